@@ -1,0 +1,117 @@
+package sqldb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+)
+
+// Engine names a database engine.
+type Engine string
+
+// The two engines.
+const (
+	SQLite   Engine = "sqlite"
+	Postgres Engine = "postgres"
+)
+
+// Schema is a named list of migrations. Every room that owns tables has one;
+// its applied versions are kept in the table <Name>_versions.
+type Schema struct {
+	Name  string
+	Files fs.FS
+}
+
+// Options says which database to open and whose tables it holds.
+type Options struct {
+	// URL of a PostgreSQL database. Empty means SQLite at Path.
+	URL string
+	// Path of the SQLite file. It is made when it is missing.
+	Path string
+	// Schemas in the order in which they are migrated, after sqldb's own.
+	Schemas []Schema
+	// Log is told of a lost feed and of writes that were switched off.
+	Log *slog.Logger
+}
+
+// DB is an open database. Its methods may be called from many goroutines.
+type DB struct {
+	*shared
+	read  *sql.DB
+	write *sql.DB
+}
+
+// shared is what a DB and its sessions have in common.
+type shared struct {
+	engine    Engine
+	options   Options
+	origin    string
+	watchers  watchers
+	writesOff atomic.Bool
+}
+
+// Open opens the database. It creates a missing SQLite file but no table, and
+// it does not wait for PostgreSQL: a server that is down shows in the first
+// query, as [countersign.KindUnavailable].
+func Open(ctx context.Context, o Options) (*DB, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	origin := make([]byte, 8)
+	if _, err := rand.Read(origin); err != nil {
+		return nil, fmt.Errorf("sqldb: open: %w", err)
+	}
+	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
+	s := &shared{engine: SQLite, options: o, origin: hex.EncodeToString(origin)}
+	if o.URL != "" {
+		s.engine = Postgres
+		return openPostgres(s)
+	}
+	return openSQLite(ctx, s)
+}
+
+// Engine tells which engine is behind the database.
+func (db *DB) Engine() Engine { return db.engine }
+
+// Close ends all connections. Call it after everything that uses db has ended.
+func (db *DB) Close() error {
+	if db.read == db.write {
+		return db.write.Close()
+	}
+	// The writer goes last: SQLite folds the log into the file when the last
+	// connection that can write is closed.
+	return errors.Join(db.read.Close(), db.write.Close())
+}
+
+// Ping asks the database for a sign of life.
+func (db *DB) Ping(ctx context.Context) error {
+	var one int
+	return db.wrap(db.read.QueryRowContext(ctx, "SELECT 1").Scan(&one))
+}
+
+// Session calls fn with a database that has one connection of its own, on which
+// temporary tables live until fn returns. Filling them takes no write lock.
+// Rows must be read to their end before the next statement.
+func (db *DB) Session(ctx context.Context, fn func(*DB) error) error {
+	pool, err := db.openSession()
+	if err != nil {
+		return err
+	}
+	pool.SetMaxOpenConns(1)
+	pool.SetMaxIdleConns(1)
+	defer pool.Close()
+	return fn(&DB{shared: db.shared, read: pool, write: pool})
+}
+
+func (db *DB) openSession() (*sql.DB, error) {
+	if db.engine == Postgres {
+		return openPool(db.options.URL)
+	}
+	return sql.Open("sqlite", sessionDSN(db.options.Path))
+}

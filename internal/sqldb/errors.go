@@ -1,0 +1,126 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// What a query can meet that its caller may want to tell apart. Everything
+// that says "not now" is a [countersign.Error] of kind Unavailable.
+var (
+	ErrNotFound = errors.New("sqldb: no such row")
+	ErrExists   = errors.New("sqldb: a row with this key exists")
+	errNoTable  = errors.New("sqldb: no such table")
+)
+
+// wrap brings a driver's error into our form. It is the only place that knows
+// driver codes.
+func (s *shared) wrap(err error) error {
+	var ours *countersign.Error
+	switch {
+	case err == nil || errors.As(err, &ours):
+		return err
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrNotFound
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return s.wrapSQLite(err, lite.Code())
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return wrapPostgres(err, pg.Code)
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, sql.ErrConnDone) || errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "unexpected EOF") || strings.Contains(err.Error(), "conn closed") {
+		return unavailable("The database can't be reached", err)
+	}
+	return err
+}
+
+func (s *shared) wrapSQLite(err error, code int) error {
+	switch code {
+	case lib.SQLITE_IOERR_FSYNC, lib.SQLITE_IOERR_DIR_FSYNC:
+		s.stopWrites(err)
+		return unavailable("The disk failed while the database was written", err)
+	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return errors.Join(ErrExists, err)
+	}
+	switch code & 0xff {
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return unavailable("The database is busy with another write", err)
+	case lib.SQLITE_FULL:
+		return unavailable("The disk is full", err)
+	case lib.SQLITE_READONLY:
+		return unavailable("The database can't be written: its file or folder is read-only", err)
+	case lib.SQLITE_CANTOPEN:
+		return unavailable("The database file can't be opened", err)
+	case lib.SQLITE_IOERR:
+		return unavailable("The disk failed", err)
+	case lib.SQLITE_ERROR:
+		if strings.Contains(err.Error(), "no such table") {
+			return errors.Join(errNoTable, err)
+		}
+	}
+	return err
+}
+
+// wrapPostgres reads SQLSTATE codes: class 08 is the connection, 53 a lack of
+// resources (disk, memory, connections), 57 the operator's intervention.
+func wrapPostgres(err error, code string) error {
+	switch {
+	case code == "23505":
+		return errors.Join(ErrExists, err)
+	case code == "42P01":
+		return errors.Join(errNoTable, err)
+	case code == "53100":
+		return unavailable("The database's disk is full", err)
+	case code == "25006":
+		return unavailable("The database can't be written: it is read-only", err)
+	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "53"), strings.HasPrefix(code, "57P"):
+		return unavailable("The database can't be reached", err)
+	case strings.HasPrefix(code, "28"), code == "3D000":
+		return unavailable("The database refused the sign-in or does not exist; check the URL given with --db", err)
+	case code == "40001", code == "40P01", code == "55P03":
+		return unavailable("The database is busy with another write", err)
+	}
+	return err
+}
+
+// unavailable is "not now, try again". The message is for the operator's
+// terminal; the JSON face prints its own fixed sentence.
+func unavailable(message string, cause error) error {
+	return &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: "unavailable", Message: message,
+		Cause: cause, RetryAfter: 5 * time.Second,
+	}
+}
+
+// stopWrites is the answer to an fsync that failed: what the kernel dropped
+// can't be told, so nothing more is written until a restart reads the file anew.
+func (s *shared) stopWrites(cause error) {
+	if !s.writesOff.Swap(true) {
+		s.options.Log.Error("an fsync failed; writes are off until a restart", "cause", cause)
+	}
+}
+
+func (s *shared) writable() error {
+	if s.writesOff.Load() {
+		return unavailable("Writes are off since an fsync failed; check the disk and restart", nil)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// channel is where the trigger on the table changes sends its rows.
+const channel = "countersign_changes"
+
+// followPostgres listens on a connection of its own. It listens first and only
+// then lets memory be filled, so that no change falls between the two. A beat
+// proves that the connection is alive.
+func (db *DB) followPostgres(ctx context.Context) (live bool, err error) {
+	config, err := postgresConfig(db.options.URL)
+	if err != nil {
+		return false, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		return false, err
+	}
+	db.watchers.live()
+	for {
+		if err := db.receive(ctx, conn); err != nil {
+			return true, err
+		}
+	}
+}
+
+// receive waits for one notification, at most one beat.
+func (db *DB) receive(ctx context.Context, conn *pgx.Conn) error {
+	wait, cancel := context.WithTimeout(ctx, feedBeat)
+	defer cancel()
+	note, err := conn.WaitForNotification(wait)
+	switch {
+	case err == nil:
+		return db.deliver(note.Payload)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	beat, cancel := context.WithTimeout(ctx, 2*feedBeat)
+	defer cancel()
+	return conn.Ping(beat)
+}
+
+// deliver reads the payload "origin topic ref". This process heard of its own
+// marks before their Tx returned.
+func (db *DB) deliver(payload string) error {
+	fields := strings.SplitN(payload, " ", 3)
+	if len(fields) != 3 {
+		return fmt.Errorf("sqldb: notification %q", payload)
+	}
+	if fields[0] != db.origin {
+		db.watchers.tell([]change{{fields[1], fields[2]}})
+	}
+	return nil
+}
+

@@ -1,0 +1,19 @@
+package sqldb
+
+import "context"
+
+// Meta reads a named value of the database, "" when there is none.
+func (q Queries) Meta(ctx context.Context, name string) (string, error) {
+	values, err := List(ctx, q, Value[string], `SELECT value FROM meta WHERE name = $1`, name)
+	if err != nil || len(values) == 0 {
+		return "", err
+	}
+	return values[0], nil
+}
+
+// SetMeta writes a named value.
+func (q Queries) SetMeta(ctx context.Context, name, value string) error {
+	_, err := q.Exec(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+	return err
+}

@@ -1,0 +1,192 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var ownFiles embed.FS
+
+var ownSchema = Schema{Name: "countersign", Files: ownFiles}
+
+// State says how the tables stand to the migrations of this build.
+type State string
+
+// The states of a database.
+const (
+	// StateEmpty has none of our tables.
+	StateEmpty State = "empty"
+	// StateOlder lacks migrations that this build has.
+	StateOlder State = "older"
+	// StateCurrent is as this build expects.
+	StateCurrent State = "current"
+	// StateNewer was migrated by a later build.
+	StateNewer State = "newer"
+)
+
+// Migration is one step and whether the database has it.
+type Migration struct {
+	Schema  string `json:"schema"`
+	Version int64  `json:"version"`
+	Name    string `json:"name"`
+	Applied bool   `json:"applied"`
+}
+
+// State reads the applied versions. It writes nothing.
+func (db *DB) State(ctx context.Context) (State, error) {
+	older, newer, some := false, false, false
+	for _, s := range db.options.Schemas {
+		sources, err := db.migrations(s)
+		if err != nil {
+			return "", err
+		}
+		applied, err := db.applied(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		last := sources[len(sources)-1].Version
+		some = some || applied > 0
+		older = older || applied < last
+		newer = newer || applied > last
+	}
+	switch {
+	case !some:
+		return StateEmpty, nil
+	case newer:
+		return StateNewer, nil
+	case older:
+		return StateOlder, nil
+	}
+	return StateCurrent, nil
+}
+
+// Migrations lists every step of every schema in the order they are run.
+func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
+	var all []Migration
+	for _, s := range db.options.Schemas {
+		steps, err := db.migrations(s)
+		if err != nil {
+			return nil, err
+		}
+		applied, err := db.applied(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range steps {
+			m.Applied = m.Version <= applied
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// Migrate brings all tables to this build's version, one process at a time.
+func (db *DB) Migrate(ctx context.Context) error {
+	if err := db.writable(); err != nil {
+		return err
+	}
+	unlock, err := db.lockMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for _, s := range db.options.Schemas {
+		if err := db.migrate(ctx, s); err != nil {
+			return fmt.Errorf("sqldb: migrate %s: %w", s.Name, db.wrap(err))
+		}
+	}
+	return nil
+}
+
+func (db *DB) migrate(ctx context.Context, s Schema) error {
+	files, err := fs.Sub(s.Files, "migrations")
+	if err != nil {
+		return err
+	}
+	dialect := goose.DialectSQLite3
+	other := Postgres
+	if db.engine == Postgres {
+		dialect, other = goose.DialectPostgres, SQLite
+	}
+	skip, err := fs.Glob(files, "*."+string(other)+".sql")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(dialect, db.write, files,
+		goose.WithTableName(s.Name+"_versions"), goose.WithExcludeNames(skip), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// migrations lists the steps of one schema for this engine: files named
+// NNNNN_name.sql serve both, NNNNN_name.sqlite.sql and .postgres.sql one.
+func (db *DB) migrations(s Schema) ([]Migration, error) {
+	names, err := fs.Glob(s.Files, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var list []Migration
+	for _, path := range names {
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "migrations/"), ".sql")
+		name, engine, only := strings.Cut(name, ".")
+		if only && Engine(engine) != db.engine {
+			continue
+		}
+		m := Migration{Schema: s.Name, Name: name}
+		if _, err := fmt.Sscanf(name, "%d_", &m.Version); err != nil {
+			return nil, fmt.Errorf("sqldb: migration %s: %w", path, err)
+		}
+		list = append(list, m)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("sqldb: schema %s has no migrations", s.Name)
+	}
+	slices.SortFunc(list, func(a, b Migration) int { return int(a.Version - b.Version) })
+	return list, nil
+}
+
+// applied is the highest version of a schema that the database has, 0 for none.
+func (db *DB) applied(ctx context.Context, s Schema) (int64, error) {
+	var version sql.NullInt64
+	err := db.wrap(db.read.QueryRowContext(ctx, `SELECT max(version_id) FROM `+s.Name+`_versions`).Scan(&version))
+	if errors.Is(err, errNoTable) {
+		return 0, nil
+	}
+	return version.Int64, err
+}
+
+// lockMigrations lets one process migrate at a time.
+func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
+	if db.engine == SQLite {
+		lock := flock.New(db.options.Path + ".migrate.lock")
+		if err := lock.Lock(); err != nil {
+			return nil, fmt.Errorf("sqldb: migrate: %w", err)
+		}
+		return func() { _ = lock.Close() }, nil
+	}
+	conn, err := db.write.Conn(ctx)
+	if err != nil {
+		return nil, db.wrap(err)
+	}
+	const number = 0x636f756e74 // "count"
+	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, number); err != nil {
+		return nil, errors.Join(db.wrap(err), conn.Close())
+	}
+	return func() {
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, number)
+		_ = conn.Close()
+	}, nil
+}

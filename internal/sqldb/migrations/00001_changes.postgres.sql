@@ -1,0 +1,25 @@
+-- +goose Up
+CREATE TABLE meta (
+    name  text PRIMARY KEY,
+    value text NOT NULL
+);
+
+CREATE TABLE changes (
+    id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    origin text NOT NULL,
+    topic  text NOT NULL,
+    ref    text NOT NULL,
+    at     text NOT NULL
+);
+
+-- +goose StatementBegin
+CREATE FUNCTION countersign_tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('countersign_changes', NEW.origin || ' ' || NEW.topic || ' ' || NEW.ref);
+    RETURN NULL;
+END
+$$;
+-- +goose StatementEnd
+
+CREATE TRIGGER changes_tell AFTER INSERT ON changes
+    FOR EACH ROW EXECUTE FUNCTION countersign_tell_change();

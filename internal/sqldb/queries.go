@@ -1,0 +1,101 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Row is the current row of a result.
+type Row interface {
+	Scan(dest ...any) error
+}
+
+// Queries runs statements: inside a transaction when it was handed to the
+// function of [DB.Tx], on the pools otherwise. The query packages embed it.
+type Queries struct {
+	db *DB
+	tx *transaction
+}
+
+// Queries gives statements that run outside a transaction.
+func (db *DB) Queries() Queries { return Queries{db: db} }
+
+// DB is the database behind q.
+func (q Queries) DB() *DB { return q.db }
+
+// One reads the single row of a query, or [ErrNotFound].
+func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) (T, error) {
+	value, err := scan(q.reader().QueryRowContext(ctx, query, args...))
+	if err != nil {
+		var none T
+		return none, q.db.wrap(err)
+	}
+	return value, nil
+}
+
+// List reads all rows of a query.
+func List[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
+	var list []T
+	err := Each(ctx, q, func(r Row) error {
+		value, err := scan(r)
+		list = append(list, value)
+		return err
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Each calls fn with every row of a query, in constant memory. An error of fn
+// ends it.
+func Each(ctx context.Context, q Queries, fn func(Row) error, query string, args ...any) error {
+	rows, err := q.reader().QueryContext(ctx, query, args...)
+	if err != nil {
+		return q.db.wrap(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows); err != nil {
+			return q.db.wrap(err)
+		}
+	}
+	return q.db.wrap(rows.Err())
+}
+
+// Value scans a single column, for [One] and [List].
+func Value[T any](r Row) (T, error) {
+	var v T
+	err := r.Scan(&v)
+	return v, err
+}
+
+// Exec runs a statement and tells how many rows it changed.
+func (q Queries) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := q.writer().ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, q.db.wrap(err)
+	}
+	return result.RowsAffected()
+}
+
+// runner is what a pool and a transaction have in common.
+type runner interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func (q Queries) reader() runner {
+	if q.tx != nil {
+		return q.tx.sql
+	}
+	return q.db.read
+}
+
+func (q Queries) writer() runner {
+	if q.tx != nil {
+		return q.tx.sql
+	}
+	return q.db.write
+}

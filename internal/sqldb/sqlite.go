@@ -1,0 +1,106 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"runtime"
+
+	"github.com/countersign/countersign"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// oldestSafeSQLite is the first release without the fault that can lose
+// committed transactions in WAL mode.
+const oldestSafeSQLite = 3_051_003
+
+func openSQLite(ctx context.Context, s *shared) (*DB, error) {
+	if err := makeFile(s.options.Path); err != nil {
+		return nil, err
+	}
+	write, err := sql.Open("sqlite", writerDSN(s.options.Path))
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: open: %w", err)
+	}
+	write.SetMaxOpenConns(1)
+	db := &DB{shared: s, write: write}
+	if err := db.checkSQLite(ctx); err != nil {
+		return nil, errors.Join(db.wrap(err), write.Close())
+	}
+	readers := max(4, 2*runtime.NumCPU())
+	db.read, err = sql.Open("sqlite", readerDSN(s.options.Path))
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	db.read.SetMaxOpenConns(readers)
+	db.read.SetMaxIdleConns(readers)
+	return db, nil
+}
+
+// makeFile creates an empty database file that only its owner may read.
+// An existing file is never opened here: closing a second descriptor of a
+// database in use would drop the locks that SQLite holds on it.
+func makeFile(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return &countersign.Error{Kind: countersign.KindUnavailable, Code: "data_folder", Message: "The database file can't be made: " + err.Error(), Cause: err}
+	}
+	return f.Close()
+}
+
+// checkSQLite makes the first connection and refuses a release of SQLite that
+// can lose commits.
+func (db *DB) checkSQLite(ctx context.Context) error {
+	var version, mode string
+	if err := db.write.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
+		return err
+	}
+	if n := versionNumber(version); n < oldestSafeSQLite {
+		return fmt.Errorf("sqldb: SQLite %s can lose commits in WAL mode; build with 3.51.3 or later", version)
+	}
+	if err := db.write.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("sqldb: %s can't be used in WAL mode (it is in %q mode); is it on a network file system?", db.options.Path, mode)
+	}
+	return nil
+}
+
+// versionNumber turns "3.51.3" into 3051003, SQLite's own numbering.
+func versionNumber(version string) int {
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); err != nil {
+		return 0
+	}
+	return major*1_000_000 + minor*1_000 + patch
+}
+
+func dsn(path string, values url.Values) string {
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: values.Encode()}).String()
+}
+
+func writerDSN(path string) string {
+	return dsn(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)",
+	}})
+}
+
+func readerDSN(path string) string {
+	return dsn(path, url.Values{"_pragma": {
+		"busy_timeout(5000)", "query_only(1)",
+	}})
+}
+
+// sessionDSN is the writer's with a cache for temporary tables. Their
+// transactions touch no other file, so they need no journal to disk.
+func sessionDSN(path string) string {
+	return writerDSN(path) + "&" + url.Values{"_pragma": {"temp.journal_mode(OFF)"}}.Encode()
+}

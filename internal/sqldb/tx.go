@@ -1,0 +1,34 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+)
+
+// transaction is an open transaction and what it changed that memory may hold.
+type transaction struct {
+	sql   *sql.Tx
+	marks []change
+}
+
+// Tx runs fn in one transaction: on SQLite the only writer, on PostgreSQL read
+// committed. It commits when fn returns nil and rolls back otherwise. Watchers
+// of this process have been told of its marks when Tx returns, also when the
+// outcome of the commit is unknown. fn may not call Tx.
+func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
+	if err := db.writable(); err != nil {
+		return err
+	}
+	tx, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return db.wrap(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit this does nothing
+	t := &transaction{sql: tx}
+	if err := fn(Queries{db: db, tx: t}); err != nil {
+		return err
+	}
+	err = tx.Commit()
+	db.watchers.tell(t.marks)
+	return db.wrap(err)
+}
