@@ -1,0 +1,74 @@
+package countersign
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Money is an amount in hundredths of its currency's unit: 4900 is 49.00. Arithmetic on it is exact.
+type Money int64
+
+// ParseMoney reads a decimal amount with at most two decimals: "49", "49.5", "49.00", "-1.25". It refuses what a JSON
+// number can't be ("+1", "049", ".5", "1."), exponents, finer amounts and amounts that Money can't hold.
+func ParseMoney(s string) (Money, error) {
+	digits, negative := strings.CutPrefix(s, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	if !onlyDigits(whole) || len(whole) > 1 && whole[0] == '0' {
+		return 0, fmt.Errorf("countersign: %q is not an amount", s)
+	}
+	if point && (!onlyDigits(fraction) || len(fraction) > 2) {
+		return 0, fmt.Errorf("countersign: %q is not an amount with at most two decimals", s)
+	}
+	hundredths := whole + (fraction + "00")[:2]
+	if negative {
+		hundredths = "-" + hundredths
+	}
+	n, err := strconv.ParseInt(hundredths, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("countersign: the amount %q is too large", s)
+	}
+	return Money(n), nil
+}
+
+// onlyDigits reports whether s consists of one or more ASCII digits.
+func onlyDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// String prints the amount with two decimals and without a currency: "49.00".
+func (m Money) String() string {
+	return string(m.append(nil))
+}
+
+func (m Money) append(b []byte) []byte {
+	n := uint64(m)
+	if m < 0 {
+		b = append(b, '-')
+		n = -n
+	}
+	b = strconv.AppendUint(b, n/100, 10)
+	return append(b, '.', byte('0'+n/10%10), byte('0'+n%10))
+}
+
+// MarshalJSON prints a JSON number with two decimals (spec 2, conventions).
+func (m Money) MarshalJSON() ([]byte, error) {
+	return m.append(nil), nil
+}
+
+// UnmarshalJSON reads a JSON number as [ParseMoney] does, also when it stands in quotes. A null changes nothing.
+func (m *Money) UnmarshalJSON(b []byte) error {
+	s := string(b)
+	if s == "null" {
+		return nil
+	}
+	if len(s) > 1 && s[0] == '"' {
+		s = s[1 : len(s)-1]
+	}
+	parsed, err := ParseMoney(s)
+	if err != nil {
+		return err
+	}
+	*m = parsed
+	return nil
+}
