@@ -1,5 +1,7 @@
 package countersign
 
+import "strings"
+
 // The messages of the envelope (spec 7; the ones after MsgInvalidPurchaseCode are this project's own).
 const (
 	MsgInvalidRequest      = "Invalid request"
@@ -46,3 +48,47 @@ const (
 	CodeInternal         = "internal"
 	CodeUnavailable      = "unavailable"
 )
+
+// codeKinds gives the kind of each code. A client needs it for stores that answer 200 to everything.
+var codeKinds = map[string]Kind{
+	CodeKeyMissing:          KindUnauthorized,
+	CodeKeyUnknown:          KindUnauthorized,
+	CodeKeyRevoked:          KindUnauthorized,
+	CodeKeyExpired:          KindUnauthorized,
+	CodeKeyConflict:         KindInvalid,
+	CodeKeyScope:            KindForbidden,
+	CodeKeyInQuery:          KindForbidden,
+	CodeItemNotFound:        KindNotFound,
+	CodeNoItems:             KindNotFound,
+	CodePurchaseNotFound:    KindNotFound,
+	CodePurchaseRefunded:    KindNotFound,
+	CodePurchaseChargedBack: KindNotFound,
+	CodePurchaseRevoked:     KindNotFound,
+	CodeParamConflict:       KindInvalid,
+	CodeBadBody:             KindInvalid,
+	CodeBadQuery:            KindInvalid,
+	CodeNotFound:            KindNotFound,
+	CodeMethodNotAllowed:    KindMethodNotAllowed,
+	CodeBodyTooLarge:        KindTooLarge,
+	CodeUnsupportedType:     KindUnsupportedType,
+	CodeRateLimited:         KindLimited,
+	CodeQuotaExceeded:       KindLimited,
+	CodeInternal:            KindInternal,
+	CodeUnavailable:         KindUnavailable,
+}
+
+// messageKinds gives the kind of each message in lower case, for an answer that has neither a code nor a status.
+// "Invalid request" is about the key there: what a Client sends is otherwise well formed.
+var messageKinds = map[string]Kind{
+	strings.ToLower(MsgInvalidRequest):      KindUnauthorized,
+	strings.ToLower(MsgNoItems):             KindNotFound,
+	strings.ToLower(MsgItemNotFound):        KindNotFound,
+	strings.ToLower(MsgInvalidPurchaseCode): KindNotFound,
+	strings.ToLower(MsgNotFound):            KindNotFound,
+	strings.ToLower(MsgMethodNotAllowed):    KindMethodNotAllowed,
+	strings.ToLower(MsgTooLarge):            KindTooLarge,
+	strings.ToLower(MsgUnsupportedType):     KindUnsupportedType,
+	strings.ToLower(MsgLimited):             KindLimited,
+	strings.ToLower(MsgInternal):            KindInternal,
+	strings.ToLower(MsgUnavailable):         KindUnavailable,
+}

@@ -2,6 +2,7 @@ package countersign
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -22,14 +23,14 @@ func (l *Links) UnmarshalJSON(b []byte) error {
 	if b[0] == '[' {
 		var none []struct{}
 		if json.Unmarshal(b, &none) != nil || len(none) > 0 {
-			return fmt.Errorf("countersign: links are an object, not an array")
+			return errors.New("links are an object, not an array")
 		}
 		*l = Links{}
 		return nil
 	}
 	var links map[string]*string
 	if err := json.Unmarshal(b, &links); err != nil {
-		return fmt.Errorf("countersign: links: %w", err)
+		return fmt.Errorf("links: %w", err)
 	}
 	if links == nil {
 		*l = nil

@@ -15,10 +15,10 @@ func ParseMoney(s string) (Money, error) {
 	digits, negative := strings.CutPrefix(s, "-")
 	whole, fraction, point := strings.Cut(digits, ".")
 	if !onlyDigits(whole) || len(whole) > 1 && whole[0] == '0' {
-		return 0, fmt.Errorf("countersign: %q is not an amount", s)
+		return 0, fmt.Errorf("%q is not an amount", s)
 	}
 	if point && (!onlyDigits(fraction) || len(fraction) > 2) {
-		return 0, fmt.Errorf("countersign: %q is not an amount with at most two decimals", s)
+		return 0, fmt.Errorf("%q is not an amount with at most two decimals", s)
 	}
 	hundredths := whole + (fraction + "00")[:2]
 	if negative {
@@ -26,7 +26,7 @@ func ParseMoney(s string) (Money, error) {
 	}
 	n, err := strconv.ParseInt(hundredths, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("countersign: the amount %q is too large", s)
+		return 0, fmt.Errorf("the amount %q is too large", s)
 	}
 	return Money(n), nil
 }

@@ -26,11 +26,11 @@ func ParseTimestamp(s string) (Timestamp, error) {
 	var t time.Time
 	// UnmarshalText is strict where time.Parse takes one-digit hours and decimal commas.
 	if err := t.UnmarshalText([]byte(text)); err != nil {
-		return Timestamp{}, fmt.Errorf("countersign: %q is not a timestamp like %s", s, timestampLayout)
+		return Timestamp{}, fmt.Errorf("%q is not a timestamp like %s", s, timestampLayout)
 	}
 	at := At(t)
 	if !at.printable() {
-		return Timestamp{}, fmt.Errorf("countersign: the timestamp %q is out of range", s)
+		return Timestamp{}, fmt.Errorf("the timestamp %q is out of range", s)
 	}
 	return at, nil
 }
@@ -49,7 +49,7 @@ func (t Timestamp) String() string {
 // MarshalJSON prints the moment as the JSON string "2024-04-27T12:00:00Z". A year outside 0 to 9999 is an error.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
 	if !t.printable() {
-		return nil, fmt.Errorf("countersign: the year of a timestamp has four digits, not %d", t.UTC().Year())
+		return nil, fmt.Errorf("the year of a timestamp has four digits, not %d", t.UTC().Year())
 	}
 	return t.UTC().AppendFormat(nil, `"`+timestampLayout+`"`), nil
 }
@@ -61,7 +61,7 @@ func (t *Timestamp) UnmarshalJSON(b []byte) error {
 	}
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("countersign: a timestamp is a string: %w", err)
+		return fmt.Errorf("a timestamp is a string: %w", err)
 	}
 	parsed, err := ParseTimestamp(s)
 	if err != nil {

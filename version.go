@@ -20,6 +20,6 @@ func (v *Version) UnmarshalJSON(b []byte) error {
 		*v = Version(b)
 		return nil
 	default:
-		return fmt.Errorf("countersign: a version is a string, not %s", b)
+		return fmt.Errorf("a version is a string, not %s", b)
 	}
 }
