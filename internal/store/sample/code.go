@@ -1,0 +1,52 @@
+package sample
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+	"strings"
+)
+
+// uuid writes 16 bytes as a lower-case UUID of version 4: six of their bits are fixed.
+func uuid(b [16]byte) string {
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	var s [36]byte
+	hex.Encode(s[0:8], b[0:4])
+	hex.Encode(s[9:13], b[4:6])
+	hex.Encode(s[14:18], b[6:8])
+	hex.Encode(s[19:23], b[8:10])
+	hex.Encode(s[24:], b[10:])
+	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
+	return string(s[:])
+}
+
+// drawCode returns a purchase code as the workspace handed them out at that time.
+// Two of them moved here from elsewhere and kept the codes of their older sales:
+// one sold under upper-case UUIDs, one under 35 lower-case letters and digits.
+func drawCode(rng *rand.Rand, workspace string, movedYet bool) string {
+	code := uuid(random16(rng))
+	switch {
+	case workspace == "pixelgrove" && !movedYet:
+		return strings.ToUpper(code)
+	case workspace == "quietharbor" && !movedYet:
+		return lowerString(rng, 35)
+	}
+	return code
+}
+
+func random16(rng *rand.Rand) [16]byte {
+	var b [16]byte
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
+	return b
+}
+
+func lowerString(rng *rand.Rand, length int) string {
+	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
+	b := make([]byte, length)
+	for i := range b {
+		b[i] = alphabet[rng.IntN(len(alphabet))]
+	}
+	return string(b)
+}

@@ -1,0 +1,91 @@
+// Package sample is a small shop as import lines: what the demo shows, what the
+// documentation quotes and what tests and load tests import. Nothing in it is
+// random: the same call gives the same bytes on every machine.
+package sample
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:embed data/workspaces.jsonl
+var workspaceLines string
+
+//go:embed data/items.jsonl
+var itemLines string
+
+// End returns the moment up to which the shop is told: no purchase, refund or
+// registration is later.
+func End() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) }
+
+// Options choose what Lines and Reader write besides workspaces, items and
+// purchases.
+type Options struct {
+	Keys bool // also write the well-known demo keys; never for a store that others can reach
+}
+
+// Lines returns the shop as import lines without line ends: workspaces, then keys
+// when asked for, then items, then purchases by date.
+func Lines(o Options) iter.Seq[string] { return slices.Values(shop(o)) }
+
+// Reader returns what Lines returns, as JSON Lines.
+func Reader(o Options) io.Reader {
+	lines := shop(o)
+	return &lineReader{count: len(lines), line: func(i int) string { return lines[i] }}
+}
+
+func shop(o Options) []string {
+	lines := embedded(workspaceLines)
+	if o.Keys {
+		lines = append(lines, keyLines()...)
+	}
+	lines = append(lines, embedded(itemLines)...)
+	for _, p := range purchases() {
+		lines = append(lines, p.line())
+	}
+	return lines
+}
+
+func embedded(file string) []string {
+	return strings.Split(strings.TrimSuffix(file, "\n"), "\n")
+}
+
+// lineReader is an io.Reader over numbered lines, which it asks for one at a time.
+type lineReader struct {
+	line        func(i int) string
+	next, count int
+	rest        []byte // of the current line
+}
+
+// Read implements io.Reader. Its only error is io.EOF.
+func (r *lineReader) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		if len(r.rest) == 0 {
+			if r.next == r.count {
+				break
+			}
+			r.rest = append(append(r.rest[:0], r.line(r.next)...), '\n')
+			r.next++
+		}
+		c := copy(p[n:], r.rest)
+		n, r.rest = n+c, r.rest[c:]
+	}
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// timestamp writes t as the API prints it (spec 2, conventions).
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// amount writes hundredths as a JSON number with two decimals. It must not be negative.
+func amount(hundredths int64) string {
+	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
+}
