@@ -3,6 +3,7 @@ package countersign
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -23,9 +24,8 @@ func ParseTimestamp(s string) (Timestamp, error) {
 	if len(s) > 10 && s[10] == ' ' {
 		text = s[:10] + "T" + s[11:] + "Z"
 	}
-	var t time.Time
-	// UnmarshalText is strict where time.Parse takes one-digit hours and decimal commas.
-	if err := t.UnmarshalText([]byte(text)); err != nil {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || !twoDigitHour(text) || strings.Contains(text, ",") {
 		return Timestamp{}, fmt.Errorf("%q is not a timestamp like %s", s, timestampLayout)
 	}
 	at := At(t)
@@ -34,6 +34,9 @@ func ParseTimestamp(s string) (Timestamp, error) {
 	}
 	return at, nil
 }
+
+// twoDigitHour catches what time.Parse lets through, as it does a decimal comma.
+func twoDigitHour(s string) bool { return len(s) > 13 && s[13] == ':' }
 
 // printable reports whether the year has the four digits of the layout.
 func (t Timestamp) printable() bool {
