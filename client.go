@@ -22,7 +22,7 @@ type Client struct {
 	// BaseURL is where the store is, for example "https://shop.example"; a path is kept, a query is refused.
 	BaseURL string
 	// Key is the workspace's API key; white space around it is ignored.
-	Key string `json:"-"`
+	Key string
 	// HTTP makes the requests; its redirect policy is not used. Nil means http.DefaultTransport and a timeout of 10 s
 	// for each attempt.
 	HTTP *http.Client
@@ -192,6 +192,9 @@ func (c Client) String() string {
 func (c Client) Format(w fmt.State, _ rune) {
 	_, _ = io.WriteString(w, c.String())
 }
+
+// MarshalText gives [Client.String], so that structured logs do not show the key either.
+func (c Client) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // redactedURL prints an address without the password in it.
 func redactedURL(s string) string {
