@@ -66,4 +66,3 @@ func (db *DB) deliver(payload string) error {
 	}
 	return nil
 }
-

@@ -32,3 +32,18 @@ func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
 	db.watchers.tell(t.marks)
 	return db.wrap(err)
 }
+
+// Snapshot runs fn on one view of the database: what others commit meanwhile
+// does not show. It can't write.
+func (db *DB) Snapshot(ctx context.Context, fn func(Queries) error) error {
+	var options *sql.TxOptions
+	if db.engine == Postgres {
+		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	}
+	tx, err := db.read.BeginTx(ctx, options)
+	if err != nil {
+		return db.wrap(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written
+	return fn(Queries{db: db, tx: &transaction{sql: tx}})
+}

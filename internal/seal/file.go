@@ -1,0 +1,105 @@
+package seal
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// FileName is the key file's name in the data folder.
+const FileName = "countersign.key"
+
+const (
+	newFileName = FileName + ".new"
+	filePrefix  = "countersign-key-1:"
+)
+
+// Parse reads the text of a key file.
+func Parse(text string) (*Box, error) {
+	encoded, ok := strings.CutPrefix(strings.TrimSpace(text), filePrefix)
+	secret, err := base64.RawURLEncoding.DecodeString(encoded)
+	if !ok || err != nil || len(secret) != keySize {
+		return nil, fmt.Errorf("seal: this is no key file: it must hold one line that begins with %q", filePrefix)
+	}
+	return newBox(secret)
+}
+
+// Load reads the key file of a data folder. The error of a missing file is
+// [os.ErrNotExist].
+func Load(dir string) (*Box, error) { return load(filepath.Join(dir, FileName)) }
+
+// Create makes the key file of a data folder, readable by its owner alone. It
+// fails with [os.ErrExist] rather than replace one.
+func Create(dir string) (*Box, error) { return create(filepath.Join(dir, FileName)) }
+
+// Stage makes the successor of the key file beside it. It replaces the key file
+// with [Replace], once the database holds its check value.
+func Stage(dir string) (*Box, error) {
+	path := filepath.Join(dir, newFileName)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	return create(path)
+}
+
+// LoadStaged reads the successor that an interrupted replacement left behind.
+func LoadStaged(dir string) (*Box, error) { return load(filepath.Join(dir, newFileName)) }
+
+// Replace puts the staged successor in the key file's place.
+func Replace(dir string) error {
+	if err := os.Rename(filepath.Join(dir, newFileName), filepath.Join(dir, FileName)); err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	return syncDir(dir)
+}
+
+func load(path string) (*Box, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	box, err := Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return box, nil
+}
+
+// create writes a whole key file under another name first, so that a process
+// killed in between leaves no half of one.
+func create(path string) (*Box, error) {
+	secret := make([]byte, keySize)
+	rand.Read(secret) // never returns an error
+	text := filePrefix + base64.RawURLEncoding.EncodeToString(secret) + "\n"
+	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.WriteString(text)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	if err := os.Link(temp.Name(), path); err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	return newBox(secret)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	return nil
+}

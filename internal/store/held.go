@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// held is all the store keeps in memory: every key by its digests. keys is nil
+// while that can't be trusted; then keys are read from the database.
+type held struct {
+	keys atomic.Pointer[keyTable]
+	mu   sync.Mutex
+	// generation counts changes, so that a table read across one is not kept.
+	generation uint64
+	fed        bool
+	wake       chan struct{}
+}
+
+type keyTable map[storedb.KeyDigest]storedb.HeldKey
+
+func (h *held) init() { h.wake = make(chan struct{}, 1) }
+
+// changed drops the table when a transaction has changed keys or the switches
+// of their workspaces.
+func (h *held) changed(topic, _ string) {
+	if topic == storedb.TopicKeys {
+		h.drop(nil)
+	}
+}
+
+// lost drops the table until the feed of changes is back.
+func (h *held) lost() { fed := false; h.drop(&fed) }
+
+// live lets the table be filled.
+func (h *held) live() { fed := true; h.drop(&fed) }
+
+func (h *held) drop(fed *bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.generation++
+	h.keys.Store(nil)
+	if fed != nil {
+		h.fed = *fed
+	}
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// begin is the generation at the start of a read, and whether it is worth one.
+func (h *held) begin() (generation uint64, wanted bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.generation, h.fed && h.keys.Load() == nil
+}
+
+// keep keeps a table, unless a change came since its read began.
+func (h *held) keep(t keyTable, generation uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.fed && h.generation == generation {
+		h.keys.Store(&t)
+	}
+}
+
+// holdKeys fills the table whenever it was dropped, until ctx ends.
+func (s *Store) holdKeys(ctx context.Context) {
+	retry := time.NewTicker(time.Second)
+	defer retry.Stop()
+	for {
+		generation, wanted := s.held.begin()
+		if wanted {
+			if list, err := s.db.HeldKeys(ctx); err == nil {
+				s.held.keep(tableOf(list), generation)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.held.wake:
+		case <-retry.C:
+		}
+	}
+}
+
+func tableOf(list []storedb.HeldKey) keyTable {
+	t := make(keyTable, len(list))
+	for _, k := range list {
+		t[k.Digest] = k
+		if k.Previous != nil {
+			t[*k.Previous] = k
+		}
+	}
+	return t
+}
+
+// findKey finds a key by the digest of one of its values.
+func (s *Store) findKey(ctx context.Context, digest storedb.KeyDigest) (storedb.HeldKey, error) {
+	if t := s.held.keys.Load(); t != nil {
+		if k, ok := (*t)[digest]; ok {
+			return k, nil
+		}
+		return storedb.HeldKey{}, errKeyUnknown
+	}
+	k, err := s.db.HeldKey(ctx, digest)
+	return k, notFound(err, errKeyUnknown)
+}
+
+var errKeyUnknown = unauthorized("key_unknown")
+
+func unauthorized(code string) *countersign.Error {
+	return &countersign.Error{Kind: countersign.KindUnauthorized, Code: code, Message: "Invalid request"}
+}

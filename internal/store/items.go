@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Item is an item with all its media, also those its kind does not print.
+type Item = storedb.Item
+
+var (
+	errNoItems      = &countersign.Error{Kind: countersign.KindNotFound, Code: "no_items", Message: "No items found"}
+	errItemNotFound = &countersign.Error{Kind: countersign.KindNotFound, Code: "item_not_found", Message: "Item Not Found"}
+)
+
+// Items lists the items of a key's workspace by id, each as the API prints it
+// (spec 4.2).
+func (s *Store) Items(ctx context.Context, a people.Actor) ([]string, error) {
+	if err := may(a, readWorkspace); err != nil {
+		return nil, err
+	}
+	bodies, err := s.db.ItemBodies(ctx, a.Workspace)
+	if err == nil && len(bodies) == 0 {
+		return nil, errNoItems
+	}
+	return bodies, err
+}
+
+// Item is one item of a key's workspace as the API prints it (spec 4.3). An id
+// of 0 is no item's.
+func (s *Store) Item(ctx context.Context, a people.Actor, id int64) (string, error) {
+	if err := may(a, readWorkspace); err != nil {
+		return "", err
+	}
+	body, err := s.db.ItemBody(ctx, a.Workspace, id)
+	return body, notFound(err, errItemNotFound)
+}
+
+// ListItems lists the items of a workspace by id, for the operator.
+func (s *Store) ListItems(ctx context.Context, a people.Actor, workspace string) ([]Item, error) {
+	w, err := s.Workspace(ctx, a, workspace)
+	if err != nil {
+		return nil, err
+	}
+	return s.db.Items(ctx, w.ID)
+}
+
+// ShowItem reads one item of the store, for the operator.
+func (s *Store) ShowItem(ctx context.Context, a people.Actor, id int64) (Item, error) {
+	if err := may(a, manage); err != nil {
+		return Item{}, err
+	}
+	item, err := s.db.Item(ctx, id)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return Item{}, missing(fmt.Sprintf("There is no item %d; list them with: countersign store item list --workspace W", id), "item_not_found")
+	}
+	return item, err
+}
+
+// render makes the item's body: its media by the presence rules of spec 2.3.
+func render(i *Item) error {
+	printed := i.Item
+	empty := ""
+	present := func(p *string, is bool) *string {
+		if !is {
+			return nil
+		}
+		if p == nil {
+			return &empty
+		}
+		return p
+	}
+	printed.Media.PreviewImage = present(i.Media.PreviewImage, i.Kind != storedb.KindAudio)
+	printed.Media.PreviewVideo = present(i.Media.PreviewVideo, i.Kind == storedb.KindVideo)
+	printed.Media.PreviewAudio = present(i.Media.PreviewAudio, i.Kind == storedb.KindAudio)
+	body, err := countersign.EncodeJSON(printed)
+	if err != nil {
+		return fmt.Errorf("store: item %d: %w", i.ID, err)
+	}
+	i.Body = body
+	return nil
+}

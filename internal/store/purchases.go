@@ -1,0 +1,231 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/google/uuid"
+)
+
+// Purchase is a sale of an item.
+type Purchase = storedb.Purchase
+
+// State is what became of a purchase.
+type State = storedb.State
+
+// The states of a purchase.
+const (
+	StateActive      = storedb.StateActive
+	StateRefunded    = storedb.StateRefunded
+	StateChargedBack = storedb.StateChargedBack
+	StateRevoked     = storedb.StateRevoked
+)
+
+// Valid is the answer to a validation that succeeded. The purchase's Item is
+// empty; its body stands beside it.
+type Valid struct {
+	Purchase countersign.Purchase
+	ItemBody string
+}
+
+// ValidatePurchase answers whether a purchase code is good (spec 4.4). A code
+// that is unknown, malformed or another workspace's is not told apart; what
+// became of a purchase is told to the workspace's secret keys alone.
+func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text string) (Valid, error) {
+	if err := may(a, validatePurchases); err != nil {
+		return Valid{}, err
+	}
+	code, ok := cleanCode(text)
+	if !ok {
+		return Valid{}, errNoPurchase
+	}
+	v, err := s.db.Purchase(ctx, a.Workspace, s.digest(code))
+	if err != nil {
+		return Valid{}, notFound(err, errNoPurchase)
+	}
+	if foldCode(v.Code) != foldCode(code) || (a.Item != 0 && a.Item != v.ItemID) {
+		return Valid{}, errNoPurchase
+	}
+	if v.State != StateActive {
+		if a.Item != 0 {
+			return Valid{}, errNoPurchase
+		}
+		return Valid{}, notValid("purchase_" + string(v.State))
+	}
+	return Valid{Purchase: printed(v), ItemBody: v.ItemBody}, nil
+}
+
+var errNoPurchase = notValid("purchase_not_found")
+
+func notValid(code string) *countersign.Error {
+	return &countersign.Error{Kind: countersign.KindNotFound, Code: code, Message: "Invalid purchase code"}
+}
+
+// printed is the purchase as the API prints it. supported_until is there when
+// the item has support and the purchase was sold with it, also when it has passed.
+func printed(v storedb.Validation) countersign.Purchase {
+	p := countersign.Purchase{
+		PurchaseCode: v.Code, LicenseType: v.License, Price: v.Price, Currency: v.Currency,
+		Downloaded: v.Downloaded, Date: v.SoldAt,
+	}
+	if v.Support && !v.SupportedUntil.IsZero() {
+		until := v.SupportedUntil
+		p.SupportedUntil = &until
+	}
+	return p
+}
+
+// Check is what the operator is told of a purchase code.
+type Check struct {
+	Valid bool
+	// Code is the machine-readable reason, as in X-Error-Code; "" when valid.
+	Code string
+	// Reason says in a sentence why the code is not valid.
+	Reason    string
+	Purchase  Purchase
+	Item      Item
+	Workspace string
+}
+
+// CheckPurchase tells the operator whether a code is good in any workspace, and
+// if not, why. Only a failing database is an error.
+func (s *Store) CheckPurchase(ctx context.Context, a people.Actor, text string) (Check, error) {
+	if err := may(a, manage); err != nil {
+		return Check{}, err
+	}
+	code, ok := cleanCode(text)
+	if !ok {
+		return Check{Code: "purchase_not_found", Reason: fmt.Sprintf("this can't be a purchase code: one has 1 to %d printable ASCII characters", maxCode)}, nil
+	}
+	p, err := s.db.PurchaseByDigest(ctx, s.digest(code))
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return s.unknownCode(ctx, code)
+	}
+	if err != nil {
+		return Check{}, err
+	}
+	c := Check{Valid: p.State == StateActive, Purchase: p}
+	if c.Item, err = s.db.Item(ctx, p.ItemID); err != nil {
+		return Check{}, err
+	}
+	w, err := s.db.WorkspaceByID(ctx, p.WorkspaceID)
+	if err != nil {
+		return Check{}, err
+	}
+	c.Workspace = w.Account.Username
+	if !c.Valid {
+		c.Code, c.Reason = "purchase_"+string(p.State), stateReason(p)
+	}
+	return c, nil
+}
+
+func (s *Store) unknownCode(ctx context.Context, code string) (Check, error) {
+	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
+	_, err := s.findKey(ctx, keyDigest(code))
+	if err == nil {
+		c.Reason = "this is an API key, not a purchase code"
+	}
+	if err == nil || errors.Is(err, errKeyUnknown) {
+		return c, nil
+	}
+	return Check{}, err
+}
+
+// stateReason says what became of a purchase, and when, as far as that is known.
+func stateReason(p Purchase) string {
+	what := map[State]string{
+		StateRefunded: "this purchase was refunded", StateChargedBack: "this purchase was charged back", StateRevoked: "this purchase was revoked",
+	}[p.State]
+	if p.StateAt.IsZero() {
+		return what
+	}
+	return what + " on " + p.StateAt.Format("2006-01-02")
+}
+
+// ShowPurchase reads one purchase, for the operator.
+func (s *Store) ShowPurchase(ctx context.Context, a people.Actor, text string) (Check, error) {
+	c, err := s.CheckPurchase(ctx, a, text)
+	if err == nil && c.Purchase.Code == "" {
+		return Check{}, missing("Not found: "+c.Reason, "purchase_not_found")
+	}
+	return c, err
+}
+
+// PurchaseFilter narrows a list of purchases.
+type PurchaseFilter = storedb.PurchaseFilter
+
+// Purchases calls fn with a workspace's purchases, newest first.
+func (s *Store) Purchases(ctx context.Context, a people.Actor, workspace string, f PurchaseFilter, fn func(Purchase) error) error {
+	w, err := s.Workspace(ctx, a, workspace)
+	if err != nil {
+		return err
+	}
+	return s.db.Purchases(ctx, w.ID, f, fn)
+}
+
+// CreatePurchase writes a sale. Without a code it gets a new one, without a date
+// it is sold now, and price and currency not given are the item's.
+func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace string, p Purchase) (Purchase, error) {
+	w, err := s.Workspace(ctx, a, workspace)
+	if err != nil {
+		return Purchase{}, err
+	}
+	if p.Code == "" {
+		p.Code = uuid.NewString()
+	}
+	if p.SoldAt.IsZero() {
+		p.SoldAt = s.timestamp()
+	}
+	p.WorkspaceID, p.State = w.ID, StateActive
+	if err := checkPurchase(&p); err != nil {
+		return Purchase{}, err
+	}
+	p.Digest = s.digest(p.Code)
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		owner, err := tx.ItemWorkspace(ctx, p.ItemID)
+		if errors.Is(err, sqldb.ErrNotFound) || (err == nil && owner != w.ID) {
+			return missing(fmt.Sprintf("The workspace %s has no item %d", workspace, p.ItemID), "item_not_found")
+		}
+		if err != nil {
+			return err
+		}
+		err = tx.AddPurchase(ctx, p)
+		if errors.Is(err, sqldb.ErrExists) {
+			return conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
+		}
+		if err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, a, "purchase.create", workspace, p.Code, "")
+	})
+	return p, err
+}
+
+// RefundPurchase marks a purchase as refunded. A second refund is a conflict
+// that says when the first one was.
+func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string) (Purchase, error) {
+	c, err := s.ShowPurchase(ctx, a, text)
+	if err != nil {
+		return Purchase{}, err
+	}
+	var p Purchase
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if p, err = tx.PurchaseByDigest(ctx, c.Purchase.Digest); err != nil {
+			return err
+		}
+		if p.State != StateActive {
+			return conflict("purchase_"+string(p.State), "Nothing changed: "+stateReason(p))
+		}
+		p.State, p.StateAt = StateRefunded, s.timestamp()
+		if err := tx.SetPurchaseState(ctx, p.Digest, p.State, p.StateAt); err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, a, "purchase.refund", c.Workspace, p.Code, "")
+	})
+	return p, err
+}

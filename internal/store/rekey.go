@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// RekeyPlan says what a new key file would cost: the keys whose values can't be
+// shown again afterwards. They go on working.
+type RekeyPlan struct {
+	Dropped []Key
+}
+
+// PlanRekey says what Rekey would drop. It needs no key file.
+func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
+	if err := s.rekeyable(ctx); err != nil {
+		return RekeyPlan{}, err
+	}
+	old := s.oldKey(ctx)
+	keys, err := s.db.Keys(ctx)
+	if err != nil {
+		return RekeyPlan{}, err
+	}
+	var plan RekeyPlan
+	for _, k := range keys {
+		if k.Sealed != nil && reseal(old, old, k.Digest, k.Sealed) == nil {
+			plan.Dropped = append(plan.Dropped, k)
+		}
+	}
+	return plan, nil
+}
+
+func (s *Store) rekeyable(ctx context.Context) error {
+	if s.options.KeyText != "" {
+		return invalid("The key is given by the environment; take it out of there to make a new key file")
+	}
+	state, err := s.database.State(ctx)
+	if err != nil {
+		return err
+	}
+	if state != sqldb.StateCurrent {
+		return conflict("schema_"+string(state), "The database is "+string(state)+" for this version; nothing was changed. Look with: countersign store migrate status")
+	}
+	return nil
+}
+
+// oldKey is the key file in place when it belongs to the database, else nil.
+func (s *Store) oldKey(ctx context.Context) *seal.Box {
+	check, err := s.db.Meta(ctx, keyCheck)
+	if err != nil {
+		return nil
+	}
+	box, err := s.loadKey()
+	if err != nil || !box.Matches(check) {
+		return nil
+	}
+	return box
+}
+
+// Rekey makes a new key file for a database whose own is lost or was seen by
+// somebody: the digests of all purchase codes are made anew, and what was sealed
+// is sealed again where the old key file is there, and dropped where it is not.
+func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
+	if err := may(a, manage); err != nil {
+		return RekeyPlan{}, err
+	}
+	plan, err := s.PlanRekey(ctx)
+	if err != nil {
+		return RekeyPlan{}, err
+	}
+	old := s.oldKey(ctx)
+	fresh, err := seal.Stage(s.options.Dir)
+	if err != nil {
+		return RekeyPlan{}, err
+	}
+	err = s.db.Session(ctx, func(session *storedb.DB) error {
+		return session.Tx(ctx, func(tx *storedb.DB) error {
+			if err := rebuildDigests(ctx, tx, fresh); err != nil {
+				return err
+			}
+			if err := resealKeys(ctx, tx, old, fresh); err != nil {
+				return err
+			}
+			if err := tx.SetMeta(ctx, keyCheck, fresh.Check()); err != nil {
+				return err
+			}
+			return s.audit(ctx, tx, a, "store.rekey", "", "", fmt.Sprintf("%d key values dropped", len(plan.Dropped)))
+		})
+	})
+	if err != nil {
+		return RekeyPlan{}, err
+	}
+	if err := s.keepOldKey(); err != nil {
+		return RekeyPlan{}, err
+	}
+	if err := seal.Replace(s.options.Dir); err != nil {
+		return RekeyPlan{}, err
+	}
+	s.box.Store(fresh)
+	return plan, nil
+}
+
+// keepOldKey puts a key file that is in place aside: it may belong to another
+// database, or to the backups of this one.
+func (s *Store) keepOldKey() error {
+	path := s.keyPath()
+	err := os.Rename(path, path+"."+s.now().UTC().Format("20060102T150405Z"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func rebuildDigests(ctx context.Context, tx *storedb.DB, box *seal.Box) error {
+	return tx.RebuildDigests(ctx, func(code string) storedb.Digest { return box.CodeDigest(foldCode(code)) })
+}
+
+func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error {
+	keys, err := tx.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		k.Sealed = reseal(old, fresh, k.Digest, k.Sealed)
+		if k.Previous != nil {
+			k.PreviousSealed = reseal(old, fresh, *k.Previous, k.PreviousSealed)
+		}
+		if err := tx.UpdateKey(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reseal moves a sealed value from one box to another; nil when it can't be
+// opened.
+func reseal(old, fresh *seal.Box, digest storedb.KeyDigest, sealed []byte) []byte {
+	if old == nil || sealed == nil {
+		return nil
+	}
+	plain, err := old.Open(sealPurpose(digest), sealed)
+	if err != nil {
+		return nil
+	}
+	return fresh.Seal(sealPurpose(digest), plain)
+}

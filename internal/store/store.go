@@ -1,0 +1,134 @@
+// Package store holds the rules of the store: workspaces, keys, items and
+// purchases, and the question it exists for, "is this purchase code good?".
+package store
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// DatabaseName is the SQLite file's name in the data folder.
+const DatabaseName = "store.db"
+
+// Options says where a store lives.
+type Options struct {
+	// Dir is the data folder. It holds the key file, backups and, without URL,
+	// the SQLite file.
+	Dir string
+	// URL of a PostgreSQL database; empty for SQLite in Dir.
+	URL string
+	// KeyText is the text of the key file when it does not lie in Dir.
+	KeyText string
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Store is an open store. Its methods may be called from many goroutines.
+type Store struct {
+	options  Options
+	database *sqldb.DB
+	db       *storedb.DB
+	box      atomic.Pointer[seal.Box] // nil until Prepare has succeeded
+	held     held
+	uses     uses
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+// Open opens the store's database. Call [Store.Prepare] before anything else.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := makeFolder(o.Dir); err != nil {
+		return nil, err
+	}
+	database, err := sqldb.Open(ctx, sqldb.Options{
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Schemas: storedb.Schemas, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{options: o, database: database, db: storedb.New(database), now: o.Now, log: o.Log}
+	s.held.init()
+	database.Watch(sqldb.Watcher{Changed: s.held.changed, Lost: s.held.lost, Live: s.held.live})
+	return s, nil
+}
+
+// Close writes what is still to be written of the keys' last uses and closes
+// the database.
+func (s *Store) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s.writeUses(ctx)
+	return s.database.Close()
+}
+
+// Run does the store's background work until ctx ends: it follows changes made
+// by other processes, keeps the keys in memory, writes their last uses, and
+// prepares a database that was down at the start. It returns an error only when
+// the store can't be served, for example because its key file is wrong.
+func (s *Store) Run(ctx context.Context) error {
+	if err := s.prepareLater(ctx); err != nil {
+		return err
+	}
+	var work sync.WaitGroup
+	work.Go(func() { s.database.Feed(ctx) })
+	work.Go(func() { s.holdKeys(ctx) })
+	work.Go(func() { s.writeUsesEvery(ctx, useInterval) })
+	work.Go(func() { s.pruneEvery(ctx) })
+	work.Wait()
+	return nil
+}
+
+// Ready tells whether the store can answer: prepared, and its database alive.
+func (s *Store) Ready(ctx context.Context) error {
+	if s.box.Load() == nil {
+		return errNotPrepared
+	}
+	return s.database.Ping(ctx)
+}
+
+var errNotPrepared = &countersign.Error{
+	Kind: countersign.KindUnavailable, Code: "unavailable", Message: "The store's database is not ready yet", RetryAfter: 2 * time.Second,
+}
+
+func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
+
+// audit writes down, in the transaction of the act, what an actor did.
+func (s *Store) audit(ctx context.Context, tx *storedb.DB, a people.Actor, action, workspace, subject, detail string) error {
+	return tx.AddAudit(ctx, peopledb.Audit{
+		At: sqldb.Time{Time: s.now()}, Actor: a, Action: action, Workspace: workspace, Subject: subject, Detail: detail,
+	})
+}
+
+// pruneEvery deletes rows of changes that nobody waits for any more, now and
+// then every hour.
+func (s *Store) pruneEvery(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := s.database.PruneChanges(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("old changes could not be pruned", "cause", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package storedb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Kind is the kind of an item. It is kept in the store, not printed by the API,
+// and drives the rules of spec 2.3 about media.
+type Kind string
+
+// The kinds of item.
+const (
+	KindAudio Kind = "audio"
+	KindVideo Kind = "video"
+	KindOther Kind = "other"
+)
+
+// Item is an item with all its media, also those that its kind does not print.
+type Item struct {
+	countersign.Item
+	WorkspaceID int64
+	Kind        Kind
+	// Support says that purchases of this item may carry support.
+	Support bool
+	// Body is the item as the API prints it.
+	Body []byte
+}
+
+const itemColumns = `id, workspace_id, kind, support, name, description, category, sub_category, options, version,
+	demo_link, tags, media, regular, extended, currency, published_at, body`
+
+func scanItem(r sqldb.Row) (Item, error) {
+	var i Item
+	var options, tags sqldb.JSON[countersign.List]
+	var media sqldb.JSON[countersign.ItemMedia]
+	var published sqldb.Time
+	var body string
+	err := r.Scan(&i.ID, &i.WorkspaceID, &i.Kind, &i.Support, &i.Name, &i.Description, &i.Category, &i.SubCategory,
+		&options, &i.Version, &i.DemoLink, &tags, &media, (*int64)(&i.Price.Regular), (*int64)(&i.Price.Extended),
+		&i.Currency, &published, &body)
+	i.Options, i.Tags, i.Media, i.Body = options.V, tags.V, media.V, []byte(body)
+	i.PublishedAt = countersign.At(published.Time)
+	return i, err
+}
+
+// Items lists a workspace's items by id.
+func (d *DB) Items(ctx context.Context, workspace int64) ([]Item, error) {
+	return sqldb.List(ctx, d.Queries, scanItem,
+		`SELECT `+itemColumns+` FROM items WHERE workspace_id = $1 ORDER BY id`, workspace)
+}
+
+// EachItem calls fn with every item of the store, by id.
+func (d *DB) EachItem(ctx context.Context, fn func(Item) error) error {
+	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
+		item, err := scanItem(r)
+		if err != nil {
+			return err
+		}
+		return fn(item)
+	}, `SELECT `+itemColumns+` FROM items ORDER BY id`)
+}
+
+// ItemBodies lists a workspace's items by id, as the API prints them.
+func (d *DB) ItemBodies(ctx context.Context, workspace int64) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string],
+		`SELECT body FROM items WHERE workspace_id = $1 ORDER BY id`, workspace)
+}
+
+// ItemBody is one item of a workspace as the API prints it.
+func (d *DB) ItemBody(ctx context.Context, workspace, id int64) (string, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[string],
+		`SELECT body FROM items WHERE workspace_id = $1 AND id = $2`, workspace, id)
+}
+
+// Item reads one item of the store.
+func (d *DB) Item(ctx context.Context, id int64) (Item, error) {
+	return sqldb.One(ctx, d.Queries, scanItem, `SELECT `+itemColumns+` FROM items WHERE id = $1`, id)
+}
+
+// ItemWorkspace tells which workspace an item belongs to.
+func (d *DB) ItemWorkspace(ctx context.Context, id int64) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT workspace_id FROM items WHERE id = $1`, id)
+}

@@ -1,0 +1,184 @@
+package storedb
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Class says what a key may do.
+type Class string
+
+// The classes of key.
+const (
+	// ClassSecret opens all endpoints.
+	ClassSecret Class = "secret"
+	// ClassPublishable validates purchases of one item, nothing else.
+	ClassPublishable Class = "publishable"
+)
+
+// KeyDigest is the digest by which a key is found.
+type KeyDigest = [sha256.Size]byte
+
+// Key is an API key: its current value and at most one earlier one, each as a
+// digest and, where the owner may see it again, sealed.
+type Key struct {
+	ID          int64
+	WorkspaceID int64
+	Workspace   string // the workspace's username
+	Name        string
+	Class       Class
+	ItemID      int64 // 0 for all items
+	Hint        string
+	Digest      KeyDigest
+	Sealed      []byte
+	// Previous is the value before the last rotation; nil when there is none.
+	Previous          *KeyDigest
+	PreviousSealed    []byte
+	PreviousExpiresAt countersign.Timestamp
+	CreatedAt         countersign.Timestamp
+	ExpiresAt         countersign.Timestamp // zero: never
+	RevokedAt         countersign.Timestamp // zero: not revoked
+	LastUsedAt        countersign.Timestamp
+	LastUsedFrom      string
+	UsedCount         int64
+}
+
+const selectKeys = `SELECT k.id, k.workspace_id, w.username, k.name, k.class, coalesce(k.item_id, 0), k.hint, k.digest, k.sealed,
+	k.previous_digest, k.previous_sealed, k.previous_expires_at, k.created_at, k.expires_at, k.revoked_at,
+	k.last_used_at, k.last_used_from, k.used_count
+	FROM keys k JOIN workspaces w ON w.id = k.workspace_id `
+
+func scanKey(r sqldb.Row) (Key, error) {
+	var k Key
+	var digest, previous []byte
+	var previousEnd, created, expires, revoked, used sqldb.Time
+	err := r.Scan(&k.ID, &k.WorkspaceID, &k.Workspace, &k.Name, &k.Class, &k.ItemID, &k.Hint, &digest, &k.Sealed,
+		&previous, &k.PreviousSealed, &previousEnd, &created, &expires, &revoked, &used, &k.LastUsedFrom, &k.UsedCount)
+	copy(k.Digest[:], digest)
+	if len(previous) == len(k.Digest) {
+		k.Previous = (*KeyDigest)(previous)
+	}
+	k.PreviousExpiresAt, k.CreatedAt = countersign.At(previousEnd.Time), countersign.At(created.Time)
+	k.ExpiresAt, k.RevokedAt = countersign.At(expires.Time), countersign.At(revoked.Time)
+	k.LastUsedAt = countersign.At(used.Time)
+	return k, err
+}
+
+// Keys lists the keys of all workspaces by workspace and name.
+func (d *DB) Keys(ctx context.Context) ([]Key, error) {
+	return sqldb.List(ctx, d.Queries, scanKey, selectKeys+`ORDER BY w.username, k.name`)
+}
+
+// Key reads one by its id.
+func (d *DB) Key(ctx context.Context, id int64) (Key, error) {
+	return sqldb.One(ctx, d.Queries, scanKey, selectKeys+`WHERE k.id = $1`, id)
+}
+
+// KeyNamed reads one by its workspace and name.
+func (d *DB) KeyNamed(ctx context.Context, workspace int64, name string) (Key, error) {
+	return sqldb.One(ctx, d.Queries, scanKey, selectKeys+`WHERE k.workspace_id = $1 AND k.name = $2`, workspace, name)
+}
+
+// KeyWithDigest finds the key that has this value now or had it before.
+func (d *DB) KeyWithDigest(ctx context.Context, digest KeyDigest) (Key, error) {
+	return sqldb.One(ctx, d.Queries, scanKey, selectKeys+`WHERE k.digest = $1 OR k.previous_digest = $1`, digest[:])
+}
+
+// AddKey writes a new one; [sqldb.ErrExists] when its name is taken.
+func (d *DB) AddKey(ctx context.Context, k Key) (id int64, err error) {
+	if err := d.Mark(ctx, TopicKeys, ""); err != nil {
+		return 0, err
+	}
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO keys (workspace_id, name, class, item_id, hint, digest, sealed,
+		previous_digest, previous_sealed, previous_expires_at, created_at, expires_at, revoked_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
+		k.WorkspaceID, k.Name, string(k.Class), nullID(k.ItemID), k.Hint, k.Digest[:], nullBytes(k.Sealed),
+		previousDigest(k), nullBytes(k.PreviousSealed), column(k.PreviousExpiresAt), column(k.CreatedAt),
+		column(k.ExpiresAt), column(k.RevokedAt))
+}
+
+// UpdateKey writes the values, the scope and the times of a key, found by its id.
+func (d *DB) UpdateKey(ctx context.Context, k Key) error {
+	if err := d.Mark(ctx, TopicKeys, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `UPDATE keys SET class = $1, item_id = $2, hint = $3, digest = $4, sealed = $5, previous_digest = $6,
+		previous_sealed = $7, previous_expires_at = $8, expires_at = $9, revoked_at = $10 WHERE id = $11`,
+		string(k.Class), nullID(k.ItemID), k.Hint, k.Digest[:], nullBytes(k.Sealed), previousDigest(k),
+		nullBytes(k.PreviousSealed), column(k.PreviousExpiresAt), column(k.ExpiresAt), column(k.RevokedAt), k.ID)
+	return err
+}
+
+// AddKeyUse adds to a key's count and notes its last use. It is not marked:
+// nothing in memory depends on it.
+func (d *DB) AddKeyUse(ctx context.Context, id, count int64, at countersign.Timestamp, from string) error {
+	_, err := d.Exec(ctx, `UPDATE keys SET used_count = used_count + $1, last_used_at = $2, last_used_from = $3 WHERE id = $4`,
+		count, column(at), from, id)
+	return err
+}
+
+// HeldKey is what a request needs to know of a key.
+type HeldKey struct {
+	ID, WorkspaceID, ItemID int64
+	Class                   Class
+	Digest                  KeyDigest
+	Previous                *KeyDigest
+	PreviousExpiresAt       countersign.Timestamp
+	ExpiresAt               countersign.Timestamp
+	RevokedAt               countersign.Timestamp
+	Switches                Switches
+}
+
+const selectHeldKeys = `SELECT k.id, k.workspace_id, coalesce(k.item_id, 0), k.class, k.digest, k.previous_digest,
+	k.previous_expires_at, k.expires_at, k.revoked_at, w.always_200, w.refuse_query_keys, w.quota
+	FROM keys k JOIN workspaces w ON w.id = k.workspace_id `
+
+func scanHeldKey(r sqldb.Row) (HeldKey, error) {
+	var k HeldKey
+	var digest, previous []byte
+	var previousEnd, expires, revoked sqldb.Time
+	err := r.Scan(&k.ID, &k.WorkspaceID, &k.ItemID, &k.Class, &digest, &previous, &previousEnd, &expires, &revoked,
+		&k.Switches.Always200, &k.Switches.RefuseQueryKeys, &k.Switches.Quota)
+	copy(k.Digest[:], digest)
+	if len(previous) == len(k.Digest) {
+		k.Previous = (*KeyDigest)(previous)
+	}
+	k.PreviousExpiresAt = countersign.At(previousEnd.Time)
+	k.ExpiresAt, k.RevokedAt = countersign.At(expires.Time), countersign.At(revoked.Time)
+	return k, err
+}
+
+// HeldKeys lists all keys for memory.
+func (d *DB) HeldKeys(ctx context.Context) ([]HeldKey, error) {
+	return sqldb.List(ctx, d.Queries, scanHeldKey, selectHeldKeys)
+}
+
+// HeldKey finds the key that has this value now or had it before.
+func (d *DB) HeldKey(ctx context.Context, digest KeyDigest) (HeldKey, error) {
+	return sqldb.One(ctx, d.Queries, scanHeldKey, selectHeldKeys+`WHERE k.digest = $1 OR k.previous_digest = $1`, digest[:])
+}
+
+func previousDigest(k Key) any {
+	if k.Previous == nil {
+		return nil
+	}
+	return k.Previous[:]
+}
+
+func nullID(id int64) any {
+	if id == 0 {
+		return nil
+	}
+	return id
+}
+
+// nullBytes keeps an absent value NULL on both engines.
+func nullBytes(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,143 @@
+package storedb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// State is what became of a purchase.
+type State string
+
+// The states of a purchase.
+const (
+	StateActive      State = "active"
+	StateRefunded    State = "refunded"
+	StateChargedBack State = "charged_back"
+	StateRevoked     State = "revoked"
+)
+
+// Digest is the keyed digest of a folded purchase code.
+type Digest = [seal.DigestSize]byte
+
+// Purchase is a sale of an item.
+type Purchase struct {
+	Digest      Digest
+	Code        string
+	WorkspaceID int64
+	ItemID      int64
+	License     string
+	Price       countersign.Money
+	Currency    string
+	// SupportedUntil is zero when the purchase was sold without support.
+	SupportedUntil countersign.Timestamp
+	Downloaded     bool
+	SoldAt         countersign.Timestamp
+	State          State
+	// StateAt is when the state last changed, zero when that is not known.
+	StateAt    countersign.Timestamp
+	BuyerName  string
+	BuyerEmail string
+}
+
+// Validation is what answers one validation: the purchase and its item's body.
+type Validation struct {
+	Purchase
+	Support  bool
+	ItemBody string
+}
+
+const purchaseColumns = `code_digest, code, workspace_id, item_id, license, price, currency, supported_until,
+	downloaded, sold_at, state, state_at, buyer_name, buyer_email`
+
+const selectValidation = `SELECT p.code, p.item_id, p.license, p.price, p.currency, p.supported_until,
+	p.downloaded, p.sold_at, p.state, i.support, i.body
+	FROM purchases p JOIN items i ON i.id = p.item_id
+	WHERE p.code_digest = $1 AND p.workspace_id = $2`
+
+// Purchase finds a purchase of a workspace by the digest of its code; it is the
+// query that every validation waits for.
+func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Validation, error) {
+	v := Validation{Purchase: Purchase{Digest: digest, WorkspaceID: workspace}}
+	var until, sold sqldb.Time
+	err := d.purchase.Row(ctx, []any{digest[:], workspace}, &v.Code, &v.ItemID, &v.License, (*int64)(&v.Price), &v.Currency,
+		&until, &v.Downloaded, &sold, &v.State, &v.Support, &v.ItemBody)
+	v.SupportedUntil, v.SoldAt = countersign.At(until.Time), countersign.At(sold.Time)
+	return v, err
+}
+
+func scanPurchase(r sqldb.Row) (Purchase, error) {
+	var p Purchase
+	var digest []byte
+	var until, sold, stateAt sqldb.Time
+	err := r.Scan(&digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, &until,
+		&p.Downloaded, &sold, &p.State, &stateAt, &p.BuyerName, &p.BuyerEmail)
+	copy(p.Digest[:], digest)
+	p.SupportedUntil, p.SoldAt, p.StateAt = countersign.At(until.Time), countersign.At(sold.Time), countersign.At(stateAt.Time)
+	return p, err
+}
+
+// PurchaseByDigest finds a purchase of any workspace, for the operator.
+func (d *DB) PurchaseByDigest(ctx context.Context, digest Digest) (Purchase, error) {
+	return sqldb.One(ctx, d.Queries, scanPurchase, `SELECT `+purchaseColumns+` FROM purchases WHERE code_digest = $1`, digest[:])
+}
+
+// PurchaseFilter narrows a list of purchases; zero values narrow nothing.
+type PurchaseFilter struct {
+	Item  int64
+	State State
+	Limit int
+}
+
+// Purchases calls fn with a workspace's purchases, newest first.
+func (d *DB) Purchases(ctx context.Context, workspace int64, f PurchaseFilter, fn func(Purchase) error) error {
+	return sqldb.Each(ctx, d.Queries, eachPurchase(fn), `SELECT `+purchaseColumns+` FROM purchases
+		WHERE workspace_id = $1 AND (CAST($2 AS bigint) = 0 OR item_id = $2) AND (CAST($3 AS text) = '' OR state = $3)
+		ORDER BY sold_at DESC, code_digest LIMIT $4`, workspace, f.Item, string(f.State), f.Limit)
+}
+
+// EachPurchase calls fn with every purchase of the store, by code.
+func (d *DB) EachPurchase(ctx context.Context, fn func(Purchase) error) error {
+	return sqldb.Each(ctx, d.Queries, eachPurchase(fn), `SELECT `+purchaseColumns+` FROM purchases ORDER BY code`)
+}
+
+func eachPurchase(fn func(Purchase) error) func(sqldb.Row) error {
+	return func(r sqldb.Row) error {
+		p, err := scanPurchase(r)
+		if err != nil {
+			return err
+		}
+		return fn(p)
+	}
+}
+
+// AddPurchase writes a new one; [sqldb.ErrExists] when the code is taken.
+func (d *DB) AddPurchase(ctx context.Context, p Purchase) error {
+	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `INSERT INTO purchases (`+purchaseColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`, purchaseArgs(p)...)
+	return err
+}
+
+func purchaseArgs(p Purchase) []any {
+	return []any{
+		p.Digest[:], p.Code, p.WorkspaceID, p.ItemID, p.License, int64(p.Price), p.Currency, column(p.SupportedUntil),
+		p.Downloaded, column(p.SoldAt), string(p.State), column(p.StateAt), p.BuyerName, p.BuyerEmail,
+	}
+}
+
+// SetPurchaseState changes what became of a purchase.
+func (d *DB) SetPurchaseState(ctx context.Context, digest Digest, state State, at countersign.Timestamp) error {
+	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE code_digest = $3`, string(state), column(at), digest[:])
+	return err
+}
+
+// column is a timestamp as a column's value, NULL when it is zero.
+func column(t countersign.Timestamp) sqldb.Time { return sqldb.Time{Time: t.Time} }

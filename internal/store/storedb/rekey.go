@@ -1,0 +1,54 @@
+package storedb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// rekeyPage is how many codes are read at once.
+const rekeyPage = 10_000
+
+// RebuildDigests gives every purchase the digest that digest makes of its code.
+// It runs in the transaction of a session: the new digests are staged first, so
+// that none meets an old one.
+func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest) error {
+	blob := d.DB.DB().BlobType()
+	if _, err := d.Exec(ctx, `CREATE TEMPORARY TABLE rekeyed (code_digest `+blob+` PRIMARY KEY, fresh `+blob+`)`); err != nil {
+		return err
+	}
+	after := []byte{}
+	for {
+		page, err := sqldb.List(ctx, d.Queries, scanCode, `SELECT code_digest, code FROM purchases
+			WHERE code_digest > $1 ORDER BY code_digest LIMIT $2`, after, rekeyPage)
+		if err != nil {
+			return err
+		}
+		for _, c := range page {
+			fresh := digest(c.code)
+			if _, err := d.Exec(ctx, `INSERT INTO rekeyed (code_digest, fresh) VALUES ($1, $2)`, c.digest, fresh[:]); err != nil {
+				return err
+			}
+		}
+		if len(page) < rekeyPage {
+			break
+		}
+		after = page[len(page)-1].digest
+	}
+	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `UPDATE purchases SET code_digest = r.fresh FROM rekeyed r WHERE r.code_digest = purchases.code_digest`)
+	return err
+}
+
+type codeRow struct {
+	digest []byte
+	code   string
+}
+
+func scanCode(r sqldb.Row) (codeRow, error) {
+	var c codeRow
+	err := r.Scan(&c.digest, &c.code)
+	return c, err
+}

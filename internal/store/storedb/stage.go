@@ -1,0 +1,164 @@
+package storedb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Stage holds the items and purchases of an import in temporary tables, with
+// the numbers of their lines, until they are moved in one transaction.
+type Stage struct {
+	items     *sqldb.Bulk
+	purchases *sqldb.Bulk
+}
+
+// NewStage makes the temporary tables on the connection of a session.
+func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
+	for _, table := range []string{
+		`CREATE TEMPORARY TABLE stage_items (line integer PRIMARY KEY, id bigint, workspace text, kind text,
+			support boolean, name text, description text, category text, sub_category text, options text, version text,
+			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text)`,
+		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, code_digest ` + d.DB.DB().BlobType() + `, code text,
+			item_id bigint, license text, price bigint, currency text, supported_until text, downloaded boolean,
+			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
+	} {
+		if _, err := d.Exec(ctx, table); err != nil {
+			return nil, err
+		}
+	}
+	db := d.DB.DB()
+	return &Stage{
+		items: db.Bulk("stage_items", "line", "id", "workspace", "kind", "support", "name", "description", "category",
+			"sub_category", "options", "version", "demo_link", "tags", "media", "regular", "extended", "currency", "published_at", "body"),
+		purchases: db.Bulk("stage_purchases", "line", "code_digest", "code", "item_id", "license", "price", "currency",
+			"supported_until", "downloaded", "sold_at", "state", "state_at", "buyer_name", "buyer_email"),
+	}, nil
+}
+
+// AddItem stages the item of a line.
+func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item) error {
+	return s.items.Add(ctx, line, i.ID, workspace, string(i.Kind), i.Support, i.Name, i.Description, i.Category, i.SubCategory,
+		sqldb.JSON[countersign.List]{V: i.Options}, string(i.Version), i.DemoLink, sqldb.JSON[countersign.List]{V: i.Tags},
+		sqldb.JSON[countersign.ItemMedia]{V: i.Media}, int64(i.Price.Regular), int64(i.Price.Extended), i.Currency,
+		column(i.PublishedAt), string(i.Body))
+}
+
+// AddPurchase stages the purchase of a line.
+func (s *Stage) AddPurchase(ctx context.Context, line int, p Purchase) error {
+	return s.purchases.Add(ctx, line, p.Digest[:], p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
+		column(p.SupportedUntil), p.Downloaded, column(p.SoldAt), string(p.State), column(p.StateAt), p.BuyerName, p.BuyerEmail)
+}
+
+// Flush ends the staging: everything added is in the tables, and indexed.
+func (s *Stage) Flush(ctx context.Context, d *DB) error {
+	if err := s.items.Flush(ctx); err != nil {
+		return err
+	}
+	if err := s.purchases.Flush(ctx); err != nil {
+		return err
+	}
+	if _, err := d.Exec(ctx, `CREATE INDEX stage_items_by_id ON stage_items (id, line)`); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `CREATE INDEX stage_purchases_by_code ON stage_purchases (code_digest, line)`)
+	return err
+}
+
+// Moved counts what a move did with rows of one kind.
+type Moved struct {
+	New     int64 `json:"new"`
+	Changed int64 `json:"changed"`
+	Same    int64 `json:"unchanged"`
+}
+
+// MoveItems writes the staged items; of several lines for one id the last counts.
+func (d *DB) MoveItems(ctx context.Context) (Moved, error) {
+	if err := d.Mark(ctx, TopicItems, ""); err != nil {
+		return Moved{}, err
+	}
+	const last = `NOT EXISTS (SELECT 1 FROM stage_items l WHERE l.id = s.id AND l.line > s.line)`
+	return d.move(ctx,
+		`SELECT count(*) FROM stage_items s WHERE `+last,
+		`SELECT count(*) FROM stage_items s WHERE `+last+` AND NOT EXISTS (SELECT 1 FROM items i WHERE i.id = s.id)`,
+		`INSERT INTO items (`+itemColumns+`)
+		SELECT s.id, w.id, s.kind, s.support, s.name, s.description, s.category, s.sub_category, s.options, s.version, s.demo_link,
+			s.tags, s.media, s.regular, s.extended, s.currency, s.published_at, s.body
+		FROM stage_items s JOIN workspaces w ON w.username = s.workspace WHERE `+last+` ORDER BY s.id
+		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, support = excluded.support, name = excluded.name,
+			description = excluded.description, category = excluded.category, sub_category = excluded.sub_category,
+			options = excluded.options, version = excluded.version, demo_link = excluded.demo_link, tags = excluded.tags,
+			media = excluded.media, regular = excluded.regular, extended = excluded.extended, currency = excluded.currency,
+			published_at = excluded.published_at, body = excluded.body
+		WHERE items.body <> excluded.body OR items.kind <> excluded.kind OR items.support <> excluded.support
+			OR items.media <> excluded.media`)
+}
+
+// MovePurchases writes the staged purchases; of several lines for one code the
+// last counts. A state that changed without saying when gets the time of the move.
+func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Moved, error) {
+	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
+		return Moved{}, err
+	}
+	const last = `NOT EXISTS (SELECT 1 FROM stage_purchases l WHERE l.code_digest = s.code_digest AND l.line > s.line)`
+	const stateAt = `CASE WHEN excluded.state_at IS NOT NULL THEN excluded.state_at
+		WHEN excluded.state = purchases.state THEN purchases.state_at
+		WHEN excluded.state = 'active' THEN NULL ELSE CAST($1 AS text) END`
+	return d.move(ctx,
+		`SELECT count(*) FROM stage_purchases s WHERE `+last,
+		`SELECT count(*) FROM stage_purchases s WHERE `+last+`
+			AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = s.code_digest)`,
+		`INSERT INTO purchases (`+purchaseColumns+`)
+		SELECT s.code_digest, s.code, i.workspace_id, s.item_id, s.license, s.price, s.currency, s.supported_until,
+			s.downloaded, s.sold_at, s.state, s.state_at, s.buyer_name, s.buyer_email
+		FROM stage_purchases s JOIN items i ON i.id = s.item_id WHERE `+last+` ORDER BY s.code_digest
+		ON CONFLICT (code_digest) DO UPDATE SET code = excluded.code, item_id = excluded.item_id, license = excluded.license,
+			price = excluded.price, currency = excluded.currency, supported_until = excluded.supported_until,
+			downloaded = excluded.downloaded, sold_at = excluded.sold_at, state = excluded.state, state_at = `+stateAt+`,
+			buyer_name = excluded.buyer_name, buyer_email = excluded.buyer_email
+		WHERE purchases.code <> excluded.code OR purchases.item_id <> excluded.item_id OR purchases.license <> excluded.license
+			OR purchases.price <> excluded.price OR purchases.currency <> excluded.currency
+			OR purchases.supported_until IS DISTINCT FROM excluded.supported_until OR purchases.downloaded <> excluded.downloaded
+			OR purchases.sold_at <> excluded.sold_at OR purchases.state <> excluded.state
+			OR purchases.state_at IS DISTINCT FROM `+stateAt+` OR purchases.buyer_name <> excluded.buyer_name
+			OR purchases.buyer_email <> excluded.buyer_email`, column(now))
+}
+
+// move counts the staged rows and those that are new, then runs the insert.
+func (d *DB) move(ctx context.Context, all, fresh, insert string, args ...any) (Moved, error) {
+	staged, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], all)
+	if err != nil || staged == 0 {
+		return Moved{}, err
+	}
+	added, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], fresh)
+	if err != nil {
+		return Moved{}, err
+	}
+	written, err := d.Exec(ctx, insert, args...)
+	if err != nil {
+		return Moved{}, err
+	}
+	return Moved{New: added, Changed: written - added, Same: staged - written}, nil
+}
+
+// StageClashes lists the lines of staged purchases whose code belongs to another
+// workspace: in the store, or in an earlier line. Items must have been moved.
+func (d *DB) StageClashes(ctx context.Context) ([]int, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `
+		SELECT s.line FROM stage_purchases s JOIN items i ON i.id = s.item_id
+			JOIN purchases p ON p.code_digest = s.code_digest
+			WHERE p.workspace_id <> i.workspace_id
+		UNION
+		SELECT s.line FROM (SELECT code_digest, min(line) AS line FROM stage_purchases GROUP BY code_digest HAVING count(*) > 1) d
+			JOIN stage_purchases f ON f.line = d.line JOIN items fi ON fi.id = f.item_id
+			JOIN stage_purchases s ON s.code_digest = d.code_digest JOIN items i ON i.id = s.item_id
+			WHERE fi.workspace_id <> i.workspace_id
+		ORDER BY 1`)
+}
+
+// Unstage drops a line's purchase from the stage.
+func (d *DB) Unstage(ctx context.Context, line int) error {
+	_, err := d.Exec(ctx, `DELETE FROM stage_purchases WHERE line = $1`, line)
+	return err
+}

@@ -1,0 +1,85 @@
+package storedb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Workspace is an author's account and its switches. Avatar and cover are empty
+// where the store's default pictures stand in.
+type Workspace struct {
+	ID       int64
+	Account  countersign.Account
+	Switches Switches
+}
+
+// Switches are what a workspace chooses for its programs.
+type Switches struct {
+	// Always200 answers errors of 4xx with status 200.
+	Always200 bool `json:"always_200"`
+	// RefuseQueryKeys refuses an api_key in the query string.
+	RefuseQueryKeys bool `json:"refuse_query_keys"`
+	// Quota is how many successful calls a minute are served, 0 for all.
+	Quota int64 `json:"quota"`
+}
+
+const workspaceColumns = `username, firstname, lastname, email, balance, currency, heading, description,
+	contact_email, social_links, avatar, cover, registered_at, always_200, refuse_query_keys, quota`
+
+func workspaceArgs(w Workspace) []any {
+	a, p := w.Account, w.Account.Profile
+	return []any{
+		a.Username, a.Name.Firstname, a.Name.Lastname, a.Email, int64(a.Balance), a.Currency, p.Heading, p.Description,
+		p.Contact.Email, sqldb.JSON[countersign.Links]{V: p.SocialLinks}, p.Media.Avatar, p.Media.Cover,
+		sqldb.Time{Time: a.RegisteredAt.Time}, w.Switches.Always200, w.Switches.RefuseQueryKeys, w.Switches.Quota,
+	}
+}
+
+func scanWorkspace(r sqldb.Row) (Workspace, error) {
+	var w Workspace
+	var links sqldb.JSON[countersign.Links]
+	var registered sqldb.Time
+	a, p := &w.Account, &w.Account.Profile
+	err := r.Scan(&w.ID, &a.Username, &a.Name.Firstname, &a.Name.Lastname, &a.Email, (*int64)(&a.Balance), &a.Currency,
+		&p.Heading, &p.Description, &p.Contact.Email, &links, &p.Media.Avatar, &p.Media.Cover, &registered,
+		&w.Switches.Always200, &w.Switches.RefuseQueryKeys, &w.Switches.Quota)
+	a.RegisteredAt = countersign.At(registered.Time)
+	p.SocialLinks = links.V
+	return w, err
+}
+
+// Workspaces lists all workspaces by username.
+func (d *DB) Workspaces(ctx context.Context) ([]Workspace, error) {
+	return sqldb.List(ctx, d.Queries, scanWorkspace, `SELECT id, `+workspaceColumns+` FROM workspaces ORDER BY username`)
+}
+
+// Workspace reads one by its username.
+func (d *DB) Workspace(ctx context.Context, username string) (Workspace, error) {
+	return sqldb.One(ctx, d.Queries, scanWorkspace, `SELECT id, `+workspaceColumns+` FROM workspaces WHERE username = $1`, username)
+}
+
+// WorkspaceByID reads one by its id.
+func (d *DB) WorkspaceByID(ctx context.Context, id int64) (Workspace, error) {
+	return sqldb.One(ctx, d.Queries, scanWorkspace, `SELECT id, `+workspaceColumns+` FROM workspaces WHERE id = $1`, id)
+}
+
+// AddWorkspace writes a new one; [sqldb.ErrExists] when the username is taken.
+func (d *DB) AddWorkspace(ctx context.Context, w Workspace) error {
+	_, err := d.Exec(ctx, `INSERT INTO workspaces (`+workspaceColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`, workspaceArgs(w)...)
+	return err
+}
+
+// UpdateWorkspace writes everything but the username, found by the id.
+func (d *DB) UpdateWorkspace(ctx context.Context, w Workspace) error {
+	if err := d.Mark(ctx, TopicKeys, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `UPDATE workspaces SET username = $1, firstname = $2, lastname = $3, email = $4, balance = $5,
+		currency = $6, heading = $7, description = $8, contact_email = $9, social_links = $10, avatar = $11, cover = $12,
+		registered_at = $13, always_200 = $14, refuse_query_keys = $15, quota = $16 WHERE id = $17`,
+		append(workspaceArgs(w), w.ID)...)
+	return err
+}

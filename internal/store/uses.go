@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// useInterval is how often last uses are written, in one batch.
+const useInterval = time.Minute
+
+// uses counts the calls of each key in memory, off the request's path.
+type uses struct {
+	mu   sync.Mutex
+	keys map[int64]*use
+}
+
+type use struct {
+	count int64
+	at    time.Time
+	from  netip.Addr
+}
+
+func (u *uses) note(key int64, at time.Time, from netip.Addr) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.keys == nil {
+		u.keys = make(map[int64]*use)
+	}
+	k := u.keys[key]
+	if k == nil {
+		k = new(use)
+		u.keys[key] = k
+	}
+	k.count++
+	k.at, k.from = at, from
+}
+
+func (u *uses) take() map[int64]*use {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	taken := u.keys
+	u.keys = nil
+	return taken
+}
+
+// giveBack adds what could not be written to what came meanwhile.
+func (u *uses) giveBack(taken map[int64]*use) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for id, newer := range u.keys {
+		if older := taken[id]; older != nil {
+			newer.count += older.count
+		}
+		taken[id] = newer
+	}
+	u.keys = taken
+}
+
+// writeUsesEvery writes last uses until ctx ends; [Store.Close] writes the rest.
+func (s *Store) writeUsesEvery(ctx context.Context, interval time.Duration) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.writeUses(ctx)
+		}
+	}
+}
+
+// writeUses writes what was counted since the last time. What can't be written
+// now is kept for the next time.
+func (s *Store) writeUses(ctx context.Context) {
+	taken := s.uses.take()
+	if len(taken) == 0 {
+		return
+	}
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		for id, u := range taken {
+			from := ""
+			if u.from.IsValid() {
+				from = u.from.String()
+			}
+			if err := tx.AddKeyUse(ctx, id, u.count, countersign.At(u.at), from); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.uses.giveBack(taken)
+		s.log.Warn("the keys' last uses could not be written; trying again later", "cause", err)
+	}
+}
