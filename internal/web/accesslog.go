@@ -1,0 +1,194 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// LogMode says which requests the access log writes, and how.
+type LogMode string
+
+// The modes of the access log.
+const (
+	LogOff  LogMode = "off"  // only answers of 500 and above, as text, unless the error log has them
+	LogText LogMode = "text" // every request, as key=value
+	LogJSON LogMode = "json" // every request, one JSON object a line
+)
+
+// ParseLogMode reads what --log was given.
+func ParseLogMode(s string) (LogMode, error) {
+	switch m := LogMode(s); m {
+	case LogOff, LogText, LogJSON:
+		return m, nil
+	}
+	return "", fmt.Errorf("%q is not a log mode: choose off, text or json", s)
+}
+
+const (
+	// accessRoom is how many entries wait at most to be written; more are dropped and counted.
+	accessRoom = 8192
+	// flushEvery is how long an entry waits at most.
+	flushEvery = 250 * time.Millisecond
+)
+
+// AccessLog writes one line for each request: its time, id, method, route, status, size and duration, the client's
+// address, the key's label and the error code. The URL, the query, keys and codes are never in it. Requests only leave
+// an entry behind; [AccessLog.Run] writes the lines.
+type AccessLog struct {
+	mode    LogMode
+	out     io.Writer
+	text    bytes.Buffer // lines that are ready to be written; of Run alone
+	handler slog.Handler // writes into text
+
+	mu      sync.Mutex
+	waiting []accessEntry
+	spare   []accessEntry
+	dropped int
+	half    chan struct{} // says that half of the room is taken
+}
+
+// An accessEntry is one request, not yet formatted.
+type accessEntry struct {
+	at                           time.Time
+	took                         time.Duration
+	id, method, route, key, code string
+	addr                         netip.Addr
+	status                       int
+	bytes                        int64
+}
+
+// NewAccessLog makes an access log that writes to out; nothing is written until [AccessLog.Run] runs.
+func NewAccessLog(out io.Writer, mode LogMode) *AccessLog {
+	l := &AccessLog{mode: mode, out: out, half: make(chan struct{}, 1)}
+	if mode == LogJSON {
+		l.handler = slog.NewJSONHandler(&l.text, nil)
+	} else {
+		l.handler = slog.NewTextHandler(&l.text, nil)
+	}
+	return l
+}
+
+// wants reports whether the request is one to write down.
+func (l *AccessLog) wants(a *answer) bool {
+	return l.mode != LogOff || a.status >= 500 && !a.logged
+}
+
+func (a *answer) entry(took time.Duration) accessEntry {
+	return accessEntry{
+		at: a.start, took: took, id: a.id, method: a.r.Method, route: a.r.Pattern, key: a.key, code: a.code,
+		addr: a.addr, status: a.status, bytes: a.bytes,
+	}
+}
+
+// put leaves an entry to be written.
+func (l *AccessLog) put(e accessEntry) {
+	l.mu.Lock()
+	if len(l.waiting) >= accessRoom {
+		l.dropped++
+		l.mu.Unlock()
+		return
+	}
+	l.waiting = append(l.waiting, e)
+	wake := len(l.waiting) == accessRoom/2
+	l.mu.Unlock()
+	if wake {
+		select {
+		case l.half <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Run writes what requests leave behind, several times a second, until ctx ends; then it writes the rest and returns.
+// End ctx after the last request is answered. It returns the first error of writing, after which it only discards.
+func (l *AccessLog) Run(ctx context.Context) error {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	var failed error
+	for {
+		select {
+		case <-ctx.Done():
+			return firstError(failed, l.flush())
+		case <-tick.C:
+		case <-l.half:
+		}
+		failed = firstError(failed, l.flush())
+	}
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// flush writes everything that waits.
+func (l *AccessLog) flush() error {
+	entries, dropped := l.take()
+	for i := range entries {
+		if err := l.handler.Handle(context.Background(), entries[i].record()); err != nil {
+			return fmt.Errorf("web: access log: %w", err)
+		}
+	}
+	if dropped > 0 {
+		r := slog.NewRecord(time.Now(), slog.LevelWarn, "access log lines dropped", 0)
+		r.AddAttrs(slog.Int("dropped", dropped))
+		if err := l.handler.Handle(context.Background(), r); err != nil {
+			return fmt.Errorf("web: access log: %w", err)
+		}
+	}
+	clear(entries) // or their strings would live as long as the room
+	return l.write()
+}
+
+// take exchanges the two halves of the room.
+func (l *AccessLog) take() (entries []accessEntry, dropped int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entries, dropped = l.waiting, l.dropped
+	l.waiting, l.spare, l.dropped = l.spare[:0], entries, 0
+	return entries, dropped
+}
+
+func (l *AccessLog) write() error {
+	if l.text.Len() == 0 {
+		return nil
+	}
+	_, err := l.out.Write(l.text.Bytes())
+	l.text.Reset()
+	if err != nil {
+		return fmt.Errorf("web: access log: %w", err)
+	}
+	return nil
+}
+
+// record formats an entry. slog quotes what a client may have chosen, so that it can't forge a line.
+func (e *accessEntry) record() slog.Record {
+	r := slog.NewRecord(e.at, slog.LevelInfo, "request", 0)
+	if e.status >= 500 {
+		r.Level = slog.LevelError
+	}
+	r.AddAttrs(
+		slog.String("request_id", e.id),
+		slog.String("method", e.method),
+		slog.String("route", routeLabel(e.route)),
+		slog.Int("status", e.status),
+		slog.Int64("bytes", e.bytes),
+		slog.Float64("ms", float64(e.took.Microseconds())/1000),
+		slog.String("client", e.addr.String()),
+	)
+	if e.key != "" {
+		r.AddAttrs(slog.String("key", e.key))
+	}
+	if e.code != "" {
+		r.AddAttrs(slog.String("code", e.code))
+	}
+	return r
+}

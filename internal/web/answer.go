@@ -1,0 +1,188 @@
+package web
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// An answer is the ResponseWriter that handlers receive, and everything that is known about one request.
+type answer struct {
+	http.ResponseWriter
+	edge  *Edge
+	r     *http.Request
+	id    string
+	key   string
+	code  string
+	addr  netip.Addr
+	start time.Time
+
+	status    int   // as sent; 0 until the header is written
+	withheld  int   // the status of an answer of the mux's own, which was not sent
+	bytes     int64 // of the body
+	routed    bool  // a handler of ours has the request
+	always200 bool
+	logged    bool // the cause is in the log already
+	abort     bool // the answer is broken off: the connection must not survive
+
+	idValue     [1]string
+	lengthValue [1]string
+	params      Params
+}
+
+// The values of headers that never change; nobody writes into them.
+var (
+	valueNoStore     = []string{"no-store"}
+	valueNoSniff     = []string{"nosniff"}
+	valueNoReferrer  = []string{"no-referrer"}
+	valueJSON        = []string{"application/json; charset=utf-8"}
+	valueRevalidated = []string{"private, no-cache"}
+)
+
+// begin makes the answer for one request and sets the headers that every answer has.
+func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *answer {
+	a := &answer{ResponseWriter: w, edge: e, r: r, id: newRequestID()}
+	a.addr = clientAddr(r, e.trusted)
+	if e.access != nil || e.metrics != nil {
+		a.start = e.now()
+	}
+	if e.metrics != nil {
+		e.metrics.inFlight.Inc()
+	}
+	a.setDefaults()
+	return a
+}
+
+func (a *answer) setDefaults() {
+	a.idValue[0] = a.id
+	h := a.ResponseWriter.Header()
+	h["X-Request-Id"] = a.idValue[:]
+	h["Cache-Control"] = valueNoStore
+	h["X-Content-Type-Options"] = valueNoSniff
+	h["Referrer-Policy"] = valueNoReferrer
+}
+
+// end recovers a panic, then counts and logs the request. It is deferred, so that recover works.
+func (a *answer) end() {
+	if cause := recover(); cause != nil {
+		a.edge.recovered(a, cause)
+	}
+	a.account()
+	if a.abort {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (a *answer) account() {
+	if a.status == 0 && !a.abort {
+		a.status = http.StatusOK // what net/http sends for a handler that wrote nothing
+	}
+	e := a.edge
+	if e.access == nil && e.metrics == nil {
+		return
+	}
+	took := e.now().Sub(a.start)
+	if e.metrics != nil {
+		e.metrics.inFlight.Dec()
+		e.metrics.observe(a.r.Pattern, a.r.Method, a.status, took)
+	}
+	if e.access != nil && e.access.wants(a) {
+		e.access.put(a.entry(took))
+	}
+}
+
+// WriteHeader sends the header, unless the answer is one of the mux's own.
+func (a *answer) WriteHeader(status int) {
+	if a.withheld != 0 {
+		return
+	}
+	if !a.routed && (a.r.Pattern == "" || isRedirect(status)) {
+		a.withheld = status
+		return
+	}
+	if status >= 200 && a.status == 0 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends bytes of the body.
+func (a *answer) Write(b []byte) (int, error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.withheld != 0 || a.r.Method == http.MethodHead {
+		return len(b), nil
+	}
+	n, err := a.ResponseWriter.Write(b)
+	a.bytes += int64(n)
+	return n, err
+}
+
+// WriteString is Write for a string.
+func (a *answer) WriteString(s string) (int, error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.withheld != 0 || a.r.Method == http.MethodHead {
+		return len(s), nil
+	}
+	n, err := io.WriteString(a.ResponseWriter, s)
+	a.bytes += int64(n)
+	return n, err
+}
+
+// FlushError sends what is buffered; http.ResponseController finds it.
+func (a *answer) FlushError() error {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.withheld != 0 {
+		return nil
+	}
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// Unwrap gives http.ResponseController the writer beneath.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// release takes the mux's withheld answer away, all but its Allow header.
+func (a *answer) release() {
+	a.withheld, a.routed = 0, true
+	h := a.ResponseWriter.Header()
+	delete(h, "Location")
+	delete(h, "Content-Type")
+}
+
+// setLength sets Content-Length.
+func (a *answer) setLength(n int) {
+	a.lengthValue[0] = strconv.Itoa(n)
+	a.ResponseWriter.Header()["Content-Length"] = a.lengthValue[:]
+}
+
+// answerOf finds the answer under w, or nil.
+func answerOf(w http.ResponseWriter) *answer {
+	for {
+		if a, ok := w.(*answer); ok {
+			return a
+		}
+		under, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return nil
+		}
+		w = under.Unwrap()
+	}
+}
+
+// newRequestID makes 16 random hex characters: 64 bits to find a request by, not a secret.
+func newRequestID() string {
+	const digits = "0123456789abcdef"
+	var id [16]byte
+	for i, n := 0, rand.Uint64(); i < len(id); i, n = i+1, n>>4 {
+		id[i] = digits[n&15]
+	}
+	return string(id[:])
+}

@@ -1,0 +1,121 @@
+package web
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/countersign/countersign"
+)
+
+// Handler answers one request or returns an error, which the edge writes. A handler that returns an error has
+// written nothing.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// Options says how an [Edge] behaves. The zero value works: the store's envelope, errors to nowhere, no access log,
+// no metrics, no proxy trusted.
+type Options struct {
+	// Log receives the cause of every answer of 500 and above, and panics.
+	Log *slog.Logger
+	// Access receives one entry for each request.
+	Access *AccessLog
+	// Metrics counts and times requests.
+	Metrics *Metrics
+	// TrustedProxies are the networks whose X-Forwarded-* headers are believed.
+	TrustedProxies []netip.Prefix
+	// ErrorBody shapes an error for a face whose errors differ from the store's {"status":"error","msg":"…"}. The error
+	// it receives has a message and is safe to show; its cause is not.
+	ErrorBody func(*countersign.Error) []byte
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Edge is what stands between net/http and the handlers of one face.
+type Edge struct {
+	log       *slog.Logger
+	access    *AccessLog
+	metrics   *Metrics
+	trusted   []netip.Prefix
+	errorBody func(*countersign.Error) []byte
+	now       func() time.Time
+}
+
+// NewEdge makes an edge.
+func NewEdge(o Options) *Edge {
+	e := &Edge{
+		log: o.Log, access: o.Access, metrics: o.Metrics, errorBody: o.ErrorBody, now: o.Now,
+		trusted: unmapped(o.TrustedProxies),
+	}
+	if e.errorBody == nil {
+		e.errorBody = envelopeBody
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	return e
+}
+
+// Wrap makes an http.Handler whose errors the edge writes.
+func (e *Edge) Wrap(h Handler) http.Handler { return &route{edge: e, handle: h} }
+
+// Handler serves the mux, whose handlers were made by [Edge.Wrap]. It adds the request id and the default headers,
+// recovers panics, counts and logs. It never redirects: a trailing slash, repeated slashes and dot segments are
+// served as the clean path. An unknown path, a wrong method and OPTIONS get answers of their own.
+func (e *Edge) Handler(mux *http.ServeMux) http.Handler { return &face{edge: e, mux: mux} }
+
+// A route is one handler of a face.
+type route struct {
+	edge   *Edge
+	handle Handler
+}
+
+// ServeHTTP runs the handler; without a face around it, it does what the face would do.
+func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := answerOf(w)
+	if a == nil {
+		a = t.edge.begin(w, r)
+		defer a.end()
+		w = a
+	}
+	a.routed, a.r = true, r
+	if err := t.handle(w, r); err != nil {
+		t.edge.fail(w, r, a, err)
+	}
+}
+
+// A face is a mux under an edge.
+type face struct {
+	edge *Edge
+	mux  *http.ServeMux
+}
+
+func (f *face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := f.edge.begin(w, r)
+	defer a.end()
+	switch {
+	case r.Method == http.MethodTrace || r.Method == http.MethodConnect:
+		f.refuseMethod(a, r)
+	case r.RequestURI == "*":
+		f.serverWide(a, r)
+	default:
+		f.serve(a, cleanRequest(r))
+	}
+}
+
+// serve hands a request with a clean path to the mux. The mux's own answers do not get through the answer; they are
+// replaced here.
+func (f *face) serve(a *answer, r *http.Request) {
+	a.r = r
+	f.mux.ServeHTTP(a, r)
+	if isRedirect(a.withheld) {
+		// The mux knows this path with a trailing slash only.
+		a.release()
+		r = withSlash(r)
+		a.r = r
+		f.mux.ServeHTTP(a, r)
+	}
+	if a.withheld != 0 {
+		f.replace(a, r)
+	}
+}

@@ -1,0 +1,59 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/countersign/countersign"
+)
+
+// OK answers 200 with {"status":"success","<key>":v} (spec 2.1). The key is a plain word that needs no escaping. It
+// returns an error, and has written nothing, when v can't be encoded; a client that has left is not an error.
+func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
+	pooled := buffers.Get().(*[]byte)
+	defer putBuffer(pooled)
+	b := append((*pooled)[:0], `{"status":"success","`...)
+	b = append(b, key...)
+	b = append(b, `":`...)
+	b, err := countersign.AppendJSON(b, v)
+	if err != nil {
+		return fmt.Errorf("web: encode %q: %w", key, err)
+	}
+	b = append(b, '}')
+	*pooled = b
+	send(w, http.StatusOK, b)
+	return nil
+}
+
+// Raw answers 200 with a body of ready JSON.
+func Raw(w http.ResponseWriter, body []byte) { send(w, http.StatusOK, body) }
+
+// send writes a whole JSON answer. A failed write means that the client has left, and there is nobody to tell.
+func send(w http.ResponseWriter, status int, body []byte) {
+	w.Header()["Content-Type"] = valueJSON
+	setLength(w, len(body))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+func setLength(w http.ResponseWriter, n int) {
+	if a, ok := w.(*answer); ok {
+		a.setLength(n)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(n))
+}
+
+// buffers holds what answers are put together in.
+var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 4096)) }}
+
+// maxPooledBytes is the size above which a buffer is left to the garbage collector.
+const maxPooledBytes = 64 << 10
+
+func putBuffer(b *[]byte) {
+	if cap(*b) <= maxPooledBytes {
+		buffers.Put(b)
+	}
+}

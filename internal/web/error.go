@@ -1,0 +1,166 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/countersign/countersign"
+)
+
+// retryDefault is what Retry-After says when an error that must have one does not say how long.
+const retryDefault = 5 * time.Second
+
+// fail writes an error: the only function that does. The status comes from the error's kind, the body from its
+// message; the cause goes to the log when the fault is ours, and nowhere else.
+func (e *Edge) fail(w http.ResponseWriter, r *http.Request, a *answer, err error) {
+	shown := public(err)
+	status := shown.Kind.Status()
+	a.code = shown.Code
+	gone := clientGone(r, err)
+	if status >= http.StatusInternalServerError && !gone {
+		e.logFailure(a, r, status, err)
+	}
+	if a.status != 0 {
+		a.abort = true // too late for an answer; a broken connection is at least not taken for a whole one
+		return
+	}
+	setErrorHeader(w.Header(), shown, status)
+	if a.always200 && status < http.StatusInternalServerError {
+		status = http.StatusOK
+	}
+	send(w, status, e.errorBody(shown))
+}
+
+// public returns the part of err that a caller may see. It always has a message.
+func public(err error) *countersign.Error {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	if !ok || ours == nil || ours.Kind.Status() == http.StatusInternalServerError {
+		return &countersign.Error{Code: countersign.CodeInternal, Message: countersign.MsgInternal}
+	}
+	if ours.Message != "" && ours.Code != "" {
+		return ours
+	}
+	filled := *ours
+	d := defaults(ours.Kind)
+	if filled.Message == "" {
+		filled.Message = d.Message
+	}
+	if filled.Code == "" {
+		filled.Code = d.Code
+	}
+	return &filled
+}
+
+// defaults gives the message and the code of a kind whose error brought none. Some kinds have no code of their own.
+func defaults(k countersign.Kind) countersign.Error {
+	switch k {
+	case countersign.KindNotFound:
+		return countersign.Error{Message: countersign.MsgNotFound, Code: countersign.CodeNotFound}
+	case countersign.KindMethodNotAllowed:
+		return countersign.Error{Message: countersign.MsgMethodNotAllowed, Code: countersign.CodeMethodNotAllowed}
+	case countersign.KindTooLarge:
+		return countersign.Error{Message: countersign.MsgTooLarge, Code: countersign.CodeBodyTooLarge}
+	case countersign.KindUnsupportedType:
+		return countersign.Error{Message: countersign.MsgUnsupportedType, Code: countersign.CodeUnsupportedType}
+	case countersign.KindLimited:
+		return countersign.Error{Message: countersign.MsgLimited, Code: countersign.CodeRateLimited}
+	case countersign.KindUnavailable:
+		return countersign.Error{Message: countersign.MsgUnavailable, Code: countersign.CodeUnavailable}
+	}
+	return countersign.Error{Message: countersign.MsgInvalidRequest}
+}
+
+// setErrorHeader sets what every error carries and takes away what described another body.
+func setErrorHeader(h http.Header, err *countersign.Error, status int) {
+	for _, name := range [...]string{"Etag", "Last-Modified", "Content-Encoding", "Content-Disposition"} {
+		delete(h, name)
+	}
+	h["Cache-Control"] = valueNoStore
+	if err.Code != "" {
+		h["X-Error-Code"] = []string{err.Code}
+	}
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="countersign"`)
+	}
+	wait := err.RetryAfter
+	if wait <= 0 && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) {
+		wait = retryDefault
+	}
+	if wait > 0 {
+		h.Set("Retry-After", wholeSeconds(wait))
+	}
+}
+
+// wholeSeconds prints d in seconds, rounded up.
+func wholeSeconds(d time.Duration) string {
+	if d <= 0 {
+		return "0"
+	}
+	return strconv.FormatInt(int64((d-1)/time.Second)+1, 10)
+}
+
+// envelopeBody is the store's error (spec 2.1).
+func envelopeBody(err *countersign.Error) []byte {
+	b := make([]byte, 0, 64)
+	b = append(b, `{"status":"error","msg":`...)
+	// Invalid UTF-8 is replaced; the error that reports it is of no use here.
+	b, _ = jsontext.AppendQuote(b, err.Message)
+	return append(b, '}')
+}
+
+// clientGone reports whether err only says that the client has left.
+func clientGone(r *http.Request, err error) bool {
+	return errors.Is(err, context.Canceled) && r.Context().Err() != nil
+}
+
+func (e *Edge) logFailure(a *answer, r *http.Request, status int, err error) {
+	if e.log == nil {
+		return
+	}
+	a.logged = true
+	e.log.LogAttrs(r.Context(), slog.LevelError, "request failed", append(a.facts(status), slog.Any("error", err))...)
+}
+
+// recovered answers a panic with 500. A panic in the middle of an answer, and net/http's own way to break one off,
+// end the connection.
+func (e *Edge) recovered(a *answer, cause any) {
+	if cause == http.ErrAbortHandler {
+		a.abort = true
+		return
+	}
+	if e.log != nil {
+		a.logged = true
+		e.log.LogAttrs(a.r.Context(), slog.LevelError, "request panicked", append(a.facts(http.StatusInternalServerError),
+			slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))...)
+	}
+	a.code = countersign.CodeInternal
+	if a.status != 0 {
+		a.abort = true
+		return
+	}
+	a.withheld, a.routed = 0, true
+	h := a.ResponseWriter.Header()
+	clear(h)
+	a.setDefaults()
+	shown := public(nil)
+	setErrorHeader(h, shown, http.StatusInternalServerError)
+	send(a, http.StatusInternalServerError, e.errorBody(shown))
+}
+
+// facts names the request in a line of the error log. The route stands for the URL, which may hold a key.
+func (a *answer) facts(status int) []slog.Attr {
+	return []slog.Attr{
+		slog.String("request_id", a.id),
+		slog.String("method", a.r.Method),
+		slog.String("route", routeLabel(a.r.Pattern)),
+		slog.Int("status", status),
+		slog.String("client", a.addr.String()),
+	}
+}

@@ -1,0 +1,38 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/countersign/countersign"
+)
+
+// readyTimeout is how long a readiness check may take.
+const readyTimeout = 2 * time.Second
+
+var healthy = []byte(`{"status":"success"}`)
+
+// Healthz answers that the process is alive.
+func Healthz() Handler {
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		Raw(w, healthy)
+		return nil
+	}
+}
+
+// Readyz answers whether the service can do its work: 503 when ready returns an error, which goes to the log.
+func Readyz(ready func(context.Context) error) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+		defer cancel()
+		if err := ready(ctx); err != nil {
+			return &countersign.Error{
+				Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable,
+				Message: countersign.MsgUnavailable, Cause: err,
+			}
+		}
+		Raw(w, healthy)
+		return nil
+	}
+}

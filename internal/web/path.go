@@ -1,0 +1,65 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// cleanRequest returns r, or a copy of it whose path has no trailing slash, no empty segment and no dot segment, so
+// that the mux finds nothing to redirect. Encoded slashes and dots are data and stay.
+func cleanRequest(r *http.Request) *http.Request {
+	if r.URL.RawPath == "" {
+		if isClean(r.URL.Path) {
+			return r
+		}
+		return withPath(r, cleaned(r.URL.EscapedPath()))
+	}
+	escaped := r.URL.EscapedPath()
+	if isClean(escaped) {
+		return r
+	}
+	return withPath(r, cleaned(escaped))
+}
+
+// isClean reports whether p is its own canonical form.
+func isClean(p string) bool {
+	if p == "/" {
+		return true
+	}
+	if p == "" || p[0] != '/' || p[len(p)-1] == '/' {
+		return false
+	}
+	for i := 0; i+1 < len(p); i++ {
+		if p[i] == '/' && (p[i+1] == '/' || p[i+1] == '.' && isDotSegment(p[i+1:])) {
+			return false
+		}
+	}
+	return true
+}
+
+// isDotSegment reports whether p begins with a whole segment "." or "..".
+func isDotSegment(p string) bool {
+	segment, _, _ := strings.Cut(p, "/")
+	return segment == "." || segment == ".."
+}
+
+func cleaned(escaped string) string { return path.Clean("/" + escaped) }
+
+// withSlash returns a copy of r whose path ends in a slash.
+func withSlash(r *http.Request) *http.Request { return withPath(r, r.URL.EscapedPath()+"/") }
+
+// withPath returns a shallow copy of r with another escaped path.
+func withPath(r *http.Request, escaped string) *http.Request {
+	plain, err := url.PathUnescape(escaped)
+	if err != nil {
+		plain = escaped
+	}
+	copied := new(http.Request)
+	*copied = *r
+	copied.URL = new(url.URL)
+	*copied.URL = *r.URL
+	copied.URL.Path, copied.URL.RawPath = plain, escaped
+	return copied
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/countersign/countersign"
+)
+
+// What the server allows a client: enough for a slow telephone, too little to hold the server up.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 10 * time.Second
+	writeTimeout      = 15 * time.Second
+	idleTimeout       = 60 * time.Second
+	maxHeaderBytes    = 16 << 10
+	maxConnections    = 4096
+	// stopGrace is how long a stop waits for requests in flight.
+	stopGrace = 10 * time.Second
+)
+
+// ServerOptions says how [Serve] serves. The zero value works.
+type ServerOptions struct {
+	// Log receives what net/http has to say about connections.
+	Log *slog.Logger
+	// StopGrace is how long a stop waits for requests in flight; 0 means ten seconds.
+	StopGrace time.Duration
+}
+
+// Listen opens a TCP listener. An address in use is a [countersign.Error] of kind Conflict.
+func Listen(addr string) (net.Listener, error) {
+	ln, err := net.Listen("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, &countersign.Error{
+			Kind: countersign.KindConflict, Code: "address_in_use", Cause: err,
+			Message: fmt.Sprintf("%s is in use by another program; choose another address with --listen", addr),
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("web: listen on %s: %w", addr, err)
+	}
+	return ln, nil
+}
+
+// Serve answers requests on ln, which it closes, until ctx ends. Then it accepts no more, finishes the requests in
+// flight and returns nil. Requests that take longer than the grace are broken off, which is an error.
+func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServerOptions) error {
+	srv := newServer(h, o)
+	var served error
+	done := Go(o.Log, "http server", func() { served = srv.Serve(netutil.LimitListener(ln, maxConnections)) })
+	select {
+	case panicked := <-done:
+		return fmt.Errorf("web: serve: %w", firstError(panicked, served))
+	case <-ctx.Done():
+	}
+	grace := o.StopGrace
+	if grace == 0 {
+		grace = stopGrace
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	err := srv.Shutdown(stop)
+	if err != nil {
+		_ = srv.Close() // the reason is known; what closing says adds nothing
+	}
+	<-done
+	if err != nil {
+		return fmt.Errorf("web: requests were still running %s after the stop: %w", grace, err)
+	}
+	return nil
+}
+
+func newServer(h http.Handler, o ServerOptions) *http.Server {
+	return &http.Server{
+		Handler:                      h,
+		ReadHeaderTimeout:            readHeaderTimeout,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeaderBytes,
+		DisableGeneralOptionsHandler: true, // the edge answers OPTIONS *
+		ErrorLog:                     log.New(connectionLog{o.Log}, "", 0),
+	}
+}
+
+// connectionLog hands what net/http logs on to slog. What any stranger can provoke is for debugging only.
+type connectionLog struct{ log *slog.Logger }
+
+var provoked = [][]byte{
+	[]byte("http: TLS handshake error"),
+	[]byte("http: URL query contains semicolon"),
+	[]byte("http2: "),
+}
+
+func (c connectionLog) Write(line []byte) (int, error) {
+	if c.log == nil {
+		return len(line), nil
+	}
+	level := slog.LevelWarn
+	for _, prefix := range provoked {
+		if bytes.HasPrefix(line, prefix) {
+			level = slog.LevelDebug
+		}
+	}
+	c.log.Log(context.Background(), level, "http server", "text", string(bytes.TrimSpace(line)))
+	return len(line), nil
+}

@@ -1,0 +1,83 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/countersign/countersign"
+)
+
+// unmatched stands for the route of a request that no pattern matched.
+const unmatched = "unmatched"
+
+func isRedirect(status int) bool { return status >= 300 && status < 400 }
+
+// replace answers what the mux answered by itself: an unknown path or a wrong method. The mux's Allow header is kept
+// and completed.
+func (f *face) replace(a *answer, r *http.Request) {
+	status := a.withheld
+	a.release()
+	switch {
+	case status != http.StatusMethodNotAllowed:
+		f.edge.fail(a, r, a, errNotFound())
+	case r.Method == http.MethodOptions:
+		a.Header().Set("Allow", withOptions(a.Header().Get("Allow")))
+		a.WriteHeader(http.StatusNoContent)
+	default:
+		a.Header().Set("Allow", withOptions(a.Header().Get("Allow")))
+		f.edge.fail(a, r, a, errMethod())
+	}
+}
+
+// serverWide answers a request for "*", which only OPTIONS may ask for (RFC 9110, 9.3.7).
+func (f *face) serverWide(a *answer, r *http.Request) {
+	a.routed = true
+	if r.Method == http.MethodOptions {
+		a.WriteHeader(http.StatusNoContent)
+		return
+	}
+	f.edge.fail(a, r, a, errNotFound())
+}
+
+// refuseMethod answers 405 to TRACE and CONNECT, which no handler may see, whatever its pattern allows.
+func (f *face) refuseMethod(a *answer, r *http.Request) {
+	a.routed = true
+	a.Header().Set("Allow", f.allowed(r))
+	f.edge.fail(a, r, a, errMethod())
+}
+
+// allowed asks the mux about each method in turn; an unknown path allows none.
+func (f *face) allowed(r *http.Request) string {
+	probe := *cleanRequest(r)
+	var methods []string
+	for _, m := range []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"} {
+		probe.Method = m
+		if _, pattern := f.mux.Handler(&probe); pattern != "" {
+			methods = append(methods, m)
+		}
+	}
+	if methods == nil {
+		return ""
+	}
+	return withOptions(strings.Join(methods, ", "))
+}
+
+func withOptions(allow string) string {
+	if strings.Contains(allow, http.MethodOptions) {
+		return allow
+	}
+	return allow + ", " + http.MethodOptions
+}
+
+func errNotFound() error {
+	return &countersign.Error{
+		Kind: countersign.KindNotFound, Code: countersign.CodeNotFound, Message: countersign.MsgNotFound,
+	}
+}
+
+func errMethod() error {
+	return &countersign.Error{
+		Kind: countersign.KindMethodNotAllowed, Code: countersign.CodeMethodNotAllowed,
+		Message: countersign.MsgMethodNotAllowed,
+	}
+}
