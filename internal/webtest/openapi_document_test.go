@@ -1,0 +1,134 @@
+package webtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const storeDocument = "../store/api/openapi.json"
+
+func storeOracle(t *testing.T) *Oracle {
+	t.Helper()
+	text, err := os.ReadFile(storeDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := NewOracle(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestTheStoresDocumentIsWhole(t *testing.T) {
+	o := storeOracle(t)
+	for path, methods := range map[string][]string{
+		"/api/account/details":      {"GET", "HEAD", "OPTIONS"},
+		"/api/items/all":            {"GET", "HEAD", "OPTIONS"},
+		"/api/items/item":           {"GET", "HEAD", "OPTIONS"},
+		"/api/purchases/validation": {"POST", "OPTIONS"},
+	} {
+		if len(o.paths[path]) != len(methods) {
+			t.Errorf("%s lists %d methods, want %v", path, len(o.paths[path]), methods)
+		}
+		for _, method := range methods {
+			statuses := []int{200, 400, 401, 403, 413, 415, 429, 500, 503}
+			if method == "OPTIONS" {
+				statuses = []int{204}
+			}
+			for _, status := range statuses {
+				if _, ok := o.paths[path][method][strconv.Itoa(status)]; !ok {
+					t.Errorf("%s %s does not list %d", method, path, status)
+				}
+			}
+		}
+	}
+	if len(o.paths) != 4 {
+		t.Errorf("%d paths, want the four endpoints", len(o.paths))
+	}
+}
+
+// Every object that the store prints is closed: a member that nobody described fails.
+func TestPrintedObjectsAreClosed(t *testing.T) {
+	d := storeJSON(t)
+	for name, schema := range members(d, "components", "schemas") {
+		if strings.HasSuffix(name, "Request") {
+			continue // what others send is open
+		}
+		assertClosed(t, name, schema)
+	}
+}
+
+func assertClosed(t *testing.T, where string, schema any) {
+	t.Helper()
+	if members(schema)["type"] == "object" {
+		if _, ok := members(schema)["additionalProperties"]; !ok {
+			t.Errorf("%s takes any member", where)
+		}
+	}
+	for name, property := range members(schema, "properties") {
+		assertClosed(t, where+"."+name, property)
+	}
+}
+
+func TestExamplesAreWhatTheDocumentSays(t *testing.T) {
+	d, o := storeJSON(t), storeOracle(t)
+	checked := 0
+	for path, operations := range o.paths {
+		for method, op := range operations {
+			for status, r := range op {
+				node, err := (&document{root: d}).responseNode(path, method, status)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for name, example := range members(node, "content", "application/json", "examples") {
+					checked++
+					if err := r.body.Validate(members(example)["value"]); err != nil {
+						t.Errorf("%s %s %s, example %s: %v", method, path, status, name, err)
+					}
+				}
+			}
+		}
+	}
+	if checked < 60 {
+		t.Errorf("only %d examples", checked)
+	}
+}
+
+func (d *document) responseNode(path, method, status string) (any, error) {
+	node, _, err := d.follow("/paths/" + escape(path) + "/" + strings.ToLower(method) + "/responses/" + status)
+	return node, err
+}
+
+func TestTheStoresDocumentIsPrettyPrinted(t *testing.T) {
+	text, err := os.ReadFile(storeDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := json.Indent(&want, text, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if want.String() != string(text) {
+		t.Error("the document is not indented by two spaces")
+	}
+}
+
+func storeJSON(t *testing.T) any {
+	t.Helper()
+	text, err := os.ReadFile(storeDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
