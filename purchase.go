@@ -1,5 +1,7 @@
 package countersign
 
+import "strconv"
+
 // The license types of a purchase (spec 2.4).
 const (
 	LicenseRegular  = "Regular"
@@ -17,4 +19,41 @@ type Purchase struct {
 	SupportedUntil *Timestamp `json:"supported_until,omitempty"`
 	Downloaded     bool       `json:"downloaded"`
 	Date           Timestamp  `json:"date"`
+}
+
+// AppendJSON appends the purchase as it is printed (spec 2.4) to b, with its item given as ready JSON in place of p.Item.
+func (p Purchase) AppendJSON(b []byte, item string) []byte {
+	b = append(b, `{"purchase_code":`...)
+	b = appendString(b, p.PurchaseCode)
+	b = append(b, `,"license_type":`...)
+	b = appendString(b, p.LicenseType)
+	b = append(b, `,"price":`...)
+	b = append(b, p.Price.String()...)
+	b = append(b, `,"currency":`...)
+	b = appendString(b, p.Currency)
+	b = append(b, `,"item":`...)
+	b = append(b, item...)
+	if p.SupportedUntil != nil {
+		b = append(b, `,"supported_until":"`...)
+		b = append(b, p.SupportedUntil.String()...)
+		b = append(b, '"')
+	}
+	b = append(b, `,"downloaded":`...)
+	b = strconv.AppendBool(b, p.Downloaded)
+	b = append(b, `,"date":"`...)
+	b = append(b, p.Date.String()...)
+	return append(b, `"}`...)
+}
+
+// appendString appends s as JSON; plain ASCII, which nearly all of it is, is copied.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := EncodeJSON(s) // a string always encodes
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
 }

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// getAccount answers GET /api/account/details (spec 4.1).
+func (f *face) getAccount(w http.ResponseWriter, r *http.Request) error {
+	_, access, err := f.authenticated(w, r)
+	if err != nil {
+		return err
+	}
+	account, err := f.store.Account(r.Context(), access.Actor)
+	if err != nil {
+		return public(err)
+	}
+	if err := f.withinQuota(w, access); err != nil {
+		return err
+	}
+	f.fillPictures(w, r, &account.Profile.Media)
+	body, err := countersign.EncodeJSON(struct {
+		Status string              `json:"status"`
+		Data   countersign.Account `json:"data"`
+	}{"success", account})
+	if err != nil {
+		return err
+	}
+	return web.Cached(w, r, body)
+}

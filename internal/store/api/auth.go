@@ -1,0 +1,142 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// authenticated reads a request's parameters and finds the key among them: in
+// Authorization, X-Api-Key, the body or the query (spec 5.4, decided). What
+// follows is answered as the key's workspace wishes.
+func (f *face) authenticated(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, store.Access, error) {
+	p, err := web.ReadParams(w, r, append(names, "api_key")...)
+	if err != nil {
+		return nil, store.Access{}, keyConflict(err)
+	}
+	key, err := sentKey(r, p)
+	if err != nil {
+		return nil, store.Access{}, err
+	}
+	access, err := f.authenticate(r, w, key)
+	if err != nil {
+		return nil, store.Access{}, err
+	}
+	web.Annotate(w, access.Actor.ID)
+	if access.Switches.Always200 {
+		web.Always200(w)
+	}
+	if inQuery, _ := p.Get("api_key"); access.Switches.RefuseQueryKeys && inQuery != "" && p.InQuery("api_key") {
+		return nil, store.Access{}, &countersign.Error{
+			Kind: countersign.KindForbidden, Code: countersign.CodeKeyInQuery, Message: countersign.MsgInvalidRequest,
+		}
+	}
+	return p, access, nil
+}
+
+// authenticate finds the key and counts failures by address.
+func (f *face) authenticate(r *http.Request, w http.ResponseWriter, key string) (store.Access, error) {
+	if key == "" {
+		return store.Access{}, f.failed(w, &countersign.Error{
+			Kind: countersign.KindUnauthorized, Code: countersign.CodeKeyMissing, Message: countersign.MsgInvalidRequest,
+		})
+	}
+	access, err := f.store.Authenticate(r.Context(), key, web.ClientAddr(w))
+	if err != nil {
+		return store.Access{}, f.failed(w, public(err))
+	}
+	return access, nil
+}
+
+// failed counts a failed authentication or validation, and refuses an address
+// that has had too many.
+func (f *face) failed(w http.ResponseWriter, err error) error {
+	var ours *countersign.Error
+	if !errors.As(err, &ours) || (ours.Kind != countersign.KindUnauthorized && ours.Kind != countersign.KindNotFound) {
+		return err
+	}
+	addr := web.ClientAddr(w)
+	if !f.failures.Allowed(addr) {
+		return f.failures.Refuse(w, addr)
+	}
+	f.failures.Fail(addr)
+	return err
+}
+
+// withinQuota counts a success of a workspace that has a quota.
+func (f *face) withinQuota(w http.ResponseWriter, a store.Access) error {
+	id, quota := a.Actor.Workspace, int(a.Switches.Quota)
+	if quota == 0 || f.quotas.Take(id, quota) {
+		return nil
+	}
+	return web.Refuse(w, countersign.CodeQuotaExceeded, quota, 0, f.quotas.Retry(id))
+}
+
+// sentKey is the one key of a request, "" when there is none. Two different
+// ones are refused.
+func sentKey(r *http.Request, p *web.Params) (string, error) {
+	key, _ := p.Get("api_key")
+	if p.IsNumber("api_key") {
+		return "", badBody()
+	}
+	add := func(other string) error {
+		switch {
+		case other == "" || other == key:
+			return nil
+		case key == "":
+			key = other
+			return nil
+		}
+		return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeKeyConflict, Message: countersign.MsgInvalidRequest}
+	}
+	for _, value := range r.Header["X-Api-Key"] {
+		if err := add(strings.TrimSpace(value)); err != nil {
+			return "", err
+		}
+	}
+	for _, value := range r.Header["Authorization"] {
+		if err := add(bearer(value)); err != nil {
+			return "", err
+		}
+	}
+	return key, nil
+}
+
+// bearer is the token of an Authorization header, "" for another scheme.
+func bearer(value string) string {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// keyConflict gives two different api_key parameters the code of two different keys.
+func keyConflict(err error) error {
+	var conflict *web.ConflictError
+	if !errors.As(err, &conflict) || conflict.Name != "api_key" {
+		return err
+	}
+	return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeKeyConflict, Message: countersign.MsgInvalidRequest, Cause: err}
+}
+
+func badBody() error {
+	return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeBadBody, Message: countersign.MsgInvalidRequest}
+}
+
+// public gives an error that says "not now" to the operator the fixed sentence
+// of the API; the cause stays for the log.
+func public(err error) error {
+	var ours *countersign.Error
+	if !errors.As(err, &ours) || ours.Kind != countersign.KindUnavailable {
+		return err
+	}
+	return &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, Message: countersign.MsgUnavailable,
+		RetryAfter: ours.RetryAfter, Cause: err,
+	}
+}

@@ -1,0 +1,111 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/api"
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+// today is when the scripts in testdata play.
+var today = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+func now() time.Time { return today }
+
+// openShop opens a store on a database and fills it with testdata/shop.jsonl.
+func openShop(t *testing.T, url string) *store.Store {
+	t.Helper()
+	ctx := t.Context()
+	s, err := store.Open(ctx, store.Options{Dir: t.TempDir(), URL: url, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Prepare(ctx); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := os.Open("testdata/shop.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lines.Close()
+	_, err = s.Import(ctx, people.Operator("test"), lines, store.ImportOptions{
+		Bad: func(line int, reason string, _ []byte) { t.Errorf("shop.jsonl, line %d: %s", line, reason) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// newHandler is the face as a proxy on this machine reaches it.
+func newHandler(s *store.Store, failLimit int) http.Handler {
+	return api.New(s, api.Options{
+		FailLimit: failLimit, Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	})
+}
+
+func newOracle(t *testing.T) *webtest.Oracle {
+	t.Helper()
+	document, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle, err := webtest.NewOracle(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oracle
+}
+
+func scripts(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestContract(t *testing.T) {
+	oracle := newOracle(t)
+	s := openShop(t, "")
+	webtest.Run(t, newHandler(s, 0), scripts(t, "testdata/*.txt"), oracle.Check)
+}
+
+func TestContractOfLimits(t *testing.T) {
+	oracle := newOracle(t)
+	for _, file := range scripts(t, "testdata/limits/*.txt") {
+		s := openShop(t, "")
+		webtest.Run(t, newHandler(s, 3), []string{file}, oracle.Check)
+	}
+}
+
+// TestContractWithKeysInMemory runs the scripts once more while the store holds
+// its keys in memory, as a server does.
+func TestContractWithKeysInMemory(t *testing.T) {
+	oracle := newOracle(t)
+	s := openShop(t, "")
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	webtest.Run(t, newHandler(s, 0), scripts(t, "testdata/*.txt"), oracle.Check)
+}

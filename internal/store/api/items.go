@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/countersign/countersign/internal/web"
+)
+
+// listItems answers GET /api/items/all (spec 4.2).
+func (f *face) listItems(w http.ResponseWriter, r *http.Request) error {
+	_, access, err := f.authenticated(w, r)
+	if err != nil {
+		return err
+	}
+	items, err := f.store.Items(r.Context(), access.Actor)
+	if err != nil {
+		return public(err)
+	}
+	if err := f.withinQuota(w, access); err != nil {
+		return err
+	}
+	return web.Cached(w, r, appendItems(items))
+}
+
+// appendItems makes the answer around the items' ready bytes.
+func appendItems(items []string) []byte {
+	size := 32
+	for _, item := range items {
+		size += len(item) + 1
+	}
+	b := append(make([]byte, 0, size), `{"status":"success","items":[`...)
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, item...)
+	}
+	return append(b, "]}"...)
+}
+
+// getItem answers GET /api/items/item (spec 4.3).
+func (f *face) getItem(w http.ResponseWriter, r *http.Request) error {
+	p, access, err := f.authenticated(w, r, "item_id")
+	if err != nil {
+		return err
+	}
+	text, _ := p.Get("item_id")
+	item, err := f.store.Item(r.Context(), access.Actor, itemID(text))
+	if err != nil {
+		return public(err)
+	}
+	if err := f.withinQuota(w, access); err != nil {
+		return err
+	}
+	b := append(make([]byte, 0, len(item)+32), `{"status":"success","item":`...)
+	b = append(b, item...)
+	return web.Cached(w, r, append(b, '}'))
+}
+
+// itemID reads an item_id: digits only. 0 stands for everything else, which is
+// no item's id.
+func itemID(text string) int64 {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return 0
+		}
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}

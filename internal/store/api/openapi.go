@@ -1,0 +1,16 @@
+package api
+
+import (
+	_ "embed"
+	"net/http"
+
+	"github.com/countersign/countersign/internal/web"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+// getOpenAPI serves the OpenAPI 3.1 document of the four endpoints.
+func (f *face) getOpenAPI(w http.ResponseWriter, r *http.Request) error {
+	return web.Cached(w, r, openAPI)
+}

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"embed"
+	"net/http"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/web"
+)
+
+//go:embed media/avatar.png media/cover.png
+var pictures embed.FS
+
+// getPicture serves a default picture.
+func (f *face) getPicture(w http.ResponseWriter, r *http.Request) error {
+	picture, err := pictures.ReadFile("media/" + r.PathValue("picture"))
+	if err != nil {
+		return &countersign.Error{Kind: countersign.KindNotFound}
+	}
+	w.Header().Set("Content-Type", "image/png")
+	w.Header().Set("Cache-Control", "public, max-age=86400")
+	_, _ = w.Write(picture)
+	return nil
+}
+
+// fillPictures puts the default pictures in the place of those that a profile
+// lacks, under the store's own address: clients need an absolute URL.
+func (f *face) fillPictures(w http.ResponseWriter, r *http.Request, m *countersign.ProfileMedia) {
+	base := f.baseURL
+	if base == "" {
+		base = web.BaseURL(w, r)
+	}
+	if m.Avatar == "" {
+		m.Avatar = base + "/media/default/avatar.png"
+	}
+	if m.Cover == "" {
+		m.Cover = base + "/media/default/cover.png"
+	}
+}

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// Options says how the face behaves. The zero value works.
+type Options struct {
+	// BaseURL is the store's own address without a trailing slash; empty means
+	// the one by which a request came.
+	BaseURL string
+	// FailLimit is how many failed authentications and validations an address
+	// has a minute; 0 means no limit.
+	FailLimit      int
+	TrustedProxies []netip.Prefix
+	Log            *slog.Logger
+	Access         *web.AccessLog
+	Metrics        *web.Metrics
+	Now            func() time.Time
+}
+
+// face answers requests by asking the store's rules.
+type face struct {
+	store    *store.Store
+	baseURL  string
+	failures *web.Limiter
+	quotas   *web.Window[int64]
+}
+
+// New is the handler of all paths of the face.
+func New(s *store.Store, o Options) http.Handler {
+	f := &face{store: s, baseURL: o.BaseURL, failures: web.NewLimiter(o.FailLimit, o.Now), quotas: web.NewWindow[int64](o.Now)}
+	edge := web.NewEdge(web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now})
+	return edge.Handler(f.routes(edge))
+}
+
+func (f *face) routes(edge *web.Edge) *http.ServeMux {
+	mux := http.NewServeMux()
+	handle := func(pattern string, h web.Handler) { mux.Handle(pattern, edge.Wrap(h)) }
+	handle("GET /api/account/details", f.getAccount)
+	handle("GET /api/items/all", f.listItems)
+	handle("GET /api/items/item", f.getItem)
+	handle("POST /api/purchases/validation", f.validatePurchase)
+	handle("GET /media/default/{picture}", f.getPicture)
+	handle("GET /openapi.json", f.getOpenAPI)
+	handle("GET /healthz", web.Healthz())
+	handle("GET /readyz", web.Readyz(f.store.Ready))
+	return mux
+}
