@@ -98,7 +98,6 @@ func TestOracleAcceptsWhatTheDocumentSays(t *testing.T) {
 	o := storeOracle(t)
 	head := anItem().as("HEAD", "/api/items/item", 200)
 	head.body = ""
-	twice := aPurchase().with("X-Internal", "1")
 	for rule, r := range map[string]reply{
 		"an item":                                  anItem(),
 		"a HEAD has no body":                       head,
@@ -106,6 +105,7 @@ func TestOracleAcceptsWhatTheDocumentSays(t *testing.T) {
 		"doubled slashes, dots and a query":        anItem().as("GET", "//api/./items/all/../item?item_id=7", 200),
 		"encoded letters":                          anItem().as("GET", "/api/%69tems/item", 200),
 		"an audio item":                            anItem().but(`"preview_image"`, `"preview_audio"`),
+		"an item without a version":                anItem().but(`"1.2.3"`, `""`),
 		"a video item":                             anItem().but(`"preview_image"`, `"preview_video":"https://x.example/v.mp4","preview_image"`),
 		"a purchase":                               aPurchase(),
 		"a purchase without support":               aPurchase().but(`"supported_until":"2025-04-27T12:00:00Z",`, ``),
@@ -115,8 +115,9 @@ func TestOracleAcceptsWhatTheDocumentSays(t *testing.T) {
 		"a method that is not listed":              wrongMethod(),
 		"304 has no body":                          notModified(),
 		"a limit":                                  limited(),
-		"headers the document does not know":       twice,
+		"headers the document does not know":       aPurchase().with("X-Internal", "1"),
 		"a path the document does not know":        anItem().as("GET", "/api/items", 500),
+		"doubled slashes that lead nowhere":        aRefusal().as("POST", "/api//purchases/validation", 404).with("X-Error-Code", "not_found").but("Invalid purchase code", "Not found"),
 		"an encoded slash leads elsewhere":         anItem().as("GET", "/api/items%2Fitem", 500),
 	} {
 		if err := r.check(o); err != nil {
@@ -145,6 +146,7 @@ func TestOracleRejects(t *testing.T) {
 		"half a cent":                       {anItem().but("49.00", "49.005"), "multipleOf"},
 		"money as text":                     {anItem().but("49.00", `"49.00"`), "number"},
 		"a bare version":                    {anItem().but(`"1.2.3"`, `1.2`), "version"},
+		"a version of five parts":           {anItem().but(`"1.2.3"`, `"1.2.3.4.5"`), "version"},
 		"a version without digits":          {anItem().but(`"1.2.3"`, `"new"`), "version"},
 		"a timestamp with fractions":        {anItem().but(`12:00:00Z`, `12:00:00.5Z`), "published_at"},
 		"a picture of a sound":              {anItem().but(`"preview_image"`, `"preview_audio":"https://x.example/a.mp3","preview_image"`), "preview_audio"},
@@ -177,6 +179,8 @@ func TestOracleRejects(t *testing.T) {
 		"an empty body":                     {reply{"GET", "/api/items/item", 200, anItem().header, ""}, "not JSON"},
 		"an empty list of items":            {anItem().as("GET", "/api/items/all", 200).but(anItem().body, `{"status":"success","items":[]}`), "items"},
 		"a kept error with status 200":      {reply{"GET", "/api/items/item", 200, anItem().with("X-Error-Code", "item_not_found").header, `{"status":"error","msg":"Item Not Found"}`}, "Cache-Control"},
+		"a listed path that leads nowhere":  {aRefusal().with("X-Error-Code", "not_found").but("Invalid purchase code", "Not found"), "X-Error-Code"},
+		"the same with a slash at its end":  {aRefusal().as("POST", "/api/purchases/validation/", 404).with("X-Error-Code", "not_found").but("Invalid purchase code", "Not found"), "X-Error-Code"},
 		"a wrong answer behind an odd path": {aRefusal().as("POST", "/api//purchases/validation/?x", 418), "does not list this status"},
 	} {
 		err := c.reply.check(o)

@@ -16,8 +16,8 @@ const bigFirstItem = 1_000_001
 // Big returns a shop for load tests as JSON Lines: BigWorkspace, its secret key
 // BigKey, items, then purchases, all active. Their codes are BigCode(0) to
 // BigCode(purchases-1). There is at least one item. Memory does not grow with
-// either number.
-func Big(items, purchases int) io.Reader {
+// either number. It can seek to its start.
+func Big(items, purchases int) io.ReadSeeker {
 	items = max(items, 1)
 	return &lineReader{count: 2 + items + purchases, line: func(i int) string {
 		switch {

@@ -5,6 +5,7 @@ package sample
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -33,8 +34,8 @@ type Options struct {
 // when asked for, then items, then purchases by date.
 func Lines(o Options) iter.Seq[string] { return slices.Values(shop(o)) }
 
-// Reader returns what Lines returns, as JSON Lines.
-func Reader(o Options) io.Reader {
+// Reader returns what Lines returns, as JSON Lines. It can seek to its start.
+func Reader(o Options) io.ReadSeeker {
 	lines := shop(o)
 	return &lineReader{count: len(lines), line: func(i int) string { return lines[i] }}
 }
@@ -55,7 +56,7 @@ func embedded(file string) []string {
 	return strings.Split(strings.TrimSuffix(file, "\n"), "\n")
 }
 
-// lineReader is an io.Reader over numbered lines, which it asks for one at a time.
+// lineReader reads numbered lines, which it asks for one at a time.
 type lineReader struct {
 	line        func(i int) string
 	next, count int
@@ -80,6 +81,16 @@ func (r *lineReader) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return n, nil
+}
+
+// Seek implements io.Seeker for the start alone, which is all that a second reading
+// needs.
+func (r *lineReader) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekStart {
+		return 0, errors.New("sample: these lines can only be read from their start")
+	}
+	r.next, r.rest = 0, nil
+	return 0, nil
 }
 
 // timestamp writes t as the API prints it (spec 2, conventions).

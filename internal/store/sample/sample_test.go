@@ -46,6 +46,25 @@ func TestReaderWritesTheLines(t *testing.T) {
 	}
 }
 
+func TestReadersStartAgain(t *testing.T) {
+	for name, r := range map[string]io.ReadSeeker{"shop": Reader(Options{}), "big": Big(3, 20)} {
+		half := make([]byte, 1000)
+		if _, err := io.ReadFull(r, half); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Seek(10, io.SeekStart); err == nil {
+			t.Errorf("%s: seeks into its middle", name)
+		}
+		if at, err := r.Seek(0, io.SeekStart); at != 0 || err != nil {
+			t.Fatalf("%s: at %d, error %v", name, at, err)
+		}
+		again := make([]byte, 1000)
+		if _, err := io.ReadFull(r, again); err != nil || string(again) != string(half) {
+			t.Errorf("%s: begins differently the second time, error %v", name, err)
+		}
+	}
+}
+
 func TestTheShopHasItsSize(t *testing.T) {
 	s := readShop(t, Reader(Options{Keys: true}))
 	kinds := map[string]int{}
