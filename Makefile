@@ -1,0 +1,21 @@
+.PHONY: help build test race check fuzz
+
+help: ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## the binary ./countersign
+	CGO_ENABLED=0 go build -trimpath -o countersign ./cmd/countersign
+
+test: ## all tests
+	go test ./...
+
+race: ## all tests with the race detector (needs a C compiler)
+	GOFLAGS=-race go test ./...
+
+check: ## formatting, vet and staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	go vet ./...
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+fuzz: ## every fuzz target for a short while (FUZZTIME=10s)
+	./.ci/fuzz

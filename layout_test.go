@@ -1,0 +1,118 @@
+package countersign_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/countersign/countersign"
+
+// mayImport is the plan of the house: every package of ours, and which others
+// of ours it may import. Packages not named here may not exist.
+var mayImport = map[string][]string{
+	"":                         {},
+	"cmd/countersign":          {"", "internal/people", "internal/sqldb", "internal/store", "internal/store/api", "internal/store/sample", "internal/web"},
+	"internal/store":           {"", "internal/people", "internal/people/peopledb", "internal/seal", "internal/sqldb", "internal/store/storedb"},
+	"internal/store/api":       {"", "internal/people", "internal/store", "internal/web"},
+	"internal/store/storedb":   {"", "internal/people/peopledb", "internal/seal", "internal/sqldb"},
+	"internal/store/sample":    {},
+	"internal/people":          {""},
+	"internal/people/peopledb": {"", "internal/people", "internal/sqldb"},
+	"internal/seal":            {""},
+	"internal/sqldb":           {""},
+	"internal/web":             {""},
+	"internal/dbtest":          {"", "internal/sqldb", "internal/store/storedb", "internal/people/peopledb"},
+	"internal/webtest":         {""},
+}
+
+// mayNotImport keeps doors of the outside to the rooms that own them.
+var mayNotImport = []struct {
+	path  string   // an import path, or its beginning when it ends with a slash
+	rooms []string // the only packages that may import it
+}{
+	{"database/sql", []string{"internal/sqldb", "internal/dbtest"}},
+	{"database/sql/driver", []string{"internal/sqldb", "internal/dbtest"}},
+	{"modernc.org/", []string{"internal/sqldb", "internal/dbtest"}},
+	{"github.com/jackc/", []string{"internal/sqldb", "internal/dbtest"}},
+	{"github.com/pressly/goose/", []string{"internal/sqldb"}},
+	{"net/http", []string{"", "cmd/countersign", "internal/store/api", "internal/web", "internal/webtest"}},
+	{"github.com/spf13/cobra", []string{"cmd/countersign"}},
+	{"github.com/prometheus/", []string{"internal/web"}},
+	{"testing", []string{"internal/dbtest", "internal/webtest"}},
+	{module + "/internal/dbtest", nil},
+	{module + "/internal/webtest", nil},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// room is a package's place in the house, "" for the root.
+func room(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+}
+
+func TestPackagesImportOnlyWhatThePlanAllows(t *testing.T) {
+	for _, p := range listPackages(t) {
+		allowed, planned := mayImport[room(p.ImportPath)]
+		if !planned {
+			t.Errorf("the package %q is not in the plan", room(p.ImportPath))
+		}
+		for _, i := range p.Imports {
+			ours := i == module || strings.HasPrefix(i, module+"/")
+			if ours && !slices.Contains(allowed, room(i)) {
+				t.Errorf("%q may not import %q", room(p.ImportPath), room(i))
+			}
+		}
+	}
+}
+
+func TestDoorsToTheOutsideStayInTheirRooms(t *testing.T) {
+	for _, p := range listPackages(t) {
+		for _, i := range p.Imports {
+			for _, door := range mayNotImport {
+				through := i == door.path || (strings.HasSuffix(door.path, "/") && strings.HasPrefix(i, door.path))
+				if through && !slices.Contains(door.rooms, room(p.ImportPath)) {
+					t.Errorf("%q may not import %q", room(p.ImportPath), i)
+				}
+			}
+		}
+	}
+}
+
+func TestTheContractStandsOnTheStandardLibraryAlone(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if p.ImportPath != module {
+			continue
+		}
+		for _, i := range p.Imports {
+			if strings.Contains(strings.Split(i, "/")[0], ".") {
+				t.Errorf("the root package imports %q", i)
+			}
+		}
+	}
+}
