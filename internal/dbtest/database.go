@@ -1,0 +1,110 @@
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The engines, as sqldb names them.
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+)
+
+// DB is an empty database of one test, gone when the test ends.
+type DB struct {
+	// Engine is [SQLite] or [Postgres].
+	Engine string
+	// Dir is an empty folder of the test's own: the data folder of either
+	// engine, and where SQLite's file belongs.
+	Dir string
+	// URL of the PostgreSQL database; empty for SQLite.
+	URL string
+}
+
+// Engines runs fn twice, as the subtests "sqlite" and "postgres".
+func Engines(t *testing.T, fn func(t *testing.T, db DB)) {
+	t.Helper()
+	for _, engine := range []string{SQLite, Postgres} {
+		t.Run(engine, func(t *testing.T) { fn(t, New(t, engine)) })
+	}
+}
+
+// New gives an empty database on one engine. It skips the test where there is
+// no PostgreSQL.
+func New(t testing.TB, engine string) DB {
+	t.Helper()
+	db := DB{Engine: engine, Dir: t.TempDir()}
+	if engine == Postgres {
+		db.URL = create(t, serverURL(t))
+	}
+	return db
+}
+
+// Terminate ends every connection to a PostgreSQL database, as its operator can.
+func (db DB) Terminate(t testing.TB) {
+	t.Helper()
+	execute(t, db.URL, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+}
+
+// private starts at most one private server in this process.
+var private = sync.OnceValues(startPrivate)
+
+var complain sync.Once
+
+// serverURL is the URL of a PostgreSQL server on which databases can be made.
+func serverURL(t testing.TB) string {
+	t.Helper()
+	if given := os.Getenv("COUNTERSIGN_TEST_POSTGRES"); given != "" {
+		return given
+	}
+	started, err := private()
+	if err == nil {
+		return started.url
+	}
+	if os.Getenv("COUNTERSIGN_REQUIRE_ALL") == "1" {
+		t.Fatalf("no PostgreSQL for tests, and COUNTERSIGN_REQUIRE_ALL=1 forbids to skip them: %v", err)
+	}
+	complain.Do(func() { fmt.Fprintln(os.Stderr, "skipped: all tests on PostgreSQL:", err) })
+	t.Skip("no PostgreSQL:", err)
+	return ""
+}
+
+// create makes an empty database and returns its URL.
+func create(t testing.TB, server string) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal("COUNTERSIGN_TEST_POSTGRES is no URL")
+	}
+	random := make([]byte, 8)
+	rand.Read(random) // never returns an error
+	name := "countersign_test_" + hex.EncodeToString(random)
+	execute(t, server, "CREATE DATABASE "+name)
+	t.Cleanup(func() { execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	u.Path = "/" + name
+	return u.String()
+}
+
+// execute runs one statement on a connection of its own.
+func execute(t testing.TB, url, statement string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, statement); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+}

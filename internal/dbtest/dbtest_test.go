@@ -1,0 +1,127 @@
+package dbtest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func TestEveryTestGetsItsOwnDatabase(t *testing.T) {
+	a, b := New(t, Postgres), New(t, Postgres)
+	execute(t, a.URL, "CREATE TABLE notes (id bigint)")
+	execute(t, b.URL, "CREATE TABLE notes (id bigint)")
+	if a.Dir == b.Dir {
+		t.Errorf("both tests got the folder %s", a.Dir)
+	}
+}
+
+func TestDatabasesAreDroppedWithTheirTest(t *testing.T) {
+	var url string
+	t.Run("inner", func(t *testing.T) { url = New(t, Postgres).URL })
+	if url == "" {
+		t.Skip("no PostgreSQL")
+	}
+	if _, err := pgx.Connect(context.Background(), url); err == nil || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("connecting to the database of an ended test: %v", err)
+	}
+}
+
+func TestEnginesRunsBoth(t *testing.T) {
+	seen := map[string]bool{}
+	Engines(t, func(t *testing.T, db DB) {
+		seen[db.Engine] = true
+		if (db.URL != "") != (db.Engine == Postgres) {
+			t.Errorf("%s has the URL %q", db.Engine, db.URL)
+		}
+		entries, err := os.ReadDir(db.Dir)
+		if err != nil || len(entries) != 0 {
+			t.Errorf("the folder holds %v, %v", entries, err)
+		}
+	})
+	if !seen[SQLite] {
+		t.Error("SQLite was left out")
+	}
+}
+
+// The inner process is this test binary: it starts a private server and is
+// killed. A connection that ends by itself shows that the server followed.
+func TestServerEndsWithItsProcess(t *testing.T) {
+	if os.Getenv("DBTEST_INNER") == "1" {
+		s, err := private()
+		if err != nil {
+			os.Stdout.WriteString("none\n")
+			os.Exit(0)
+		}
+		os.Stdout.WriteString(s.url + "\n")
+		select {}
+	}
+	inner := exec.Command(os.Args[0], "-test.run=^TestServerEndsWithItsProcess$")
+	inner.Env = append(os.Environ(), "DBTEST_INNER=1")
+	output, err := inner.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := inner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil || url == "none\n" {
+		t.Skipf("no private server on this machine (%v)", err)
+	}
+	conn, err := pgx.Connect(context.Background(), strings.TrimSpace(url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := inner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = inner.Wait()
+	if _, err := conn.WaitForNotification(context.Background()); err == nil {
+		t.Error("the server sent something although it should have ended")
+	}
+}
+
+func TestUnrelatedInitdbOnPathDoesNotMatter(t *testing.T) {
+	fake := t.TempDir()
+	if err := os.WriteFile(filepath.Join(fake, "initdb"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", fake)
+	for _, folder := range programFolders() {
+		if folder == fake {
+			t.Error("a folder without a server was chosen")
+		}
+	}
+}
+
+func TestProxyTakesTheServerAwayAndGivesItBack(t *testing.T) {
+	ctx := context.Background()
+	p := NewProxy(t, New(t, Postgres))
+	conn, err := pgx.Connect(ctx, p.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Cut()
+	if err := conn.Ping(ctx); err == nil {
+		t.Error("a connection outlived the cut")
+	}
+	var refused *net.OpError
+	if _, err := pgx.Connect(ctx, p.URL); !errors.As(err, &refused) {
+		t.Errorf("after the cut: %v, want a refused connection", err)
+	}
+	p.Restore()
+	if conn, err = pgx.Connect(ctx, p.URL); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+}

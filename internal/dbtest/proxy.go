@@ -1,0 +1,162 @@
+package dbtest
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Proxy stands between a test and its PostgreSQL database and can take the
+// server away.
+type Proxy struct {
+	// URL of the database through the proxy.
+	URL string
+
+	t        testing.TB
+	network  string // of the server
+	server   string // its address
+	address  string // of the proxy
+	mu       sync.Mutex
+	listener net.Listener
+	conns    map[net.Conn]bool
+	frozen   chan struct{} // closed when bytes may pass
+}
+
+// NewProxy puts a proxy before a PostgreSQL database. It is reachable at once.
+func NewProxy(t testing.TB, db DB) *Proxy {
+	t.Helper()
+	config, err := pgx.ParseConfig(db.URL)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	port := strconv.Itoa(int(config.Port))
+	p := &Proxy{t: t, network: "tcp", server: net.JoinHostPort(config.Host, port), address: "127.0.0.1:0", frozen: make(chan struct{})}
+	close(p.frozen)
+	if strings.HasPrefix(config.Host, "/") {
+		p.network, p.server = "unix", config.Host+"/.s.PGSQL."+port
+	}
+	p.Restore()
+	t.Cleanup(p.Cut)
+	u, err := url.Parse(db.URL)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	query := u.Query()
+	query.Del("host")
+	query.Del("port")
+	u.Host, u.RawQuery = p.address, query.Encode()
+	p.URL = u.String()
+	return p
+}
+
+// Cut ends all connections and refuses new ones, as a server that has gone.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener != nil {
+		p.listener.Close()
+		p.listener = nil
+	}
+	for conn := range p.conns {
+		conn.Close()
+	}
+	p.conns = nil
+	p.thaw()
+}
+
+// Freeze keeps all connections but lets nothing pass, as a network that has gone.
+func (p *Proxy) Freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.thaw()
+	p.frozen = make(chan struct{})
+}
+
+// Restore ends what Cut or Freeze began.
+func (p *Proxy) Restore() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.thaw()
+	if p.listener != nil {
+		return
+	}
+	listener, err := net.Listen("tcp", p.address)
+	if err != nil {
+		p.t.Fatalf("dbtest: %v", err)
+	}
+	p.listener, p.address = listener, listener.Addr().String()
+	p.conns = make(map[net.Conn]bool)
+	go p.accept(listener)
+}
+
+func (p *Proxy) thaw() {
+	select {
+	case <-p.frozen:
+	default:
+		close(p.frozen)
+	}
+}
+
+func (p *Proxy) accept(listener net.Listener) {
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial(p.network, p.server)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		if !p.track(listener, client, server) {
+			client.Close()
+			server.Close()
+			return
+		}
+		go p.forward(client, server)
+		go p.forward(server, client)
+	}
+}
+
+// track notes the two ends of a connection, unless the proxy was cut meanwhile.
+func (p *Proxy) track(listener net.Listener, ends ...net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener != listener {
+		return false
+	}
+	for _, end := range ends {
+		p.conns[end] = true
+	}
+	return true
+}
+
+// forget closes one end of a connection.
+func (p *Proxy) forget(end net.Conn) {
+	end.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, end)
+}
+
+// forward passes bytes on, and the end of one side to the other.
+func (p *Proxy) forward(to, from net.Conn) {
+	defer p.forget(to)
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		p.mu.Lock()
+		pass := p.frozen
+		p.mu.Unlock()
+		<-pass
+		if _, failed := to.Write(buffer[:n]); failed != nil || err != nil {
+			return
+		}
+	}
+}
