@@ -106,7 +106,8 @@ func (l *AccessLog) put(e accessEntry) {
 }
 
 // Run writes what requests leave behind, several times a second, until ctx ends; then it writes the rest and returns.
-// End ctx after the last request is answered. It returns the first error of writing, after which it only discards.
+// End ctx after the last request is answered. It goes on when writing fails, and
+// returns the first such error.
 func (l *AccessLog) Run(ctx context.Context) error {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()

@@ -77,7 +77,7 @@ func isHost(s string) bool {
 // isPort reports whether s is a colon and a port number.
 func isPort(s string) bool {
 	n, err := strconv.ParseUint(strings.TrimPrefix(s, ":"), 10, 16)
-	return err == nil && n > 0 && s[0] == ':' && s[1] != '+'
+	return err == nil && n > 0 && s[0] == ':'
 }
 
 func isLabel(s string) bool {

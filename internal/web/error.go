@@ -23,8 +23,10 @@ func (e *Edge) fail(w http.ResponseWriter, r *http.Request, a *answer, err error
 	shown := public(err)
 	status := shown.Kind.Status()
 	a.code = shown.Code
-	gone := clientGone(r, err)
-	if status >= http.StatusInternalServerError && !gone {
+	if status == http.StatusTooManyRequests && e.metrics != nil {
+		e.metrics.refusals.WithLabelValues(shown.Code).Inc()
+	}
+	if status >= http.StatusInternalServerError && !clientGone(r, err) {
 		e.logFailure(a, r, status, err)
 	}
 	if a.status != 0 {

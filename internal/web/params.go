@@ -79,10 +79,15 @@ func (p *Params) find(name string) *param {
 	return nil
 }
 
+// ConflictError is the cause of a param_conflict: it says which parameter was given twice with different values.
+type ConflictError struct{ Name string }
+
+func (e *ConflictError) Error() string { return e.Name + " was given twice with different values" }
+
 // set keeps a value, and refuses a second one that differs.
 func (q *param) set(value string) error {
 	if q.given && q.value != value {
-		return errInvalid(countersign.CodeParamConflict, nil)
+		return errInvalid(countersign.CodeParamConflict, &ConflictError{Name: q.name})
 	}
 	q.value, q.given = value, true
 	return nil

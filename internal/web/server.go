@@ -3,18 +3,12 @@ package web
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"log/slog"
 	"net"
 	"net/http"
-	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
-
-	"github.com/countersign/countersign"
 )
 
 // What the server allows a client: enough for a slow telephone, too little to hold the server up.
@@ -37,27 +31,12 @@ type ServerOptions struct {
 	StopGrace time.Duration
 }
 
-// Listen opens a TCP listener. An address in use is a [countersign.Error] of kind Conflict.
-func Listen(addr string) (net.Listener, error) {
-	ln, err := net.Listen("tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &countersign.Error{
-			Kind: countersign.KindConflict, Code: "address_in_use", Cause: err,
-			Message: fmt.Sprintf("%s is in use by another program; choose another address with --listen", addr),
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("web: listen on %s: %w", addr, err)
-	}
-	return ln, nil
-}
-
 // Serve answers requests on ln, which it closes, until ctx ends. Then it accepts no more, finishes the requests in
 // flight and returns nil. Requests that take longer than the grace are broken off, which is an error.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServerOptions) error {
 	srv := newServer(h, o)
 	var served error
-	done := Go(o.Log, "http server", func() { served = srv.Serve(netutil.LimitListener(ln, maxConnections)) })
+	done := Go(o.Log, "http server", func() { served = srv.Serve(capConnections(ln, maxConnections)) })
 	select {
 	case panicked := <-done:
 		return fmt.Errorf("web: serve: %w", firstError(panicked, served))

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"net/http/httptest"
+	"testing"
+)
+
+func TestRouting(t *testing.T) {
+	notFound := `{"status":"error","msg":"Not found"}`
+	notAllowed := `{"status":"error","msg":"Method not allowed"}`
+	data := func(s string) string { return `{"status":"success","data":"` + s + `"}` }
+	tests := []struct {
+		name, method, target string
+		status               int
+		allow, body          string
+	}{
+		{"a known path", "GET", "/api/items/all", 200, "", data("items")},
+		{"one trailing slash is served", "GET", "/api/items/all/", 200, "", data("items")},
+		{"a trailing slash is served on POST", "POST", "/api/purchases/validation/", 200, "", data("purchase")},
+		{"repeated slashes are served", "GET", "//api///items//all", 200, "", data("items")},
+		{"dot segments are resolved", "GET", "/api/x/../items/./all", 200, "", data("items")},
+		{"dot segments don't leave the root", "GET", "/../../api/items/all", 200, "", data("items")},
+		{"a query survives cleaning", "GET", "/api//items/all/?a=b", 200, "", data("items")},
+		{"an encoded slash stays data", "GET", "/files/a%2Fb", 200, "", data("a/b")},
+		{"an encoded slash stays data when the path is cleaned", "GET", "//files/a%2Fb/", 200, "", data("a/b")},
+		{"encoded dots stay data", "GET", "/api/x/%2e%2e/items/all", 404, "", notFound},
+		{"an encoded letter is that letter", "GET", "/api/items/%61ll", 200, "", data("items")},
+		{"a name that begins with a dot is no dot segment", "GET", "/files/.well-known", 200, "", data(".well-known")},
+		{"a subtree with its slash", "GET", "/docs/", 200, "", data("docs:/docs/")},
+		{"a subtree without its slash is served, not redirected", "GET", "/docs", 200, "", data("docs:/docs/")},
+		{"a page in a subtree", "GET", "/docs/a/b/", 200, "", data("docs:/docs/a/b")},
+		{"the root", "GET", "/", 200, "", data("root")},
+		{"an absolute target", "GET", "http://store.example/api/items/all", 200, "", data("items")},
+		{"a handler's own redirect gets through", "GET", "/moved", 303, "", ""},
+
+		{"an unknown path", "GET", "/nope", 404, "", notFound},
+		{"an unknown path with a slash", "GET", "/nope/", 404, "", notFound},
+		{"an unknown path on POST", "POST", "/api/nope", 404, "", notFound},
+		{"letter case counts in paths", "GET", "/API/items/all", 404, "", notFound},
+		{"OPTIONS on an unknown path", "OPTIONS", "/nope", 404, "", notFound},
+		{"a target of * with GET", "GET", "*", 404, "", notFound},
+
+		{"POST where only GET is", "POST", "/api/items/all", 405, "GET, HEAD, OPTIONS", notAllowed},
+		{"GET where only POST is", "GET", "/api/purchases/validation", 405, "POST, OPTIONS", notAllowed},
+		{"HEAD where only POST is", "HEAD", "/api/purchases/validation", 405, "POST, OPTIONS", ""},
+		{"DELETE where GET and POST are", "DELETE", "/api/both", 405, "GET, HEAD, POST, OPTIONS", notAllowed},
+		{"a wrong method with a trailing slash", "POST", "/api/items/all/", 405, "GET, HEAD, OPTIONS", notAllowed},
+		{"a wrong method on a subtree", "POST", "/docs", 405, "GET, HEAD, OPTIONS", notAllowed},
+		{"an invented method", "BREW", "/api/both", 405, "GET, HEAD, POST, OPTIONS", notAllowed},
+		{"methods are in capitals", "get", "/api/both", 405, "GET, HEAD, POST, OPTIONS", notAllowed},
+		{"TRACE", "TRACE", "/api/both", 405, "GET, HEAD, POST, OPTIONS", notAllowed},
+		{"TRACE where every method is taken", "TRACE", "/any", 405, "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS", notAllowed},
+		{"TRACE on an unknown path", "TRACE", "/nope", 405, "", notAllowed},
+		{"CONNECT", "CONNECT", "/api/both", 405, "GET, HEAD, POST, OPTIONS", notAllowed},
+
+		{"OPTIONS on a known path", "OPTIONS", "/api/both", 204, "GET, HEAD, POST, OPTIONS", ""},
+		{"OPTIONS on a subtree without its slash", "OPTIONS", "/docs", 204, "GET, HEAD, OPTIONS", ""},
+		{"OPTIONS on everything", "OPTIONS", "*", 204, "", ""},
+		{"OPTIONS where a handler takes it", "OPTIONS", "/any", 200, "", data("any")},
+		{"HEAD where GET is", "HEAD", "/api/items/all", 200, "", ""},
+	}
+	face := testFace(Options{})
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res := serveOne(t, face, tt.method, tt.target)
+			if res.StatusCode != tt.status {
+				t.Errorf("status %d, want %d", res.StatusCode, tt.status)
+			}
+			if got := res.Header.Get("Allow"); got != tt.allow {
+				t.Errorf("Allow %q, want %q", got, tt.allow)
+			}
+			if got := bodyOf(t, res); got != tt.body {
+				t.Errorf("body %s, want %s", got, tt.body)
+			}
+			if res.StatusCode != 303 && res.Header.Get("Location") != "" {
+				t.Errorf("Location %q", res.Header.Get("Location"))
+			}
+		})
+	}
+}
+
+func FuzzPath(f *testing.F) {
+	for _, s := range []string{"/api/items/all", "/docs", "/docs/..", "//", "/%2e%2e/", "/a%2f/../b", "/;/.", "/\x00"} {
+		f.Add(s)
+	}
+	face := testFace(Options{})
+	f.Fuzz(func(t *testing.T, path string) {
+		r := httptest.NewRequest("GET", "/", nil)
+		u, err := r.URL.Parse("http://store.example" + path)
+		if err != nil || u.Host != "store.example" {
+			t.Skip()
+		}
+		r.URL = u
+		w := httptest.NewRecorder()
+		face.ServeHTTP(w, r)
+		if w.Code != 200 && w.Code != 404 && w.Code != 303 {
+			t.Errorf("%q: status %d", path, w.Code)
+		}
+		if w.Code != 303 && w.Header().Get("Location") != "" {
+			t.Errorf("%q: redirected to %q", path, w.Header().Get("Location"))
+		}
+	})
+}

@@ -1,0 +1,234 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// started is a server under test.
+type started struct {
+	addr string
+	stop context.CancelFunc
+	done <-chan error
+}
+
+func start(t *testing.T, h http.Handler, o ServerOptions) started {
+	t.Helper()
+	ln, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, ln, h, o) }()
+	return started{addr: ln.Addr().String(), stop: stop, done: done}
+}
+
+func TestAStopFinishesRequestsInFlight(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	h := NewEdge(Options{}).Wrap(func(w http.ResponseWriter, r *http.Request) error {
+		close(entered)
+		<-leave
+		if err := r.Context().Err(); err != nil {
+			return err
+		}
+		return OK(w, r, "data", "x")
+	})
+	s := start(t, h, ServerOptions{})
+	answers := make(chan string, 1)
+	go func() {
+		res, err := http.Get("http://" + s.addr)
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		answers <- fmt.Sprint(string(b), err)
+	}()
+	<-entered
+	s.stop()
+	for { // until nobody is let in any more
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			break
+		}
+		_ = c.Close()
+	}
+	close(leave)
+	if got := <-answers; got != success+"<nil>" {
+		t.Errorf("the request in flight got %s", got)
+	}
+	if err := <-s.done; err != nil {
+		t.Errorf("a clean stop returned %v", err)
+	}
+}
+
+func TestAStopBreaksOffWhatDoesNotEnd(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	defer close(leave)
+	s := start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(entered)
+		<-leave
+	}), ServerOptions{StopGrace: time.Millisecond})
+	failed := make(chan error, 1)
+	go func() {
+		res, err := http.Get("http://" + s.addr)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		failed <- err
+	}()
+	<-entered
+	s.stop()
+	if err := <-s.done; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if <-failed == nil {
+		t.Error("the request was answered")
+	}
+}
+
+func TestServeReturnsWhenItsListenerBreaks(t *testing.T) {
+	ln, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = ln.Close()
+	if err := Serve(context.Background(), ln, http.NotFoundHandler(), ServerOptions{}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatTheServerAllows(t *testing.T) {
+	srv := newServer(nil, ServerOptions{})
+	if srv.ReadHeaderTimeout != 5*time.Second || srv.ReadTimeout != 10*time.Second || srv.WriteTimeout != 15*time.Second ||
+		srv.IdleTimeout != 60*time.Second || srv.MaxHeaderBytes != 16<<10 {
+		t.Error("a limit is missing")
+	}
+}
+
+// raw sends text over a connection of its own and returns the answer's status line, header and body.
+func raw(t *testing.T, addr, text string) (*http.Response, string) {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(text, " ")
+	res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	return res, bodyOf(t, res)
+}
+
+func TestRequestsAsTheyComeOverTheWire(t *testing.T) {
+	s := start(t, testFace(Options{}), ServerOptions{})
+	const host = " HTTP/1.1\r\nHost: store.example\r\n"
+	tests := []struct {
+		name, text string
+		status     int
+		body       string
+	}{
+		{"GET", "GET /api/items/all" + host + "\r\n", 200, `{"status":"success","data":"items"}`},
+		{"OPTIONS on everything", "OPTIONS *" + host + "\r\n", 204, ""},
+		{"TRACE", "TRACE /api/items/all" + host + "\r\n", 405, `{"status":"error","msg":"Method not allowed"}`},
+		{"CONNECT", "CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n", 405, `{"status":"error","msg":"Method not allowed"}`},
+		{"an absolute target without a path", "GET http://store.example" + host + "\r\n", 200, `{"status":"success","data":"root"}`},
+		{"a target of slashes", "GET //api//items/all/" + host + "\r\n", 200, `{"status":"success","data":"items"}`},
+		{"a target that climbs", "GET /api/../../items/all" + host + "\r\n", 404, `{"status":"error","msg":"Not found"}`},
+		{"HTTP/1.0", "GET /api/items/all HTTP/1.0\r\n\r\n", 200, `{"status":"success","data":"items"}`},
+		{"a header too long", "GET /" + host + "X: " + strings.Repeat("x", 40<<10) + "\r\n\r\n", 431, "431 Request Header Fields Too Large"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res, body := raw(t, s.addr, tt.text)
+			if res.StatusCode != tt.status || body != tt.body {
+				t.Errorf("%d %s", res.StatusCode, body)
+			}
+		})
+	}
+	s.stop()
+	if err := <-s.done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatStrangersProvokeIsForDebugging(t *testing.T) {
+	out, log := logged() // from INFO on
+	c := connectionLog{log}
+	for line, shown := range map[string]bool{
+		"http: TLS handshake error from 1.2.3.4: EOF\n":   false,
+		"http: Accept error: too many open files; oops\n": true,
+	} {
+		out.Reset()
+		if n, err := c.Write([]byte(line)); n != len(line) || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		if (out.Len() > 0) != shown {
+			t.Errorf("%q logged: %s", line, out)
+		}
+	}
+	if n, err := (connectionLog{}).Write([]byte("x")); n != 1 || err != nil {
+		t.Errorf("without a log: %d, %v", n, err)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	e := NewEdge(Options{})
+	var broken error
+	mux := http.NewServeMux()
+	mux.Handle("GET /healthz", e.Wrap(Healthz()))
+	mux.Handle("GET /readyz", e.Wrap(Readyz(func(ctx context.Context) error {
+		if _, limited := ctx.Deadline(); !limited {
+			t.Error("the check may take for ever")
+		}
+		return broken
+	})))
+	face := e.Handler(mux)
+	check := func(path string, status int, body string) {
+		t.Helper()
+		res := serveOne(t, face, "GET", path)
+		if got := bodyOf(t, res); res.StatusCode != status || got != body {
+			t.Errorf("%s: %d %s", path, res.StatusCode, got)
+		}
+	}
+	check("/healthz", 200, `{"status":"success"}`)
+	check("/readyz", 200, `{"status":"success"}`)
+	broken = errors.New("dial tcp 10.0.0.7: connection refused")
+	check("/healthz", 200, `{"status":"success"}`)
+	check("/readyz", 503, `{"status":"error","msg":"Service unavailable"}`)
+	if res := serveOne(t, face, "GET", "/readyz"); res.Header.Get("Retry-After") != "5" {
+		t.Error("no Retry-After")
+	}
+}
+
+func TestAGoroutineThatPanicsEndsAlone(t *testing.T) {
+	out, log := logged()
+	if err := <-Go(log, "worker", func() { panic("boom") }); err == nil || !strings.Contains(err.Error(), "worker panicked: boom") {
+		t.Errorf("got %v", err)
+	}
+	for _, want := range []string{"name=worker", "panic=boom", "server_test.go"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, out)
+		}
+	}
+	if err := <-Go(nil, "quiet", func() {}); err != nil {
+		t.Error(err)
+	}
+}
