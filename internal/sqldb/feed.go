@@ -44,10 +44,14 @@ func (db *DB) Feed(ctx context.Context) {
 	}
 }
 
+// pruneChanges keeps the newest row, however old: a reader that finds it
+// without the rows before it knows that it missed them.
+const pruneChanges = `DELETE FROM changes WHERE at < $1 AND id < (SELECT max(id) FROM changes)`
+
 // PruneChanges deletes rows of changes that nobody waits for any more.
 func (db *DB) PruneChanges(ctx context.Context) error {
 	return db.Tx(ctx, func(q Queries) error {
-		_, err := q.Exec(ctx, `DELETE FROM changes WHERE at < $1`, Time{time.Now().Add(-changesKept)})
+		_, err := q.Exec(ctx, pruneChanges, Time{time.Now().Add(-changesKept)})
 		return err
 	})
 }
