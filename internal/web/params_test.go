@@ -154,3 +154,16 @@ func TestMoreParametersThanThereIsRoomFor(t *testing.T) {
 		t.Error("a parameter is what it is not")
 	}
 }
+
+func TestAConflictNamesItsParameter(t *testing.T) {
+	for _, p := range []post{
+		{query: "a=1&b=1&b=2"},
+		{query: "b=1", contentType: typeForm, body: "a=1&b=2"},
+		{query: "b=1", contentType: typeJSON, body: `{"b":2}`},
+	} {
+		_, err := p.read()
+		if conflict, ok := errors.AsType[*ConflictError](err); !ok || conflict.Name != "b" || !strings.HasPrefix(conflict.Error(), "b ") {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
