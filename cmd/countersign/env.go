@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The variables of the environment. A flag wins over its variable. The secret
+// ones can be given by a file instead, named in the variable with _FILE.
+const (
+	envData   = "COUNTERSIGN_DATA"
+	envDB     = "COUNTERSIGN_DB"
+	envKey    = "COUNTERSIGN_KEY" // the text of the key file
+	envListen = "COUNTERSIGN_LISTEN"
+)
+
+// setting is what a flag says, else its variable, else the flag's default.
+func (a *app) setting(c *cobra.Command, flag, variable string) string {
+	f := c.Flag(flag)
+	if value := a.getenv(variable); value != "" && !f.Changed {
+		return value
+	}
+	return f.Value.String()
+}
+
+// secret reads a variable that may also be given by a file.
+func (a *app) secret(variable string) (string, error) {
+	value, path := a.getenv(variable), a.getenv(variable+"_FILE")
+	switch {
+	case path == "":
+		return value, nil
+	case value != "":
+		return "", fail(exitUsage, "usage", fmt.Sprintf("%s and %s_FILE are both set; take one of them out of the environment", variable, variable))
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fail(exitUsage, "usage", fmt.Sprintf("%s_FILE: %s can't be read (%v); name a file that this user can read", variable, path, reason(err)))
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// place is where a store lives.
+type place struct{ dir, url, keyText string }
+
+// resolve reads the place of the store from flags and environment.
+func (a *app) resolve(c *cobra.Command) (place, error) {
+	p := place{dir: a.setting(c, "data", envData), url: a.db}
+	var err error
+	if !c.Flag("db").Changed {
+		if p.url, err = a.secret(envDB); err != nil {
+			return place{}, err
+		}
+	}
+	if p.keyText, err = a.secret(envKey); err != nil {
+		return place{}, err
+	}
+	if p.dir == "" {
+		return place{}, usage(c, "--data is empty; name a folder")
+	}
+	if p.url != "" && !strings.HasPrefix(p.url, "postgres://") && !strings.HasPrefix(p.url, "postgresql://") {
+		return place{}, usage(c, "--db is no URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
+	}
+	return p, nil
+}
+
+func (a *app) usesPostgres() bool {
+	return a.db != "" || a.getenv(envDB) != "" || a.getenv(envDB+"_FILE") != ""
+}
+
+// plain tells whether colours and cursor movements are unwanted.
+func (a *app) plain() bool {
+	return a.noColor || a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign"
+)
+
+// The exit codes of every command.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitNo          = 4 // a check says no
+	exitNotAllowed  = 5
+	exitConflict    = 6
+	exitUnreachable = 7
+	exitPartly      = 8 // partly done
+	exitInterrupted = 130
+)
+
+// exitCodes gives the code of each kind of error; a kind that is not in it is a
+// failure.
+var exitCodes = map[countersign.Kind]int{
+	countersign.KindInvalid:      exitUsage,
+	countersign.KindUnauthorized: exitNotAllowed,
+	countersign.KindForbidden:    exitNotAllowed,
+	countersign.KindNotFound:     exitNotFound,
+	countersign.KindConflict:     exitConflict,
+	countersign.KindUnavailable:  exitUnreachable,
+}
+
+// exitError ends the program with an exit code of its own and one line on
+// stderr, or none when the message is empty.
+type exitError struct {
+	exit    int
+	code    string // for machines
+	message string // says what to do next
+}
+
+// Error implements error.
+func (e *exitError) Error() string { return e.message }
+
+func fail(exit int, code, message string) error {
+	return &exitError{exit: exit, code: code, message: message}
+}
+
+// fail reports an error on one line of stderr and returns the exit code.
+func (a *app) fail(ctx context.Context, err error, args []string) int {
+	exit, code, message := a.judge(ctx, err)
+	if message == "" {
+		return exit
+	}
+	message = withoutPasswords(safe(message))
+	if a.json || slices.Contains(args, "--json") { // the flags may not have been read to their end
+		text, _ := countersign.EncodeJSON(struct {
+			Error string `json:"error"`
+			Code  string `json:"code"`
+		}{message, code})
+		fmt.Fprintf(a.term.err, "%s\n", safeJSON(text))
+		return exit
+	}
+	fmt.Fprintf(a.term.err, "countersign: %s %s\n", a.colour(a.term.err, red, "error:"), message)
+	return exit
+}
+
+// judge tells what an error means for whoever started the program.
+func (a *app) judge(ctx context.Context, err error) (exit int, code, message string) {
+	var own *exitError
+	var ours *countersign.Error
+	switch {
+	case errors.As(err, &own):
+		return own.exit, own.code, own.message
+	case ctx.Err() != nil:
+		return exitInterrupted, "interrupted", "interrupted; what was not finished was not written"
+	case errors.As(err, &ours):
+		exit = exitFailed
+		if known, ok := exitCodes[ours.Kind]; ok {
+			exit = known
+		}
+		return exit, ours.Code, a.sentence(ours)
+	}
+	return exitFailed, "internal", err.Error() + "; if this comes again, please report it"
+}
+
+// sentence is the error's message, its cause, and what to do next where the
+// message does not say so itself.
+func (a *app) sentence(e *countersign.Error) string {
+	text := e.Message
+	if e.Cause != nil && !strings.Contains(text, reason(e.Cause).Error()) {
+		text += " (" + strings.Join(strings.Fields(reason(e.Cause).Error()), " ") + ")"
+	}
+	if strings.Contains(e.Message, " --") || strings.Contains(e.Message, "countersign store") {
+		return text
+	}
+	if next := a.nextStep(e); next != "" {
+		return text + "; " + next
+	}
+	return text
+}
+
+func (a *app) nextStep(e *countersign.Error) string {
+	next := nextSteps[e.Code]
+	switch {
+	case next != "" || e.Kind != countersign.KindUnavailable:
+		return next
+	case a.usesPostgres():
+		return "check that PostgreSQL runs and that --db is right, then try again"
+	}
+	return "check that the disk of the data folder has room and that its files can be written, then try again"
+}
+
+// nextSteps says what to do about errors whose message does not.
+var nextSteps = map[string]string{
+	"workspace_exists":               "change it with: countersign store workspace set",
+	"item_not_found":                 "list them with: countersign store item list",
+	"purchase_exists":                "leave --code out to get a new one",
+	countersign.CodePurchaseNotFound: "list them with: countersign store purchase list --workspace W",
+	countersign.CodePurchaseRefunded: "look at it with: countersign store purchase show",
+	"purchase_charged_back":          "look at it with: countersign store purchase show",
+	"purchase_revoked":               "look at it with: countersign store purchase show",
+	"key_unreadable":                 "put the right key file back from a backup, or make a new one with: countersign store rekey",
+	"data_folder":                    "make it writable for this user, or name another one with --data",
+}
+
+// reason is the last part of an error of the operating system, which says what
+// happened without saying again to what: "permission denied".
+func reason(err error) error {
+	var system *os.SyscallError
+	if errors.As(err, &system) {
+		return system.Err
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+var passwordInURL = regexp.MustCompile(`(://[^\s/:@]*):[^\s@]*@`)
+
+// withoutPasswords takes passwords out of web addresses that somebody typed in
+// the wrong place.
+func withoutPasswords(text string) string { return passwordInURL.ReplaceAllString(text, "$1:***@") }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// progressEvery is how often a line tells how far an import is, where no bar can
+// be drawn.
+const progressEvery = 5 * time.Second
+
+// progress shows how far an import is: a bar on a terminal, else now and then a
+// line.
+type progress struct {
+	app  *app
+	size int64
+	bar  *progressbar.ProgressBar // nil where none can be drawn
+	last time.Time                // when the last line was printed
+}
+
+func (a *app) newProgress(size int64) *progress {
+	p := &progress{app: a, size: size, last: a.now()}
+	if a.term.err.isTerminal && !a.plain() && !a.quiet {
+		p.bar = progressbar.NewOptions64(max(size, 1), progressbar.OptionSetWriter(a.term.err), progressbar.OptionShowBytes(true),
+			progressbar.OptionSetDescription("reading"), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish())
+	}
+	return p
+}
+
+// read is told how many bytes of the file were read.
+func (p *progress) read(bytes int64) {
+	if p.bar != nil {
+		if bytes >= p.size {
+			p.bar.Describe("writing")
+		}
+		_ = p.bar.Set64(min(bytes, p.bar.GetMax64()-1)) // at its end, the bar would vanish before the writing
+		return
+	}
+	now := p.app.now()
+	switch {
+	case now.Sub(p.last) < progressEvery:
+		return
+	case bytes >= p.size:
+		p.app.say("read %s bytes, writing", thousands(bytes))
+	default:
+		p.app.say("read %d %% of %s bytes", bytes*100/max(p.size, 1), thousands(p.size))
+	}
+	p.last = now
+}
+
+// clear takes the bar away, so that a line can be printed in its place.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/spf13/cobra"
+)
+
+// withStore opens the store, prepares it, runs do and closes it again.
+func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
+	return a.withDatabase(c, func(ctx context.Context, s *store.Store) error {
+		if err := s.Prepare(ctx); err != nil {
+			return err
+		}
+		return do(ctx, s)
+	})
+}
+
+// withDatabase is withStore for commands that work on a store that is not
+// prepared.
+func (a *app) withDatabase(c *cobra.Command, do func(context.Context, *store.Store) error) (err error) {
+	p, err := a.resolve(c)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(c.Context(), a.storeOptions(p, a.errorLog()))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return do(c.Context(), s)
+}
+
+// withLock is withDatabase while no server may run on the data folder.
+func (a *app) withLock(c *cobra.Command, do func(context.Context, *store.Store) error) error {
+	p, err := a.resolve(c)
+	if err != nil {
+		return err
+	}
+	unlock, err := lockFolder(p.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return a.withDatabase(c, do)
+}
+
+func (a *app) storeOptions(p place, log *slog.Logger) store.Options {
+	return store.Options{Dir: p.dir, URL: p.url, KeyText: p.keyText, Log: log, Now: a.now}
+}
+
+// errorLog is the log of commands that do one thing: what they do shows in their
+// output.
+func (a *app) errorLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.term.err, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+// lockFolder makes the data folder when it is missing and locks it for a server
+// or for a command that must not meet one.
+func lockFolder(dir, owner string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, folderError(dir, "made", err)
+	}
+	unlock, err = sqldb.LockFolder(dir, owner)
+	var ours *countersign.Error
+	if err != nil && !errors.As(err, &ours) {
+		return nil, folderError(dir, "locked", err)
+	}
+	return unlock, err
+}
+
+func folderError(dir, what string, err error) error {
+	return &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
+		Message: fmt.Sprintf("The data folder %s can't be %s", dir, what),
+	}
+}
+
+// operator is whoever started the program.
+func operator() people.Actor {
+	login := fmt.Sprintf("user %d", os.Getuid())
+	if u, err := user.Current(); err == nil {
+		login = u.Username
+	}
+	return people.Operator(login)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/spf13/cobra"
+)
+
+func newPurchaseCheck(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "check CODE", Short: "Tell whether a purchase code is good, and if not, why (exit code 4)", Args: one("purchase code"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+				found, err := s.CheckPurchase(ctx, operator(), args[0])
+				if err != nil {
+					return err
+				}
+				answer, err := apiAnswer(ctx, s, found)
+				if err != nil {
+					return err
+				}
+				if err := a.printCheck(found, answer); err != nil {
+					return err
+				}
+				if !found.Valid {
+					return fail(exitNo, found.Code, "")
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// checkJSON is a check as --json prints it.
+type checkJSON struct {
+	Valid     bool            `json:"valid"`
+	Code      string          `json:"code"` // as in X-Error-Code, "" when valid
+	Reason    string          `json:"reason"`
+	APIAnswer json.RawMessage `json:"api_answer"`
+	Purchase  *purchaseJSON   `json:"purchase"`
+	Item      *checkItemJSON  `json:"item"`
+}
+
+type checkItemJSON struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+func (a *app) printCheck(found store.Check, answer []byte) error {
+	if a.json {
+		out := checkJSON{Valid: found.Valid, Code: found.Code, Reason: found.Reason, APIAnswer: answer}
+		if found.Purchase.Code != "" {
+			p := jsonOfPurchase(found.Purchase, found.Workspace)
+			out.Purchase, out.Item = &p, &checkItemJSON{found.Item.ID, found.Item.Name}
+		}
+		return a.printJSON(out)
+	}
+	verdict := a.colour(a.term.out, green, "Valid.")
+	if !found.Valid {
+		verdict = a.colour(a.term.out, red, "Not valid: ") + safe(found.Reason) + "."
+	}
+	_, err := fmt.Fprintf(a.term.out, "%s\n  API answer   %s\n", verdict, safeJSON(answer))
+	if err == nil && found.Purchase.Code != "" {
+		_, err = fmt.Fprintf(a.term.out, "  item         %s (#%d)   workspace %s   license %s\n",
+			safe(found.Item.Name), found.Item.ID, safe(found.Workspace), safe(found.Purchase.License))
+	}
+	return err
+}
+
+// apiAnswer is what the API answers a secret key of the purchase's workspace,
+// by the same rule.
+func apiAnswer(ctx context.Context, s *store.Store, found store.Check) ([]byte, error) {
+	key := people.Actor{Kind: people.KindKey, Face: people.FaceCommand, Workspace: found.Purchase.WorkspaceID}
+	valid, err := s.ValidatePurchase(ctx, key, found.Purchase.Code)
+	var refused *countersign.Error
+	if errors.As(err, &refused) && refused.Kind == countersign.KindNotFound {
+		return countersign.EncodeJSON(struct {
+			Status string `json:"status"`
+			Msg    string `json:"msg"`
+		}{"error", refused.Message})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(valid.ItemBody), &valid.Purchase.Item); err != nil {
+		return nil, fmt.Errorf("item %d: %w", found.Item.ID, err)
+	}
+	return countersign.EncodeJSON(struct {
+		Status string `json:"status"`
+		Data   any    `json:"data"`
+	}{"success", map[string]any{"purchase": valid.Purchase}})
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/store"
+	"github.com/spf13/cobra"
+)
+
+func newPurchaseRefund(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer good", Args: one("purchase code"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+				found, err := s.ShowPurchase(ctx, operator(), args[0])
+				if err != nil {
+					return err
+				}
+				p, err := s.RefundPurchase(ctx, operator(), args[0])
+				if err != nil {
+					return err
+				}
+				return a.printPurchase(p, found.Workspace)
+			})
+		},
+	}
+}

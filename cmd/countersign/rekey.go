@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/spf13/cobra"
+)
+
+func newRekey(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "rekey", Short: "Make a new key file for a store whose own is lost or was seen by somebody", Args: none,
+		Long: `Make a new key file for a store whose own is lost or was seen by somebody.
+
+Purchase codes and API keys go on working. The values of keys that the old key file does not
+open any more are dropped: these keys can't be shown again. No server may run on the data folder.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withLock(c, func(ctx context.Context, s *store.Store) error {
+				p, err := a.resolve(c)
+				if err != nil {
+					return err
+				}
+				plan, err := s.PlanRekey(ctx)
+				if err != nil {
+					return err
+				}
+				if err := a.confirmRekey(ctx, plan); err != nil {
+					return err
+				}
+				done, err := s.Rekey(ctx, operator())
+				if err != nil {
+					return err
+				}
+				return a.printRekey(done, filepath.Join(p.dir, seal.FileName))
+			})
+		},
+	}
+}
+
+func (a *app) confirmRekey(ctx context.Context, plan store.RekeyPlan) error {
+	if len(plan.Dropped) == 0 {
+		a.say("Nothing would be dropped.")
+	} else {
+		a.say("%d keys go on working, but can't be shown again:", len(plan.Dropped))
+	}
+	for _, k := range plan.Dropped {
+		a.say("  %s/%s  %s", safe(k.Workspace), safe(k.Name), safe(k.Hint))
+	}
+	return a.confirm(ctx, "Make a new key file?")
+}
+
+// rekeyJSON is what rekey did, as --json prints it.
+type rekeyJSON struct {
+	KeyFile string    `json:"key_file"`
+	Dropped []keyJSON `json:"dropped"`
+}
+
+func (a *app) printRekey(done store.RekeyPlan, path string) error {
+	out := rekeyJSON{KeyFile: path, Dropped: []keyJSON{}}
+	for _, k := range done.Dropped {
+		out.Dropped = append(out.Dropped, jsonOfKey(k, a.now()))
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	a.say("The new key file is %s; back it up apart from the database.", path)
+	return nil
+}

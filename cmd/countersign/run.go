@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+)
+
+// app is one run of the program: what it was started with, and what its global
+// flags say.
+type app struct {
+	getenv func(string) string
+	term   *terminal
+	now    func() time.Time
+	globalFlags
+}
+
+// run runs the program once and returns its exit code. The end of ctx is an
+// interruption, such as Ctrl-C.
+func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{getenv: getenv, term: newTerminal(stdin, stdout, stderr), now: time.Now}
+	return a.execute(ctx, args)
+}
+
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := newRoot(a)
+	root.SetArgs(slices.Concat([]string{}, args)) // never nil, for which cobra takes os.Args
+	root.SetIn(a.term.in)
+	root.SetOut(a.term.out)
+	root.SetErr(a.term.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.term.out.failure()
+	}
+	if err == nil {
+		return exitOK
+	}
+	return a.fail(ctx, err, args)
+}

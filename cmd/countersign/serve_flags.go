@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign/internal/web"
+	"github.com/spf13/cobra"
+)
+
+const (
+	defaultListen = "127.0.0.1:8080"
+	// defaultFailLimit is how many failures an address has a minute.
+	defaultFailLimit = 600
+)
+
+// serveFlags are the flags of store serve as they were typed.
+type serveFlags struct {
+	listen, baseURL, log, metrics string
+	proxies                       []string
+	failLimit                     int
+}
+
+// serveOptions are the flags of store serve once they are understood.
+type serveOptions struct {
+	listen    string
+	baseURL   string // without a trailing slash; empty for the address of each request
+	proxies   []netip.Prefix
+	failLimit int
+	log       web.LogMode
+	metrics   string // empty: off
+}
+
+func (f *serveFlags) register(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on (COUNTERSIGN_LISTEN)")
+	fs.StringVar(&f.baseURL, "base-url", "", "the store's own `URL`, for addresses in answers (default what the request was sent to)")
+	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
+	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications and validations of an address a minute; 0 for no limit")
+	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; answers of 500 and above are always logged")
+	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")
+	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// check understands the flags. Its error names all that is wrong with them.
+func (f *serveFlags) check(a *app, c *cobra.Command) (serveOptions, error) {
+	o := serveOptions{listen: a.setting(c, "listen", envListen), failLimit: f.failLimit, metrics: f.metrics}
+	var wrong []string
+	note := func(flag string, err error) {
+		if err != nil {
+			wrong = append(wrong, flag+": "+safe(err.Error()))
+		}
+	}
+	note("--listen", checkListen(o.listen))
+	if o.metrics != "" {
+		note("--metrics", checkListen(o.metrics))
+	}
+	var err error
+	o.baseURL, err = parseBaseURL(f.baseURL)
+	note("--base-url", err)
+	o.proxies, err = parseNetworks(f.proxies)
+	note("--trusted-proxy", err)
+	o.log, err = web.ParseLogMode(f.log)
+	note("--log", err)
+	if f.failLimit < 0 {
+		note("--fail-limit", fmt.Errorf("%d is negative; 0 means no limit", f.failLimit))
+	}
+	if len(wrong) > 0 {
+		return o, usage(c, strings.Join(wrong, "; "))
+	}
+	return o, nil
+}
+
+// checkListen wants an address with a port number.
+func checkListen(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no address with a port, like 127.0.0.1:8080 or :8080", addr)
+	}
+	return nil
+}
+
+func parseBaseURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("this is no web address like https://shop.example")
+	}
+	return strings.TrimRight(text, "/"), nil
+}
+
+// parseNetworks reads networks; a single address is a network of one.
+func parseNetworks(texts []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range texts {
+		if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+			all = append(all, netip.PrefixFrom(addr, addr.BitLen()))
+			continue
+		}
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no network like 10.0.0.0/8", text)
+		}
+		all = append(all, network)
+	}
+	return all, nil
+}
