@@ -89,7 +89,7 @@ func dsn(path string, values url.Values) string {
 
 func writerDSN(path string) string {
 	return dsn(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)",
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-8000)",
 	}})
 }
 
