@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"sync/atomic"
+	"time"
 )
 
 // Engine names a database engine.
@@ -54,6 +55,19 @@ type shared struct {
 	origin    string
 	watchers  watchers
 	writesOff atomic.Bool
+	patience  time.Duration
+}
+
+// patience is how long one answer of PostgreSQL is waited for: a network that
+// swallows everything would otherwise hold a request for minutes.
+const patience = 5 * time.Second
+
+// patient bounds the wait for one answer. SQLite is bounded by its busy timeout.
+func (s *shared) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.engine == SQLite {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, s.patience)
 }
 
 // Open opens the database. It creates a missing SQLite file but no table, and
@@ -68,7 +82,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, fmt.Errorf("sqldb: open: %w", err)
 	}
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
-	s := &shared{engine: SQLite, options: o, origin: hex.EncodeToString(origin)}
+	s := &shared{engine: SQLite, options: o, origin: hex.EncodeToString(origin), patience: patience}
 	if o.URL != "" {
 		s.engine = Postgres
 		return openPostgres(s)
@@ -91,6 +105,8 @@ func (db *DB) Close() error {
 
 // Ping asks the database for a sign of life.
 func (db *DB) Ping(ctx context.Context) error {
+	ctx, cancel := db.patient(ctx)
+	defer cancel()
 	var one int
 	return db.wrap(db.read.QueryRowContext(ctx, "SELECT 1").Scan(&one))
 }

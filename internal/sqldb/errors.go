@@ -32,8 +32,10 @@ func (s *shared) wrap(err error) error {
 		return err
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		return err
+	case errors.Is(err, context.Canceled):
+		return err // the caller gave up
+	case errors.Is(err, context.DeadlineExceeded):
+		return unavailable("The database did not answer in time", err)
 	}
 	var lite *sqlite.Error
 	if errors.As(err, &lite) {

@@ -21,6 +21,8 @@ func (db *DB) Lookup(query string) *Lookup { return &Lookup{db: db, query: query
 
 // Row reads the single row of a look-up into dest, or [ErrNotFound].
 func (l *Lookup) Row(ctx context.Context, args []any, dest ...any) error {
+	ctx, cancel := l.db.patient(ctx)
+	defer cancel()
 	stmt, err := l.prepared(ctx)
 	if err != nil {
 		return l.db.wrap(err)

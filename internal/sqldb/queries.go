@@ -25,6 +25,8 @@ func (q Queries) DB() *DB { return q.db }
 
 // One reads the single row of a query, or [ErrNotFound].
 func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) (T, error) {
+	ctx, cancel := q.patient(ctx)
+	defer cancel()
 	value, err := scan(q.reader().QueryRowContext(ctx, query, args...))
 	if err != nil {
 		var none T
@@ -35,6 +37,8 @@ func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query
 
 // List reads all rows of a query.
 func List[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
+	ctx, cancel := q.patient(ctx)
+	defer cancel()
 	var list []T
 	err := Each(ctx, q, func(r Row) error {
 		value, err := scan(r)
@@ -84,6 +88,15 @@ type runner interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// patient bounds the wait for one answer outside a transaction. In one, a
+// statement may take long: an import moves a million rows.
+func (q Queries) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if q.tx != nil {
+		return ctx, func() {}
+	}
+	return q.db.patient(ctx)
 }
 
 func (q Queries) reader() runner {
