@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
 )
 
 // The keys and codes of testdata/shop.jsonl that the client uses.
@@ -23,7 +24,7 @@ const (
 )
 
 func TestClientAgainstTheStore(t *testing.T) {
-	server := httptest.NewServer(newHandler(openShop(t, ""), 0))
+	server := httptest.NewServer(newHandler(openShop(t, dbtest.New(t, dbtest.SQLite)), 0))
 	t.Cleanup(server.Close)
 	client := func(key string) *countersign.Client {
 		return &countersign.Client{BaseURL: server.URL, Key: key, Retries: -1}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
@@ -21,10 +22,10 @@ var today = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 func now() time.Time { return today }
 
 // openShop opens a store on a database and fills it with testdata/shop.jsonl.
-func openShop(t *testing.T, url string) *store.Store {
+func openShop(t *testing.T, db dbtest.DB) *store.Store {
 	t.Helper()
 	ctx := t.Context()
-	s, err := store.Open(ctx, store.Options{Dir: t.TempDir(), URL: url, Now: now})
+	s, err := store.Open(ctx, store.Options{Dir: db.Dir, URL: db.URL, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,31 +82,36 @@ func scripts(t *testing.T, pattern string) []string {
 
 func TestContract(t *testing.T) {
 	oracle := newOracle(t)
-	s := openShop(t, "")
-	webtest.Run(t, newHandler(s, 0), scripts(t, "testdata/*.txt"), oracle.Check)
+	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+		webtest.Run(t, newHandler(openShop(t, db), 0), scripts(t, "testdata/*.txt"), oracle.Check)
+	})
 }
 
+// TestContractOfLimits gives each script a server that has counted nothing.
 func TestContractOfLimits(t *testing.T) {
 	oracle := newOracle(t)
 	for _, file := range scripts(t, "testdata/limits/*.txt") {
-		s := openShop(t, "")
-		webtest.Run(t, newHandler(s, 3), []string{file}, oracle.Check)
+		dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+			webtest.Run(t, newHandler(openShop(t, db), 3), []string{file}, oracle.Check)
+		})
 	}
 }
 
-// TestContractWithKeysInMemory runs the scripts once more while the store holds
-// its keys in memory, as a server does.
-func TestContractWithKeysInMemory(t *testing.T) {
+// TestContractOfAServer runs the scripts while the store does its background
+// work and holds its keys in memory.
+func TestContractOfAServer(t *testing.T) {
 	oracle := newOracle(t)
-	s := openShop(t, "")
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+		s := openShop(t, db)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		t.Cleanup(func() {
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+		webtest.Run(t, newHandler(s, 0), scripts(t, "testdata/*.txt"), oracle.Check)
 	})
-	webtest.Run(t, newHandler(s, 0), scripts(t, "testdata/*.txt"), oracle.Check)
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -50,7 +51,11 @@ func crowdRequests() []asked {
 }
 
 func TestTwoThousandClientsAtOnceGetTheRightAnswers(t *testing.T) {
-	s := openShop(t, "")
+	dbtest.Engines(t, serveCrowd)
+}
+
+func serveCrowd(t *testing.T, db dbtest.DB) {
+	s := openShop(t, db)
 	ctx, stop := context.WithCancel(t.Context())
 	listener, err := web.Listen("127.0.0.1:0")
 	if err != nil {
