@@ -32,10 +32,11 @@ func (db *DB) Backup(ctx context.Context, dir string, now time.Time) (path strin
 		_, err = db.write.ExecContext(ctx, `VACUUM INTO $1`, partial)
 		err = errors.Join(db.wrap(err), syncFile(partial))
 	}
-	if err != nil {
-		return "", fmt.Errorf("sqldb: backup: %w", err)
+	if err == nil {
+		err = os.Rename(partial, path)
 	}
-	if err := os.Rename(partial, path); err != nil {
+	if err != nil {
+		_ = os.Remove(partial) // a disk that is full has no room for half a backup
 		return "", fmt.Errorf("sqldb: backup: %w", err)
 	}
 	return path, nil

@@ -1,0 +1,161 @@
+package sqldb
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestState(t *testing.T) {
+	other := Schema{Name: "others", Files: fstest.MapFS{"migrations/00001_others.sql": {Data: []byte("-- +goose Up\nCREATE TABLE others (id bigint);")}}}
+	cases := []struct {
+		name     string
+		migrated []Schema // nil: nobody has migrated
+		asked    []Schema
+		want     State
+	}{
+		{"without tables it is empty", nil, []Schema{twoSteps()}, StateEmpty},
+		{"with all steps it is current", []Schema{twoSteps()}, []Schema{twoSteps()}, StateCurrent},
+		{"lacking a step it is older", []Schema{oneStep()}, []Schema{twoSteps()}, StateOlder},
+		{"lacking a schema it is older", []Schema{twoSteps()}, []Schema{twoSteps(), other}, StateOlder},
+		{"with a step we do not know it is newer", []Schema{twoSteps()}, []Schema{oneStep()}, StateNewer},
+		{"newer wins over older", []Schema{twoSteps()}, []Schema{oneStep(), other}, StateNewer},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+				if c.migrated != nil {
+					if err := open(t, optionsOf(at, c.migrated...)).Migrate(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got, err := open(t, optionsOf(at, c.asked...)).State(t.Context())
+				if err != nil || got != c.want {
+					t.Errorf("state %q, %v; want %q", got, err, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestOpenMakesNoTable(t *testing.T) {
+	at := dbtest.New(t, dbtest.SQLite)
+	db := open(t, optionsOf(at, twoSteps()))
+	if _, err := db.State(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, db.Queries(), `SELECT count(*) FROM sqlite_schema`); got != 0 {
+		t.Errorf("%d tables", got)
+	}
+}
+
+func TestMigrateKeepsRowsAndRunsEachStepOnce(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		older := open(t, optionsOf(at, oneStep()))
+		if err := older.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, older, `INSERT INTO notes (id, text) VALUES (1, 'kept')`)
+		db := open(t, optionsOf(at, twoSteps()))
+		for range 2 {
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := count(t, db.Queries(), `SELECT count(*) FROM notes WHERE text = 'kept' AND NOT done`); got != 1 {
+			t.Errorf("%d rows came through, want 1", got)
+		}
+	})
+}
+
+func TestMigrationsTellsWhatIsApplied(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		if err := open(t, optionsOf(at, oneStep())).Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := open(t, optionsOf(at, twoSteps())).Migrations(t.Context())
+		want := []Migration{
+			{"countersign", 1, "00001_changes", true}, {"notes", 1, "00001_notes", true}, {"notes", 2, "00002_done", false},
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	})
+}
+
+func TestMigrationOfOneEngineIsLeftOutOnTheOther(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		db := open(t, optionsOf(at, Schema{Name: "notes", Files: fstest.MapFS{
+			"migrations/00001_notes.sqlite.sql":   {Data: []byte("-- +goose Up\nCREATE TABLE of_sqlite (id bigint);")},
+			"migrations/00001_notes.postgres.sql": {Data: []byte("-- +goose Up\nCREATE TABLE of_postgres (id bigint);")},
+		}}))
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		count(t, db.Queries(), `SELECT count(*) FROM of_`+at.Engine)
+		if state, err := db.State(t.Context()); err != nil || state != StateCurrent {
+			t.Errorf("state %q, %v", state, err)
+		}
+	})
+}
+
+func TestFailedStepLeavesTheOldState(t *testing.T) {
+	broken := Schema{Name: "notes", Files: fstest.MapFS{
+		"migrations/00001_notes.sql": {Data: []byte(firstStep)},
+		"migrations/00002_bad.sql":   {Data: []byte("-- +goose Up\nCREATE TABLE half (id bigint);\nSELECT * FROM nowhere;")},
+	}}
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		db := open(t, optionsOf(at, broken))
+		if err := db.Migrate(t.Context()); err == nil {
+			t.Fatal("a broken step went through")
+		}
+		if _, err := db.Queries().Exec(t.Context(), `SELECT 1 FROM half`); !errors.Is(err, errNoTable) {
+			t.Errorf("half of a step is there: %v", err)
+		}
+		if state, err := db.State(t.Context()); err != nil || state != StateOlder {
+			t.Errorf("state %q, %v; want older", state, err)
+		}
+		if err := open(t, optionsOf(at, twoSteps())).Migrate(t.Context()); err != nil {
+			t.Errorf("with the step mended: %v", err)
+		}
+	})
+}
+
+func TestTwoMigrateAtOnce(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		var work sync.WaitGroup
+		for range 4 {
+			db := open(t, optionsOf(at, twoSteps()))
+			work.Go(func() {
+				if err := db.Migrate(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+		db := open(t, optionsOf(at, twoSteps()))
+		if state, err := db.State(t.Context()); err != nil || state != StateCurrent {
+			t.Errorf("state %q, %v", state, err)
+		}
+	})
+}
+
+// The names of a step's two files say that they are the same step.
+func TestStepsOfBothEnginesBelongTogether(t *testing.T) {
+	names, err := fs.Glob(ownFiles, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		twin, found := strings.CutSuffix(name, ".sqlite.sql")
+		if found && !slices.Contains(names, twin+".postgres.sql") {
+			t.Errorf("%s has no twin for PostgreSQL", name)
+		}
+	}
+}

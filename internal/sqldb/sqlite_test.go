@@ -1,0 +1,150 @@
+package sqldb
+
+import (
+	"errors"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestSettingsOfTheWriter(t *testing.T) {
+	db := open(t, optionsOf(dbtest.New(t, dbtest.SQLite)))
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000",
+	} {
+		var got string
+		if err := db.write.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %q, %v; want %q", pragma, got, err, want)
+		}
+	}
+}
+
+func TestReadersCannotWrite(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	if _, err := db.read.Exec(`DELETE FROM notes`); err == nil {
+		t.Error("a reading connection wrote")
+	}
+}
+
+func TestVersionNumber(t *testing.T) {
+	cases := []struct {
+		version string
+		safe    bool
+	}{
+		{"3.51.2", false}, {"3.51.3", true}, {"3.53.4", true}, {"3.9.0", false}, {"4.0.0", true}, {"", false}, {"three", false},
+	}
+	for _, c := range cases {
+		if got := versionNumber(c.version) >= oldestSafeSQLite; got != c.safe {
+			t.Errorf("version %q is safe: %t, want %t", c.version, got, c.safe)
+		}
+	}
+}
+
+func TestDatabaseFileBelongsToItsOwnerAlone(t *testing.T) {
+	at := dbtest.New(t, dbtest.SQLite)
+	db := migrated(t, at)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		wantPrivate(t, db.options.Path+suffix)
+	}
+}
+
+func TestPathsThatLookLikeURLs(t *testing.T) {
+	for _, name := range []string{"a b", "50%", "what?mode=memory", "a#b", "é", "a&b=c", "%20", "a;b"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), name)
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, name+".db")
+			db := open(t, Options{Path: path, Schemas: []Schema{twoSteps()}})
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			err := db.Session(t.Context(), func(session *DB) error {
+				return session.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) })
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 1 {
+				t.Error("readers and writers use different files")
+			}
+			if info, err := os.Stat(path + "-wal"); err != nil || info.Size() == 0 {
+				t.Errorf("the file is not where it was asked for: %v", err)
+			}
+		})
+	}
+}
+
+func TestFileThatCannotBeMade(t *testing.T) {
+	_, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "none", "store.db")})
+	var ours *countersign.Error
+	if !errors.As(err, &ours) || ours.Kind != countersign.KindUnavailable {
+		t.Errorf("error %v, want one of kind Unavailable", err)
+	}
+}
+
+func TestFileThatIsNoDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 300)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), Options{Path: path}); err == nil {
+		t.Error("it was opened")
+	}
+}
+
+// The log is folded into the file when the last process ends, so that a copy of
+// the file is whole.
+func TestCloseLeavesOneFile(t *testing.T) {
+	at := dbtest.New(t, dbtest.SQLite)
+	db, err := Open(t.Context(), optionsOf(at, twoSteps()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	count(t, db.Queries(), `SELECT count(*) FROM notes`)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(at.Dir, "notes.db*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range left {
+		if strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm") {
+			t.Errorf("%s is left", path)
+		}
+	}
+}
+
+// The SQLite driver works with exactly the libc that its own go.mod names.
+func TestSQLiteAndItsLibcAreAPair(t *testing.T) {
+	list := func(format, module string) string {
+		t.Helper()
+		out, err := osexec.Command("go", "list", "-m", "-f", format, module).Output()
+		if err != nil {
+			t.Skip("go list:", err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	file, err := os.ReadFile(list("{{.GoMod}}", "modernc.org/sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := regexp.MustCompile(`modernc\.org/libc (v\S+)`).FindSubmatch(file)
+	if asked == nil {
+		t.Fatal("the driver's go.mod names no libc")
+	}
+	if ours := list("{{.Version}}", "modernc.org/libc"); ours != string(asked[1]) {
+		t.Errorf("go.mod has modernc.org/libc %s, but modernc.org/sqlite asks for %s", ours, asked[1])
+	}
+}
