@@ -1,0 +1,131 @@
+package seal
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"testing"
+)
+
+func newTestBox(t *testing.T, fill byte) *Box {
+	t.Helper()
+	b, err := newBox(bytes.Repeat([]byte{fill}, keySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestSealedBytesOpenOnlyAsTheyWereSealed(t *testing.T) {
+	box, other := newTestBox(t, 1), newTestBox(t, 2)
+	plain := []byte("csk_value")
+	sealed := box.Seal("api key", plain)
+	changed := bytes.Clone(sealed)
+	changed[len(changed)-1] ^= 1
+	nonce := bytes.Clone(sealed)
+	nonce[0] ^= 1
+	cases := []struct {
+		name    string
+		box     *Box
+		purpose string
+		sealed  []byte
+		want    error
+	}{
+		{"the same purpose and key file open it", box, "api key", sealed, nil},
+		{"another purpose does not", box, "seed", sealed, ErrOpen},
+		{"another key file does not", other, "api key", sealed, ErrOpen},
+		{"changed bytes don't open", box, "api key", changed, ErrOpen},
+		{"a changed nonce does not open", box, "api key", nonce, ErrOpen},
+		{"cut bytes don't open", box, "api key", sealed[:len(sealed)-1], ErrOpen},
+		{"fewer bytes than a nonce don't open", box, "api key", sealed[:5], ErrOpen},
+		{"no bytes don't open", box, "api key", nil, ErrOpen},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := c.box.Open(c.purpose, c.sealed)
+			if !errors.Is(err, c.want) || (c.want == nil) != bytes.Equal(got, plain) {
+				t.Errorf("%q, %v; want error %v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestSealingTwiceLooksDifferent(t *testing.T) {
+	box := newTestBox(t, 1)
+	if bytes.Equal(box.Seal("p", []byte("same")), box.Seal("p", []byte("same"))) {
+		t.Error("two sealed values are equal: the nonce is not fresh")
+	}
+}
+
+func TestSealedBytesDoNotShowThePlainOnes(t *testing.T) {
+	if bytes.Contains(newTestBox(t, 1).Seal("p", []byte("plain words")), []byte("plain")) {
+		t.Error("the plain text shows")
+	}
+}
+
+func TestCodeDigestsDependOnTheKeyFileAndTheCode(t *testing.T) {
+	box, same, other := newTestBox(t, 1), newTestBox(t, 1), newTestBox(t, 2)
+	if box.CodeDigest("a") != same.CodeDigest("a") {
+		t.Error("one key file makes two digests of one code")
+	}
+	if box.CodeDigest("a") == other.CodeDigest("a") {
+		t.Error("two key files make the same digest")
+	}
+	if box.CodeDigest("a") == box.CodeDigest("b") {
+		t.Error("two codes have the same digest")
+	}
+}
+
+func TestCodeDigestByManyAtOnce(t *testing.T) {
+	box := newTestBox(t, 1)
+	want := box.CodeDigest("code")
+	var work sync.WaitGroup
+	for range 16 {
+		work.Go(func() {
+			for range 200 {
+				box.CodeDigest("another code of another length")
+				if got := box.CodeDigest("code"); got != want {
+					t.Errorf("digest %x, want %x", got, want)
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+}
+
+func TestCheckValueRecognisesItsKeyFileAlone(t *testing.T) {
+	box, same, other := newTestBox(t, 1), newTestBox(t, 1), newTestBox(t, 2)
+	if !box.Matches(same.Check()) {
+		t.Error("a key file does not match its own check value")
+	}
+	for _, check := range []string{other.Check(), "", box.Check()[:8]} {
+		if box.Matches(check) {
+			t.Errorf("the check value %q matches", check)
+		}
+	}
+	if KeyName(box.Check()) == KeyName(other.Check()) || len(KeyName(box.Check())) != 8 || KeyName("ab") != "ab" {
+		t.Errorf("names %q and %q", KeyName(box.Check()), KeyName(other.Check()))
+	}
+}
+
+// A database keeps these for years: a change of the derivation would lose every
+// sealed value and every purchase. The values were computed by another program
+// (openssl kdf and openssl mac, over a key of 32 bytes of 01).
+func TestDerivationsStayWhatTheyAre(t *testing.T) {
+	box := newTestBox(t, 1)
+	if got, want := box.Check(), "dcf41a90fe5940144e808009774969154530289f40410e65d87840ea1fd5cd0d"; got != want {
+		t.Errorf("check value %s, want %s", got, want)
+	}
+	if got, want := box.CodeDigest("abc"), "\x14\xf4\x98\x4c\xac\xac\x23\x37\x21\xa2\x87\xa7\xbc\x6e\xbb\x36"; string(got[:]) != want {
+		t.Errorf("digest %x, want %x", got, want)
+	}
+}
+
+func TestKeyDigestIsSHA256(t *testing.T) {
+	// The first answer of FIPS 180-2, appendix B.
+	want := []byte("\xba\x78\x16\xbf\x8f\x01\xcf\xea\x41\x41\x40\xde\x5d\xae\x22\x23\xb0\x03\x61\xa3\x96\x17\x7a\x9c\xb4\x10\xff\x61\xf2\x00\x15\xad")
+	if got := KeyDigest("abc"); !bytes.Equal(got[:], want) {
+		t.Errorf("digest %x, want %x", got, want)
+	}
+}

@@ -1,0 +1,189 @@
+package seal
+
+import (
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestKeyFileRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	made, err := Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !loaded.Matches(made.Check()) {
+		t.Error("the key file that was read is not the one that was made")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := Parse(string(text))
+	if err != nil || !parsed.Matches(made.Check()) {
+		t.Errorf("the text of the file is another key: %v", err)
+	}
+	wantAlone(t, dir, FileName)
+}
+
+func TestTwoKeyFilesDiffer(t *testing.T) {
+	a, err1 := Create(t.TempDir())
+	b, err2 := Create(t.TempDir())
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	if a.Matches(b.Check()) {
+		t.Error("two new key files are the same")
+	}
+}
+
+func TestKeyFileIsNeverReplaced(t *testing.T) {
+	dir := t.TempDir()
+	made, err := Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(dir); !errors.Is(err, os.ErrExist) {
+		t.Errorf("a second Create: %v, want os.ErrExist", err)
+	}
+	if loaded, err := Load(dir); err != nil || !loaded.Matches(made.Check()) {
+		t.Errorf("the first key file is gone: %v", err)
+	}
+	wantAlone(t, dir, FileName)
+}
+
+func TestManyWhoCreateAtOnceGetOneKeyFile(t *testing.T) {
+	dir := t.TempDir()
+	var work sync.WaitGroup
+	won := make(chan *Box, 20)
+	for range cap(won) {
+		work.Go(func() {
+			box, err := Create(dir)
+			if err == nil {
+				won <- box
+			} else if !errors.Is(err, os.ErrExist) {
+				t.Error(err)
+			}
+			if _, err := Load(dir); err != nil { // whole, also for those who lost
+				t.Errorf("a key file that is seen can't be read: %v", err)
+			}
+		})
+	}
+	work.Wait()
+	if len(won) != 1 {
+		t.Errorf("%d made the key file, want 1", len(won))
+	}
+	wantAlone(t, dir, FileName)
+}
+
+func TestMissingKeyFile(t *testing.T) {
+	for name, load := range map[string]func(string) (*Box, error){"Load": Load, "LoadStaged": LoadStaged} {
+		if _, err := load(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v, want os.ErrNotExist", name, err)
+		}
+	}
+	if _, err := Create(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a key file was made in a folder that is not there")
+	}
+}
+
+func TestTextsThatAreNoKeyFile(t *testing.T) {
+	encoded := base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("k", keySize)))
+	cases := []struct {
+		name, text string
+		ok         bool
+	}{
+		{"prefix and key", filePrefix + encoded, true},
+		{"spaces around it", "\n " + filePrefix + encoded + "\r\n", true},
+		{"nothing", "", false},
+		{"no prefix", encoded, false},
+		{"another version", strings.Replace(filePrefix, "1", "2", 1) + encoded, false},
+		{"half of it", filePrefix + encoded[:20], false},
+		{"a longer key", filePrefix + encoded + "kkkk", false},
+		{"not base64", filePrefix + strings.Repeat("!", len(encoded)), false},
+		{"two lines", filePrefix + encoded + "\n" + filePrefix + encoded, false},
+		{"zeros, as after a power cut", strings.Repeat("\x00", 62), false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse(c.text)
+			if (err == nil) != c.ok {
+				t.Errorf("error %v, want ok: %t", err, c.ok)
+			}
+			if err != nil && strings.Contains(err.Error(), encoded[:10]) {
+				t.Errorf("the error %q shows the key", err)
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, FileName), []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Load(dir); (err == nil) != c.ok {
+				t.Errorf("Load: %v, want ok: %t", err, c.ok)
+			} else if err != nil && !strings.Contains(err.Error(), dir) {
+				t.Errorf("the error %q does not name the file", err)
+			}
+		})
+	}
+}
+
+func TestStagedKeyFileWaitsBesideTheOneInPlace(t *testing.T) {
+	dir := t.TempDir()
+	old, err := Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	abandoned, err := Stage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := Stage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh.Matches(abandoned.Check()) || fresh.Matches(old.Check()) {
+		t.Error("the staged key is not new")
+	}
+	if placed, err := Load(dir); err != nil || !placed.Matches(old.Check()) {
+		t.Errorf("staging touched the key file in place: %v", err)
+	}
+	if staged, err := LoadStaged(dir); err != nil || !staged.Matches(fresh.Check()) {
+		t.Errorf("the staged file is not the last one: %v", err)
+	}
+	if err := Replace(dir); err != nil {
+		t.Fatal(err)
+	}
+	if placed, err := Load(dir); err != nil || !placed.Matches(fresh.Check()) {
+		t.Errorf("after Replace: %v", err)
+	}
+	wantAlone(t, dir, FileName)
+	if err := Replace(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Replace without a staged file: %v, want os.ErrNotExist", err)
+	}
+}
+
+// wantAlone wants one file in a folder, readable by its owner alone.
+func wantAlone(t *testing.T, dir, name string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != name {
+		t.Fatalf("the folder holds %v, want %s alone", entries, name)
+	}
+	info, err := entries[0].Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode() != 0o600 {
+		t.Errorf("%s has mode %v, want 0600", name, info.Mode())
+	}
+}
