@@ -148,5 +148,12 @@ func reason(err error) error {
 var passwordInURL = regexp.MustCompile(`(://[^\s/:@]*):[^\s@]*@`)
 
 // withoutPasswords takes passwords out of web addresses that somebody typed in
-// the wrong place.
-func withoutPasswords(text string) string { return passwordInURL.ReplaceAllString(text, "$1:***@") }
+// the wrong place. The one of our own example stays.
+func withoutPasswords(text string) string {
+	return passwordInURL.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "://user:password@" {
+			return found
+		}
+		return passwordInURL.ReplaceAllString(found, "$1:***@")
+	})
+}

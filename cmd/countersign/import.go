@@ -96,6 +96,9 @@ func (a *app) printImport(report store.ImportReport, bad *rejects, flags importF
 		}
 		return a.printJSON(out)
 	}
+	if !report.Written && !flags.dryRun {
+		return nil
+	}
 	for _, part := range []struct {
 		name  string
 		moved store.Moved
@@ -113,7 +116,7 @@ func importVerdict(report store.ImportReport, bad *rejects, flags importFlags) e
 	if report.Bad == 0 {
 		return nil
 	}
-	found := fmt.Sprintf("%s of %s lines are bad; %s", thousands(report.Bad), thousands(report.Lines), bad.place())
+	found := fmt.Sprintf("of %s, %s bad; %s", count(report.Lines, "line", "lines"), count(report.Bad, "is", "are"), bad.place())
 	switch {
 	case flags.dryRun:
 		return fail(exitNo, "bad_lines", "nothing was written (--dry-run): "+found+"; correct them before the import")

@@ -176,3 +176,11 @@ func thousands[N int | int64](n N) string {
 	}
 	return digits
 }
+
+// count writes a number and its noun: "1 line", "2,000 lines".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(n) + " " + many
+}

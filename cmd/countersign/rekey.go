@@ -43,7 +43,7 @@ func (a *app) confirmRekey(ctx context.Context, plan store.RekeyPlan) error {
 	if len(plan.Dropped) == 0 {
 		a.say("Nothing would be dropped.")
 	} else {
-		a.say("%d keys go on working, but can't be shown again:", len(plan.Dropped))
+		a.say("%s on working, but can't be shown again:", count(len(plan.Dropped), "key goes", "keys go"))
 	}
 	for _, k := range plan.Dropped {
 		a.say("  %s/%s  %s", safe(k.Workspace), safe(k.Name), safe(k.Hint))

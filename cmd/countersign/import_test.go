@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	must(t, dir, "store", "migrate", "up")
+	var file strings.Builder
+	file.WriteString(shopLines + "no JSON\n")
+	for i := range 5000 {
+		fmt.Fprintf(&file, `{"type":"purchase","workspace":"ada","item_id":1229,"purchase_code":"c-%d","license_type":"Regular","price":1,"currency":"EUR","date":"2024-04-27T12:00:00Z"}`+"\n", i)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	code := run(ctx, []string{"store", "import", "--skip-bad", writeFile(t, file.String())}, environment{envData: dir}.get,
+		strings.NewReader(""), &out, cancelAt{"line 5:", cancel})
+	if code != exitInterrupted {
+		t.Errorf("exit %d", code)
+	}
+	if r := must(t, dir, "store", "export"); r.out != "" {
+		t.Errorf("the store holds %s", r.out)
+	}
+}
+
+func TestRejectedLinesThatCanNotBeKeptAreStillTold(t *testing.T) {
+	dir, file := t.TempDir(), writeFile(t, shopLines+"no JSON\n")
+	// A folder with something in it can't be removed to make place for the file.
+	if err := os.MkdirAll(file+".rejected.jsonl/x", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r := command(t, dir, "store", "import", file); r.code != exitFailed || !strings.Contains(r.err, "can't be removed") {
+		t.Errorf("exit %d, %q", r.code, r.err)
+	}
+}
+
+func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
+	var stderr bytes.Buffer
+	now := fixedNow()
+	a := &app{getenv: environment{}.get, term: newTerminal(strings.NewReader(""), &stderr, &stderr), now: func() time.Time { return now }}
+	p := a.newProgress(2000)
+	for _, bytes := range []int64{100, 500, 1000, 1500, 2000} {
+		now = now.Add(3 * time.Second)
+		p.read(bytes)
+	}
+	p.clear()
+	if want := "read 25 % of 2,000 bytes\nread 75 % of 2,000 bytes\n"; stderr.String() != want {
+		t.Errorf("%q, want %q", stderr.String(), want)
+	}
+}
+
+func TestABarOnATerminalMakesRoomForBadLines(t *testing.T) {
+	var stderr bytes.Buffer
+	a := &app{getenv: environment{"TERM": "xterm"}.get, term: newTerminal(strings.NewReader(""), &stderr, &stderr), now: time.Now}
+	a.term.err.isTerminal = true
+	p := a.newProgress(2000)
+	p.read(500)
+	drawn := stderr.String()
+	p.clear()
+	if !strings.Contains(drawn, "25%") || !strings.HasSuffix(stderr.String(), "\r") {
+		t.Errorf("drawn %q, then %q", drawn, strings.TrimPrefix(stderr.String(), drawn))
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"countersign": main})
+}
+
+// environment is what a run sees in place of os.Getenv.
+type environment map[string]string
+
+func (e environment) get(name string) string { return e[name] }
+
+// result is what a run left behind.
+type result struct {
+	code     int
+	out, err string
+}
+
+// command runs the program once on a data folder, as a script would: no stream
+// is a terminal.
+func command(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	return commandIn(t, environment{envData: dir}, args...)
+}
+
+func commandIn(t *testing.T, env environment, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), args, env.get, strings.NewReader(""), &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// must is command for the steps that a test stands on.
+func must(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	r := command(t, dir, args...)
+	if r.code != 0 {
+		t.Fatalf("countersign %s: exit %d: %s", strings.Join(args, " "), r.code, r.err)
+	}
+	return r
+}
+
+// asPerson runs the program with a person at the terminal who types the input.
+func asPerson(t *testing.T, ctx context.Context, dir, input string, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := &app{getenv: environment{envData: dir}.get, term: newTerminal(strings.NewReader(input), &stdout, &stderr), now: fixedNow}
+	a.term.inIsPerson = true
+	code := a.execute(ctx, args)
+	return result{code, stdout.String(), stderr.String()}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func fixedNow() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+func TestRevokingAsksAPerson(t *testing.T) {
+	tests := []struct {
+		name, typed string
+		flags       []string
+		code        int
+		asked       bool
+	}{
+		{"y goes ahead", "y\n", nil, exitOK, true},
+		{"YES goes ahead", " YES \n", nil, exitOK, true},
+		{"n changes nothing", "n\n", nil, exitFailed, true},
+		{"the empty answer means no", "\n", nil, exitFailed, true},
+		{"the end of input means no", "", nil, exitFailed, true},
+		{"--yes does not ask", "", []string{"--yes"}, exitOK, false},
+		{"--no-input is an error", "y\n", []string{"--no-input"}, exitUsage, false},
+		{"--yes wins over --no-input", "", []string{"--no-input", "--yes"}, exitOK, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := shop(t)
+			r := asPerson(t, t.Context(), dir, tt.typed, append([]string{"store", "key", "revoke", "1"}, tt.flags...)...)
+			if asked := strings.Contains(r.err, `Revoke key 1 ("web" of ada`); r.code != tt.code || asked != tt.asked {
+				t.Errorf("exit %d, asked %t: %q", r.code, asked, r.err)
+			}
+			if tt.code == exitUsage && !strings.Contains(r.err, "--yes") {
+				t.Errorf("%q does not name --yes", r.err)
+			}
+			revoked := strings.Contains(must(t, dir, "store", "key", "list").out, "revoked")
+			if revoked != (tt.code == exitOK) {
+				t.Errorf("revoked: %t", revoked)
+			}
+		})
+	}
+}
+
+func TestRekeyAsksAPersonAndNamesWhatIsDropped(t *testing.T) {
+	dir := shop(t)
+	key := filepath.Join(dir, "countersign.key")
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	r := asPerson(t, t.Context(), dir, "\n", "store", "rekey")
+	if r.code != exitFailed || !strings.Contains(r.err, "ada/web") {
+		t.Errorf("exit %d: %q", r.code, r.err)
+	}
+	if _, err := os.Stat(key); !os.IsNotExist(err) {
+		t.Errorf("there is a key file: %v", err)
+	}
+	if r = asPerson(t, t.Context(), dir, "y\n", "store", "rekey"); r.code != 0 {
+		t.Errorf("exit %d: %q", r.code, r.err)
+	}
+	must(t, dir, "store", "purchase", "check", "code-1")
+}
+
+func TestCtrlCEndsAQuestion(t *testing.T) {
+	dir := shop(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	in, _ := io.Pipe() // nobody ever types
+	a := &app{getenv: environment{envData: dir}.get, term: newTerminal(in, io.Discard, cancelAt{"[y/N]", cancel}), now: fixedNow}
+	a.term.inIsPerson = true
+	if code := a.execute(ctx, []string{"store", "key", "revoke", "1"}); code != exitInterrupted {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// cancelAt is a stderr that interrupts the program when it says something.
+type cancelAt struct {
+	text   string
+	cancel func()
+}
+
+func (c cancelAt) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), c.text) {
+		c.cancel()
+	}
+	return len(p), nil
+}
+
+// shop makes a store with one workspace, its key 1, an item and the purchase
+// code-1, and returns the data folder.
+func shop(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, dir, "store", "import", writeFile(t, shopLines))
+	return dir
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const shopLines = `{"type":"workspace","username":"ada","name":{"firstname":"Ada","lastname":"Byron"},"email":"ada@shop.example","balance":0,"currency":"USD","profile":{},"registered_at":"2024-04-27T12:00:00Z"}
+{"type":"key","workspace":"ada","name":"web"}
+{"type":"item","workspace":"ada","id":1229,"support":true,"name":"Rain Loop Pack","description":"","category":"","sub_category":"","options":[],"version":"1.2.3","demo_link":"","tags":[],"media":{},"price":{"regular":49.00,"extended":199.00},"currency":"EUR","published_at":"2024-04-27T12:00:00Z"}
+{"type":"purchase","workspace":"ada","item_id":1229,"purchase_code":"code-1","license_type":"Regular","price":49.00,"currency":"EUR","date":"2024-04-27T12:00:00Z","buyer":{"name":"Grace\u001b[2J","email":"grace@home.example"}}
+`

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
+	tests := []struct {
+		name string
+		args string
+		want string // part of the line
+	}{
+		{"an unknown command", "bogus", `unknown command "bogus" for "countersign"; see: countersign --help`},
+		{"a mistyped command gets a suggestion", "stoer", "did you mean store?"},
+		{"a mistyped command further down", "store purchase chekc", "did you mean check?"},
+		{"an unknown command further down", "store key bogus", `unknown command "bogus" for "countersign store key"`},
+		{"help for an unknown command", "help bogus", `unknown command "bogus"`},
+		{"an unknown flag", "store export --bogus", "unknown flag --bogus; see: countersign store export --help"},
+		{"a mistyped flag gets a suggestion", "store serve --lisen :1", "did you mean --listen?"},
+		{"an unknown short flag", "version -z", "unknown flag -z"},
+		{"a flag without its value", "store export --data", "--data"},
+		{"an argument too few", "store purchase check", "give one purchase code, not 0"},
+		{"an argument too many", "store purchase check a b", "give one purchase code, not 2"},
+		{"an argument where none belongs", "store export x", `"x" is one argument too many`},
+		{"an id that is none", "store key reveal x", `"x" is no key's id`},
+		{"an id below 1", "store item show 0", `"0" is no item's id`},
+		{"a missing --workspace says where to look it up", "store key create web", "--workspace is missing (list them with: countersign store workspace list)"},
+		{"a missing --item", "store purchase create --workspace ada", "--item is missing"},
+		{"a publishable key without its item", "store key create web --workspace ada --publishable", "name it with --item"},
+		{"a secret key with an item", "store key create web --workspace ada --item 3", "add --publishable"},
+		{"a date that is none", "store key set 1 --expires tomorrow", `--expires: "tomorrow" is no date`},
+		{"a key that would be born expired", "store key create web --workspace ada --expires 2020-01-01", "--expires has passed"},
+		{"key set without a flag", "store key set 1", "--expires is missing"},
+		{"a negative overlap", "store key rotate 1 --overlap -1h", "--overlap can't be negative"},
+		{"a length of time that is none", "store key rotate 1 --overlap day", `"day" is no length of time`},
+		{"an amount that is none", "store purchase create --workspace ada --item 1 --price 1.234", `--price: "1.234" is no amount`},
+		{"a license that is none", "store purchase create --workspace ada --item 1 --license Big", `"Big" is none of Regular, Extended`},
+		{"a currency without a price", "store purchase create --workspace ada --item 1 --currency EUR", "--currency needs --price"},
+		{"a state that is none", "store purchase list --workspace ada --state gone", "none of active, refunded, charged_back, revoked"},
+		{"a switch that is none", "store workspace set ada --always-200=maybe", `"maybe" is no true or false`},
+		{"workspace set without a flag", "store workspace set ada", "nothing to set"},
+		{"a social link without a name", "store workspace set ada --social-link https://x.example", "name=URL"},
+		{"a database URL of another engine", "store export --db mysql://u:secret@h/d", "--db is no URL of the form postgres://"},
+		{"demo does not take a store", "demo --db postgres://h/d", "a demo has a store of its own"},
+		{"demo with an address that is none", "demo --listen 8080", `"8080" is no address`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := command(t, t.TempDir(), strings.Fields(tt.args)...)
+			if r.code != exitUsage || r.out != "" {
+				t.Errorf("exit %d, stdout %q", r.code, r.out)
+			}
+			if !strings.HasPrefix(r.err, "countersign: error: ") || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, tt.want) {
+				t.Errorf("stderr %q, want one line with %q", r.err, tt.want)
+			}
+			if strings.Contains(r.err, "secret") {
+				t.Errorf("stderr repeats a password: %q", r.err)
+			}
+		})
+	}
+}
+
+func TestServeNamesAllWrongFlagsAtOnce(t *testing.T) {
+	r := command(t, t.TempDir(), "store", "serve", "--listen", "8080", "--base-url", "shop.example", "--trusted-proxy", "10.0.0.0/99",
+		"--log", "loud", "--fail-limit", "-1", "--metrics", "x")
+	if r.code != exitUsage {
+		t.Errorf("exit %d", r.code)
+	}
+	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: "} {
+		if !strings.Contains(r.err, flag) {
+			t.Errorf("%q does not name %s", r.err, flag)
+		}
+	}
+}
+
+func TestWrongUsageTouchesNothing(t *testing.T) {
+	dir := t.TempDir() + "/data"
+	command(t, dir, "store", "key", "create", "web")
+	command(t, dir, "store", "serve", "--log", "loud")
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the data folder was made: %v", err)
+	}
+}
+
+func TestAGroupAloneShowsItsHelp(t *testing.T) {
+	for _, args := range [][]string{nil, {"store"}, {"store", "key"}, {"help", "store", "key"}} {
+		if r := command(t, t.TempDir(), args...); r.code != 0 || !strings.Contains(r.out, "Available Commands:") || r.err != "" {
+			t.Errorf("countersign %v: exit %d, stdout %q, stderr %q", args, r.code, r.out, r.err)
+		}
+	}
+}
+
+func TestErrorsAreJSONWithJSON(t *testing.T) {
+	for name, args := range map[string][]string{
+		"a mistyped flag before --json": {"store", "export", "--bogus", "--json"},
+		"an unknown command":            {"--json", "bogus"},
+		"a thing that is not there":     {"store", "workspace", "show", "nobody", "--json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := command(t, t.TempDir(), args...)
+			var got struct{ Error, Code string }
+			if err := json.Unmarshal([]byte(r.err), &got); err != nil || got.Error == "" || got.Code == "" {
+				t.Errorf("stderr %q: %+v, %v", r.err, got, err)
+			}
+		})
+	}
+}
+
+func TestVersionAndCompletionPrintOnStdout(t *testing.T) {
+	if r := command(t, "", "version", "--json"); r.code != 0 || !json.Valid([]byte(r.out)) || !strings.Contains(r.out, `"go":"go1.`) {
+		t.Errorf("version: exit %d, %q", r.code, r.out)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if r := command(t, "", "completion", shell); r.code != 0 || !strings.Contains(r.out, "countersign") || r.err != "" {
+			t.Errorf("completion %s: exit %d, %d bytes, stderr %q", shell, r.code, len(r.out), r.err)
+		}
+	}
+}
