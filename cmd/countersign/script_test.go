@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs testdata/*.txt on both engines. Beside the commands of
+// testscript, scripts have:
+//
+//	use NAME             work on the store of that name; it is empty at first
+//	exits N COMMAND      run a command that must end with exit code N
+//	get VARIABLE MEMBER  keep a member of the JSON object on the last stdout
+//	sample FILE          write the sample shop with its keys to a file
+//	start COMMAND        run countersign COMMAND --json --listen 127.0.0.1:0 in the
+//	                     background; members of its first line become variables
+//	stop                 interrupt it; it must end with exit code 0
+//	validate KEY CODE    ask the started store; prints status, X-Error-Code and body
+//	await KEY CODE WANT  validate until the answer matches
+func TestScripts(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+		testscript.Run(t, testscript.Params{
+			Dir:                "testdata",
+			RequireUniqueNames: true,
+			Setup: func(env *testscript.Env) error {
+				env.Values[scriptKey{}] = &script{t: env.T().(testing.TB), engine: db.Engine, urls: map[string]string{}}
+				env.Setenv("NO_PROXY", "*")
+				return nil
+			},
+			Condition: func(name string) (bool, error) {
+				return name == db.Engine, nil
+			},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){
+				"use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "stop": stop, "validate": validate, "await": await,
+			},
+		})
+	})
+}
+
+// script is what one script has to remember.
+type script struct {
+	t      testing.TB
+	engine string
+	urls   map[string]string // of PostgreSQL databases, by the names of stores
+	server *exec.Cmd
+	stderr bytes.Buffer
+}
+
+type scriptKey struct{}
+
+func scriptOf(ts *testscript.TestScript) *script { return ts.Value(scriptKey{}).(*script) }
+
+func use(ts *testscript.TestScript, _ bool, args []string) {
+	s, name := scriptOf(ts), args[0]
+	if _, ok := s.urls[name]; !ok {
+		s.urls[name] = dbtest.New(s.t, s.engine).URL
+	}
+	ts.Setenv(envData, ts.MkAbs(name))
+	ts.Setenv(envDB, s.urls[name])
+}
+
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	code := 0
+	if exit, ok := err.(*exec.ExitError); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+func get(ts *testscript.TestScript, _ bool, args []string) {
+	var object map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &object))
+	value, ok := object[args[1]]
+	if !ok {
+		ts.Fatalf("there is no member %q", args[1])
+	}
+	ts.Setenv(args[0], fmt.Sprint(value))
+}
+
+func writeSample(ts *testscript.TestScript, _ bool, args []string) {
+	lines, err := io.ReadAll(sample.Reader(sample.Options{Keys: true}))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), lines, 0o600))
+}
+
+func start(ts *testscript.TestScript, _ bool, args []string) {
+	s := scriptOf(ts)
+	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
+	s.server, server.Dir = server, ts.MkAbs(".")
+	for _, name := range []string{envData, envDB, "HOME", "TMPDIR"} {
+		s.server.Env = append(s.server.Env, name+"="+ts.Getenv(name))
+	}
+	s.server.Stderr = &s.stderr
+	stdout, err := s.server.StdoutPipe()
+	ts.Check(err)
+	ts.Check(s.server.Start())
+	ts.Defer(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		_ = s.server.Wait()
+		ts.Fatalf("it did not start: %s", s.stderr.String())
+	}
+	var said map[string]string
+	ts.Check(json.Unmarshal([]byte(line), &said))
+	for member, value := range said {
+		ts.Setenv(strings.ToUpper(member), value)
+	}
+}
+
+// program finds the program that testscript made for the scripts.
+func program(ts *testscript.TestScript) string {
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if path := filepath.Join(dir, "countersign"); isFile(path) {
+			return path
+		}
+	}
+	ts.Fatalf("no program countersign in PATH")
+	return ""
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func stop(ts *testscript.TestScript, _ bool, _ []string) {
+	s := scriptOf(ts)
+	ts.Check(s.server.Process.Signal(os.Interrupt))
+	if err := s.server.Wait(); err != nil {
+		ts.Fatalf("after Ctrl-C: %v: %s", err, s.stderr.String())
+	}
+}
+
+func validate(ts *testscript.TestScript, _ bool, args []string) {
+	answer, err := ask(ts.Getenv("STORE_URL"), args[0], args[1])
+	ts.Check(err)
+	fmt.Fprint(ts.Stdout(), answer)
+}
+
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := regexp.Compile(args[2])
+	ts.Check(err)
+	answer := ""
+	for range 5000 { // far more than fit into a second
+		answer, err = ask(ts.Getenv("STORE_URL"), args[0], args[1])
+		ts.Check(err)
+		if want.MatchString(answer) {
+			return
+		}
+	}
+	ts.Fatalf("the answer stays %s", answer)
+}
+
+func ask(store, key, code string) (answer string, err error) {
+	form := url.Values{"api_key": {key}, "purchase_code": {code}}
+	r, err := http.PostForm(store+"/api/purchases/validation", form)
+	if err != nil {
+		return "", err
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	return fmt.Sprintf("%d %s\n%s\n", r.StatusCode, r.Header.Get("X-Error-Code"), body), err
+}
