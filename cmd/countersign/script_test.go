@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 			RequireUniqueNames: true,
 			Setup: func(env *testscript.Env) error {
 				env.Values[scriptKey{}] = &script{t: env.T().(testing.TB), engine: db.Engine, urls: map[string]string{}}
-				env.Setenv("NO_PROXY", "*")
+				env.Setenv("GORACE", "atexit_sleep_ms=0") // with -race, every process would wait a second at its end
 				return nil
 			},
 			Condition: func(name string) (bool, error) {
@@ -110,7 +110,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	s := scriptOf(ts)
 	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
 	s.server, server.Dir = server, ts.MkAbs(".")
-	for _, name := range []string{envData, envDB, "HOME", "TMPDIR"} {
+	for _, name := range []string{envData, envDB, "HOME", "TMPDIR", "GORACE"} {
 		s.server.Env = append(s.server.Env, name+"="+ts.Getenv(name))
 	}
 	s.server.Stderr = &s.stderr

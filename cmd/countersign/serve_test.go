@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+// running is a server in this process.
+type running struct {
+	t       *testing.T
+	said    map[string]string // the JSON object on its first line
+	stdout  *bufio.Reader
+	stderr  *lockedBuffer
+	cancel  context.CancelFunc
+	done    chan int
+	stopped bool
+}
+
+// startServer runs a command that serves and waits until it says where.
+func startServer(t *testing.T, env environment, args ...string) *running {
+	t.Helper()
+	s := startCommand(t, env, append(args, "--json", "--listen", "127.0.0.1:0")...)
+	line, err := s.stdout.ReadString('\n')
+	if err != nil {
+		t.Fatalf("it did not start: exit %d: %s", <-s.done, s.stderr)
+	}
+	if err := json.Unmarshal([]byte(line), &s.said); err != nil {
+		t.Fatalf("the first line is %q: %v", line, err)
+	}
+	return s
+}
+
+func startCommand(t *testing.T, env environment, args ...string) *running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	in, out := io.Pipe()
+	s := &running{t: t, stdout: bufio.NewReader(in), stderr: new(lockedBuffer), cancel: cancel, done: make(chan int, 1)}
+	go func() {
+		code := run(ctx, args, env.get, strings.NewReader(""), out, s.stderr)
+		out.Close()
+		s.done <- code
+	}()
+	t.Cleanup(func() {
+		if !s.stopped {
+			s.stop()
+		}
+	})
+	return s
+}
+
+// stop interrupts the server and returns its exit code.
+func (s *running) stop() int {
+	s.cancel()
+	return s.wait()
+}
+
+// wait waits for a server that ends by itself.
+func (s *running) wait() int {
+	s.stopped = true
+	return <-s.done
+}
+
+func (s *running) get(path string) (status int, body string) {
+	s.t.Helper()
+	return fetch(s.t, s.said["store_url"]+path)
+}
+
+func fetch(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(text)
+}
+
+// lockedBuffer is a stderr that can be read while it is written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func TestServeSaysWhereAndEndsCleanly(t *testing.T) {
+	s := startServer(t, environment{envData: shop(t)}, "store", "serve")
+	if status, body := s.get("/readyz"); status != 200 {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit %d: %s", code, s.stderr)
+	}
+	if !regexp.MustCompile(`^Serving http://127\.0\.0\.1:[1-9][0-9]* \(data folder .*, SQLite\)\. Stop with Ctrl-C\.\n$`).MatchString(s.stderr.String()) {
+		t.Errorf("stderr %q, want one line", s.stderr)
+	}
+}
+
+func TestTheAccessLogHasNoQuery(t *testing.T) {
+	for mode, want := range map[string]string{"text": "route=/api/account/details", "json": `"route":"/api/account/details"`, "off": ""} {
+		t.Run(mode, func(t *testing.T) {
+			s := startServer(t, environment{envData: shop(t)}, "store", "serve", "--log", mode)
+			s.get("/api/account/details?api_key=hunter2hunter2")
+			s.stop()
+			log := s.stderr.String()
+			if strings.Contains(log, "hunter2") || !strings.Contains(log, want) || (mode == "off" && strings.Count(log, "\n") != 1) {
+				t.Errorf("stderr %q", log)
+			}
+		})
+	}
+}
+
+func TestMetricsHaveAListenerOfTheirOwn(t *testing.T) {
+	s := startServer(t, environment{envData: shop(t)}, "store", "serve", "--metrics", "127.0.0.1:0")
+	s.get("/healthz")
+	if status, body := fetch(t, s.said["metrics_url"]); status != 200 || !strings.Contains(body, `countersign_http_requests_total{method="GET",route="/healthz",status="200"} 1`) {
+		t.Errorf("metrics: %d %s", status, body)
+	}
+	if status, _ := s.get("/metrics"); status != 404 {
+		t.Errorf("/metrics of the store: %d", status)
+	}
+	r := command(t, t.TempDir(), "store", "serve", "--listen", "127.0.0.1:0", "--metrics", strings.TrimPrefix(s.said["store_url"], "http://"))
+	if r.code != exitConflict || !strings.Contains(r.err, "choose another address with --metrics") {
+		t.Errorf("an address in use: exit %d, %q", r.code, r.err)
+	}
+}
+
+func TestTheFailLimitAndTheBaseURLReachTheAPI(t *testing.T) {
+	dir := shop(t)
+	var key struct{ Key string }
+	if err := json.Unmarshal([]byte(must(t, dir, "store", "key", "reveal", "1", "--json").out), &key); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, environment{envData: dir}, "store", "serve", "--fail-limit", "2", "--base-url", "https://shop.example/")
+	if _, body := s.get("/api/account/details?api_key=" + key.Key); !strings.Contains(body, `"avatar":"https://shop.example/media/`) {
+		t.Errorf("account: %s", body)
+	}
+	for i, want := range []int{401, 401, 429} {
+		if status, _ := s.get("/api/account/details?api_key=wrong-wrong-wrong"); status != want {
+			t.Errorf("failure %d: %d, want %d", i+1, status, want)
+		}
+	}
+}
+
+func TestServeWaitsForPostgreSQL(t *testing.T) {
+	db := dbtest.New(t, dbtest.Postgres)
+	proxy := dbtest.NewProxy(t, db)
+	env := environment{envData: db.Dir, envDB: proxy.URL}
+	file := writeFile(t, shopLines)
+	if r := commandIn(t, env, "store", "import", file); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	proxy.Cut()
+	if r := commandIn(t, env, "store", "key", "list"); r.code != exitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
+		t.Errorf("a command while it is down: exit %d, %q", r.code, r.err)
+	}
+	s := startServer(t, env, "store", "serve")
+	if status, body := s.get("/readyz"); status != 503 || !strings.Contains(body, "Service unavailable") {
+		t.Errorf("/readyz while it is down: %d %s", status, body)
+	}
+	if status, _ := s.get("/healthz"); status != 200 {
+		t.Errorf("/healthz while it is down: %d", status)
+	}
+	proxy.Restore()
+	s.awaitStatus("/readyz", 200)
+	proxy.Cut()
+	s.awaitStatus("/readyz", 503)
+	proxy.Restore()
+	s.awaitStatus("/readyz", 200)
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit %d: %s", code, s.stderr)
+	}
+}
+
+// awaitStatus asks until the answer has a status.
+func (s *running) awaitStatus(path string, want int) {
+	s.t.Helper()
+	for s.t.Context().Err() == nil {
+		if status, _ := s.get(path); status == want {
+			return
+		}
+	}
+}
+
+func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T) {
+	db := dbtest.New(t, dbtest.Postgres)
+	proxy := dbtest.NewProxy(t, db)
+	env := environment{envData: db.Dir, envDB: proxy.URL}
+	if r := commandIn(t, env, "store", "import", writeFile(t, shopLines)); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	if err := os.Rename(filepath.Join(shop(t), "countersign.key"), filepath.Join(db.Dir, "countersign.key")); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Cut()
+	s := startServer(t, env, "store", "serve")
+	proxy.Restore()
+	if code := s.wait(); code != exitConflict || !strings.Contains(s.stderr.String(), "but this database belongs to the one named") {
+		t.Errorf("exit %d: %s", code, s.stderr)
+	}
+}
+
+func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("no curl on this machine")
+	}
+	s := startCommand(t, environment{}, "demo", "--listen", "127.0.0.1:0")
+	var said strings.Builder
+	for !strings.Contains(said.String(), "Press Ctrl+C to stop.") {
+		line, err := s.stdout.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v after %q: %s", err, said.String(), s.stderr)
+		}
+		said.WriteString(line)
+	}
+	pasted := regexp.MustCompile(`(?s)  curl .*/api/purchases/validation\n`).FindString(said.String())
+	out, err := exec.Command("sh", "-c", strings.Replace(pasted, "curl ", "curl -s ", 1)).CombinedOutput()
+	if err != nil || !bytes.HasPrefix(out, []byte(`{"status":"success","data":{"purchase":`)) {
+		t.Errorf("%q answers %q, %v", pasted, out, err)
+	}
+	for _, want := range []string{"Demo store ready.", "  API key  csk_", " (valid) ", " (refunded)", "40 items, 1,200 purchases."} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q is not in %q", want, said.String())
+		}
+	}
+}
