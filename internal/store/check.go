@@ -128,7 +128,7 @@ func checkPurchase(p *Purchase) error {
 
 // checkName holds a name that people will type to one line of visible text.
 func checkName(what, name string) error {
-	if strings.TrimSpace(name) != name || name == "" || utf8.RuneCountInString(name) > 100 || strings.ContainsFunc(name, unicode.IsControl) {
+	if strings.TrimSpace(name) != name || name == "" || utf8.RuneCountInString(name) > 100 || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
 		return invalid(what + " is 1 to 100 characters without spaces around them and without control characters")
 	}
 	return nil

@@ -19,6 +19,8 @@ type held struct {
 	generation uint64
 	fed        bool
 	wake       chan struct{}
+	// kept is called when a table was kept; tests wait for it.
+	kept func()
 }
 
 type keyTable map[storedb.KeyDigest]storedb.HeldKey
@@ -64,8 +66,12 @@ func (h *held) begin() (generation uint64, wanted bool) {
 func (h *held) keep(t keyTable, generation uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.fed && h.generation == generation {
-		h.keys.Store(&t)
+	if !h.fed || h.generation != generation {
+		return
+	}
+	h.keys.Store(&t)
+	if h.kept != nil {
+		h.kept()
 	}
 }
 

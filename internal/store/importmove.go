@@ -42,7 +42,7 @@ func (imp *importer) moveWorkspaces(ctx context.Context, tx *storedb.DB) error {
 	for _, n := range imp.workspaces {
 		counted := &imp.report.Workspaces
 		w := n.value.workspace()
-		old, err := tx.Workspace(ctx, n.value.Username)
+		old, err := tx.LockWorkspace(ctx, n.value.Username)
 		if errors.Is(err, sqldb.ErrNotFound) {
 			counted.New++
 			if err := tx.AddWorkspace(ctx, w); err != nil {
@@ -89,17 +89,9 @@ func (imp *importer) moveKeys(ctx context.Context, tx *storedb.DB) error {
 }
 
 func (imp *importer) moveKey(ctx context.Context, tx *storedb.DB, l keyLine) error {
-	w, err := tx.Workspace(ctx, l.Workspace)
+	old, found, err := imp.oldKey(ctx, tx, l)
 	if err != nil {
 		return err
-	}
-	old, err := tx.KeyNamed(ctx, w.ID, l.Name)
-	found := err == nil
-	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
-		return err
-	}
-	if !found {
-		old = Key{WorkspaceID: w.ID, Workspace: l.Workspace, Name: l.Name, Class: ClassSecret, CreatedAt: imp.store.timestamp()}
 	}
 	k := imp.store.keyFromLine(old, l)
 	if err := imp.checkKey(ctx, tx, k); err != nil {
@@ -116,6 +108,23 @@ func (imp *importer) moveKey(ctx context.Context, tx *storedb.DB, l keyLine) err
 	}
 	imp.report.Keys.Changed++
 	return tx.UpdateKey(ctx, k)
+}
+
+// oldKey is the key that a line names, or the beginning of a new one.
+func (imp *importer) oldKey(ctx context.Context, tx *storedb.DB, l keyLine) (k Key, found bool, err error) {
+	w, err := tx.Workspace(ctx, l.Workspace)
+	if err != nil {
+		return Key{}, false, err
+	}
+	k, err = tx.KeyNamed(ctx, w.ID, l.Name)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return Key{WorkspaceID: w.ID, Workspace: l.Workspace, Name: l.Name, Class: ClassSecret, CreatedAt: imp.store.timestamp()}, false, nil
+	}
+	if err != nil {
+		return Key{}, false, err
+	}
+	k, err = tx.LockKey(ctx, k.ID)
+	return k, err == nil, err
 }
 
 // keyFromLine is what a line makes of a key. What the line does not name stays;

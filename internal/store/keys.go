@@ -239,7 +239,7 @@ func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, name st
 	var k Key
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		var err error
-		if k, err = tx.Key(ctx, id); err != nil {
+		if k, err = tx.LockKey(ctx, id); err != nil {
 			return notFound(err, missing(fmt.Sprintf("There is no key %d; list them with: countersign store key list", id), "key_not_found"))
 		}
 		if err := act(tx, &k); err != nil {

@@ -215,7 +215,7 @@ func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string)
 	}
 	var p Purchase
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if p, err = tx.PurchaseByDigest(ctx, c.Purchase.Digest); err != nil {
+		if p, err = tx.LockPurchase(ctx, c.Purchase.Digest); err != nil {
 			return err
 		}
 		if p.State != StateActive {

@@ -99,7 +99,7 @@ func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username strin
 	var w Workspace
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		var err error
-		if w, err = tx.Workspace(ctx, username); err != nil {
+		if w, err = tx.LockWorkspace(ctx, username); err != nil {
 			return notFound(err, noWorkspace(username))
 		}
 		id := w.ID

@@ -77,6 +77,15 @@ func (d *DB) Key(ctx context.Context, id int64) (Key, error) {
 	return sqldb.One(ctx, d.Queries, scanKey, selectKeys+`WHERE k.id = $1`, id)
 }
 
+// LockKey reads one by its id and makes others who would change it wait until
+// the transaction ends, so that neither undoes what the other did.
+func (d *DB) LockKey(ctx context.Context, id int64) (Key, error) {
+	if _, err := d.Exec(ctx, `UPDATE keys SET name = name WHERE id = $1`, id); err != nil {
+		return Key{}, err
+	}
+	return d.Key(ctx, id)
+}
+
 // KeyNamed reads one by its workspace and name.
 func (d *DB) KeyNamed(ctx context.Context, workspace int64, name string) (Key, error) {
 	return sqldb.One(ctx, d.Queries, scanKey, selectKeys+`WHERE k.workspace_id = $1 AND k.name = $2`, workspace, name)

@@ -62,8 +62,8 @@ const selectValidation = `SELECT p.code, p.item_id, p.license, p.price, p.curren
 func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Validation, error) {
 	v := Validation{Purchase: Purchase{Digest: digest, WorkspaceID: workspace}}
 	var until, sold sqldb.Time
-	err := d.purchase.Row(ctx, []any{digest[:], workspace}, &v.Code, &v.ItemID, &v.License, (*int64)(&v.Price), &v.Currency,
-		&until, &v.Downloaded, &sold, &v.State, &v.Support, &v.ItemBody)
+	err := d.purchase.Row(ctx, digest[:], workspace, &v.Code, &v.ItemID, &v.License, (*int64)(&v.Price), &v.Currency,
+		&until, &v.Downloaded, &sold, (*string)(&v.State), &v.Support, &v.ItemBody)
 	v.SupportedUntil, v.SoldAt = countersign.At(until.Time), countersign.At(sold.Time)
 	return v, err
 }
@@ -82,6 +82,15 @@ func scanPurchase(r sqldb.Row) (Purchase, error) {
 // PurchaseByDigest finds a purchase of any workspace, for the operator.
 func (d *DB) PurchaseByDigest(ctx context.Context, digest Digest) (Purchase, error) {
 	return sqldb.One(ctx, d.Queries, scanPurchase, `SELECT `+purchaseColumns+` FROM purchases WHERE code_digest = $1`, digest[:])
+}
+
+// LockPurchase finds a purchase and makes others who would change it wait until
+// the transaction ends.
+func (d *DB) LockPurchase(ctx context.Context, digest Digest) (Purchase, error) {
+	if _, err := d.Exec(ctx, `UPDATE purchases SET code = code WHERE code_digest = $1`, digest[:]); err != nil {
+		return Purchase{}, err
+	}
+	return d.PurchaseByDigest(ctx, digest)
 }
 
 // PurchaseFilter narrows a list of purchases; zero values narrow nothing.

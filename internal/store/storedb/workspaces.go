@@ -2,6 +2,8 @@ package storedb
 
 import (
 	"context"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -55,9 +57,25 @@ func (d *DB) Workspaces(ctx context.Context) ([]Workspace, error) {
 	return sqldb.List(ctx, d.Queries, scanWorkspace, `SELECT id, `+workspaceColumns+` FROM workspaces ORDER BY username`)
 }
 
-// Workspace reads one by its username.
+// Workspace reads one by its username. Text that can't be stored names none.
 func (d *DB) Workspace(ctx context.Context, username string) (Workspace, error) {
+	if strings.ContainsRune(username, 0) || !utf8.ValidString(username) {
+		return Workspace{}, sqldb.ErrNotFound
+	}
 	return sqldb.One(ctx, d.Queries, scanWorkspace, `SELECT id, `+workspaceColumns+` FROM workspaces WHERE username = $1`, username)
+}
+
+// LockWorkspace reads one by its username and makes others who would change it
+// wait until the transaction ends.
+func (d *DB) LockWorkspace(ctx context.Context, username string) (Workspace, error) {
+	w, err := d.Workspace(ctx, username)
+	if err != nil {
+		return Workspace{}, err
+	}
+	if _, err := d.Exec(ctx, `UPDATE workspaces SET username = username WHERE id = $1`, w.ID); err != nil {
+		return Workspace{}, err
+	}
+	return d.Workspace(ctx, username)
 }
 
 // WorkspaceByID reads one by its id.

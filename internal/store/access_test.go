@@ -1,0 +1,96 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/people"
+)
+
+func TestMay(t *testing.T) {
+	secret := people.Actor{Kind: people.KindKey, Workspace: 1}
+	publishable := people.Actor{Kind: people.KindKey, Workspace: 1, Item: 7}
+	cases := []struct {
+		name                    string
+		actor                   people.Actor
+		validate, read, managed bool
+	}{
+		{"the operator may do everything", operator, true, true, true},
+		{"a secret key validates and reads", secret, true, true, false},
+		{"a publishable key validates", publishable, true, false, false},
+		{"nobody may do nothing", people.Actor{}, false, false, false},
+		{"an unknown kind may do nothing", people.Actor{Kind: "user"}, false, false, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			for what, want := range map[action]bool{validatePurchases: c.validate, readWorkspace: c.read, manage: c.managed} {
+				if err := may(c.actor, what); (err == nil) != want {
+					t.Errorf("action %d: %v, want allowed: %t", what, err, want)
+				} else if err != nil {
+					wantError(t, err, "key_scope")
+				}
+			}
+		})
+	}
+}
+
+// Every public rule asks who may, before it does anything.
+func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, secret := f.mustCreate(t, NewKey{Workspace: "ada", Name: "secret"})
+		k, publishable := f.mustCreate(t, NewKey{Workspace: "ada", Name: "publishable", Class: ClassPublishable, Item: 1})
+		f.mustImport(t, lines(purchaseText("ada", 1, "a-code")))
+		manage := map[string]func(people.Actor) error{
+			"Workspaces":      func(a people.Actor) error { _, err := f.Workspaces(ctx, a); return err },
+			"Workspace":       func(a people.Actor) error { _, err := f.Workspace(ctx, a, "ada"); return err },
+			"CreateWorkspace": func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, Workspace{}); return err },
+			"SetWorkspace": func(a people.Actor) error {
+				_, err := f.SetWorkspace(ctx, a, "ada", func(*Workspace) {})
+				return err
+			},
+			"Keys":      func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err },
+			"CreateKey": func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{}); return err },
+			"RevealKey": func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err },
+			"RotateKey": func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err },
+			"RevokeKey": func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err },
+			"SetKeyExpiry": func(a people.Actor) error {
+				_, err := f.SetKeyExpiry(ctx, a, k.ID, at("2027-01-01T00:00:00Z"))
+				return err
+			},
+			"ListItems":      func(a people.Actor) error { _, err := f.ListItems(ctx, a, "ada"); return err },
+			"ShowItem":       func(a people.Actor) error { _, err := f.ShowItem(ctx, a, 1); return err },
+			"CheckPurchase":  func(a people.Actor) error { _, err := f.CheckPurchase(ctx, a, "a-code"); return err },
+			"ShowPurchase":   func(a people.Actor) error { _, err := f.ShowPurchase(ctx, a, "a-code"); return err },
+			"Purchases":      func(a people.Actor) error { return f.Purchases(ctx, a, "ada", PurchaseFilter{}, nil) },
+			"CreatePurchase": func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", Purchase{}); return err },
+			"RefundPurchase": func(a people.Actor) error { _, err := f.RefundPurchase(ctx, a, "a-code"); return err },
+			"Import":         func(a people.Actor) error { _, err := f.Import(ctx, a, nil, ImportOptions{}); return err },
+			"Export":         func(a people.Actor) error { return f.Export(ctx, a, nil, true) },
+			"Rekey":          func(a people.Actor) error { _, err := f.Rekey(ctx, a); return err },
+		}
+		read := map[string]func(people.Actor) error{
+			"Account": func(a people.Actor) error { _, err := f.Account(ctx, a); return err },
+			"Items":   func(a people.Actor) error { _, err := f.Items(ctx, a); return err },
+			"Item":    func(a people.Actor) error { _, err := f.Item(ctx, a, 1); return err },
+		}
+		before := f.mustExport(t, false)
+		for _, token := range []string{secret, publishable} {
+			for name, rule := range manage {
+				if got := codeOf(rule(f.actorOf(t, token))); got != "key_scope" {
+					t.Errorf("%s with the key %s: code %q, want key_scope", name, token[:4], got)
+				}
+			}
+		}
+		for name, rule := range read {
+			if got := codeOf(rule(f.actorOf(t, publishable))); got != "key_scope" {
+				t.Errorf("%s with a publishable key: code %q, want key_scope", name, got)
+			}
+			if err := rule(f.actorOf(t, secret)); err != nil {
+				t.Errorf("%s with a secret key: %v", name, err)
+			}
+		}
+		if after := f.mustExport(t, false); after != before {
+			t.Error("something was changed by a key that may not")
+		}
+	})
+}

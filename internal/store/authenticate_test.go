@@ -1,0 +1,228 @@
+package store
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/sample"
+)
+
+// The truth table of a key's values: which of them it is, and whether the key is
+// revoked, whether it has expired, whether the overlap of its rotation is over.
+// A value that a second rotation pushed out is unknown whatever else holds.
+var keyValues = []struct {
+	value                    string
+	revoked, expired, passed bool
+	want                     string // "" opens
+}{
+	{"current", false, false, false, ""},
+	{"current", false, false, true, ""},
+	{"current", false, true, false, "key_expired"},
+	{"current", false, true, true, "key_expired"},
+	{"current", true, false, false, "key_revoked"},
+	{"current", true, false, true, "key_revoked"},
+	{"current", true, true, false, "key_revoked"},
+	{"current", true, true, true, "key_revoked"},
+	{"previous", false, false, false, ""},
+	{"previous", false, false, true, "key_expired"},
+	{"previous", false, true, false, "key_expired"},
+	{"previous", false, true, true, "key_expired"},
+	{"previous", true, false, false, "key_revoked"},
+	{"previous", true, false, true, "key_revoked"},
+	{"previous", true, true, false, "key_revoked"},
+	{"previous", true, true, true, "key_revoked"},
+	{"earlier", false, false, false, "key_unknown"},
+	{"earlier", true, false, false, "key_unknown"},
+	{"earlier", false, true, true, "key_unknown"},
+}
+
+// makeValues makes a key with three values for a row of the table; the clock
+// stands at noon.
+func makeValues(t *testing.T, f *fixture, class Class, revoked, expired, passed bool) map[string]string {
+	t.Helper()
+	n := NewKey{Workspace: "ada", Class: class}
+	if class == ClassPublishable {
+		n.Item = 1
+	}
+	n.Name = fmt.Sprintf("%s %t %t %t", class, revoked, expired, passed)
+	k, earlier := f.mustCreate(t, n)
+	_, previous, err := f.RotateKey(t.Context(), operator, k.ID, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlap := time.Hour
+	if passed {
+		overlap = 0
+	}
+	_, current, err := f.RotateKey(t.Context(), operator, k.ID, overlap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if expired {
+		if _, err := f.SetKeyExpiry(t.Context(), operator, k.ID, countersign.At(noon.Add(-time.Second))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if revoked {
+		if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]string{"current": current, "previous": previous, "earlier": earlier}
+}
+
+func TestAuthenticateTruthTable(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		type question struct{ name, token, want string }
+		var questions []question
+		for _, class := range []Class{ClassSecret, ClassPublishable} {
+			made := map[[3]bool]map[string]string{}
+			for _, row := range keyValues {
+				conditions := [3]bool{row.revoked, row.expired, row.passed}
+				if made[conditions] == nil {
+					made[conditions] = makeValues(t, f, class, row.revoked, row.expired, row.passed)
+				}
+				questions = append(questions, question{
+					fmt.Sprintf("%s %s, revoked %t, expired %t, overlap passed %t", class, row.value, row.revoked, row.expired, row.passed),
+					made[conditions][row.value], row.want,
+				})
+			}
+		}
+		ask := func(path string) {
+			for _, q := range questions {
+				access, err := f.Authenticate(t.Context(), q.token, client)
+				if codeOf(err) != q.want {
+					t.Errorf("%s: %s: code %q, want %q", path, q.name, codeOf(err), q.want)
+				}
+				if (access.Actor != people.Actor{}) != (err == nil) {
+					t.Errorf("%s: %s: actor %+v beside the error %v", path, q.name, access.Actor, err)
+				}
+			}
+		}
+		ask("from the database")
+		f.hold(t)
+		ask("from memory")
+		f.held.lost()
+		ask("while the feed is lost")
+	})
+}
+
+func TestKeysThatDoNotOpen(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		f.mustImport(t, lines(keyText("ada", "old", `"key":"4f9c1b7e8d2a4f9c1b7e8d2a4f9c1b7e"`)))
+		cases := []struct{ name, key, want string }{
+			{"a key of ours opens", token, ""},
+			{"an imported key opens", "4f9c1b7e8d2a4f9c1b7e8d2a4f9c1b7e", ""},
+			{"an imported key in other letters is unknown", "4F9C1B7E8D2A4F9C1B7E8D2A4F9C1B7E", "key_unknown"},
+			{"a key of ours that nobody made is unknown", sample.SecretKey("nobody"), "key_unknown"},
+			{"a mistyped key is unknown", token[:len(token)-1] + "!", "key_unknown"},
+			{"a foreign key that nobody imported is unknown", "0000000000000000", "key_unknown"},
+			{"an empty key is unknown", "", "key_unknown"},
+			{"NUL is unknown", "\x00", "key_unknown"},
+			{"invalid UTF-8 is unknown", "\xff\xfe", "key_unknown"},
+		}
+		for _, path := range []string{"database", "memory"} {
+			if path == "memory" {
+				f.hold(t)
+			}
+			for _, c := range cases {
+				_, err := f.Authenticate(t.Context(), c.key, client)
+				if codeOf(err) != c.want {
+					t.Errorf("%s: %s: code %q, want %q", path, c.name, codeOf(err), c.want)
+				}
+				if err != nil && messageOf(err) != "Invalid request" {
+					t.Errorf("%s: %s: message %q", path, c.name, messageOf(err))
+				}
+			}
+		}
+	})
+}
+
+// A mistyped key of ours never reaches the database.
+func TestMistypedKeyIsNotLookedUp(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		if err := f.database.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.Authenticate(t.Context(), token[:len(token)-1]+"!", client)
+		wantError(t, err, "key_unknown")
+		if _, err := f.Authenticate(t.Context(), token, client); err == nil || codeOf(err) == "key_unknown" {
+			t.Errorf("with a closed database a good key is %v", err)
+		}
+	})
+}
+
+func TestEndsAreReachedToTheSecond(t *testing.T) {
+	cases := []struct {
+		name    string
+		after   time.Duration
+		want    string
+		rotated bool
+	}{
+		{"a key works in the second before its end", 59 * time.Second, "", false},
+		{"a key is expired at its end", time.Minute, "key_expired", false},
+		{"a key is expired after its end", time.Hour, "key_expired", false},
+		{"a replaced value works in the second before its overlap ends", 59 * time.Second, "", true},
+		{"a replaced value is expired at the end of the overlap", time.Minute, "key_expired", true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			shops(t, func(t *testing.T, f *fixture) {
+				n := NewKey{Workspace: "ada"}
+				if !c.rotated {
+					n.ExpiresAt = countersign.At(noon.Add(time.Minute))
+				}
+				k, token := f.mustCreate(t, n)
+				if c.rotated {
+					if _, _, err := f.RotateKey(t.Context(), operator, k.ID, time.Minute); err != nil {
+						t.Fatal(err)
+					}
+				}
+				f.clock.set(noon.Add(c.after))
+				_, err := f.Authenticate(t.Context(), token, client)
+				wantError(t, err, c.want)
+				f.hold(t)
+				_, err = f.Authenticate(t.Context(), token, client)
+				wantError(t, err, c.want)
+			})
+		})
+	}
+}
+
+func TestAccessOfAKey(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		switches := Switches{Always200: true, RefuseQueryKeys: true, Quota: 77}
+		w, err := f.SetWorkspace(t.Context(), operator, "ada", func(w *Workspace) { w.Switches = switches })
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret, secretToken := f.mustCreate(t, NewKey{Workspace: "ada", Name: "secret"})
+		bound, boundToken := f.mustCreate(t, NewKey{Workspace: "ada", Name: "bound", Class: ClassPublishable, Item: 2})
+		for _, path := range []string{"database", "memory"} {
+			if path == "memory" {
+				f.hold(t)
+			}
+			for token, want := range map[string]Access{
+				secretToken: {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID}, switches},
+				boundToken:  {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Item: 2}, switches},
+			} {
+				if got, err := f.Authenticate(t.Context(), token, client); err != nil || got != want {
+					t.Errorf("%s: access %+v, %v; want %+v", path, got, err, want)
+				}
+			}
+		}
+	})
+}
+
+func TestAuthenticateBeforePrepareSaysNotYet(t *testing.T) {
+	s := opened(t, Options{Dir: t.TempDir()})
+	_, err := s.Authenticate(t.Context(), "a key", netip.Addr{})
+	wantError(t, err, "unavailable")
+	wantError(t, s.Ready(t.Context()), "unavailable")
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// A table is kept only when nothing happened between the start of its read and
+// its keeping.
+func TestKeep(t *testing.T) {
+	cases := []struct {
+		name      string
+		meanwhile func(*held)
+		want      bool
+	}{
+		{"a read without a change is kept", func(*held) {}, true},
+		{"a change of keys during the read drops it", func(h *held) { h.changed(storedb.TopicKeys, "") }, false},
+		{"a change of items does not matter", func(h *held) { h.changed(storedb.TopicItems, "") }, true},
+		{"a change of purchases does not matter", func(h *held) { h.changed(storedb.TopicPurchases, "") }, true},
+		{"a feed that was lost during the read drops it", func(h *held) { h.lost() }, false},
+		{"a feed that was lost and came back drops it", func(h *held) { h.lost(); h.live() }, false},
+		{"a feed that starts anew drops it", func(h *held) { h.live() }, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var h held
+			h.init()
+			h.live()
+			generation, wanted := h.begin()
+			if !wanted {
+				t.Fatal("an empty memory wants no read")
+			}
+			c.meanwhile(&h)
+			h.keep(keyTable{}, generation)
+			if got := h.keys.Load() != nil; got != c.want {
+				t.Errorf("kept: %t, want %t", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMemoryIsFilledOnlyWhileTheFeedIsLive(t *testing.T) {
+	var h held
+	h.init()
+	if _, wanted := h.begin(); wanted {
+		t.Error("before the feed is live a read is wanted")
+	}
+	h.keep(keyTable{}, 0)
+	if h.keys.Load() != nil {
+		t.Error("before the feed is live a table was kept")
+	}
+	h.live()
+	generation, _ := h.begin()
+	h.keep(keyTable{}, generation)
+	if _, wanted := h.begin(); wanted {
+		t.Error("a full memory wants a read")
+	}
+	h.lost()
+	if h.keys.Load() != nil {
+		t.Error("the table outlived the feed")
+	}
+}
+
+// The second store stands for a command that runs beside the server.
+func TestChangesByAnotherProcess(t *testing.T) {
+	cases := []struct {
+		name   string
+		change func(t *testing.T, other *fixture, k Key)
+		want   string
+	}{
+		{"a revoked key is refused", func(t *testing.T, other *fixture, k Key) {
+			if _, err := other.RevokeKey(t.Context(), operator, k.ID); err != nil {
+				t.Fatal(err)
+			}
+		}, "key_revoked"},
+		{"a rotated key without overlap is refused", func(t *testing.T, other *fixture, k Key) {
+			if _, _, err := other.RotateKey(t.Context(), operator, k.ID, 0); err != nil {
+				t.Fatal(err)
+			}
+		}, "key_expired"},
+		{"a key that an import revokes is refused", func(t *testing.T, other *fixture, k Key) {
+			other.mustImport(t, lines(keyText("ada", k.Name, `"revoked_at":"2026-10-01T00:00:00Z"`)))
+		}, "key_revoked"},
+		{"a key that was made works", func(t *testing.T, other *fixture, _ Key) {
+			other.mustCreate(t, NewKey{Workspace: "ada", Name: "another"})
+		}, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			shops(t, func(t *testing.T, f *fixture) {
+				k, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+				told := make(chan struct{}, 100)
+				f.database.Watch(sqldb.Watcher{Changed: func(topic, _ string) {
+					if topic == storedb.TopicKeys {
+						told <- struct{}{} // after the store's own watcher, which was added first
+					}
+				}, Lost: func() {}, Live: func() {}})
+				f.run(t)
+				if _, err := f.Authenticate(t.Context(), token, client); err != nil {
+					t.Fatal(err)
+				}
+				c.change(t, f.again(t), k)
+				await(t, told)
+				_, err := f.Authenticate(t.Context(), token, client)
+				wantError(t, err, c.want)
+			})
+		})
+	}
+}
+
+func TestOwnChangesAreSeenAtOnce(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		k, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		f.run(t)
+		if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.Authenticate(t.Context(), token, client)
+		wantError(t, err, "key_revoked")
+	})
+}
+
+func TestSwitchesOfAWorkspaceAreSeenAtOnce(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		f.run(t)
+		_, err := f.SetWorkspace(t.Context(), operator, "ada", func(w *Workspace) { w.Switches.RefuseQueryKeys = true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		access, err := f.Authenticate(t.Context(), token, client)
+		if err != nil || !access.Switches.RefuseQueryKeys {
+			t.Errorf("%+v, %v", access, err)
+		}
+	})
+}
+
+// While PostgreSQL is away nothing held may be trusted; when it is back, a key
+// that was revoked meanwhile is refused.
+func TestKeyRevokedWhilePostgresWasAway(t *testing.T) {
+	place := dbtest.New(t, dbtest.Postgres)
+	direct := prepared(t, place)
+	direct.mustImport(t, twoShops)
+	k, token := direct.mustCreate(t, NewKey{Workspace: "ada"})
+	proxy := dbtest.NewProxy(t, place)
+	far := place
+	far.URL = proxy.URL
+	f := prepared(t, far)
+	lost := make(chan struct{}, 100)
+	f.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
+	f.run(t)
+	if _, err := f.Authenticate(t.Context(), token, client); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Cut()
+	await(t, lost)
+	_, err := f.Authenticate(t.Context(), token, client)
+	wantError(t, err, "unavailable")
+	wantError(t, f.Ready(t.Context()), "unavailable")
+	if _, err := direct.RevokeKey(t.Context(), operator, k.ID); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Restore()
+	_, err = f.Authenticate(t.Context(), token, client)
+	wantError(t, err, "key_revoked")
+	wantError(t, f.Ready(t.Context()), "")
+}

@@ -1,0 +1,349 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/sample"
+)
+
+var (
+	operator = people.Operator("tester")
+	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	client   = netip.MustParseAddr("192.0.2.7")
+)
+
+// clock is a pretended clock. It stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: noon} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = t
+}
+
+// fixture is a prepared store, the clock it reads and where it lives.
+type fixture struct {
+	*Store
+	clock *clock
+	at    dbtest.DB
+}
+
+func optionsOf(at dbtest.DB, c *clock) Options {
+	return Options{Dir: at.Dir, URL: at.URL, Now: c.Now}
+}
+
+// opened opens a store without preparing it, and closes it with the test.
+func opened(t testing.TB, o Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// prepared is an empty store.
+func prepared(t testing.TB, at dbtest.DB) *fixture {
+	t.Helper()
+	c := newClock()
+	s := opened(t, optionsOf(at, c))
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{s, c, at}
+}
+
+// again opens the same store once more, as another process would.
+func (f *fixture) again(t testing.TB) *fixture {
+	t.Helper()
+	s := opened(t, optionsOf(f.at, f.clock))
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{s, f.clock, f.at}
+}
+
+// engines runs fn with an empty store on each engine.
+func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
+	t.Helper()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, prepared(t, at)) })
+}
+
+// shops runs fn with a store on each engine that holds the two small shops of
+// twoShops.
+func shops(t *testing.T, fn func(t *testing.T, f *fixture)) {
+	t.Helper()
+	engines(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, twoShops)
+		fn(t, f)
+	})
+}
+
+// Two workspaces: ada sells the items 1 (with support) and 2 (without), bob sells
+// item 3.
+var twoShops = lines(
+	workspaceText("ada"), workspaceText("bob"),
+	itemText("ada", 1, `"support":true`), itemText("ada", 2, `"support":false`), itemText("bob", 3, `"support":true`),
+)
+
+func lines(texts ...string) string { return strings.Join(texts, "\n") + "\n" }
+
+func workspaceText(name string, members ...string) string {
+	return object(members, `"type":"workspace"`, `"username":"`+name+`"`, `"name":{"firstname":"`+name+`","lastname":"Byron"}`,
+		`"email":"`+name+`@shop.example"`, `"balance":120.50`, `"currency":"USD"`, `"registered_at":"2024-04-27T12:00:00Z"`)
+}
+
+func itemText(workspace string, id int, members ...string) string {
+	return object(members, `"type":"item"`, `"workspace":"`+workspace+`"`, `"id":`+text(id), `"kind":"other"`,
+		`"name":"Item `+text(id)+`"`, `"version":"1.2.3"`, `"price":{"regular":49.00,"extended":199.00}`, `"currency":"USD"`,
+		`"published_at":"2024-04-27T12:00:00Z"`)
+}
+
+func purchaseText(workspace string, item int, code string, members ...string) string {
+	return object(members, `"type":"purchase"`, `"workspace":"`+workspace+`"`, `"item_id":`+text(item),
+		`"purchase_code":"`+code+`"`, `"license_type":"Regular"`, `"price":49.00`, `"currency":"USD"`, `"date":"2024-04-27T12:00:00Z"`)
+}
+
+func keyText(workspace, name string, members ...string) string {
+	return object(members, `"type":"key"`, `"workspace":"`+workspace+`"`, `"name":"`+name+`"`)
+}
+
+// object writes a line. A member given by the test takes the place of the one
+// with the same name.
+func object(given []string, members ...string) string {
+	name := func(member string) string { return member[:strings.Index(member, ":")] }
+	for _, g := range given {
+		members = slices.DeleteFunc(members, func(m string) bool { return name(m) == name(g) })
+	}
+	return "{" + strings.Join(append(members, given...), ",") + "}"
+}
+
+func text(n int) string { return strconv.Itoa(n) }
+
+// rejected is a line that an import refused.
+type rejected struct {
+	Line   int
+	Reason string
+}
+
+// importText imports a file and returns what it refused.
+func (f *fixture) importText(t testing.TB, file string, o ImportOptions) (ImportReport, []rejected) {
+	t.Helper()
+	var bad []rejected
+	o.Bad = func(line int, reason string, _ []byte) { bad = append(bad, rejected{line, reason}) }
+	report, err := f.Import(t.Context(), operator, strings.NewReader(file), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report, bad
+}
+
+// mustImport imports a file without bad lines.
+func (f *fixture) mustImport(t testing.TB, file string) ImportReport {
+	t.Helper()
+	report, bad := f.importText(t, file, ImportOptions{})
+	if len(bad) > 0 || !report.Written {
+		t.Fatalf("bad lines %v, written: %t", bad, report.Written)
+	}
+	return report
+}
+
+// mustImportSample imports the sample shop.
+func (f *fixture) mustImportSample(t testing.TB, o sample.Options) {
+	t.Helper()
+	f.mustImport(t, lines(slices.Collect(sample.Lines(o))...))
+}
+
+func (f *fixture) mustExport(t testing.TB, withKeys bool) string {
+	t.Helper()
+	var out strings.Builder
+	if err := f.Export(t.Context(), operator, &out, withKeys); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// mustCreate makes a key and returns it with its value.
+func (f *fixture) mustCreate(t testing.TB, n NewKey) (Key, string) {
+	t.Helper()
+	if n.Name == "" {
+		n.Name = "web"
+	}
+	if n.Class == "" {
+		n.Class = ClassSecret
+	}
+	k, token, err := f.CreateKey(t.Context(), operator, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, token
+}
+
+// actorOf is who acts with a key.
+func (f *fixture) actorOf(t testing.TB, token string) people.Actor {
+	t.Helper()
+	access, err := f.Authenticate(t.Context(), token, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return access.Actor
+}
+
+// hold fills the memory of a store as its background work does.
+func (f *fixture) hold(t testing.TB) {
+	t.Helper()
+	f.held.live()
+	generation, _ := f.held.begin()
+	list, err := f.db.HeldKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.held.keep(tableOf(list), generation)
+	if f.held.keys.Load() == nil {
+		t.Fatal("the keys are not held")
+	}
+}
+
+// run does a store's background work until the test ends, and waits until its
+// keys are held.
+func (f *fixture) run(t testing.TB) {
+	t.Helper()
+	held := make(chan struct{}, 100)
+	f.held.kept = func() { held <- struct{}{} }
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := await(t, ended); err != nil {
+			t.Error(err)
+		}
+	})
+	await(t, held)
+}
+
+// audits lists the audit log as "action workspace subject", oldest first.
+func (f *fixture) audits(t testing.TB) []string {
+	t.Helper()
+	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, a := range slices.Backward(list) {
+		texts = append(texts, strings.TrimSpace(a.Action+" "+a.Workspace+" "+a.Subject))
+	}
+	return texts
+}
+
+// rows counts the rows of a table.
+func (f *fixture) rows(t testing.TB, table string) int64 {
+	t.Helper()
+	n, err := sqldb.One(t.Context(), f.database.Queries(), sqldb.Value[int64], `SELECT count(*) FROM `+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// wantError wants one of our errors by its code; "" wants none.
+func wantError(t testing.TB, err error, code string) {
+	t.Helper()
+	if got := codeOf(err); got != code {
+		t.Errorf("error %v, want the code %q", err, code)
+	}
+}
+
+// codeOf is the code of one of our errors, "" for no error.
+func codeOf(err error) string {
+	var ours *countersign.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &ours):
+		return ours.Code
+	}
+	return "not ours: " + err.Error()
+}
+
+// messageOf is the public sentence of one of our errors.
+func messageOf(err error) string {
+	var ours *countersign.Error
+	if errors.As(err, &ours) {
+		return ours.Message
+	}
+	return ""
+}
+
+func at(text string) countersign.Timestamp {
+	stamp, err := countersign.ParseTimestamp(text)
+	if err != nil {
+		panic(err)
+	}
+	return stamp
+}
+
+// await receives from a channel. The time is a guard against a test that hangs,
+// far beyond what anything here takes.
+func await[T any](t testing.TB, from <-chan T) T {
+	t.Helper()
+	select {
+	case value := <-from:
+		return value
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing came within 30 s")
+		panic("unreachable")
+	}
+}
+
+// dump reads all text and blobs of a table.
+func (f *fixture) dump(t testing.TB, table string) string {
+	t.Helper()
+	if f.at.Engine == dbtest.Postgres {
+		rows, err := sqldb.List(t.Context(), f.database.Queries(), sqldb.Value[string], `SELECT row_to_json(t)::text FROM "`+table+`" t`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(rows, "\n")
+	}
+	path := filepath.Join(t.TempDir(), "copy.db")
+	if _, err := f.database.Queries().Exec(t.Context(), `VACUUM INTO $1`, path); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

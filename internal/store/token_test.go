@@ -1,0 +1,135 @@
+package store
+
+import (
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/store/sample"
+)
+
+func TestNewTokenHasTheFormOfItsClass(t *testing.T) {
+	for class, prefix := range map[Class]string{ClassSecret: "csk_", ClassPublishable: "csp_"} {
+		form := regexp.MustCompile(`^` + prefix + `[0-9A-Za-z]{49}$`)
+		seen := map[string]bool{}
+		for range 1000 {
+			token := newToken(class)
+			if !form.MatchString(token) || mistyped(token) || seen[token] {
+				t.Fatalf("token %q: of the form %s: %t, mistyped: %t, seen before: %t", token, form, form.MatchString(token), mistyped(token), seen[token])
+			}
+			seen[token] = true
+		}
+	}
+}
+
+func TestMistyped(t *testing.T) {
+	good := sample.SecretKey("a label") // made by another package, with the checksum of its own
+	cases := []struct {
+		name, key string
+		want      bool
+	}{
+		{"a whole secret key is not", good, false},
+		{"a whole publishable key is not", sample.PublishableKey("a label"), false},
+		{"a wrong last character is", good[:len(good)-1] + "!", true},
+		{"a character left out is", good[:10] + good[11:], true},
+		{"a character too many is", good + "0", true},
+		{"two characters exchanged are", good[:4] + swapped(good[4:]), true},
+		{"the prefix of the other class is", "csp_" + good[4:], true},
+		{"the prefix alone is", "csk_", true},
+		{"a space behind it is", good + " ", true},
+		{"a key of another maker is not", "4f9c1b7e8d2a4f9c1b7e8d2a4f9c1b7e", false},
+		{"a prefix in other letters is another maker's", "CSK_" + good[4:], false},
+		{"nothing is not", "", false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := mistyped(c.key); got != c.want {
+				t.Errorf("%q is mistyped: %t, want %t", c.key, got, c.want)
+			}
+		})
+	}
+}
+
+// swapped exchanges the first two characters that differ.
+func swapped(s string) string {
+	for i := range len(s) - 1 {
+		if s[i] != s[i+1] {
+			return s[:i] + string(s[i+1]) + string(s[i]) + s[i+2:]
+		}
+	}
+	return s
+}
+
+func TestEncode62(t *testing.T) {
+	most := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
+	cases := []struct {
+		name  string
+		n     *big.Int
+		width int
+		want  string
+	}{
+		{"zero is padded", big.NewInt(0), 4, "0000"},
+		{"the last digit is z", big.NewInt(61), 1, "z"},
+		{"the digits are 0-9 A-Z a-z", big.NewInt(10*62*62 + 36*62 + 9), 3, "Aa9"},
+		{"256 bits fit into 43 digits", most, 43, upperFirst(most.Text(62), 43)},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			before := new(big.Int).Set(c.n)
+			if got := encode62(c.n, c.width); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if c.n.Cmp(before) != 0 {
+				t.Error("the number was changed")
+			}
+		})
+	}
+}
+
+// upperFirst turns the digits of math/big, 0-9 a-z A-Z, into ours.
+func upperFirst(digits string, width int) string {
+	swap := func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case 'A' <= r && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return r
+	}
+	return strings.Repeat("0", width-len(digits)) + strings.Map(swap, digits)
+}
+
+func TestHintGivesNothingAway(t *testing.T) {
+	ours := sample.SecretKey("a label")
+	cases := []struct{ name, key, want string }{
+		{"ours shows its class and its end", ours, "csk_…" + ours[len(ours)-4:]},
+		{"a long foreign key shows its end", "0123456789abcdef01234567", "…4567"},
+		{"a short foreign key shows nothing", "0123456789abcdef0123456", "…"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := hint(c.key); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func FuzzMistyped(f *testing.F) {
+	for _, key := range []string{"", "csk_", sample.SecretKey("a"), sample.PublishableKey("b"), "csp_" + strings.Repeat("é", 30), "other"} {
+		f.Add(key)
+	}
+	f.Fuzz(func(t *testing.T, key string) {
+		wrong := mistyped(key)
+		_ = hint(key)
+		ours := strings.HasPrefix(key, "csk_") || strings.HasPrefix(key, "csp_")
+		if wrong && !ours {
+			t.Errorf("the key %q of another maker is called mistyped", key)
+		}
+		if ours && !wrong && len(key) != 53 {
+			t.Errorf("the key %q of %d bytes passes", key, len(key))
+		}
+	})
+}
