@@ -16,7 +16,9 @@ type progress struct {
 	app  *app
 	size int64
 	bar  *progressbar.ProgressBar // nil where none can be drawn
-	last time.Time                // when the last line was printed
+
+	last  time.Time // when the last line was printed
+	lines int
 }
 
 func (a *app) newProgress(size int64) *progress {
@@ -40,14 +42,15 @@ func (p *progress) read(bytes int64) {
 	}
 	now := p.app.now()
 	switch {
-	case now.Sub(p.last) < progressEvery:
+	case bytes >= p.size && p.lines > 0:
+		p.app.say("read all, writing")
+	case now.Sub(p.last) < progressEvery || bytes >= p.size:
 		return
-	case bytes >= p.size:
-		p.app.say("read %s bytes, writing", thousands(bytes))
 	default:
 		p.app.say("read %d %% of %s bytes", bytes*100/max(p.size, 1), thousands(p.size))
 	}
 	p.last = now
+	p.lines++
 }
 
 // clear takes the bar away, so that a line can be printed in its place.

@@ -51,7 +51,7 @@ func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 		p.read(bytes)
 	}
 	p.clear()
-	if want := "read 25 % of 2,000 bytes\nread 75 % of 2,000 bytes\n"; stderr.String() != want {
+	if want := "read 25 % of 2,000 bytes\nread 75 % of 2,000 bytes\nread all, writing\n"; stderr.String() != want {
 		t.Errorf("%q, want %q", stderr.String(), want)
 	}
 }
