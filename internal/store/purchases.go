@@ -169,7 +169,7 @@ func (s *Store) Purchases(ctx context.Context, a people.Actor, workspace string,
 }
 
 // CreatePurchase writes a sale. Without a code it gets a new one, without a date
-// it is sold now, and price and currency not given are the item's.
+// it is sold now, and without a currency its price and currency are the item's.
 func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace string, p Purchase) (Purchase, error) {
 	w, err := s.Workspace(ctx, a, workspace)
 	if err != nil {
@@ -182,28 +182,48 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 		p.SoldAt = s.timestamp()
 	}
 	p.WorkspaceID, p.State = w.ID, StateActive
-	if err := checkPurchase(&p); err != nil {
-		return Purchase{}, err
-	}
-	p.Digest = s.digest(p.Code)
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		owner, err := tx.ItemWorkspace(ctx, p.ItemID)
-		if errors.Is(err, sqldb.ErrNotFound) || (err == nil && owner != w.ID) {
+		item, err := tx.Item(ctx, p.ItemID)
+		if errors.Is(err, sqldb.ErrNotFound) || (err == nil && item.WorkspaceID != w.ID) {
 			return missing(fmt.Sprintf("The workspace %s has no item %d", workspace, p.ItemID), "item_not_found")
 		}
 		if err != nil {
 			return err
 		}
-		err = tx.AddPurchase(ctx, p)
-		if errors.Is(err, sqldb.ErrExists) {
-			return conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
-		}
-		if err != nil {
+		setPrice(&p, item)
+		if err := checkPurchase(&p); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, a, "purchase.create", workspace, p.Code, "")
+		p.Digest = s.digest(p.Code)
+		return s.addPurchase(ctx, tx, a, workspace, p)
 	})
 	return p, err
+}
+
+// setPrice makes the price of a purchase without a currency the item's.
+func setPrice(p *Purchase, item Item) {
+	if p.Currency != "" {
+		return
+	}
+	p.Currency = item.Currency
+	switch {
+	case p.Price != 0:
+	case p.License == countersign.LicenseExtended:
+		p.Price = item.Price.Extended
+	default:
+		p.Price = item.Price.Regular
+	}
+}
+
+func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor, workspace string, p Purchase) error {
+	err := tx.AddPurchase(ctx, p)
+	if errors.Is(err, sqldb.ErrExists) {
+		return conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
+	}
+	if err != nil {
+		return err
+	}
+	return s.audit(ctx, tx, a, "purchase.create", workspace, p.Code, "")
 }
 
 // RefundPurchase marks a purchase as refunded. A second refund is a conflict

@@ -2,6 +2,7 @@ package storedb
 
 import (
 	"context"
+	"math"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/seal"
@@ -102,6 +103,9 @@ type PurchaseFilter struct {
 
 // Purchases calls fn with a workspace's purchases, newest first.
 func (d *DB) Purchases(ctx context.Context, workspace int64, f PurchaseFilter, fn func(Purchase) error) error {
+	if f.Limit == 0 {
+		f.Limit = math.MaxInt32
+	}
 	return sqldb.Each(ctx, d.Queries, eachPurchase(fn), `SELECT `+purchaseColumns+` FROM purchases
 		WHERE workspace_id = $1 AND (CAST($2 AS bigint) = 0 OR item_id = $2) AND (CAST($3 AS text) = '' OR state = $3)
 		ORDER BY sold_at DESC, code_digest LIMIT $4`, workspace, f.Item, string(f.State), f.Limit)

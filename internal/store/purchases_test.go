@@ -1,0 +1,297 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// soldCodes: a purchase in every state of every item of twoShops.
+func soldCodes() string {
+	var all []string
+	for item, workspace := range map[int]string{1: "ada", 2: "ada", 3: "bob"} {
+		for _, state := range []State{StateActive, StateRefunded, StateChargedBack, StateRevoked} {
+			all = append(all, purchaseText(workspace, item, fmt.Sprintf("code-%d-%s", item, state), `"state":"`+string(state)+`"`))
+		}
+	}
+	return lines(all...)
+}
+
+// Which keys get which answer for a code of item 1 of ada, by its state.
+func TestValidationByStateAndKey(t *testing.T) {
+	keys := []string{"secret key of the workspace", "publishable key of the item", "publishable key of another item", "secret key of another workspace", "publishable key of another workspace", "operator"}
+	want := map[State][]string{
+		StateActive:      {"", "", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
+		StateRefunded:    {"purchase_refunded", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
+		StateChargedBack: {"purchase_charged_back", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
+		StateRevoked:     {"purchase_revoked", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
+	}
+	shops(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, soldCodes())
+		var actors []people.Actor
+		for i, n := range []NewKey{
+			{Workspace: "ada"}, {Workspace: "ada", Class: ClassPublishable, Item: 1}, {Workspace: "ada", Class: ClassPublishable, Item: 2},
+			{Workspace: "bob"}, {Workspace: "bob", Class: ClassPublishable, Item: 3},
+		} {
+			n.Name = keys[i]
+			_, token := f.mustCreate(t, n)
+			actors = append(actors, f.actorOf(t, token))
+		}
+		actors = append(actors, operator) // of no workspace
+		for state, codes := range want {
+			for i, actor := range actors {
+				valid, err := f.ValidatePurchase(t.Context(), actor, fmt.Sprintf("code-1-%s", state))
+				if codeOf(err) != codes[i] {
+					t.Errorf("%s purchase, %s: code %q, want %q", state, keys[i], codeOf(err), codes[i])
+				}
+				if err != nil && (messageOf(err) != "Invalid purchase code" || valid.ItemBody != "" || valid.Purchase.PurchaseCode != "") {
+					t.Errorf("%s purchase, %s: message %q, answer %+v", state, keys[i], messageOf(err), valid)
+				}
+			}
+		}
+	})
+}
+
+// Spec 2.4: supported_until is there when the item has support and the purchase
+// was sold with it.
+func TestSupportedUntil(t *testing.T) {
+	past, future := "2025-04-27T12:00:00Z", "2027-04-27T12:00:00Z"
+	cases := []struct {
+		name string
+		item int // 1 has support, 2 has none
+		sold string
+		want string
+	}{
+		{"support that lasts is printed", 1, future, future},
+		{"support that has passed is printed", 1, past, past},
+		{"a purchase without support has none", 1, "", ""},
+		{"an item without support prints none that lasts", 2, future, ""},
+		{"an item without support prints none that has passed", 2, past, ""},
+		{"neither has none", 2, "", ""},
+	}
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		for i, c := range cases {
+			member := `"supported_until":null`
+			if c.sold != "" {
+				member = `"supported_until":"` + c.sold + `"`
+			}
+			f.mustImport(t, lines(purchaseText("ada", c.item, "code-"+text(i), member)))
+			valid, err := f.ValidatePurchase(t.Context(), f.actorOf(t, token), "code-"+text(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if valid.Purchase.SupportedUntil != nil {
+				got = valid.Purchase.SupportedUntil.String()
+			}
+			if got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		}
+	})
+}
+
+func TestValidPurchaseIsPrintedAsItWasSold(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, lines(purchaseText("ada", 1, "Code-ABC", `"license_type":"Extended"`, `"price":198.5`, `"currency":"EUR"`,
+			`"downloaded":true`, `"buyer":{"name":"Buyer","email":"buyer@inbox.example"}`)))
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		valid, err := f.ValidatePurchase(t.Context(), f.actorOf(t, token), " cODE-abc\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := countersign.Purchase{
+			PurchaseCode: "Code-ABC", LicenseType: "Extended", Price: 19850, Currency: "EUR", Downloaded: true, Date: at("2024-04-27T12:00:00Z"),
+		}
+		if got := valid.Purchase; mustJSON(t, got) != mustJSON(t, want) {
+			t.Errorf("%s, want %s", mustJSON(t, got), mustJSON(t, want))
+		}
+		if !strings.HasPrefix(valid.ItemBody, `{"id":1,`) || strings.Contains(mustJSON(t, valid), "inbox.example") {
+			t.Errorf("item %s", valid.ItemBody)
+		}
+	})
+}
+
+func TestCodesAsPeoplePasteThem(t *testing.T) {
+	long := strings.Repeat("x", 128)
+	cases := []struct{ name, stored, asked, want string }{
+		{"as it is stored", "Code-1a", "Code-1a", ""},
+		{"in upper case", "code-2a", "CODE-2A", ""},
+		{"in lower case", "CODE-3A", "code-3a", ""},
+		{"with spaces around it", "code-4", "\t code-4 \r\n", ""},
+		{"the longest one", long, strings.ToUpper(long), ""},
+		{"with a space inside it", "code 6", "code 6", ""},
+		{"punctuation is not folded", "code-[7]", "code-{7}", "purchase_not_found"},
+		{"a letter less", "code-8", "code-", "purchase_not_found"},
+		{"too long", "code-9", long + "x", "purchase_not_found"},
+		{"nothing", "code-10", "", "purchase_not_found"},
+		{"NUL", "code-11", "code-11\x00", "purchase_not_found"},
+		{"invalid UTF-8", "code-12", "code-12\xff", "purchase_not_found"},
+		{"a letter that Unicode would fold", "kode-13", "\u212aode-13", "purchase_not_found"},
+		{"a wildcard", "code-14", "code-1%", "purchase_not_found"},
+		{"a statement", "code-15", "' OR 1=1 --", "purchase_not_found"},
+	}
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		actor := f.actorOf(t, token)
+		for _, c := range cases {
+			f.mustImport(t, lines(purchaseText("ada", 1, c.stored)))
+			valid, err := f.ValidatePurchase(t.Context(), actor, c.asked)
+			if codeOf(err) != c.want {
+				t.Errorf("%s: code %q, want %q", c.name, codeOf(err), c.want)
+			}
+			if err == nil && valid.Purchase.PurchaseCode != c.stored {
+				t.Errorf("%s: printed %q, stored %q", c.name, valid.Purchase.PurchaseCode, c.stored)
+			}
+		}
+	})
+}
+
+func TestCheckPurchaseSaysWhy(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		f.mustImport(t, soldCodes()+lines(
+			purchaseText("ada", 1, "dated", `"state":"charged_back"`, `"state_at":"2026-10-02T23:59:59Z"`)))
+		cases := []struct{ code, wantCode, reason, workspace string }{
+			{"code-3-active", "", "", "bob"},
+			{" CODE-1-ACTIVE ", "", "", "ada"},
+			{"code-1-refunded", "purchase_refunded", "this purchase was refunded", "ada"},
+			{"code-1-revoked", "purchase_revoked", "this purchase was revoked", "ada"},
+			{"dated", "purchase_charged_back", "this purchase was charged back on 2026-10-02", "ada"},
+			{"nowhere", "purchase_not_found", "no purchase has this code", ""},
+			{token, "purchase_not_found", "this is an API key, not a purchase code", ""},
+			{"", "purchase_not_found", "this can't be a purchase code: one has 1 to 128 printable ASCII characters", ""},
+		}
+		for _, c := range cases {
+			got, err := f.CheckPurchase(t.Context(), operator, c.code)
+			if err != nil || got.Valid != (c.wantCode == "") || got.Code != c.wantCode || got.Reason != c.reason || got.Workspace != c.workspace {
+				t.Errorf("%q: %+v, %v", c.code, got, err)
+			}
+			if found := c.workspace != ""; found != (got.Item.ID != 0) || found != (got.Purchase.Code != "") {
+				t.Errorf("%q: purchase %+v of item %d", c.code, got.Purchase, got.Item.ID)
+			}
+		}
+		_, err := f.ShowPurchase(t.Context(), operator, "nowhere")
+		wantError(t, err, "purchase_not_found")
+		if shown, err := f.ShowPurchase(t.Context(), operator, "dated"); err != nil || shown.Purchase.Code != "dated" {
+			t.Errorf("%+v, %v", shown, err)
+		}
+	})
+}
+
+func TestCreatePurchase(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		actor := f.actorOf(t, token)
+		cases := []struct {
+			name     string
+			purchase Purchase
+			want     string // code of the error
+			price    countersign.Money
+			currency string
+		}{
+			{"price and currency not given are the item's", Purchase{ItemID: 1, License: "Regular"}, "", 4900, "USD"},
+			{"the price of a license is the item's for it", Purchase{ItemID: 1, License: "Extended"}, "", 19900, "USD"},
+			{"a price given stays", Purchase{ItemID: 1, License: "Regular", Price: 1000, Currency: "EUR"}, "", 1000, "EUR"},
+			{"nothing paid stays nothing when the currency is given", Purchase{ItemID: 1, License: "Regular", Currency: "USD"}, "", 0, "USD"},
+			{"a code given stays", Purchase{ItemID: 1, License: "Regular", Code: " My-Code "}, "", 4900, "USD"},
+			{"a code in other letters is taken", Purchase{ItemID: 1, License: "Regular", Code: "MY-CODE"}, "purchase_exists", 0, ""},
+			{"an unknown item", Purchase{ItemID: 99, License: "Regular"}, "item_not_found", 0, ""},
+			{"another workspace's item", Purchase{ItemID: 3, License: "Regular"}, "item_not_found", 0, ""},
+			{"an unknown license", Purchase{ItemID: 1, License: "regular"}, "invalid", 0, ""},
+			{"a negative price", Purchase{ItemID: 1, License: "Regular", Price: -1, Currency: "USD"}, "invalid", 0, ""},
+			{"an impossible code", Purchase{ItemID: 1, License: "Regular", Code: "é"}, "invalid", 0, ""},
+		}
+		for _, c := range cases {
+			before := f.rows(t, "purchases")
+			made, err := f.CreatePurchase(t.Context(), operator, "ada", c.purchase)
+			if codeOf(err) != c.want {
+				t.Errorf("%s: %v, want the code %q", c.name, err, c.want)
+			}
+			if err != nil {
+				if f.rows(t, "purchases") != before {
+					t.Errorf("%s: a purchase was written", c.name)
+				}
+				continue
+			}
+			valid, err := f.ValidatePurchase(t.Context(), actor, made.Code)
+			if err != nil || valid.Purchase.Price != c.price || valid.Purchase.Currency != c.currency || valid.Purchase.Date.String() != "2026-11-01T12:00:00Z" {
+				t.Errorf("%s: %+v, %v", c.name, valid.Purchase, err)
+			}
+		}
+		if _, err := f.CreatePurchase(t.Context(), operator, "eve", Purchase{}); codeOf(err) != "workspace_not_found" {
+			t.Errorf("an unknown workspace: %v", err)
+		}
+	})
+}
+
+func TestRefundIsDoneOnce(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, soldCodes())
+		before := len(f.audits(t))
+		other := f.again(t)
+		var refunds atomic.Int64
+		var work sync.WaitGroup
+		for i := range 8 {
+			store := []*fixture{f, other}[i%2]
+			work.Go(func() {
+				p, err := store.RefundPurchase(t.Context(), operator, "CODE-1-ACTIVE")
+				switch {
+				case err == nil && p.State == StateRefunded && p.StateAt == countersign.At(noon):
+					refunds.Add(1)
+				case codeOf(err) == "purchase_refunded" && strings.HasSuffix(messageOf(err), "this purchase was refunded on 2026-11-01"):
+				default:
+					t.Errorf("%+v, %v", p, err)
+				}
+			})
+		}
+		work.Wait()
+		if refunds.Load() != 1 || len(f.audits(t)) != before+1 {
+			t.Errorf("%d refunds, audit %q", refunds.Load(), f.audits(t)[before:])
+		}
+		_, err := f.RefundPurchase(t.Context(), operator, "code-1-revoked")
+		wantError(t, err, "purchase_revoked")
+		_, err = f.RefundPurchase(t.Context(), operator, "nowhere")
+		wantError(t, err, "purchase_not_found")
+	})
+}
+
+func TestListOfPurchases(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, lines(
+			purchaseText("ada", 1, "old", `"date":"2023-01-01T00:00:00Z"`),
+			purchaseText("ada", 2, "new", `"date":"2025-01-01T00:00:00Z"`, `"state":"refunded"`),
+			purchaseText("ada", 1, "middle", `"date":"2024-01-01T00:00:00Z"`),
+			purchaseText("bob", 3, "another", `"date":"2026-01-01T00:00:00Z"`)))
+		cases := []struct {
+			name   string
+			filter PurchaseFilter
+			want   string
+		}{
+			{"all of the workspace, newest first", PurchaseFilter{}, "new middle old"},
+			{"the newest ones", PurchaseFilter{Limit: 2}, "new middle"},
+			{"of an item", PurchaseFilter{Item: 1}, "middle old"},
+			{"in a state", PurchaseFilter{State: StateRefunded}, "new"},
+			{"both", PurchaseFilter{State: StateActive, Item: 1, Limit: 1}, "middle"},
+			{"of another workspace's item", PurchaseFilter{Item: 3}, ""},
+		}
+		for _, c := range cases {
+			var codes []string
+			err := f.Purchases(t.Context(), operator, "ada", c.filter, func(p Purchase) error {
+				codes = append(codes, p.Code)
+				return nil
+			})
+			if got := strings.Join(codes, " "); err != nil || got != c.want {
+				t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+			}
+		}
+		err := f.Purchases(t.Context(), operator, "eve", PurchaseFilter{}, func(Purchase) error { return nil })
+		wantError(t, err, "workspace_not_found")
+	})
+}
