@@ -54,6 +54,7 @@ type shared struct {
 	options   Options
 	origin    string
 	watchers  watchers
+	snapshots snapshots
 	writesOff atomic.Bool
 	patience  time.Duration
 }
@@ -100,7 +101,7 @@ func (db *DB) Close() error {
 	}
 	// The writer goes last: SQLite folds the log into the file when the last
 	// connection that can write is closed.
-	return errors.Join(db.read.Close(), db.write.Close())
+	return errors.Join(db.snapshots.close(), db.read.Close(), db.write.Close())
 }
 
 // Ping asks the database for a sign of life.

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+	zombiezen "zombiezen.com/go/sqlite"
 )
 
 // What a query can meet that its caller may want to tell apart. Everything
@@ -40,6 +41,9 @@ func (s *shared) wrap(err error) error {
 	var lite *sqlite.Error
 	if errors.As(err, &lite) {
 		return s.wrapSQLite(err, lite.Code())
+	}
+	if code := zombiezen.ErrCode(err); code != zombiezen.ResultOK && code != zombiezen.ResultError {
+		return s.wrapSQLite(err, int(code))
 	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

@@ -23,6 +23,8 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 	if err := conn.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM changes`).Scan(&last); err != nil {
 		return false, err
 	}
+	db.snapshots.follow(true)
+	defer db.snapshots.follow(false)
 	db.watchers.live()
 	tick := time.NewTicker(feedPoll)
 	defer tick.Stop()
@@ -40,6 +42,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 			continue
 		}
 		version = now
+		db.snapshots.release()
 		if last, err = db.readChanges(ctx, conn, last); err != nil {
 			return true, err
 		}

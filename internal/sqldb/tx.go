@@ -29,6 +29,7 @@ func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
 		return err
 	}
 	err = tx.Commit()
+	db.snapshots.release()
 	db.watchers.tell(t.marks)
 	return db.wrap(err)
 }

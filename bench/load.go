@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// request is one request and what its answer must be.
+type request struct {
+	bytes    []byte
+	status   int
+	contains []byte
+}
+
+// load asks a server over n connections for a while. Every answer is checked.
+type load struct {
+	requests  int
+	elapsed   time.Duration
+	latencies []time.Duration // of a sample
+	bodyBytes int
+}
+
+// sampleEvery is how many requests share one measured latency.
+const sampleEvery = 16
+
+func generate(ctx context.Context, address string, n int, turn time.Duration, next func(*rand.Rand) request, check bool) (load, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return load{}, err
+	}
+	ctx, stop := context.WithTimeout(ctx, turn)
+	defer stop()
+	loads := make([]load, n)
+	errs := make([]error, n)
+	start := time.Now()
+	var wait sync.WaitGroup
+	for i := range n {
+		wait.Go(func() { loads[i], errs[i] = ask(ctx, u.Host, rand.New(rand.NewPCG(uint64(i), 7)), next, check) })
+	}
+	wait.Wait()
+	total := load{elapsed: time.Since(start)}
+	for _, l := range loads {
+		total.requests += l.requests
+		total.bodyBytes += l.bodyBytes
+		total.latencies = append(total.latencies, l.latencies...)
+	}
+	slices.Sort(total.latencies)
+	return total, errors.Join(errs...)
+}
+
+func ask(ctx context.Context, host string, random *rand.Rand, next func(*rand.Rand) request, check bool) (load, error) {
+	var l load
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		return l, err
+	}
+	defer conn.Close()
+	answers := bufio.NewReaderSize(conn, 64<<10)
+	var body []byte
+	for ctx.Err() == nil {
+		r := next(random)
+		began := time.Now()
+		if _, err := conn.Write(r.bytes); err != nil {
+			return l, err
+		}
+		status, b, err := readAnswer(answers, body)
+		if err != nil {
+			return l, err
+		}
+		body = b
+		if check && (status != r.status || !bytes.Contains(body, r.contains)) {
+			return l, fmt.Errorf("status %d, body %.200s, in answer to %.300s", status, body, r.bytes)
+		}
+		if l.requests%sampleEvery == 0 {
+			l.latencies = append(l.latencies, time.Since(began))
+		}
+		l.requests++
+		l.bodyBytes += len(body)
+	}
+	return l, nil
+}
+
+// readAnswer reads one answer; every answer here says its length.
+func readAnswer(in *bufio.Reader, body []byte) (status int, _ []byte, err error) {
+	length := 0
+	for first := true; ; first = false {
+		line, err := in.ReadSlice('\n')
+		if err != nil {
+			return 0, nil, err
+		}
+		switch {
+		case first:
+			if status, err = strconv.Atoi(string(line[9:12])); err != nil {
+				return 0, nil, err
+			}
+		case len(line) == 2:
+			if cap(body) < length {
+				body = make([]byte, length)
+			}
+			_, err := io.ReadFull(in, body[:length])
+			return status, body[:length], err
+		case bytes.HasPrefix(line, []byte("Content-Length: ")):
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[16:]))); err != nil {
+				return 0, nil, err
+			}
+		}
+	}
+}
+
+func (l load) percentile(p float64) time.Duration {
+	if len(l.latencies) == 0 {
+		return 0
+	}
+	return l.latencies[min(len(l.latencies)-1, int(p*float64(len(l.latencies))))]
+}

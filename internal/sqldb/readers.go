@@ -1,0 +1,214 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// readers is a fixed set of connections, each with the same prepared SELECT.
+// They speak to SQLite without database/sql, whose locks and conversions cost
+// as much as the look-up itself.
+type readers struct {
+	shared *shared
+	query  string
+	// idle holds the connections that nobody uses; nil stands for one that is
+	// to be opened.
+	idle chan *reader
+}
+
+// reader is one connection.
+type reader struct {
+	conn              *sqlite.Conn
+	begin, end, query *sqlite.Stmt
+	// held tells whether a snapshot is open, and commits how many commits it
+	// may know of.
+	held    bool
+	commits uint64
+}
+
+func newReaders(s *shared, query string) *readers {
+	n := max(4, 2*runtime.NumCPU())
+	r := &readers{shared: s, query: query, idle: make(chan *reader, n)}
+	for range n {
+		r.idle <- nil
+	}
+	return r
+}
+
+// row runs the look-up on an idle reader.
+func (r *readers) row(ctx context.Context, blob []byte, number int64, dest []any) error {
+	var one *reader
+	select {
+	case one = <-r.idle:
+	default:
+		select {
+		case one = <-r.idle:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if one == nil {
+		var err error
+		if one, err = r.open(); err != nil {
+			r.idle <- nil
+			return err
+		}
+	}
+	err := r.read(one, blob, number, dest)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		// Whatever is wrong with it, the next look-up starts anew.
+		_ = one.conn.Close()
+		one = nil
+	}
+	r.idle <- one
+	return err
+}
+
+func (r *readers) read(one *reader, blob []byte, number int64, dest []any) error {
+	if err := r.renew(one); err != nil {
+		return err
+	}
+	q := one.query
+	q.BindBytes(1, blob)
+	q.BindInt64(2, number)
+	found, err := q.Step()
+	if err == nil && found {
+		err = scanColumns(q, dest)
+	}
+	err = errors.Join(err, q.Reset())
+	if err == nil && r.stale(one) {
+		err = one.release()
+	}
+	if err == nil && !found {
+		return ErrNotFound
+	}
+	return err
+}
+
+// renew makes sure that the reader's snapshot is of now, if it has one.
+func (r *readers) renew(one *reader) error {
+	if r.stale(one) {
+		if err := one.release(); err != nil {
+			return err
+		}
+	}
+	if one.held || !r.shared.snapshots.fed.Load() {
+		return nil
+	}
+	one.commits = r.shared.snapshots.commits.Load()
+	one.held = true
+	return run(one.begin)
+}
+
+func (r *readers) stale(one *reader) bool {
+	return one.held && (one.commits != r.shared.snapshots.commits.Load() || !r.shared.snapshots.fed.Load())
+}
+
+func (one *reader) release() error {
+	if !one.held {
+		return nil
+	}
+	one.held = false
+	return run(one.end)
+}
+
+// releaseIdle ends the snapshots of readers that nobody uses.
+func (r *readers) releaseIdle() {
+	for range cap(r.idle) {
+		select {
+		case one := <-r.idle:
+			if one != nil && r.stale(one) && one.release() != nil {
+				_ = one.conn.Close()
+				one = nil
+			}
+			r.idle <- one
+		default:
+			return
+		}
+	}
+}
+
+// close waits for look-ups under way and closes all connections.
+func (r *readers) close() error {
+	var errs []error
+	for range cap(r.idle) {
+		if one := <-r.idle; one != nil {
+			errs = append(errs, one.conn.Close())
+		}
+	}
+	for range cap(r.idle) {
+		r.idle <- nil
+	}
+	return errors.Join(errs...)
+}
+
+func (r *readers) open() (*reader, error) {
+	conn, err := sqlite.OpenConn(r.shared.options.Path, sqlite.OpenReadWrite)
+	if err != nil {
+		return nil, err
+	}
+	conn.SetBusyTimeout(5 * time.Second)
+	one := &reader{conn: conn}
+	for _, pragma := range []string{"PRAGMA query_only = 1", "PRAGMA mmap_size = 2147418112"} {
+		if err = prepareAndRun(conn, pragma); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	for text, stmt := range map[string]**sqlite.Stmt{"BEGIN": &one.begin, "COMMIT": &one.end, r.query: &one.query} {
+		if *stmt, err = conn.Prepare(text); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return one, nil
+}
+
+func prepareAndRun(conn *sqlite.Conn, text string) error {
+	stmt, _, err := conn.PrepareTransient(text)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(stmt), stmt.Finalize())
+}
+
+// run steps a statement to its end.
+func run(stmt *sqlite.Stmt) error {
+	for {
+		more, err := stmt.Step()
+		if err != nil {
+			return errors.Join(err, stmt.Reset())
+		}
+		if !more {
+			return stmt.Reset()
+		}
+	}
+}
+
+// scanColumns reads the current row. It does for the few types of a look-up what
+// database/sql does for all.
+func scanColumns(q *sqlite.Stmt, dest []any) error {
+	for i, d := range dest {
+		switch d := d.(type) {
+		case *string:
+			*d = q.ColumnText(i)
+		case *int64:
+			*d = q.ColumnInt64(i)
+		case *bool:
+			*d = q.ColumnBool(i)
+		case *Time:
+			*d = Time{}
+			if !q.ColumnIsNull(i) {
+				if err := d.Scan(q.ColumnText(i)); err != nil {
+					return err
+				}
+			}
+		default:
+			return fmt.Errorf("sqldb: a look-up can't scan into a %T", d)
+		}
+	}
+	return nil
+}

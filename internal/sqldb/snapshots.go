@@ -1,0 +1,54 @@
+package sqldb
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// snapshots are all read transactions that look-ups hold open on SQLite. They
+// are held only while the feed tells of every commit, and released together at
+// each: what a look-up reads is never older than the last commit that this
+// process has made or heard of, and no snapshot keeps the log from being reset.
+type snapshots struct {
+	mu   sync.Mutex
+	list []*readers
+	// commits counts the commits that were made or heard of.
+	commits atomic.Uint64
+	// fed tells whether the feed is live.
+	fed atomic.Bool
+}
+
+func (s *snapshots) add(r *readers) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, r)
+}
+
+// release ends all snapshots: the idle ones at once, those in use when their
+// look-up ends.
+func (s *snapshots) release() {
+	s.commits.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.list {
+		r.releaseIdle()
+	}
+}
+
+// follow says whether snapshots may be held.
+func (s *snapshots) follow(fed bool) {
+	s.fed.Store(fed)
+	s.release()
+}
+
+func (s *snapshots) close() error {
+	s.fed.Store(false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, r := range s.list {
+		errs = append(errs, r.close())
+	}
+	return errors.Join(errs...)
+}
