@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,8 +85,10 @@ func (s *Store) writeUses(ctx context.Context) {
 		return
 	}
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		for id, u := range taken {
-			from := ""
+		// In the same order by every server: two that lock the same rows in
+		// different orders would wait for each other.
+		for _, id := range slices.Sorted(maps.Keys(taken)) {
+			u, from := taken[id], ""
 			if u.from.IsValid() {
 				from = u.from.String()
 			}

@@ -1,0 +1,58 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/api"
+	"github.com/countersign/countersign/internal/store/sample"
+)
+
+// BenchmarkValidation is one validation without the network, each of another
+// code, with the store's background work under way.
+func BenchmarkValidation(b *testing.B) {
+	const purchases = 20_000
+	s, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Prepare(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := s.Import(b.Context(), people.Operator("bench"), sample.Big(100, purchases), store.ImportOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	defer func() { stop(); <-ended }()
+	handler := api.New(s, api.Options{})
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		r := httptest.NewRequest(http.MethodPost, "/api/purchases/validation", strings.NewReader("purchase_code="+sample.BigCode(i%purchases)))
+		r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Api-Key": {sample.BigKey()}}
+		w := &discard{header: http.Header{}}
+		handler.ServeHTTP(w, r)
+		if w.status != http.StatusOK {
+			b.Fatalf("status %d: %s", w.status, fmt.Sprint(w.header))
+		}
+	}
+}
+
+// discard is a ResponseWriter that costs nothing.
+type discard struct {
+	header http.Header
+	status int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+func (d *discard) Write(b []byte) (int, error) { return io.Discard.Write(b) }
