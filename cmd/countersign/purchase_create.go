@@ -63,26 +63,16 @@ func (f *purchaseCreateFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.buyerEmail, "buyer-email", "", "the buyer's e-mail `address`")
 }
 
-// purchase is what the flags say, with the item's price where they say none.
+// purchase is what the flags say. A price without a currency is in the item's.
 func (f *purchaseCreateFlags) purchase(ctx context.Context, s *store.Store, flags *pflag.FlagSet) (store.Purchase, error) {
 	p := store.Purchase{
 		Code: f.code, ItemID: f.item, License: f.license.value, Price: f.price.Money, Currency: f.currency,
 		SupportedUntil: f.supportedUntil.Timestamp, BuyerName: f.buyerName, BuyerEmail: f.buyerEmail,
 	}
-	if f.currency != "" {
+	if !flags.Changed("price") || f.currency != "" {
 		return p, nil
 	}
 	item, err := s.ShowItem(ctx, operator(), f.item)
-	if err != nil {
-		return store.Purchase{}, err
-	}
 	p.Currency = item.Currency
-	switch {
-	case flags.Changed("price"):
-	case f.license.value == countersign.LicenseExtended:
-		p.Price = item.Price.Extended
-	default:
-		p.Price = item.Price.Regular
-	}
-	return p, nil
+	return p, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 	"strconv"
 
 	"github.com/countersign/countersign/internal/store"
@@ -45,10 +44,7 @@ func newPurchaseList(a *app) *cobra.Command {
 }
 
 func (a *app) listPurchases(ctx context.Context, s *store.Store, flags purchaseListFlags) error {
-	filter := store.PurchaseFilter{Item: flags.item, State: store.State(flags.state.value), Limit: math.MaxInt32}
-	if flags.limit > 0 {
-		filter.Limit = flags.limit
-	}
+	filter := store.PurchaseFilter{Item: flags.item, State: store.State(flags.state.value), Limit: flags.limit}
 	l := a.newList("CODE", "ITEM", "LICENSE", "PRICE", "SOLD", "SUPPORTED UNTIL", "STATE", "BUYER")
 	err := s.Purchases(ctx, operator(), flags.workspace, filter, func(p store.Purchase) error {
 		buyer := p.BuyerName
@@ -64,7 +60,7 @@ func (a *app) listPurchases(ctx context.Context, s *store.Store, flags purchaseL
 	if err := l.end("There is no such purchase."); err != nil {
 		return err
 	}
-	if l.rows == filter.Limit {
+	if l.rows > 0 && l.rows == flags.limit {
 		a.say("These are the newest %d; there may be more: --limit 0 lists all.", l.rows)
 	}
 	return nil

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
@@ -33,7 +31,7 @@ open any more are dropped: these keys can't be shown again. No server may run on
 				if err != nil {
 					return err
 				}
-				return a.printRekey(done, filepath.Join(p.dir, seal.FileName))
+				return a.printRekey(done, p.dir)
 			})
 		},
 	}
@@ -53,18 +51,17 @@ func (a *app) confirmRekey(ctx context.Context, plan store.RekeyPlan) error {
 
 // rekeyJSON is what rekey did, as --json prints it.
 type rekeyJSON struct {
-	KeyFile string    `json:"key_file"`
 	Dropped []keyJSON `json:"dropped"`
 }
 
-func (a *app) printRekey(done store.RekeyPlan, path string) error {
-	out := rekeyJSON{KeyFile: path, Dropped: []keyJSON{}}
+func (a *app) printRekey(done store.RekeyPlan, dir string) error {
+	out := rekeyJSON{Dropped: []keyJSON{}}
 	for _, k := range done.Dropped {
 		out.Dropped = append(out.Dropped, jsonOfKey(k, a.now()))
 	}
 	if a.json {
 		return a.printJSON(out)
 	}
-	a.say("The new key file is %s; back it up apart from the database.", path)
+	a.say("Made a new key file in %s; back it up apart from the database.", safe(dir))
 	return nil
 }
