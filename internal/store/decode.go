@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -55,8 +56,13 @@ func lineError(err error) error {
 		return fmt.Errorf("unknown member %q", name)
 	case name == "" && semantic.JSONKind != '{':
 		return errors.New("a line is one JSON object")
+	case errors.Is(err, strconv.ErrSyntax):
+		return fmt.Errorf("%s: a whole number stands here", name)
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%s: the number is too large", name)
 	case semantic.Err != nil:
-		return fmt.Errorf("%s: %v", name, semantic.Err)
+		reason, _, _ := strings.Cut(semantic.Err.Error(), ": json: ") // what follows speaks of Go
+		return fmt.Errorf("%s: %s", name, reason)
 	}
 	return fmt.Errorf("%s: a JSON %v does not belong here", name, semantic.JSONKind)
 }

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// before stands in the file ahead of the bad lines: two workspaces, their items,
+// a purchase and a key of each.
+var before = twoShops + lines(
+	purchaseText("bob", 3, "Bobs-Code"), purchaseText("ada", 1, "adas-code"),
+	keyText("bob", "web", `"key":"bobs-key-0123456789"`), keyText("ada", "web", `"key":"adas-key-0123456789"`, `"previous_key":"adas-old-0123456789"`),
+)
+
+// badLines: what is wrong with a line, and what the person who wrote it reads.
+var badLines = []struct{ name, line, reason string }{
+	// The line as a whole.
+	{"not JSON", `purchase`, `not one JSON object: invalid character 'p' at start of value`},
+	{"half an object", `{"type":"item","workspace":"ada"`, `not one JSON object: unexpected EOF`},
+	{"an array", `[{"type":"item"}]`, `a line is one JSON object`},
+	{"a string", `"type"`, `a line is one JSON object`},
+	{"null", `null`, `the member "type" is missing; it is workspace, key, item or purchase`},
+	{"two objects", workspaceText("eve") + workspaceText("eve"), `not one JSON object: invalid character '{' after top-level value`},
+	{"no type", `{"workspace":"ada"}`, `the member "type" is missing; it is workspace, key, item or purchase`},
+	{"a type that is null", `{"type":null}`, `the member "type" is missing; it is workspace, key, item or purchase`},
+	{"a type that is no string", `{"type":5}`, `type: a JSON number does not belong here`},
+	{"an unknown type", `{"type":"sale"}`, `unknown type "sale"; it is workspace, key, item or purchase`},
+	{"a type in other letters", `{"type":"Purchase"}`, `unknown type "Purchase"; it is workspace, key, item or purchase`},
+	{"an unknown member", workspaceText("ada", `"nickname":"a"`), `unknown member "nickname"`},
+	{"an unknown member inside another", workspaceText("ada", `"profile":{"headline":"a"}`), `unknown member "profile.headline"`},
+	{"a member in other letters", workspaceText("ada", `"Email":"a@b.example"`), `unknown member "Email"`},
+	{"a member twice", `{"type":"workspace","username":"ada","email":"a@b.example","email":"a@b.example"}`, `the member "email" is given twice`},
+	{"the type twice", `{"type":"workspace","type":"workspace"}`, `the member "type" is given twice`},
+	{"a member inside another twice", workspaceText("ada", `"name":{"firstname":"a","firstname":"b"}`), `the member "name.firstname" is given twice`},
+	{"a link twice", workspaceText("ada", `"profile":{"social_links":{"x":"https://x.example","x":"https://x.example"}}`), `the member "profile.social_links.x" is given twice`},
+	{"invalid UTF-8", itemText("ada", 1, "\"name\":\"a\xffb\""), `not one JSON object: invalid UTF-8`},
+	{"half a surrogate pair", itemText("ada", 1, `"name":"\ud800"`), "not one JSON object: invalid surrogate pair `\\ud800\"}` in string"},
+	{"NUL as a character", "{\"type\":\"item\"\x00}", `not one JSON object: invalid character '\x00' after object value (expecting ',' or '}')`},
+	{"an escaped NUL", itemText("ada", 1, `"name":"a\u0000b"`), `name contains a NUL character or is not UTF-8`},
+
+	// Workspaces.
+	{"no username", object([]string{`"type":"workspace"`}), `username "": it is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit`},
+	{"a username with NUL", workspaceText(`a\u0000b`), `username "a\x00b": it is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit`},
+	{"no registration", workspaceText("ada", `"registered_at":null`), `registered_at is missing`},
+	{"a registration that is no time", workspaceText("ada", `"registered_at":"yesterday"`), `registered_at: "yesterday" is not a timestamp like 2006-01-02T15:04:05Z`},
+	{"a registration that is a number", workspaceText("ada", `"registered_at":1714219200`), `registered_at: a timestamp is a string`},
+	{"a balance with three decimals", workspaceText("ada", `"balance":0.001`), `balance: the amount 0.001 is not a plain number with at most two decimals`},
+	{"a negative quota", workspaceText("ada", `"quota":-1`), `quota: a number of calls a minute can't be negative; 0 means no limit`},
+	{"a quota that is no whole number", workspaceText("ada", `"quota":1.5`), `quota: a whole number stands here`},
+	{"a switch that is a word", workspaceText("ada", `"always_200":"yes"`), `always_200: a JSON string does not belong here`},
+	{"links that are a list", workspaceText("ada", `"profile":{"social_links":["https://x.example"]}`), `profile.social_links: links are an object, not an array`},
+	{"a link without a host", workspaceText("ada", `"profile":{"social_links":{"x":"x.example/ada"}}`), `social_links.x is no web address that begins with https:// or http://`},
+	{"a full name", workspaceText("ada", `"name":{"full_name":"Ada Byron"}`), `unknown member "name.full_name"`},
+
+	// Items.
+	{"an item of an unknown workspace", itemText("eve", 20), `unknown workspace "eve"; its line must come before`},
+	{"an item of no workspace", itemText("", 20), `unknown workspace ""; its line must come before`},
+	{"an item of an impossible workspace", itemText(`a\u0000b`, 20), `unknown workspace "a\x00b"; its line must come before`},
+	{"an item without an id", itemText("ada", 0), `id: an item's id is a positive whole number`},
+	{"an item with a negative id", itemText("ada", -5), `id: an item's id is a positive whole number`},
+	{"an id with a fraction", itemText("ada", 1, `"id":1.5`), `id: a whole number stands here`},
+	{"an id beyond all bounds", itemText("ada", 1, `"id":9223372036854775808`), `id: the number is too large`},
+	{"an id that is a string", itemText("ada", 1, `"id":"1"`), `id: a JSON string does not belong here`},
+	{"an id that another workspace has", itemText("ada", 3), `item 3 is taken: ids are unique in the whole store`},
+	{"an unknown kind", itemText("ada", 20, `"kind":"font"`), `kind "font": it is audio, video or other`},
+	{"an item without a name", itemText("ada", 20, `"name":""`), `name is missing`},
+	{"a version with letters", itemText("ada", 20, `"version":"1.2-beta"`), `version "1.2-beta": it is numbers with dots, like 1.2.3`},
+	{"an item that was never published", itemText("ada", 20, `"published_at":null`), `published_at is missing`},
+	{"an amount that is a string", itemText("ada", 20, `"price":{"regular":"49.00"}`), `price.regular: an amount is a number, not "49.00"`},
+	{"an amount with an exponent", itemText("ada", 20, `"price":{"regular":1e2}`), `price.regular: the amount 1e2 is not a plain number with at most two decimals`},
+	{"an amount with a third decimal", itemText("ada", 20, `"price":{"regular":49.999}`), `price.regular: the amount 49.999 is not a plain number with at most two decimals`},
+	{"an amount with a third decimal of zero", itemText("ada", 20, `"price":{"regular":49.000}`), `price.regular: the amount 49.000 is not a plain number with at most two decimals`},
+	{"an amount of null", itemText("ada", 20, `"price":{"regular":null}`), `price.regular: an amount is a number, not null`},
+	{"a negative amount", itemText("ada", 20, `"price":{"regular":-1}`), `price.regular is negative`},
+	{"a huge amount", itemText("ada", 20, `"price":{"extended":1000000000000000}`), `price.extended is too large`},
+	{"an amount beyond all bounds", itemText("ada", 20, `"price":{"extended":99999999999999999999}`), `price.extended: the amount 99999999999999999999 is not a plain number with at most two decimals`},
+	{"a picture without a host", itemText("ada", 20, `"media":{"preview_image":"/a.png"}`), `media.preview_image is no web address that begins with https:// or http://`},
+	{"a screenshot that is a script", itemText("ada", 20, `"media":{"screenshots":["javascript:x"]}`), `media.screenshots is no web address that begins with https:// or http://`},
+	{"a tag that is a number", itemText("ada", 20, `"tags":["a",5]`), `tags.1: a JSON number does not belong here`},
+	{"too many options", itemText("ada", 20, `"options":[`+strings.TrimSuffix(strings.Repeat(`"a",`, 101), ",")+`]`), `options: at most 100`},
+	{"a currency of four letters", itemText("ada", 20, `"currency":"EURO"`), `currency "EURO": it is three capital letters, like USD`},
+
+	// Purchases.
+	{"a purchase of an unknown item", purchaseText("ada", 99, "x1"), `the workspace ada has no item 99; its line must come before its purchases`},
+	{"a purchase of another workspace's item", purchaseText("ada", 3, "x2"), `the workspace ada has no item 3; its line must come before its purchases`},
+	{"a purchase of an unknown workspace", purchaseText("eve", 1, "x3"), `unknown workspace "eve"; its line must come before`},
+	{"a purchase without a code", purchaseText("ada", 1, ""), `a purchase code is 1 to 128 printable ASCII characters`},
+	{"a code of spaces", purchaseText("ada", 1, "   "), `a purchase code is 1 to 128 printable ASCII characters`},
+	{"a code that is too long", purchaseText("ada", 1, strings.Repeat("x", 129)), `a purchase code is 1 to 128 printable ASCII characters`},
+	{"a code beyond ASCII", purchaseText("ada", 1, "é"), `a purchase code is 1 to 128 printable ASCII characters`},
+	{"a code with NUL", purchaseText("ada", 1, `a\u0000b`), `a purchase code is 1 to 128 printable ASCII characters`},
+	{"a code that another workspace has", purchaseText("ada", 1, "bobs-CODE"), `this purchase code is taken; codes are unique in the whole store, whatever their letters' case`},
+	{"a license in other letters", purchaseText("ada", 1, "x4", `"license_type":"regular"`), `license_type "regular": it is Regular or Extended`},
+	{"a purchase without a license", purchaseText("ada", 1, "x5", `"license_type":null`), `license_type "": it is Regular or Extended`},
+	{"an unknown state", purchaseText("ada", 1, "x6", `"state":"lost"`), `state "lost": it is active, refunded, charged_back or revoked`},
+	{"an active purchase with the time of a change", purchaseText("ada", 1, "x7", `"state_at":"2026-01-01T00:00:00Z"`), `state_at: an active purchase has none`},
+	{"a purchase without a date", purchaseText("ada", 1, "x8", `"date":null`), `date is missing`},
+	{"a date that does not exist", purchaseText("ada", 1, "x9", `"date":"2025-02-29T00:00:00Z"`), `date: "2025-02-29T00:00:00Z" is not a timestamp like 2006-01-02T15:04:05Z`},
+	{"a negative price", purchaseText("ada", 1, "x10", `"price":-0.01`), `price is negative`},
+	{"a purchase without a currency", purchaseText("ada", 1, "x11", `"currency":null`), `currency "": it is three capital letters, like USD`},
+	{"a buyer without a host", purchaseText("ada", 1, "x12", `"buyer":{"email":"buyer"}`), `buyer.email "buyer" is no e-mail address`},
+	{"a buyer with NUL", purchaseText("ada", 1, "x13", `"buyer":{"name":"a\u0000b"}`), `buyer.name contains a NUL character or is not UTF-8`},
+	{"a buyer that is a string", purchaseText("ada", 1, "x14", `"buyer":"me"`), `buyer: a JSON string does not belong here`},
+
+	// Keys.
+	{"a key of an unknown workspace", keyText("eve", "a"), `unknown workspace "eve"; its line must come before`},
+	{"a key without a name", keyText("ada", ""), `name is 1 to 100 characters without spaces around them and without control characters`},
+	{"a key's name with a space before it", keyText("ada", " a"), `name is 1 to 100 characters without spaces around them and without control characters`},
+	{"an unknown class", keyText("ada", "a", `"class":"admin"`), `class: it is "secret" or "publishable"`},
+	{"a secret key bound to an item", keyText("ada", "a", `"item_id":1`), `item_id: only a publishable key is bound to an item`},
+	{"a publishable key without an item", keyText("ada", "a", `"class":"publishable"`), `A publishable key is bound to one item; name it`},
+	{"a publishable key of an unknown item", keyText("ada", "a", `"class":"publishable"`, `"item_id":99`), `The workspace ada has no item 99`},
+	{"a publishable key of another workspace's item", keyText("ada", "a", `"class":"publishable"`, `"item_id":3`), `The workspace ada has no item 3`},
+	{"a key that is too short", keyText("ada", "a", `"key":"1234567"`), `key: a key is 8 to 256 visible ASCII characters`},
+	{"a key that is too long", keyText("ada", "a", `"key":"`+strings.Repeat("k", 257)+`"`), `key: a key is 8 to 256 visible ASCII characters`},
+	{"a key with a space", keyText("ada", "a", `"key":"1234 5678"`), `key: a key is 8 to 256 visible ASCII characters`},
+	{"a key of ours that was mistyped", keyText("ada", "a", `"key":"csk_0000000000000000000000000000000000000000000000000"`), `key: a key that begins with csk_ or csp_ has a checksum, and this one's is wrong`},
+	{"an earlier key that is too short", keyText("ada", "a", `"previous_key":"1234567"`), `previous_key: a key is 8 to 256 visible ASCII characters`},
+	{"a key that another workspace's has", keyText("ada", "a", `"key":"bobs-key-0123456789"`), `this key's value is taken by another key`},
+	{"a key that another of the workspace has", keyText("ada", "a", `"key":"adas-key-0123456789"`), `this key's value is taken by another key`},
+	{"a key that another had before", keyText("ada", "a", `"key":"adas-old-0123456789"`), `this key's value is taken by another key`},
+	{"an earlier key that another has", keyText("ada", "a", `"previous_key":"bobs-key-0123456789"`), `this key's value is taken by another key`},
+}
+
+func TestEveryBadLineIsRefusedWithItsReason(t *testing.T) {
+	file := before
+	first := strings.Count(file, "\n") + 1
+	for _, c := range badLines {
+		file += c.line + "\n"
+	}
+	file += purchaseText("ada", 2, "after") // without a line end
+	engines(t, func(t *testing.T, f *fixture) {
+		report, bad := f.importText(t, file, ImportOptions{SkipBad: true})
+		reasons := map[int]string{}
+		for _, r := range bad {
+			reasons[r.Line] = r.Reason
+		}
+		for i, c := range badLines {
+			got, refused := reasons[first+i]
+			if !refused {
+				t.Errorf("%s: accepted", c.name)
+			} else if got != c.reason {
+				t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.reason)
+			}
+		}
+		if len(bad) != len(badLines) || report.Bad != len(badLines) {
+			t.Errorf("%d bad lines, %d reported, want %d", len(bad), report.Bad, len(badLines))
+		}
+		if !report.Written || report.Lines != strings.Count(file, "\n")+1 {
+			t.Errorf("report %+v", report)
+		}
+		for table, want := range map[string]int64{"workspaces": 2, "items": 3, "purchases": 3, "keys": 2} {
+			if got := f.rows(t, table); got != want {
+				t.Errorf("%d %s, want the %d of the good lines", got, table, want)
+			}
+		}
+	})
+}
+
+// Each bad line by itself keeps the whole file from being written.
+func TestOneBadLineKeepsTheFileOut(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, i := range []int{0, slices.IndexFunc(badLines, func(c struct{ name, line, reason string }) bool {
+			return c.name == "a code that another workspace has" // found when all lines are known
+		})} {
+			report, bad := f.importText(t, before+badLines[i].line+"\n", ImportOptions{})
+			if report.Written || len(bad) != 1 || report.Bad != 1 {
+				t.Errorf("%s: report %+v, bad %v", badLines[i].name, report, bad)
+			}
+			for _, table := range []string{"workspaces", "items", "purchases", "keys", "changes", "audit"} {
+				if got := f.rows(t, table); got != 0 {
+					t.Errorf("%s: %d rows of %s were written", badLines[i].name, got, table)
+				}
+			}
+		}
+	})
+}
