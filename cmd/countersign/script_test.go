@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -30,7 +31,7 @@ import (
 //	sample FILE          write the sample shop with its keys to a file
 //	start COMMAND        run countersign COMMAND --json --listen 127.0.0.1:0 in the
 //	                     background; members of its first line become variables
-//	stop                 interrupt it; it must end with exit code 0
+//	stop [TERM]          end it by Ctrl-C, or by SIGTERM; it must end with exit code 0
 //	validate KEY CODE    ask the started store; prints status, X-Error-Code and body
 //	await KEY CODE WANT  validate until the answer matches
 func TestScripts(t *testing.T) {
@@ -149,11 +150,15 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func stop(ts *testscript.TestScript, _ bool, _ []string) {
+func stop(ts *testscript.TestScript, _ bool, args []string) {
 	s := scriptOf(ts)
-	ts.Check(s.server.Process.Signal(os.Interrupt))
+	signal := os.Interrupt
+	if len(args) > 0 {
+		signal = syscall.SIGTERM
+	}
+	ts.Check(s.server.Process.Signal(signal))
 	if err := s.server.Wait(); err != nil {
-		ts.Fatalf("after Ctrl-C: %v: %s", err, s.stderr.String())
+		ts.Fatalf("after %v: %v: %s", signal, err, s.stderr.String())
 	}
 }
 
