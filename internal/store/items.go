@@ -21,15 +21,28 @@ var (
 
 // Items lists the items of a key's workspace by id, each as the API prints it
 // (spec 4.2).
-func (s *Store) Items(ctx context.Context, a people.Actor) ([]string, error) {
+func (s *Store) Items(ctx context.Context, a people.Actor) (*Items, error) {
 	if err := may(a, readWorkspace); err != nil {
 		return nil, err
 	}
+	key := answerKey{workspace: a.Workspace}
+	kept, generation := s.answers.find(key)
+	if kept != nil {
+		return kept.(*Items), nil
+	}
 	bodies, err := s.db.ItemBodies(ctx, a.Workspace)
-	if err == nil && len(bodies) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if len(bodies) == 0 {
 		return nil, errNoItems
 	}
-	return bodies, err
+	items := &Items{bodies: bodies}
+	for _, body := range bodies {
+		items.bytes += len(body) + 1
+	}
+	s.answers.keep(key, items, generation)
+	return items, nil
 }
 
 // Item is one item of a key's workspace as the API prints it (spec 4.3). An id

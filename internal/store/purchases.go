@@ -44,7 +44,7 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	if !ok {
 		return Valid{}, errNoPurchase
 	}
-	v, err := s.db.Purchase(ctx, a.Workspace, s.digest(code))
+	v, err := s.purchase(ctx, a.Workspace, s.digest(code))
 	if err != nil {
 		return Valid{}, notFound(err, errNoPurchase)
 	}
@@ -60,6 +60,22 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	return Valid{Purchase: printed(v), ItemBody: v.ItemBody}, nil
 }
 
+// purchase finds a purchase of a workspace, in memory or in the database.
+func (s *Store) purchase(ctx context.Context, workspace int64, digest storedb.Digest) (*storedb.Validation, error) {
+	key := answerKey{workspace, digest}
+	kept, generation := s.answers.find(key)
+	if kept != nil {
+		return &kept.(*keptPurchase).Validation, nil
+	}
+	v, err := s.db.Purchase(ctx, workspace, digest)
+	if err != nil {
+		return nil, err
+	}
+	k := &keptPurchase{v}
+	s.answers.keep(key, k, generation)
+	return &k.Validation, nil
+}
+
 var errNoPurchase = notValid("purchase_not_found")
 
 func notValid(code string) *countersign.Error {
@@ -68,7 +84,7 @@ func notValid(code string) *countersign.Error {
 
 // printed is the purchase as the API prints it. supported_until is there when
 // the item has support and the purchase was sold with it, also when it has passed.
-func printed(v storedb.Validation) countersign.Purchase {
+func printed(v *storedb.Validation) countersign.Purchase {
 	p := countersign.Purchase{
 		PurchaseCode: v.Code, LicenseType: v.License, Price: v.Price, Currency: v.Currency,
 		Downloaded: v.Downloaded, Date: v.SoldAt,
@@ -242,7 +258,7 @@ func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string)
 			return conflict("purchase_"+string(p.State), "Nothing changed: "+stateReason(p))
 		}
 		p.State, p.StateAt = StateRefunded, s.timestamp()
-		if err := tx.SetPurchaseState(ctx, p.Digest, p.State, p.StateAt); err != nil {
+		if err := tx.SetPurchaseState(ctx, p, p.State, p.StateAt); err != nil {
 			return err
 		}
 		return s.audit(ctx, tx, a, "purchase.refund", c.Workspace, p.Code, "")

@@ -30,8 +30,10 @@ type Options struct {
 	URL string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
-	Log     *slog.Logger
-	Now     func() time.Time
+	// CacheBytes bounds the memory in which answers are kept; 0 keeps none.
+	CacheBytes int64
+	Log        *slog.Logger
+	Now        func() time.Time
 }
 
 // Store is an open store. Its methods may be called from many goroutines.
@@ -41,6 +43,7 @@ type Store struct {
 	db       *storedb.DB
 	box      atomic.Pointer[seal.Box] // nil until Prepare has succeeded
 	held     held
+	answers  *answers
 	uses     uses
 	now      func() time.Time
 	log      *slog.Logger
@@ -63,9 +66,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, database: database, db: storedb.New(database), now: o.Now, log: o.Log}
+	s := &Store{options: o, database: database, db: storedb.New(database), answers: newAnswers(o.CacheBytes), now: o.Now, log: o.Log}
 	s.held.init()
 	database.Watch(sqldb.Watcher{Changed: s.held.changed, Lost: s.held.lost, Live: s.held.live})
+	database.Watch(sqldb.Watcher{Changed: s.answers.changed, Lost: s.answers.lost, Live: s.answers.live})
 	return s, nil
 }
 

@@ -347,3 +347,7 @@ func (f *fixture) dump(t testing.TB, table string) string {
 	}
 	return string(content)
 }
+
+func contextWithCancel(t testing.TB) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}

@@ -20,7 +20,8 @@ func (f *face) listItems(w http.ResponseWriter, r *http.Request) error {
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	return web.Cached(w, r, appendItems(items))
+	answer := items.Prepared(func(bodies []string) any { return web.Prepare(appendItems(bodies)) })
+	return answer.(*web.Prepared).Serve(w, r)
 }
 
 // appendItems makes the answer around the items' ready bytes.

@@ -2,6 +2,10 @@ package storedb
 
 import (
 	"context"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
 	"math"
 
 	"github.com/countersign/countersign"
@@ -128,7 +132,7 @@ func eachPurchase(fn func(Purchase) error) func(sqldb.Row) error {
 
 // AddPurchase writes a new one; [sqldb.ErrExists] when the code is taken.
 func (d *DB) AddPurchase(ctx context.Context, p Purchase) error {
-	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
+	if err := d.Mark(ctx, TopicPurchases, p.ref()); err != nil {
 		return err
 	}
 	_, err := d.Exec(ctx, `INSERT INTO purchases (`+purchaseColumns+`)
@@ -144,12 +148,27 @@ func purchaseArgs(p Purchase) []any {
 }
 
 // SetPurchaseState changes what became of a purchase.
-func (d *DB) SetPurchaseState(ctx context.Context, digest Digest, state State, at countersign.Timestamp) error {
-	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
+func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at countersign.Timestamp) error {
+	if err := d.Mark(ctx, TopicPurchases, p.ref()); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE code_digest = $3`, string(state), column(at), digest[:])
+	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE code_digest = $3`, string(state), column(at), p.Digest[:])
 	return err
+}
+
+// ref names the purchase in a mark: its workspace and its digest.
+func (p Purchase) ref() string { return fmt.Sprintf("%d-%x", p.WorkspaceID, p.Digest) }
+
+// ParsePurchaseRef reads the ref of a change of topic purchases; ok is false
+// when it means all purchases.
+func ParsePurchaseRef(ref string) (workspace int64, digest Digest, ok bool) {
+	id, text, _ := strings.Cut(ref, "-")
+	workspace, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || len(text) != 2*len(digest) {
+		return 0, Digest{}, false
+	}
+	_, err = hex.Decode(digest[:], []byte(text))
+	return workspace, digest, err == nil
 }
 
 // column is a timestamp as a column's value, NULL when it is zero.

@@ -143,7 +143,8 @@ func (d *DB) move(ctx context.Context, all, fresh, insert string, args ...any) (
 }
 
 // StageClashes lists the lines of staged purchases whose code belongs to another
-// workspace: in the store, or in an earlier line. Items must have been moved.
+// workspace: in the store or, where the store has it not, in the first line that
+// has it. Items must have been moved.
 func (d *DB) StageClashes(ctx context.Context) ([]int, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `
 		SELECT s.line FROM stage_purchases s JOIN items i ON i.id = s.item_id
@@ -154,6 +155,7 @@ func (d *DB) StageClashes(ctx context.Context) ([]int, error) {
 			JOIN stage_purchases f ON f.line = d.line JOIN items fi ON fi.id = f.item_id
 			JOIN stage_purchases s ON s.code_digest = d.code_digest JOIN items i ON i.id = s.item_id
 			WHERE fi.workspace_id <> i.workspace_id
+				AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = d.code_digest)
 		ORDER BY 1`)
 }
 

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"sync"
+
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/maypok86/otter/v2"
+)
+
+// answers keeps what was read for answers, up to a number of bytes. Whatever a
+// transaction changes is dropped before its Tx returns; a value is kept only if
+// no change came since its read began.
+type answers struct {
+	cache *otter.Cache[answerKey, answer] // nil: switched off
+	mu    sync.Mutex
+	// generation counts changes; fed tells whether those of others arrive.
+	generation uint64
+	fed        bool
+}
+
+// answerKey is a purchase of a workspace by the digest of its code, or with no
+// digest the workspace's list of items.
+type answerKey struct {
+	workspace int64
+	digest    storedb.Digest
+}
+
+// answer is what is kept. size is about what it holds in memory, in bytes.
+type answer interface{ size() int }
+
+// entryBytes is about what the cache itself spends on an entry.
+const entryBytes = 300
+
+func newAnswers(bytes int64) *answers {
+	a := new(answers)
+	if bytes > 0 {
+		a.cache = otter.Must(&otter.Options[answerKey, answer]{
+			MaximumWeight: uint64(bytes),
+			Weigher:       func(_ answerKey, v answer) uint32 { return uint32(min(v.size()+entryBytes, 1<<31)) },
+		})
+	}
+	return a
+}
+
+// changed drops what a transaction has changed: one purchase when ref names it,
+// everything otherwise.
+func (a *answers) changed(topic, ref string) {
+	if topic == storedb.TopicKeys {
+		return
+	}
+	a.drop(func() {
+		workspace, digest, ok := storedb.ParsePurchaseRef(ref)
+		if topic == storedb.TopicPurchases && ok {
+			a.cache.Invalidate(answerKey{workspace, digest})
+			return
+		}
+		a.cache.InvalidateAll()
+	})
+}
+
+func (a *answers) lost() { a.drop(func() { a.fed = false; a.cache.InvalidateAll() }) }
+func (a *answers) live() { a.drop(func() { a.fed = true; a.cache.InvalidateAll() }) }
+
+func (a *answers) drop(what func()) {
+	if a.cache == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.generation++
+	what()
+}
+
+// find gives what is kept, or the generation at which a read begins.
+func (a *answers) find(key answerKey) (kept answer, generation uint64) {
+	if a.cache == nil {
+		return nil, 0
+	}
+	if kept, ok := a.cache.GetIfPresent(key); ok {
+		return kept, 0
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return nil, a.generation
+}
+
+// keep keeps what was read, unless a change came since its read began.
+func (a *answers) keep(key answerKey, v answer, generation uint64) {
+	if a.cache == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fed && a.generation == generation {
+		a.cache.Set(key, v)
+	}
+}
+
+// keptPurchase is a purchase with its item's body.
+type keptPurchase struct{ storedb.Validation }
+
+func (k *keptPurchase) size() int { return len(k.ItemBody) + len(k.Code) + 250 }
+
+// Items is the items of a workspace as the API prints them, by id. It may be
+// shared by many requests.
+type Items struct {
+	bodies   []string
+	bytes    int
+	once     sync.Once
+	prepared any
+}
+
+// Prepared gives what prepare makes of the items' bodies. It is called once for
+// as long as the items are kept.
+func (i *Items) Prepared(prepare func(bodies []string) any) any {
+	i.once.Do(func() { i.prepared, i.bodies = prepare(i.bodies), nil })
+	return i.prepared
+}
+
+// size counts the bytes and, beside them, a compressed copy.
+func (i *Items) size() int { return i.bytes + i.bytes/4 }

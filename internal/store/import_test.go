@@ -1,0 +1,403 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheSameFileTwiceChangesNothing(t *testing.T) {
+	file := lines(slices.Collect(sample.Lines(sample.Options{Keys: true}))...)
+	engines(t, func(t *testing.T, f *fixture) {
+		first := f.mustImport(t, file)
+		want := ImportReport{
+			Lines: strings.Count(file, "\n"), Written: true, Workspaces: Moved{New: f.rows(t, "workspaces")}, Keys: Moved{New: f.rows(t, "keys")},
+			Items: Moved{New: f.rows(t, "items")}, Purchases: Moved{New: f.rows(t, "purchases")},
+		}
+		if diff := cmp.Diff(want, first); diff != "" || first.Purchases.New < 1200 {
+			t.Errorf("the first import: %s", diff)
+		}
+		exported, dumped := f.mustExport(t, true), f.rows(t, "items")+f.rows(t, "purchases")
+		second := f.mustImport(t, file)
+		same := func(m Moved) Moved { return Moved{Same: m.New} }
+		want = ImportReport{
+			Lines: first.Lines, Written: true, Workspaces: same(first.Workspaces), Keys: same(first.Keys), Items: same(first.Items), Purchases: same(first.Purchases),
+		}
+		if diff := cmp.Diff(want, second); diff != "" {
+			t.Errorf("the second import: %s", diff)
+		}
+		if f.mustExport(t, true) != exported || f.rows(t, "items")+f.rows(t, "purchases") != dumped {
+			t.Error("the second import changed the store")
+		}
+	})
+}
+
+// Every member of a line is written, and written again when it is edited.
+func TestEditedLineUpdates(t *testing.T) {
+	https := `"https://new.example/a?b=1&c=2"`
+	cases := []struct {
+		line    func(members ...string) string
+		members []string
+	}{
+		{func(m ...string) string { return workspaceText("ada", m...) }, []string{
+			`"name":{"firstname":"Augusta","lastname":""}`, `"email":"new@shop.example"`, `"balance":-3.07`, `"currency":"EUR"`,
+			`"profile":{"heading":"h"}`, `"profile":{"description":"<d>"}`, `"profile":{"contact":{"email":"c@d.example"}}`,
+			`"profile":{"social_links":{"z":` + https + `,"a":` + https + `}}`, `"profile":{"media":{"avatar":` + https + `}}`,
+			`"profile":{"media":{"cover":` + https + `}}`, `"registered_at":"2020-01-01T00:00:00Z"`,
+			`"always_200":true`, `"refuse_query_keys":true`, `"quota":5`,
+		}},
+		{func(m ...string) string { return itemText("ada", 1, m...) }, []string{
+			`"kind":"audio"`, `"kind":"video"`, `"support":false`, `"name":"new"`, `"description":"<d>"`, `"category":"c"`, `"sub_category":"s"`,
+			`"options":["b","a"]`, `"version":"2"`, `"version":1.5`, `"demo_link":` + https, `"tags":["t"]`, `"media":{"thumbnail":` + https + `}`,
+			`"media":{"preview_image":` + https + `}`, `"media":{"preview_video":` + https + `}`, `"media":{"preview_audio":` + https + `}`,
+			`"media":{"screenshots":[` + https + `]}`, `"price":{"regular":0.1}`, `"price":{"extended":49}`, `"currency":"EUR"`,
+			`"published_at":"2020-01-01T00:00:00Z"`,
+		}},
+		{func(m ...string) string { return purchaseText("ada", 1, "a-code", m...) }, []string{
+			`"item_id":2`, `"purchase_code":"A-Code"`, `"license_type":"Extended"`, `"price":0.01`, `"currency":"EUR"`,
+			`"supported_until":"2025-01-01T00:00:00Z"`, `"downloaded":true`, `"date":"2020-01-01T00:00:00Z"`, `"state":"refunded"`,
+			`"buyer":{"name":"b"}`, `"buyer":{"email":"b@c.example"}`,
+		}},
+		{func(m ...string) string { return keyText("ada", "bound", m...) }, []string{
+			`"class":"publishable","item_id":2`, `"class":"secret"`, `"key":"another-key-0123456789"`, `"expires_at":"2027-01-01T00:00:00Z"`,
+			`"revoked_at":"2026-01-01T00:00:00Z"`, `"previous_key":"earlier-key-0123456789"`, `"previous_expires_at":"2026-12-01T00:00:00Z"`,
+		}},
+	}
+	engines(t, func(t *testing.T, f *fixture) {
+		base := twoShops + lines(purchaseText("ada", 1, "a-code"))
+		for _, c := range cases {
+			for i, member := range c.members {
+				// Keys keep what a line does not name, so each edit has a key of its own.
+				name := `"name":"bound ` + text(i) + `"`
+				key := keyText("ada", "", name, `"class":"publishable","item_id":1`, `"key":"key-number-`+text(i)+`-of-many"`)
+				line := c.line(member)
+				if strings.Contains(line, `"type":"key"`) {
+					line = c.line(member, name)
+				}
+				f.mustImport(t, base+key+"\n")
+				was := f.mustExport(t, true)
+				report := f.mustImport(t, line)
+				changed := report.Workspaces.Changed + report.Items.Changed + report.Purchases.Changed + report.Keys.Changed
+				if now := f.mustExport(t, true); changed != 1 || now == was {
+					t.Errorf("%s: %d lines changed, the export changed: %t", member, changed, now != was)
+				}
+				report = f.mustImport(t, line)
+				if same := report.Workspaces.Same + report.Items.Same + report.Purchases.Same + report.Keys.Same; same != 1 {
+					t.Errorf("%s: the second time %+v", member, report)
+				}
+			}
+		}
+	})
+}
+
+func TestEditedItemIsPrintedAnew(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		f.mustImport(t, lines(purchaseText("ada", 1, "a-code"), itemText("ada", 1, `"name":"Renamed"`)))
+		valid, err := f.ValidatePurchase(t.Context(), f.actorOf(t, token), "a-code")
+		if err != nil || !strings.Contains(valid.ItemBody, `"name":"Renamed"`) {
+			t.Errorf("%s, %v", valid.ItemBody, err)
+		}
+	})
+}
+
+func TestOfSeveralLinesTheLastCounts(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, twoShops+lines(
+			workspaceText("ada", `"quota":1`), workspaceText("ada", `"quota":2`),
+			itemText("ada", 1, `"name":"first"`), itemText("ada", 1, `"name":"last"`),
+			purchaseText("ada", 1, "a-code", `"price":1`), purchaseText("ada", 2, "A-CODE", `"price":2`), purchaseText("ada", 1, "a-Code", `"price":3`),
+			keyText("ada", "web", `"key":"first-key-0123456789"`), keyText("ada", "web", `"key":"last-key-0123456789"`),
+		))
+		got := f.mustExport(t, true)
+		for want, times := range map[string]int{
+			`"quota":2`: 1, `"name":"last"`: 1, `"name":"first"`: 0, `"purchase_code"`: 1, `"purchase_code":"a-Code","license_type":"Regular","price":3.00`: 1,
+			`"key":"last-key-0123456789"`: 1, `first-key`: 0,
+		} {
+			if n := strings.Count(got, want); n != times {
+				t.Errorf("%s is there %d times, want %d", want, n, times)
+			}
+		}
+		if f.rows(t, "purchases") != 1 {
+			t.Errorf("%d purchases", f.rows(t, "purchases"))
+		}
+	})
+}
+
+// A code that a workspace has is nobody else's, in whatever letters; the first
+// line of a file has it.
+func TestClashOfCodes(t *testing.T) {
+	const taken = "this purchase code is taken; codes are unique in the whole store, whatever their letters' case"
+	cases := []struct {
+		name  string
+		store string // imported before
+		file  []string
+		bad   []int // numbers of lines
+		want  string
+	}{
+		{"with the store", purchaseText("bob", 3, "code"), []string{purchaseText("ada", 1, "CODE")}, []int{1}, "bob 3 code"},
+		{"within the file, the first line has it", "", []string{purchaseText("ada", 1, "code"), purchaseText("bob", 3, "Code"), purchaseText("bob", 3, "other")}, []int{2}, "ada 1 code bob 3 other"},
+		{"within the file, the owner may repeat it", "", []string{purchaseText("ada", 1, "code"), purchaseText("bob", 3, "Code"), purchaseText("ada", 2, "CODE")}, []int{2}, "ada 2 CODE"},
+		{"the store counts before the file", purchaseText("bob", 3, "code"), []string{purchaseText("ada", 1, "CODE"), purchaseText("bob", 3, "Code", `"price":5`)}, []int{1}, "bob 3 Code"},
+		{"with the store, twice", purchaseText("bob", 3, "code"), []string{purchaseText("ada", 1, "CODE"), purchaseText("ada", 2, "Code")}, []int{1, 2}, "bob 3 code"},
+		{"no clash within a workspace", purchaseText("ada", 1, "code"), []string{purchaseText("ada", 2, "CODE")}, nil, "ada 2 CODE"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			shops(t, func(t *testing.T, f *fixture) {
+				if c.store != "" {
+					f.mustImport(t, lines(c.store))
+				}
+				report, bad := f.importText(t, lines(c.file...), ImportOptions{SkipBad: true})
+				var numbers []int
+				for _, r := range bad {
+					numbers = append(numbers, r.Line)
+					if r.Reason != taken {
+						t.Errorf("line %d: %s", r.Line, r.Reason)
+					}
+				}
+				if !slices.Equal(numbers, c.bad) || report.Bad != len(c.bad) {
+					t.Errorf("bad lines %v, want %v", numbers, c.bad)
+				}
+				var got []string
+				for _, workspace := range []string{"ada", "bob"} {
+					err := f.Purchases(t.Context(), operator, workspace, PurchaseFilter{}, func(p Purchase) error {
+						got = append(got, workspace, text(int(p.ItemID)), p.Code)
+						return nil
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if strings.Join(got, " ") != c.want {
+					t.Errorf("purchases %s, want %s", strings.Join(got, " "), c.want)
+				}
+			})
+		})
+	}
+}
+
+// A clash is reported with the text of its line, for the file of rejected lines.
+func TestBadLinesComeWithTheirTexts(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		file := []string{"nonsense", purchaseText("ada", 1, "code"), "", purchaseText("bob", 3, "CODE"), `{"type":"x"}`}
+		got := map[int]string{}
+		_, err := f.Import(t.Context(), operator, strings.NewReader(lines(file...)), ImportOptions{
+			Bad: func(line int, _ string, raw []byte) { got[line] = string(raw) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[int]string{1: file[0], 4: file[3], 5: file[4]}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestFormsOfAFile(t *testing.T) {
+	good := []string{workspaceText("ada"), itemText("ada", 1), purchaseText("ada", 1, "code")}
+	cases := []struct{ name, file string }{
+		{"lines end with a line feed", strings.Join(good, "\n") + "\n"},
+		{"the last line has no end", strings.Join(good, "\n")},
+		{"lines end as on Windows", strings.Join(good, "\r\n") + "\r\n"},
+		{"a byte order mark begins it", "\ufeff" + strings.Join(good, "\n")},
+		{"a byte order mark and a blank line begin it", "\ufeff\n" + strings.Join(good, "\n")},
+		{"blank lines stand between", "\n\n" + strings.Join(good, "\n \t\n\r\n") + "\n\n"},
+		{"spaces stand around lines", "  " + strings.Join(good, "  \n\t")},
+		{"the type stands last", strings.Join([]string{`{"username":"ada","currency":"USD","registered_at":"2024-04-27 12:00:00","type":"workspace"}`, good[1], good[2]}, "\n")},
+		{"space stands inside a line", strings.ReplaceAll(strings.Join(good, "\n"), `,"`, ` , "`)},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			engines(t, func(t *testing.T, f *fixture) {
+				report := f.mustImport(t, c.file)
+				if report.Lines != 3 || f.rows(t, "workspaces") != 1 || f.rows(t, "items") != 1 || f.rows(t, "purchases") != 1 {
+					t.Errorf("report %+v", report)
+				}
+			})
+		})
+	}
+}
+
+func TestEmptyFile(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, file := range []string{"", "\n", "\ufeff"} {
+			if report := f.mustImport(t, file); report.Lines != 0 {
+				t.Errorf("%q: %+v", file, report)
+			}
+		}
+	})
+}
+
+func TestLineThatIsTooLong(t *testing.T) {
+	pad := func(size int) string {
+		line := itemText("ada", 9, `"description":""`)
+		return strings.Replace(line, `"description":""`, `"description":"`+strings.Repeat(" ", size-len(line))+`"`, 1)
+	}
+	engines(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, twoShops)
+		for size, reason := range map[int]string{
+			maxLine: "description is longer than 100000 characters", maxLine + 1: "the line is longer than 1048576 bytes", 3 * maxLine: "the line is longer than 1048576 bytes",
+		} {
+			report, bad := f.importText(t, lines(pad(size), purchaseText("ada", 1, "code-"+text(size))), ImportOptions{SkipBad: true})
+			if len(bad) != 1 || bad[0] != (rejected{1, reason}) || report.Purchases.New != 1 {
+				t.Errorf("%d bytes: %v, %+v", size, bad, report)
+			}
+		}
+	})
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		counts := func() (n []int64) {
+			for _, table := range []string{"workspaces", "items", "purchases", "keys", "changes", "audit"} {
+				n = append(n, f.rows(t, table))
+			}
+			return n
+		}
+		before, exported := counts(), f.mustExport(t, false)
+		file := lines(workspaceText("eve"), itemText("ada", 1, `"name":"new"`), purchaseText("ada", 1, "code"), keyText("ada", "web"), "bad")
+		for _, skip := range []bool{false, true} {
+			report, bad := f.importText(t, file, ImportOptions{DryRun: true, SkipBad: skip})
+			want := ImportReport{Lines: 5, Bad: 1, Workspaces: Moved{New: 1}, Items: Moved{Changed: 1}, Purchases: Moved{New: 1}, Keys: Moved{New: 1}}
+			if report != want || len(bad) != 1 {
+				t.Errorf("report %+v, want %+v", report, want)
+			}
+		}
+		if !slices.Equal(counts(), before) || f.mustExport(t, false) != exported {
+			t.Error("something was written")
+		}
+	})
+}
+
+// brokenFile fails after some bytes, as a disk does.
+type brokenFile struct {
+	io.ReadSeeker
+	err error
+}
+
+func (b brokenFile) Read(p []byte) (int, error) {
+	n, err := b.ReadSeeker.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = b.err
+	}
+	return n, err
+}
+
+func TestFileThatCannotBeReadToItsEnd(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		file := brokenFile{strings.NewReader(lines(purchaseText("ada", 1, "code")) + `{"type":"purch`), errors.New("input/output error")}
+		report, err := f.Import(t.Context(), operator, file, ImportOptions{SkipBad: true})
+		if !errors.Is(err, file.err) || report.Written || f.rows(t, "purchases") != 0 {
+			t.Errorf("%+v, %v, %d purchases", report, err, f.rows(t, "purchases"))
+		}
+	})
+}
+
+// meddler calls a function when half of a file has been read.
+type meddler struct {
+	*strings.Reader
+	half func()
+}
+
+func (m *meddler) Read(p []byte) (int, error) {
+	if m.half != nil && m.Len() < int(m.Size())/2 {
+		m.half()
+		m.half = nil
+	}
+	return m.Reader.Read(p)
+}
+
+// While lines are staged, other processes write.
+func TestImportBlocksNoWriterWhileItReads(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		other := f.again(t)
+		var file strings.Builder
+		for i := range 2000 {
+			file.WriteString(purchaseText("ada", 1, "code-"+text(i)) + "\n")
+		}
+		called := false
+		_, err := f.Import(t.Context(), operator, &meddler{strings.NewReader(file.String()), func() {
+			called = true
+			if _, err := other.CreatePurchase(t.Context(), operator, "ada", Purchase{ItemID: 1, License: "Regular", Code: "meanwhile"}); err != nil {
+				t.Errorf("another writer: %v", err)
+			}
+		}}, ImportOptions{})
+		if err != nil || !called || f.rows(t, "purchases") != 2001 {
+			t.Errorf("%d purchases, %v", f.rows(t, "purchases"), err)
+		}
+	})
+}
+
+func TestCancelledImportWritesNothing(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		ctx, cancel := contextWithCancel(t)
+		var file strings.Builder
+		for i := range 3000 {
+			file.WriteString(purchaseText("ada", 1, "code-"+text(i)) + "\n")
+		}
+		_, err := f.Import(ctx, operator, &meddler{strings.NewReader(file.String()), cancel}, ImportOptions{})
+		if err == nil || f.rows(t, "purchases") != 0 {
+			t.Errorf("%v, %d purchases", err, f.rows(t, "purchases"))
+		}
+		f.mustImport(t, lines(purchaseText("ada", 1, "afterwards")))
+	})
+}
+
+func TestProgressEndsAtTheEndOfTheFile(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		var file strings.Builder
+		for i := range 2500 {
+			file.WriteString(purchaseText("ada", 1, "code-"+text(i)) + "\n")
+		}
+		var told []int64
+		_, err := f.Import(t.Context(), operator, strings.NewReader(file.String()), ImportOptions{Progress: func(bytes int64) { told = append(told, bytes) }})
+		if err != nil || len(told) != 3 || !slices.IsSorted(told) || told[2] != int64(file.Len()) {
+			t.Errorf("told %v of %d, %v", told, file.Len(), err)
+		}
+	})
+}
+
+// When a state changed is kept, given or taken from the clock.
+func TestTimeOfAChangedState(t *testing.T) {
+	given := `"state_at":"2026-05-05T05:05:05Z"`
+	cases := []struct{ name, first, second, want string }{
+		{"a new purchase keeps what its line says", `"state":"refunded",` + given, "", "refunded 2026-05-05T05:05:05Z"},
+		{"of a new purchase nothing is made up", `"state":"refunded"`, "", "refunded"},
+		{"a change is dated now", `"state":"active"`, `"state":"revoked"`, "revoked 2026-11-01T12:00:00Z"},
+		{"a change is dated as its line says", `"state":"active"`, `"state":"revoked",` + given, "revoked 2026-05-05T05:05:05Z"},
+		{"the same state keeps its time", `"state":"refunded",` + given, `"state":"refunded"`, "refunded 2026-05-05T05:05:05Z"},
+		{"another bad state is dated anew", `"state":"refunded",` + given, `"state":"charged_back"`, "charged_back 2026-11-01T12:00:00Z"},
+		{"an active purchase has none", `"state":"refunded",` + given, `"state":"active"`, "active"},
+		{"an absent state means active", `"state":"refunded",` + given, `"downloaded":false`, "active"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			shops(t, func(t *testing.T, f *fixture) {
+				f.mustImport(t, lines(purchaseText("ada", 1, "code", c.first)))
+				if c.second != "" {
+					f.mustImport(t, lines(purchaseText("ada", 1, "code", c.second)))
+					if again := f.mustImport(t, lines(purchaseText("ada", 1, "code", c.second))); again.Purchases.Same != 1 {
+						t.Errorf("the second time: %+v", again.Purchases)
+					}
+				}
+				shown, err := f.ShowPurchase(t.Context(), operator, "code")
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := string(shown.Purchase.State)
+				if !shown.Purchase.StateAt.IsZero() {
+					got += " " + shown.Purchase.StateAt.String()
+				}
+				if got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+			})
+		})
+	}
+}
