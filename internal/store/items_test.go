@@ -66,10 +66,11 @@ func TestItemsOfAKeyAreThoseOfItsWorkspace(t *testing.T) {
 		f.mustImport(t, lines(workspaceText("eve"), itemText("ada", 10), itemText("ada", 4)))
 		_, ada := f.mustCreate(t, NewKey{Workspace: "ada"})
 		_, eve := f.mustCreate(t, NewKey{Workspace: "eve"})
-		bodies, err := f.Items(t.Context(), f.actorOf(t, ada))
+		items, err := f.Items(t.Context(), f.actorOf(t, ada))
 		if err != nil {
 			t.Fatal(err)
 		}
+		bodies := items.Prepared(func(bodies []string) any { return bodies }).([]string)
 		var ids []string
 		for _, body := range bodies {
 			ids = append(ids, body[:strings.Index(body, ",")])

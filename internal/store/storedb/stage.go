@@ -74,6 +74,8 @@ type Moved struct {
 }
 
 // MoveItems writes the staged items; of several lines for one id the last counts.
+// An id that another workspace took after the line was checked fails: its
+// workspace would become NULL.
 func (d *DB) MoveItems(ctx context.Context) (Moved, error) {
 	if err := d.Mark(ctx, TopicItems, ""); err != nil {
 		return Moved{}, err
@@ -86,17 +88,19 @@ func (d *DB) MoveItems(ctx context.Context) (Moved, error) {
 		SELECT s.id, w.id, s.kind, s.support, s.name, s.description, s.category, s.sub_category, s.options, s.version, s.demo_link,
 			s.tags, s.media, s.regular, s.extended, s.currency, s.published_at, s.body
 		FROM stage_items s JOIN workspaces w ON w.username = s.workspace WHERE `+last+` ORDER BY s.id
-		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, support = excluded.support, name = excluded.name,
+		ON CONFLICT (id) DO UPDATE SET
+			workspace_id = CASE WHEN items.workspace_id = excluded.workspace_id THEN items.workspace_id END, kind = excluded.kind, support = excluded.support, name = excluded.name,
 			description = excluded.description, category = excluded.category, sub_category = excluded.sub_category,
 			options = excluded.options, version = excluded.version, demo_link = excluded.demo_link, tags = excluded.tags,
 			media = excluded.media, regular = excluded.regular, extended = excluded.extended, currency = excluded.currency,
 			published_at = excluded.published_at, body = excluded.body
 		WHERE items.body <> excluded.body OR items.kind <> excluded.kind OR items.support <> excluded.support
-			OR items.media <> excluded.media`)
+			OR items.media <> excluded.media OR items.workspace_id <> excluded.workspace_id`)
 }
 
 // MovePurchases writes the staged purchases; of several lines for one code the
 // last counts. A state that changed without saying when gets the time of the move.
+// A code that another workspace took meanwhile fails, as an item's id does.
 func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Moved, error) {
 	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
 		return Moved{}, err
@@ -113,7 +117,8 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Move
 		SELECT s.code_digest, s.code, i.workspace_id, s.item_id, s.license, s.price, s.currency, s.supported_until,
 			s.downloaded, s.sold_at, s.state, s.state_at, s.buyer_name, s.buyer_email
 		FROM stage_purchases s JOIN items i ON i.id = s.item_id WHERE `+last+` ORDER BY s.code_digest
-		ON CONFLICT (code_digest) DO UPDATE SET code = excluded.code, item_id = excluded.item_id, license = excluded.license,
+		ON CONFLICT (code_digest) DO UPDATE SET
+			workspace_id = CASE WHEN purchases.workspace_id = excluded.workspace_id THEN purchases.workspace_id END, code = excluded.code, item_id = excluded.item_id, license = excluded.license,
 			price = excluded.price, currency = excluded.currency, supported_until = excluded.supported_until,
 			downloaded = excluded.downloaded, sold_at = excluded.sold_at, state = excluded.state, state_at = `+stateAt+`,
 			buyer_name = excluded.buyer_name, buyer_email = excluded.buyer_email
@@ -122,7 +127,7 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Move
 			OR purchases.supported_until IS DISTINCT FROM excluded.supported_until OR purchases.downloaded <> excluded.downloaded
 			OR purchases.sold_at <> excluded.sold_at OR purchases.state <> excluded.state
 			OR purchases.state_at IS DISTINCT FROM `+stateAt+` OR purchases.buyer_name <> excluded.buyer_name
-			OR purchases.buyer_email <> excluded.buyer_email`, column(now))
+			OR purchases.buyer_email <> excluded.buyer_email OR purchases.workspace_id <> excluded.workspace_id`, column(now))
 }
 
 // move counts the staged rows and those that are new, then runs the insert.

@@ -1,0 +1,138 @@
+package storedb
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+var day = func() countersign.Timestamp {
+	t, err := countersign.ParseTimestamp("2024-04-27T12:00:00Z")
+	if err != nil {
+		panic(err)
+	}
+	return t
+}()
+
+// opened opens a database with the store's tables and the workspaces ada and bob.
+func opened(t *testing.T, at dbtest.DB) (d *DB, ada, bob int64) {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "store.db"), Schemas: Schemas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d = New(db)
+	var ids []int64
+	for _, name := range []string{"ada", "bob"} {
+		w := Workspace{Account: countersign.Account{Username: name, Currency: "USD", RegisteredAt: day}}
+		if err := d.AddWorkspace(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+		made, err := d.Workspace(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, made.ID)
+	}
+	return d, ids[0], ids[1]
+}
+
+func itemNumber(id int64) Item {
+	return Item{Kind: KindOther, Body: []byte("{}"), Item: countersign.Item{ID: id, Currency: "USD", PublishedAt: day}}
+}
+
+func codeNumber(n byte) Purchase {
+	return Purchase{Digest: Digest{n}, Code: string('a' + rune(n)), License: "Regular", Currency: "USD", SoldAt: day, State: StateActive}
+}
+
+// stageAndMove moves one item and one purchase of it; between calls meanwhile
+// when both are staged.
+func stageAndMove(t *testing.T, d *DB, workspace string, i Item, p Purchase, meanwhile func()) error {
+	t.Helper()
+	ctx := t.Context()
+	return d.Session(ctx, func(session *DB) error {
+		stage, err := session.NewStage(ctx)
+		if err != nil {
+			return err
+		}
+		p.ItemID = i.ID
+		if err := stage.AddItem(ctx, 1, workspace, i); err != nil {
+			return err
+		}
+		if err := stage.AddPurchase(ctx, 2, p); err != nil {
+			return err
+		}
+		if err := stage.Flush(ctx, session); err != nil {
+			return err
+		}
+		meanwhile()
+		return session.Tx(ctx, func(tx *DB) error {
+			if _, err := tx.MoveItems(ctx); err != nil {
+				return err
+			}
+			_, err := tx.MovePurchases(ctx, day)
+			return err
+		})
+	})
+}
+
+// What another process writes between the checks and the move must not end up in
+// two workspaces.
+func TestMoveTakesNothingFromAnotherWorkspace(t *testing.T) {
+	cases := []struct {
+		name      string
+		workspace string
+		item      Item
+		purchase  Purchase
+	}{
+		{"an item", "bob", itemNumber(1), codeNumber(2)},
+		{"a purchase", "bob", itemNumber(2), codeNumber(1)},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+				d, ada, bob := opened(t, at)
+				err := stageAndMove(t, d, c.workspace, c.item, c.purchase, func() {
+					if err := stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}); err != nil {
+						t.Fatal(err)
+					}
+				})
+				if err == nil {
+					t.Error("the move went through")
+				}
+				if owner, err := d.ItemWorkspace(t.Context(), 1); err != nil || owner != ada {
+					t.Errorf("item 1 belongs to workspace %d, %v; want %d", owner, err, ada)
+				}
+				p, err := d.PurchaseByDigest(t.Context(), Digest{1})
+				if err != nil || p.WorkspaceID != ada || p.ItemID != 1 {
+					t.Errorf("purchase %+v, %v", p, err)
+				}
+				if items, err := d.Items(t.Context(), bob); err != nil || len(items) != 0 {
+					t.Errorf("bob has %d items, %v", len(items), err)
+				}
+			})
+		})
+	}
+}
+
+func TestMoveOfTheSameWorkspaceGoesThrough(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		d, _, _ := opened(t, at)
+		for range 2 {
+			if err := stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
