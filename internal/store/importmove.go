@@ -127,23 +127,23 @@ func (imp *importer) oldKey(ctx context.Context, tx *storedb.DB, l keyLine) (k K
 	return k, err == nil, err
 }
 
-// keyFromLine is what a line makes of a key. What the line does not name stays;
-// a revoked key stays revoked. A new key whose line has no value gets one.
+// keyFromLine is what a line makes of a key. What the line does not name stays,
+// and an old file undoes nothing: a revoked key stays revoked, and a value that a
+// rotation has replaced does not come back. A new key whose line has no value
+// gets one.
 func (s *Store) keyFromLine(k Key, l keyLine) Key {
 	if l.Class != "" {
 		k.Class, k.ItemID = l.Class, l.ItemID
 	}
-	if l.Key != "" && seal.KeyDigest(l.Key) != k.Digest {
+	switch digest := seal.KeyDigest(l.Key); {
+	case l.Key == "" && k.ID == 0:
+		s.setValue(&k, newToken(k.Class))
+	case l.Key == "" || hasReplaced(k, digest):
+	case digest != k.Digest || k.Sealed == nil:
 		s.setValue(&k, l.Key)
 	}
-	if k.Sealed == nil && l.Key == "" && k.ID == 0 {
-		s.setValue(&k, newToken(k.Class))
-	}
-	if l.PreviousKey != "" {
-		digest := seal.KeyDigest(l.PreviousKey)
-		if k.Previous == nil || *k.Previous != digest {
-			k.Previous, k.PreviousSealed = &digest, s.box.Load().Seal(sealPurpose(digest), []byte(l.PreviousKey))
-		}
+	if digest := seal.KeyDigest(l.PreviousKey); l.PreviousKey != "" && digest != k.Digest && !hasReplaced(k, digest) {
+		k.Previous, k.PreviousSealed = &digest, s.box.Load().Seal(sealPurpose(digest), []byte(l.PreviousKey))
 	}
 	set := func(to *countersign.Timestamp, from *countersign.Timestamp) {
 		if from != nil {
@@ -156,6 +156,11 @@ func (s *Store) keyFromLine(k Key, l keyLine) Key {
 		set(&k.RevokedAt, l.RevokedAt)
 	}
 	return k
+}
+
+// hasReplaced tells whether a value is the one that a key had before.
+func hasReplaced(k Key, digest storedb.KeyDigest) bool {
+	return k.Previous != nil && *k.Previous == digest
 }
 
 // checkKey holds a key to an item of its workspace, and its values to itself.
@@ -186,8 +191,9 @@ func (imp *importer) checkKey(ctx context.Context, tx *storedb.DB, k Key) error 
 }
 
 func sameKey(a, b Key) bool {
+	sameSealed := (a.Sealed == nil) == (b.Sealed == nil)
 	samePrevious := (a.Previous == nil) == (b.Previous == nil) && (a.Previous == nil || *a.Previous == *b.Previous)
-	return samePrevious && a.Class == b.Class && a.ItemID == b.ItemID && a.Digest == b.Digest &&
+	return sameSealed && samePrevious && a.Class == b.Class && a.ItemID == b.ItemID && a.Digest == b.Digest &&
 		a.PreviousExpiresAt.Equal(b.PreviousExpiresAt.Time) && a.ExpiresAt.Equal(b.ExpiresAt.Time) && a.RevokedAt.Equal(b.RevokedAt.Time)
 }
 
