@@ -50,7 +50,14 @@ func (s *Store) Prepare(ctx context.Context) error {
 	case sqldb.StateNewer:
 		return conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
 	case sqldb.StateOlder:
-		return conflict("schema_older", "This database was written by an older version of countersign; run: countersign store migrate up")
+		check, err := s.db.Meta(ctx, keyCheck)
+		if err != nil {
+			return err
+		}
+		if check != "" {
+			return conflict("schema_older", "This database was written by an older version of countersign; run: countersign store migrate up")
+		}
+		fallthrough // a first run was ended before it had made all tables; nothing is in them
 	case sqldb.StateEmpty:
 		if err := s.database.Migrate(ctx); err != nil {
 			return err
