@@ -16,13 +16,14 @@ const (
 	defaultListen = "127.0.0.1:8080"
 	// defaultFailLimit is how many failures an address has a minute.
 	defaultFailLimit = 600
+	defaultCache     = "64MiB"
 )
 
 // serveFlags are the flags of store serve as they were typed.
 type serveFlags struct {
-	listen, baseURL, log, metrics string
-	proxies                       []string
-	failLimit                     int
+	listen, baseURL, log, metrics, cache string
+	proxies                              []string
+	failLimit                            int
 }
 
 // serveOptions are the flags of store serve once they are understood.
@@ -31,6 +32,7 @@ type serveOptions struct {
 	baseURL   string // without a trailing slash; empty for the address of each request
 	proxies   []netip.Prefix
 	failLimit int
+	cache     int64 // bytes
 	log       web.LogMode
 	metrics   string // empty: off
 }
@@ -41,6 +43,7 @@ func (f *serveFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.baseURL, "base-url", "", "the store's own `URL`, for addresses in answers (default what the request was sent to)")
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
 	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications and validations of an address a minute; 0 for no limit")
+	fs.StringVar(&f.cache, "cache", defaultCache, "`size` of the memory in which answers are kept, like 64MiB; 0 keeps none")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; answers of 500 and above are always logged")
 	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")
 	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
@@ -64,6 +67,8 @@ func (f *serveFlags) check(a *app, c *cobra.Command) (serveOptions, error) {
 	note("--base-url", err)
 	o.proxies, err = parseNetworks(f.proxies)
 	note("--trusted-proxy", err)
+	o.cache, err = parseSize(f.cache)
+	note("--cache", err)
 	o.log, err = web.ParseLogMode(f.log)
 	note("--log", err)
 	if f.failLimit < 0 {
@@ -113,4 +118,19 @@ func parseNetworks(texts []string) ([]netip.Prefix, error) {
 		all = append(all, network)
 	}
 	return all, nil
+}
+
+// parseSize reads a number of bytes with a unit: 64MiB, 512KiB, 1GiB, or plain.
+func parseSize(text string) (int64, error) {
+	number, unit := text, int64(1)
+	for i, name := range []string{"KiB", "MiB", "GiB"} {
+		if digits, ok := strings.CutSuffix(text, name); ok {
+			number, unit = digits, 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || n > 1<<40/unit {
+		return 0, fmt.Errorf("%q is no size like 64MiB", text)
+	}
+	return n * unit, nil
 }

@@ -65,11 +65,11 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 
 func TestServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 	r := command(t, t.TempDir(), "store", "serve", "--listen", "8080", "--base-url", "shop.example", "--trusted-proxy", "10.0.0.0/99",
-		"--log", "loud", "--fail-limit", "-1", "--metrics", "x")
+		"--log", "loud", "--fail-limit", "-1", "--metrics", "x", "--cache", "much")
 	if r.code != exitUsage {
 		t.Errorf("exit %d", r.code)
 	}
-	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: "} {
+	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: ", "--cache: "} {
 		if !strings.Contains(r.err, flag) {
 			t.Errorf("%q does not name %s", r.err, flag)
 		}
@@ -116,6 +116,19 @@ func TestVersionAndCompletionPrintOnStdout(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if r := command(t, "", "completion", shell); r.code != 0 || !strings.Contains(r.out, "countersign") || r.err != "" {
 			t.Errorf("completion %s: exit %d, %d bytes, stderr %q", shell, r.code, len(r.out), r.err)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "512": 512, "512KiB": 512 << 10, "64MiB": 64 << 20, "2GiB": 2 << 30} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("%s is %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "-1", "64MB", "64 MiB", "1.5GiB", "MiB", "9223372036854775807GiB"} {
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("%q is taken for %d", text, got)
 		}
 	}
 }

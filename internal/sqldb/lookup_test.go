@@ -15,7 +15,7 @@ func TestLookupServesManyAtOnce(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		exec(t, db, `INSERT INTO notes (id, text) VALUES (1, 'one'), (2, 'two')`)
-		lookup := db.Lookup(`SELECT text FROM notes WHERE `+anyBlob+` AND id = $2`)
+		lookup := db.Lookup(`SELECT text FROM notes WHERE ` + anyBlob + ` AND id = $2`)
 		var work sync.WaitGroup
 		for i := range 50 {
 			work.Go(func() {
@@ -34,7 +34,7 @@ func TestLookupSeesWhatOthersCommitted(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
-		lookup := db.Lookup(`SELECT count(*) FROM notes WHERE `+anyBlob+` AND id >= $2`)
+		lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyBlob + ` AND id >= $2`)
 		for want := range int64(3) {
 			var got int64
 			if err := lookup.Row(t.Context(), []byte{1}, 0, &got); err != nil || got != want {
@@ -52,7 +52,7 @@ func TestLookupOutlivesItsConnections(t *testing.T) {
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)
 	db := open(t, Options{URL: proxy.URL})
-	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE `+anyBlob+` AND id >= $2`)
+	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyBlob + ` AND id >= $2`)
 	var n int64
 	proxy.Cut()
 	wantUnavailable(t, lookup.Row(t.Context(), []byte{1}, 0, &n)) // down at its first use

@@ -1,53 +1,121 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// Prepared is a JSON body that can be served many times: its ETag and its length are worked out once. It is
-// immutable and may be shared.
+// compressFrom is the length from which a prepared answer is compressed for clients that ask for it. Compressing takes
+// longer than sending a small answer.
+const compressFrom = 16 << 10
+
+// Prepared is a JSON body that can be served many times: its ETag, its length and its compressed form are worked out
+// once. It is immutable and may be shared.
 type Prepared struct {
-	body   []byte
-	etag   []string
-	length []string
+	plain      coded
+	compressed func() coded
+}
+
+// coded is a body in one content coding, with the headers that belong to it.
+type coded struct {
+	body     []byte
+	etag     []string
+	length   []string
+	encoding []string // nil: none
 }
 
 // Prepare makes a prepared answer. The body must not change afterwards.
 func Prepare(body []byte) *Prepared {
-	return &Prepared{body: body, etag: []string{etagOf(body)}, length: []string{strconv.Itoa(len(body))}}
+	tag := tagOf(body)
+	p := &Prepared{plain: coded{body: body, etag: []string{`"` + tag + `"`}, length: lengthOf(body)}}
+	if len(body) >= compressFrom {
+		p.compressed = sync.OnceValue(func() coded {
+			small := compress(body)
+			return coded{body: small, etag: []string{`"` + tag + `-gzip"`}, length: lengthOf(small), encoding: valueGzip}
+		})
+	}
+	return p
 }
 
-// etagOf makes a strong ETag: 128 bits of the SHA-256 of the body.
-func etagOf(body []byte) string {
+// tagOf makes the value of a strong ETag: 128 bits of the SHA-256 of the body.
+func tagOf(body []byte) string {
 	sum := sha256.Sum256(body)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+func lengthOf(body []byte) []string { return []string{strconv.Itoa(len(body))} }
+
+func compress(body []byte) []byte {
+	var small bytes.Buffer
+	z := gzip.NewWriter(&small)
+	_, _ = z.Write(body) // a buffer takes everything
+	_ = z.Close()
+	return small.Bytes()
 }
 
 // Body returns the bytes; they must not be changed.
-func (p *Prepared) Body() []byte { return p.body }
+func (p *Prepared) Body() []byte { return p.plain.body }
 
 // Serve answers a read: 200 with the body, or 304 when the client has it. The answer may be kept by the client alone
 // and must be asked about each time. Methods other than GET and HEAD get no ETag and stay no-store, because some HTTP
 // stacks cache a POST by its URL.
 func (p *Prepared) Serve(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
+	f := p.choose(h, r)
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		h["Etag"] = p.etag
+		h["Etag"] = f.etag
 		h["Cache-Control"] = valueRevalidated
-		if noneMatch(r.Header["If-None-Match"], p.etag[0]) {
+		if noneMatch(r.Header["If-None-Match"], f.etag[0]) {
 			w.WriteHeader(http.StatusNotModified)
 			return nil
 		}
 	}
+	if f.encoding != nil {
+		h["Content-Encoding"] = f.encoding
+	}
 	h["Content-Type"] = valueJSON
-	h["Content-Length"] = p.length
+	h["Content-Length"] = f.length
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(p.body) // a client that has left is nobody to tell
+	_, _ = w.Write(f.body) // a client that has left is nobody to tell
 	return nil
+}
+
+// choose takes the content coding that the client asks for.
+func (p *Prepared) choose(h http.Header, r *http.Request) coded {
+	if p.compressed == nil {
+		return p.plain
+	}
+	h["Vary"] = valueAcceptEncoding
+	if acceptsGzip(r.Header["Accept-Encoding"]) {
+		return p.compressed()
+	}
+	return p.plain
+}
+
+var (
+	valueGzip           = []string{"gzip"}
+	valueAcceptEncoding = []string{"Accept-Encoding"}
+)
+
+// acceptsGzip reports whether Accept-Encoding names gzip with a weight above 0.
+func acceptsGzip(values []string) bool {
+	for _, list := range values {
+		for one := range strings.SplitSeq(list, ",") {
+			coding, weight, _ := strings.Cut(one, ";")
+			if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+				q, given := strings.CutPrefix(strings.TrimSpace(weight), "q=")
+				n, err := strconv.ParseFloat(q, 64)
+				return !given || (err == nil && n > 0)
+			}
+		}
+	}
+	return false
 }
 
 // Cached answers a read from a body that was not prepared, as [Prepared.Serve] does.

@@ -1,14 +1,19 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
 )
 
 func TestReadsAreRevalidated(t *testing.T) {
 	p := Prepare([]byte(success))
-	etag := p.etag[0]
+	etag := p.plain.etag[0]
 	tests := []struct {
 		name, method string
 		noneMatch    []string
@@ -65,7 +70,80 @@ func TestAPostIsNeverToBeKept(t *testing.T) {
 
 func TestETagsFollowTheBytes(t *testing.T) {
 	a, same, other := Prepare([]byte("a")), Prepare([]byte("a")), Prepare([]byte("b"))
-	if a.etag[0] != same.etag[0] || a.etag[0] == other.etag[0] {
-		t.Errorf("%s %s %s", a.etag, same.etag, other.etag)
+	if a.plain.etag[0] != same.plain.etag[0] || a.plain.etag[0] == other.plain.etag[0] {
+		t.Errorf("%s %s %s", a.plain.etag, same.plain.etag, other.plain.etag)
+	}
+}
+
+func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
+	large := Prepare([]byte(`"` + strings.Repeat("countersign ", 5000) + `"`))
+	small := Prepare([]byte(`"small"`))
+	for name, c := range map[string]struct {
+		answer   *Prepared
+		accept   string
+		encoding string
+	}{
+		"nobody asked":                      {large, "", ""},
+		"gzip is asked for":                 {large, "gzip", "gzip"},
+		"gzip among others, in any case":    {large, "br, GZIP;q=0.5", "gzip"},
+		"gzip is refused":                   {large, "gzip;q=0, br", ""},
+		"gzip with an unreadable weight":    {large, "gzip;q=x", ""},
+		"another coding alone":              {large, "br", ""},
+		"a small answer is not worth while": {small, "gzip", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.Header.Set("Accept-Encoding", c.accept)
+			w := httptest.NewRecorder()
+			if err := c.answer.Serve(w, r); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.Header().Get("Content-Encoding"); got != c.encoding {
+				t.Errorf("Content-Encoding %q, want %q", got, c.encoding)
+			}
+			body := w.Body.Bytes()
+			if got := w.Header().Get("Content-Length"); got != strconv.Itoa(len(body)) {
+				t.Errorf("Content-Length %s, and %d bytes came", got, len(body))
+			}
+			if c.encoding != "" {
+				z, err := gzip.NewReader(bytes.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if body, err = io.ReadAll(z); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(body, c.answer.Body()) {
+				t.Error("the body is not the prepared one")
+			}
+			if varies := w.Header().Get("Vary") == "Accept-Encoding"; varies != (c.answer == large) {
+				t.Errorf("Vary is %q", w.Header().Get("Vary"))
+			}
+		})
+	}
+}
+
+func TestEachCodingHasItsOwnETag(t *testing.T) {
+	large := Prepare([]byte(strings.Repeat("x", compressFrom)))
+	get := func(accept, match string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Encoding", accept)
+		r.Header.Set("If-None-Match", match)
+		w := httptest.NewRecorder()
+		if err := large.Serve(w, r); err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	plain, compressed := get("", "").Header().Get("ETag"), get("gzip", "").Header().Get("ETag")
+	if plain == compressed {
+		t.Errorf("both are %s", plain)
+	}
+	if code := get("gzip", compressed).Code; code != http.StatusNotModified {
+		t.Errorf("status %d for the compressed form's tag, want 304", code)
+	}
+	if code := get("gzip", plain).Code; code != http.StatusOK {
+		t.Errorf("status %d for the other form's tag, want 200", code)
 	}
 }

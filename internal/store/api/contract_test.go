@@ -25,7 +25,7 @@ func now() time.Time { return today }
 func openShop(t *testing.T, db dbtest.DB) *store.Store {
 	t.Helper()
 	ctx := t.Context()
-	s, err := store.Open(ctx, store.Options{Dir: db.Dir, URL: db.URL, Now: now})
+	s, err := store.Open(ctx, store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 8 << 20, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestContractOfLimits(t *testing.T) {
 }
 
 // TestContractOfAServer runs the scripts while the store does its background
-// work and holds its keys in memory.
+// work and holds keys and answers in memory.
 func TestContractOfAServer(t *testing.T) {
 	oracle := newOracle(t)
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
-	"math"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/seal"
@@ -132,7 +132,7 @@ func eachPurchase(fn func(Purchase) error) func(sqldb.Row) error {
 
 // AddPurchase writes a new one; [sqldb.ErrExists] when the code is taken.
 func (d *DB) AddPurchase(ctx context.Context, p Purchase) error {
-	if err := d.Mark(ctx, TopicPurchases, p.ref()); err != nil {
+	if err := d.Mark(ctx, TopicPurchases, p.Ref()); err != nil {
 		return err
 	}
 	_, err := d.Exec(ctx, `INSERT INTO purchases (`+purchaseColumns+`)
@@ -149,15 +149,15 @@ func purchaseArgs(p Purchase) []any {
 
 // SetPurchaseState changes what became of a purchase.
 func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at countersign.Timestamp) error {
-	if err := d.Mark(ctx, TopicPurchases, p.ref()); err != nil {
+	if err := d.Mark(ctx, TopicPurchases, p.Ref()); err != nil {
 		return err
 	}
 	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE code_digest = $3`, string(state), column(at), p.Digest[:])
 	return err
 }
 
-// ref names the purchase in a mark: its workspace and its digest.
-func (p Purchase) ref() string { return fmt.Sprintf("%d-%x", p.WorkspaceID, p.Digest) }
+// Ref names the purchase in a mark: its workspace and its digest.
+func (p Purchase) Ref() string { return fmt.Sprintf("%d-%x", p.WorkspaceID, p.Digest) }
 
 // ParsePurchaseRef reads the ref of a change of topic purchases; ok is false
 // when it means all purchases.

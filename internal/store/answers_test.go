@@ -1,0 +1,162 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// A value is kept only when nothing happened between the start of its read and
+// its keeping.
+func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
+	purchase := storedb.Purchase{WorkspaceID: 7, Digest: storedb.Digest{1}}
+	cases := []struct {
+		name      string
+		meanwhile func(*answers)
+		want      bool
+	}{
+		{"a read without a change is kept", func(*answers) {}, true},
+		{"a change of keys does not matter", func(a *answers) { a.changed(storedb.TopicKeys, "") }, true},
+		{"a change of this purchase drops it", func(a *answers) { a.changed(storedb.TopicPurchases, purchase.Ref()) }, false},
+		{"a change of all purchases drops it", func(a *answers) { a.changed(storedb.TopicPurchases, "") }, false},
+		{"a change of items drops it", func(a *answers) { a.changed(storedb.TopicItems, "") }, false},
+		{"a feed that was lost drops it", func(a *answers) { a.lost() }, false},
+		{"a feed that was lost and came back drops it", func(a *answers) { a.lost(); a.live() }, false},
+	}
+	key := answerKey{purchase.WorkspaceID, purchase.Digest}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			during, after := newAnswers(1<<20), newAnswers(1<<20)
+			during.live()
+			_, generation := during.find(key)
+			c.meanwhile(during)
+			during.keep(key, &keptPurchase{}, generation)
+			if kept, _ := during.find(key); (kept != nil) != c.want {
+				t.Errorf("a change during the read: kept %t, want %t", kept != nil, c.want)
+			}
+			after.live()
+			_, generation = after.find(key)
+			after.keep(key, &keptPurchase{}, generation)
+			c.meanwhile(after)
+			if kept, _ := after.find(key); (kept != nil) != c.want {
+				t.Errorf("a change after the read: kept %t, want %t", kept != nil, c.want)
+			}
+		})
+	}
+}
+
+func TestAnotherPurchaseStaysKept(t *testing.T) {
+	a := newAnswers(1 << 20)
+	a.live()
+	key := answerKey{7, storedb.Digest{1}}
+	_, generation := a.find(key)
+	a.keep(key, &keptPurchase{}, generation)
+	a.changed(storedb.TopicPurchases, storedb.Purchase{WorkspaceID: 7, Digest: storedb.Digest{2}}.Ref())
+	if kept, _ := a.find(key); kept == nil {
+		t.Error("a change of one purchase dropped another")
+	}
+}
+
+func TestAnswersStayWithinTheirBytes(t *testing.T) {
+	const limit = 100_000
+	a := newAnswers(limit)
+	a.live()
+	for i := range 1000 {
+		key := answerKey{int64(i), storedb.Digest{}}
+		_, generation := a.find(key)
+		a.keep(key, &Items{bytes: 1000}, generation)
+	}
+	a.cache.CleanUp()
+	if got := a.cache.WeightedSize(); got > limit {
+		t.Errorf("%d bytes are kept, more than %d", got, limit)
+	}
+}
+
+func TestNothingIsKeptWhenSwitchedOff(t *testing.T) {
+	a := newAnswers(0)
+	a.live()
+	key := answerKey{7, storedb.Digest{1}}
+	_, generation := a.find(key)
+	a.keep(key, &keptPurchase{}, generation)
+	if kept, _ := a.find(key); kept != nil {
+		t.Error("a value was kept")
+	}
+}
+
+// change is something that happens to the purchase keptCode and its workspace's
+// items after both were kept.
+type change struct {
+	do    func(t *testing.T, f *fixture)
+	code  string // what the purchase's validation answers then
+	items int    // how many items there are then
+}
+
+const keptCode = "kept-code"
+
+func TestKeptAnswersFollowEveryChange(t *testing.T) {
+	for name, c := range map[string]change{
+		"a refund": {func(t *testing.T, f *fixture) {
+			if _, err := f.RefundPurchase(t.Context(), operator, keptCode); err != nil {
+				t.Fatal(err)
+			}
+		}, "purchase_refunded", 2},
+		"an import of a purchase": {func(t *testing.T, f *fixture) {
+			f.mustImport(t, lines(purchaseText("ada", 1, keptCode, `"state":"revoked"`)))
+		}, "purchase_revoked", 2},
+		"an import of an item": {func(t *testing.T, f *fixture) { f.mustImport(t, lines(itemText("ada", 4))) }, "", 3},
+	} {
+		t.Run(name+" by this process", func(t *testing.T) {
+			shops(t, func(t *testing.T, f *fixture) { c.follow(t, f.withCache(t), nil) })
+		})
+		t.Run(name+" by another process", func(t *testing.T) {
+			shops(t, func(t *testing.T, f *fixture) { c.follow(t, f.withCache(t), f) })
+		})
+	}
+}
+
+// follow asks once, so that the answers are kept, makes the change in the other
+// store or else in this one, and asks again.
+func (c change) follow(t *testing.T, f, other *fixture) {
+	f.mustImport(t, lines(purchaseText("ada", 1, keptCode)))
+	w, err := f.Workspace(t.Context(), operator, "ada")
+	wantError(t, err, "")
+	a := people.Actor{Kind: people.KindKey, Workspace: w.ID}
+	told, live := make(chan struct{}, 100), make(chan struct{}, 1)
+	f.database.Watch(sqldb.Watcher{
+		Changed: func(string, string) { told <- struct{}{} }, Lost: func() {}, Live: func() { live <- struct{}{} },
+	})
+	f.run(t)
+	await(t, live)
+	_, err = f.ValidatePurchase(t.Context(), a, keptCode)
+	wantError(t, err, "")
+	_, err = f.Items(t.Context(), a)
+	wantError(t, err, "")
+	if n := f.answers.cache.EstimatedSize(); n != 2 {
+		t.Errorf("%d answers are kept, want 2", n)
+	}
+	if other == nil {
+		other = f
+	}
+	c.do(t, other)
+	await(t, told)
+	_, err = f.ValidatePurchase(t.Context(), a, keptCode)
+	wantError(t, err, c.code)
+	items, err := f.Items(t.Context(), a)
+	wantError(t, err, "")
+	if len(items.bodies) != c.items {
+		t.Errorf("%d items, want %d", len(items.bodies), c.items)
+	}
+}
+
+func (f *fixture) withCache(t *testing.T) *fixture {
+	t.Helper()
+	o := optionsOf(f.at, f.clock)
+	o.CacheBytes = 1 << 20
+	s := opened(t, o)
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{s, f.clock, f.at}
+}
