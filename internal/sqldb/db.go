@@ -60,15 +60,30 @@ type shared struct {
 }
 
 // patience is how long one answer of PostgreSQL is waited for: a network that
-// swallows everything would otherwise hold a request for minutes.
-const patience = 5 * time.Second
+// swallows everything would otherwise hold a request for minutes. queueing is
+// how long a connection is waited for when many want one, before that.
+const (
+	patience = 5 * time.Second
+	queueing = 8 * time.Second
+)
 
-// patient bounds the wait for one answer. SQLite is bounded by its busy timeout.
-func (s *shared) patient(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.engine == SQLite {
-		return ctx, func() {}
+// asking calls fn with something that answers outside a transaction, and a
+// context that bounds the wait for one answer. SQLite is bounded by its busy
+// timeout.
+func (db *DB) asking(ctx context.Context, fn func(context.Context, runner) error) error {
+	if db.engine == SQLite {
+		return fn(ctx, db.read)
 	}
-	return context.WithTimeout(ctx, s.patience)
+	queue, leave := context.WithTimeout(ctx, queueing)
+	conn, err := db.read.Conn(queue)
+	leave()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, db.patience)
+	defer cancel()
+	return fn(ctx, conn)
 }
 
 // Open opens the database. It creates a missing SQLite file but no table, and
@@ -106,10 +121,10 @@ func (db *DB) Close() error {
 
 // Ping asks the database for a sign of life.
 func (db *DB) Ping(ctx context.Context) error {
-	ctx, cancel := db.patient(ctx)
-	defer cancel()
-	var one int
-	return db.wrap(db.read.QueryRowContext(ctx, "SELECT 1").Scan(&one))
+	return db.wrap(db.asking(ctx, func(ctx context.Context, on runner) error {
+		var one int
+		return on.QueryRowContext(ctx, "SELECT 1").Scan(&one)
+	}))
 }
 
 // Session calls fn with a database that has one connection of its own, on which

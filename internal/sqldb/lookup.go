@@ -1,21 +1,15 @@
 package sqldb
 
-import (
-	"context"
-	"database/sql"
-	"sync"
-)
+import "context"
 
 // Lookup is one SELECT of at most one row for the read that everything waits
-// for. It is the single place below the common text of SQL: on PostgreSQL a
-// prepared statement, on SQLite a prepared statement on readers that hold a
-// snapshot open, which saves most of what a small query costs.
+// for. It is the single place below the common text of SQL: on SQLite a prepared
+// statement on readers that hold a snapshot open, which saves most of what a
+// small query costs.
 type Lookup struct {
 	db      *DB
 	query   string
-	mu      sync.RWMutex
-	stmt    *sql.Stmt // PostgreSQL
-	readers *readers  // SQLite
+	readers *readers // nil on PostgreSQL, whose driver prepares each text once a connection
 }
 
 // Lookup prepares query at its first use, so that a database that is down at
@@ -36,30 +30,7 @@ func (l *Lookup) Row(ctx context.Context, blob []byte, number int64, dest ...any
 	if l.readers != nil {
 		return l.db.wrap(l.readers.row(ctx, blob, number, dest))
 	}
-	ctx, cancel := l.db.patient(ctx)
-	defer cancel()
-	stmt, err := l.prepared(ctx)
-	if err != nil {
-		return l.db.wrap(err)
-	}
-	return l.db.wrap(stmt.QueryRowContext(ctx, blob, number).Scan(dest...))
-}
-
-func (l *Lookup) prepared(ctx context.Context) (*sql.Stmt, error) {
-	l.mu.RLock()
-	stmt := l.stmt
-	l.mu.RUnlock()
-	if stmt != nil {
-		return stmt, nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.stmt != nil {
-		return l.stmt, nil
-	}
-	stmt, err := l.db.read.PrepareContext(ctx, l.query)
-	if err == nil {
-		l.stmt = stmt
-	}
-	return stmt, err
+	return l.db.wrap(l.db.asking(ctx, func(ctx context.Context, on runner) error {
+		return on.QueryRowContext(ctx, l.query, blob, number).Scan(dest...)
+	}))
 }

@@ -25,9 +25,12 @@ func (q Queries) DB() *DB { return q.db }
 
 // One reads the single row of a query, or [ErrNotFound].
 func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) (T, error) {
-	ctx, cancel := q.patient(ctx)
-	defer cancel()
-	value, err := scan(q.reader().QueryRowContext(ctx, query, args...))
+	var value T
+	err := q.asking(ctx, func(ctx context.Context, on runner) error {
+		var err error
+		value, err = scan(on.QueryRowContext(ctx, query, args...))
+		return err
+	})
 	if err != nil {
 		var none T
 		return none, q.db.wrap(err)
@@ -37,16 +40,16 @@ func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query
 
 // List reads all rows of a query.
 func List[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
-	ctx, cancel := q.patient(ctx)
-	defer cancel()
 	var list []T
-	err := Each(ctx, q, func(r Row) error {
-		value, err := scan(r)
-		list = append(list, value)
-		return err
-	}, query, args...)
+	err := q.asking(ctx, func(ctx context.Context, on runner) error {
+		return each(ctx, on, func(r Row) error {
+			value, err := scan(r)
+			list = append(list, value)
+			return err
+		}, query, args...)
+	})
 	if err != nil {
-		return nil, err
+		return nil, q.db.wrap(err)
 	}
 	return list, nil
 }
@@ -54,17 +57,21 @@ func List[T any](ctx context.Context, q Queries, scan func(Row) (T, error), quer
 // Each calls fn with every row of a query, in constant memory. An error of fn
 // ends it.
 func Each(ctx context.Context, q Queries, fn func(Row) error, query string, args ...any) error {
-	rows, err := q.reader().QueryContext(ctx, query, args...)
+	return q.db.wrap(each(ctx, q.reader(), fn, query, args...))
+}
+
+func each(ctx context.Context, on runner, fn func(Row) error, query string, args ...any) error {
+	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
-		return q.db.wrap(err)
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := fn(rows); err != nil {
-			return q.db.wrap(err)
+			return err
 		}
 	}
-	return q.db.wrap(rows.Err())
+	return rows.Err()
 }
 
 // Value scans a single column, for [One] and [List].
@@ -90,13 +97,14 @@ type runner interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// patient bounds the wait for one answer outside a transaction. In one, a
-// statement may take long: an import moves a million rows.
-func (q Queries) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+// asking calls fn with something that answers, and a context that bounds the
+// wait for one answer. In a transaction a statement may take long: an import
+// moves a million rows.
+func (q Queries) asking(ctx context.Context, fn func(context.Context, runner) error) error {
 	if q.tx != nil {
-		return ctx, func() {}
+		return fn(ctx, q.tx.sql)
 	}
-	return q.db.patient(ctx)
+	return q.db.asking(ctx, fn)
 }
 
 func (q Queries) reader() runner {
