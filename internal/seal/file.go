@@ -2,6 +2,7 @@ package seal
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -49,12 +50,36 @@ func Stage(dir string) (*Box, error) {
 // LoadStaged reads the successor that an interrupted replacement left behind.
 func LoadStaged(dir string) (*Box, error) { return load(filepath.Join(dir, newFileName)) }
 
-// Replace puts the staged successor in the key file's place.
+// Replace puts the staged successor in the key file's place. What was there stays
+// beside it under its own name: it may belong to backups, or to another database.
 func Replace(dir string) error {
+	if err := keepAside(filepath.Join(dir, FileName)); err != nil {
+		return err
+	}
 	if err := os.Rename(filepath.Join(dir, newFileName), filepath.Join(dir, FileName)); err != nil {
 		return fmt.Errorf("seal: %w", err)
 	}
 	return syncDir(dir)
+}
+
+// keepAside gives a key file a second name, made of what is in it, so that the
+// place is never empty and two who do this at once don't disturb each other.
+func keepAside(path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	name := fmt.Sprintf("%x", sha256.Sum256(text))[:8]
+	if box, err := Parse(string(text)); err == nil {
+		name = KeyName(box.Check())
+	}
+	if err := os.Link(path, path+"."+name); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("seal: %w", err)
+	}
+	return nil
 }
 
 func load(path string) (*Box, error) {

@@ -163,10 +163,54 @@ func TestStagedKeyFileWaitsBesideTheOneInPlace(t *testing.T) {
 	if placed, err := Load(dir); err != nil || !placed.Matches(fresh.Check()) {
 		t.Errorf("after Replace: %v", err)
 	}
-	wantAlone(t, dir, FileName)
+	aside, err := os.ReadFile(filepath.Join(dir, FileName+"."+KeyName(old.Check())))
+	if err != nil {
+		t.Fatalf("the old key file was not kept: %v", err)
+	}
+	if kept, err := Parse(string(aside)); err != nil || !kept.Matches(old.Check()) {
+		t.Errorf("the file that was kept is not the old one: %v", err)
+	}
 	if err := Replace(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Replace without a staged file: %v, want os.ErrNotExist", err)
 	}
+	if placed, err := Load(dir); err != nil || !placed.Matches(fresh.Check()) {
+		t.Errorf("after a Replace that failed: %v", err)
+	}
+}
+
+func TestReplaceKeepsAlsoWhatIsNoKeyFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, FileName), []byte("half a key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Stage(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(dir); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, FileName+".*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept are %v, %v", kept, err)
+	}
+	if text, err := os.ReadFile(kept[0]); err != nil || string(text) != "half a key" {
+		t.Errorf("kept is %q, %v", text, err)
+	}
+}
+
+func TestReplaceOfAMissingKeyFile(t *testing.T) {
+	dir := t.TempDir()
+	fresh, err := Stage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(dir); err != nil {
+		t.Fatal(err)
+	}
+	if placed, err := Load(dir); err != nil || !placed.Matches(fresh.Check()) {
+		t.Error(err)
+	}
+	wantAlone(t, dir, FileName)
 }
 
 // wantAlone wants one file in a folder, readable by its owner alone.

@@ -35,6 +35,9 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if imp.options.DryRun || (!imp.options.SkipBad && imp.report.Bad+len(imp.bad) > 0) {
 		return errNotWritten
 	}
+	if err := imp.store.sameKeyFile(ctx, tx); err != nil {
+		return err
+	}
 	return imp.store.audit(ctx, tx, imp.actor, "store.import", "", "", "")
 }
 

@@ -39,7 +39,7 @@ type Access struct {
 // key_expired, all with the same message. It answers from memory, as far as
 // memory can be trusted.
 func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (Access, error) {
-	if s.box.Load() == nil {
+	if !s.prepared() {
 		return Access{}, errNotPrepared
 	}
 	if mistyped(key) {
@@ -117,6 +117,9 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 			return conflict("key_exists", fmt.Sprintf("The workspace %s already has a key named %q (revoked keys keep their names); choose another name", n.Workspace, n.Name))
 		}
 		if err != nil {
+			return err
+		}
+		if err := s.sameKeyFile(ctx, tx); err != nil {
 			return err
 		}
 		return s.audit(ctx, tx, a, "key.create", n.Workspace, n.Name, string(n.Class))
@@ -206,6 +209,9 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 		k.PreviousExpiresAt = countersign.At(s.now().Add(overlap))
 		token = newToken(k.Class)
 		s.setValue(k, token)
+		if err := s.sameKeyFile(ctx, tx); err != nil {
+			return err
+		}
 		return tx.UpdateKey(ctx, *k)
 	})
 	return k, token, err

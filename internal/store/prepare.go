@@ -209,18 +209,71 @@ func (s *Store) adopt(ctx context.Context, box *seal.Box) error {
 	})
 }
 
-// finishReplace ends a rekey that was interrupted between its commit and the
-// renaming of the key file.
+// finishReplace puts the key file of a rekey in its place, also of one that was
+// interrupted after its commit. It returns the key file that belongs to the
+// database, nil when that is not there.
 func (s *Store) finishReplace(check string) *seal.Box {
+	if s.options.KeyText != "" {
+		return nil
+	}
 	staged, err := seal.LoadStaged(s.options.Dir)
-	if err != nil || !staged.Matches(check) {
-		return nil
+	if err == nil && staged.Matches(check) {
+		err = seal.Replace(s.options.Dir) // another process may do the same
 	}
-	if err := seal.Replace(s.options.Dir); err != nil {
+	placed, loadErr := s.loadKey()
+	if loadErr == nil && placed.Matches(check) {
+		return placed
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		s.log.Error("the new key file could not be put in its place", "cause", err)
-		return nil
 	}
-	return staged
+	return nil
+}
+
+// sameKeyFile makes sure, at the end of a transaction that wrote something made
+// with the key file, that the database still belongs to it.
+func (s *Store) sameKeyFile(ctx context.Context, tx *storedb.DB) error {
+	check, err := tx.LockMeta(ctx, keyCheck)
+	if err == nil && !s.box.Load().Matches(check) {
+		return errKeyReplaced
+	}
+	return err
+}
+
+var errKeyReplaced = conflict("key_replaced", "The key file of this database was replaced (store rekey) after this program had read it; "+
+	"start it again, with the new key file in its data folder")
+
+// keyFileChanged is told of changes by all processes.
+func (s *Store) keyFileChanged(topic, _ string) {
+	if topic == storedb.TopicKeyFile {
+		s.outdated.Store(true)
+		s.askForKeyFile()
+	}
+}
+
+// askForKeyFile wakes watchKeyFile, also after changes may have been missed.
+func (s *Store) askForKeyFile() {
+	select {
+	case s.keyFile <- struct{}{}:
+	default:
+	}
+}
+
+// watchKeyFile returns errKeyReplaced when the database belongs to another key
+// file, and nil when ctx ends.
+func (s *Store) watchKeyFile(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.keyFile:
+		}
+		check, err := s.db.Meta(ctx, keyCheck)
+		if err == nil && !s.box.Load().Matches(check) {
+			s.outdated.Store(true)
+			return errKeyReplaced
+		}
+	}
 }
 
 func conflict(code, message string) error {

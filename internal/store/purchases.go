@@ -45,6 +45,9 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 		return Valid{}, errNoPurchase
 	}
 	v, err := s.purchase(ctx, a.Workspace, s.digest(code))
+	if !s.prepared() { // the digest was made with a key file that was replaced
+		return Valid{}, errNotPrepared
+	}
 	if err != nil {
 		return Valid{}, notFound(err, errNoPurchase)
 	}
@@ -237,6 +240,9 @@ func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor,
 		return conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
 	}
 	if err != nil {
+		return err
+	}
+	if err := s.sameKeyFile(ctx, tx); err != nil {
 		return err
 	}
 	return s.audit(ctx, tx, a, "purchase.create", workspace, p.Code, "")

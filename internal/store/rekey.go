@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
@@ -51,7 +49,7 @@ func (s *Store) rekeyable(ctx context.Context) error {
 	return nil
 }
 
-// oldKey is the key file in place when it belongs to the database, else nil.
+// oldKey is the key file that belongs to the database when it is there, else nil.
 func (s *Store) oldKey(ctx context.Context) *seal.Box {
 	check, err := s.db.Meta(ctx, keyCheck)
 	if err != nil {
@@ -59,7 +57,7 @@ func (s *Store) oldKey(ctx context.Context) *seal.Box {
 	}
 	box, err := s.loadKey()
 	if err != nil || !box.Matches(check) {
-		return nil
+		return s.finishReplace(check)
 	}
 	return box
 }
@@ -82,13 +80,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	}
 	err = s.db.Session(ctx, func(session *storedb.DB) error {
 		return session.Tx(ctx, func(tx *storedb.DB) error {
-			if err := rebuildDigests(ctx, tx, fresh); err != nil {
-				return err
-			}
-			if err := resealKeys(ctx, tx, old, fresh); err != nil {
-				return err
-			}
-			if err := tx.SetMeta(ctx, keyCheck, fresh.Check()); err != nil {
+			if err := replaceKey(ctx, tx, old, fresh); err != nil {
 				return err
 			}
 			return s.audit(ctx, tx, a, "store.rekey", "", "", fmt.Sprintf("%d key values dropped", len(plan.Dropped)))
@@ -97,25 +89,31 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	if err := s.keepOldKey(); err != nil {
-		return RekeyPlan{}, err
-	}
-	if err := seal.Replace(s.options.Dir); err != nil {
-		return RekeyPlan{}, err
+	if s.finishReplace(fresh.Check()) == nil {
+		return RekeyPlan{}, conflict("key_not_placed", fmt.Sprintf("The new key file lies beside %s but could not be put in its place; "+
+			"the next command tries that again", s.keyPath()))
 	}
 	s.box.Store(fresh)
+	s.outdated.Store(false)
 	return plan, nil
 }
 
-// keepOldKey puts a key file that is in place aside: it may belong to another
-// database, or to the backups of this one.
-func (s *Store) keepOldKey() error {
-	path := s.keyPath()
-	err := os.Rename(path, path+"."+s.now().UTC().Format("20060102T150405Z"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+// replaceKey brings everything in the database that depends on the key file from
+// an old one, nil when it is lost, to a new one.
+func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error {
+	if _, err := tx.LockMeta(ctx, keyCheck); err != nil {
+		return err
 	}
-	return err
+	if err := tx.Mark(ctx, storedb.TopicKeyFile, ""); err != nil {
+		return err
+	}
+	if err := rebuildDigests(ctx, tx, fresh); err != nil {
+		return err
+	}
+	if err := resealKeys(ctx, tx, old, fresh); err != nil {
+		return err
+	}
+	return tx.SetMeta(ctx, keyCheck, fresh.Check())
 }
 
 func rebuildDigests(ctx context.Context, tx *storedb.DB, box *seal.Box) error {

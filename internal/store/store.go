@@ -4,6 +4,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -42,6 +43,8 @@ type Store struct {
 	database *sqldb.DB
 	db       *storedb.DB
 	box      atomic.Pointer[seal.Box] // nil until Prepare has succeeded
+	outdated atomic.Bool              // the database belongs to another key file by now
+	keyFile  chan struct{}            // told when it may
 	held     held
 	answers  *answers
 	uses     uses
@@ -66,9 +69,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, database: database, db: storedb.New(database), answers: newAnswers(o.CacheBytes), now: o.Now, log: o.Log}
+	s := &Store{options: o, database: database, db: storedb.New(database), answers: newAnswers(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
 	s.held.init()
 	database.Watch(sqldb.Watcher{Changed: s.held.changed, Lost: s.held.lost, Live: s.held.live})
+	database.Watch(sqldb.Watcher{Changed: s.keyFileChanged, Lost: func() {}, Live: s.askForKeyFile})
 	database.Watch(sqldb.Watcher{Changed: s.answers.changed, Lost: s.answers.lost, Live: s.answers.live})
 	return s, nil
 }
@@ -90,22 +94,35 @@ func (s *Store) Run(ctx context.Context) error {
 	if err := s.prepareLater(ctx); err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	var work sync.WaitGroup
 	work.Go(func() { s.database.Feed(ctx) })
 	work.Go(func() { s.holdKeys(ctx) })
 	work.Go(func() { s.writeUsesEvery(ctx, useInterval) })
 	work.Go(func() { s.pruneEvery(ctx) })
+	work.Go(func() {
+		if err := s.watchKeyFile(ctx); err != nil {
+			stop(err)
+		}
+	})
 	work.Wait()
+	if cause := context.Cause(ctx); errors.Is(cause, errKeyReplaced) {
+		return cause
+	}
 	return nil
 }
 
 // Ready tells whether the store can answer: prepared, and its database alive.
 func (s *Store) Ready(ctx context.Context) error {
-	if s.box.Load() == nil {
+	if !s.prepared() {
 		return errNotPrepared
 	}
 	return s.database.Ping(ctx)
 }
+
+// prepared tells whether the store has the key file that belongs to its database.
+func (s *Store) prepared() bool { return s.box.Load() != nil && !s.outdated.Load() }
 
 var errNotPrepared = &countersign.Error{
 	Kind: countersign.KindUnavailable, Code: "unavailable", Message: "The store's database is not ready yet", RetryAfter: 2 * time.Second,

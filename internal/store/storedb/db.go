@@ -20,6 +20,8 @@ const (
 	TopicKeys      = "keys"
 	TopicItems     = "items"
 	TopicPurchases = "purchases"
+	// TopicKeyFile is the key file: every process that has read it must stop.
+	TopicKeyFile = "key_file"
 )
 
 // DB is the store's queries: on the pools, or inside the transaction whose

@@ -1,0 +1,400 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// rekeyable is a store with purchases and three keys: one rotated, one imported,
+// one without anything special.
+type rekeyable struct {
+	*fixture
+	tokens map[string]string // key's name → current value
+}
+
+func newRekeyable(t *testing.T, place dbtest.DB) rekeyable {
+	t.Helper()
+	r := rekeyable{prepared(t, place), map[string]string{}}
+	r.mustImport(t, twoShops+lines(purchaseText("ada", 1, "Code-A"), purchaseText("bob", 3, "code-b", `"state":"refunded"`),
+		keyText("bob", "imported", `"key":"bobs-key-0123456789"`)))
+	r.tokens["imported"] = "bobs-key-0123456789"
+	_, r.tokens["plain"] = r.mustCreate(t, NewKey{Workspace: "ada", Name: "plain"})
+	k, first := r.mustCreate(t, NewKey{Workspace: "ada", Name: "rotated"})
+	_, second, err := r.RotateKey(t.Context(), operator, k.ID, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.tokens["rotated"], r.tokens["rotated before"] = second, first
+	return r
+}
+
+// unlocked opens the store without preparing it, as the command rekey does.
+func (r rekeyable) unlocked(t *testing.T) *fixture {
+	t.Helper()
+	return &fixture{opened(t, optionsOf(r.at, r.clock)), r.clock, r.at}
+}
+
+// wantServed wants a store to answer for all purchases and keys.
+func (r rekeyable) wantServed(t *testing.T, f *fixture) {
+	t.Helper()
+	for name, token := range r.tokens {
+		if _, err := f.Authenticate(t.Context(), token, client); err != nil {
+			t.Errorf("the key %s: %v", name, err)
+		}
+	}
+	if _, err := f.ValidatePurchase(t.Context(), f.actorOf(t, r.tokens["plain"]), "CODE-a"); err != nil {
+		t.Errorf("a good code: %v", err)
+	}
+	_, err := f.ValidatePurchase(t.Context(), f.actorOf(t, r.tokens["imported"]), "code-b")
+	wantError(t, err, "purchase_refunded")
+}
+
+// wantShown wants the values of keys to be shown again, or not.
+func (r rekeyable) wantShown(t *testing.T, f *fixture, code string) {
+	t.Helper()
+	for _, name := range []string{"plain", "rotated", "imported"} {
+		workspace := map[string]string{"imported": "bob"}[name]
+		if workspace == "" {
+			workspace = "ada"
+		}
+		_, shown, err := f.RevealKey(t.Context(), operator, f.keyNamed(t, workspace, name).ID)
+		if codeOf(err) != code || (err == nil && shown != r.tokens[name]) {
+			t.Errorf("the key %s shows %q, %v; want the code %q", name, shown, err, code)
+		}
+	}
+}
+
+func names(keys []Key) (list []string) {
+	for _, k := range keys {
+		list = append(list, k.Workspace+"/"+k.Name)
+	}
+	return list
+}
+
+// keyFiles lists the key files of a data folder by the check values of what is in
+// them, the one in place first.
+func keyFiles(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, seal.FileName+"*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		box, err := seal.Parse(string(content))
+		if err != nil {
+			list = append(list, "unreadable")
+			continue
+		}
+		list = append(list, box.Check())
+	}
+	return list
+}
+
+func TestRekey(t *testing.T) {
+	cases := []struct {
+		name    string
+		before  func(t *testing.T, place dbtest.DB)
+		dropped bool
+		kept    int // key files that are put aside
+	}{
+		{"with the key file, everything is sealed anew", func(*testing.T, dbtest.DB) {}, false, 1},
+		{"without it, what was sealed is dropped", func(t *testing.T, place dbtest.DB) { remove(t, keyFile(place)) }, true, 0},
+		{"with another's, what was sealed is dropped and the file kept", func(t *testing.T, place dbtest.DB) {
+			remove(t, keyFile(place))
+			if _, err := seal.Create(place.Dir); err != nil {
+				t.Fatal(err)
+			}
+		}, true, 1},
+		{"with half a file, what was sealed is dropped and the file kept", func(t *testing.T, place dbtest.DB) {
+			write(t, keyFile(place), "countersign-key-1:AAAA")
+		}, true, 1},
+		{"with an abandoned successor, that is forgotten", func(t *testing.T, place dbtest.DB) {
+			if _, err := seal.Stage(place.Dir); err != nil {
+				t.Fatal(err)
+			}
+		}, false, 1},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+				r := newRekeyable(t, place)
+				old := r.box.Load().Check()
+				c.before(t, place)
+				aside := keyFiles(t, place.Dir)
+				f := r.unlocked(t)
+				plan, err := f.PlanRekey(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				done, err := f.Rekey(t.Context(), operator)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := []string(nil)
+				if c.dropped {
+					want = []string{"ada/plain", "ada/rotated", "bob/imported"}
+				}
+				if !slices.Equal(names(plan.Dropped), want) || !slices.Equal(names(done.Dropped), want) {
+					t.Errorf("planned to drop %q, dropped %q; want %q", names(plan.Dropped), names(done.Dropped), want)
+				}
+				code := map[bool]string{true: "key_not_kept"}[c.dropped]
+				for _, g := range []*fixture{f, r.again(t)} {
+					r.wantServed(t, g)
+					r.wantShown(t, g, code)
+				}
+				files := keyFiles(t, place.Dir)
+				if len(files) != 1+c.kept || files[0] == old || files[0] != f.box.Load().Check() {
+					t.Errorf("key files %q", files)
+				}
+				if c.kept == 1 && files[1] != aside[0] {
+					t.Errorf("put aside is %q, want %q", files[1], aside[0])
+				}
+				if !slices.Contains(f.audits(t), "store.rekey") {
+					t.Error("the rekey is not written down")
+				}
+			})
+		})
+	}
+}
+
+// More purchases than are read at once.
+func TestRekeyOfManyPurchases(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		const n = 25_000
+		var file strings.Builder
+		file.WriteString(twoShops)
+		for i := range n {
+			file.WriteString(purchaseText("ada", 1, fmt.Sprintf("Code-%d", i)) + "\n")
+		}
+		f.mustImport(t, file.String())
+		if _, err := f.Rekey(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if i%1000 != 0 && i != n-1 {
+				continue
+			}
+			if got, err := f.CheckPurchase(t.Context(), operator, fmt.Sprintf("CODE-%d", i)); err != nil || !got.Valid {
+				t.Errorf("code %d: %+v, %v", i, got, err)
+			}
+		}
+		if got := f.rows(t, "purchases"); got != n {
+			t.Errorf("%d purchases", got)
+		}
+	})
+}
+
+// A rekey that was interrupted after its commit is ended by whoever comes next,
+// and no key file is lost.
+func TestInterruptedRekeyIsFinished(t *testing.T) {
+	interrupted := map[string]func(t *testing.T, place dbtest.DB, oldFile, newFile []byte){
+		"before the old key file was put aside": func(t *testing.T, place dbtest.DB, oldFile, newFile []byte) {
+			write(t, keyFile(place), string(oldFile))
+			write(t, keyFile(place)+".new", string(newFile))
+		},
+		"before the new one was put in place": func(t *testing.T, place dbtest.DB, oldFile, newFile []byte) {
+			remove(t, keyFile(place))
+			write(t, keyFile(place)+".old", string(oldFile))
+			write(t, keyFile(place)+".new", string(newFile))
+		},
+		"of a store whose key file was lost": func(t *testing.T, place dbtest.DB, _, newFile []byte) {
+			remove(t, keyFile(place))
+			write(t, keyFile(place)+".new", string(newFile))
+		},
+	}
+	next := map[string]func(t *testing.T, f *fixture){
+		"a command": func(t *testing.T, f *fixture) {
+			if err := f.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"another rekey": func(t *testing.T, f *fixture) {
+			plan, err := f.PlanRekey(t.Context())
+			if err != nil || len(plan.Dropped) > 0 {
+				t.Errorf("plans to drop %q, %v", names(plan.Dropped), err)
+			}
+			if _, err := f.Rekey(t.Context(), operator); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for when, interrupt := range interrupted {
+		for who, comes := range next {
+			t.Run(when+", then "+who, func(t *testing.T) {
+				dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+					r := newRekeyable(t, place)
+					oldFile, err := os.ReadFile(keyFile(place))
+					if err != nil {
+						t.Fatal(err)
+					}
+					f := r.unlocked(t)
+					if _, err := f.Rekey(t.Context(), operator); err != nil {
+						t.Fatal(err)
+					}
+					newFile, err := os.ReadFile(keyFile(place))
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, path := range asideFiles(t, place) {
+						remove(t, path)
+					}
+					interrupt(t, place, oldFile, newFile)
+					had := keyFiles(t, place.Dir)
+					g := r.unlocked(t)
+					comes(t, g)
+					r.wantServed(t, g)
+					r.wantShown(t, g, "")
+					has := keyFiles(t, place.Dir)
+					for _, check := range had {
+						if !slices.Contains(has, check) {
+							t.Errorf("a key file is lost: had %q, has %q", had, has)
+						}
+					}
+					if _, err := seal.LoadStaged(place.Dir); err == nil {
+						t.Error("the successor is still staged")
+					}
+				})
+			})
+		}
+	}
+}
+
+// asideFiles lists the key files that are not in place.
+func asideFiles(t *testing.T, place dbtest.DB) []string {
+	t.Helper()
+	paths, err := filepath.Glob(keyFile(place) + ".*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+func TestRekeyThatFailsChangesNothing(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+		r := newRekeyable(t, place)
+		q := r.database.Queries()
+		refuse := []string{`CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN NEW.action = 'store.rekey' BEGIN SELECT RAISE(ABORT, 'refused'); END`}
+		if place.Engine == dbtest.Postgres {
+			refuse = []string{`ALTER TABLE audit ADD CHECK (action <> 'store.rekey')`}
+		}
+		for _, statement := range refuse {
+			if _, err := q.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := r.unlocked(t).Rekey(t.Context(), operator); err == nil {
+			t.Fatal("it went through")
+		}
+		g := r.again(t)
+		r.wantServed(t, g)
+		r.wantShown(t, g, "")
+		r.wantServed(t, r.fixture)
+	})
+}
+
+func TestRekeyRefuses(t *testing.T) {
+	place := dbtest.New(t, dbtest.SQLite)
+	c := newClock()
+	_, err := opened(t, optionsOf(place, c)).PlanRekey(t.Context())
+	wantError(t, err, "schema_empty")
+	content := func() string {
+		prepared(t, place)
+		text, err := os.ReadFile(keyFile(place))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}()
+	o := optionsOf(place, c)
+	o.KeyText = content
+	_, err = opened(t, o).Rekey(t.Context(), operator)
+	wantError(t, err, "invalid")
+}
+
+// An import that began under the old key file has made digests that nobody will
+// look for.
+func TestImportThatMeetsARekeyWritesNothing(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		other := f.again(t)
+		file := lines(purchaseText("ada", 1, "one"), purchaseText("ada", 1, "two"), purchaseText("ada", 1, "three"), purchaseText("ada", 1, "four"))
+		_, err := f.Import(t.Context(), operator, &meddler{strings.NewReader(file + strings.Repeat(" ", 200_000)), func() {
+			if _, err := other.Rekey(t.Context(), operator); err != nil {
+				t.Error(err)
+			}
+		}}, ImportOptions{})
+		wantError(t, err, "key_replaced")
+		if f.rows(t, "purchases") != 0 {
+			t.Error("purchases were written")
+		}
+		_, err = f.CreatePurchase(t.Context(), operator, "ada", Purchase{ItemID: 1, License: "Regular"})
+		wantError(t, err, "key_replaced")
+		_, _, err = f.CreateKey(t.Context(), operator, NewKey{Workspace: "ada", Name: "a", Class: ClassSecret})
+		wantError(t, err, "key_replaced")
+		other.mustImport(t, file)
+	})
+}
+
+func TestServerThatMissedARekeyStops(t *testing.T) {
+	place := dbtest.New(t, dbtest.Postgres)
+	r := newRekeyable(t, place)
+	proxy := dbtest.NewProxy(t, place)
+	far := place
+	far.URL = proxy.URL
+	server := prepared(t, far)
+	lost := make(chan struct{}, 100)
+	server.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
+	held := make(chan struct{}, 100)
+	server.held.kept = func() { held <- struct{}{} }
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(t.Context()) }()
+	await(t, held)
+	proxy.Cut()
+	await(t, lost)
+	if _, err := r.unlocked(t).Rekey(t.Context(), operator); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Restore()
+	wantError(t, await(t, ended), "key_replaced")
+}
+
+// Beside a server on another machine a rekey of the database can't be seen in the
+// data folder.
+func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+		r := newRekeyable(t, place)
+		server := r.again(t)
+		held := make(chan struct{}, 100)
+		server.held.kept = func() { held <- struct{}{} }
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- server.Run(ctx) }()
+		await(t, held)
+		r.wantServed(t, server)
+		actor := server.actorOf(t, r.tokens["plain"])
+		if _, err := r.unlocked(t).Rekey(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, await(t, ended), "key_replaced")
+		_, err := server.Authenticate(t.Context(), r.tokens["plain"], client)
+		wantError(t, err, "unavailable")
+		_, err = server.ValidatePurchase(t.Context(), actor, "Code-A")
+		wantError(t, err, "unavailable")
+		wantError(t, server.Ready(t.Context()), "unavailable")
+	})
+}
