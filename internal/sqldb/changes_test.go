@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"testing"
 
@@ -264,5 +265,39 @@ func TestPostgresThatGoesAwayAndComesBack(t *testing.T) {
 				t.Errorf("told %q between live and the next change", got)
 			}
 		})
+	}
+}
+
+// Connections that broke while the server was away are not handed out when it is
+// back.
+func TestNoQueryFailsOnceTheFeedIsBack(t *testing.T) {
+	at := dbtest.New(t, dbtest.Postgres)
+	migrated(t, at)
+	proxy := dbtest.NewProxy(t, at)
+	db := open(t, Options{URL: proxy.URL, Schemas: []Schema{twoSteps()}})
+	events := feed(t, db)
+	for range 2 { // the driver tries a connection before it is used again the first time
+		var held []*sql.Conn
+		for range idleConnections {
+			conn, err := db.read.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, conn)
+		}
+		for _, conn := range held {
+			if err := conn.Close(); err != nil { // back to the pool
+				t.Fatal(err)
+			}
+		}
+	}
+	proxy.Cut()
+	awaitEvent(t, events, "lost")
+	proxy.Restore()
+	awaitEvent(t, events, "live")
+	for i := range idleConnections {
+		if _, err := One(t.Context(), db.Queries(), Value[int64], `SELECT count(*) FROM notes`); err != nil {
+			t.Errorf("query %d: %v", i, err)
+		}
 	}
 }

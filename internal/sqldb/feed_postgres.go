@@ -28,6 +28,9 @@ func (db *DB) followPostgres(ctx context.Context) (live bool, err error) {
 	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
 		return false, err
 	}
+	// Connections of before may be broken: each would fail a query.
+	db.read.SetMaxIdleConns(0)
+	db.read.SetMaxIdleConns(idleConnections)
 	db.watchers.live()
 	for {
 		if err := db.receive(ctx, conn); err != nil {

@@ -14,13 +14,16 @@ import (
 // that needs it is answered soon when it is gone.
 const connectTimeout = 3 * time.Second
 
+// idleConnections is how many connections are kept for the next query.
+const idleConnections = 16
+
 func openPostgres(s *shared) (*DB, error) {
 	pool, err := openPool(s.options.URL)
 	if err != nil {
 		return nil, err
 	}
 	pool.SetMaxOpenConns(32)
-	pool.SetMaxIdleConns(16)
+	pool.SetMaxIdleConns(idleConnections)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 	return &DB{shared: s, read: pool, write: pool}, nil
 }

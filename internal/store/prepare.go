@@ -262,17 +262,25 @@ func (s *Store) askForKeyFile() {
 // watchKeyFile returns errKeyReplaced when the database belongs to another key
 // file, and nil when ctx ends.
 func (s *Store) watchKeyFile(ctx context.Context) error {
-	for {
+	retry := time.NewTicker(time.Second)
+	defer retry.Stop()
+	for doubt := false; ; {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.keyFile:
+			doubt = true
+		case <-retry.C:
+		}
+		if !doubt {
+			continue
 		}
 		check, err := s.db.Meta(ctx, keyCheck)
 		if err == nil && !s.box.Load().Matches(check) {
 			s.outdated.Store(true)
 			return errKeyReplaced
 		}
+		doubt = err != nil
 	}
 }
 
