@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 )
 
 // transaction is an open transaction and what it changed that memory may hold.
@@ -26,12 +27,21 @@ func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
 	defer tx.Rollback() //nolint:errcheck // after a commit this does nothing
 	t := &transaction{sql: tx}
 	if err := fn(Queries{db: db, tx: t}); err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
-	err = tx.Commit()
+	err = interrupted(ctx, tx.Commit())
 	db.snapshots.release()
 	db.watchers.tell(t.marks)
 	return db.wrap(err)
+}
+
+// interrupted gives the end of ctx as the reason of an error that only says that
+// the transaction is over.
+func interrupted(ctx context.Context, err error) error {
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // Snapshot runs fn on one view of the database: what others commit meanwhile

@@ -170,7 +170,10 @@ func (r *request) path() string {
 // send makes one request to the server at address, on a connection of its own.
 func (r *request) send(address string) (*answer, error) {
 	if r.raw != nil {
-		return r.sendRaw(address)
+		return exchange(address, r.method, func(w io.Writer) error {
+			_, err := w.Write(r.raw)
+			return err
+		})
 	}
 	req := &http.Request{
 		Method: r.method,
@@ -189,35 +192,30 @@ func (r *request) send(address string) (*answer, error) {
 	if r.contentType != "" && req.Header["Content-Type"] == nil {
 		req.Header.Set("Content-Type", r.contentType)
 	}
-	transport := &http.Transport{DisableCompression: true}
-	client := &http.Client{
-		Transport:     transport,
-		Timeout:       deadline,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	defer transport.CloseIdleConnections()
-	res, err := client.Do(req)
+	return exchange(address, r.method, req.Write)
+}
+
+// exchange writes a request and reads its answer at the same time: a server may
+// answer before it has read everything, and then closes the connection.
+func exchange(address, method string, write func(io.Writer) error) (*answer, error) {
+	conn, err := net.DialTimeout("tcp", address, deadline)
 	if err != nil {
 		return nil, fmt.Errorf("send: %w", err)
 	}
-	return read(res)
-}
-
-func (r *request) sendRaw(address string) (*answer, error) {
-	conn, err := net.DialTimeout("tcp", address, deadline)
-	if err != nil {
-		return nil, fmt.Errorf("send raw: %w", err)
-	}
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(deadline)); err != nil {
-		return nil, fmt.Errorf("send raw: %w", err)
+		return nil, fmt.Errorf("send: %w", err)
 	}
-	if _, err := conn.Write(r.raw); err != nil {
-		return nil, fmt.Errorf("send raw: %w", err)
+	written := make(chan error, 1)
+	go func() { written <- write(conn) }()
+	in := bufio.NewReader(conn)
+	res, err := http.ReadResponse(in, &http.Request{Method: method})
+	for err == nil && res.StatusCode/100 == 1 { // 100 Continue
+		res, err = http.ReadResponse(in, &http.Request{Method: method})
 	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
-		return nil, fmt.Errorf("send raw: %w", err)
+		conn.Close()
+		return nil, errors.Join(fmt.Errorf("read the answer: %w", err), <-written)
 	}
 	return read(res)
 }

@@ -51,6 +51,19 @@ func openShop(t *testing.T, db dbtest.DB) *store.Store {
 	return s
 }
 
+// background does a store's background work until the test ends, as a server does.
+func background(t *testing.T, s *store.Store) {
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // newHandler is the face as a proxy on this machine reaches it.
 func newHandler(s *store.Store, failLimit int) http.Handler {
 	return api.New(s, api.Options{
@@ -103,15 +116,7 @@ func TestContractOfAServer(t *testing.T) {
 	oracle := newOracle(t)
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := openShop(t, db)
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- s.Run(ctx) }()
-		t.Cleanup(func() {
-			stop()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		})
+		background(t, s)
 		webtest.Run(t, newHandler(s, 0), scripts(t, "testdata/*.txt"), oracle.Check)
 	})
 }

@@ -20,7 +20,7 @@ import (
 // request is sent; turns is how many requests each of them makes.
 const (
 	crowd = 2000
-	turns = 8
+	turns = 4
 )
 
 // asked is a request of the crowd and the answer it must get.
@@ -56,6 +56,7 @@ func TestTwoThousandClientsAtOnceGetTheRightAnswers(t *testing.T) {
 
 func serveCrowd(t *testing.T, db dbtest.DB) {
 	s := openShop(t, db)
+	background(t, s)
 	ctx, stop := context.WithCancel(t.Context())
 	listener, err := web.Listen("127.0.0.1:0")
 	if err != nil {
