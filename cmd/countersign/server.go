@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
@@ -122,11 +121,6 @@ func (s *server) close() {
 	s.unlock()
 }
 
-// serverGCPercent lets the heap of a server, which is small, grow to five times
-// what lives in it before it is collected: a tenth of the processor's time for a
-// few megabytes.
-const serverGCPercent = 400
-
 // url is where the store can be reached from this machine.
 func (s *server) url() string { return urlOf(s.listener) }
 
@@ -149,9 +143,6 @@ func urlOf(ln net.Listener) string {
 // run serves until ctx ends. The store's background work and the logs outlive
 // the last request.
 func (s *server) run(ctx context.Context) error {
-	if s.app.getenv("GOGC") == "" {
-		debug.SetGCPercent(serverGCPercent)
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -163,6 +154,10 @@ func (s *server) run(ctx context.Context) error {
 	work.start("store", func() error { return s.store.Run(background) })
 	work.start("access log", func() error {
 		_ = access.Run(background) // an error log that can't be written has no place to say so
+		return nil
+	})
+	work.start("memory", func() error {
+		s.app.tuneMemory(background)
 		return nil
 	})
 	if s.metrics != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"sync"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/maypok86/otter/v2"
 )
@@ -18,11 +19,25 @@ type answers struct {
 	fed        bool
 }
 
-// answerKey is a purchase of a workspace by the digest of its code, or with no
-// digest the workspace's list of items.
+// answerKey names what is kept of a workspace: its account, its items, one of
+// them, or a purchase by the digest of its code.
 type answerKey struct {
 	workspace int64
+	what      byte
+	item      int64
 	digest    storedb.Digest
+}
+
+func accountKey(workspace int64) answerKey { return answerKey{workspace: workspace, what: 'a'} }
+
+func itemsKey(workspace int64) answerKey { return answerKey{workspace: workspace, what: 'l'} }
+
+func itemKey(workspace, item int64) answerKey {
+	return answerKey{workspace: workspace, what: 'i', item: item}
+}
+
+func purchaseKey(workspace int64, digest storedb.Digest) answerKey {
+	return answerKey{workspace: workspace, what: 'p', digest: digest}
 }
 
 // answer is what is kept. size is about what it holds in memory, in bytes.
@@ -51,7 +66,7 @@ func (a *answers) changed(topic, ref string) {
 	a.drop(func() {
 		workspace, digest, ok := storedb.ParsePurchaseRef(ref)
 		if topic == storedb.TopicPurchases && ok {
-			a.cache.Invalidate(answerKey{workspace, digest})
+			a.cache.Invalidate(purchaseKey(workspace, digest))
 			return
 		}
 		a.cache.InvalidateAll()
@@ -100,6 +115,19 @@ func (a *answers) keep(key answerKey, v answer, generation uint64) {
 type keptPurchase struct{ storedb.Validation }
 
 func (k *keptPurchase) size() int { return len(k.ItemBody) + len(k.Code) + 250 }
+
+// keptItem is an item's body.
+type keptItem string
+
+func (k keptItem) size() int { return len(k) }
+
+// keptAccount is the account of a workspace.
+type keptAccount struct{ countersign.Account }
+
+func (k *keptAccount) size() int {
+	p := k.Profile
+	return 500 + len(p.Heading) + len(p.Description) + 100*len(p.SocialLinks)
+}
 
 // Items is the items of a workspace as the API prints them, by id. It may be
 // shared by many requests.

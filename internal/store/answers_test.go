@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/people"
@@ -21,11 +22,12 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 		{"a change of keys does not matter", func(a *answers) { a.changed(storedb.TopicKeys, "") }, true},
 		{"a change of this purchase drops it", func(a *answers) { a.changed(storedb.TopicPurchases, purchase.Ref()) }, false},
 		{"a change of all purchases drops it", func(a *answers) { a.changed(storedb.TopicPurchases, "") }, false},
+		{"a change of workspaces drops it", func(a *answers) { a.changed(storedb.TopicWorkspaces, "") }, false},
 		{"a change of items drops it", func(a *answers) { a.changed(storedb.TopicItems, "") }, false},
 		{"a feed that was lost drops it", func(a *answers) { a.lost() }, false},
 		{"a feed that was lost and came back drops it", func(a *answers) { a.lost(); a.live() }, false},
 	}
-	key := answerKey{purchase.WorkspaceID, purchase.Digest}
+	key := purchaseKey(purchase.WorkspaceID, purchase.Digest)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			during, after := newAnswers(1<<20), newAnswers(1<<20)
@@ -50,7 +52,7 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 func TestAnotherPurchaseStaysKept(t *testing.T) {
 	a := newAnswers(1 << 20)
 	a.live()
-	key := answerKey{7, storedb.Digest{1}}
+	key := purchaseKey(7, storedb.Digest{1})
 	_, generation := a.find(key)
 	a.keep(key, &keptPurchase{}, generation)
 	a.changed(storedb.TopicPurchases, storedb.Purchase{WorkspaceID: 7, Digest: storedb.Digest{2}}.Ref())
@@ -64,7 +66,7 @@ func TestAnswersStayWithinTheirBytes(t *testing.T) {
 	a := newAnswers(limit)
 	a.live()
 	for i := range 1000 {
-		key := answerKey{int64(i), storedb.Digest{}}
+		key := itemsKey(int64(i))
 		_, generation := a.find(key)
 		a.keep(key, &Items{bytes: 1000}, generation)
 	}
@@ -77,7 +79,7 @@ func TestAnswersStayWithinTheirBytes(t *testing.T) {
 func TestNothingIsKeptWhenSwitchedOff(t *testing.T) {
 	a := newAnswers(0)
 	a.live()
-	key := answerKey{7, storedb.Digest{1}}
+	key := purchaseKey(7, storedb.Digest{1})
 	_, generation := a.find(key)
 	a.keep(key, &keptPurchase{}, generation)
 	if kept, _ := a.find(key); kept != nil {
@@ -89,8 +91,11 @@ func TestNothingIsKeptWhenSwitchedOff(t *testing.T) {
 // items after both were kept.
 type change struct {
 	do    func(t *testing.T, f *fixture)
+	topic string // the topic that drops what was kept
 	code  string // what the purchase's validation answers then
 	items int    // how many items there are then
+	name  string // the first item's name then
+	email string // the account's e-mail then
 }
 
 const keptCode = "kept-code"
@@ -101,11 +106,18 @@ func TestKeptAnswersFollowEveryChange(t *testing.T) {
 			if _, err := f.RefundPurchase(t.Context(), operator, keptCode); err != nil {
 				t.Fatal(err)
 			}
-		}, "purchase_refunded", 2},
+		}, storedb.TopicPurchases, "purchase_refunded", 2, "Item 1", "ada@shop.example"},
 		"an import of a purchase": {func(t *testing.T, f *fixture) {
 			f.mustImport(t, lines(purchaseText("ada", 1, keptCode, `"state":"revoked"`)))
-		}, "purchase_revoked", 2},
-		"an import of an item": {func(t *testing.T, f *fixture) { f.mustImport(t, lines(itemText("ada", 4))) }, "", 3},
+		}, storedb.TopicPurchases, "purchase_revoked", 2, "Item 1", "ada@shop.example"},
+		"an import of an item": {func(t *testing.T, f *fixture) { f.mustImport(t, lines(itemText("ada", 4))) }, storedb.TopicItems, "", 3, "Item 1", "ada@shop.example"},
+		"an import of a known item": {func(t *testing.T, f *fixture) {
+			f.mustImport(t, lines(strings.Replace(itemText("ada", 1), "Item 1", "New name", 1)))
+		}, storedb.TopicItems, "", 2, "New name", "ada@shop.example"},
+		"a new e-mail address": {func(t *testing.T, f *fixture) {
+			_, err := f.SetWorkspace(t.Context(), operator, "ada", func(w *Workspace) { w.Account.Email = "new@shop.example" })
+			wantError(t, err, "")
+		}, storedb.TopicWorkspaces, "", 2, "Item 1", "new@shop.example"},
 	} {
 		t.Run(name+" by this process", func(t *testing.T) {
 			shops(t, func(t *testing.T, f *fixture) { c.follow(t, f.withCache(t), nil) })
@@ -125,28 +137,46 @@ func (c change) follow(t *testing.T, f, other *fixture) {
 	a := people.Actor{Kind: people.KindKey, Workspace: w.ID}
 	told, live := make(chan struct{}, 100), make(chan struct{}, 1)
 	f.database.Watch(sqldb.Watcher{
-		Changed: func(string, string) { told <- struct{}{} }, Lost: func() {}, Live: func() { live <- struct{}{} },
+		Changed: func(topic, _ string) {
+			if topic == c.topic {
+				told <- struct{}{}
+			}
+		},
+		Lost: func() {}, Live: func() { live <- struct{}{} },
 	})
 	f.run(t)
 	await(t, live)
-	_, err = f.ValidatePurchase(t.Context(), a, keptCode)
-	wantError(t, err, "")
-	_, err = f.Items(t.Context(), a)
-	wantError(t, err, "")
-	if n := f.answers.cache.EstimatedSize(); n != 2 {
-		t.Errorf("%d answers are kept, want 2", n)
+	change{items: 2, name: "Item 1", email: "ada@shop.example"}.ask(t, f, a)
+	if n := f.answers.cache.EstimatedSize(); n != 4 {
+		t.Errorf("%d answers are kept, want 4", n)
 	}
 	if other == nil {
 		other = f
 	}
 	c.do(t, other)
 	await(t, told)
-	_, err = f.ValidatePurchase(t.Context(), a, keptCode)
+	c.ask(t, f, a)
+}
+
+// ask holds every answer to what it must be.
+func (c change) ask(t *testing.T, f *fixture, a people.Actor) {
+	t.Helper()
+	_, err := f.ValidatePurchase(t.Context(), a, keptCode)
 	wantError(t, err, c.code)
 	items, err := f.Items(t.Context(), a)
 	wantError(t, err, "")
 	if len(items.bodies) != c.items {
 		t.Errorf("%d items, want %d", len(items.bodies), c.items)
+	}
+	item, err := f.Item(t.Context(), a, 1)
+	wantError(t, err, "")
+	if !strings.Contains(item, `"name":"`+c.name+`"`) {
+		t.Errorf("the item is %s", item)
+	}
+	account, err := f.Account(t.Context(), a)
+	wantError(t, err, "")
+	if account.Email != c.email {
+		t.Errorf("the account's e-mail is %s, want %s", account.Email, c.email)
 	}
 }
 

@@ -25,7 +25,7 @@ func (s *Store) Items(ctx context.Context, a people.Actor) (*Items, error) {
 	if err := may(a, readWorkspace); err != nil {
 		return nil, err
 	}
-	key := answerKey{workspace: a.Workspace}
+	key := itemsKey(a.Workspace)
 	kept, generation := s.answers.find(key)
 	if kept != nil {
 		return kept.(*Items), nil
@@ -51,8 +51,17 @@ func (s *Store) Item(ctx context.Context, a people.Actor, id int64) (string, err
 	if err := may(a, readWorkspace); err != nil {
 		return "", err
 	}
+	key := itemKey(a.Workspace, id)
+	kept, generation := s.answers.find(key)
+	if kept != nil {
+		return string(kept.(keptItem)), nil
+	}
 	body, err := s.db.ItemBody(ctx, a.Workspace, id)
-	return body, notFound(err, errItemNotFound)
+	if err != nil {
+		return "", notFound(err, errItemNotFound)
+	}
+	s.answers.keep(key, keptItem(body), generation)
+	return body, nil
 }
 
 // ListItems lists the items of a workspace by id, for the operator.

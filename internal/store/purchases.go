@@ -65,7 +65,7 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 
 // purchase finds a purchase of a workspace, in memory or in the database.
 func (s *Store) purchase(ctx context.Context, workspace int64, digest storedb.Digest) (*storedb.Validation, error) {
-	key := answerKey{workspace, digest}
+	key := purchaseKey(workspace, digest)
 	kept, generation := s.answers.find(key)
 	if kept != nil {
 		return &kept.(*keptPurchase).Validation, nil

@@ -20,8 +20,18 @@ func (s *Store) Account(ctx context.Context, a people.Actor) (countersign.Accoun
 	if err := may(a, readWorkspace); err != nil {
 		return countersign.Account{}, err
 	}
+	key := accountKey(a.Workspace)
+	kept, generation := s.answers.find(key)
+	if kept != nil {
+		return kept.(*keptAccount).Account, nil
+	}
 	w, err := s.db.WorkspaceByID(ctx, a.Workspace)
-	return withFullName(w).Account, err
+	if err != nil {
+		return countersign.Account{}, err
+	}
+	account := withFullName(w).Account
+	s.answers.keep(key, &keptAccount{account}, generation)
+	return account, nil
 }
 
 // withFullName fills in the name that is made of the two others.

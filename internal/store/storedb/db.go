@@ -17,9 +17,10 @@ var Schemas = []sqldb.Schema{peopledb.Schema, {Name: "store", Files: files}}
 
 // The topics of changes that memory may hold.
 const (
-	TopicKeys      = "keys"
-	TopicItems     = "items"
-	TopicPurchases = "purchases"
+	TopicKeys       = "keys"
+	TopicWorkspaces = "workspaces"
+	TopicItems      = "items"
+	TopicPurchases  = "purchases"
 	// TopicKeyFile is the key file: every process that has read it must stop.
 	TopicKeyFile = "key_file"
 )

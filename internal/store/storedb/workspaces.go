@@ -92,8 +92,11 @@ func (d *DB) AddWorkspace(ctx context.Context, w Workspace) error {
 
 // UpdateWorkspace writes everything but the username, found by the id.
 func (d *DB) UpdateWorkspace(ctx context.Context, w Workspace) error {
-	if err := d.Mark(ctx, TopicKeys, ""); err != nil {
-		return err
+	// The switches of a workspace are held with its keys.
+	for _, topic := range []string{TopicKeys, TopicWorkspaces} {
+		if err := d.Mark(ctx, topic, ""); err != nil {
+			return err
+		}
 	}
 	_, err := d.Exec(ctx, `UPDATE workspaces SET username = $1, firstname = $2, lastname = $3, email = $4, balance = $5,
 		currency = $6, heading = $7, description = $8, contact_email = $9, social_links = $10, avatar = $11, cover = $12,
