@@ -1,0 +1,87 @@
+package store
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store/sample"
+)
+
+// BenchmarkImport imports a million purchases into an empty store, and the same
+// file once more. It reports lines a second and the most memory that the process
+// had in MB (Linux only).
+func BenchmarkImport(b *testing.B) {
+	const purchases = 1_000_000
+	path := filepath.Join(b.TempDir(), "big.jsonl")
+	file, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := io.Copy(file, sample.Big(1000, purchases)); err != nil {
+		b.Fatal(err)
+	}
+	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
+		for _, times := range []string{"first", "again"} {
+			b.Run(engine+"/"+times, func(b *testing.B) {
+				for range b.N {
+					b.StopTimer()
+					f := prepared(b, dbtest.New(b, engine))
+					if times == "again" {
+						importBig(b, f, file)
+					}
+					forgetPeak()
+					b.StartTimer()
+					importBig(b, f, file)
+				}
+				b.ReportMetric(float64(b.N*purchases)/b.Elapsed().Seconds(), "purchases/s")
+				b.ReportMetric(peakMB(b), "peak-MB")
+			})
+		}
+	}
+}
+
+func importBig(b *testing.B, f *fixture, file *os.File) {
+	b.Helper()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		b.Fatal(err)
+	}
+	report, err := f.Import(b.Context(), operator, file, ImportOptions{})
+	if err != nil || !report.Written {
+		b.Fatal(report, err)
+	}
+}
+
+// forgetPeak makes the kernel count the peak of memory anew.
+func forgetPeak() {
+	runtime.GC()
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+func peakMB(b *testing.B) float64 {
+	b.Helper()
+	status, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer status.Close()
+	for lines := bufio.NewScanner(status); lines.Scan(); {
+		if rest, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return kilobytes / 1024
+		}
+	}
+	return 0
+}
