@@ -2,6 +2,7 @@ package peopledb
 
 import (
 	"context"
+	"net/netip"
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -37,12 +38,16 @@ func (d *DB) AddAudit(ctx context.Context, a Audit) error {
 
 // Audits lists the newest lines, newest first.
 func (d *DB) Audits(ctx context.Context, limit int) ([]Audit, error) {
-	return sqldb.List(ctx, d.Queries, scanAudit, `SELECT at, actor_kind, actor, face, action, workspace, subject, detail
+	return sqldb.List(ctx, d.Queries, scanAudit, `SELECT at, actor_kind, actor, face, address, action, workspace, subject, detail
 		FROM audit ORDER BY id DESC LIMIT $1`, limit)
 }
 
 func scanAudit(r sqldb.Row) (Audit, error) {
 	var a Audit
-	err := r.Scan(&a.At, &a.Actor.Kind, &a.Actor.ID, &a.Actor.Face, &a.Action, &a.Workspace, &a.Subject, &a.Detail)
+	var address string
+	err := r.Scan(&a.At, &a.Actor.Kind, &a.Actor.ID, &a.Actor.Face, &address, &a.Action, &a.Workspace, &a.Subject, &a.Detail)
+	if err == nil && address != "" {
+		a.Actor.Addr, err = netip.ParseAddr(address)
+	}
 	return a, err
 }
