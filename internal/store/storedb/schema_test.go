@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -33,10 +34,10 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 			var table, column, kind string
 			var nullable bool
 			err := r.Scan(&table, &column, &kind, &nullable)
-			if of, differs := map[string]string{"integer": "bigint", "blob": "bytea"}[kind]; differs {
+			if of, differs := map[string]string{"integer": "bigint", "blob": "bytea"}[strings.ToLower(kind)]; differs {
 				kind = of
 			}
-			return fmt.Sprintf("%s.%s %s, nullable %t", table, column, kind, nullable), err
+			return fmt.Sprintf("%s.%s %s, nullable %t", table, column, strings.ToLower(kind), nullable), err
 		}, query)
 		if err != nil {
 			t.Fatal(err)
