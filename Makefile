@@ -1,4 +1,4 @@
-.PHONY: help build test race check fuzz
+.PHONY: help build test race check fuzz bench
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -19,3 +19,6 @@ check: ## formatting, vet and staticcheck
 
 fuzz: ## every fuzz target for a short while (FUZZTIME=10s)
 	./.ci/fuzz
+
+bench: ## the store against a bare server, SQLite, 1,000,000 purchases (BENCH="flags of bench")
+	go run ./bench $(BENCH)
