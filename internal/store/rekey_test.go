@@ -175,7 +175,7 @@ func TestRekey(t *testing.T) {
 // More purchases than are read at once.
 func TestRekeyOfManyPurchases(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		const n = 25_000
+		const n = 10_600
 		var file strings.Builder
 		file.WriteString(twoShops)
 		for i := range n {

@@ -2,12 +2,19 @@ package storedb
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// rekeyPage is how many codes are read at once.
-const rekeyPage = 10_000
+// rekeyPage is how many codes are read at once, and rekeyRows how many digests
+// are written at once.
+const (
+	rekeyPage = 10_000
+	rekeyRows = 500
+)
 
 // RebuildDigests gives every purchase the digest that digest makes of its code.
 // It runs in the transaction of a session: the new digests are staged first, so
@@ -24,9 +31,8 @@ func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest
 		if err != nil {
 			return err
 		}
-		for _, c := range page {
-			fresh := digest(c.code)
-			if _, err := d.Exec(ctx, `INSERT INTO rekeyed (code_digest, fresh) VALUES ($1, $2)`, c.digest, fresh[:]); err != nil {
+		for part := range slices.Chunk(page, rekeyRows) {
+			if err := d.stageDigests(ctx, part, digest); err != nil {
 				return err
 			}
 		}
@@ -39,6 +45,23 @@ func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest
 		return err
 	}
 	_, err := d.Exec(ctx, `UPDATE purchases SET code_digest = r.fresh FROM rekeyed r WHERE r.code_digest = purchases.code_digest`)
+	return err
+}
+
+// stageDigests writes the old and the new digests of some codes in one statement.
+func (d *DB) stageDigests(ctx context.Context, codes []codeRow, digest func(code string) Digest) error {
+	var query strings.Builder
+	query.WriteString(`INSERT INTO rekeyed (code_digest, fresh) VALUES `)
+	args := make([]any, 0, 2*len(codes))
+	for i, c := range codes {
+		if i > 0 {
+			query.WriteByte(',')
+		}
+		fresh := digest(c.code)
+		fmt.Fprintf(&query, "($%d,$%d)", 2*i+1, 2*i+2)
+		args = append(args, c.digest, fresh[:])
+	}
+	_, err := d.Exec(ctx, query.String(), args...)
 	return err
 }
 
