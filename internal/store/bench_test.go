@@ -20,15 +20,7 @@ import (
 // had in MB (Linux only).
 func BenchmarkImport(b *testing.B) {
 	const purchases = 1_000_000
-	path := filepath.Join(b.TempDir(), "big.jsonl")
-	file, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := io.Copy(file, sample.Big(1000, purchases)); err != nil {
-		b.Fatal(err)
-	}
+	file := bigFile(b, purchases)
 	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
 		for _, times := range []string{"first", "again"} {
 			b.Run(engine+"/"+times, func(b *testing.B) {
@@ -58,6 +50,41 @@ func importBig(b *testing.B, f *fixture, file *os.File) {
 	if err != nil || !report.Written {
 		b.Fatal(report, err)
 	}
+}
+
+// BenchmarkRekey gives a store with a million purchases a new key file.
+func BenchmarkRekey(b *testing.B) {
+	const purchases = 1_000_000
+	file := bigFile(b, purchases)
+	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
+		b.Run(engine, func(b *testing.B) {
+			f := prepared(b, dbtest.New(b, engine))
+			importBig(b, f, file)
+			forgetPeak()
+			b.ResetTimer()
+			for range b.N {
+				if _, err := f.Rekey(b.Context(), operator); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*purchases)/b.Elapsed().Seconds(), "purchases/s")
+			b.ReportMetric(peakMB(b), "peak-MB")
+		})
+	}
+}
+
+// bigFile writes a shop for load tests to a file.
+func bigFile(b *testing.B, purchases int) *os.File {
+	b.Helper()
+	file, err := os.Create(filepath.Join(b.TempDir(), "big.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = file.Close() })
+	if _, err := io.Copy(file, sample.Big(1000, purchases)); err != nil {
+		b.Fatal(err)
+	}
+	return file
 }
 
 // forgetPeak makes the kernel count the peak of memory anew.
