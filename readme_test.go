@@ -45,14 +45,8 @@ type readme struct {
 }
 
 func TestReadme(t *testing.T) {
-	for _, tool := range []string{"sh", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("COUNTERSIGN_REQUIRE_ALL") != "" {
-				t.Fatal(err)
-			}
-			t.Skip("README.md is not run: there is no " + tool)
-		}
-	}
+	dbtest.NeedProgram(t, "sh")
+	dbtest.NeedProgram(t, "curl")
 	r := &readme{t: t, bin: t.TempDir(), dir: t.TempDir()}
 	blocks := readmeBlocks(t)
 	for _, b := range blocks {
@@ -97,7 +91,7 @@ func (r *readme) run(text string) {
 		r.shell(".", text)
 	case strings.Contains(text, "--db"):
 		db := dbtest.New(r.t, dbtest.Postgres)
-		r.serve(r.t.TempDir(), strings.Replace(strings.TrimSpace(text), "postgres://user:password@host:5432/name", "'"+db.URL+"'", 1)+" --listen 127.0.0.1:0")
+		r.serve(r.t.TempDir(), strings.Replace(strings.TrimSpace(text), "postgres://user@host:5432/name", "'"+db.URL+"'", 1)+" --listen 127.0.0.1:0")
 	default:
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		last := len(lines) - 1

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // The exit codes of every command.
@@ -128,6 +129,7 @@ var nextSteps = map[string]string{
 	"purchase_charged_back":          "look at it with: countersign store purchase show",
 	"purchase_revoked":               "look at it with: countersign store purchase show",
 	"key_unreadable":                 "put the right key file back from a backup, or make a new one with: countersign store rekey",
+	sqldb.CodeBusy:                   "another command is writing; try again when it has ended",
 	"data_folder":                    "make it writable for this user, or name another one with --data",
 }
 

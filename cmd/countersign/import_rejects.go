@@ -26,7 +26,11 @@ func newRejects(imported string) (*rejects, error) {
 	return r, nil
 }
 
+// add copies a line, unless it was too long to be kept.
 func (r *rejects) add(line []byte) {
+	if line == nil {
+		return
+	}
 	if r.file == nil && r.failed == nil {
 		r.file, r.failed = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // lines may hold keys
 		if r.failed == nil {

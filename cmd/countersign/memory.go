@@ -19,6 +19,7 @@ const (
 // GOMEMLIMIT has decided otherwise.
 func (a *app) tuneMemory(ctx context.Context) {
 	if a.getenv("GOGC") != "" || a.getenv("GOMEMLIMIT") != "" {
+		<-ctx.Done()
 		return
 	}
 	percent, limit := debug.SetGCPercent(serverGCPercent), debug.SetMemoryLimit(heapRoom)

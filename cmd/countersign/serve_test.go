@@ -123,6 +123,16 @@ func TestServeSaysWhereAndEndsCleanly(t *testing.T) {
 	}
 }
 
+func TestServeRunsAlsoWhenItsMemoryIsSetFromOutside(t *testing.T) {
+	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+		s := startServer(t, environment{envData: t.TempDir(), name: "100"}, "store", "serve")
+		status, _ := s.get("/readyz")
+		if code := s.stop(); status != http.StatusOK || code != exitOK {
+			t.Errorf("%s: status %d, exit %d: %s", name, status, code, s.stderr)
+		}
+	}
+}
+
 func TestTheAccessLogHasNoQuery(t *testing.T) {
 	for mode, want := range map[string]string{"text": "route=/api/account/details", "json": `"route":"/api/account/details"`, "off": ""} {
 		t.Run(mode, func(t *testing.T) {
@@ -228,9 +238,7 @@ func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T
 }
 
 func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("no curl on this machine")
-	}
+	dbtest.NeedProgram(t, "curl")
 	s := startCommand(t, environment{}, "demo", "--listen", "127.0.0.1:0")
 	var said strings.Builder
 	for !strings.Contains(said.String(), "Press Ctrl+C to stop.") {

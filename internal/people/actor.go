@@ -34,10 +34,12 @@ type Actor struct {
 	Face Face
 	// Addr is the client's address, invalid at the command line.
 	Addr netip.Addr
-	// Workspace and Item are the scope of a key: its workspace's id, and the
-	// one item of a publishable key (0 for all).
+	// Workspace is the id of a key's workspace.
 	Workspace int64
-	Item      int64
+	// Secret tells a key that opens all of its workspace from a publishable one,
+	// which opens Item alone.
+	Secret bool
+	Item   int64
 }
 
 // Operator is the actor of the command line.

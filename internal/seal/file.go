@@ -19,12 +19,15 @@ const (
 	filePrefix  = "countersign-key-1:"
 )
 
-// Parse reads the text of a key file.
+// ErrNoKeyFile is returned for a text that is no key file's.
+var ErrNoKeyFile = errors.New("seal: this is no key file")
+
+// Parse reads the text of a key file, or returns [ErrNoKeyFile].
 func Parse(text string) (*Box, error) {
 	encoded, ok := strings.CutPrefix(strings.TrimSpace(text), filePrefix)
 	secret, err := base64.RawURLEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(secret) != keySize {
-		return nil, fmt.Errorf("seal: this is no key file: it must hold one line that begins with %q", filePrefix)
+		return nil, fmt.Errorf("%w: it must hold one line that begins with %q", ErrNoKeyFile, filePrefix)
 	}
 	return newBox(secret)
 }

@@ -59,8 +59,8 @@ func (db *DB) dumpRows(ctx context.Context, path string) error {
 	}
 	out := bufio.NewWriter(f)
 	err = db.Snapshot(ctx, func(q Queries) error {
-		tables, err := List(ctx, q, Value[string], `SELECT table_name FROM information_schema.tables
-			WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY table_name`)
+		tables, err := List(ctx, q, Value[string], `SELECT tablename FROM pg_tables
+			WHERE schemaname = current_schema() AND tableowner = current_user ORDER BY tablename`)
 		if err != nil {
 			return err
 		}

@@ -28,8 +28,8 @@ type Watcher struct {
 // read before the commit is dropped by every process that keeps it.
 func (q Queries) Mark(ctx context.Context, topic, ref string) error {
 	q.tx.marks = append(q.tx.marks, change{topic, ref})
-	_, err := q.Exec(ctx, `INSERT INTO changes (origin, topic, ref, at) VALUES ($1, $2, $3, $4)`,
-		q.db.origin, topic, ref, Time{time.Now()})
+	_, err := q.Exec(ctx, `INSERT INTO changes (topic, ref, at) VALUES ($1, $2, $3)`,
+		topic, ref, Time{time.Now()})
 	return err
 }
 

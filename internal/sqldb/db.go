@@ -2,11 +2,8 @@ package sqldb
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"sync/atomic"
@@ -52,11 +49,13 @@ type DB struct {
 type shared struct {
 	engine    Engine
 	options   Options
-	origin    string
 	watchers  watchers
 	snapshots snapshots
 	writesOff atomic.Bool
-	patience  time.Duration
+	// logGrown asks for a checkpoint.
+	logGrown chan struct{}
+	patience time.Duration
+	queueing time.Duration
 }
 
 // patience is how long one answer of PostgreSQL is waited for: a network that
@@ -74,7 +73,7 @@ func (db *DB) asking(ctx context.Context, fn func(context.Context, runner) error
 	if db.engine == SQLite {
 		return fn(ctx, db.read)
 	}
-	queue, leave := context.WithTimeout(ctx, queueing)
+	queue, leave := context.WithTimeout(ctx, db.queueing)
 	conn, err := db.read.Conn(queue)
 	leave()
 	if err != nil {
@@ -93,12 +92,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	origin := make([]byte, 8)
-	if _, err := rand.Read(origin); err != nil {
-		return nil, fmt.Errorf("sqldb: open: %w", err)
-	}
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
-	s := &shared{engine: SQLite, options: o, origin: hex.EncodeToString(origin), patience: patience}
+	s := &shared{engine: SQLite, options: o, logGrown: make(chan struct{}, 1), patience: patience, queueing: queueing}
 	if o.URL != "" {
 		s.engine = Postgres
 		return openPostgres(s)

@@ -68,7 +68,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 	}
 	switch code & 0xff {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
-		return unavailable("The database is busy with another write", err)
+		return busy(err)
 	case lib.SQLITE_FULL:
 		return unavailable("The disk is full", err)
 	case lib.SQLITE_READONLY:
@@ -102,9 +102,19 @@ func wrapPostgres(err error, code string) error {
 	case strings.HasPrefix(code, "28"), code == "3D000":
 		return unavailable("The database refused the sign-in or does not exist; check the URL given with --db", err)
 	case code == "40001", code == "40P01", code == "55P03":
-		return unavailable("The database is busy with another write", err)
+		return busy(err)
 	}
 	return err
+}
+
+// CodeBusy is the code of an error that only another write stands in the way of.
+const CodeBusy = "busy"
+
+func busy(cause error) error {
+	return &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: CodeBusy, Message: "The database is busy with another write",
+		Cause: cause, RetryAfter: 5 * time.Second,
+	}
 }
 
 // unavailable is "not now, try again". The message is for the operator's

@@ -300,11 +300,11 @@ func TestServerThatStopsAnswering(t *testing.T) {
 			if err := read(db); err != nil {
 				t.Fatal(err)
 			}
-			db.patience = 50 * time.Millisecond
+			db.patience, db.queueing = 50*time.Millisecond, 50*time.Millisecond
 			proxy.Freeze()
 			wantUnavailable(t, read(db))
 			proxy.Restore()
-			db.patience = time.Minute
+			db.patience, db.queueing = time.Minute, time.Minute
 			if err := read(db); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}

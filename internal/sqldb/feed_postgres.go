@@ -57,15 +57,13 @@ func (db *DB) receive(ctx context.Context, conn *pgx.Conn) error {
 	return conn.Ping(beat)
 }
 
-// deliver reads the payload "origin topic ref". This process heard of its own
-// marks before their Tx returned.
+// deliver reads the payload "topic ref". This process hears of its own
+// marks a second time: a commit whose outcome was unknown may land late.
 func (db *DB) deliver(payload string) error {
-	fields := strings.SplitN(payload, " ", 3)
-	if len(fields) != 3 {
+	topic, ref, ok := strings.Cut(payload, " ")
+	if !ok {
 		return fmt.Errorf("sqldb: notification %q", payload)
 	}
-	if fields[0] != db.origin {
-		db.watchers.tell([]change{{fields[1], fields[2]}})
-	}
+	db.watchers.tell([]change{{topic, ref}})
 	return nil
 }

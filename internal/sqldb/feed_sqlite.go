@@ -42,10 +42,12 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 			continue
 		}
 		version = now
-		db.snapshots.release()
-		if last, err = db.readChanges(ctx, conn, last); err != nil {
+		changes, err := readChanges(ctx, conn, last)
+		if err != nil {
 			return true, err
 		}
+		last = db.follow(changes, last)
+		db.watchLog()
 	}
 }
 
@@ -55,36 +57,46 @@ func dataVersion(ctx context.Context, conn *sql.Conn) (int64, error) {
 	return version, err
 }
 
-// readChanges tells watchers of the rows after last and returns the new last.
-// Where rows after last were pruned unread, everything held is dropped.
-func (db *DB) readChanges(ctx context.Context, conn *sql.Conn, last int64) (int64, error) {
-	rows, err := conn.QueryContext(ctx, `SELECT id, origin, topic, ref FROM changes WHERE id > $1 ORDER BY id`, last)
+// numbered is a row of changes.
+type numbered struct {
+	id int64
+	change
+}
+
+func readChanges(ctx context.Context, conn *sql.Conn, last int64) ([]numbered, error) {
+	rows, err := conn.QueryContext(ctx, `SELECT id, topic, ref FROM changes WHERE id > $1 ORDER BY id`, last)
 	if err != nil {
-		return last, err
+		return nil, err
 	}
 	defer rows.Close()
-	var others []change
-	gap := false
+	var list []numbered
 	for rows.Next() {
-		var id int64
-		var origin string
-		var c change
-		if err := rows.Scan(&id, &origin, &c.topic, &c.ref); err != nil {
-			return last, err
+		var n numbered
+		if err := rows.Scan(&n.id, &n.topic, &n.ref); err != nil {
+			return nil, err
 		}
-		gap = gap || id != last+1
-		last = id
-		if origin != db.origin {
-			others = append(others, c)
-		}
+		list = append(list, n)
 	}
-	if err := rows.Err(); err != nil {
-		return last, err
+	return list, rows.Err()
+}
+
+// follow lets everything that is held catch up with rows of changes and returns
+// the last of them. Snapshots go first: one that was opened after the rows were
+// read knows them, and what was read from an older one is not kept once the
+// watchers are told. Where rows were pruned unread, everything is dropped.
+func (db *DB) follow(rows []numbered, last int64) int64 {
+	db.snapshots.release()
+	changes := make([]change, len(rows))
+	gap := false
+	for i, row := range rows {
+		gap = gap || row.id != last+1
+		last = row.id
+		changes[i] = row.change
 	}
 	if gap {
 		db.watchers.live()
-		return last, nil
+		return last
 	}
-	db.watchers.tell(others)
-	return last, nil
+	db.watchers.tell(changes)
+	return last
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
@@ -161,7 +162,9 @@ func (db *DB) migrations(s Schema) ([]Migration, error) {
 // applied is the highest version of a schema that the database has, 0 for none.
 func (db *DB) applied(ctx context.Context, s Schema) (int64, error) {
 	var version sql.NullInt64
-	err := db.wrap(db.read.QueryRowContext(ctx, `SELECT max(version_id) FROM `+s.Name+`_versions`).Scan(&version))
+	err := db.wrap(db.asking(ctx, func(ctx context.Context, on runner) error {
+		return on.QueryRowContext(ctx, `SELECT max(version_id) FROM `+s.Name+`_versions`).Scan(&version)
+	}))
 	if errors.Is(err, errNoTable) {
 		return 0, nil
 	}
@@ -172,7 +175,7 @@ func (db *DB) applied(ctx context.Context, s Schema) (int64, error) {
 func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	if db.engine == SQLite {
 		lock := flock.New(db.options.Path + ".migrate.lock")
-		if err := lock.Lock(); err != nil {
+		if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
 			return nil, fmt.Errorf("sqldb: migrate: %w", err)
 		}
 		return func() { _ = lock.Close() }, nil

@@ -28,7 +28,7 @@ func may(a people.Actor, what action) error {
 	case people.KindOperator:
 		allowed = true
 	case people.KindKey:
-		allowed = what == validatePurchases || (what == readWorkspace && a.Item == 0)
+		allowed = what == validatePurchases || (what == readWorkspace && a.Secret)
 	}
 	if allowed {
 		return nil

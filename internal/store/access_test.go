@@ -7,7 +7,7 @@ import (
 )
 
 func TestMay(t *testing.T) {
-	secret := people.Actor{Kind: people.KindKey, Workspace: 1}
+	secret := people.Actor{Kind: people.KindKey, Workspace: 1, Secret: true}
 	publishable := people.Actor{Kind: people.KindKey, Workspace: 1, Item: 7}
 	cases := []struct {
 		name                    string
@@ -18,6 +18,7 @@ func TestMay(t *testing.T) {
 		{"a secret key validates and reads", secret, true, true, false},
 		{"a publishable key validates", publishable, true, false, false},
 		{"nobody may do nothing", people.Actor{}, false, false, false},
+		{"a publishable key without an item opens no more", people.Actor{Kind: people.KindKey, Workspace: 1}, true, false, false},
 		{"an unknown kind may do nothing", people.Actor{Kind: "user"}, false, false, false},
 	}
 	for _, c := range cases {

@@ -134,7 +134,7 @@ func (c change) follow(t *testing.T, f, other *fixture) {
 	f.mustImport(t, lines(purchaseText("ada", 1, keptCode)))
 	w, err := f.Workspace(t.Context(), operator, "ada")
 	wantError(t, err, "")
-	a := people.Actor{Kind: people.KindKey, Workspace: w.ID}
+	a := people.Actor{Kind: people.KindKey, Workspace: w.ID, Secret: true}
 	told, live := make(chan struct{}, 100), make(chan struct{}, 1)
 	f.database.Watch(sqldb.Watcher{
 		Changed: func(topic, _ string) {

@@ -209,7 +209,7 @@ func TestAccessOfAKey(t *testing.T) {
 				f.hold(t)
 			}
 			for token, want := range map[string]Access{
-				secretToken: {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID}, switches},
+				secretToken: {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Secret: true}, switches},
 				boundToken:  {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Item: 2}, switches},
 			} {
 				if got, err := f.Authenticate(t.Context(), token, client); err != nil || got != want {

@@ -10,7 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// held is all the store keeps in memory: every key by its digests. keys is nil
+// held is the keys in memory: every key by its digests. keys is nil
 // while that can't be trusted; then keys are read from the database.
 type held struct {
 	keys atomic.Pointer[keyTable]

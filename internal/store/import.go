@@ -22,7 +22,8 @@ type ImportOptions struct {
 	DryRun bool
 	// SkipBad writes the good lines although there are bad ones.
 	SkipBad bool
-	// Bad is told of every bad line: its number, why, and its text.
+	// Bad is told of every bad line: its number, why, and its text, nil when it is
+	// too long to be kept.
 	Bad func(line int, reason string, raw []byte)
 	// Progress is told now and then how many bytes were read.
 	Progress func(bytes int64)
@@ -101,11 +102,14 @@ func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
 			continue
 		}
 		imp.report.Lines++
+		text := lines.text
 		err := lines.tooLong()
 		if err == nil {
-			err = imp.stageLine(ctx, lines.number, lines.text)
+			err = imp.stageLine(ctx, lines.number, text)
+		} else {
+			text = nil
 		}
-		if err = imp.reject(lines.number, err, lines.text); err != nil {
+		if err = imp.reject(lines.number, err, text); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (
 		Switches: k.Switches,
 		Actor: people.Actor{
 			Kind: people.KindKey, ID: strconv.FormatInt(k.ID, 10), Face: people.FaceAPI, Addr: from,
-			Workspace: k.WorkspaceID, Item: k.ItemID,
+			Workspace: k.WorkspaceID, Secret: k.Class == ClassSecret, Item: k.ItemID,
 		},
 	}, nil
 }

@@ -56,7 +56,7 @@ func (l *lineReader) next() bool {
 
 func (l *lineReader) tooLong() error {
 	if l.cut || len(l.text) > maxLine {
-		return badf("the line is longer than %d bytes", maxLine)
+		return badf("the line is longer than %d bytes; it is not copied to the rejected lines", maxLine)
 	}
 	return nil
 }

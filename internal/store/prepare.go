@@ -149,25 +149,36 @@ func (s *Store) key(ctx context.Context) (*seal.Box, error) {
 	if errors.Is(err, os.ErrNotExist) && check == "" {
 		box, err = s.createKey()
 	}
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	if check != "" && (err != nil || !box.Matches(check)) {
 		if staged := s.finishReplace(check); staged != nil {
 			return staged, nil
 		}
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil, conflict("key_missing", fmt.Sprintf("The key file %s is missing; this database belongs to the one named %s. "+
 			"Put it back from a backup, or make a new one with: countersign store rekey", s.keyPath(), seal.KeyName(check)))
 	case err != nil:
-		return nil, &countersign.Error{Kind: countersign.KindConflict, Code: "key_unreadable", Message: err.Error(), Cause: err}
+		return nil, s.keyError(err)
 	case check == "":
 		return box, s.adopt(ctx, box)
 	case !box.Matches(check):
-		if staged := s.finishReplace(check); staged != nil {
-			return staged, nil
-		}
 		return nil, conflict("key_mismatch", fmt.Sprintf("The key file %s is the one named %s, but this database belongs to the one named %s; "+
 			"put that one in its place", s.keyPath(), seal.KeyName(box.Check()), seal.KeyName(check)))
 	}
 	return box, nil
+}
+
+// keyError tells a key file that can't be read or made from one whose content is
+// none; only the second is a reason to replace it.
+func (s *Store) keyError(err error) error {
+	if errors.Is(err, seal.ErrNoKeyFile) {
+		return &countersign.Error{Kind: countersign.KindConflict, Code: "key_unreadable", Message: err.Error(), Cause: err}
+	}
+	return &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
+		Message: fmt.Sprintf("The key file %s can't be read or made (%v)", s.keyPath(), reason(err)),
+	}
 }
 
 func (s *Store) keyPath() string {

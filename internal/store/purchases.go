@@ -51,11 +51,11 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	if err != nil {
 		return Valid{}, notFound(err, errNoPurchase)
 	}
-	if foldCode(v.Code) != foldCode(code) || (a.Item != 0 && a.Item != v.ItemID) {
+	if foldCode(v.Code) != foldCode(code) || (!a.Secret && a.Item != v.ItemID) {
 		return Valid{}, errNoPurchase
 	}
 	if v.State != StateActive {
-		if a.Item != 0 {
+		if !a.Secret {
 			return Valid{}, errNoPurchase
 		}
 		return Valid{}, notValid("purchase_" + string(v.State))

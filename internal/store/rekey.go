@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
@@ -21,14 +23,19 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if err := s.rekeyable(ctx); err != nil {
 		return RekeyPlan{}, err
 	}
-	old := s.oldKey(ctx)
+	old, err := s.oldKey(ctx)
+	if err != nil {
+		return RekeyPlan{}, err
+	}
 	keys, err := s.db.Keys(ctx)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
 	var plan RekeyPlan
 	for _, k := range keys {
-		if k.Sealed != nil && reseal(old, old, k.Digest, k.Sealed) == nil {
+		current := k.Sealed != nil && reseal(old, old, k.Digest, k.Sealed) == nil
+		previous := k.Previous != nil && k.PreviousSealed != nil && reseal(old, old, *k.Previous, k.PreviousSealed) == nil
+		if current || previous {
 			plan.Dropped = append(plan.Dropped, k)
 		}
 	}
@@ -49,17 +56,33 @@ func (s *Store) rekeyable(ctx context.Context) error {
 	return nil
 }
 
-// oldKey is the key file that belongs to the database when it is there, else nil.
-func (s *Store) oldKey(ctx context.Context) *seal.Box {
+// oldKey is the key file that belongs to the database when it is there, nil when
+// it is lost. A key file that is there and can't be read is an error, and so is
+// one of an earlier rekey that could not be put in its place: neither is lost.
+func (s *Store) oldKey(ctx context.Context) (*seal.Box, error) {
 	check, err := s.db.Meta(ctx, keyCheck)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	box, err := s.loadKey()
-	if err != nil || !box.Matches(check) {
-		return s.finishReplace(check)
+	if err == nil && box.Matches(check) {
+		return box, nil
 	}
-	return box
+	if placed := s.finishReplace(check); placed != nil {
+		return placed, nil
+	}
+	if staged, stagedErr := seal.LoadStaged(s.options.Dir); stagedErr == nil && staged.Matches(check) {
+		return nil, s.notPlaced()
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, seal.ErrNoKeyFile) {
+		return nil, s.keyError(err)
+	}
+	return nil, nil
+}
+
+func (s *Store) notPlaced() error {
+	return conflict("key_not_placed", fmt.Sprintf("The new key file lies beside %s but could not be put in its place; "+
+		"make the folder and that file writable for this user: the next command tries again", s.keyPath()))
 }
 
 // Rekey makes a new key file for a database whose own is lost or was seen by
@@ -73,7 +96,10 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	old := s.oldKey(ctx)
+	old, err := s.oldKey(ctx)
+	if err != nil {
+		return RekeyPlan{}, err
+	}
 	fresh, err := seal.Stage(s.options.Dir)
 	if err != nil {
 		return RekeyPlan{}, err
@@ -90,8 +116,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 		return RekeyPlan{}, err
 	}
 	if s.finishReplace(fresh.Check()) == nil {
-		return RekeyPlan{}, conflict("key_not_placed", fmt.Sprintf("The new key file lies beside %s but could not be put in its place; "+
-			"the next command tries that again", s.keyPath()))
+		return RekeyPlan{}, s.notPlaced()
 	}
 	s.box.Store(fresh)
 	s.outdated.Store(false)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -396,5 +397,26 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 		_, err = server.ValidatePurchase(t.Context(), actor, "Code-A")
 		wantError(t, err, "unavailable")
 		wantError(t, server.Ready(t.Context()), "unavailable")
+	})
+}
+
+// A key file that is there and can't be read is not lost: a rekey would drop what
+// it still opens.
+func TestRekeyRefusesWhileTheKeyFileCantBeRead(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		path := filepath.Join(f.at.Dir, seal.FileName)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(path, 0o700); err != nil { // can't be read, also not by root
+			t.Fatal(err)
+		}
+		s := opened(t, optionsOf(f.at, f.clock))
+		wantError(t, s.Prepare(t.Context()), "data_folder")
+		_, err := s.Rekey(t.Context(), operator)
+		wantError(t, err, "data_folder")
+		if _, err := os.Stat(filepath.Join(f.at.Dir, seal.FileName+".new")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a new key file was staged: %v", err)
+		}
 	})
 }

@@ -4,10 +4,8 @@ package store
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -94,23 +92,14 @@ func (s *Store) Run(ctx context.Context) error {
 	if err := s.prepareLater(ctx); err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var work sync.WaitGroup
-	work.Go(func() { s.database.Feed(ctx) })
-	work.Go(func() { s.holdKeys(ctx) })
-	work.Go(func() { s.writeUsesEvery(ctx, useInterval) })
-	work.Go(func() { s.pruneEvery(ctx) })
-	work.Go(func() {
-		if err := s.watchKeyFile(ctx); err != nil {
-			stop(err)
-		}
-	})
-	work.Wait()
-	if cause := context.Cause(ctx); errors.Is(cause, errKeyReplaced) {
-		return cause
-	}
-	return nil
+	work := newBackground(ctx, s.log)
+	work.start("feed of changes", s.database.Feed)
+	work.start("write-ahead log", s.database.KeepLogShort)
+	work.start("keys in memory", s.holdKeys)
+	work.start("last uses", func(ctx context.Context) { s.writeUsesEvery(ctx, useInterval) })
+	work.start("old changes", s.pruneEvery)
+	work.start("key file", func(ctx context.Context) { work.fail(s.watchKeyFile(ctx)) })
+	return work.wait()
 }
 
 // Ready tells whether the store can answer: prepared, and its database alive.

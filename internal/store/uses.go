@@ -84,6 +84,7 @@ func (s *Store) writeUses(ctx context.Context) {
 	if len(taken) == 0 {
 		return
 	}
+	written := false // all but the commit, which may have happened also when it failed
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		// In the same order by every server: two that lock the same rows in
 		// different orders would wait for each other.
@@ -96,10 +97,14 @@ func (s *Store) writeUses(ctx context.Context) {
 				return err
 			}
 		}
+		written = true
 		return nil
 	})
-	if err != nil {
-		s.uses.giveBack(taken)
-		s.log.Warn("the keys' last uses could not be written; trying again later", "cause", err)
+	if err == nil {
+		return
 	}
+	if !written {
+		s.uses.giveBack(taken)
+	}
+	s.log.Warn("the keys' last uses could not be written", "cause", err, "again", !written)
 }

@@ -32,15 +32,19 @@ type coded struct {
 
 // Prepare makes a prepared answer. The body must not change afterwards.
 func Prepare(body []byte) *Prepared {
-	tag := tagOf(body)
-	p := &Prepared{plain: coded{body: body, etag: []string{`"` + tag + `"`}, length: lengthOf(body)}}
+	p := prepare(body)
 	if len(body) >= compressFrom {
 		p.compressed = sync.OnceValue(func() coded {
 			small := compress(body)
-			return coded{body: small, etag: []string{`"` + tag + `-gzip"`}, length: lengthOf(small), encoding: valueGzip}
+			tag := strings.TrimSuffix(p.plain.etag[0], `"`) + `-gzip"`
+			return coded{body: small, etag: []string{tag}, length: lengthOf(small), encoding: valueGzip}
 		})
 	}
 	return p
+}
+
+func prepare(body []byte) *Prepared {
+	return &Prepared{plain: coded{body: body, etag: []string{`"` + tagOf(body) + `"`}, length: lengthOf(body)}}
 }
 
 // tagOf makes the value of a strong ETag: 128 bits of the SHA-256 of the body.
@@ -118,9 +122,9 @@ func acceptsGzip(values []string) bool {
 	return false
 }
 
-// Cached answers a read from a body that was not prepared, as [Prepared.Serve] does.
+// Cached answers a read from a body that is made for this request, as [Prepared.Serve] does. It is not worth compressing.
 func Cached(w http.ResponseWriter, r *http.Request, body []byte) error {
-	return Prepare(body).Serve(w, r)
+	return prepare(body).Serve(w, r)
 }
 
 // noneMatch reports whether If-None-Match names the ETag. It compares weakly (RFC 9110, 13.1.2); what can't be read

@@ -6,7 +6,6 @@ CREATE TABLE meta (
 
 CREATE TABLE changes (
     id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    origin text NOT NULL,
     topic  text NOT NULL,
     ref    text NOT NULL,
     at     text NOT NULL
@@ -15,7 +14,7 @@ CREATE TABLE changes (
 -- +goose StatementBegin
 CREATE FUNCTION countersign_tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_notify('countersign_changes', NEW.origin || ' ' || NEW.topic || ' ' || NEW.ref);
+    PERFORM pg_notify('countersign_changes', NEW.topic || ' ' || NEW.ref);
     RETURN NULL;
 END
 $$;

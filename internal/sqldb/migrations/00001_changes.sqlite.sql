@@ -6,7 +6,6 @@ CREATE TABLE meta (
 
 CREATE TABLE changes (
     id     integer PRIMARY KEY AUTOINCREMENT,
-    origin text NOT NULL,
     topic  text NOT NULL,
     ref    text NOT NULL,
     at     text NOT NULL

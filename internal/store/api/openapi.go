@@ -3,8 +3,6 @@ package api
 import (
 	_ "embed"
 	"net/http"
-
-	"github.com/countersign/countersign/internal/web"
 )
 
 //go:embed openapi.json
@@ -12,5 +10,5 @@ var openAPI []byte
 
 // getOpenAPI serves the OpenAPI 3.1 document of the four endpoints.
 func (f *face) getOpenAPI(w http.ResponseWriter, r *http.Request) error {
-	return web.Cached(w, r, openAPI)
+	return f.openAPI.Serve(w, r)
 }

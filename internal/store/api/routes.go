@@ -29,13 +29,17 @@ type Options struct {
 type face struct {
 	store    *store.Store
 	baseURL  string
+	openAPI  *web.Prepared
 	failures *web.Limiter
 	quotas   *web.Window[int64]
 }
 
 // New is the handler of all paths of the face.
 func New(s *store.Store, o Options) http.Handler {
-	f := &face{store: s, baseURL: o.BaseURL, failures: web.NewLimiter(o.FailLimit, o.Now), quotas: web.NewWindow[int64](o.Now)}
+	f := &face{
+		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(openAPI),
+		failures: web.NewLimiter(o.FailLimit, o.Now), quotas: web.NewWindow[int64](o.Now),
+	}
 	edge := web.NewEdge(web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now})
 	return edge.Handler(f.routes(edge))
 }

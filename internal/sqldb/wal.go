@@ -1,0 +1,48 @@
+package sqldb
+
+import (
+	"context"
+	"os"
+)
+
+// logLimit is the size of the write-ahead log, in bytes, from which it is brought
+// back into the database. SQLite does so itself at the end of a commit, but can't
+// finish while look-ups hold the view before that commit.
+const logLimit = 4 << 20
+
+// KeepLogShort brings SQLite's write-ahead log back into the database whenever
+// the feed finds that it has grown, until ctx ends.
+func (db *DB) KeepLogShort(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-db.logGrown:
+		}
+		if err := db.checkpoint(ctx); err != nil && ctx.Err() == nil {
+			db.options.Log.Warn("the write-ahead log could not be brought into the database", "cause", err)
+		}
+	}
+}
+
+// watchLog asks for a checkpoint when the log has grown.
+func (db *DB) watchLog() {
+	log, err := os.Stat(db.options.Path + "-wal")
+	if err != nil || log.Size() < logLimit {
+		return
+	}
+	select {
+	case db.logGrown <- struct{}{}:
+	default:
+	}
+}
+
+// checkpoint brings the log into the database and then releases all snapshots:
+// the ones opened next need nothing of the log, so that the next commit writes it
+// from its beginning.
+func (db *DB) checkpoint(ctx context.Context) error {
+	var busy, frames, done int64
+	err := db.read.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &frames, &done)
+	db.snapshots.release()
+	return db.wrap(err)
+}
