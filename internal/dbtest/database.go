@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -19,7 +20,7 @@ const (
 	Postgres = "postgres"
 )
 
-// DB is an empty database of one test, gone when the test ends.
+// DB is an empty database of one test. What the test leaves in it goes with it.
 type DB struct {
 	// Engine is [SQLite] or [Postgres].
 	Engine string
@@ -44,7 +45,7 @@ func New(t testing.TB, engine string) DB {
 	t.Helper()
 	db := DB{Engine: engine, Dir: t.TempDir()}
 	if engine == Postgres {
-		db.URL = create(t, serverURL(t))
+		db.URL = database(t)
 	}
 	return db
 }
@@ -61,22 +62,36 @@ var private = sync.OnceValues(startPrivate)
 
 var complain sync.Once
 
-// serverURL is the URL of a PostgreSQL server on which databases can be made.
-func serverURL(t testing.TB) string {
+// database gives an empty database for the time of a test.
+func database(t testing.TB) string {
 	t.Helper()
 	if given := os.Getenv("COUNTERSIGN_TEST_POSTGRES"); given != "" {
-		return given
+		url := create(t, given)
+		t.Cleanup(func() { drop(t, given, url) })
+		return url
 	}
 	started, err := private()
-	if err == nil {
-		return started.url
+	if err != nil {
+		skip(t, err)
 	}
+	url := started.take()
+	if url == "" {
+		url = create(t, started.url)
+	}
+	t.Cleanup(func() {
+		empty(t, url)
+		started.giveBack(url)
+	})
+	return url
+}
+
+func skip(t testing.TB, why error) {
+	t.Helper()
 	if os.Getenv("COUNTERSIGN_REQUIRE_ALL") == "1" {
-		t.Fatalf("no PostgreSQL for tests, and COUNTERSIGN_REQUIRE_ALL=1 forbids to skip them: %v", err)
+		t.Fatalf("no PostgreSQL for tests, and COUNTERSIGN_REQUIRE_ALL=1 forbids to skip them: %v", why)
 	}
-	complain.Do(func() { fmt.Fprintln(os.Stderr, "skipped: all tests on PostgreSQL:", err) })
-	t.Skip("no PostgreSQL:", err)
-	return ""
+	complain.Do(func() { fmt.Fprintln(os.Stderr, "skipped: all tests on PostgreSQL:", why) })
+	t.Skip("no PostgreSQL:", why)
 }
 
 // create makes an empty database and returns its URL.
@@ -90,13 +105,29 @@ func create(t testing.TB, server string) string {
 	rand.Read(random) // never returns an error
 	name := "countersign_test_" + hex.EncodeToString(random)
 	execute(t, server, "CREATE DATABASE "+name)
-	t.Cleanup(func() { execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
 	u.Path = "/" + name
 	return u.String()
 }
 
-// execute runs one statement on a connection of its own.
-func execute(t testing.TB, url, statement string) {
+func drop(t testing.TB, server, database string) {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, server, "DROP DATABASE "+strings.TrimPrefix(u.Path, "/")+" WITH (FORCE)")
+}
+
+// empty makes a database like new. That is many times faster than a new one.
+func empty(t testing.TB, url string) {
+	t.Helper()
+	execute(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid();
+		DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
+}
+
+// execute runs statements on a connection of its own.
+func execute(t testing.TB, url, statements string) {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, url)
@@ -104,7 +135,7 @@ func execute(t testing.TB, url, statement string) {
 		t.Fatalf("dbtest: %v", err)
 	}
 	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, statement); err != nil {
+	if _, err := conn.PgConn().Exec(ctx, statements).ReadAll(); err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
 }

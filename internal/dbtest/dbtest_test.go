@@ -23,11 +23,33 @@ func TestEveryTestGetsItsOwnDatabase(t *testing.T) {
 	}
 }
 
-func TestDatabasesAreDroppedWithTheirTest(t *testing.T) {
+func TestNothingIsLeftForTheNextTest(t *testing.T) {
+	var left *pgx.Conn
+	for range 3 {
+		t.Run("inner", func(t *testing.T) {
+			db := New(t, Postgres)
+			execute(t, db.URL, "CREATE TABLE notes (id bigint); CREATE FUNCTION f() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'; CREATE SEQUENCE s")
+			if left != nil && left.Ping(context.Background()) == nil {
+				t.Error("a connection of the test before is alive")
+			}
+			var err error
+			if left, err = pgx.Connect(context.Background(), db.URL); err != nil { // and does not close it
+				t.Fatal(err)
+			}
+			if _, err := left.Exec(context.Background(), "BEGIN; LOCK TABLE notes"); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestDatabasesOfAServerThatWasGivenAreDropped(t *testing.T) {
+	own := New(t, Postgres).URL // its server plays the one that was given
+	t.Setenv("COUNTERSIGN_TEST_POSTGRES", own)
 	var url string
 	t.Run("inner", func(t *testing.T) { url = New(t, Postgres).URL })
-	if url == "" {
-		t.Skip("no PostgreSQL")
+	if url == own {
+		t.Error("the database that was given was used itself")
 	}
 	if _, err := pgx.Connect(context.Background(), url); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("connecting to the database of an ended test: %v", err)

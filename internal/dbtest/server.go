@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // supervise makes a cluster, serves it until its standard input ends, and
@@ -24,6 +25,28 @@ var supervise string
 type server struct {
 	url   string
 	alive io.Closer
+	mu    sync.Mutex
+	// spare are databases that a test has left and that are empty again.
+	spare []string
+}
+
+// take returns an empty database, "" when there is none to spare.
+func (s *server) take() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.spare) == 0 {
+		return ""
+	}
+	last := len(s.spare) - 1
+	url := s.spare[last]
+	s.spare = s.spare[:last]
+	return url
+}
+
+func (s *server) giveBack(url string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spare = append(s.spare, url)
 }
 
 // startPrivate starts a server that nobody else knows: it listens on a socket
