@@ -94,9 +94,11 @@ func (f *fixture) again(t testing.TB) *fixture {
 	return &fixture{s, f.clock, f.at}
 }
 
-// engines runs fn with an empty store on each engine.
+// engines runs fn with an empty store on each engine, beside other tests: most of
+// what a test of a database does is to wait for a disk.
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, prepared(t, at)) })
 }
 
