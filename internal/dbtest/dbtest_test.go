@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -83,10 +84,16 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 			os.Exit(0)
 		}
 		os.Stdout.WriteString(s.url + "\n")
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed; select {} would be a deadlock
+		os.Exit(0)
 	}
 	inner := exec.Command(os.Args[0], "-test.run=^TestServerEndsWithItsProcess$")
 	inner.Env = append(os.Environ(), "DBTEST_INNER=1")
+	input, err := inner.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
 	output, err := inner.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
