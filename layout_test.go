@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"internal/frame":           {"", "internal/people", "internal/web"},
 	"internal/health":          {"", "internal/sqldb"},
 	"internal/people":          {"", "internal/people/peopledb", "internal/seal", "internal/sqldb"},
-	"internal/people/peopledb": {"", "internal/people", "internal/sqldb"},
+	"internal/people/peopledb": {"", "internal/sqldb"},
 	"internal/seal":            {""},
 	"internal/sqldb":           {""},
 	"internal/store":           {"", "license", "internal/health", "internal/people", "internal/people/peopledb", "internal/seal", "internal/sqldb", "internal/store/storedb", "internal/vault"},

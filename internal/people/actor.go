@@ -1,9 +1,10 @@
-// Package people knows who acts: the operator at the command line, a program
-// with an API key. Rules that are not public take an Actor and write down what
-// it did.
 package people
 
-import "net/netip"
+import (
+	"net/netip"
+	"strings"
+	"unicode"
+)
 
 // Kind says what sort of actor acts.
 type Kind string
@@ -15,6 +16,8 @@ const (
 	KindOperator Kind = "operator"
 	// KindKey is a program that holds an API key.
 	KindKey Kind = "key"
+	// KindUser is somebody who signed in.
+	KindUser Kind = "user"
 )
 
 // Face says through which door an actor came.
@@ -24,16 +27,20 @@ type Face string
 const (
 	FaceCommand Face = "cli"
 	FaceAPI     Face = "api"
+	FacePage    Face = "page"
 )
 
 // Actor is who asks for something, and from where.
 type Actor struct {
 	Kind Kind
-	// ID names the actor within its kind: a key's id, an operator's login name.
+	// ID names the actor within its kind: a key's id, an operator's login name,
+	// a user's e-mail.
 	ID   string
 	Face Face
 	// Addr is the client's address, invalid at the command line.
 	Addr netip.Addr
+	// User is the id of a user.
+	User int64
 	// Workspace is the id of a key's workspace.
 	Workspace int64
 	// Secret tells a key that opens all of its workspace from a publishable one,
@@ -45,4 +52,37 @@ type Actor struct {
 // Operator is the actor of the command line.
 func Operator(login string) Actor {
 	return Actor{Kind: KindOperator, ID: login, Face: FaceCommand}
+}
+
+// Origin is where a request of somebody who may not have signed in yet comes
+// from.
+type Origin struct {
+	Addr netip.Addr
+	// Agent is the browser's own name, as it was sent.
+	Agent string
+}
+
+// maxAgent is how many characters of a browser's name are kept.
+const maxAgent = 200
+
+// agent is the browser's name as it is kept: one line that both engines store.
+func (o Origin) agent() string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			return r
+		}
+		return -1
+	}, o.Agent)
+	characters := []rune(clean)
+	return string(characters[:min(len(characters), maxAgent)])
+}
+
+func (o Origin) address() string { return addressText(o.Addr) }
+
+// addressText is an address as the database holds it, "" for none.
+func addressText(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.String()
 }

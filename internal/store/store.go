@@ -11,7 +11,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -121,9 +120,7 @@ func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now(
 
 // audit writes down, in the transaction of the act, what an actor did.
 func (s *Store) audit(ctx context.Context, tx *storedb.DB, a people.Actor, action, workspace, subject, detail string) error {
-	return tx.AddAudit(ctx, peopledb.Audit{
-		At: sqldb.Time{Time: s.now()}, Actor: a, Action: action, Workspace: workspace, Subject: subject, Detail: detail,
-	})
+	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: action, Workspace: workspace, Subject: subject, Detail: detail})
 }
 
 // pruneEvery deletes rows of changes that nobody waits for any more, now and

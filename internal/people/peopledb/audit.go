@@ -2,52 +2,72 @@ package peopledb
 
 import (
 	"context"
-	"net/netip"
+	"math"
 
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Audit is one line of the audit log: who did what to what, and when.
+// Audit is one line of the audit log: who did what to what, and when. None of
+// its texts is ever a secret.
 type Audit struct {
-	At    sqldb.Time
-	Actor people.Actor
+	ID int64
+	At sqldb.Time
+	// Kind is the sort of actor, Actor its name within the kind.
+	Kind, Actor string
+	// Face is the door the actor came through.
+	Face string
+	// Address is the client's, "" for none.
+	Address string
 	// Action is noun.verb, for example "key.reveal".
 	Action string
 	// Workspace is the username of the workspace concerned, "" for none.
 	Workspace string
-	// Subject names what was acted upon; never a secret.
+	// Subject names what was acted upon.
 	Subject string
-	// Detail says more in words; never a secret.
+	// Detail says more in words.
 	Detail string
+	// Before and After are what a change replaced and what it wrote.
+	Before, After string
 }
 
 // AddAudit writes a line, in the transaction of what it describes.
 func (d *DB) AddAudit(ctx context.Context, a Audit) error {
-	address := ""
-	if a.Actor.Addr.IsValid() {
-		address = a.Actor.Addr.String()
-	}
 	_, err := d.Exec(ctx, `INSERT INTO audit
-		(at, actor_kind, actor, face, address, action, workspace, subject, detail)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		a.At, string(a.Actor.Kind), a.Actor.ID, string(a.Actor.Face), address,
-		a.Action, a.Workspace, a.Subject, a.Detail)
+		(at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		a.At, a.Kind, a.Actor, a.Face, a.Address, a.Action, a.Workspace, a.Subject, a.Detail, a.Before, a.After)
 	return err
 }
 
-// Audits lists the newest lines, newest first.
-func (d *DB) Audits(ctx context.Context, limit int) ([]Audit, error) {
-	return sqldb.List(ctx, d.Queries, scanAudit, `SELECT at, actor_kind, actor, face, address, action, workspace, subject, detail
-		FROM audit ORDER BY id DESC LIMIT $1`, limit)
+// AuditFilter says which lines are wanted.
+type AuditFilter struct {
+	// Before is an id that lines must be older than; 0 for the newest.
+	Before int64
+	// Limit is how many lines at most.
+	Limit int
+	// Action and Actor are exact; Noun is the part of an action before its dot.
+	// Empty ones admit everything.
+	Action, Noun, Actor string
+}
+
+// Audits lists lines, newest first.
+func (d *DB) Audits(ctx context.Context, f AuditFilter) ([]Audit, error) {
+	if f.Before == 0 {
+		f.Before = math.MaxInt64
+	}
+	noun := ""
+	if f.Noun != "" {
+		noun = f.Noun + "."
+	}
+	return sqldb.List(ctx, d.Queries, scanAudit, `SELECT id, at, actor_kind, actor, face, address, action, workspace, subject,
+		detail, before, after FROM audit
+		WHERE id < $1 AND ($2 = '' OR action = $2) AND substr(action, 1, $3) = $4 AND ($5 = '' OR actor = $5)
+		ORDER BY id DESC LIMIT $6`, f.Before, f.Action, len(noun), noun, f.Actor, f.Limit)
 }
 
 func scanAudit(r sqldb.Row) (Audit, error) {
 	var a Audit
-	var address string
-	err := r.Scan(&a.At, &a.Actor.Kind, &a.Actor.ID, &a.Actor.Face, &address, &a.Action, &a.Workspace, &a.Subject, &a.Detail)
-	if err == nil && address != "" {
-		a.Actor.Addr, err = netip.ParseAddr(address)
-	}
+	err := r.Scan(&a.ID, &a.At, &a.Kind, &a.Actor, &a.Face, &a.Address, &a.Action, &a.Workspace, &a.Subject,
+		&a.Detail, &a.Before, &a.After)
 	return a, err
 }

@@ -2,16 +2,13 @@ package peopledb
 
 import (
 	"context"
-	"net/netip"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func opened(t *testing.T, at dbtest.DB) *DB {
@@ -28,17 +25,18 @@ func opened(t *testing.T, at dbtest.DB) *DB {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &DB{db.Queries()}
+	return New(db)
+}
+
+func at(second int) sqldb.Time {
+	return sqldb.Time{Time: time.Date(2026, 11, 1, 12, 0, second, 0, time.UTC)}
 }
 
 func TestAuditsAreReadAsTheyWereWrittenNewestFirst(t *testing.T) {
-	at := func(second int) sqldb.Time {
-		return sqldb.Time{Time: time.Date(2026, 11, 1, 12, 0, second, 0, time.UTC)}
-	}
 	written := []Audit{
-		{At: at(0), Actor: people.Operator("root"), Action: "store.export", Detail: "with the values of all keys"},
-		{At: at(2), Actor: people.Operator("a \"quoted\" é"), Action: "key.reveal", Workspace: "ada", Subject: "web"},
-		{At: at(1), Actor: people.Actor{Kind: people.KindKey, ID: "7", Face: people.FaceAPI, Addr: netip.MustParseAddr("2001:db8::1")}, Action: "purchase.refund", Workspace: "bob", Subject: "a-code"},
+		{ID: 1, At: at(0), Kind: "operator", Actor: "root", Face: "cli", Action: "store.export", Detail: "with the values of all keys"},
+		{ID: 2, At: at(2), Kind: "operator", Actor: "a \"quoted\" é", Face: "cli", Action: "key.reveal", Workspace: "ada", Subject: "web"},
+		{ID: 3, At: at(1), Kind: "user", Actor: "ada@site.example", Face: "page", Address: "2001:db8::1", Action: "setting.set", Subject: "appName", Before: "Old", After: "New"},
 	}
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		d := opened(t, place)
@@ -47,16 +45,12 @@ func TestAuditsAreReadAsTheyWereWrittenNewestFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := d.Audits(t.Context(), 10)
+		got, err := d.Audits(t.Context(), AuditFilter{Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []Audit{written[2], written[1], written[0]}
-		if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+		if diff := cmp.Diff([]Audit{written[2], written[1], written[0]}, got); diff != "" {
 			t.Error(diff)
-		}
-		if newest, err := d.Audits(t.Context(), 1); err != nil || len(newest) != 1 || newest[0].Action != "purchase.refund" {
-			t.Errorf("the newest is %+v, %v", newest, err)
 		}
 	})
 }
@@ -70,7 +64,7 @@ func TestAuditOfATransactionThatFailsIsNotWritten(t *testing.T) {
 			}
 			return context.Canceled
 		})
-		if got, err := d.Audits(t.Context(), 10); err != nil || len(got) != 0 {
+		if got, err := d.Audits(t.Context(), AuditFilter{Limit: 10}); err != nil || len(got) != 0 {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

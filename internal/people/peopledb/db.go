@@ -1,7 +1,9 @@
-// Package peopledb holds the queries of people: for now the audit log.
+// Package peopledb holds the queries of people: users, their sessions, links and
+// recovery codes, and the audit log.
 package peopledb
 
 import (
+	"context"
 	"embed"
 
 	"github.com/countersign/countersign/internal/sqldb"
@@ -15,3 +17,11 @@ var Schema = sqldb.Schema{Name: "people", Files: files}
 
 // DB is the queries of people, inside or outside a transaction.
 type DB struct{ sqldb.Queries }
+
+// New gives the queries of an open database.
+func New(db *sqldb.DB) *DB { return &DB{db.Queries()} }
+
+// Tx runs fn in one transaction, as [sqldb.DB.Tx] says.
+func (d *DB) Tx(ctx context.Context, fn func(*DB) error) error {
+	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(&DB{q}) })
+}

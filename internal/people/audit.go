@@ -1,0 +1,61 @@
+package people
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Event is what an actor did. None of its texts ever holds a secret.
+type Event struct {
+	// Action is noun.verb, for example "key.reveal".
+	Action string
+	// Workspace is the username of the workspace concerned, "" for none.
+	Workspace string
+	// Subject names what was acted upon.
+	Subject string
+	// Detail says more in words.
+	Detail string
+	// Before and After are what a change replaced and what it wrote.
+	Before, After string
+}
+
+// Record writes a line of the audit log, in the transaction of what it describes.
+func Record(ctx context.Context, tx *peopledb.DB, at time.Time, a Actor, e Event) error {
+	return tx.AddAudit(ctx, peopledb.Audit{
+		At: sqldb.Time{Time: at}, Kind: string(a.Kind), Actor: a.ID, Face: string(a.Face), Address: addressText(a.Addr),
+		Action: e.Action, Workspace: e.Workspace, Subject: e.Subject, Detail: e.Detail, Before: e.Before, After: e.After,
+	})
+}
+
+// AuditLine is a line of the audit log.
+type AuditLine struct {
+	ID int64
+	At time.Time
+	// Kind, Actor, Face and Address say who, through which door and from where;
+	// Address is empty at the command line.
+	Kind    Kind
+	Actor   string
+	Face    Face
+	Address string
+	Event
+}
+
+// AuditFilter says which lines of the audit log are wanted.
+type AuditFilter struct {
+	// Before is the id of the last line of the page before; 0 for the newest.
+	Before int64
+	// Limit is how many lines at most: 50 when it is 0, and never more than 500.
+	Limit int
+	// Action is noun.verb, or a noun alone for all of its verbs; "" for all.
+	Action string
+	// Actor is an actor's ID; "" for all.
+	Actor string
+}
+
+// Audit lists lines of the audit log, newest first.
+func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine, error) {
+	return nil, errNotBuilt
+}
