@@ -1,0 +1,144 @@
+package license
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// Domain is a domain that a license is asked for.
+type Domain struct {
+	Name     string // in the form of [Normalize]
+	Wildcard bool   // every name one level below as well
+}
+
+// DomainRule is what a seller allows for an item.
+type DomainRule struct {
+	// Wildcard allows "*.shop.example".
+	Wildcard bool
+	// Staging are the hosts declared free for every buyer, each as [ParseStaging] gives it.
+	Staging []string
+}
+
+// ParseDomain reads the domain that a license is asked for, in the forms of [Normalize], or with "*." before the name
+// where the rule allows it. Public suffixes are refused, for they are nobody's own. An error is a countersign.Error of
+// KindInvalid whose message is for the person who typed the domain.
+func ParseDomain(text string, rule DomainRule) (Domain, error) {
+	host, err := hostOf(text)
+	if err != nil {
+		return Domain{}, err
+	}
+	base, wildcard := strings.CutPrefix(host, "*.")
+	name, err := Normalize(base)
+	if err != nil {
+		return Domain{}, err
+	}
+	_, noIP := netip.ParseAddr(name)
+	switch {
+	case wildcard && !rule.Wildcard:
+		return Domain{}, badDomain("this item's licenses are for one domain, without *; give the domain itself, like shop.example")
+	case wildcard && noIP == nil:
+		return Domain{}, badDomain("an IP address has nothing below it; give it without the *")
+	case noIP != nil && isPublicSuffix(name) && (wildcard || !IsFree(name, rule.Staging...)):
+		return Domain{}, badDomain(name + " is no domain of one site: anybody can have a name below it; give the whole domain, like shop.example")
+	}
+	return Domain{Name: name, Wildcard: wildcard}, nil
+}
+
+// Names are what a license for the domain says in [License.Domains]: the name, and "*." before it for a wildcard.
+func (d Domain) Names() []string {
+	if d.Wildcard {
+		return []string{d.Name, "*." + d.Name}
+	}
+	return []string{d.Name}
+}
+
+// String is the domain as it was asked for.
+func (d Domain) String() string {
+	if d.Wildcard {
+		return "*." + d.Name
+	}
+	return d.Name
+}
+
+// ParseStaging reads a declared staging host: one name ("staging.example"), every name one level below another
+// ("*.preview.example"), or every name that begins with a word ("staging.*").
+func ParseStaging(text string) (string, error) {
+	if word, ok := strings.CutSuffix(strings.TrimSpace(text), ".*"); ok {
+		name, err := asciiName(word)
+		if err != nil || strings.ContainsAny(name, ".:") {
+			return "", badDomain("what stands before .* is not one word; give it like staging.*")
+		}
+		return name + ".*", nil
+	}
+	d, err := ParseDomain(text, DomainRule{Wildcard: true})
+	return d.String(), err
+}
+
+// What is free for everybody: sites that only their developer can reach.
+var (
+	freeNames    = []string{"localhost"}
+	freeSuffixes = []string{".localhost", ".test", ".local"}
+	freeNetworks = []netip.Prefix{
+		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
+		netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"),
+	}
+)
+
+// IsFree tells whether licenses for a host are free and do not count: localhost, *.test, *.local, private addresses,
+// and the hosts that the seller declared for staging. The host may be in any form of [Normalize].
+func IsFree(host string, staging ...string) bool {
+	name, err := Normalize(host)
+	if err != nil {
+		return false
+	}
+	for _, free := range freeNames {
+		if name == free {
+			return true
+		}
+	}
+	for _, suffix := range freeSuffixes {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	ip, err := netip.ParseAddr(name)
+	for _, network := range freeNetworks {
+		if err == nil && network.Contains(ip) {
+			return true
+		}
+	}
+	for _, declared := range staging {
+		if coversStaging(declared, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func coversStaging(declared, name string) bool {
+	if word, ok := strings.CutSuffix(declared, "*"); ok {
+		return strings.HasPrefix(name, word)
+	}
+	return coversForms(declared, []string{name})
+}
+
+// Covers tells whether a domain of [License.Domains] is that of a site at a host. A site at "www." has the domain
+// without it. "*.shop.example" covers every name one level below shop.example, and not shop.example itself. The host
+// may be in any form of [Normalize].
+func Covers(domain, host string) bool {
+	forms, err := hostForms(host)
+	return err == nil && coversForms(domain, forms)
+}
+
+// coversForms is Covers for the names of [hostForms].
+func coversForms(domain string, forms []string) bool {
+	base, wildcard := strings.CutPrefix(domain, "*.")
+	for _, name := range forms {
+		label, parent, _ := strings.Cut(name, ".")
+		if wildcard && parent == base && label != "" || name == domain {
+			return true
+		}
+	}
+	return false
+}

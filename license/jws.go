@@ -1,0 +1,136 @@
+package license
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The types of what a store signs, the header's `typ`.
+const (
+	licenseType = "countersign-license+jwt"
+	revokedType = "countersign-revoked+jwt"
+)
+
+// maxText is the longest text that is looked at, in bytes. A revoked list is the longer one of the two: this is room
+// for more than 20,000 ids.
+const maxText = 1 << 20
+
+// base64url is the encoding of a JWS: no padding, and one form for each value.
+var base64url = base64.RawURLEncoding.Strict()
+
+// header prints the one header that is signed.
+func header(typ, kid string) string {
+	return `{"alg":"` + algorithm + `","kid":"` + kid + `","typ":"` + typ + `"}`
+}
+
+// sign makes a compact JWS.
+func sign(typ string, payload []byte, key SigningKey) string {
+	signed := base64url.EncodeToString([]byte(header(typ, key.id))) + "." + base64url.EncodeToString(payload)
+	return signed + "." + base64url.EncodeToString(ed25519.Sign(key.private, []byte(signed)))
+}
+
+// open is the one way in: it returns the payload of a text that a key of the set has signed as typ.
+func open(typ, text string, keys *KeySet) ([]byte, error) {
+	j, err := split(text)
+	if err != nil {
+		return nil, err
+	}
+	key, verified := j.verify(typ, keys)
+	if !verified {
+		return nil, j.diagnose(typ, keys)
+	}
+	if err := checkHeader(j.header, typ, func(kid string) bool { return kid == key.ID }); err != nil {
+		return nil, err
+	}
+	return j.payload, nil
+}
+
+// jws is a text in its three parts, none of which has been parsed.
+type jws struct {
+	header, payload, signature []byte
+	headerText                 string // the first part as it came
+	signed                     []byte // what the signature is over
+}
+
+func split(text string) (jws, error) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxText {
+		return jws{}, ErrNotCompact.saying("this is no license file: it is too long; take the file as the store gave it")
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 {
+		return jws{}, ErrNotCompact
+	}
+	j := jws{headerText: parts[0], signed: []byte(parts[0] + "." + parts[1])}
+	for i, into := range []*[]byte{&j.header, &j.payload, &j.signature} {
+		var err error
+		// The decoder passes over line breaks.
+		if *into, err = base64url.DecodeString(parts[i]); err != nil || strings.ContainsAny(parts[i], "\r\n") {
+			return jws{}, ErrNotCompact
+		}
+	}
+	return j, nil
+}
+
+// verify finds the key that made the signature. The key whose own header this is comes first; the others are tried
+// because a header may be written in other ways.
+func (j jws) verify(typ string, keys *KeySet) (Key, bool) {
+	for _, own := range []bool{true, false} {
+		for _, k := range keys.keys {
+			isOwn := j.headerText == base64url.EncodeToString([]byte(header(typ, k.ID)))
+			if isOwn == own && ed25519.Verify(k.Public, j.signed, j.signature) {
+				return k, true
+			}
+		}
+	}
+	return Key{}, false
+}
+
+// diagnose finds the words for a text that no key has signed. It can only refuse.
+func (j jws) diagnose(typ string, keys *KeySet) error {
+	known := func(kid string) bool {
+		_, ok := keys.Key(kid)
+		return ok
+	}
+	if err := checkHeader(j.header, typ, known); err != nil {
+		return err
+	}
+	return ErrSignature
+}
+
+// keyHeaders are the members of a header that bring a key, or say where to get one (RFC 7515, 4.1).
+var keyHeaders = []string{"jwk", "jku", "x5u", "x5c", "x5t", "x5t#S256"}
+
+// checkHeader refuses every header but alg, kid and typ with the values they must have.
+func checkHeader(text []byte, typ string, known func(kid string) bool) error {
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); errors.Is(err, jsontext.ErrDuplicateName) {
+		return ErrDuplicate
+	} else if err != nil || members == nil {
+		return ErrHeader
+	}
+	for _, name := range keyHeaders {
+		if _, ok := members[name]; ok {
+			return ErrEmbeddedKey
+		}
+	}
+	kid, _ := members["kid"].(string)
+	switch alg, _ := members["alg"].(string); {
+	case strings.EqualFold(alg, "none"):
+		return ErrUnsigned
+	case alg != algorithm:
+		return ErrAlgorithm
+	case members["typ"] != typ:
+		return ErrType
+	case !known(kid):
+		return ErrUnknownKey
+	case len(members) != 3:
+		return ErrHeader
+	}
+	return nil
+}
