@@ -15,6 +15,9 @@ type Error struct {
 	Code string
 	// Message is public: the `msg` of the envelope (spec 7).
 	Message string
+	// Fields says of each named value of a form or an object what is wrong with it; public, and nil where the message
+	// says it all.
+	Fields map[string]string
 	// Cause is for the log and is never shown to a caller of the API.
 	Cause error
 	// RetryAfter says how long to wait before the same call makes sense again; 0 when nothing is known.
@@ -66,6 +69,8 @@ const (
 	KindUnsupportedType
 	KindLimited
 	KindUnavailable
+	// KindPrecondition refuses a change to something that was changed since the caller read it.
+	KindPrecondition
 )
 
 // kinds holds what belongs to each Kind: its HTTP status and its name.
@@ -84,6 +89,7 @@ var kinds = [...]struct {
 	KindUnsupportedType:  {http.StatusUnsupportedMediaType, "unsupported type"},
 	KindLimited:          {http.StatusTooManyRequests, "limited"},
 	KindUnavailable:      {http.StatusServiceUnavailable, "unavailable"},
+	KindPrecondition:     {http.StatusPreconditionFailed, "precondition"},
 }
 
 // Status returns the HTTP status of the kind. A value that is none of the constants counts as KindInternal.

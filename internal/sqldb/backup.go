@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -21,7 +22,8 @@ func (db *DB) Backup(ctx context.Context, dir string, now time.Time) (path strin
 	if db.engine == Postgres {
 		extension = ".jsonl"
 	}
-	path = filepath.Join(dir, "store-"+now.UTC().Format("20060102T150405Z")+extension)
+	name := strings.TrimSuffix(filepath.Base(db.options.Path), filepath.Ext(db.options.Path))
+	path = filepath.Join(dir, name+"-"+now.UTC().Format("20060102T150405Z")+extension)
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("sqldb: backup: %w", err)

@@ -64,25 +64,25 @@ func (s *Store) oldKey(ctx context.Context) (*seal.Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, err := s.loadKey()
+	box, err := s.vault.Load()
 	if err == nil && box.Matches(check) {
 		return box, nil
 	}
-	if placed := s.finishReplace(check); placed != nil {
+	if placed := s.vault.FinishReplace(check); placed != nil {
 		return placed, nil
 	}
 	if staged, stagedErr := seal.LoadStaged(s.options.Dir); stagedErr == nil && staged.Matches(check) {
 		return nil, s.notPlaced()
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, seal.ErrNoKeyFile) {
-		return nil, s.keyError(err)
+		return nil, s.vault.Unusable(err)
 	}
 	return nil, nil
 }
 
 func (s *Store) notPlaced() error {
 	return conflict("key_not_placed", fmt.Sprintf("The new key file lies beside %s but could not be put in its place; "+
-		"make the folder and that file writable for this user: the next command tries again", s.keyPath()))
+		"make the folder and that file writable for this user: the next command tries again", s.vault.Path()))
 }
 
 // Rekey makes a new key file for a database whose own is lost or was seen by
@@ -115,7 +115,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	if s.finishReplace(fresh.Check()) == nil {
+	if s.vault.FinishReplace(fresh.Check()) == nil {
 		return RekeyPlan{}, s.notPlaced()
 	}
 	s.box.Store(fresh)

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/vault"
 )
 
 // DatabaseName is the SQLite file's name in the data folder.
@@ -39,6 +40,7 @@ type Store struct {
 	options  Options
 	database *sqldb.DB
 	db       *storedb.DB
+	vault    *vault.Vault
 	box      atomic.Pointer[seal.Box] // nil until Prepare has succeeded
 	outdated atomic.Bool              // the database belongs to another key file by now
 	keyFile  chan struct{}            // told when it may
@@ -57,7 +59,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := makeFolder(o.Dir); err != nil {
+	if err := vault.MakeFolder(o.Dir); err != nil {
 		return nil, err
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
@@ -66,7 +68,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, database: database, db: storedb.New(database), answers: newAnswers(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
+	keys := &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Lost: "or make a new one with: countersign store rekey", Log: o.Log}
+	s := &Store{options: o, database: database, db: storedb.New(database), vault: keys, answers: newAnswers(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
 	s.held.init()
 	database.Watch(sqldb.Watcher{Changed: s.held.changed, Lost: s.held.lost, Live: s.held.live})
 	database.Watch(sqldb.Watcher{Changed: s.keyFileChanged, Lost: func() {}, Live: s.askForKeyFile})

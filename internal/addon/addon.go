@@ -1,0 +1,98 @@
+// Package addon holds the rules of the companion addon that a site owner
+// installs: the public settings of the mobile app, the view of in-app purchases,
+// membership packages, API credentials, and the update that sets all of it up.
+package addon
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/vault"
+)
+
+// DatabaseName is the SQLite file's name in the data folder.
+const DatabaseName = "addon.db"
+
+// DefaultDir is the data folder when none is named.
+const DefaultDir = "./countersign-addon-data"
+
+// Options says where an addon lives.
+type Options struct {
+	// Dir is the data folder. It holds the key file, backups and, without URL,
+	// the SQLite file.
+	Dir string
+	// URL of a PostgreSQL database; empty for SQLite in Dir.
+	URL string
+	// KeyText is the text of the key file when it does not lie in Dir.
+	KeyText string
+	// Version of this build, for reports.
+	Version string
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Addon is an open addon. Its methods may be called from many goroutines.
+type Addon struct {
+	options  Options
+	database *sqldb.DB
+	db       *addondb.DB
+	vault    *vault.Vault
+	people   *people.People
+	box      atomic.Pointer[seal.Box] // nil until the key file is known
+	state    atomic.Pointer[State]
+	updated  chan struct{} // told when the state may have changed
+	held     held
+	nonces   nonces
+	uses     uses
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+// Open opens the addon's database. It makes no tables: that is for
+// [Addon.Update]. A database that is down shows in the first call that needs it.
+func Open(ctx context.Context, o Options) (*Addon, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := vault.MakeFolder(o.Dir); err != nil {
+		return nil, err
+	}
+	database, err := sqldb.Open(ctx, sqldb.Options{
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Schemas: addondb.Schemas, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &Addon{
+		options: o, database: database, db: addondb.New(database), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
+		vault: &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log},
+	}
+	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log)
+	a.held.init()
+	database.Watch(sqldb.Watcher{Changed: a.held.changed, Lost: a.held.lost, Live: a.held.live})
+	database.Watch(sqldb.Watcher{Changed: a.updateRan, Lost: func() {}, Live: a.askForState})
+	return a, nil
+}
+
+// Close writes what is still to be written of the credentials' last uses and
+// closes the database.
+func (a *Addon) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	a.writeUses(ctx)
+	return a.database.Close()
+}
+
+// People is the users, sessions and audit log of the addon. They can be used
+// once the addon is installed ([Addon.Installed]).
+func (a *Addon) People() *people.People { return a.people }

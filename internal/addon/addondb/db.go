@@ -1,0 +1,42 @@
+// Package addondb holds the addon's queries, one file per noun.
+package addondb
+
+import (
+	"context"
+	"embed"
+
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+//go:embed migrations/*.sql
+var files embed.FS
+
+// Schemas is the migrations of an addon's database, in order.
+var Schemas = []sqldb.Schema{peopledb.Schema, {Name: "addon", Files: files}}
+
+// The topics of changes that memory may hold.
+const (
+	// TopicServed is everything that the public answers are made of: versions and
+	// packages.
+	TopicServed = "served"
+	// TopicUpdate is a run of the update.
+	TopicUpdate = "update"
+)
+
+// DB is the addon's queries: on the pools, or inside the transaction whose
+// function it was handed to.
+type DB struct{ peopledb.DB }
+
+// New gives the queries of an open database.
+func New(db *sqldb.DB) *DB { return &DB{peopledb.DB{Queries: db.Queries()}} }
+
+// Tx runs fn in one transaction, as [sqldb.DB.Tx] says.
+func (d *DB) Tx(ctx context.Context, fn func(*DB) error) error {
+	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(&DB{peopledb.DB{Queries: q}}) })
+}
+
+// Snapshot runs fn on one view of the database, as [sqldb.DB.Snapshot] says.
+func (d *DB) Snapshot(ctx context.Context, fn func(*DB) error) error {
+	return d.Queries.DB().Snapshot(ctx, func(q sqldb.Queries) error { return fn(&DB{peopledb.DB{Queries: q}}) })
+}

@@ -1,0 +1,61 @@
+package addondb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Package is a membership package that members can have.
+type Package struct {
+	ID   int64
+	Name string
+	// Rank orders packages: a higher one includes more.
+	Rank int64
+	Paid bool
+}
+
+const selectPackages = `SELECT id, name, rank, paid FROM packages `
+
+func scanPackage(r sqldb.Row) (Package, error) {
+	var p Package
+	err := r.Scan(&p.ID, &p.Name, &p.Rank, &p.Paid)
+	return p, err
+}
+
+// Packages lists all by id.
+func (d *DB) Packages(ctx context.Context) ([]Package, error) {
+	return sqldb.List(ctx, d.Queries, scanPackage, selectPackages+`ORDER BY id`)
+}
+
+// Package reads one.
+func (d *DB) Package(ctx context.Context, id int64) (Package, error) {
+	return sqldb.One(ctx, d.Queries, scanPackage, selectPackages+`WHERE id = $1`, id)
+}
+
+// AddPackage writes a new one; [sqldb.ErrExists] when the id is taken.
+func (d *DB) AddPackage(ctx context.Context, p Package) error {
+	if err := d.Mark(ctx, TopicServed, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `INSERT INTO packages (id, name, rank, paid) VALUES ($1, $2, $3, $4)`, p.ID, p.Name, p.Rank, p.Paid)
+	return err
+}
+
+// UpdatePackage writes everything but the id.
+func (d *DB) UpdatePackage(ctx context.Context, p Package) error {
+	if err := d.Mark(ctx, TopicServed, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `UPDATE packages SET name = $1, rank = $2, paid = $3 WHERE id = $4`, p.Name, p.Rank, p.Paid, p.ID)
+	return err
+}
+
+// DeletePackage takes one away.
+func (d *DB) DeletePackage(ctx context.Context, id int64) error {
+	if err := d.Mark(ctx, TopicServed, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `DELETE FROM packages WHERE id = $1`, id)
+	return err
+}

@@ -1,0 +1,41 @@
+package addondb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// ServiceAccount is a service-account file, sealed, and what may be told of it.
+type ServiceAccount struct {
+	ID          int64
+	ClientEmail string
+	Project     string
+	Fingerprint string
+	Sealed      []byte
+	SetAt       sqldb.Time
+}
+
+const selectServiceAccounts = `SELECT id, client_email, project, fingerprint, sealed, set_at FROM service_accounts `
+
+func scanServiceAccount(r sqldb.Row) (ServiceAccount, error) {
+	var s ServiceAccount
+	err := r.Scan(&s.ID, &s.ClientEmail, &s.Project, &s.Fingerprint, &s.Sealed, &s.SetAt)
+	return s, err
+}
+
+// ServiceAccounts lists all that were ever set; versions name them by id.
+func (d *DB) ServiceAccounts(ctx context.Context) ([]ServiceAccount, error) {
+	return sqldb.List(ctx, d.Queries, scanServiceAccount, selectServiceAccounts+`ORDER BY id`)
+}
+
+// ServiceAccount reads one.
+func (d *DB) ServiceAccount(ctx context.Context, id int64) (ServiceAccount, error) {
+	return sqldb.One(ctx, d.Queries, scanServiceAccount, selectServiceAccounts+`WHERE id = $1`, id)
+}
+
+// AddServiceAccount writes one and returns its id.
+func (d *DB) AddServiceAccount(ctx context.Context, s ServiceAccount) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO service_accounts (client_email, project, fingerprint, sealed, set_at)
+		VALUES ($1, $2, $3, $4, $5) RETURNING id`, s.ClientEmail, s.Project, s.Fingerprint, s.Sealed, s.SetAt)
+}

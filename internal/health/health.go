@@ -1,0 +1,40 @@
+// Package health holds what "doctor" and the health pages say about a service,
+// and the checks that both services share.
+package health
+
+// Level says how much a finding matters.
+type Level string
+
+// The levels, from good to bad.
+const (
+	OK   Level = "ok"
+	Warn Level = "warn"
+	Fail Level = "fail"
+)
+
+// Finding is the result of one check. Its texts are for people and hold no
+// secret.
+type Finding struct {
+	// Name is short and stable, for example "database".
+	Name  string `json:"name"`
+	Level Level  `json:"level"`
+	// What was found.
+	What string `json:"what"`
+	// Why it matters; empty when all is well.
+	Why string `json:"why,omitempty"`
+	// Fix is what to do next, often a command; empty when all is well.
+	Fix string `json:"fix,omitempty"`
+}
+
+// Worst is the highest level among findings.
+func Worst(findings []Finding) Level {
+	worst := OK
+	for _, f := range findings {
+		if f.Level == Fail || (f.Level == Warn && worst == OK) {
+			worst = f.Level
+		}
+	}
+	return worst
+}
+
+func good(name, what string) Finding { return Finding{Name: name, Level: OK, What: what} }
