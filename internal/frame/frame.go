@@ -1,0 +1,114 @@
+// Package frame is what all pages share: layout, components, sign-in, sessions
+// and assets. A set of pages gives it its menu and its handlers; the frame adds
+// who is signed in, the flash, the errors and the headers.
+package frame
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// Options says what the frame is around.
+type Options struct {
+	People *people.People
+	// Log receives the causes of answers of 500 and above.
+	Log *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Brand is the product's name as the pages show it, for example
+	// "Countersign addon". It is also the issuer that an authenticator app shows.
+	Brand string
+	// Command is what the program is called with at the command line, for
+	// example "countersign addon"; the pages name its commands.
+	Command string
+	// Home is where somebody who signed in arrives, SignIn the sign-in page and
+	// Account the folder of the user's own pages. The other shared pages (setup,
+	// link, 2fa, logout, assets) stand beside SignIn.
+	Home, SignIn, Account string
+	// Menu is the side menu.
+	Menu []MenuItem
+	// BasePath is the path of --base-url, "" or "/prefix": every link, cookie
+	// and redirect begins with it.
+	BasePath string
+	// Origin is scheme and host of --base-url, for example
+	// "https://shop.example"; "" when it is not known. Forms that come from it
+	// are our own even when a proxy changes the Host header.
+	Origin string
+	// Secure says that the base URL is https.
+	Secure bool
+	// CheckupBanner gives what every page of somebody who is signed in has to
+	// say at its top; nil is nothing.
+	CheckupBanner func(ctx context.Context) []Banner
+}
+
+// MenuItem is one line of the side menu.
+type MenuItem struct {
+	Label, Path string
+	// Icon is a name from icons.
+	Icon string
+	// Group is the heading above the item; items of one group follow each other.
+	Group string
+}
+
+// Banner is a message at the top of all pages of somebody who is signed in.
+type Banner struct {
+	Kind  Kind
+	Title string
+	Text  string
+	// Action leads to the repair; without a label there is none.
+	Action Link
+}
+
+// Handler answers one request for a page, by [Frame.Show] or [Frame.Redirect],
+// or returns an error, which becomes a page of its own. A handler that returns
+// an error has written nothing.
+type Handler func(w http.ResponseWriter, r *Request) error
+
+// Frame is the frame of one set of pages.
+type Frame struct {
+	Options
+	edge     *web.Edge
+	sessions *scs.SessionManager
+	origins  *http.CrossOriginProtection
+	assets   *assets
+}
+
+// New makes a frame. It starts nothing.
+func New(o Options) (*Frame, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	f := &Frame{Options: o, edge: web.NewEdge(web.Options{Log: o.Log, Now: o.Now})}
+	f.origins = http.NewCrossOriginProtection()
+	if o.Origin != "" {
+		if err := f.origins.AddTrustedOrigin(o.Origin); err != nil {
+			return nil, fmt.Errorf("frame: the origin of the base URL: %w", err)
+		}
+	}
+	f.sessions = f.newSessions()
+	var err error
+	f.assets, err = loadAssets(f.beside("assets"))
+	if err != nil {
+		return nil, fmt.Errorf("frame: %w", err)
+	}
+	return f, nil
+}
+
+// beside gives the path of a shared page: in the folder of the sign-in page.
+func (f *Frame) beside(name string) string { return path.Join(path.Dir(f.SignIn), name) }
+
+// URL is the address of one of our paths as links and redirects need it: with
+// the path prefix.
+func (f *Frame) URL(path string) string { return f.BasePath + path }

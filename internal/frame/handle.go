@@ -1,0 +1,99 @@
+package frame
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// Public serves a page that needs nobody to be signed in.
+func (f *Frame) Public(h Handler) http.Handler { return f.handler(h) }
+
+// Admin serves a page to somebody who is signed in. Everybody else is led to
+// sign-in, or to set-up while there is no administrator; a client that wants
+// JSON is told with 401.
+func (f *Frame) Admin(h Handler) http.Handler {
+	return f.handler(func(w http.ResponseWriter, r *Request) error {
+		if r.User.ID == 0 {
+			return f.turnAway(w, r)
+		}
+		return h(w, r)
+	})
+}
+
+func (f *Frame) handler(h Handler) http.Handler {
+	return f.edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
+		f.setHeaders(w.Header())
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		req, err := f.load(w, r)
+		if err == nil {
+			err = f.run(w, req, h)
+		}
+		if err != nil {
+			return f.fail(w, req, err)
+		}
+		return nil
+	})
+}
+
+// run calls the handler, unless another site sent the request. A panic is an
+// error like others.
+func (f *Frame) run(w http.ResponseWriter, r *Request, h Handler) (err error) {
+	if cause := f.origins.Check(r.Request); cause != nil {
+		return &countersign.Error{Kind: countersign.KindForbidden, Code: "cross_site", Cause: cause,
+			Message: "This request came from another site, so nothing was done. Open the page here and try again."}
+	}
+	defer func() {
+		if v := recover(); v == http.ErrAbortHandler {
+			panic(v)
+		} else if v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return h(w, r)
+}
+
+// turnAway answers somebody who is not signed in.
+func (f *Frame) turnAway(w http.ResponseWriter, r *Request) error {
+	if wantsJSON(r.Request) {
+		return &countersign.Error{Kind: countersign.KindUnauthorized, Code: "sign_in_needed",
+			Message: "Nobody is signed in. Sign in at " + f.URL(f.SignIn) + " and send the session's cookie."}
+	}
+	exists, err := f.People.HasAdministrator(r.Context())
+	if err != nil {
+		return err
+	}
+	if !exists {
+		return f.Redirect(w, r, f.beside("setup"), "")
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return f.Redirect(w, r, f.SignIn, "Nothing was saved: nobody is signed in any more. Sign in and try again.")
+	}
+	return f.Redirect(w, r, f.SignIn+"?next="+url.QueryEscape(r.URL.RequestURI()), "")
+}
+
+// wantsJSON tells whether the client asks for JSON rather than for a page.
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+// Visitor tells who is signed in where a request came from, for a face that
+// answers it in another form than a page. The error is forbidden (cross_site)
+// for a change that another site sent.
+func (f *Frame) Visitor(w http.ResponseWriter, r *http.Request) (actor people.Actor, signedIn bool, err error) {
+	req, err := f.load(w, r)
+	if err != nil || req.User.ID == 0 {
+		return people.Actor{}, false, err
+	}
+	if err := f.origins.Check(r); err != nil {
+		return people.Actor{}, false, &countersign.Error{Kind: countersign.KindForbidden, Code: "cross_site", Cause: err,
+			Message: "This request came from another site, so nothing was done."}
+	}
+	return req.Actor, true, nil
+}

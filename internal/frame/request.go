@@ -1,0 +1,90 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// maxForm is the size of the largest form that is read, in bytes.
+const maxForm = 1 << 20
+
+// Request is a request for a page, with who makes it. In a handler of
+// [Frame.Public] nobody need be signed in: then Actor, User and Session are
+// zero.
+type Request struct {
+	*http.Request
+	Actor   people.Actor
+	User    people.User
+	Session people.SessionID
+	// From is where the request comes from.
+	From people.Origin
+
+	frame *Frame
+	flash string
+	// as is whom the session belongs to from its next save on.
+	as people.User
+}
+
+type requestKey struct{}
+
+// requestOf finds the request that a component is rendered for, nil outside of one.
+func requestOf(ctx context.Context) *Request {
+	r, _ := ctx.Value(requestKey{}).(*Request)
+	return r
+}
+
+// PostValues reads the posted form. The errors are too large (body_too_large)
+// and invalid (bad_body): a form that can't be read, or text that can't be kept.
+func (r *Request) PostValues() (url.Values, error) {
+	var err error
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		err = r.ParseMultipartForm(maxForm)
+	} else {
+		err = r.ParseForm()
+	}
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, &countersign.Error{Kind: countersign.KindTooLarge, Code: countersign.CodeBodyTooLarge,
+			Message: "The form is larger than 1 MB. Nothing was saved: send less at once.", Cause: err}
+	}
+	if err != nil {
+		return nil, badForm("The form could not be read. Nothing was saved: go back and send it again.", err)
+	}
+	for name, values := range r.PostForm {
+		for _, v := range values {
+			if !utf8.ValidString(v) || !utf8.ValidString(name) || strings.ContainsRune(v, 0) {
+				return nil, badForm("The form holds characters that are no text. Nothing was saved: type the value instead of pasting it.", nil)
+			}
+		}
+	}
+	return r.PostForm, nil
+}
+
+// PostedFile reads a file of the form after [Request.PostValues]; nil when none
+// was chosen.
+func (r *Request) PostedFile(name string) ([]byte, error) {
+	if r.MultipartForm == nil || len(r.MultipartForm.File[name]) == 0 {
+		return nil, nil
+	}
+	file, err := r.MultipartForm.File[name][0].Open()
+	if err != nil {
+		return nil, badForm("The file could not be read. Nothing was saved: choose it again.", err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(file)
+	if err != nil {
+		return nil, badForm("The file could not be read. Nothing was saved: choose it again.", err)
+	}
+	return content, nil
+}
+
+func badForm(message string, cause error) error {
+	return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeBadBody, Message: message, Cause: cause}
+}

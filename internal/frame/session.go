@@ -1,0 +1,142 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// How long a session lasts.
+const (
+	idleTime     = 12 * time.Hour
+	longestTime  = 30 * 24 * time.Hour
+	renewedAfter = 5 * time.Minute // so that reading pages does not write each time
+	halfTime     = 15 * time.Minute
+)
+
+// What a session holds.
+const (
+	keyFlash = "flash"
+	keyHalf  = "half" // the id of a user whose password was right, before the code
+	keyNext  = "next"
+	keyRenew = "renew"
+)
+
+func (f *Frame) newSessions() *scs.SessionManager {
+	s := scs.New()
+	s.Lifetime = longestTime
+	s.Store = sessionStore{f}
+	s.Cookie.Name = "countersign_session"
+	s.Cookie.Path = f.URL("/")
+	s.Cookie.Secure = f.Secure
+	s.Cookie.Persist = false
+	return s
+}
+
+// sessionStore keeps the sessions of scs as rows of people. Whom a session
+// belongs to travels beside its data, in the request.
+type sessionStore struct{ f *Frame }
+
+var errNoContext = errors.New("frame: sessions need a context")
+
+// Find exists for the interface of scs, which calls FindCtx instead.
+func (s sessionStore) Find(string) ([]byte, bool, error) { return nil, false, errNoContext }
+
+// Commit exists for the interface of scs, which calls CommitCtx instead.
+func (s sessionStore) Commit(string, []byte, time.Time) error { return errNoContext }
+
+// Delete exists for the interface of scs, which calls DeleteCtx instead.
+func (s sessionStore) Delete(string) error { return errNoContext }
+
+// FindCtx loads a session, and tells the request whose it is.
+func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
+	loaded, found, err := s.f.People.LoadSession(ctx, token)
+	if err != nil || !found {
+		return nil, false, err
+	}
+	if r := requestOf(ctx); r != nil {
+		r.adopt(loaded)
+	}
+	return loaded.Data, true, nil
+}
+
+// CommitCtx saves a session for whom the request says.
+func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, deadline time.Time) error {
+	r := requestOf(ctx)
+	saved := people.SavedSession{Data: data, Expires: deadline, From: r.From, User: r.as.ID, Generation: r.as.Generation}
+	if idle := s.f.Now().Add(idleTime); idle.Before(deadline) {
+		saved.Expires = idle
+	}
+	return s.f.People.SaveSession(ctx, token, saved)
+}
+
+// DeleteCtx ends a session.
+func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
+	return s.f.People.DeleteSession(ctx, token)
+}
+
+// adopt makes the request one of the user whose session was found.
+func (r *Request) adopt(s people.LoadedSession) {
+	r.User, r.as = s.User, s.User
+	if s.User.ID != 0 {
+		r.Actor, r.Session = s.User.Actor(r.From), s.ID
+	}
+}
+
+// load makes a request of ours with the session that its cookie names.
+func (f *Frame) load(w http.ResponseWriter, r *http.Request) (*Request, error) {
+	req := &Request{frame: f, From: people.Origin{Addr: web.ClientAddr(w), Agent: r.UserAgent()}}
+	req.Request = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
+	token := ""
+	if c, err := r.Cookie(f.sessions.Cookie.Name); err == nil {
+		token = c.Value
+	}
+	ctx, err := f.sessions.Load(req.Context(), token)
+	if err != nil {
+		return req, err
+	}
+	req.Request = req.WithContext(ctx)
+	if due := f.sessions.GetTime(ctx, keyRenew); req.User.ID != 0 && f.Now().After(due) {
+		f.sessions.Put(ctx, keyRenew, f.Now().Add(renewedAfter))
+	}
+	return req, nil
+}
+
+// save writes the session, if it changed, and its cookie.
+func (f *Frame) save(w http.ResponseWriter, r *Request) error {
+	ctx := r.Context()
+	switch f.sessions.Status(ctx) {
+	case scs.Modified:
+		token, expires, err := f.sessions.Commit(ctx)
+		if err != nil {
+			return err
+		}
+		f.sessions.WriteSessionCookie(ctx, w, token, expires)
+	case scs.Destroyed:
+		f.sessions.WriteSessionCookie(ctx, w, "", time.Time{})
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return nil
+}
+
+// begin signs a user in: under a new token, so that one that was planted in the
+// browser before is worth nothing.
+func (f *Frame) begin(r *Request, u people.User) error {
+	ctx := r.Context()
+	if err := f.sessions.RenewToken(ctx); err != nil {
+		return err
+	}
+	if err := f.sessions.Clear(ctx); err != nil {
+		return err
+	}
+	f.sessions.SetDeadline(ctx, f.Now().Add(longestTime))
+	f.sessions.Put(ctx, keyRenew, f.Now().Add(renewedAfter))
+	r.as = u
+	return nil
+}
