@@ -203,6 +203,10 @@ func (imp *importer) stageItem(ctx context.Context, line int, raw []byte) error 
 	if err := checkItem(item); err != nil {
 		return bad(err)
 	}
+	licensing := l.Licensing.licensing()
+	if err := checkLicensing(licensing); err != nil {
+		return bad(err)
+	}
 	if err := imp.knowWorkspace(ctx, l.Workspace); err != nil {
 		return err
 	}
@@ -217,7 +221,7 @@ func (imp *importer) stageItem(ctx context.Context, line int, raw []byte) error 
 	if err := render(&item); err != nil {
 		return err
 	}
-	return imp.stage.AddItem(ctx, line, l.Workspace, item)
+	return imp.stage.AddItem(ctx, line, l.Workspace, item, licensing)
 }
 
 func (imp *importer) stagePurchase(ctx context.Context, line int, raw []byte) error {

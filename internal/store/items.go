@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -79,10 +77,11 @@ func (s *Store) ShowItem(ctx context.Context, a people.Actor, id int64) (Item, e
 		return Item{}, err
 	}
 	item, err := s.db.Item(ctx, id)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return Item{}, missing(fmt.Sprintf("There is no item %d; list them with: countersign store item list --workspace W", id), "item_not_found")
-	}
-	return item, err
+	return item, notFound(err, noItem(id))
+}
+
+func noItem(id int64) *countersign.Error {
+	return missing(fmt.Sprintf("There is no item %d; list them with: countersign store item list --workspace W", id), "item_not_found")
 }
 
 // render makes the item's body: its media by the presence rules of spec 2.3.

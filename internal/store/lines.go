@@ -58,6 +58,8 @@ type (
 		Price       priceLine             `json:"price"`
 		Currency    string                `json:"currency"`
 		PublishedAt countersign.Timestamp `json:"published_at"`
+		// Licensing stays as it is when a line does not name it.
+		Licensing *licensingLine `json:"licensing,omitempty"`
 	}
 	priceLine struct {
 		Regular  amount `json:"regular"`
@@ -149,7 +151,7 @@ func lineOfItem(i Item, workspace string) itemLine {
 		Type: "item", Workspace: workspace, ID: i.ID, Kind: i.Kind, Support: i.Support, Name: i.Name,
 		Description: i.Description, Category: i.Category, SubCategory: i.SubCategory, Options: i.Options, Version: i.Version,
 		DemoLink: i.DemoLink, Tags: i.Tags, Media: i.Media, Price: priceLine{amount{i.Price.Regular}, amount{i.Price.Extended}},
-		Currency: i.Currency, PublishedAt: i.PublishedAt,
+		Currency: i.Currency, PublishedAt: i.PublishedAt, Licensing: lineOfLicensing(i.Licensing),
 	}
 }
 

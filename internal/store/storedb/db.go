@@ -21,6 +21,10 @@ const (
 	TopicWorkspaces = "workspaces"
 	TopicItems      = "items"
 	TopicPurchases  = "purchases"
+	// TopicLicenses is the list of revoked licenses, TopicLicenseKeys the keys that
+	// sign and check licenses.
+	TopicLicenses    = "licenses"
+	TopicLicenseKeys = "license_keys"
 	// TopicKeyFile is the key file: every process that has read it must stop.
 	TopicKeyFile = "key_file"
 )

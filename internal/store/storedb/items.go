@@ -25,23 +25,27 @@ type Item struct {
 	Kind        Kind
 	// Support says that purchases of this item may carry support.
 	Support bool
+	// Licensing says what purchases of this item may be licensed for.
+	Licensing Licensing
 	// Body is the item as the API prints it.
 	Body []byte
 }
 
 const itemColumns = `id, workspace_id, kind, support, name, description, category, sub_category, options, version,
-	demo_link, tags, media, regular, extended, currency, published_at, body`
+	demo_link, tags, media, regular, extended, currency, published_at, body, licensing`
 
 func scanItem(r sqldb.Row) (Item, error) {
 	var i Item
 	var options, tags sqldb.JSON[countersign.List]
 	var media sqldb.JSON[countersign.ItemMedia]
 	var published sqldb.Time
+	var licensing sqldb.JSON[Licensing]
 	var body string
 	err := r.Scan(&i.ID, &i.WorkspaceID, &i.Kind, &i.Support, &i.Name, &i.Description, &i.Category, &i.SubCategory,
 		&options, &i.Version, &i.DemoLink, &tags, &media, (*int64)(&i.Price.Regular), (*int64)(&i.Price.Extended),
-		&i.Currency, &published, &body)
+		&i.Currency, &published, &body, &licensing)
 	i.Options, i.Tags, i.Media, i.Body = options.V, tags.V, media.V, []byte(body)
+	i.Licensing = licensing.V
 	i.PublishedAt = countersign.At(published.Time)
 	return i, err
 }

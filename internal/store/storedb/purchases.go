@@ -152,6 +152,9 @@ func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at c
 	if err := d.Mark(ctx, TopicPurchases, p.Ref()); err != nil {
 		return err
 	}
+	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
+		return err
+	}
 	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE code_digest = $3`, string(state), column(at), p.Digest[:])
 	return err
 }

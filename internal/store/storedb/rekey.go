@@ -16,7 +16,8 @@ const (
 	rekeyRows = 500
 )
 
-// RebuildDigests gives every purchase the digest that digest makes of its code.
+// RebuildDigests gives every purchase the digest that digest makes of its code,
+// and its licenses with it.
 // It runs in the transaction of a session: the new digests are staged first, so
 // that none meets an old one.
 func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest) error {
@@ -44,8 +45,13 @@ func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest
 	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `UPDATE purchases SET code_digest = r.fresh FROM rekeyed r WHERE r.code_digest = purchases.code_digest`)
-	return err
+	for _, table := range []string{"purchases", "licenses"} {
+		_, err := d.Exec(ctx, `UPDATE `+table+` SET code_digest = r.fresh FROM rekeyed r WHERE r.code_digest = `+table+`.code_digest`)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stageDigests writes the old and the new digests of some codes in one statement.

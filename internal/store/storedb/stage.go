@@ -7,11 +7,12 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Stage holds the items and purchases of an import in temporary tables, with
+// Stage holds the items, purchases and licenses of an import in temporary tables, with
 // the numbers of their lines, until they are moved in one transaction.
 type Stage struct {
 	items     *sqldb.Bulk
 	purchases *sqldb.Bulk
+	licenses  *sqldb.Bulk
 }
 
 // NewStage makes the temporary tables on the connection of a session.
@@ -19,10 +20,12 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 	for _, table := range []string{
 		`CREATE TEMPORARY TABLE stage_items (line integer PRIMARY KEY, id bigint, workspace text, kind text,
 			support boolean, name text, description text, category text, sub_category text, options text, version text,
-			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text)`,
+			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text, licensing text)`,
 		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, code_digest ` + d.DB.DB().BlobType() + `, code text,
 			item_id bigint, license text, price bigint, currency text, supported_until text, downloaded boolean,
 			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
+		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest ` + d.DB.DB().BlobType() + `,
+			domain text, wildcard boolean, free boolean, issued_at text, ended text, ended_at text)`,
 	} {
 		if _, err := d.Exec(ctx, table); err != nil {
 			return nil, err
@@ -31,18 +34,24 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 	db := d.DB.DB()
 	return &Stage{
 		items: db.Bulk("stage_items", "line", "id", "workspace", "kind", "support", "name", "description", "category",
-			"sub_category", "options", "version", "demo_link", "tags", "media", "regular", "extended", "currency", "published_at", "body"),
+			"sub_category", "options", "version", "demo_link", "tags", "media", "regular", "extended", "currency", "published_at", "body", "licensing"),
 		purchases: db.Bulk("stage_purchases", "line", "code_digest", "code", "item_id", "license", "price", "currency",
 			"supported_until", "downloaded", "sold_at", "state", "state_at", "buyer_name", "buyer_email"),
+		licenses: db.Bulk("stage_licenses", "line", "id", "code_digest", "domain", "wildcard", "free", "issued_at", "ended", "ended_at"),
 	}, nil
 }
 
-// AddItem stages the item of a line.
-func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item) error {
+// AddItem stages the item of a line. Without licensing, what the store has of it
+// stays.
+func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item, licensing *Licensing) error {
+	var said any
+	if licensing != nil {
+		said = sqldb.JSON[Licensing]{V: *licensing}
+	}
 	return s.items.Add(ctx, line, i.ID, workspace, string(i.Kind), i.Support, i.Name, i.Description, i.Category, i.SubCategory,
 		sqldb.JSON[countersign.List]{V: i.Options}, string(i.Version), i.DemoLink, sqldb.JSON[countersign.List]{V: i.Tags},
 		sqldb.JSON[countersign.ItemMedia]{V: i.Media}, int64(i.Price.Regular), int64(i.Price.Extended), i.Currency,
-		column(i.PublishedAt), string(i.Body))
+		column(i.PublishedAt), string(i.Body), said)
 }
 
 // AddPurchase stages the purchase of a line.
@@ -59,11 +68,20 @@ func (s *Stage) Flush(ctx context.Context, d *DB) error {
 	if err := s.purchases.Flush(ctx); err != nil {
 		return err
 	}
-	if _, err := d.Exec(ctx, `CREATE INDEX stage_items_by_id ON stage_items (id, line)`); err != nil {
+	if err := s.licenses.Flush(ctx); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `CREATE INDEX stage_purchases_by_code ON stage_purchases (code_digest, line)`)
-	return err
+	for _, index := range []string{
+		`CREATE INDEX stage_items_by_id ON stage_items (id, line)`,
+		`CREATE INDEX stage_purchases_by_code ON stage_purchases (code_digest, line)`,
+		`CREATE INDEX stage_licenses_by_id ON stage_licenses (id, line)`,
+		`CREATE INDEX stage_licenses_by_domain ON stage_licenses (code_digest, domain, line)`,
+	} {
+		if _, err := d.Exec(ctx, index); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Moved counts what a move did with rows of one kind.
@@ -86,24 +104,28 @@ func (d *DB) MoveItems(ctx context.Context) (Moved, error) {
 		`SELECT count(*) FROM stage_items s WHERE `+last+` AND NOT EXISTS (SELECT 1 FROM items i WHERE i.id = s.id)`,
 		`INSERT INTO items (`+itemColumns+`)
 		SELECT s.id, w.id, s.kind, s.support, s.name, s.description, s.category, s.sub_category, s.options, s.version, s.demo_link,
-			s.tags, s.media, s.regular, s.extended, s.currency, s.published_at, s.body
+			s.tags, s.media, s.regular, s.extended, s.currency, s.published_at, s.body,
+			coalesce(s.licensing, (SELECT old.licensing FROM items old WHERE old.id = s.id), CAST($1 AS text))
 		FROM stage_items s JOIN workspaces w ON w.username = s.workspace WHERE `+last+` ORDER BY s.id
 		ON CONFLICT (id) DO UPDATE SET
 			workspace_id = CASE WHEN items.workspace_id = excluded.workspace_id THEN items.workspace_id END, kind = excluded.kind, support = excluded.support, name = excluded.name,
 			description = excluded.description, category = excluded.category, sub_category = excluded.sub_category,
 			options = excluded.options, version = excluded.version, demo_link = excluded.demo_link, tags = excluded.tags,
 			media = excluded.media, regular = excluded.regular, extended = excluded.extended, currency = excluded.currency,
-			published_at = excluded.published_at, body = excluded.body
+			published_at = excluded.published_at, body = excluded.body, licensing = excluded.licensing
 		WHERE items.body <> excluded.body OR items.kind <> excluded.kind OR items.support <> excluded.support
-			OR items.media <> excluded.media OR items.workspace_id <> excluded.workspace_id`)
+			OR items.media <> excluded.media OR items.workspace_id <> excluded.workspace_id OR items.licensing <> excluded.licensing`,
+		sqldb.JSON[Licensing]{V: DefaultLicensing()})
 }
 
 // MovePurchases writes the staged purchases; of several lines for one code the
 // last counts. A state that changed without saying when gets the time of the move.
 // A code that another workspace took meanwhile fails, as an item's id does.
 func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Moved, error) {
-	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
-		return Moved{}, err
+	for _, topic := range []string{TopicPurchases, TopicLicenses} { // states put licenses on their list
+		if err := d.Mark(ctx, topic, ""); err != nil {
+			return Moved{}, err
+		}
 	}
 	const last = `NOT EXISTS (SELECT 1 FROM stage_purchases l WHERE l.code_digest = s.code_digest AND l.line > s.line)`
 	const stateAt = `CASE WHEN excluded.state_at IS NOT NULL THEN excluded.state_at

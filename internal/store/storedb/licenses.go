@@ -1,0 +1,225 @@
+package storedb
+
+import (
+	"context"
+	"math"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Ending says how a license ended.
+type Ending string
+
+// The endings. A license that has none is good for as long as its purchase is.
+const (
+	// EndingMoved: its buyer moved it to another domain.
+	EndingMoved Ending = "moved"
+	// EndingReplaced: the operator moved it, or issued another one after it was
+	// revoked.
+	EndingReplaced Ending = "replaced"
+	// EndingRevoked: the operator revoked it.
+	EndingRevoked Ending = "revoked"
+)
+
+// License binds a purchase to a domain.
+type License struct {
+	ID string
+	// Digest is that of the purchase's code.
+	Digest Digest
+	Domain string
+	// Wildcard says that hosts one level below the domain are licensed, too.
+	Wildcard bool
+	// Free says that the domain is one for tests, which does not count.
+	Free     bool
+	IssuedAt countersign.Timestamp
+	Ended    Ending
+	EndedAt  countersign.Timestamp
+}
+
+// Licensed is a license with the purchase and the item that it is for.
+type Licensed struct {
+	License
+	Licensee
+}
+
+// Licensee is a purchase and what its item says about licenses.
+type Licensee struct {
+	Purchase
+	Workspace string // the workspace's username
+	ItemName  string
+	Support   bool
+	Licensing Licensing
+}
+
+const (
+	licenseColumns  = `l.id, l.code_digest, l.domain, l.wildcard, l.free, l.issued_at, l.ended, l.ended_at`
+	licenseeColumns = `p.code_digest, p.code, p.workspace_id, p.item_id, p.license, p.supported_until, p.sold_at, p.state, p.state_at,
+		w.username, i.name, i.support, i.licensing`
+	licenseeTables = `purchases p JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`
+)
+
+// licenseScan is where the columns of a license go.
+type licenseScan struct {
+	digest        []byte
+	issued, ended sqldb.Time
+}
+
+func (s *licenseScan) into(l *License) []any {
+	return []any{&l.ID, &s.digest, &l.Domain, &l.Wildcard, &l.Free, &s.issued, &l.Ended, &s.ended}
+}
+
+func (s *licenseScan) finish(l *License) {
+	copy(l.Digest[:], s.digest)
+	l.IssuedAt, l.EndedAt = countersign.At(s.issued.Time), countersign.At(s.ended.Time)
+}
+
+// licenseeScan is where the columns of a licensee go.
+type licenseeScan struct {
+	digest               []byte
+	until, sold, stateAt sqldb.Time
+	licensing            sqldb.JSON[Licensing]
+}
+
+func (s *licenseeScan) into(e *Licensee) []any {
+	return []any{&s.digest, &e.Code, &e.WorkspaceID, &e.ItemID, &e.Purchase.License, &s.until, &s.sold, &e.State, &s.stateAt,
+		&e.Workspace, &e.ItemName, &e.Support, &s.licensing}
+}
+
+func (s *licenseeScan) finish(e *Licensee) {
+	copy(e.Digest[:], s.digest)
+	e.SupportedUntil, e.SoldAt, e.StateAt = countersign.At(s.until.Time), countersign.At(s.sold.Time), countersign.At(s.stateAt.Time)
+	e.Licensing = s.licensing.V
+}
+
+func scanLicense(r sqldb.Row) (License, error) {
+	var l License
+	var s licenseScan
+	err := r.Scan(s.into(&l)...)
+	s.finish(&l)
+	return l, err
+}
+
+func scanLicensee(r sqldb.Row) (Licensee, error) {
+	var e Licensee
+	var s licenseeScan
+	err := r.Scan(s.into(&e)...)
+	s.finish(&e)
+	return e, err
+}
+
+func scanLicensed(r sqldb.Row) (Licensed, error) {
+	var l Licensed
+	var a licenseScan
+	var b licenseeScan
+	err := r.Scan(append(a.into(&l.License), b.into(&l.Licensee)...)...)
+	a.finish(&l.License)
+	b.finish(&l.Licensee)
+	return l, err
+}
+
+// Licensee finds a purchase of any workspace by the digest of its code, with
+// what its item says about licenses.
+func (d *DB) Licensee(ctx context.Context, digest Digest) (Licensee, error) {
+	return sqldb.One(ctx, d.Queries, scanLicensee, `SELECT `+licenseeColumns+` FROM `+licenseeTables+`
+		WHERE p.code_digest = $1`, digest[:])
+}
+
+// LockLicensee is Licensee, and makes others who would change the purchase or
+// its licenses wait until the transaction ends.
+func (d *DB) LockLicensee(ctx context.Context, digest Digest) (Licensee, error) {
+	if _, err := d.Exec(ctx, `UPDATE purchases SET code = code WHERE code_digest = $1`, digest[:]); err != nil {
+		return Licensee{}, err
+	}
+	return d.Licensee(ctx, digest)
+}
+
+// LicensesOf lists the licenses of a purchase in the order of their issue, those
+// that have ended too.
+func (d *DB) LicensesOf(ctx context.Context, digest Digest) ([]License, error) {
+	return sqldb.List(ctx, d.Queries, scanLicense, `SELECT `+licenseColumns+` FROM licenses l
+		WHERE l.code_digest = $1 ORDER BY l.issued_at, l.id`, digest[:])
+}
+
+// License reads one by its id.
+func (d *DB) License(ctx context.Context, id string) (Licensed, error) {
+	return sqldb.One(ctx, d.Queries, scanLicensed, `SELECT `+licenseColumns+`, `+licenseeColumns+`
+		FROM licenses l JOIN `+licenseeTables+` ON p.code_digest = l.code_digest WHERE l.id = $1`, id)
+}
+
+// LicenseFilter narrows a list of licenses; zero values narrow nothing.
+type LicenseFilter struct {
+	Workspace string
+	Item      int64
+	// Purchase is the digest of a code.
+	Purchase *Digest
+	Limit    int
+}
+
+// Licenses calls fn with licenses, the newest first.
+func (d *DB) Licenses(ctx context.Context, f LicenseFilter, fn func(Licensed) error) error {
+	if f.Limit == 0 {
+		f.Limit = math.MaxInt32
+	}
+	args := []any{f.Workspace, f.Item, f.Limit}
+	one := ""
+	if f.Purchase != nil {
+		one = ` AND l.code_digest = $4`
+		args = append(args, f.Purchase[:])
+	}
+	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
+		l, err := scanLicensed(r)
+		if err != nil {
+			return err
+		}
+		return fn(l)
+	}, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM licenses l JOIN `+licenseeTables+` ON p.code_digest = l.code_digest
+		WHERE (CAST($1 AS text) = '' OR w.username = $1) AND (CAST($2 AS bigint) = 0 OR p.item_id = $2)`+one+`
+		ORDER BY l.issued_at DESC, l.id LIMIT $3`, args...)
+}
+
+// EachLicense calls fn with every license of the store, by id.
+func (d *DB) EachLicense(ctx context.Context, fn func(Licensed) error) error {
+	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
+		l, err := scanLicensed(r)
+		if err != nil {
+			return err
+		}
+		return fn(l)
+	}, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM licenses l JOIN `+licenseeTables+` ON p.code_digest = l.code_digest
+		ORDER BY l.id`)
+}
+
+// AddLicense writes a new one unless its purchase has limit of its sort, free or
+// not, already; it tells whether it did. [sqldb.ErrExists] when the purchase has
+// one for this domain.
+func (d *DB) AddLicense(ctx context.Context, l License, limit int) (added bool, err error) {
+	n, err := d.Exec(ctx, `INSERT INTO licenses (id, code_digest, domain, wildcard, free, issued_at, ended)
+		SELECT CAST($1 AS text), p.code_digest, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
+		FROM purchases p WHERE p.code_digest = $2
+			AND (SELECT count(*) FROM licenses l WHERE l.code_digest = $2 AND l.ended = '' AND l.free = CAST($4 AS boolean)) < $6`,
+		l.ID, l.Digest[:], l.Domain, l.Free, column(l.IssuedAt), limit, l.Wildcard)
+	return n == 1, err
+}
+
+// WidenLicense lets one be for the hosts one level below its domain, too.
+func (d *DB) WidenLicense(ctx context.Context, id string) error {
+	_, err := d.Exec(ctx, `UPDATE licenses SET wildcard = true WHERE id = $1`, id)
+	return err
+}
+
+// EndLicense ends one, and puts it on the list of revoked licenses.
+func (d *DB) EndLicense(ctx context.Context, id string, how Ending, at countersign.Timestamp) error {
+	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `UPDATE licenses SET ended = $1, ended_at = $2 WHERE id = $3`, string(how), column(at), id)
+	return err
+}
+
+// RevokedLicenses lists the ids of all licenses that have ended or whose
+// purchase is not good any more.
+func (d *DB) RevokedLicenses(ctx context.Context) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT l.id FROM licenses l JOIN purchases p ON p.code_digest = l.code_digest
+		WHERE l.ended <> '' OR p.state <> 'active' ORDER BY l.id`)
+}
