@@ -2,7 +2,9 @@ package people
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -55,7 +57,39 @@ type AuditFilter struct {
 	Actor string
 }
 
+// How many lines a page of the audit log has when none is asked for, and at most.
+const (
+	auditLimit    = 50
+	maxAuditLimit = 500
+)
+
 // Audit lists lines of the audit log, newest first.
 func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine, error) {
-	return nil, errNotBuilt
+	if err := may(a, manage); err != nil {
+		return nil, err
+	}
+	for _, text := range []string{f.Action, f.Actor} {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return nil, nil // no line has it, and not every engine can look for it
+		}
+	}
+	rows := peopledb.AuditFilter{Before: f.Before, Limit: f.Limit, Actor: f.Actor}
+	if f.Limit <= 0 {
+		rows.Limit = auditLimit
+	}
+	rows.Limit = min(rows.Limit, maxAuditLimit)
+	if strings.Contains(f.Action, ".") {
+		rows.Action = f.Action
+	} else {
+		rows.Noun = f.Action
+	}
+	list, err := p.db.Audits(ctx, rows)
+	lines := make([]AuditLine, len(list))
+	for i, l := range list {
+		lines[i] = AuditLine{
+			ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, Face: Face(l.Face), Address: l.Address,
+			Event: Event{Action: l.Action, Workspace: l.Workspace, Subject: l.Subject, Detail: l.Detail, Before: l.Before, After: l.After},
+		}
+	}
+	return lines, err
 }

@@ -1,12 +1,126 @@
 package people
 
-import "context"
+import (
+	"context"
+	_ "embed"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people/peopledb"
+)
+
+// The length of a password, in characters, and the most bytes that are hashed.
+const (
+	minPassword      = 12
+	maxPassword      = 128
+	maxPasswordBytes = 1024
+)
+
+//go:embed commonpasswords.txt
+var commonPasswords string
+
+// checkPassword says what is wrong with a password that is to be set. There are
+// no rules about kinds of characters: length and not being guessed first are
+// what counts.
+func checkPassword(email, password string) error {
+	wrong := func(code, message string) error { return errorOf(countersign.KindInvalid, "password_"+code, message) }
+	folded := strings.ToLower(password)
+	local, domain, _ := strings.Cut(email, "@")
+	switch n := utf8.RuneCountInString(password); {
+	case n < minPassword:
+		return wrong("short", "This password is too short; use 12 characters or more, for example four words")
+	case n > maxPassword || len(password) > maxPasswordBytes:
+		return wrong("long", "This password is too long; use 128 characters at most")
+	case folded == email || folded == local || folded == domain:
+		return wrong("email", "The password must not be the e-mail address or a part of it; choose another one")
+	case common(folded):
+		return wrong("common", "This password is one of the first that are guessed; choose another one, for example four words")
+	}
+	return nil
+}
+
+// common tells whether a password is on the list, or one character over and over.
+func common(folded string) bool {
+	first, size := utf8.DecodeRuneInString(folded)
+	if strings.TrimLeft(folded[size:], string(first)) == "" {
+		return true
+	}
+	for line := range strings.Lines(commonPasswords) {
+		if strings.TrimSpace(line) == folded {
+			return true
+		}
+	}
+	return false
+}
+
+// hashNew checks a password that is to be set, and hashes it.
+func (p *People) hashNew(ctx context.Context, email, password string) (string, error) {
+	if err := checkPassword(email, password); err != nil {
+		return "", err
+	}
+	return p.hashes.make(ctx, password)
+}
 
 // CheckPassword asks a user who is signed in for the password again, before
 // something that a stolen session must not do. The errors are password_wrong
 // (unauthorized) and rate_limited.
 func (p *People) CheckPassword(ctx context.Context, a Actor, password string) error {
-	return errNotBuilt
+	_, err := p.again(ctx, a, password)
+	return err
+}
+
+// again checks the acting user's password. The user it returns is the one whose
+// password that was.
+func (p *People) again(ctx context.Context, a Actor, password string) (peopledb.User, error) {
+	if err := may(a, ownAccount); err != nil {
+		return peopledb.User{}, err
+	}
+	try, err := try(limitKey{p.limits.again, userKey(a.User)})
+	if err != nil {
+		return peopledb.User{}, err
+	}
+	u, err := p.db.User(ctx, a.User)
+	if err != nil {
+		try.succeeded()
+		return peopledb.User{}, notFound(err, errUserGone)
+	}
+	right, err := p.hashes.matches(ctx, u.Password, hashable(password))
+	if err != nil || right {
+		try.succeeded()
+	}
+	if err == nil && !right {
+		err = errPasswordWrong
+	}
+	return u, err
+}
+
+// withPassword runs an act on the acting user, whose password it asks for first.
+func (p *People) withPassword(ctx context.Context, a Actor, password string, fn func(*peopledb.DB, *peopledb.User) error) error {
+	checked, err := p.again(ctx, a, password)
+	if err != nil {
+		return err
+	}
+	_, err = p.change(ctx, checked, fn)
+	return err
+}
+
+// change runs an act on a user whose password was checked, in one transaction. fn
+// changes the user, which is then written.
+func (p *People) change(ctx context.Context, checked peopledb.User, fn func(*peopledb.DB, *peopledb.User) error) (u peopledb.User, err error) {
+	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		if u, err = tx.LockUser(ctx, checked.ID); err != nil {
+			return notFound(err, errUserGone)
+		}
+		if u.Password != checked.Password {
+			return errPasswordWrong // it was changed a moment ago
+		}
+		if err := fn(tx, &u); err != nil {
+			return err
+		}
+		return tx.UpdateUser(ctx, u)
+	})
+	return u, err
 }
 
 // ChangePassword replaces the user's own password and ends all sessions but
@@ -14,5 +128,57 @@ func (p *People) CheckPassword(ctx context.Context, a Actor, password string) er
 // saved with. The errors are those of [People.CheckPassword] for the old one, and
 // codes that begin with "password_" for the new one (invalid).
 func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, old, new string) (User, error) {
-	return User{}, errNotBuilt
+	if err := may(a, ownAccount); err != nil {
+		return User{}, err
+	}
+	if old == new {
+		return User{}, errorOf(countersign.KindInvalid, "password_same", "The new password is the old one; choose another one")
+	}
+	if err := checkPassword(a.ID, new); err != nil {
+		return User{}, err
+	}
+	checked, err := p.again(ctx, a, old)
+	if err != nil {
+		return User{}, err
+	}
+	hash, err := p.hashes.make(ctx, new)
+	if err != nil {
+		return User{}, err
+	}
+	u, err := p.change(ctx, checked, func(tx *peopledb.DB, u *peopledb.User) error {
+		ended, err := p.setPassword(ctx, tx, u, hash, keep)
+		if err != nil {
+			return err
+		}
+		return p.record(ctx, tx, a, Event{Action: "password.change", Subject: u.Email, Detail: endedText(ended)})
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return userOf(u), nil
+}
+
+// setPassword gives u a new hash and ends its sessions but keep; the caller
+// writes u.
+func (p *People) setPassword(ctx context.Context, tx *peopledb.DB, u *peopledb.User, hash string, keep SessionID) (ended int64, err error) {
+	u.Password, u.PasswordAt = hash, p.stamp()
+	u.Generation++
+	ended, err = tx.EndSessions(ctx, u.ID, int64(keep), p.stamp())
+	if err == nil && keep != 0 {
+		err = tx.SetSessionGeneration(ctx, u.ID, int64(keep), u.Generation)
+	}
+	return ended, err
+}
+
+var (
+	errPasswordWrong = errorOf(countersign.KindUnauthorized, "password_wrong", "The password is not right; try again")
+	errUserGone      = errorOf(countersign.KindUnauthorized, "user_gone", "This user is no longer there; sign in again")
+)
+
+// hashable keeps what nobody can have as a password from being hashed at length.
+func hashable(password string) string {
+	if len(password) > maxPasswordBytes {
+		return ""
+	}
+	return password
 }

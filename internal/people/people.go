@@ -5,24 +5,52 @@
 package people
 
 import (
+	"context"
+	"crypto/sha256"
 	"log/slog"
 	"time"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // People is the users of one database. Its methods may be called from many
 // goroutines.
 type People struct {
-	db  *peopledb.DB
-	box func() *seal.Box
-	now func() time.Time
-	log *slog.Logger
+	db     *peopledb.DB
+	box    func() *seal.Box
+	now    func() time.Time
+	log    *slog.Logger
+	hashes hashes
+	limits limits
 }
 
 // New gives the users of a database. box returns nil until the key file is
 // known; what needs it answers [countersign.KindUnavailable] until then.
 func New(db *peopledb.DB, box func() *seal.Box, now func() time.Time, log *slog.Logger) *People {
-	return &People{db: db, box: box, now: now, log: log}
+	return &People{db: db, box: box, now: now, log: log, hashes: newHashes(), limits: newLimits(now)}
 }
+
+func (p *People) stamp() sqldb.Time { return sqldb.Time{Time: p.now()} }
+
+// record writes a line of the audit log in the transaction of the act.
+func (p *People) record(ctx context.Context, tx *peopledb.DB, a Actor, e Event) error {
+	return Record(ctx, tx, p.now(), a, e)
+}
+
+// openBox is the box of the key file.
+func (p *People) openBox() (*seal.Box, error) {
+	if box := p.box(); box != nil {
+		return box, nil
+	}
+	return nil, &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, RetryAfter: 2 * time.Second,
+		Message: "The database is not ready yet; try again in a moment",
+	}
+}
+
+// digestOf is how a token or a recovery code is found. SHA-256 is enough for
+// what was drawn at random from 2^80 and more.
+func digestOf(token string) peopledb.Digest { return sha256.Sum256([]byte(token)) }

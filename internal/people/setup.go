@@ -2,23 +2,104 @@ package people
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
+
+// setupLife is how long a set-up link is good.
+const setupLife = 24 * time.Hour
+
+var errAlreadySetUp = errorOf(countersign.KindConflict, "already_set_up", "The first administrator was made already; sign in instead")
 
 // NewSetupLink makes the token by which the first administrator is made, for 24
 // hours and one use; earlier ones end. The database keeps its digest alone. It
 // is a conflict (already_set_up) when there is an administrator.
 func (p *People) NewSetupLink(ctx context.Context, a Actor) (token string, expires time.Time, err error) {
-	return "", time.Time{}, errNotBuilt
+	if err := may(a, operate); err != nil {
+		return "", time.Time{}, err
+	}
+	token, expires = rand.Text(), p.now().Add(setupLife).Truncate(time.Second)
+	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		if n, err := tx.CountUsers(ctx); err != nil {
+			return err
+		} else if n > 0 {
+			return errAlreadySetUp
+		}
+		if err := tx.DeleteLinks(ctx, peopledb.PurposeSetup); err != nil {
+			return err
+		}
+		link := peopledb.Link{Digest: digestOf(token), Purpose: peopledb.PurposeSetup, ExpiresAt: sqldb.Time{Time: expires}}
+		if err := tx.AddLink(ctx, link); err != nil {
+			return err
+		}
+		return p.record(ctx, tx, a, Event{Action: "setup_link.create"})
+	})
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return token, expires, nil
 }
 
 // CheckSetupLink tells whether a set-up token is good: nil, already_set_up
 // (conflict), or link_unknown, link_used, link_expired (forbidden).
-func (p *People) CheckSetupLink(ctx context.Context, token string) error { return errNotBuilt }
+func (p *People) CheckSetupLink(ctx context.Context, token string) error {
+	return p.checkSetupLink(ctx, p.db, token)
+}
+
+func (p *People) checkSetupLink(ctx context.Context, db *peopledb.DB, token string) error {
+	n, err := db.CountUsers(ctx)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		return errAlreadySetUp
+	}
+	return p.checkLink(ctx, db, peopledb.PurposeSetup, token)
+}
 
 // Setup makes the first administrator by a set-up token, which is used up by
 // that alone: an e-mail or a password that is refused leaves it good. Its errors
 // are those of [People.CheckSetupLink] and [People.CreateAdministrator].
 func (p *People) Setup(ctx context.Context, from Origin, token, email, password string) (User, error) {
-	return User{}, errNotBuilt
+	if err := p.CheckSetupLink(ctx, token); err != nil {
+		return User{}, err // strangers don't get as far as the costly hash
+	}
+	email, err := foldEmail(email)
+	if err != nil {
+		return User{}, err
+	}
+	hash, err := p.hashNew(ctx, email, password)
+	if err != nil {
+		return User{}, err
+	}
+	var u peopledb.User
+	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		if _, err := tx.UseLink(ctx, peopledb.PurposeSetup, digestOf(token), p.stamp()); err != nil {
+			return p.whyNot(ctx, tx, err, token)
+		}
+		if u, err = p.addUser(ctx, tx, email, hash, true); err != nil {
+			return err
+		}
+		return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: "user.create", Subject: u.Email, Detail: "by the set-up link"})
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return userOf(u), nil
+}
+
+// whyNot finds the reason why a set-up link could not be used.
+func (p *People) whyNot(ctx context.Context, tx *peopledb.DB, err error, token string) error {
+	if !errors.Is(err, sqldb.ErrNotFound) {
+		return err
+	}
+	if reason := p.checkSetupLink(ctx, tx, token); reason != nil {
+		return reason
+	}
+	return errLinkUsed
 }

@@ -1,6 +1,13 @@
 package people
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+)
 
 // SignIn is what a right e-mail and password lead to.
 type SignIn struct {
@@ -10,29 +17,104 @@ type SignIn struct {
 	NeedsCode bool
 }
 
+// errRefused does not say which of the two was wrong.
+var errRefused = errorOf(countersign.KindUnauthorized, "sign_in_refused", "The e-mail or the password is not right; check both and try again")
+
 // SignIn checks an e-mail and a password. An unknown e-mail and a wrong password
 // are the same error (sign_in_refused, unauthorized) after the same time. Too
 // many failures of one address or for one e-mail are rate_limited, with the time
 // to wait.
 func (p *People) SignIn(ctx context.Context, from Origin, email, password string) (SignIn, error) {
-	return SignIn{}, errNotBuilt
+	email, err := foldEmail(email)
+	if err != nil {
+		email = "" // nobody's
+	}
+	attempt, err := try(limitKey{p.limits.address, limitAddress(from.Addr)}, limitKey{p.limits.email, email})
+	if err != nil {
+		return SignIn{}, err
+	}
+	checked, err := p.checkSignIn(ctx, email, password)
+	if errors.Is(err, errRefused) {
+		p.log.Warn("a sign-in was refused", "client", from.address())
+		return SignIn{}, err
+	}
+	attempt.succeeded()
+	if err != nil {
+		return SignIn{}, err
+	}
+	if checked.TOTP != nil {
+		return SignIn{User: userOf(checked), NeedsCode: true}, nil
+	}
+	var u peopledb.User
+	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		if u, err = tx.LockUser(ctx, checked.ID); err != nil {
+			return err
+		}
+		if u.Password != checked.Password || u.TOTP != nil {
+			return errRefused // changed a moment ago
+		}
+		return p.signedIn(ctx, tx, from, &u, "by password")
+	})
+	return SignIn{User: userOf(u)}, err
 }
+
+// checkSignIn finds the user of an e-mail and a password, or errRefused. It takes
+// as long for an e-mail that nobody has.
+func (p *People) checkSignIn(ctx context.Context, email, password string) (peopledb.User, error) {
+	u, err := p.db.UserNamed(ctx, email)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		u, err = peopledb.User{Password: nobodysHash}, nil
+	}
+	if err != nil {
+		return u, err
+	}
+	right, err := p.hashes.matches(ctx, u.Password, hashable(password))
+	if err == nil && !right {
+		err = errRefused
+	}
+	return u, err
+}
+
+// signedIn notes a sign-in.
+func (p *People) signedIn(ctx context.Context, tx *peopledb.DB, from Origin, u *peopledb.User, how string) error {
+	u.SignedInAt = p.stamp()
+	if err := tx.UpdateUser(ctx, *u); err != nil {
+		return err
+	}
+	return p.record(ctx, tx, userOf(*u).Actor(from), Event{Action: "user.sign_in", Subject: u.Email, Detail: how})
+}
+
+var errCodeRefused = errorOf(countersign.KindUnauthorized, "code_refused", "This code is not right or was used already; wait for the next one, or use a recovery code")
 
 // SignInCode is the second step of a sign-in whose first step named the user: a
 // code of the authenticator, or a recovery code, each good for one use. The
 // errors are code_refused (unauthorized) and rate_limited.
 func (p *People) SignInCode(ctx context.Context, from Origin, user int64, code string) error {
-	return errNotBuilt
-}
-
-// NewSignInLink makes a token that signs a user in once within ten minutes,
-// without password and code. Only the operator may make one.
-func (p *People) NewSignInLink(ctx context.Context, a Actor, user int64) (token string, err error) {
-	return "", errNotBuilt
-}
-
-// SignInByLink signs in by a token of [People.NewSignInLink] and uses it up. Its
-// errors are link_unknown, link_used and link_expired (forbidden).
-func (p *People) SignInByLink(ctx context.Context, from Origin, token string) (User, error) {
-	return User{}, errNotBuilt
+	attempt, err := try(limitKey{p.limits.address, limitAddress(from.Addr)}, limitKey{p.limits.code, userKey(user)})
+	if err != nil {
+		return err
+	}
+	var refused bool
+	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		u, err := tx.LockUser(ctx, user)
+		if err != nil {
+			return notFound(err, errCodeRefused)
+		}
+		how, err := p.useCode(ctx, tx, &u, code)
+		if errors.Is(err, errCodeRefused) {
+			refused = true
+			return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: "user.refuse_code", Subject: u.Email, Detail: "after the right password"})
+		}
+		if err != nil {
+			return err
+		}
+		return p.signedIn(ctx, tx, from, &u, how)
+	})
+	if err == nil && refused {
+		err = errCodeRefused
+	}
+	if !errors.Is(err, errCodeRefused) {
+		attempt.succeeded()
+	}
+	return err
 }

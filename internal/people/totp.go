@@ -1,6 +1,17 @@
 package people
 
-import "context"
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/pquerna/otp/totp"
+)
 
 // TOTPSetup is what an authenticator app needs to know. It is shown once, to the
 // user alone.
@@ -11,26 +22,130 @@ type TOTPSetup struct {
 	URI string
 }
 
+// totpPeriod is how long a code is shown; the ones before and after count too,
+// for clocks that differ.
+const totpPeriod = 30 * time.Second
+
+var errNotBegun = errorOf(countersign.KindConflict, "totp_not_begun", "There is no secret to confirm; begin again with a new one")
+
 // BeginTOTP makes a secret for two-step sign-in, which begins when ConfirmTOTP
 // has seen a code made with it. issuer is the name that the app shows. It is a
 // conflict (totp_on) when two-step sign-in is on.
 func (p *People) BeginTOTP(ctx context.Context, a Actor, issuer string) (TOTPSetup, error) {
-	return TOTPSetup{}, errNotBuilt
+	box, err := p.openBox()
+	if err := errors.Join(may(a, ownAccount), err); err != nil {
+		return TOTPSetup{}, err
+	}
+	key, err := totp.Generate(totp.GenerateOpts{Issuer: issuer, AccountName: a.ID})
+	if err != nil {
+		return TOTPSetup{}, err
+	}
+	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		u, err := tx.LockUser(ctx, a.User)
+		if err != nil {
+			return notFound(err, errUserGone)
+		}
+		if u.TOTP != nil {
+			return errorOf(countersign.KindConflict, "totp_on", "Two-step sign-in is on already; turn it off first to move it to another app")
+		}
+		u.TOTPPending = box.Seal(totpPurpose(u.ID), []byte(key.Secret()))
+		return tx.UpdateUser(ctx, u)
+	})
+	if err != nil {
+		return TOTPSetup{}, err
+	}
+	return TOTPSetup{Secret: key.Secret(), URI: key.URL()}, nil
 }
 
 // ConfirmTOTP turns two-step sign-in on, and returns the recovery codes: each
 // signs in once in place of a code. They are never shown again. The errors are
 // code_refused (unauthorized), totp_not_begun (conflict) and rate_limited.
 func (p *People) ConfirmTOTP(ctx context.Context, a Actor, code string) (recovery []string, err error) {
-	return nil, errNotBuilt
+	if err := may(a, ownAccount); err != nil {
+		return nil, err
+	}
+	attempt, err := try(limitKey{p.limits.code, userKey(a.User)})
+	if err != nil {
+		return nil, err
+	}
+	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		u, err := tx.LockUser(ctx, a.User)
+		if err != nil {
+			return notFound(err, errUserGone)
+		}
+		if u.TOTPPending == nil {
+			return errNotBegun
+		}
+		step, err := p.step(u, u.TOTPPending, code)
+		if err != nil {
+			return err
+		}
+		u.TOTPStep, u.TOTP, u.TOTPPending = step, u.TOTPPending, nil
+		if err := tx.UpdateUser(ctx, u); err != nil {
+			return err
+		}
+		if recovery, err = p.replaceRecoveryCodes(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		return p.record(ctx, tx, a, Event{Action: "totp.enable", Subject: u.Email, Before: "off", After: "on"})
+	})
+	if !errors.Is(err, errCodeRefused) {
+		attempt.succeeded()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return recovery, nil
 }
 
 // DisableTOTP turns two-step sign-in off, after the password.
 func (p *People) DisableTOTP(ctx context.Context, a Actor, password string) error {
-	return errNotBuilt
+	return p.withPassword(ctx, a, password, func(tx *peopledb.DB, u *peopledb.User) error {
+		if u.TOTP == nil {
+			return errTOTPOff
+		}
+		if err := p.removeTOTP(ctx, tx, u); err != nil {
+			return err
+		}
+		return p.record(ctx, tx, a, Event{Action: "totp.disable", Subject: u.Email, Before: "on", After: "off"})
+	})
 }
 
-// NewRecoveryCodes replaces the recovery codes, after the password.
-func (p *People) NewRecoveryCodes(ctx context.Context, a Actor, password string) ([]string, error) {
-	return nil, errNotBuilt
+var errTOTPOff = errorOf(countersign.KindConflict, "totp_off", "Two-step sign-in is off; turn it on first")
+
+// removeTOTP ends two-step sign-in of u, which the caller writes. The last step
+// stays, so that no code is ever good twice.
+func (p *People) removeTOTP(ctx context.Context, tx *peopledb.DB, u *peopledb.User) error {
+	u.TOTP, u.TOTPPending = nil, nil
+	return tx.DeleteRecoveryCodes(ctx, u.ID)
 }
+
+// step finds the time step whose code this is; one that was used, or an earlier
+// one, is refused.
+func (p *People) step(u peopledb.User, sealed []byte, code string) (int64, error) {
+	box, err := p.openBox()
+	if err != nil {
+		return 0, err
+	}
+	secret, err := box.Open(totpPurpose(u.ID), sealed)
+	if err != nil {
+		return 0, errorOf(countersign.KindConflict, "totp_unreadable", "The secret of the authenticator was sealed with an earlier key file and can't be read; "+
+			"use a recovery code, or have two-step sign-in removed at the command line of the server")
+	}
+	typed := []byte(strings.Join(strings.Fields(code), ""))
+	for _, shift := range []time.Duration{0, -totpPeriod, totpPeriod} {
+		at := p.now().Add(shift)
+		want, err := totp.GenerateCode(string(secret), at)
+		if err != nil {
+			return 0, err
+		}
+		step := at.Unix() / int64(totpPeriod/time.Second)
+		if subtle.ConstantTimeCompare(typed, []byte(want)) == 1 && step > u.TOTPStep {
+			return step, nil
+		}
+	}
+	return 0, errCodeRefused
+}
+
+// totpPurpose binds a sealed secret to its user.
+func totpPurpose(user int64) string { return "totp " + strconv.FormatInt(user, 10) }

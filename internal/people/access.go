@@ -1,0 +1,34 @@
+package people
+
+import "github.com/countersign/countersign"
+
+// action is something that not everybody may do.
+type action int
+
+const (
+	// manage is what every administrator may do, on a page or at the command line.
+	manage action = iota
+	// ownAccount is about the user who acts.
+	ownAccount
+	// operate is for whoever has access to the data folder.
+	operate
+)
+
+// may tells whether an actor may do something.
+func may(a Actor, what action) error {
+	user := a.Kind == KindUser && a.User > 0
+	operator := a.Kind == KindOperator
+	switch {
+	case what == manage && (user || operator), what == ownAccount && user, what == operate && operator:
+		return nil
+	}
+	return &countersign.Error{
+		Kind: countersign.KindForbidden, Code: "not_allowed",
+		Message: "You may not do this; it takes an administrator who is signed in, or the command line",
+	}
+}
+
+// errorOf makes an error of ours.
+func errorOf(kind countersign.Kind, code, message string) error {
+	return &countersign.Error{Kind: kind, Code: code, Message: message}
+}

@@ -1,0 +1,25 @@
+package people
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign"
+)
+
+var emailPattern = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
+
+// maxEmail is the most bytes of an e-mail address (RFC 5321).
+const maxEmail = 254
+
+// foldEmail brings an e-mail into the form it is kept in: trimmed, in lower case.
+func foldEmail(text string) (string, error) {
+	email := strings.ToLower(strings.TrimSpace(text))
+	unprintable := strings.ContainsFunc(email, func(r rune) bool { return !unicode.IsPrint(r) })
+	if len(email) > maxEmail || !utf8.ValidString(text) || unprintable || !emailPattern.MatchString(email) {
+		return "", errorOf(countersign.KindInvalid, "email_invalid", "This is no e-mail address; give one like ada@site.example")
+	}
+	return email, nil
+}

@@ -1,0 +1,89 @@
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// The cost of a password's hash: argon2id with 19 MiB, two passes, one lane.
+const (
+	hashMemory = 19 * 1024 // KiB
+	hashPasses = 2
+	hashLanes  = 1
+	saltLength = 16
+	hashLength = 32
+)
+
+const hashFormat = "$argon2id$v=%d$m=%d,t=%d,p=%d$"
+
+// nobodysHash is compared with when there is no such user, so that this takes as
+// long as a wrong password. No password belongs to it.
+var nobodysHash = fmt.Sprintf(hashFormat, argon2.Version, hashMemory, hashPasses, hashLanes) +
+	base64.RawStdEncoding.EncodeToString(make([]byte, saltLength)) + "$" +
+	base64.RawStdEncoding.EncodeToString(make([]byte, hashLength))
+
+// maxHashes bounds the memory for hashes, of which each takes 19 MiB.
+const maxHashes = 4
+
+// hashes makes and compares password hashes, a few at once.
+type hashes struct{ slots chan struct{} }
+
+func newHashes() hashes { return hashes{make(chan struct{}, min(maxHashes, runtime.GOMAXPROCS(0)))} }
+
+// enter waits for a slot. The caller calls leave.
+func (h hashes) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case h.slots <- struct{}{}:
+		return func() { <-h.slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// make hashes a password with a salt of its own, in the PHC string format.
+func (h hashes) make(ctx context.Context, password string) (string, error) {
+	leave, err := h.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	salt := make([]byte, saltLength)
+	rand.Read(salt) // never returns an error
+	key := argon2.IDKey([]byte(password), salt, hashPasses, hashMemory, hashLanes, hashLength)
+	return fmt.Sprintf(hashFormat, argon2.Version, hashMemory, hashPasses, hashLanes) +
+		base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key), nil
+}
+
+// matches tells whether a password belongs to a hash.
+func (h hashes) matches(ctx context.Context, hash, password string) (bool, error) {
+	var version int
+	var memory, passes uint32
+	var lanes uint8
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 {
+		return false, fmt.Errorf("people: a stored password is no PHC string")
+	}
+	_, err := fmt.Sscanf(hash, hashFormat, &version, &memory, &passes, &lanes)
+	if err != nil || version != argon2.Version {
+		return false, fmt.Errorf("people: a stored password is no argon2id hash")
+	}
+	salt, err1 := base64.RawStdEncoding.DecodeString(parts[4])
+	want, err2 := base64.RawStdEncoding.DecodeString(parts[5])
+	if err1 != nil || err2 != nil || len(want) == 0 {
+		return false, fmt.Errorf("people: a stored password has a broken salt or hash")
+	}
+	leave, err := h.enter(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	got := argon2.IDKey([]byte(password), salt, passes, memory, lanes, uint32(len(want)))
+	return subtle.ConstantTimeCompare(got, want) == 1, nil
+}

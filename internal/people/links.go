@@ -1,0 +1,81 @@
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// signInLife is how long a one-time sign-in link is good.
+const signInLife = 10 * time.Minute
+
+var (
+	errLinkUnknown = errorOf(countersign.KindForbidden, "link_unknown", "This link is not known, or a newer one has replaced it; make a new one at the command line of the server")
+	errLinkUsed    = errorOf(countersign.KindForbidden, "link_used", "This link was used already; it is good for one use. Make a new one at the command line of the server")
+	errLinkExpired = errorOf(countersign.KindForbidden, "link_expired", "This link has expired; make a new one at the command line of the server")
+)
+
+// checkLink tells whether a token is good for a purpose, or why not.
+func (p *People) checkLink(ctx context.Context, db *peopledb.DB, purpose peopledb.Purpose, token string) error {
+	l, err := db.Link(ctx, purpose, digestOf(token))
+	switch {
+	case err != nil:
+		return notFound(err, errLinkUnknown)
+	case !l.UsedAt.IsZero():
+		return errLinkUsed
+	case !l.ExpiresAt.After(p.now()):
+		return errLinkExpired
+	}
+	return nil
+}
+
+// NewSignInLink makes a token that signs a user in once within ten minutes,
+// without password and code. Only the operator may make one.
+func (p *People) NewSignInLink(ctx context.Context, a Actor, user int64) (token string, err error) {
+	if err := may(a, operate); err != nil {
+		return "", err
+	}
+	token = rand.Text()
+	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		u, err := tx.User(ctx, user)
+		if err != nil {
+			return notFound(err, errorOf(countersign.KindNotFound, "user_not_found", "There is no such user"))
+		}
+		if err := tx.DeleteExpiredLinks(ctx, peopledb.PurposeSignIn, p.stamp()); err != nil {
+			return err
+		}
+		expires := sqldb.Time{Time: p.now().Add(signInLife)}
+		if err := tx.AddLink(ctx, peopledb.Link{Digest: digestOf(token), Purpose: peopledb.PurposeSignIn, User: user, ExpiresAt: expires}); err != nil {
+			return err
+		}
+		return p.record(ctx, tx, a, Event{Action: "sign_in_link.create", Subject: u.Email})
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// SignInByLink signs in by a token of [People.NewSignInLink] and uses it up. Its
+// errors are link_unknown, link_used and link_expired (forbidden).
+func (p *People) SignInByLink(ctx context.Context, from Origin, token string) (User, error) {
+	if err := p.checkLink(ctx, p.db, peopledb.PurposeSignIn, token); err != nil {
+		return User{}, err // strangers don't get as far as a write
+	}
+	var u peopledb.User
+	err := p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		l, err := tx.UseLink(ctx, peopledb.PurposeSignIn, digestOf(token), p.stamp())
+		if err != nil {
+			return notFound(err, errLinkUsed) // a moment ago
+		}
+		if u, err = tx.LockUser(ctx, l.User); err != nil {
+			return err
+		}
+		return p.signedIn(ctx, tx, from, &u, "by a one-time link")
+	})
+	return userOf(u), err
+}

@@ -1,0 +1,88 @@
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+
+	"github.com/countersign/countersign/internal/people/peopledb"
+)
+
+// Recovery codes are ten, of 80 random bits each, so that a digest that leaks
+// can't be searched for its code.
+const (
+	recoveryCodes    = 10
+	recoveryLength   = 16
+	recoveryAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+	authenticatorLen = 6
+)
+
+func newRecoveryCode() string {
+	random := make([]byte, recoveryLength)
+	rand.Read(random) // never returns an error
+	for i, b := range random {
+		random[i] = recoveryAlphabet[b%32]
+	}
+	text := string(random)
+	return strings.Join([]string{text[:4], text[4:8], text[8:12], text[12:]}, "-")
+}
+
+// foldRecoveryCode takes out what people add when they type one.
+func foldRecoveryCode(code string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(strings.ToLower(code)), ""), "-", "")
+}
+
+// replaceRecoveryCodes makes new codes for a user, in place of all earlier ones.
+func (p *People) replaceRecoveryCodes(ctx context.Context, tx *peopledb.DB, user int64) ([]string, error) {
+	if err := tx.DeleteRecoveryCodes(ctx, user); err != nil {
+		return nil, err
+	}
+	codes := make([]string, recoveryCodes)
+	for i := range codes {
+		codes[i] = newRecoveryCode()
+		if err := tx.AddRecoveryCode(ctx, user, digestOf(foldRecoveryCode(codes[i]))); err != nil {
+			return nil, err
+		}
+	}
+	return codes, nil
+}
+
+// useCode uses up a code of the authenticator or a recovery code, and says which
+// it was. The caller writes u.
+func (p *People) useCode(ctx context.Context, tx *peopledb.DB, u *peopledb.User, code string) (how string, err error) {
+	if u.TOTP == nil {
+		return "", errCodeRefused
+	}
+	folded := foldRecoveryCode(code)
+	if len(folded) == authenticatorLen {
+		step, err := p.step(*u, u.TOTP, folded)
+		if err == nil {
+			u.TOTPStep = step
+		}
+		return "by password and code", err
+	}
+	used, err := tx.UseRecoveryCode(ctx, u.ID, digestOf(folded))
+	if err == nil && !used {
+		err = errCodeRefused
+	}
+	return fmt.Sprintf("by password and recovery code, %d left", u.RecoveryCodes-1), err
+}
+
+// NewRecoveryCodes replaces the recovery codes, after the password.
+func (p *People) NewRecoveryCodes(ctx context.Context, a Actor, password string) ([]string, error) {
+	var codes []string
+	err := p.withPassword(ctx, a, password, func(tx *peopledb.DB, u *peopledb.User) (err error) {
+		if u.TOTP == nil {
+			return errTOTPOff
+		}
+		if codes, err = p.replaceRecoveryCodes(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		return p.record(ctx, tx, a, Event{Action: "recovery_codes.replace", Subject: u.Email})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return codes, nil
+}
