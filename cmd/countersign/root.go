@@ -33,7 +33,7 @@ of their authors over HTTP: is this purchase code good?
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 not found, 4 check says no,
 5 not allowed, 6 conflict, 7 database not reachable, 8 partly done, 130 interrupted.`,
 		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
-	}, newDemo(a), newStore(a), newVersion(a))
+	}, newDemo(a), newStore(a), newApp(a), newVersion(a))
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	flags := root.PersistentFlags()

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign"
+)
+
+var (
+	packageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
+	bundleID    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9][A-Za-z0-9-]*)+$`)
+	version     = regexp.MustCompile(`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\+([1-9][0-9]*)$`)
+)
+
+// maxBuild is the largest versionCode that Google Play takes.
+const maxBuild = 2_100_000_000
+
+// CheckPackageName tells what is wrong with the application id of an Android app (spec 8): two or more parts joined
+// by dots, each a letter and then letters, digits and underscores. The sample name com.example is nobody's own.
+func CheckPackageName(name string) error {
+	switch {
+	case !packageName.MatchString(name):
+		return malformed("package_name_malformed", "is two or more words joined by dots, each of letters, digits and _ and beginning with a letter, like com.yourname.app")
+	case isSample(name):
+		return malformed("package_name_sample", "must be your own: the stores refuse com.example; take your domain turned round, like com.yourname.app")
+	}
+	return nil
+}
+
+// CheckBundleID tells what is wrong with the bundle id of an iOS app (spec 8): two or more parts joined by dots, of
+// letters, digits and hyphens.
+func CheckBundleID(id string) error {
+	switch {
+	case !bundleID.MatchString(id):
+		return malformed("bundle_id_malformed", "is two or more words joined by dots, each of letters, digits and -, like com.yourname.app")
+	case isSample(id):
+		return malformed("bundle_id_sample", "must be your own: the stores refuse com.example; take your domain turned round, like com.yourname.app")
+	}
+	return nil
+}
+
+func isSample(id string) bool {
+	id = strings.ToLower(id)
+	return id == "com.example" || strings.HasPrefix(id, "com.example.")
+}
+
+// CheckVersion tells what is wrong with an app's version, which is <version>+<build_number> (spec 9): three numbers
+// joined by dots, and a build number from 1 to 2,100,000,000, the largest that Google Play takes.
+func CheckVersion(text string) error {
+	parts := version.FindStringSubmatch(text)
+	if parts == nil {
+		return malformed("version_malformed", "is <version>+<build_number>, like 1.2.3+45")
+	}
+	if build, err := strconv.ParseUint(parts[4], 10, 32); err != nil || build > maxBuild {
+		return malformed("build_number_too_large", "has a build number above 2100000000, the largest that Google Play takes")
+	}
+	return nil
+}
+
+// malformed words what is wrong with the thing that the caller names.
+func malformed(code, message string) error {
+	return &countersign.Error{Kind: countersign.KindInvalid, Code: code, Message: message}
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/spf13/cobra"
+	"software.sslmate.com/src/go-pkcs12"
+)
+
+// The owner's Android signing key (spec 8).
+const (
+	keystoreBits = 2048
+	keystoreDays = 10_000
+	// keystoreAlias is the name that Java gives the only key of a file that names none.
+	keystoreAlias = "1"
+)
+
+// appKeystoreFlags say where the key goes and whose it is.
+type appKeystoreFlags struct{ out, name, passwordFile string }
+
+func newAppKeystore(a *app) *cobra.Command {
+	var flags appKeystoreFlags
+	c := &cobra.Command{
+		Use: "keystore", Short: "Make your own Android signing key, once", Args: none,
+		Long: `Make your own Android signing key: RSA with 2048 bits and a certificate of its own that is
+valid for 10,000 days, in a PKCS#12 file that Gradle and keytool read.
+
+An app can only be updated with the key that signed it first. Make it once, and keep the file
+and its password where they can't be lost. An existing file is never overwritten.`,
+		Example: `  countersign app keystore --out upload-keystore.p12 --name "Ada Byron"
+  countersign app keystore --out upload-keystore.p12 --password-file password.txt`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.makeKeystore(c, flags) },
+	}
+	fs := c.Flags()
+	fs.StringVar(&flags.out, "out", "upload-keystore.p12", "the `file` to make")
+	fs.StringVar(&flags.name, "name", "Android", "your `name`, or that of your firm, in the certificate")
+	fs.StringVar(&flags.passwordFile, "password-file", "", "a `file` with the password, or - for stdin (default ask for it)")
+	return c
+}
+
+func (a *app) makeKeystore(c *cobra.Command, flags appKeystoreFlags) error {
+	if err := require(c, "out", "name"); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(flags.out); err == nil {
+		return errKeystoreExists(flags.out)
+	}
+	password, err := a.keystorePassword(c.Context(), flags.passwordFile)
+	if err != nil {
+		return err
+	}
+	text, cert, err := newKeystore(flags.name, password, a.now())
+	if err != nil {
+		return err
+	}
+	if err := writeNew(flags.out, text); err != nil {
+		return err
+	}
+	return a.printKeystore(flags.out, cert)
+}
+
+func errKeystoreExists(path string) error {
+	return fail(exitConflict, "file_exists", fmt.Sprintf("%s exists, and a signing key is never overwritten; use it, or name another file with --out", path))
+}
+
+// newKeystore makes a key and packs it with its certificate.
+func newKeystore(name, password string, now time.Time) ([]byte, *x509.Certificate, error) {
+	key, err := rsa.GenerateKey(rand.Reader, keystoreBits)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a signing key: %w", err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 63))
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a signing key: %w", err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial.Add(serial, big.NewInt(1)), Subject: pkix.Name{CommonName: name}, SignatureAlgorithm: x509.SHA256WithRSA,
+		NotBefore: now, NotAfter: now.Add(keystoreDays * 24 * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	text, err := pkcs12.Modern.Encode(key, cert, nil, password)
+	if err != nil {
+		return nil, nil, fmt.Errorf("pack the signing key: %w", err)
+	}
+	return text, cert, nil
+}
+
+// writeNew writes a file that only its owner may read, and that did not exist.
+func writeNew(path string, text []byte) (err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if os.IsExist(err) {
+		return errKeystoreExists(path)
+	}
+	if err == nil {
+		_, err = file.Write(text)
+		err = errors.Join(err, file.Sync(), file.Close())
+		if err != nil {
+			_ = os.Remove(path) // half a key is none
+		}
+	}
+	if err != nil {
+		return fail(exitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", path, reason(err)))
+	}
+	return nil
+}
+
+// keystoreJSON is a new signing key as --json prints it.
+type keystoreJSON struct {
+	File       string                `json:"file"`
+	Alias      string                `json:"alias"`
+	ValidUntil countersign.Timestamp `json:"valid_until"`
+	SHA1       string                `json:"sha1"`
+	SHA256     string                `json:"sha256"`
+}
+
+func (a *app) printKeystore(path string, cert *x509.Certificate) error {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	sha1, sha256 := sha1.Sum(cert.Raw), sha256.Sum256(cert.Raw)
+	out := keystoreJSON{path, keystoreAlias, countersign.At(cert.NotAfter), fingerprint(sha1[:]), fingerprint(sha256[:])}
+	if err := a.printCard(out, pair{"file", out.File}, pair{"alias", out.Alias}, pair{"valid until", day(out.ValidUntil)},
+		pair{"SHA-1", out.SHA1}, pair{"SHA-256", out.SHA256}); err != nil || a.json {
+		return err
+	}
+	a.say("\nPut the file, the alias and the password into android/key.properties, and keep a copy of file and password: an app can't be updated without them.")
+	return nil
+}
+
+// fingerprint writes a digest as app stores show it: 0A:1B:…
+func fingerprint(digest []byte) string {
+	return strings.ReplaceAll(fmt.Sprintf("% X", digest), " ", ":")
+}
+
+// keystorePassword reads the password from a file, or asks for it twice.
+func (a *app) keystorePassword(ctx context.Context, path string) (string, error) {
+	if path != "" {
+		text, err := a.readPasswordFile(path)
+		if err != nil {
+			return "", err
+		}
+		return text, checkKeystorePassword(text)
+	}
+	password, err := a.askSecret(ctx, "Password for the new key: ", "--password-file")
+	if err == nil {
+		err = checkKeystorePassword(password)
+	}
+	if err != nil {
+		return "", err
+	}
+	again, err := a.askSecret(ctx, "The same again: ", "--password-file")
+	if err == nil && again != password {
+		err = fail(exitUsage, "usage", "the two passwords are not the same, nothing was made; try again")
+	}
+	return password, err
+}
+
+// checkKeystorePassword holds passwords to what keytool and Gradle can do with.
+func checkKeystorePassword(password string) error {
+	if len(password) < 6 || strings.ContainsFunc(password, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return fail(exitUsage, "usage", "the password of a signing key has at least 6 characters, all of them on a US keyboard, for the tools that read it; take another one")
+	}
+	return nil
+}
