@@ -45,7 +45,7 @@ func badge(b Badge) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var2 = []any{"badge", "badge-" + cmp.Or(string(b.Kind), "plain")}
+		var templ_7745c5c3_Var2 = []any{"tag", "tag-" + cmp.Or(string(b.Kind), "plain")}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

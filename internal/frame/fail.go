@@ -1,17 +1,27 @@
 package frame
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/web"
 )
 
-// fail turns an error into a page, the only function that does. The cause goes
-// to the log when the fault is ours, and nowhere else.
+// NotFound answers a path that leads nowhere. It is a [Handler] for the rest of
+// a folder of pages.
+func (f *Frame) NotFound(http.ResponseWriter, *Request) error {
+	return &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodeNotFound}
+}
+
+// fail turns an error into an answer, the only function that does. The cause
+// goes to the log when the fault is ours, and nowhere else.
 func (f *Frame) fail(w http.ResponseWriter, r *Request, err error) error {
 	shown := public(err)
 	status := shown.Kind.Status()
@@ -19,17 +29,86 @@ func (f *Frame) fail(w http.ResponseWriter, r *Request, err error) error {
 		f.Log.LogAttrs(r.Context(), slog.LevelError, "page failed", slog.String("request_id", web.RequestID(w)),
 			slog.String("method", r.Method), slog.String("route", r.Pattern), slog.Int("status", status), slog.Any("error", err))
 	}
-	if wantsJSON(r.Request) {
-		return shown
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	if shown.Code != "" {
+		h.Set("X-Error-Code", shown.Code)
 	}
-	return f.write(w, r, Page{Title: http.StatusText(status), Status: status, Body: words(shown.Message)})
+	retry := shown.RetryAfter
+	if status == http.StatusServiceUnavailable {
+		retry = cmp.Or(retry, 5*time.Second)
+	}
+	if retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
+	}
+	if wantsJSON(r.Request) {
+		return failJSON(w, status, shown)
+	}
+	return f.write(w, r, f.failPage(w, r, status, shown))
 }
 
-// public is what of an error may be shown.
+// failJSON is the error in the form in which the addon's clients read it.
+func failJSON(w http.ResponseWriter, status int, shown *countersign.Error) error {
+	body, err := json.Marshal(struct {
+		Status  string `json:"status"`
+		Msg     string `json:"msg"`
+		Message string `json:"message"`
+		Code    string `json:"code"`
+	}{"error", shown.Message, shown.Message, shown.Code})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has left is nobody to tell
+	return nil
+}
+
+// public is what of an error may be shown. It always has a message and a code.
 func public(err error) *countersign.Error {
 	ours, ok := errors.AsType[*countersign.Error](err)
 	if !ok || ours.Kind.Status() == http.StatusInternalServerError {
 		return &countersign.Error{Code: countersign.CodeInternal, Message: countersign.MsgInternal}
 	}
-	return ours
+	shown := *ours
+	shown.Message = cmp.Or(shown.Message, http.StatusText(ours.Kind.Status()))
+	shown.Code = cmp.Or(shown.Code, "invalid")
+	return &shown
+}
+
+// failPage is the page of an error: what happened, why, and the way on.
+func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *countersign.Error) Page {
+	home := Link{Label: "Go to the start page", Path: f.Home, Icon: "house"}
+	if r.User.ID == 0 {
+		home = Link{Label: "Go to sign-in", Path: f.SignIn, Icon: "arrow-right"}
+	}
+	p := Page{Status: status, Bare: r.User.ID == 0}
+	view := failure{Status: status, Text: shown.Message, On: home}
+	switch {
+	case status == http.StatusNotFound:
+		p.Title = "Page not found"
+		if shown.Code == countersign.CodeNotFound {
+			view.Text = "There is nothing at " + r.URL.Path + ". It may have been removed, or the address has a typing error."
+		}
+	case status == http.StatusForbidden:
+		p.Title = "Not allowed"
+	case status == http.StatusServiceUnavailable:
+		p.Title, view.ID = "Not available right now", web.RequestID(w)
+	case status >= http.StatusInternalServerError:
+		p.Title, view.ID = "Something went wrong here", web.RequestID(w)
+		view.Text = "The fault is on this server, not with you. Whether your last change was saved is not certain: look before you repeat it. The server's log says more under the number below."
+	default:
+		p.Title = "That did not work"
+	}
+	p.Body = failureView(view)
+	return p
+}
+
+// failure is what the page of an error says.
+type failure struct {
+	Status int
+	Text   string
+	// ID is the request's, where the log says more; "" where there is nothing to find.
+	ID string
+	On Link
 }

@@ -32,17 +32,34 @@ type Page struct {
 	Body   templ.Component
 	// Bare leaves out menu and top bar, as on the sign-in page.
 	Bare bool
+	// Wide gives a bare page more room.
+	Wide bool
 	// Scripts are further files from assets.
 	Scripts []string
 }
 
-func (p Page) heading() string { return cmp.Or(p.Heading, p.Title) }
+// tab is the text of the browser's tab. It begins with what tells pages apart,
+// and with a word where a form was refused.
+func (p Page) tab(brand string) string {
+	name := p.Title + " · " + brand
+	if p.Status == http.StatusUnprocessableEntity {
+		return "Not saved: " + name
+	}
+	return name
+}
+
+func (p Page) scripts() []string {
+	return append([]string{"copy.js", "reveal.js", "time.js", "fold.js"}, p.Scripts...)
+}
 
 // Show writes a page.
 func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
 	r.flash = f.sessions.PopString(r.Context(), keyFlash)
 	if err := f.save(w, r); err != nil {
 		return err
+	}
+	if f.CheckupBanner != nil && r.User.ID != 0 && !p.Bare {
+		r.banners = f.CheckupBanner(r.Context())
 	}
 	return f.write(w, r, p)
 }

@@ -27,8 +27,9 @@ type Request struct {
 	// From is where the request comes from.
 	From people.Origin
 
-	frame *Frame
-	flash string
+	frame   *Frame
+	flash   string
+	banners []Banner
 	// as is whom the session belongs to from its next save on.
 	as people.User
 }

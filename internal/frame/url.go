@@ -2,6 +2,8 @@ package frame
 
 import (
 	"context"
+	"net/http"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,4 +42,33 @@ func lowerFirst(s string) string {
 		return s // an abbreviation
 	}
 	return string(unicode.ToLower(first)) + s[n:]
+}
+
+// StripBase serves requests with and without the path prefix of --base-url
+// alike, because reverse proxies do either.
+func StripBase(base string, next http.Handler) http.Handler {
+	if base == "" {
+		return next
+	}
+	stripped := http.StripPrefix(base, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == base:
+			r = r.Clone(r.Context())
+			r.URL.Path, r.URL.RawPath = base+"/", ""
+			stripped.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, base+"/"):
+			stripped.ServeHTTP(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -1,0 +1,65 @@
+package frame
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign"
+)
+
+// FormErrors turns the refusal of a rule into the errors of the form that was
+// sent. order names the form's fields from top to bottom; a refusal of another
+// field stands under the form as a whole. It reports false for a nil error and
+// for a fault of ours, which is no business of the form: return such an error.
+func FormErrors(err error, order ...string) (Errors, bool) {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	if !ok || ours.Kind.Status() >= http.StatusInternalServerError {
+		return nil, false
+	}
+	var all Errors
+	for _, name := range order {
+		if text := ours.Fields[name]; text != "" {
+			all = append(all, FieldError{Name: name, Text: text})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(ours.Fields)) {
+		if !slices.Contains(order, name) {
+			all = append(all, FieldError{Text: name + ": " + ours.Fields[name]})
+		}
+	}
+	if len(all) == 0 {
+		all = Errors{{Text: cmp.Or(ours.Message, "This was refused.") + wait(ours.RetryAfter)}}
+	}
+	return all, true
+}
+
+// wait says how long to wait, "" when there is nothing to wait for.
+func wait(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d <= 90*time.Second:
+		return " Try again in " + plural(int((d+time.Second-1)/time.Second), "second") + "."
+	default:
+		return " Try again in " + plural(int((d+time.Minute-1)/time.Minute), "minute") + "."
+	}
+}
+
+// FormStatus is the status of a form that is shown again because of err: 422
+// for wrong input, and the error's own otherwise.
+func FormStatus(err error) int {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	if !ok {
+		return http.StatusInternalServerError
+	}
+	switch ours.Kind {
+	case countersign.KindInvalid, countersign.KindUnauthorized:
+		// 401 would make a browser ask for a password of its own kind.
+		return http.StatusUnprocessableEntity
+	}
+	return ours.Kind.Status()
+}
