@@ -35,6 +35,14 @@ const (
 	CodePurchaseChargedBack = "purchase_charged_back"
 	CodePurchaseRevoked     = "purchase_revoked"
 
+	CodeDomainInvalid      = "domain_invalid"       // no domain that a license can be for
+	CodeLimitReached       = "limit_reached"        // no domain is left for a purchase code
+	CodeMovesUsed          = "moves_used"           // as many moves a year as the item allows
+	CodeMoveTooSoon        = "move_too_soon"        // the last move was too short a time ago
+	CodeDomainNotActivated = "domain_not_activated" // the domain to move from is not in use
+	CodeFromMissing        = "from_missing"         // several domains are in use, and the one to move from was not said
+	CodeDomainFree         = "domain_free"          // a test domain, which needs no move
+
 	CodeParamConflict = "param_conflict" // one parameter with two different values
 	CodeBadBody       = "bad_body"
 	CodeBadQuery      = "bad_query"
@@ -64,6 +72,13 @@ var codeKinds = map[string]Kind{
 	CodePurchaseRefunded:    KindNotFound,
 	CodePurchaseChargedBack: KindNotFound,
 	CodePurchaseRevoked:     KindNotFound,
+	CodeDomainInvalid:       KindInvalid,
+	CodeLimitReached:        KindConflict,
+	CodeMovesUsed:           KindConflict,
+	CodeMoveTooSoon:         KindConflict,
+	CodeDomainNotActivated:  KindConflict,
+	CodeFromMissing:         KindInvalid,
+	CodeDomainFree:          KindInvalid,
 	CodeParamConflict:       KindInvalid,
 	CodeBadBody:             KindInvalid,
 	CodeBadQuery:            KindInvalid,

@@ -18,6 +18,8 @@ type Error struct {
 	// Fields says of each named value of a form or an object what is wrong with it; public, and nil where the message
 	// says it all.
 	Fields map[string]string
+	// Data is what the envelope of the error carries under `data`, public; nil for none.
+	Data any
 	// Cause is for the log and is never shown to a caller of the API.
 	Cause error
 	// RetryAfter says how long to wait before the same call makes sense again; 0 when nothing is known.

@@ -16,6 +16,8 @@ const (
 	validatePurchases action = iota
 	// readWorkspace reads the account and the items: secret keys.
 	readWorkspace
+	// licensePurchases issues and moves the licenses of a purchase: whoever has its code.
+	licensePurchases
 	// manage is everything else: the operator.
 	manage
 )
@@ -29,6 +31,8 @@ func may(a people.Actor, what action) error {
 		allowed = true
 	case people.KindKey:
 		allowed = what == validatePurchases || (what == readWorkspace && a.Secret)
+	case people.KindBuyer:
+		allowed = what == licensePurchases
 	}
 	if allowed {
 		return nil

@@ -60,7 +60,7 @@ func newAnswers(bytes int64) *answers {
 // changed drops what a transaction has changed: one purchase when ref names it,
 // everything otherwise.
 func (a *answers) changed(topic, ref string) {
-	if topic == storedb.TopicKeys {
+	if topic == storedb.TopicKeys || topic == storedb.TopicLicenses || topic == storedb.TopicLicenseKeys {
 		return
 	}
 	a.drop(func() {

@@ -13,9 +13,12 @@ import (
 )
 
 // RekeyPlan says what a new key file would cost: the keys whose values can't be
-// shown again afterwards. They go on working.
+// shown again afterwards, which go on working, and the key for licenses.
 type RekeyPlan struct {
 	Dropped []Key
+	// LicenseKey is the id of the key that signs licenses when it can't be opened any
+	// more. Licenses that it has signed stay good; a new key signs the next ones.
+	LicenseKey string
 }
 
 // PlanRekey says what Rekey would drop. It needs no key file.
@@ -39,7 +42,8 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 			plan.Dropped = append(plan.Dropped, k)
 		}
 	}
-	return plan, nil
+	plan.LicenseKey, err = lostLicenseKey(ctx, s.db, old)
+	return plan, err
 }
 
 func (s *Store) rekeyable(ctx context.Context) error {
@@ -107,6 +111,9 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	err = s.db.Session(ctx, func(session *storedb.DB) error {
 		return session.Tx(ctx, func(tx *storedb.DB) error {
 			if err := replaceKey(ctx, tx, old, fresh); err != nil {
+				return err
+			}
+			if err := resealLicenseKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
 				return err
 			}
 			return s.audit(ctx, tx, a, "store.rekey", "", "", fmt.Sprintf("%d key values dropped", len(plan.Dropped)))

@@ -47,6 +47,7 @@ type Store struct {
 	held     held
 	answers  *answers
 	uses     uses
+	licenses licenses
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -74,6 +75,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	database.Watch(sqldb.Watcher{Changed: s.held.changed, Lost: s.held.lost, Live: s.held.live})
 	database.Watch(sqldb.Watcher{Changed: s.keyFileChanged, Lost: func() {}, Live: s.askForKeyFile})
 	database.Watch(sqldb.Watcher{Changed: s.answers.changed, Lost: s.answers.lost, Live: s.answers.live})
+	s.licenses.watch(database)
 	return s, nil
 }
 

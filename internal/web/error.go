@@ -114,6 +114,11 @@ func envelopeBody(err *countersign.Error) []byte {
 	b = append(b, `{"status":"error","msg":`...)
 	// Invalid UTF-8 is replaced; the error that reports it is of no use here.
 	b, _ = jsontext.AppendQuote(b, err.Message)
+	if err.Data != nil {
+		if data, broken := countersign.EncodeJSON(err.Data); broken == nil {
+			b = append(append(b, `,"data":`...), data...)
+		}
+	}
 	return append(b, '}')
 }
 

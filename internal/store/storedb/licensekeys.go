@@ -57,3 +57,13 @@ func (d *DB) UpdateLicenseKey(ctx context.Context, k LicenseKey) error {
 		nullBytes(k.Sealed), column(k.RetiredAt), k.ID)
 	return err
 }
+
+// DropLicenseKeys takes all keys out of the store: what they have signed is not
+// good any more.
+func (d *DB) DropLicenseKeys(ctx context.Context) error {
+	if err := d.Mark(ctx, TopicLicenseKeys, ""); err != nil {
+		return err
+	}
+	_, err := d.Exec(ctx, `DELETE FROM license_keys`)
+	return err
+}

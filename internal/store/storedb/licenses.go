@@ -217,9 +217,9 @@ func (d *DB) EndLicense(ctx context.Context, id string, how Ending, at countersi
 	return err
 }
 
-// RevokedLicenses lists the ids of all licenses that have ended or whose
-// purchase is not good any more.
-func (d *DB) RevokedLicenses(ctx context.Context) ([]string, error) {
+// RevokedLicenses lists the ids of licenses that have ended or whose purchase is
+// not good any more: those that ended last, limit of them.
+func (d *DB) RevokedLicenses(ctx context.Context, limit int) ([]string, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT l.id FROM licenses l JOIN purchases p ON p.code_digest = l.code_digest
-		WHERE l.ended <> '' OR p.state <> 'active' ORDER BY l.id`)
+		WHERE l.ended <> '' OR p.state <> 'active' ORDER BY coalesce(l.ended_at, p.state_at, l.issued_at) DESC, l.id LIMIT $1`, limit)
 }

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/license"
+)
+
+// LicenseQuestion asks whether a purchase or a license is good for a domain. At
+// least one of Code and ID is given; Item may be empty.
+type LicenseQuestion struct {
+	Code, ID, Domain, Item string
+}
+
+// CheckLicense answers a question about a license. It never writes. What became of
+// a purchase or of a license that has ended is told to the operator and to the
+// workspace's secret keys; everybody else reads not_found. The error is of kind
+// Invalid for a domain that can't have a license.
+func (s *Store) CheckLicense(ctx context.Context, a people.Actor, q LicenseQuestion) (countersign.LicenseCheck, error) {
+	code, err := s.judge(ctx, a, q)
+	if err != nil {
+		return countersign.LicenseCheck{}, err
+	}
+	return countersign.LicenseCheck{Valid: code == countersign.CheckValid || code == countersign.CheckSupportLapsed, Code: code}, nil
+}
+
+func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (string, error) {
+	if !s.prepared() {
+		return "", errNotPrepared
+	}
+	e, asked, err := s.askedAbout(ctx, q)
+	if !s.prepared() { // the digest was made with a key file that was replaced
+		return "", errNotPrepared
+	}
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return countersign.CheckNotFound, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	list, err := s.db.LicensesOf(ctx, e.Digest)
+	if err != nil {
+		return "", err
+	}
+	h := holding{Licensee: e, list: list}
+	d, bad := license.ParseDomain(q.Domain, license.DomainRule{Wildcard: true, Staging: h.Licensing.StagingHosts})
+	if code := h.past(asked, d, bad); code != "" {
+		if a.Kind == people.KindOperator || (a.Kind == people.KindKey && a.Secret && a.Workspace == e.WorkspaceID) {
+			return code, nil
+		}
+		return countersign.CheckNotFound, nil
+	}
+	if q.Item != "" && q.Item != strconv.FormatInt(e.ItemID, 10) {
+		return countersign.CheckItemMismatch, nil
+	}
+	if bad != nil {
+		return "", asSentence(bad)
+	}
+	if code := h.domainCode(asked, d); code != "" {
+		return code, nil
+	}
+	if e.Support && passed(e.SupportedUntil, s.now()) {
+		return countersign.CheckSupportLapsed, nil
+	}
+	return countersign.CheckValid, nil
+}
+
+// askedAbout finds what a question names: a purchase, and a license when it names
+// one. The error is sqldb.ErrNotFound when there is none, or when they do not
+// belong together.
+func (s *Store) askedAbout(ctx context.Context, q LicenseQuestion) (storedb.Licensee, *storedb.License, error) {
+	code, isCode := cleanCode(q.Code)
+	if q.ID == "" {
+		if !isCode {
+			return storedb.Licensee{}, nil, sqldb.ErrNotFound
+		}
+		e, err := s.db.Licensee(ctx, s.digest(code))
+		if err == nil && foldCode(e.Code) != foldCode(code) {
+			err = sqldb.ErrNotFound
+		}
+		return e, nil, err
+	}
+	if !isLicenseID(q.ID) {
+		return storedb.Licensee{}, nil, sqldb.ErrNotFound
+	}
+	l, err := s.db.License(ctx, q.ID)
+	if err == nil && q.Code != "" && (!isCode || foldCode(l.Code) != foldCode(code)) {
+		err = sqldb.ErrNotFound
+	}
+	return l.Licensee, &l.License, err
+}
+
+// isLicenseID tells of 1 to 128 printable characters without space.
+func isLicenseID(text string) bool {
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= maxCode
+}
+
+// past is the code of a purchase or a license that is not good any more, "" for
+// one that is. A purchase of which a license was revoked gets no others.
+func (h holding) past(asked *storedb.License, d license.Domain, bad error) string {
+	switch {
+	case h.State != StateActive:
+		return string(h.State)
+	case asked != nil && asked.Ended != "":
+		return countersign.CheckRevoked
+	case asked == nil && h.hasEnding(storedb.EndingRevoked) && (bad != nil || !h.licensed(d)):
+		return countersign.CheckRevoked
+	}
+	return ""
+}
+
+// domainCode is the code of a domain that is not licensed, "" for one that is. A
+// purchase needs no license for a test domain.
+func (h holding) domainCode(asked *storedb.License, d license.Domain) string {
+	if asked != nil {
+		if h.only(*asked).licensed(d) {
+			return ""
+		}
+		return countersign.CheckDomainMismatch
+	}
+	switch {
+	case h.isFree(d), h.licensed(d):
+		return ""
+	case h.room(d) != nil:
+		return countersign.CheckLimitReached
+	}
+	return countersign.CheckDomainNotActivated
+}
+
+func (h holding) licensed(d license.Domain) bool {
+	_, found := h.find(d)
+	return found
+}
+
+// only is the holding with one of its licenses.
+func (h holding) only(l storedb.License) holding {
+	h.list = []storedb.License{l}
+	return h
+}

@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/license"
+)
+
+// moveYear is the time in which moves are counted.
+const moveYear = 365 * 24 * time.Hour
+
+// MoveLicense frees a domain of a purchase and gives the license for another one,
+// as its buyer asks. from may be empty while a single domain is in use. When the
+// purchase has a license for the new domain already, that one is given and
+// nothing changes, so that a move can be repeated safely.
+//
+// Beside the errors of [Store.IssueLicense] there are the Conflicts moves_used and
+// move_too_soon, which say when to come back, and domain_not_activated for a from
+// that is not in use; and of kind Invalid from_missing and domain_free.
+func (s *Store) MoveLicense(ctx context.Context, a people.Actor, issuer, code, from, domain string) (SignedLicense, error) {
+	h, err := s.holding(ctx, a, code)
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	d, err := h.parse(domain)
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	l, found := h.find(d)
+	if !found {
+		l, err = s.moveLicense(ctx, a, h.Digest, d, func(h holding) (storedb.License, error) {
+			old, err := h.movable(from, d)
+			if err != nil {
+				return storedb.License{}, err
+			}
+			return old, h.mayMove(s.now())
+		})
+		if err != nil {
+			return SignedLicense{}, err
+		}
+	}
+	return s.signLicense(ctx, issuer, License{License: l, Licensee: h.Licensee})
+}
+
+// moveLicense ends the license that choose gives and adds one for another domain,
+// in one transaction.
+func (s *Store) moveLicense(ctx context.Context, a people.Actor, digest storedb.Digest, d license.Domain, choose func(holding) (storedb.License, error)) (storedb.License, error) {
+	if _, err := s.signingKeys(ctx); err != nil {
+		return storedb.License{}, err
+	}
+	var l storedb.License
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		h, err := s.lockHolding(ctx, tx, a, digest)
+		if err != nil {
+			return err
+		}
+		if there, found := h.find(d); found && h.buyer {
+			l = there
+			return nil
+		} else if found {
+			return conflict("domain_activated", "Nothing changed: the purchase has another license for "+d.String()+", "+there.ID)
+		}
+		old, err := choose(h)
+		if err != nil {
+			return err
+		}
+		how := storedb.EndingReplaced
+		if h.buyer {
+			how = storedb.EndingMoved
+		}
+		if err := tx.EndLicense(ctx, old.ID, how, s.timestamp()); err != nil {
+			return err
+		}
+		if l, err = h.without(old).add(ctx, tx, d, s.timestamp()); err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, a, "license.move", h.Workspace, l.ID, old.Domain+" → "+d.String())
+	})
+	return l, err
+}
+
+// without is the holding after one of its licenses has ended.
+func (h holding) without(ended storedb.License) holding {
+	rest := make([]storedb.License, 0, len(h.list))
+	for _, l := range h.list {
+		if l.ID != ended.ID {
+			rest = append(rest, l)
+		}
+	}
+	h.list = rest
+	return h
+}
+
+// movable finds the license that a buyer wants to move to a domain.
+func (h holding) movable(from string, to license.Domain) (storedb.License, error) {
+	if h.isFree(to) {
+		return storedb.License{}, invalidLicense(countersign.CodeDomainFree,
+			to.Name+" is a test domain, which is free: ask for a license for it, and move none", nil)
+	}
+	var counted []storedb.License
+	for _, l := range h.list {
+		if l.Ended == "" && !l.Free {
+			counted = append(counted, l)
+		}
+	}
+	if from == "" {
+		if len(counted) > 1 {
+			return storedb.License{}, invalidLicense(countersign.CodeFromMissing, "Several domains are in use; say in from which one to free", h.inUse(false))
+		}
+		if len(counted) == 1 {
+			return counted[0], nil
+		}
+		return storedb.License{}, h.notActivated("No domain is in use yet; ask for a license, and move none")
+	}
+	d, err := license.ParseDomain(from, license.DomainRule{Wildcard: true})
+	if err != nil {
+		return storedb.License{}, asSentence(err)
+	}
+	for _, l := range counted {
+		if l.Domain == d.Name {
+			return l, nil
+		}
+	}
+	return storedb.License{}, h.notActivated(d.Name + " is not in use with this purchase code")
+}
+
+func (h holding) notActivated(message string) error {
+	return &countersign.Error{
+		Kind: countersign.KindConflict, Code: countersign.CodeDomainNotActivated, Message: message,
+		Data: countersign.LicenseDomains{Domains: h.inUse(false)},
+	}
+}
+
+func invalidLicense(code, message string, domains []string) error {
+	e := &countersign.Error{Kind: countersign.KindInvalid, Code: code, Message: message}
+	if domains != nil {
+		e.Data = countersign.LicenseDomains{Domains: domains}
+	}
+	return e
+}
+
+// mayMove holds a buyer to the item's number of moves a year and to the wait after
+// each.
+func (h holding) mayMove(now time.Time) error {
+	var last time.Time
+	var year []time.Time
+	for _, l := range h.list {
+		if l.Ended != storedb.EndingMoved {
+			continue
+		}
+		if l.EndedAt.After(last) {
+			last = l.EndedAt.Time
+		}
+		if now.Before(l.EndedAt.Add(moveYear)) {
+			year = append(year, l.EndedAt.Time)
+		}
+	}
+	rule := h.Licensing
+	if len(year) >= rule.MovesAYear {
+		return h.noMove(countersign.CodeMovesUsed, fmt.Sprintf("A license of this purchase may be moved %s in a year, which is used up", times(rule.MovesAYear)),
+			nextMove(year, rule.MovesAYear, now))
+	}
+	wait := time.Duration(rule.MoveWaitHours) * time.Hour
+	if left := last.Add(wait).Sub(now); !last.IsZero() && left > 0 {
+		return h.noMove(countersign.CodeMoveTooSoon, fmt.Sprintf("The license was moved less than %d hours ago; try again after %s",
+			rule.MoveWaitHours, countersign.At(last.Add(wait))), left)
+	}
+	return nil
+}
+
+// nextMove is how long until fewer than limit moves are younger than a year; 0
+// when that never comes. The moves are in no order.
+func nextMove(moves []time.Time, limit int, now time.Time) time.Duration {
+	if limit == 0 {
+		return 0
+	}
+	slices.SortFunc(moves, time.Time.Compare)
+	return moves[len(moves)-limit].Add(moveYear).Sub(now)
+}
+
+func (h holding) noMove(code, message string, wait time.Duration) error {
+	return &countersign.Error{
+		Kind: countersign.KindConflict, Code: code, Message: message, RetryAfter: wait,
+		Data: countersign.LicenseDomains{Domains: h.inUse(false)},
+	}
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// ReassignLicense moves a license to another domain, as the operator wishes: it
+// counts as no move of the buyer's.
+func (s *Store) ReassignLicense(ctx context.Context, a people.Actor, issuer, id, domain string) (SignedLicense, error) {
+	old, err := s.ShowLicense(ctx, a, id)
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	if old.Ended != "" {
+		return SignedLicense{}, conflict("license_ended", "Nothing changed: "+endReason(old))
+	}
+	d, err := parseDomain(domain, old.Licensing)
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	l, err := s.moveLicense(ctx, a, old.License.Digest, d, func(h holding) (storedb.License, error) {
+		for _, l := range h.list {
+			if l.ID == id && l.Ended == "" {
+				return l, nil
+			}
+		}
+		return storedb.License{}, conflict("license_ended", "Nothing changed: this license has ended meanwhile")
+	})
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	return s.signLicense(ctx, issuer, License{License: l, Licensee: old.Licensee})
+}
+
+// RevokeLicense ends a license for good, and the buyer's own issuing with it,
+// until the operator issues another one for the purchase. A second time is a
+// conflict that says when the first one was.
+func (s *Store) RevokeLicense(ctx context.Context, a people.Actor, id string) (License, error) {
+	l, err := s.ShowLicense(ctx, a, id)
+	if err != nil {
+		return License{}, err
+	}
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if _, err := tx.LockLicensee(ctx, l.License.Digest); err != nil {
+			return err
+		}
+		if l, err = tx.License(ctx, id); err != nil {
+			return err
+		}
+		if l.Ended != "" {
+			return conflict("license_ended", "Nothing changed: "+endReason(l))
+		}
+		l.Ended, l.EndedAt = storedb.EndingRevoked, s.timestamp()
+		if err := tx.EndLicense(ctx, id, l.Ended, l.EndedAt); err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, a, "license.revoke", l.Workspace, l.ID, l.Domain)
+	})
+	return l, err
+}
+
+// endReason says how a license ended, and when.
+func endReason(l License) string {
+	return fmt.Sprintf("this license was %s on %s", l.Ended, l.EndedAt.Format("2006-01-02"))
+}
+
+// ShowLicense reads one license by its id, for the operator.
+func (s *Store) ShowLicense(ctx context.Context, a people.Actor, id string) (License, error) {
+	if err := may(a, manage); err != nil {
+		return License{}, err
+	}
+	if !isLicenseID(id) {
+		return License{}, noLicense(id)
+	}
+	l, err := s.db.License(ctx, id)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return License{}, noLicense(id)
+	}
+	return l, err
+}
+
+func noLicense(id string) error {
+	return missing(fmt.Sprintf("There is no license %q; list them with: countersign store license list", id), "license_not_found")
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/license"
+)
+
+const (
+	// maxRevoked is how many ids the list of revoked licenses has at most, by the
+	// clients that read it.
+	maxRevoked = 20_000
+	// revokedStep is how long the same list is told, and revokedLasts how long a
+	// client may go by one.
+	revokedStep  = time.Hour
+	revokedLasts = 7 * 24 * time.Hour
+	// maxIssuers is for how many addresses of the store a signed list is kept.
+	maxIssuers = 8
+)
+
+// revokedLicenses is the list of revoked licenses in memory, and what was signed
+// of it.
+type revokedLicenses struct {
+	ids    []string
+	mu     sync.Mutex
+	signed map[string]signedList // by the address of the store
+}
+
+type signedList struct {
+	begins   time.Time
+	document *Document
+}
+
+// RevokedLicenses is the signed list of licenses that are not good any more, under
+// the member "list" of an object. issuer is the store's own address. Within an
+// hour the same list has the same text.
+func (s *Store) RevokedLicenses(ctx context.Context, issuer string) (*Document, error) {
+	keys, err := s.signingKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.licenses.revoked.get(ctx, s.readRevoked)
+	if err != nil {
+		return nil, err
+	}
+	begins := s.now().UTC().Truncate(revokedStep)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l, ok := r.signed[issuer]; ok && l.begins.Equal(begins) {
+		return l.document, nil
+	}
+	text, err := license.SignRevoked(license.Revoked{
+		Issuer: s.issuer(issuer, keys), IssuedAt: begins, Expires: begins.Add(revokedLasts), IDs: r.ids,
+	}, keys.signer)
+	if err != nil {
+		return nil, err
+	}
+	body, err := countersign.EncodeJSON(countersign.RevokedLicenses{List: text})
+	if err != nil {
+		return nil, err
+	}
+	l := signedList{begins, &Document{body: body}}
+	if _, again := r.signed[issuer]; again || len(r.signed) < maxIssuers {
+		r.signed[issuer] = l
+	}
+	return l.document, nil
+}
+
+func (s *Store) readRevoked(ctx context.Context) (*revokedLicenses, error) {
+	ids, err := s.db.RevokedLicenses(ctx, maxRevoked+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) > maxRevoked {
+		s.log.Warn("the list of revoked licenses is full; those that ended first are not on it", "most", maxRevoked)
+		ids = ids[:maxRevoked]
+	}
+	slices.Sort(ids)
+	return &revokedLicenses{ids: ids, signed: map[string]signedList{}}, nil
+}

@@ -1,0 +1,333 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/license"
+	"github.com/google/uuid"
+)
+
+// License binds a purchase to a domain.
+type License = storedb.Licensed
+
+// SignedLicense is a license and its file's text.
+type SignedLicense struct {
+	License
+	Text string
+}
+
+const (
+	// maxFreeDomains is how many test domains a purchase may have licenses for.
+	maxFreeDomains = 50
+	// clockSlack is how far a client's clock may be behind when it opens a license
+	// that was issued just now.
+	clockSlack = 24 * time.Hour
+)
+
+// licenses is what the store keeps in memory of licenses.
+type licenses struct {
+	keys    memo[licenseKeys]
+	revoked memo[revokedLicenses]
+}
+
+func (l *licenses) watch(db *sqldb.DB) {
+	l.keys.topics = []string{storedb.TopicLicenseKeys, storedb.TopicKeyFile}
+	l.revoked.topics = []string{storedb.TopicLicenses, storedb.TopicLicenseKeys, storedb.TopicKeyFile}
+	db.Watch(l.keys.watcher())
+	db.Watch(l.revoked.watcher())
+}
+
+// IssueLicense gives the license of a purchase for a domain. One that is there is
+// given again, and nothing is written. issuer is the store's own address.
+//
+// To whoever has no good code, the error is that of a validation. It is of kind
+// Invalid (domain_invalid) for a domain that can't have a license, and a Conflict
+// (limit_reached) with the domains in use when none is left.
+func (s *Store) IssueLicense(ctx context.Context, a people.Actor, issuer, code, domain string) (SignedLicense, error) {
+	h, err := s.holding(ctx, a, code)
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	d, err := h.parse(domain)
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	l, found := h.find(d)
+	if !found {
+		if l, err = s.addLicense(ctx, a, h, d); err != nil {
+			return SignedLicense{}, err
+		}
+	}
+	return s.signLicense(ctx, issuer, License{License: l, Licensee: h.Licensee})
+}
+
+// addLicense writes a license that is not there yet, in one transaction.
+func (s *Store) addLicense(ctx context.Context, a people.Actor, h holding, d license.Domain) (storedb.License, error) {
+	if err := h.room(d); err != nil {
+		return storedb.License{}, err
+	}
+	if _, err := s.signingKeys(ctx); err != nil { // a store without a key makes it first
+		return storedb.License{}, err
+	}
+	var l storedb.License
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		h, err := s.lockHolding(ctx, tx, a, h.Digest)
+		if err != nil {
+			return err
+		}
+		found := false
+		if l, found = h.find(d); found {
+			return nil
+		}
+		if l, err = h.add(ctx, tx, d, s.timestamp()); err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, a, "license.issue", h.Workspace, l.ID, d.String())
+	})
+	return l, err
+}
+
+// holding is a good purchase with its licenses, for somebody who wants one.
+type holding struct {
+	storedb.Licensee
+	list  []storedb.License
+	buyer bool // not the operator
+}
+
+// holding finds a good purchase by its code.
+func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holding, error) {
+	if err := may(a, licensePurchases); err != nil {
+		return holding{}, err
+	}
+	if !s.prepared() {
+		return holding{}, errNotPrepared
+	}
+	code, ok := cleanCode(text)
+	if !ok {
+		return holding{}, errNoPurchase
+	}
+	e, err := s.db.Licensee(ctx, s.digest(code))
+	if err == nil && foldCode(e.Code) != foldCode(code) {
+		err = errNoPurchase
+	}
+	return s.hold(ctx, s.db, a, e, err)
+}
+
+// lockHolding reads a purchase again, with a lock on it and its licenses.
+func (s *Store) lockHolding(ctx context.Context, tx *storedb.DB, a people.Actor, digest storedb.Digest) (holding, error) {
+	e, err := tx.LockLicensee(ctx, digest)
+	return s.hold(ctx, tx, a, e, err)
+}
+
+func (s *Store) hold(ctx context.Context, db *storedb.DB, a people.Actor, e storedb.Licensee, err error) (holding, error) {
+	if !s.prepared() { // the digest was made with a key file that was replaced
+		return holding{}, errNotPrepared
+	}
+	h := holding{Licensee: e, buyer: a.Kind == people.KindBuyer}
+	switch {
+	case err != nil:
+		return holding{}, notFound(err, errNoPurchase)
+	case e.State != StateActive && h.buyer:
+		return holding{}, errNoPurchase
+	case e.State != StateActive:
+		return holding{}, conflict("purchase_"+string(e.State), "No license: "+stateReason(e.Purchase))
+	}
+	if h.list, err = db.LicensesOf(ctx, e.Digest); err != nil {
+		return holding{}, err
+	}
+	if h.buyer && h.hasEnding(storedb.EndingRevoked) {
+		return holding{}, errNoPurchase
+	}
+	return h, nil
+}
+
+// parse reads a domain by the rule of the item.
+func (h holding) parse(domain string) (license.Domain, error) {
+	return parseDomain(domain, h.Licensing)
+}
+
+func parseDomain(domain string, l Licensing) (license.Domain, error) {
+	d, err := license.ParseDomain(domain, license.DomainRule{Wildcard: l.Wildcard, Staging: l.StagingHosts})
+	return d, asSentence(err)
+}
+
+// asSentence begins the message of an error with a capital letter, as a program
+// shows it to somebody.
+func asSentence(err error) error {
+	var ours *countersign.Error
+	if !errors.As(err, &ours) {
+		return err
+	}
+	told := *ours
+	begin, size := utf8.DecodeRuneInString(told.Message)
+	told.Message = string(unicode.ToUpper(begin)) + told.Message[size:]
+	return &told
+}
+
+func (h holding) hasEnding(how storedb.Ending) bool {
+	for _, l := range h.list {
+		if l.Ended == how {
+			return true
+		}
+	}
+	return false
+}
+
+// find gives the license in use that is for a domain already.
+func (h holding) find(d license.Domain) (storedb.License, bool) {
+	for _, l := range h.list {
+		is := covers(l, h.Licensing, d.Name)
+		if d.Wildcard {
+			is = l.Domain == d.Name && l.Wildcard && h.Licensing.Wildcard
+		}
+		if l.Ended == "" && is {
+			return l, true
+		}
+	}
+	return storedb.License{}, false
+}
+
+// licenseNames are the domains that a license opens for. A wildcard ends with the item's
+// rule for it.
+func licenseNames(l storedb.License, rule Licensing) []string {
+	return license.Domain{Name: l.Domain, Wildcard: l.Wildcard && rule.Wildcard}.Names()
+}
+
+// covers tells whether a license is for a site at a host.
+func covers(l storedb.License, rule Licensing, host string) bool {
+	for _, name := range licenseNames(l, rule) {
+		if license.Covers(name, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFree tells whether licenses for a domain do not count.
+func (h holding) isFree(d license.Domain) bool {
+	return license.IsFree(d.Name, h.Licensing.StagingHosts...)
+}
+
+// inUse lists the domains that licenses are in use for, free ones or those that
+// count.
+func (h holding) inUse(free bool) []string {
+	domains := []string{}
+	for _, l := range h.list {
+		if l.Ended == "" && l.Free == free {
+			domains = append(domains, license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String())
+		}
+	}
+	return domains
+}
+
+// limit is how many domains of the sort of d the purchase may have.
+func (h holding) limit(d license.Domain) int {
+	if h.isFree(d) {
+		return maxFreeDomains
+	}
+	return h.Licensing.Domains(h.Purchase.License)
+}
+
+// widens finds the license in use that a wildcard is to be added to.
+func (h holding) widens(d license.Domain) (storedb.License, bool) {
+	for _, l := range h.list {
+		if l.Ended == "" && l.Domain == d.Name {
+			return l, d.Wildcard && !l.Wildcard
+		}
+	}
+	return storedb.License{}, false
+}
+
+// room tells whether one more domain may be licensed.
+func (h holding) room(d license.Domain) error {
+	if _, widens := h.widens(d); widens || len(h.inUse(h.isFree(d))) < h.limit(d) {
+		return nil
+	}
+	return h.noRoom(d)
+}
+
+func (h holding) noRoom(d license.Domain) error {
+	domains := h.inUse(h.isFree(d))
+	message := "No domain is left for this purchase code"
+	if len(domains) > 0 {
+		message += "; it is in use for " + strings.Join(domains, ", ")
+	}
+	return &countersign.Error{
+		Kind: countersign.KindConflict, Code: countersign.CodeLimitReached, Message: message,
+		Data: countersign.LicenseDomains{Domains: domains},
+	}
+}
+
+// add writes a license in the transaction that holds the purchase's lock. That of
+// the operator takes the place of those that were revoked.
+func (h holding) add(ctx context.Context, tx *storedb.DB, d license.Domain, now countersign.Timestamp) (storedb.License, error) {
+	if !h.buyer {
+		if err := h.replaceRevoked(ctx, tx); err != nil {
+			return storedb.License{}, err
+		}
+	}
+	if l, widens := h.widens(d); widens {
+		l.Wildcard = true
+		return l, tx.WidenLicense(ctx, l.ID)
+	}
+	l := storedb.License{
+		ID: uuid.NewString(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
+	}
+	added, err := tx.AddLicense(ctx, l, h.limit(d))
+	if err == nil && !added {
+		err = h.noRoom(d)
+	}
+	return l, err
+}
+
+func (h holding) replaceRevoked(ctx context.Context, tx *storedb.DB) error {
+	for _, l := range h.list {
+		if l.Ended == storedb.EndingRevoked {
+			if err := tx.EndLicense(ctx, l.ID, storedb.EndingReplaced, l.EndedAt); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// signLicense makes the text of a license. The same license under the same key
+// has the same text.
+func (s *Store) signLicense(ctx context.Context, issuer string, l License) (SignedLicense, error) {
+	keys, err := s.signingKeys(ctx)
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	said := license.License{
+		ID: l.ID, Issuer: s.issuer(issuer, keys), IssuedAt: l.IssuedAt.Time, NotBefore: l.IssuedAt.Add(-clockSlack),
+		ItemID: l.ItemID, ItemName: l.ItemName, LicenseType: l.Purchase.License, Purchase: hex.EncodeToString(l.License.Digest[:]),
+		Domain: l.Domain, Domains: licenseNames(l.License, l.Licensing),
+	}
+	if l.Support {
+		said.SupportedUntil = l.SupportedUntil
+	}
+	text, err := license.Sign(said, keys.signer)
+	if err != nil {
+		return SignedLicense{}, fmt.Errorf("store: license %s: %w", l.ID, err)
+	}
+	return SignedLicense{License: l, Text: text}, nil
+}
+
+// issuer names the store in what it signs: its address, else its key.
+func (s *Store) issuer(address string, keys *licenseKeys) string {
+	if address != "" {
+		return address
+	}
+	return "urn:countersign:" + keys.signer.ID()
+}

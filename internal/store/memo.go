@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// memo keeps one thing that was read from the database for as long as it can be
+// trusted: until one of its topics changes, and only while changes by others
+// arrive. A value that was read across a change is not kept.
+type memo[T any] struct {
+	topics     []string
+	value      atomic.Pointer[T]
+	reading    sync.Mutex // lets one of many read what all want
+	mu         sync.Mutex
+	generation uint64
+	fed        bool
+}
+
+// watcher keeps the memo true.
+func (m *memo[T]) watcher() sqldb.Watcher {
+	return sqldb.Watcher{
+		Changed: func(topic, _ string) {
+			if slices.Contains(m.topics, topic) {
+				m.drop(nil)
+			}
+		},
+		Lost: func() { fed := false; m.drop(&fed) },
+		Live: func() { fed := true; m.drop(&fed) },
+	}
+}
+
+func (m *memo[T]) drop(fed *bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.generation++
+	m.value.Store(nil)
+	if fed != nil {
+		m.fed = *fed
+	}
+}
+
+// get gives what is kept, or reads it.
+func (m *memo[T]) get(ctx context.Context, read func(context.Context) (*T, error)) (*T, error) {
+	if v := m.value.Load(); v != nil {
+		return v, nil
+	}
+	if _, fed := m.begin(); !fed {
+		return read(ctx)
+	}
+	m.reading.Lock()
+	defer m.reading.Unlock()
+	if v := m.value.Load(); v != nil {
+		return v, nil
+	}
+	generation, _ := m.begin()
+	v, err := read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.keep(v, generation)
+	return v, nil
+}
+
+func (m *memo[T]) begin() (generation uint64, fed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.generation, m.fed
+}
+
+func (m *memo[T]) keep(v *T, generation uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fed && m.generation == generation {
+		m.value.Store(v)
+	}
+}
