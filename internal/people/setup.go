@@ -52,14 +52,16 @@ func (p *People) CheckSetupLink(ctx context.Context, token string) error {
 }
 
 func (p *People) checkSetupLink(ctx context.Context, db *peopledb.DB, token string) error {
+	problem := p.checkLink(ctx, db, peopledb.PurposeSetup, token)
+	// Asked second, it knows of the administrator who used the link up.
 	n, err := db.CountUsers(ctx)
+	if err == nil && n > 0 {
+		err = errAlreadySetUp
+	}
 	if err != nil {
 		return err
 	}
-	if n > 0 {
-		return errAlreadySetUp
-	}
-	return p.checkLink(ctx, db, peopledb.PurposeSetup, token)
+	return problem
 }
 
 // Setup makes the first administrator by a set-up token, which is used up by

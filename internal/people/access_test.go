@@ -1,0 +1,76 @@
+package people
+
+import (
+	"context"
+	"testing"
+)
+
+func TestMay(t *testing.T) {
+	tests := []struct {
+		rule                         string
+		actor                        Actor
+		manage, ownAccount, operates bool
+	}{
+		{"a user manages, and has an account", Actor{Kind: KindUser, User: 1}, true, true, false},
+		{"the operator manages, and has none", Operator("root"), true, false, true},
+		{"a user without an id is nobody", Actor{Kind: KindUser, ID: "ada@site.example"}, false, false, false},
+		{"a key does nothing here", Actor{Kind: KindKey, User: 1, Secret: true}, false, false, false},
+		{"nobody does nothing", Actor{}, false, false, false},
+		{"an unknown kind does nothing", Actor{Kind: "guest", User: 1}, false, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			for what, want := range map[action]bool{manage: tt.manage, ownAccount: tt.ownAccount, operate: tt.operates} {
+				if got := may(tt.actor, what) == nil; got != want {
+					t.Errorf("action %d: %v, want %v", what, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		f.administrator(t)
+		rules := map[string]func(a Actor) error{
+			"Users":               func(a Actor) error { _, err := f.Users(ctx, a); return err },
+			"CreateAdministrator": func(a Actor) error { _, err := f.CreateAdministrator(ctx, a, "eve@site.example", password); return err },
+			"Audit":               func(a Actor) error { _, err := f.Audit(ctx, a, AuditFilter{}); return err },
+			"ResetPassword":       func(a Actor) error { return f.ResetPassword(ctx, a, email, other, true) },
+			"NewSetupLink":        func(a Actor) error { _, _, err := f.NewSetupLink(ctx, a); return err },
+			"NewSignInLink":       func(a Actor) error { _, err := f.NewSignInLink(ctx, a, 1); return err },
+			"CheckPassword":       func(a Actor) error { return f.CheckPassword(ctx, a, password) },
+			"ChangePassword":      func(a Actor) error { _, err := f.ChangePassword(ctx, a, 0, password, other); return err },
+			"BeginTOTP":           func(a Actor) error { _, err := f.BeginTOTP(ctx, a, "x"); return err },
+			"ConfirmTOTP":         func(a Actor) error { _, err := f.ConfirmTOTP(ctx, a, "000000"); return err },
+			"DisableTOTP":         func(a Actor) error { return f.DisableTOTP(ctx, a, password) },
+			"NewRecoveryCodes":    func(a Actor) error { _, err := f.NewRecoveryCodes(ctx, a, password); return err },
+			"Sessions":            func(a Actor) error { _, err := f.Sessions(ctx, a); return err },
+			"EndSession":          func(a Actor) error { return f.EndSession(ctx, a, 1) },
+			"EndOtherSessions":    func(a Actor) error { _, err := f.EndOtherSessions(ctx, a, 0); return err },
+		}
+		before := len(f.actions(t))
+		for name, rule := range rules {
+			for _, a := range []Actor{{}, {Kind: KindKey, ID: "1", User: 1, Secret: true}} {
+				if codeOf(rule(a)) != "not_allowed" {
+					t.Errorf("%s lets %q in: %v", name, a.Kind, rule(a))
+				}
+			}
+		}
+		if after := len(f.actions(t)); after != before {
+			t.Errorf("%d lines of audit were written", after-before)
+		}
+	})
+}
+
+func TestActionsEndWithTheirContext(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.administrator(t)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := f.SignIn(ended, home, email, password); err == nil {
+			t.Error("a sign-in whose client has left was made")
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package people
+
+import (
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+const (
+	email    = "ada@site.example"
+	password = "four quiet green words"
+	other    = "five more quiet green words"
+)
+
+// faceData is what a face keeps in a session.
+const faceData = "kept by the face"
+
+var (
+	operator = Operator("tester")
+	home     = Origin{Addr: netip.MustParseAddr("192.0.2.7"), Agent: "Browser 1"}
+	away     = Origin{Addr: netip.MustParseAddr("198.51.100.9"), Agent: "Browser 2"}
+)
+
+// clock is a time that stands still until it is moved.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+type fixture struct {
+	*People
+	clock    *clock
+	at       dbtest.DB
+	database *sqldb.DB
+	keyFile  *seal.Box
+	log      *strings.Builder
+}
+
+// engines runs fn with new people on both engines.
+func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
+	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+		box, err := seal.Create(place.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &fixture{clock: &clock{at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}, at: place, keyFile: box, log: &strings.Builder{}}
+		f.open(t)
+		if err := f.database.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		fn(t, f)
+	})
+}
+
+// open opens the fixture's database as another process would.
+func (f *fixture) open(t *testing.T) {
+	t.Helper()
+	database, err := sqldb.Open(t.Context(), sqldb.Options{URL: f.at.URL, Path: filepath.Join(f.at.Dir, "people.db"), Schemas: []sqldb.Schema{peopledb.Schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := database.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	f.database = database
+	f.People = New(peopledb.New(database), func() *seal.Box { return f.keyFile }, f.clock.now, slog.New(slog.NewTextHandler(f.log, nil)))
+}
+
+// second is the same people in another process.
+func (f *fixture) second(t *testing.T) *fixture {
+	t.Helper()
+	again := *f
+	again.log = &strings.Builder{}
+	again.open(t)
+	return &again
+}
+
+// administrator makes a user, and the actor that the user is.
+func (f *fixture) administrator(t *testing.T) (User, Actor) {
+	t.Helper()
+	u, err := f.CreateAdministrator(t.Context(), operator, email, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u, u.Actor(home)
+}
+
+// session begins a session of a user and returns its token and id.
+func (f *fixture) session(t *testing.T, token string, u User) SessionID {
+	t.Helper()
+	err := f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(faceData), Expires: f.clock.now().Add(12 * time.Hour), From: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, found, err := f.LoadSession(t.Context(), token)
+	if err != nil || !found {
+		t.Fatalf("the session %s: %v, %v", token, found, err)
+	}
+	return s.ID
+}
+
+// alive tells whether a token has a session.
+func (f *fixture) alive(t *testing.T, token string) bool {
+	t.Helper()
+	_, found, err := f.LoadSession(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// actions lists the audit log as "action subject", oldest first.
+func (f *fixture) actions(t *testing.T) []string {
+	t.Helper()
+	lines, err := f.Audit(t.Context(), operator, AuditFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[len(lines)-1-i] = strings.TrimSpace(l.Action + " " + l.Subject)
+	}
+	return texts
+}
+
+// wantCode wants one of our errors by its code; "" wants none.
+func wantCode(t *testing.T, err error, code string) {
+	t.Helper()
+	if got := codeOf(err); got != code {
+		t.Errorf("error %v, want the code %q", err, code)
+	}
+}
+
+func codeOf(err error) string {
+	var ours *countersign.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &ours):
+		return ours.Code
+	}
+	return "not ours: " + err.Error()
+}
+
+// atOnce runs fn in many goroutines and counts the codes of their errors.
+func atOnce(n int, fn func(i int) error) map[string]int {
+	codes := make([]string, n)
+	begin := make(chan struct{})
+	var work sync.WaitGroup
+	for i := range n {
+		work.Go(func() {
+			<-begin
+			codes[i] = codeOf(fn(i))
+		})
+	}
+	close(begin)
+	work.Wait()
+	counts := map[string]int{}
+	for _, code := range codes {
+		counts[code]++
+	}
+	return counts
+}
+
+// content is everything the database holds: SQLite's file, or all rows of
+// PostgreSQL with their blobs as hexadecimal digits.
+func (f *fixture) content(t *testing.T) string {
+	t.Helper()
+	if f.at.Engine == dbtest.SQLite {
+		path := filepath.Join(t.TempDir(), "copy.db")
+		if _, err := f.database.Queries().Exec(t.Context(), `VACUUM INTO $1`, path); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(file)
+	}
+	var all strings.Builder
+	for _, table := range []string{"users", "sessions", "links", "recovery_codes", "audit", "meta", "changes"} {
+		rows, err := sqldb.List(t.Context(), f.database.Queries(), sqldb.Value[string], `SELECT row_to_json(t)::text FROM "`+table+`" t`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(strings.Join(rows, "\n"))
+	}
+	return all.String()
+}
+
+// holds tells whether content has a text, as it is or as a blob.
+func holds(content, text string) bool {
+	return strings.Contains(content, text) || strings.Contains(content, hex.EncodeToString([]byte(text)))
+}

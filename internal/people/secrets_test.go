@@ -1,0 +1,63 @@
+package people
+
+import (
+	"strings"
+	"testing"
+)
+
+// Whoever reads the database, a backup of it or the log finds nothing to sign in
+// with.
+func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		setup := f.setupLink(t)
+		u, err := f.Setup(t.Context(), home, setup, email, password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ada := u.Actor(home)
+		unused, err := f.NewSignInLink(t.Context(), operator, u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session := "a session's token, as the cookie has it"
+		keep := f.session(t, session, u)
+		if _, err := f.ChangePassword(t.Context(), ada, keep, password, other); err != nil {
+			t.Fatal(err)
+		}
+		secret, recovery := f.enableTOTP(t, ada)
+		if err := f.SignInCode(t.Context(), home, u.ID, recovery[0]); err != nil {
+			t.Fatal(err)
+		}
+		code := f.code(t, secret)
+		if err := f.SignInCode(t.Context(), home, u.ID, code); err != nil {
+			t.Fatal(err)
+		}
+		guess := "a guess of the password"
+		for range 2 { // as a password, and typed into the wrong field
+			_, err := f.SignIn(t.Context(), away, email, guess)
+			wantCode(t, err, "sign_in_refused")
+			_, err = f.SignIn(t.Context(), away, guess, "")
+			wantCode(t, err, "sign_in_refused")
+		}
+		secrets := map[string]string{
+			"the set-up token": setup, "the sign-in token": unused, "the old password": password, "the password": other,
+			"the session's token": session, "the TOTP secret": secret, "a guess": guess,
+		}
+		for _, code := range recovery {
+			secrets["recovery code "+code] = code
+			secrets["folded recovery code "+code] = strings.ReplaceAll(code, "-", "")
+		}
+		content := f.content(t)
+		if !holds(content, email) || !holds(content, faceData) {
+			t.Fatal("what is searched is not the database")
+		}
+		for name, text := range secrets {
+			if holds(content, text) {
+				t.Errorf("%s is in the database", name)
+			}
+			if strings.Contains(f.log.String(), text) {
+				t.Errorf("%s is in the log", name)
+			}
+		}
+	})
+}
