@@ -42,7 +42,7 @@ func (f *serveFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on (COUNTERSIGN_LISTEN)")
 	fs.StringVar(&f.baseURL, "base-url", "", "the store's own `URL`, for addresses in answers (default what the request was sent to)")
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
-	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications and validations of an address a minute; 0 for no limit")
+	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications and validations of an address a minute; 0 for no limit, and none for purchase codes either")
 	fs.StringVar(&f.cache, "cache", defaultCache, "`size` of the memory in which answers are kept, like 64MiB; 0 keeps none")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; answers of 500 and above are always logged")
 	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")

@@ -8,8 +8,6 @@ import (
 )
 
 const (
-	// windowLength is how long what was counted for a key counts.
-	windowLength = time.Minute
 	// windowShards is into how many independently locked parts the keys are spread.
 	windowShards = 64
 	// windowKeys is the most keys that a Window remembers, about 6 MB of them. When a shard is full, a new key takes the
@@ -19,10 +17,11 @@ const (
 	evictionSample = 8
 )
 
-// Window counts events by key in windows of one minute, each beginning with the key's first event. Its memory is
+// Window counts events by key in windows of one length, each beginning with the key's first event. Its memory is
 // bounded, and asking costs a few nanoseconds while nothing has been counted. It is safe for concurrent use.
 type Window[K comparable] struct {
 	now    func() time.Time
+	length time.Duration
 	seed   maphash.Seed
 	keys   atomic.Int64 // in all shards, the expired ones included
 	shards [windowShards]windowShard[K]
@@ -39,12 +38,17 @@ type windowCount struct {
 	start time.Time
 }
 
-// NewWindow makes an empty window; now is its clock, and nil means time.Now.
+// NewWindow makes an empty window of a minute; now is its clock, and nil means time.Now.
 func NewWindow[K comparable](now func() time.Time) *Window[K] {
+	return NewLongWindow[K](time.Minute, now)
+}
+
+// NewLongWindow makes an empty window of a length of its own.
+func NewLongWindow[K comparable](length time.Duration, now func() time.Time) *Window[K] {
 	if now == nil {
 		now = time.Now
 	}
-	return &Window[K]{now: now, seed: maphash.MakeSeed()}
+	return &Window[K]{now: now, length: length, seed: maphash.MakeSeed()}
 }
 
 // Count returns how many events the key's present window has.
@@ -76,7 +80,7 @@ func (w *Window[K]) Take(key K, limit int) bool {
 	s, now := w.shard(key), w.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c, ok := s.counts[key]; ok && c.left(now) > 0 && c.n >= limit {
+	if c, ok := s.counts[key]; ok && w.left(c, now) > 0 && c.n >= limit {
 		return false
 	}
 	w.add(s, key, now)
@@ -98,29 +102,29 @@ func (w *Window[K]) look(key K) (n int, left time.Duration) {
 		return 0, 0
 	}
 	now := w.now()
-	if now.Sub(s.latest) >= windowLength {
+	if now.Sub(s.latest) >= w.length {
 		w.forgetAll(s)
 		return 0, 0
 	}
 	c := s.counts[key]
-	if left = c.left(now); left <= 0 {
+	if left = w.left(c, now); left <= 0 {
 		return 0, 0
 	}
 	return c.n, left
 }
 
 // left returns how long the window that began at start still lasts. A clock that was set back ends it.
-func (c windowCount) left(now time.Time) time.Duration {
+func (w *Window[K]) left(c windowCount, now time.Time) time.Duration {
 	age := now.Sub(c.start)
 	if age < 0 {
 		return 0
 	}
-	return windowLength - age
+	return w.length - age
 }
 
 func (w *Window[K]) add(s *windowShard[K], key K, now time.Time) int {
 	c, ok := s.counts[key]
-	if c.left(now) <= 0 {
+	if w.left(c, now) <= 0 {
 		c = windowCount{start: now}
 		s.latest = now
 	}
@@ -148,7 +152,7 @@ func (w *Window[K]) evict(s *windowShard[K], now time.Time) {
 	var least K
 	count, seen := 0, 0
 	for key, c := range s.counts {
-		if c.left(now) <= 0 {
+		if w.left(c, now) <= 0 {
 			c.n = 0
 		}
 		if seen == 0 || c.n < count {

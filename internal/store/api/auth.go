@@ -22,20 +22,26 @@ func (f *face) authenticated(w http.ResponseWriter, r *http.Request, names ...st
 	if err != nil {
 		return nil, store.Access{}, err
 	}
+	access, err := f.identified(w, r, p, key)
+	return p, access, err
+}
+
+// identified finds a key that was sent.
+func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params, key string) (store.Access, error) {
 	access, err := f.authenticate(r, w, key)
 	if err != nil {
-		return nil, store.Access{}, err
+		return store.Access{}, err
 	}
 	web.Annotate(w, access.Actor.ID)
 	if access.Switches.Always200 {
 		web.Always200(w)
 	}
 	if inQuery, _ := p.Get("api_key"); access.Switches.RefuseQueryKeys && inQuery != "" && p.InQuery("api_key") {
-		return nil, store.Access{}, &countersign.Error{
+		return store.Access{}, &countersign.Error{
 			Kind: countersign.KindForbidden, Code: countersign.CodeKeyInQuery, Message: countersign.MsgInvalidRequest,
 		}
 	}
-	return p, access, nil
+	return access, nil
 }
 
 // authenticate finds the key and counts failures by address.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/web"
 )
 
 //go:embed media/avatar.png media/cover.png
@@ -26,10 +25,7 @@ func (f *face) getPicture(w http.ResponseWriter, r *http.Request) error {
 // fillPictures puts the default pictures in the place of those that a profile
 // lacks, under the store's own address: clients need an absolute URL.
 func (f *face) fillPictures(w http.ResponseWriter, r *http.Request, m *countersign.ProfileMedia) {
-	base := f.baseURL
-	if base == "" {
-		base = web.BaseURL(w, r)
-	}
+	base := f.address(w, r)
 	if m.Avatar == "" {
 		m.Avatar = base + "/media/default/avatar.png"
 	}

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// codeLimit is how many licenses a purchase code may ask for in an hour, good or
+// not, and how many questions about it are answered.
+const codeLimit = 60
+
+// issueLicense answers POST /api/licenses. The purchase code is the credential.
+func (f *face) issueLicense(w http.ResponseWriter, r *http.Request) error {
+	p, code, err := f.codeOf(w, r, "domain")
+	if err != nil {
+		return err
+	}
+	domain, _ := p.Get("domain")
+	l, err := f.store.IssueLicense(r.Context(), buyer(w), f.address(w, r), code, domain)
+	return f.answerLicense(w, r, l, err)
+}
+
+// moveLicense answers POST /api/licenses/move.
+func (f *face) moveLicense(w http.ResponseWriter, r *http.Request) error {
+	p, code, err := f.codeOf(w, r, "domain", "from")
+	if err != nil {
+		return err
+	}
+	domain, _ := p.Get("domain")
+	from, _ := p.Get("from")
+	l, err := f.store.MoveLicense(r.Context(), buyer(w), f.address(w, r), code, from, domain)
+	return f.answerLicense(w, r, l, err)
+}
+
+func (f *face) answerLicense(w http.ResponseWriter, r *http.Request, l store.SignedLicense, err error) error {
+	if err != nil {
+		return f.failed(w, public(err))
+	}
+	return web.OK(w, r, "data", countersign.License{License: l.Text, LicenseID: l.License.ID})
+}
+
+// checkLicense answers POST /api/licenses/check. A key may be given, and then it
+// must be a good one: the workspace's secret keys are told what became of a
+// purchase.
+func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
+	names := []string{"purchase_code", "license_id", "domain", "item_id"}
+	p, err := web.ReadParams(w, r, append(names, "api_key")...)
+	if err != nil {
+		return keyConflict(err)
+	}
+	actor, err := f.asker(w, r, p)
+	if err != nil {
+		return err
+	}
+	if p.IsNumber("purchase_code") || p.IsNumber("license_id") || p.IsNumber("domain") {
+		return badBody()
+	}
+	var q store.LicenseQuestion
+	for i, to := range []*string{&q.Code, &q.ID, &q.Domain, &q.Item} {
+		*to, _ = p.Get(names[i])
+	}
+	if err := f.withinCodeLimit(w, "check", q.Code+" "+q.ID); err != nil {
+		return err
+	}
+	answer, err := f.store.CheckLicense(r.Context(), actor, q)
+	if err != nil {
+		return public(err)
+	}
+	if answer.Code == countersign.CheckNotFound {
+		if err := f.failed(w, notFound); err != notFound {
+			return err
+		}
+	}
+	return web.OK(w, r, "data", answer)
+}
+
+// notFound is counted like a failed validation, and not written.
+var notFound error = &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodePurchaseNotFound}
+
+// asker is who asks about a license: the key that was sent, else whoever holds the
+// code.
+func (f *face) asker(w http.ResponseWriter, r *http.Request, p *web.Params) (people.Actor, error) {
+	key, err := sentKey(r, p)
+	if err != nil || key == "" {
+		return buyer(w), err
+	}
+	access, err := f.identified(w, r, p, key)
+	return access.Actor, err
+}
+
+func buyer(w http.ResponseWriter) people.Actor {
+	return people.Buyer(people.FaceAPI, web.ClientAddr(w))
+}
+
+// codeOf reads the parameters of a request whose credential is a purchase code.
+func (f *face) codeOf(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, string, error) {
+	p, err := web.ReadParams(w, r, append(names, "purchase_code")...)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, name := range append(names, "purchase_code") {
+		if p.IsNumber(name) {
+			return nil, "", badBody()
+		}
+	}
+	code, _ := p.Get("purchase_code")
+	return p, code, f.withinCodeLimit(w, "issue", code)
+}
+
+// codeUse is what a purchase code is counted for.
+type codeUse struct{ what, code string }
+
+// withinCodeLimit counts a request for a code, also for one that nobody sold: the
+// answer must not tell.
+func (f *face) withinCodeLimit(w http.ResponseWriter, what, code string) error {
+	const longest = 2 * 128
+	if f.codeLimit == 0 || len(code) > longest {
+		return nil
+	}
+	use := codeUse{what, strings.ToLower(strings.TrimSpace(code))}
+	if f.codes.Take(use, f.codeLimit) {
+		return nil
+	}
+	return web.Refuse(w, countersign.CodeRateLimited, f.codeLimit, 0, f.codes.Retry(use))
+}
+
+// listRevokedLicenses answers GET /api/licenses/revoked.
+func (f *face) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error {
+	list, err := f.store.RevokedLicenses(r.Context(), f.address(w, r))
+	if err != nil {
+		return public(err)
+	}
+	return serveToAll(w, r, list, func(body []byte) any {
+		return web.Prepare([]byte(`{"status":"success","data":` + string(body) + `}`))
+	})
+}
+
+// getLicenseKeys answers GET /.well-known/jwks.json (RFC 7517).
+func (f *face) getLicenseKeys(w http.ResponseWriter, r *http.Request) error {
+	keys, err := f.store.LicenseKeySet(r.Context())
+	if err != nil {
+		return public(err)
+	}
+	return serveToAll(w, r, keys, func(body []byte) any { return web.Prepare(body) })
+}
+
+// serveToAll serves what anybody may read, programs in other sites' pages too.
+func serveToAll(w http.ResponseWriter, r *http.Request, d *store.Document, prepare func([]byte) any) error {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	return d.Prepared(prepare).(*web.Prepared).Serve(w, r)
+}
+
+// address is the store's own address.
+func (f *face) address(w http.ResponseWriter, r *http.Request) string {
+	if f.baseURL != "" {
+		return f.baseURL
+	}
+	return web.BaseURL(w, r)
+}
