@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -32,7 +34,7 @@ func FormErrors(err error, order ...string) (Errors, bool) {
 		}
 	}
 	if len(all) == 0 {
-		all = Errors{{Text: cmp.Or(ours.Message, "This was refused.") + wait(ours.RetryAfter)}}
+		all = Errors{{Text: sentence(cmp.Or(ours.Message, "This was refused")) + wait(ours.RetryAfter)}}
 	}
 	return all, true
 }
@@ -62,4 +64,32 @@ func FormStatus(err error) int {
 		return http.StatusUnprocessableEntity
 	}
 	return ours.Kind.Status()
+}
+
+// sentence ends a message with a full stop, where it has no end yet.
+func sentence(message string) string {
+	if message == "" || strings.ContainsAny(message[len(message)-1:], ".?!:") {
+		return message
+	}
+	return message + "."
+}
+
+// hasCode tells whether err is a refusal with that code.
+func hasCode(err error, code string) bool {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	return ok && ours.Code == code
+}
+
+// setReason says in the headers why a request was refused.
+func setReason(h http.Header, refusal *countersign.Error) {
+	if refusal.Code != "" {
+		h.Set("X-Error-Code", refusal.Code)
+	}
+	retry := refusal.RetryAfter
+	if refusal.Kind == countersign.KindUnavailable || refusal.Kind == countersign.KindLimited {
+		retry = cmp.Or(retry, 5*time.Second)
+	}
+	if retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
+	}
 }

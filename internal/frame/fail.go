@@ -7,8 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/web"
@@ -31,15 +29,9 @@ func (f *Frame) fail(w http.ResponseWriter, r *Request, err error) error {
 	}
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	if shown.Code != "" {
-		h.Set("X-Error-Code", shown.Code)
-	}
-	retry := shown.RetryAfter
-	if status == http.StatusServiceUnavailable {
-		retry = cmp.Or(retry, 5*time.Second)
-	}
-	if retry > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
+	setReason(h, shown)
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="countersign"`)
 	}
 	if wantsJSON(r.Request) {
 		return failJSON(w, status, shown)
@@ -83,7 +75,7 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 		home = Link{Label: "Go to sign-in", Path: f.SignIn, Icon: "arrow-right"}
 	}
 	p := Page{Status: status, Bare: r.User.ID == 0}
-	view := failure{Status: status, Text: shown.Message, On: home}
+	view := failure{Status: status, Text: sentence(shown.Message), On: home}
 	switch {
 	case status == http.StatusNotFound:
 		p.Title = "Page not found"

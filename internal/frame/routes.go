@@ -1,6 +1,58 @@
 package frame
 
-import "net/http"
+import (
+	"net/http"
 
-// Routes adds the shared pages and the assets.
-func (f *Frame) Routes(mux *http.ServeMux) {}
+	"github.com/countersign/countersign"
+)
+
+// Routes adds the shared pages and the assets. The other shared pages stand in
+// the folder of the sign-in page, those of the user in Account.
+func (f *Frame) Routes(mux *http.ServeMux) {
+	mux.Handle("GET "+f.beside("assets")+"/{hash}/{file}", f.edge.Wrap(f.serveAsset))
+
+	mux.Handle("GET "+f.SignIn, f.Public(f.showSignIn))
+	mux.Handle("POST "+f.SignIn, f.Public(f.signIn))
+	mux.Handle("GET "+f.beside("2fa"), f.Public(f.showCode))
+	mux.Handle("POST "+f.beside("2fa"), f.Public(f.signInCode))
+	mux.Handle("GET "+f.beside("link"), f.Public(f.showLink))
+	mux.Handle("POST "+f.beside("link"), f.Public(f.signInByLink))
+	mux.Handle("GET "+f.beside("setup"), f.Public(f.showSetup))
+	mux.Handle("POST "+f.beside("setup"), f.Public(f.setup))
+	mux.Handle("GET "+f.beside("logout"), f.Public(f.to(f.Home)))
+	mux.Handle("POST "+f.beside("logout"), f.Public(f.signOut))
+
+	security, sessions := f.security(), f.Account+"/sessions"
+	mux.Handle("GET "+f.Account, f.Admin(f.to(security)))
+	mux.Handle("GET "+security, f.Admin(f.showSecurity))
+	mux.Handle("GET "+security+"/password", f.Admin(f.to(security)))
+	mux.Handle("POST "+security+"/password", f.Admin(f.changePassword))
+	mux.Handle("GET "+security+"/totp", f.Admin(f.to(security)))
+	mux.Handle("POST "+security+"/totp", f.Admin(f.beginTOTP))
+	mux.Handle("GET "+security+"/totp/confirm", f.Admin(f.to(security)))
+	mux.Handle("POST "+security+"/totp/confirm", f.Admin(f.confirmTOTP))
+	mux.Handle("GET "+security+"/totp/off", f.Admin(f.showTOTPOff))
+	mux.Handle("POST "+security+"/totp/off", f.Admin(f.disableTOTP))
+	mux.Handle("GET "+security+"/codes", f.Admin(f.showNewCodes))
+	mux.Handle("POST "+security+"/codes", f.Admin(f.newCodes))
+	mux.Handle("GET "+sessions, f.Admin(f.showSessions))
+	mux.Handle("POST "+sessions+"/end", f.Admin(f.endOtherSessions))
+	mux.Handle("POST "+sessions+"/{id}/end", f.Admin(f.endSession))
+}
+
+// security is the path of the user's password and two-step sign-in.
+func (f *Frame) security() string { return f.Account + "/security" }
+
+// to leads to another page, for addresses that answer a form alone and that
+// somebody loads again.
+func (f *Frame) to(path string) Handler {
+	return func(w http.ResponseWriter, r *Request) error { return f.Redirect(w, r, path, "") }
+}
+
+func (f *Frame) serveAsset(w http.ResponseWriter, r *http.Request) error {
+	if f.assets.serve(w, r) {
+		return nil
+	}
+	return &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodeNotFound,
+		Message: "There is no such file. The program may have been updated: load the page again."}
+}

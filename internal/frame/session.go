@@ -16,16 +16,20 @@ import (
 const (
 	idleTime     = 12 * time.Hour
 	longestTime  = 30 * 24 * time.Hour
-	renewedAfter = 5 * time.Minute // so that reading pages does not write each time
-	halfTime     = 15 * time.Minute
+	renewedAfter = time.Minute // so that reading pages does not write each time
+	// nobodysTime is for a session before sign-in: a flash, or a password that
+	// was right and waits for the code.
+	nobodysTime = 15 * time.Minute
 )
 
 // What a session holds.
 const (
 	keyFlash = "flash"
-	keyHalf  = "half" // the id of a user whose password was right, before the code
-	keyNext  = "next"
 	keyRenew = "renew"
+	// Of a user whose password was right, before the code.
+	keyHalf       = "half"
+	keyGeneration = "generation"
+	keyNext       = "next"
 )
 
 func (f *Frame) newSessions() *scs.SessionManager {
@@ -113,6 +117,9 @@ func (f *Frame) save(w http.ResponseWriter, r *Request) error {
 	ctx := r.Context()
 	switch f.sessions.Status(ctx) {
 	case scs.Modified:
+		if r.as.ID == 0 {
+			f.sessions.SetDeadline(ctx, f.Now().Add(nobodysTime))
+		}
 		token, expires, err := f.sessions.Commit(ctx)
 		if err != nil {
 			return err
