@@ -136,6 +136,20 @@ func TestLimitAddress(t *testing.T) {
 	}
 }
 
+func TestSuccessThatComesLateTakesNothingFromTheNextWindow(t *testing.T) {
+	c := &clock{at: time.Unix(0, 0)}
+	l := newLimits(c.now).address
+	back, _ := l.take("key")
+	c.move(limitWindow)
+	for range addressFailures {
+		l.take("key")
+	}
+	back()
+	if _, wait := l.take("key"); wait != limitWindow {
+		t.Errorf("the wait is %v, want %v", wait, limitWindow)
+	}
+}
+
 func TestLimiterForgetsTheSmallestCountsWhenItIsFull(t *testing.T) {
 	c := &clock{at: time.Unix(0, 0)}
 	l := newLimits(c.now).address

@@ -116,7 +116,7 @@ var errTOTPOff = errorOf(countersign.KindConflict, "totp_off", "Two-step sign-in
 // removeTOTP ends two-step sign-in of u, which the caller writes. The last step
 // stays, so that no code is ever good twice.
 func (p *People) removeTOTP(ctx context.Context, tx *peopledb.DB, u *peopledb.User) error {
-	u.TOTP, u.TOTPPending = nil, nil
+	u.TOTP = nil
 	return tx.DeleteRecoveryCodes(ctx, u.ID)
 }
 
