@@ -15,8 +15,8 @@ type importFlags struct{ dryRun, skipBad bool }
 func newImport(a *app) *cobra.Command {
 	var flags importFlags
 	c := &cobra.Command{
-		Use: "import FILE", Short: "Read workspaces, keys, items and purchases from a file of JSON Lines", Args: one("file"),
-		Long: `Read workspaces, keys, items and purchases from a file with one JSON object a line.
+		Use: "import FILE", Short: "Read workspaces, keys, items, purchases and licenses from a file of JSON Lines", Args: one("file"),
+		Long: `Read workspaces, keys, items, purchases and licenses from a file with one JSON object a line.
 
 The same file twice changes nothing, and an edited line updates. When there is a bad line,
 nothing is written; bad lines are told on stderr and copied to FILE.rejected.jsonl.
@@ -102,7 +102,7 @@ func (a *app) printImport(report store.ImportReport, bad *rejects, flags importF
 	for _, part := range []struct {
 		name  string
 		moved store.Moved
-	}{{"workspaces", report.Workspaces}, {"keys", report.Keys}, {"items", report.Items}, {"purchases", report.Purchases}} {
+	}{{"workspaces", report.Workspaces}, {"keys", report.Keys}, {"items", report.Items}, {"purchases", report.Purchases}, {"license keys", report.LicenseKeys}, {"licenses", report.Licenses}} {
 		a.say("%s: %s new, %s changed, %s unchanged", part.name, thousands(part.moved.New), thousands(part.moved.Changed), thousands(part.moved.Same))
 	}
 	if flags.dryRun && report.Bad == 0 {

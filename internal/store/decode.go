@@ -19,6 +19,9 @@ func decodeLine(raw []byte, into any) error {
 	return lineError(err)
 }
 
+// lineTypes are the types of lines, for messages.
+const lineTypes = "workspace, key, item, purchase, license_key or license"
+
 // lineType is the member "type" of a line.
 func lineType(raw []byte) (string, error) {
 	if rest, ok := bytes.CutPrefix(raw, []byte(`{"type":"`)); ok {
@@ -33,7 +36,7 @@ func lineType(raw []byte) (string, error) {
 		return "", lineError(err)
 	}
 	if head.Type == nil {
-		return "", errors.New(`the member "type" is missing; it is workspace, key, item or purchase`)
+		return "", errors.New(`the member "type" is missing; it is ` + lineTypes)
 	}
 	return *head.Type, nil
 }

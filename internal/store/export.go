@@ -12,8 +12,9 @@ import (
 )
 
 // Export writes the whole store as lines that Import reads: workspaces, keys,
-// items and purchases, each by its natural key, from one view of the database.
-// The values of keys are written only when withKeys is true.
+// items, purchases and licenses, each by its natural key, from one view of the
+// database. The keys that sign licenses are never written, and the values of API
+// keys only when withKeys is true.
 func (s *Store) Export(ctx context.Context, a people.Actor, to io.Writer, withKeys bool) error {
 	if err := may(a, manage); err != nil {
 		return err
@@ -39,7 +40,11 @@ func (s *Store) Export(ctx context.Context, a people.Actor, to io.Writer, withKe
 		if err != nil {
 			return err
 		}
-		return view.EachPurchase(ctx, func(p Purchase) error { return writeLine(out, lineOfPurchase(p, names[p.WorkspaceID])) })
+		err = view.EachPurchase(ctx, func(p Purchase) error { return writeLine(out, lineOfPurchase(p, names[p.WorkspaceID])) })
+		if err != nil {
+			return err
+		}
+		return exportLicenses(ctx, view, out)
 	})
 	if err != nil {
 		return err

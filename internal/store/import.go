@@ -38,6 +38,9 @@ type ImportReport struct {
 	Keys       Moved `json:"keys"`
 	Items      Moved `json:"items"`
 	Purchases  Moved `json:"purchases"`
+	// LicenseKeys are public keys: what signs is never in a file.
+	LicenseKeys Moved `json:"license_keys"`
+	Licenses    Moved `json:"licenses"`
 }
 
 // Import reads JSON Lines and writes them in one transaction: all of them, or
@@ -78,6 +81,7 @@ type importer struct {
 
 	workspaces     []numbered[workspaceLine]
 	keys           []numbered[keyLine]
+	licenseKeys    []numbered[LicenseKey]
 	workspaceKnown map[string]bool
 	owners         map[int64]string // item id → its workspace's username
 	bad            map[int]string   // lines found bad after they were staged
@@ -162,8 +166,12 @@ func (imp *importer) stageLine(ctx context.Context, line int, raw []byte) error 
 		return imp.stageItem(ctx, line, raw)
 	case "purchase":
 		return imp.stagePurchase(ctx, line, raw)
+	case "license_key":
+		return imp.stageLicenseKey(line, raw)
+	case "license":
+		return imp.stageLicense(ctx, line, raw)
 	}
-	return badf("unknown type %q; it is workspace, key, item or purchase", kind)
+	return badf("unknown type %q; it is %s", kind, lineTypes)
 }
 
 func (imp *importer) stageWorkspace(line int, raw []byte) error {

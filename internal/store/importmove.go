@@ -32,6 +32,9 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if imp.report.Purchases, err = tx.MovePurchases(ctx, imp.store.timestamp()); err != nil {
 		return err
 	}
+	if err := imp.moveLicenses(ctx, tx); err != nil {
+		return err
+	}
 	if imp.options.DryRun || (!imp.options.SkipBad && imp.report.Bad+len(imp.bad) > 0) {
 		return errNotWritten
 	}

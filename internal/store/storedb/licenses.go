@@ -57,6 +57,8 @@ const (
 	licenseeColumns = `p.code_digest, p.code, p.workspace_id, p.item_id, p.license, p.supported_until, p.sold_at, p.state, p.state_at,
 		w.username, i.name, i.support, i.licensing`
 	licenseeTables = `purchases p JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`
+	licensedTables = `licenses l JOIN purchases p ON p.code_digest = l.code_digest JOIN items i ON i.id = p.item_id
+		JOIN workspaces w ON w.id = p.workspace_id`
 )
 
 // licenseScan is where the columns of a license go.
@@ -144,7 +146,7 @@ func (d *DB) LicensesOf(ctx context.Context, digest Digest) ([]License, error) {
 // License reads one by its id.
 func (d *DB) License(ctx context.Context, id string) (Licensed, error) {
 	return sqldb.One(ctx, d.Queries, scanLicensed, `SELECT `+licenseColumns+`, `+licenseeColumns+`
-		FROM licenses l JOIN `+licenseeTables+` ON p.code_digest = l.code_digest WHERE l.id = $1`, id)
+		FROM `+licensedTables+` WHERE l.id = $1`, id)
 }
 
 // LicenseFilter narrows a list of licenses; zero values narrow nothing.
@@ -173,7 +175,7 @@ func (d *DB) Licenses(ctx context.Context, f LicenseFilter, fn func(Licensed) er
 			return err
 		}
 		return fn(l)
-	}, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM licenses l JOIN `+licenseeTables+` ON p.code_digest = l.code_digest
+	}, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM `+licensedTables+`
 		WHERE (CAST($1 AS text) = '' OR w.username = $1) AND (CAST($2 AS bigint) = 0 OR p.item_id = $2)`+one+`
 		ORDER BY l.issued_at DESC, l.id LIMIT $3`, args...)
 }
@@ -186,7 +188,7 @@ func (d *DB) EachLicense(ctx context.Context, fn func(Licensed) error) error {
 			return err
 		}
 		return fn(l)
-	}, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM licenses l JOIN `+licenseeTables+` ON p.code_digest = l.code_digest
+	}, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM `+licensedTables+`
 		ORDER BY l.id`)
 }
 

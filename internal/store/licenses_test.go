@@ -1,0 +1,447 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/license"
+	"github.com/google/go-cmp/cmp"
+)
+
+var buyer = people.Buyer(people.FaceAPI, netip.MustParseAddr("192.0.2.9"))
+
+const issuer = "https://store.example"
+
+// keySet is the key set as clients read it.
+func (f *fixture) keySet(t testing.TB) *license.KeySet {
+	t.Helper()
+	d, err := f.LicenseKeySet(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := license.ReadKeySet(bodyOf(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+func bodyOf(d *Document) []byte {
+	return d.Prepared(func(body []byte) any { return body }).([]byte)
+}
+
+// revoked lists the ids of the revoked licenses, as a client reads them.
+func (f *fixture) revoked(t testing.TB) []string {
+	t.Helper()
+	d, err := f.RevokedLicenses(t.Context(), issuer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data countersign.RevokedLicenses
+	if err := json.Unmarshal(bodyOf(d), &data); err != nil {
+		t.Fatal(err)
+	}
+	list, err := license.OpenRevoked(data.List, f.keySet(t), f.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list.Issuer != issuer {
+		t.Errorf("the list is of %q", list.Issuer)
+	}
+	return list.IDs
+}
+
+func (f *fixture) issue(t testing.TB, code, domain string) SignedLicense {
+	t.Helper()
+	l, err := f.IssueLicense(t.Context(), buyer, issuer, code, domain)
+	if err != nil {
+		t.Fatalf("license of %s for %s: %v", code, domain, err)
+	}
+	return l
+}
+
+// domainsOf are the domains that an error says are in use.
+func domainsOf(err error) []string {
+	var ours *countersign.Error
+	if errors.As(err, &ours) && ours.Data != nil {
+		return ours.Data.(countersign.LicenseDomains).Domains
+	}
+	return nil
+}
+
+// licensed runs fn on both engines with purchases of the items of twoShops: "one"
+// and "two" of item 1, "extended" of item 1, "refunded", "charged_back" and
+// "revoked" of item 1, "plain" of item 2 without support, "bobs" of item 3.
+func licensed(t *testing.T, fn func(t *testing.T, f *fixture)) {
+	t.Helper()
+	shops(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, lines(
+			purchaseText("ada", 1, "one", `"supported_until":"2027-04-27T12:00:00Z"`), purchaseText("ada", 1, "two", `"supported_until":"2025-04-27T12:00:00Z"`),
+			purchaseText("ada", 1, "extended", `"license_type":"Extended"`), purchaseText("ada", 1, "refunded", `"state":"refunded"`),
+			purchaseText("ada", 1, "charged_back", `"state":"charged_back"`), purchaseText("ada", 1, "revoked", `"state":"revoked"`),
+			purchaseText("ada", 2, "plain", `"supported_until":"2025-04-27T12:00:00Z"`), purchaseText("bob", 3, "bobs"),
+		))
+		fn(t, f)
+	})
+}
+
+func (f *fixture) allow(t testing.TB, item int64, change func(*Licensing)) {
+	t.Helper()
+	if _, err := f.SetLicensing(t.Context(), operator, item, change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestALicenseSaysWhatWasBought(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		l := f.issue(t, " ONE ", "https://www.Shop.Example:8443/start?x")
+		opened, err := license.Open(l.Text, f.keySet(t), "www.shop.example", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := license.License{
+			ID: l.License.ID, Issuer: issuer, IssuedAt: noon, NotBefore: noon.Add(-24 * time.Hour),
+			ItemID: 1, ItemName: "Item 1", LicenseType: "Regular", Purchase: opened.Purchase,
+			Domain: "shop.example", Domains: []string{"shop.example"}, SupportedUntil: at("2027-04-27T12:00:00Z"),
+		}
+		if diff := cmp.Diff(want, opened); diff != "" {
+			t.Error(diff)
+		}
+		digest := f.digest("one")
+		if opened.Purchase != fmt.Sprintf("%x", digest[:]) || strings.Contains(l.Text, "one") && opened.Purchase == "one" {
+			t.Errorf("purchase %q is not the keyed digest of the code", opened.Purchase)
+		}
+		if _, err := license.Open(l.Text, f.keySet(t), "shop.example.evil.test", noon); !errors.Is(err, license.ErrWrongDomain) {
+			t.Errorf("for another domain: %v", err)
+		}
+	})
+}
+
+func TestSupportIsSaidWhereTheItemHasIt(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		for code, want := range map[string]string{"one": "2027-04-27T12:00:00Z", "two": "2025-04-27T12:00:00Z", "plain": "", "bobs": ""} {
+			opened, err := license.Open(f.issue(t, code, "shop.example").Text, f.keySet(t), "shop.example", noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := second(opened.SupportedUntil); got != want {
+				t.Errorf("%s: supported until %q, want %q", code, got, want)
+			}
+		}
+	})
+}
+
+func second(t countersign.Timestamp) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.String()
+}
+
+func TestIssuingAgainForADomainIsFreeAndWritesNothing(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		first := f.issue(t, "one", "shop.example")
+		audits := len(f.audits(t))
+		f.clock.set(noon.Add(1000 * time.Hour))
+		for _, domain := range []string{"shop.example", "WWW.shop.example.", "http://shop.example/x"} {
+			if again := f.issue(t, "One", domain); again.Text != first.Text {
+				t.Errorf("%s: another text", domain)
+			}
+		}
+		if f.rows(t, "licenses") != 1 || len(f.audits(t)) != audits {
+			t.Errorf("%d licenses, audits %v", f.rows(t, "licenses"), f.audits(t))
+		}
+	})
+}
+
+func TestIssuingIsAudited(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		l := f.issue(t, "one", "shop.example")
+		if got, want := f.audits(t), "license.issue ada "+l.License.ID; got[len(got)-1] != want {
+			t.Errorf("%q, want %q", got[len(got)-1], want)
+		}
+		if strings.Contains(strings.Join(f.audits(t), "\n"), "one") && !strings.Contains(l.License.ID, "one") {
+			t.Errorf("the code is in the audit log")
+		}
+	})
+}
+
+// To whoever has no good code, all is one answer.
+func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		l := f.issue(t, "two", "shop.example")
+		if _, err := f.RevokeLicense(t.Context(), operator, l.License.ID); err != nil {
+			t.Fatal(err)
+		}
+		for _, code := range []string{"", "nobody", "\x00", "ü", strings.Repeat("a", 129), "refunded", "charged_back", "revoked", "two"} {
+			for _, domain := range []string{"shop.example", "co.uk", ""} {
+				_, issued := f.IssueLicense(t.Context(), buyer, issuer, code, domain)
+				_, moved := f.MoveLicense(t.Context(), buyer, issuer, code, "", domain)
+				for _, err := range []error{issued, moved} {
+					if codeOf(err) != "purchase_not_found" || messageOf(err) != "Invalid purchase code" || domainsOf(err) != nil {
+						t.Errorf("%q, %q: %v", code, domain, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestTheOperatorIsToldWhyThereIsNoLicense(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		for _, state := range []string{"refunded", "charged_back", "revoked"} {
+			_, err := f.IssueLicense(t.Context(), operator, issuer, state, "shop.example")
+			wantError(t, err, "purchase_"+state)
+		}
+	})
+}
+
+func TestNoKeyIssuesLicenses(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		_, err := f.IssueLicense(t.Context(), f.actorOf(t, token), issuer, "one", "shop.example")
+		wantError(t, err, "key_scope")
+		_, err = f.ShowLicense(t.Context(), buyer, "x")
+		wantError(t, err, "key_scope")
+		_, err = f.RevokeLicense(t.Context(), buyer, "x")
+		wantError(t, err, "key_scope")
+		_, err = f.RotateLicenseKey(t.Context(), buyer, false)
+		wantError(t, err, "key_scope")
+		_, err = f.SetLicensing(t.Context(), buyer, 1, func(*Licensing) {})
+		wantError(t, err, "key_scope")
+	})
+}
+
+func TestDomainsThatCanHaveNoLicense(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		for _, domain := range []string{"", " ", "co.uk", "com", "github.io", "a b", "*.shop.example", "ftp://shop.example"} {
+			_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", domain)
+			wantError(t, err, "domain_invalid")
+			if m := messageOf(err); m == "" || m[:1] != strings.ToUpper(m[:1]) {
+				t.Errorf("message %q", m)
+			}
+		}
+		if f.rows(t, "licenses") != 0 {
+			t.Error("there are licenses")
+		}
+	})
+}
+
+// The item says how many domains a purchase of each license type may have.
+func TestTheItemLimitsTheDomains(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		f.issue(t, "one", "a.example")
+		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "b.example")
+		wantError(t, err, "limit_reached")
+		if diff := cmp.Diff([]string{"a.example"}, domainsOf(err)); diff != "" {
+			t.Error(diff)
+		}
+		f.issue(t, "two", "b.example") // each purchase has its own
+		f.allow(t, 1, func(l *Licensing) { l.ExtendedDomains = 3 })
+		for _, domain := range []string{"a.example", "b.example", "c.example"} {
+			f.issue(t, "extended", domain)
+		}
+		_, err = f.IssueLicense(t.Context(), buyer, issuer, "extended", "d.example")
+		wantError(t, err, "limit_reached")
+		got := domainsOf(err)
+		slices.Sort(got)
+		if diff := cmp.Diff([]string{"a.example", "b.example", "c.example"}, got); diff != "" {
+			t.Error(diff)
+		}
+		_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", "b.example")
+		wantError(t, err, "limit_reached")
+		f.allow(t, 3, func(l *Licensing) { l.RegularDomains = 0 })
+		_, err = f.IssueLicense(t.Context(), buyer, issuer, "bobs", "b.example")
+		wantError(t, err, "limit_reached")
+	})
+}
+
+func TestTestDomainsAreFree(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		f.allow(t, 1, func(l *Licensing) { l.StagingHosts = []string{"*.preview.example", "staging.*"} })
+		free := []string{"localhost", "shop.test", "shop.local", "10.1.2.3", "[::1]:3000", "x.preview.example", "staging.shop.example"}
+		f.issue(t, "one", "shop.example")
+		for _, domain := range free {
+			if l := f.issue(t, "one", domain); !l.Free {
+				t.Errorf("%s is not free", domain)
+			}
+		}
+		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "second.example")
+		wantError(t, err, "limit_reached")
+		if diff := cmp.Diff([]string{"shop.example"}, domainsOf(err)); diff != "" {
+			t.Error(diff)
+		}
+		for i := len(free); i < 50; i++ {
+			f.issue(t, "one", fmt.Sprintf("%d.test", i))
+		}
+		_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", "50.test")
+		wantError(t, err, "limit_reached")
+	})
+}
+
+func TestAWildcardNeedsTheItemsRule(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		plain := f.issue(t, "one", "shop.example")
+		f.allow(t, 1, func(l *Licensing) { l.Wildcard = true })
+		wide := f.issue(t, "one", "*.shop.example")
+		if wide.License.ID != plain.License.ID {
+			t.Error("the wildcard made another license of the same domain")
+		}
+		for _, host := range []string{"shop.example", "www.shop.example", "blog.shop.example"} {
+			if _, err := license.Open(wide.Text, f.keySet(t), host, noon); err != nil {
+				t.Errorf("%s: %v", host, err)
+			}
+		}
+		if again := f.issue(t, "one", "blog.shop.example"); again.Text != wide.Text {
+			t.Error("a host below the wildcard has a license of its own")
+		}
+		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "a.blog.shop.example")
+		wantError(t, err, "limit_reached")
+		f.allow(t, 1, func(l *Licensing) { l.Wildcard = false })
+		narrow := f.issue(t, "one", "shop.example")
+		if _, err := license.Open(narrow.Text, f.keySet(t), "blog.shop.example", noon); !errors.Is(err, license.ErrWrongDomain) {
+			t.Errorf("a wildcard outlives the item's rule: %v", err)
+		}
+	})
+}
+
+// A thousand at once, each for a domain of its own: one of them gets the license.
+func TestOfAThousandAtOnceOneGetsTheLastDomain(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		const many = 1000
+		var begin, all sync.WaitGroup
+		var won, refused atomic.Int64
+		begin.Add(1)
+		for i := range many {
+			all.Go(func() {
+				begin.Wait()
+				_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", fmt.Sprintf("shop%d.example", i))
+				switch {
+				case err == nil:
+					won.Add(1)
+				case codeOf(err) == "limit_reached":
+					refused.Add(1)
+				default:
+					t.Errorf("request %d: %v", i, err)
+				}
+			})
+		}
+		begin.Done()
+		all.Wait()
+		if won.Load() != 1 || refused.Load() != many-1 || f.rows(t, "licenses") != 1 {
+			t.Errorf("%d issued, %d refused, %d written", won.Load(), refused.Load(), f.rows(t, "licenses"))
+		}
+	})
+}
+
+func TestManyAtOnceForOneDomainGetTheSameLicense(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		var all sync.WaitGroup
+		texts := make([]string, 50)
+		for i := range texts {
+			all.Go(func() {
+				l, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "shop.example")
+				if err != nil {
+					t.Error(err)
+				}
+				texts[i] = l.Text
+			})
+		}
+		all.Wait()
+		slices.Sort(texts)
+		if len(slices.Compact(texts)) != 1 || f.rows(t, "licenses") != 1 {
+			t.Errorf("%d licenses", f.rows(t, "licenses"))
+		}
+	})
+}
+
+// A purchase that is not good any more has its licenses on the list, and one that
+// is good again has not.
+func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		l := f.issue(t, "one", "shop.example")
+		other := f.issue(t, "two", "shop.example")
+		f.run(t)
+		if got := f.revoked(t); len(got) != 0 {
+			t.Errorf("revoked: %v", got)
+		}
+		if _, err := f.RefundPurchase(t.Context(), operator, "one"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "shop.example")
+		wantError(t, err, "purchase_not_found")
+		f.mustImport(t, lines(purchaseText("ada", 1, "one"), purchaseText("ada", 1, "two", `"state":"charged_back"`)))
+		if diff := cmp.Diff([]string{other.License.ID}, f.revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestTheOperatorRevokesALicense(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		l := f.issue(t, "one", "shop.example")
+		got, err := f.RevokeLicense(t.Context(), operator, l.License.ID)
+		if err != nil || got.Ended != "revoked" || !got.EndedAt.Equal(noon) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+		_, err = f.RevokeLicense(t.Context(), operator, l.License.ID)
+		wantError(t, err, "license_ended")
+		_, err = f.RevokeLicense(t.Context(), operator, "no-such-license")
+		wantError(t, err, "license_not_found")
+		for _, domain := range []string{"shop.example", "other.example", "localhost"} {
+			_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", domain)
+			wantError(t, err, "purchase_not_found")
+		}
+		again, err := f.IssueLicense(t.Context(), operator, issuer, "one", "shop.example")
+		if err != nil || again.License.ID == l.License.ID {
+			t.Fatalf("%+v, %v", again, err)
+		}
+		if mine := f.issue(t, "one", "shop.example"); mine.Text != again.Text {
+			t.Error("the buyer does not get the license that the operator issued")
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		text := func(from string) string {
+			d, err := f.RevokedLicenses(t.Context(), from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(bodyOf(d))
+		}
+		f.run(t)
+		first := text(issuer)
+		f.clock.set(noon.Add(59 * time.Minute))
+		if text(issuer) != first {
+			t.Error("another list within the hour")
+		}
+		if text("https://other.example") == first {
+			t.Error("the same list for another address of the store")
+		}
+		f.clock.set(noon.Add(61 * time.Minute))
+		if text(issuer) == first {
+			t.Error("the same list after an hour")
+		}
+	})
+}
