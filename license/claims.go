@@ -57,18 +57,6 @@ func (c claims) license() License {
 	return l
 }
 
-// encode prints the claims as JSON without insignificant white space, as every JSON encoder prints it.
-func (c claims) encode() ([]byte, error) {
-	if err := errors.Join(c.check(), c.checkDomains()); err != nil {
-		return nil, fmt.Errorf("sign a license: %w", err)
-	}
-	payload, err := json.Marshal(c)
-	if err != nil {
-		return nil, fmt.Errorf("sign a license: %w", err)
-	}
-	return payload, nil
-}
-
 // decode reads a verified payload. Unknown members are ignored: a later store may say more.
 func (c *claims) decode(payload []byte) error {
 	if err := unmarshal(payload, c); err != nil {

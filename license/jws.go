@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -16,9 +17,8 @@ const (
 	revokedType = "countersign-revoked+jwt"
 )
 
-// maxText is the longest text that is looked at, in bytes. A revoked list is the longer one of the two: this is room
-// for more than 20,000 ids.
-const maxText = 1 << 20
+// maxText is the longest text that is looked at, in bytes: for a revoked list, room for more than 100,000 ids.
+var maxText = map[string]int{licenseType: 64 << 10, revokedType: 8 << 20}
 
 // base64url is the encoding of a JWS: no padding, and one form for each value.
 var base64url = base64.RawURLEncoding.Strict()
@@ -28,14 +28,26 @@ func header(typ, kid string) string {
 	return `{"alg":"` + algorithm + `","kid":"` + kid + `","typ":"` + typ + `"}`
 }
 
-// sign makes a compact JWS.
-func sign(typ string, payload []byte, key SigningKey) string {
+// sign makes a compact JWS of claims, in the JSON that every encoder prints: without insignificant white space.
+func sign(typ string, claims any, key SigningKey) (string, error) {
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("sign: %w", err)
+	}
 	signed := base64url.EncodeToString([]byte(header(typ, key.id))) + "." + base64url.EncodeToString(payload)
-	return signed + "." + base64url.EncodeToString(ed25519.Sign(key.private, []byte(signed)))
+	text := signed + "." + base64url.EncodeToString(ed25519.Sign(key.private, []byte(signed)))
+	if len(text) > maxText[typ] {
+		return "", fmt.Errorf("sign: the text would be %d bytes long, more than the %d that are read", len(text), maxText[typ])
+	}
+	return text, nil
 }
 
 // open is the one way in: it returns the payload of a text that a key of the set has signed as typ.
 func open(typ, text string, keys *KeySet) ([]byte, error) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxText[typ] {
+		return nil, ErrNotCompact.saying("this is no license file: it is too long; take the file as the store gave it")
+	}
 	j, err := split(text)
 	if err != nil {
 		return nil, err
@@ -58,10 +70,6 @@ type jws struct {
 }
 
 func split(text string) (jws, error) {
-	text = strings.TrimSpace(text)
-	if len(text) > maxText {
-		return jws{}, ErrNotCompact.saying("this is no license file: it is too long; take the file as the store gave it")
-	}
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
 		return jws{}, ErrNotCompact

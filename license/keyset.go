@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,7 +24,7 @@ const (
 	maxKeys   = 32
 )
 
-// NewKeySet makes a key set; the first key is the current one. At least one key is needed, and no id may occur twice.
+// NewKeySet makes a key set; the first key is the current one. At least one key is needed, and no id and no key may occur twice.
 func NewKeySet(keys ...Key) (*KeySet, error) {
 	if len(keys) == 0 || len(keys) > maxKeys {
 		return nil, badKeySet(fmt.Errorf("it has %d keys for licenses in place of 1 to %d", len(keys), maxKeys))
@@ -37,6 +38,8 @@ func NewKeySet(keys ...Key) (*KeySet, error) {
 			return nil, badKeySet(fmt.Errorf("two keys have the kid %q", k.ID))
 		case len(k.Public) != ed25519.PublicKeySize:
 			return nil, badKeySet(fmt.Errorf("the key %q is not 32 bytes long", k.ID))
+		case slices.ContainsFunc(s.keys, func(other Key) bool { return bytes.Equal(other.Public, k.Public) }):
+			return nil, badKeySet(fmt.Errorf("the key %q is in it twice", k.ID))
 		}
 		s.keys = append(s.keys, Key{k.ID, bytes.Clone(k.Public)})
 	}

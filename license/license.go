@@ -1,6 +1,8 @@
 package license
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -32,11 +34,11 @@ type License struct {
 
 // Sign makes the license file's text. A license that [Open] would not take for one is an error.
 func Sign(l License, key SigningKey) (string, error) {
-	payload, err := l.claims().encode()
-	if err != nil {
-		return "", err
+	c := l.claims()
+	if err := errors.Join(c.check(), c.checkDomains()); err != nil {
+		return "", fmt.Errorf("sign a license: %w", err)
 	}
-	return sign(licenseType, payload, key), nil
+	return sign(licenseType, c, key)
 }
 
 // Open reads a license file for the site at a host, at a moment. White space around the text is ignored. An error is

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Revoked is a store's list of licenses that are not good any more, signed like a license.
@@ -50,11 +48,7 @@ func SignRevoked(r Revoked, key SigningKey) (string, error) {
 	if err := c.check(); err != nil {
 		return "", fmt.Errorf("sign a revoked list: %w", err)
 	}
-	payload, err := json.Marshal(c)
-	if err != nil {
-		return "", fmt.Errorf("sign a revoked list: %w", err)
-	}
-	return sign(revokedType, payload, key), nil
+	return sign(revokedType, c, key)
 }
 
 // OpenRevoked reads a revoked list at a moment. An error is a [Refusal].

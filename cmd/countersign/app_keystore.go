@@ -25,6 +25,8 @@ import (
 const (
 	keystoreBits = 2048
 	keystoreDays = 10_000
+	// keystoreIterations is what a guess at the password costs, ten times what keytool takes.
+	keystoreIterations = 100_000
 	// keystoreAlias is the name that Java gives the only key of a file that names none.
 	keystoreAlias = "1"
 )
@@ -99,7 +101,7 @@ func newKeystore(name, password string, now time.Time) ([]byte, *x509.Certificat
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a certificate: %w", err)
 	}
-	text, err := pkcs12.Modern.Encode(key, cert, nil, password)
+	text, err := pkcs12.Modern.WithIterations(keystoreIterations).Encode(key, cert, nil, password)
 	if err != nil {
 		return nil, nil, fmt.Errorf("pack the signing key: %w", err)
 	}
