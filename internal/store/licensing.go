@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/license"
 )
 
 // Licensing says what the purchases of an item may be licensed for.
@@ -48,7 +49,7 @@ func (s *Store) SetLicensing(ctx context.Context, a people.Actor, item int64, ch
 }
 
 // checkLicensing says what is wrong with an item's licensing that is to be
-// written; nil says nothing.
+// written, and brings its hosts into the form that is compared; nil says nothing.
 func checkLicensing(l *Licensing) error {
 	if l == nil {
 		return nil
@@ -62,6 +63,14 @@ func checkLicensing(l *Licensing) error {
 	if len(l.StagingHosts) > maxWords {
 		return invalid(fmt.Sprintf("licensing.staging_hosts: at most %d", maxWords))
 	}
+	hosts := make(countersign.List, len(l.StagingHosts)) // a new list: the old one may be another's
+	for i, host := range l.StagingHosts {
+		var err error
+		if hosts[i], err = license.ParseStaging(host); err != nil {
+			return invalid(fmt.Sprintf("licensing.staging_hosts: %q: %s", host, messageOnly(err)))
+		}
+	}
+	l.StagingHosts = hosts
 	return first(
 		inRange("regular_domains", l.RegularDomains, maxLicenseDomains),
 		inRange("extended_domains", l.ExtendedDomains, maxLicenseDomains),
