@@ -2,9 +2,15 @@ package addon
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Credential is a pair of API key and API secret, as lists show it.
@@ -21,12 +27,22 @@ type Credential struct {
 	UsedCount               int64
 }
 
+func credentialOf(c addondb.Credential) Credential {
+	return Credential{
+		ID: c.ID, Label: c.Label, Key: c.KeyHint, Secret: c.SecretHint, KeyActive: c.KeyActive, SecretActive: c.SecretActive,
+		CreatedAt: c.CreatedAt.Time, RotatedAt: c.RotatedAt.Time, LastUsedAt: c.LastUsedAt.Time, LastUsedFrom: c.LastUsedFrom, UsedCount: c.UsedCount,
+	}
+}
+
 // Active tells whether both halves are.
 func (c Credential) Active() bool { return c.KeyActive && c.SecretActive }
 
 // Pair is the values of a credential. It goes to whoever asked for it and nowhere
 // else.
 type Pair struct{ Key, Secret string }
+
+// String keeps the values out of texts and logs that are made by accident.
+func (Pair) String() string { return "(a pair of API key and secret)" }
 
 // Half names the halves of a credential.
 type Half string
@@ -40,34 +56,190 @@ const (
 
 // Credentials lists all by id.
 func (a *Addon) Credentials(ctx context.Context, actor people.Actor) ([]Credential, error) {
-	return nil, errNotBuilt
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return nil, err
+	}
+	rows, err := a.db.Credentials(ctx)
+	list := make([]Credential, len(rows))
+	for i, row := range rows {
+		list[i] = credentialOf(row)
+	}
+	return list, err
 }
 
 // Credential reads one. Its error is of kind NotFound.
 func (a *Addon) Credential(ctx context.Context, actor people.Actor, id int64) (Credential, error) {
-	return Credential{}, errNotBuilt
+	list, err := a.Credentials(ctx, actor)
+	if err != nil {
+		return Credential{}, err
+	}
+	for _, c := range list {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return Credential{}, noCredential(id)
+}
+
+func noCredential(id int64) *countersign.Error {
+	return missing("credential_not_found", fmt.Sprintf("There is no pair of API key and secret with the id %d", id))
 }
 
 // CreateCredential makes a pair, both halves active. A taken label is a conflict
 // (label_exists), a wrong one invalid with Fields "label".
 func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label string) (Credential, Pair, error) {
-	return Credential{}, Pair{}, errNotBuilt
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return Credential{}, Pair{}, err
+	}
+	label, problem := checkTitle(label)
+	if problem == "" && label == "" {
+		problem = "A label is needed, to tell pairs apart"
+	}
+	if problem != "" {
+		return Credential{}, Pair{}, refused(map[string]string{"label": problem})
+	}
+	var c addondb.Credential
+	var pair Pair
+	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
+		var err error
+		c, pair, err = a.createCredential(ctx, tx, actor, label)
+		return err
+	})
+	if err != nil {
+		return Credential{}, Pair{}, err
+	}
+	return credentialOf(c), pair, nil
+}
+
+func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor people.Actor, label string) (addondb.Credential, Pair, error) {
+	c := addondb.Credential{Label: label, KeyActive: true, SecretActive: true, CreatedAt: a.timestamp()}
+	pair := a.setPair(&c)
+	var err error
+	if c.ID, err = tx.AddCredential(ctx, c); errors.Is(err, sqldb.ErrExists) {
+		return c, pair, conflict("label_exists", fmt.Sprintf("There is a pair labelled %q already; choose another label", label))
+	}
+	if err != nil {
+		return c, pair, err
+	}
+	if err := a.sameKeyFile(ctx, tx); err != nil {
+		return c, pair, err
+	}
+	return c, pair, a.audit(ctx, tx, actor, people.Event{Action: "credential.create", Subject: credentialName(c), After: switches(c)})
+}
+
+// setPair gives a credential new values.
+func (a *Addon) setPair(c *addondb.Credential) Pair {
+	pair := Pair{Key: newToken(prefixKey), Secret: newToken(prefixSecret)}
+	box := a.box.Load()
+	c.KeyDigest, c.KeyHint, c.SecretHint = seal.KeyDigest(pair.Key), hint(pair.Key), hint(pair.Secret)
+	c.KeySealed = box.Seal(pairPurpose(*c, HalfKey), []byte(pair.Key))
+	c.SecretSealed = box.Seal(pairPurpose(*c, HalfSecret), []byte(pair.Secret))
+	return pair
+}
+
+// pairPurpose binds a sealed value to its key, so that values can't be swapped.
+func pairPurpose(c addondb.Credential, half Half) string {
+	return fmt.Sprintf("addon %s %x", half, c.KeyDigest)
+}
+
+// openPair gives back the values of a credential.
+func (a *Addon) openPair(c addondb.Credential) (Pair, error) {
+	box := a.box.Load()
+	key, err1 := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
+	secret, err2 := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
+	if err := errors.Join(err1, err2); err != nil {
+		return Pair{}, conflict("credential_not_kept", "The values of this pair can't be read: they were written with another key file. Rotate the pair to get new values")
+	}
+	return Pair{string(key), string(secret)}, nil
 }
 
 // RevealCredential shows the values of a pair again, and writes that down. A page
 // asks for the password first (people.CheckPassword).
 func (a *Addon) RevealCredential(ctx context.Context, actor people.Actor, id int64) (Credential, Pair, error) {
-	return Credential{}, Pair{}, errNotBuilt
+	var pair Pair
+	c, err := a.changeCredential(ctx, actor, id, func(_ *addondb.DB, c *addondb.Credential) (event people.Event, err error) {
+		pair, err = a.openPair(*c)
+		return people.Event{Action: "credential.reveal"}, err
+	})
+	if err != nil {
+		return Credential{}, Pair{}, err
+	}
+	return c, pair, nil
 }
 
 // RotateCredential gives a pair new values; the old ones end at once. The switches
 // stay as they are.
 func (a *Addon) RotateCredential(ctx context.Context, actor people.Actor, id int64) (Credential, Pair, error) {
-	return Credential{}, Pair{}, errNotBuilt
+	var pair Pair
+	c, err := a.changeCredential(ctx, actor, id, func(tx *addondb.DB, c *addondb.Credential) (people.Event, error) {
+		before := c.KeyHint
+		pair = a.setPair(c)
+		c.RotatedAt = a.timestamp()
+		if err := a.sameKeyFile(ctx, tx); err != nil {
+			return people.Event{}, err
+		}
+		return people.Event{Action: "credential.rotate", Before: before, After: c.KeyHint}, tx.UpdateCredential(ctx, *c)
+	})
+	if err != nil {
+		return Credential{}, Pair{}, err
+	}
+	return c, pair, nil
 }
 
 // SetCredentialActive switches one half of a pair, or both. A call with a pair
 // needs both.
 func (a *Addon) SetCredentialActive(ctx context.Context, actor people.Actor, id int64, half Half, on bool) (Credential, error) {
-	return Credential{}, errNotBuilt
+	if half != HalfKey && half != HalfSecret && half != HalfBoth {
+		return Credential{}, refused(map[string]string{"half": fmt.Sprintf("It is %s, %s or %s", HalfKey, HalfSecret, HalfBoth)})
+	}
+	return a.changeCredential(ctx, actor, id, func(tx *addondb.DB, c *addondb.Credential) (people.Event, error) {
+		before := switches(*c)
+		if half != HalfSecret {
+			c.KeyActive = on
+		}
+		if half != HalfKey {
+			c.SecretActive = on
+		}
+		if before == switches(*c) {
+			return people.Event{}, nil
+		}
+		verb := map[bool]string{true: "activate", false: "deactivate"}[on]
+		return people.Event{Action: "credential." + verb, Before: before, After: switches(*c)}, tx.UpdateCredential(ctx, *c)
+	})
+}
+
+// changeCredential runs an act on a pair and its line of audit in one transaction;
+// an event without an action is none.
+func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int64, act func(*addondb.DB, *addondb.Credential) (people.Event, error)) (Credential, error) {
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return Credential{}, err
+	}
+	var c addondb.Credential
+	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
+		var err error
+		if c, err = tx.LockCredential(ctx, id); errors.Is(err, sqldb.ErrNotFound) {
+			return noCredential(id)
+		}
+		if err != nil {
+			return err
+		}
+		event, err := act(tx, &c)
+		if err != nil || event.Action == "" {
+			return err
+		}
+		event.Subject = credentialName(c)
+		return a.audit(ctx, tx, actor, event)
+	})
+	if err != nil {
+		return Credential{}, err
+	}
+	return credentialOf(c), nil
+}
+
+func credentialName(c addondb.Credential) string { return fmt.Sprintf("%d %s", c.ID, c.Label) }
+
+// switches says which halves are active.
+func switches(c addondb.Credential) string {
+	word := map[bool]string{true: "active", false: "inactive"}
+	return fmt.Sprintf("key %s, secret %s", word[c.KeyActive], word[c.SecretActive])
 }

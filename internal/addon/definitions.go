@@ -1,5 +1,7 @@
 package addon
 
+import "slices"
+
 // Type says what form the value of a setting has, and how JSON prints it.
 type Type string
 
@@ -65,9 +67,75 @@ type Definition struct {
 	Where string
 	// Default is the value that the first update registers.
 	Default string
-	check   func(text string) (value, problem string)
+	// check brings a value into the form in which it is kept, or says in a
+	// sentence what is wrong with it.
+	check func(text string) (value, problem string)
 }
 
 // Definitions lists all settings that this build knows, in the order of the
 // forms; the owner's own keys are not among them.
-func Definitions() []Definition { return nil }
+func Definitions() []Definition { return slices.Concat(appDefinitions(), iapDefinitions()) }
+
+// definition finds one by its key.
+func definition(key string) (Definition, bool) {
+	for _, d := range Definitions() {
+		if d.Key == key {
+			return d, true
+		}
+	}
+	return Definition{}, false
+}
+
+// appDefinitions are the keys of spec 2.5.
+func appDefinitions() []Definition {
+	app := func(group string, d Definition) Definition {
+		d.Area, d.Group, d.Public = AreaApp, group, true
+		if d.Type == "" {
+			d.Type = TypeText
+		}
+		return d
+	}
+	return []Definition{
+		app("Name", Definition{Key: KeyAppName, Label: "App name", Default: "My app", Example: "Tuneful", check: checkTitle,
+			Help: "The name that people see in the app."}),
+		app("Sign-in", Definition{Key: KeyIDPIOSClientID, Label: "Client ID for iOS", Example: "1234567890-abcdef.apps.idp.example", check: checkClientID,
+			Help: "Starts the sign-in with the identity provider on iPhones. Empty when this sign-in is not used.", Where: "In the identity provider's console, under credentials, the client of the type iOS."}),
+		app("Sign-in", Definition{Key: KeyIDPAndroidClientID, Label: "Client ID for Android", Example: "1234567890-ghijkl.apps.idp.example", check: checkClientID,
+			Help: "Sets up the sign-in with the identity provider on Android. Empty when this sign-in is not used.", Where: "In the identity provider's console, under credentials, the client of the type web application: Android wants the server's client."}),
+		app("Push notifications", Definition{Key: KeyPushEnabled, Label: "Send push notifications", Type: TypeBool, Default: "false", Example: "true", check: checkBool,
+			Help: "Whether the app starts the push provider. Keep it off when push is not used."}),
+		app("Push notifications", Definition{Key: KeyPushAppID, Label: "Push app ID", Example: "b2f7f966-d8cc-11e4-bed1-df8f05be55ba", check: checkProviderID,
+			Help: "Needed while push notifications are on.", Where: "In the push provider's dashboard, under settings, keys and IDs."}),
+		app("Push notifications", Definition{Key: KeyPushTimelineAppID, Label: "Push app ID of the timeline", Example: "5eb5a37e-b458-11e3-ac11-000c2940e62c", check: checkProviderID,
+			Help: "The second app at the push provider, for the timeline.", Where: "In the push provider's dashboard, in the timeline's app, under settings, keys and IDs."}),
+		app("Live streaming", Definition{Key: KeyStreamAppID, Label: "Streaming app ID", Example: "970ca35de60c44645bbae8a215061b33", check: checkProviderID,
+			Help: "Needed for live streaming only. Empty when it is not used.", Where: "In the streaming provider's console, in the project."}),
+		app("Messenger", Definition{Key: KeyMessengerURLScheme, Label: "URL scheme", Example: "tunefulchat", check: checkScheme,
+			Help: "Opens the messenger app from the main app: the word before ://, without ://.", Where: "In the messenger app's project."}),
+		app("Messenger", Definition{Key: KeyMessengerAndroidPackageID, Label: "Android package ID", Example: "com.example.chat", check: checkPackageName,
+			Help: "Leads to the messenger in the app store when it is not installed.", Where: "In the address of the messenger's page in the app store, after id=."}),
+		app("Messenger", Definition{Key: KeyMessengerDomain, Label: "Domain", Example: "chat.example.com", check: checkDomain,
+			Help: "The domain of deep links into the messenger, without https://."}),
+	}
+}
+
+// iapDefinitions are the keys of spec 2.6.
+func iapDefinitions() []Definition {
+	iap := func(group string, d Definition) Definition {
+		d.Area, d.Group = AreaIAP, group
+		return d
+	}
+	return []Definition{
+		iap("In-app purchases", Definition{Key: KeyIAPEnabled, Label: "Sell in the app", Type: TypeFlag, Default: "0", Example: "1", check: checkFlag,
+			Help: "1 once the billing at the store is set up."}),
+		iap("In-app purchases", Definition{Key: KeyIAPSandboxEnabled, Label: "Practice with the built-in pretended store", Type: TypeFlag, Default: "0", Example: "0", check: checkFlag,
+			Help: "1: a simulated store answers and nobody pays. 0: the real store."}),
+		iap("In-app purchases", Definition{Key: KeyIAPStorePackageName, Label: "Android application ID", Type: TypeText, Example: "com.example.app", check: checkPackageName,
+			Help: "The application ID under which the app is sold.", Where: "In the store's console, under the app's name."}),
+		iap("In-app purchases", Definition{Key: KeyIAPStoreServiceAccount, Label: "Service account", Type: TypeServiceAccount, Secret: true,
+			Help:  "The whole JSON file of the store's service account. It stays on this server, encrypted, and is never shown again.",
+			Where: "In the cloud console of the store, under IAM, service accounts, keys: a key of the type JSON."}),
+		iap("Products", Definition{Key: KeyIAPProductMap, Label: "Product map", Type: TypeProducts, Default: noProducts, Example: `{"store":{"gold_monthly":1}}`, check: checkProducts,
+			Help: "Which store product gives which membership package."}),
+	}
+}

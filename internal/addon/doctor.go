@@ -2,10 +2,167 @@ package addon
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/seal"
 )
 
 // Doctor looks for what is wrong with the addon. It works in every state and
 // without [Addon.Prepare]; a check that fails is itself a finding.
-func (a *Addon) Doctor(ctx context.Context) []health.Finding { return nil }
+func (a *Addon) Doctor(ctx context.Context) []health.Finding {
+	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, seal.FileName), Migrate: "countersign addon update", Now: a.now()}
+	if a.options.KeyText != "" {
+		place.KeyFile = ""
+	}
+	findings := health.Folder(place)
+	tables, ok := health.Database(ctx, a.database, place)
+	findings = append(findings, tables...)
+	findings = append(findings, health.Backups(place, strings.TrimSuffix(DatabaseName, filepath.Ext(DatabaseName))))
+	if !ok {
+		return findings
+	}
+	if err := a.Prepare(ctx); err != nil {
+		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", "countersign addon update"))
+	}
+	findings = append(findings, a.examine(ctx, "update", a.checkUpdate), a.examine(ctx, "administrator", a.checkAdministrator),
+		a.examine(ctx, "API credentials", a.checkPairs), a.examine(ctx, "app settings", a.checkPublished))
+	return append(findings, a.examine(ctx, "in-app purchases", a.checkIAP), a.examine(ctx, "service account", a.checkServiceAccount))
+}
+
+// doctor is who looks: it may read everything and writes nothing.
+var doctor = people.Operator("doctor")
+
+// examine runs one check; one that can't be made is a finding.
+func (a *Addon) examine(ctx context.Context, name string, check func(context.Context) (health.Finding, error)) health.Finding {
+	found, err := check(ctx)
+	if err != nil {
+		return health.Of(name, err, "This could not be checked.", "Look at the log, and run it again.")
+	}
+	found.Name = name
+	return found
+}
+
+func (a *Addon) checkUpdate(ctx context.Context) (health.Finding, error) {
+	plan, err := a.plan(ctx)
+	if err != nil || plan.Nothing {
+		return health.Finding{Level: health.OK, What: "The update of this version has run"}, err
+	}
+	return health.Finding{
+		Level: health.Warn, What: fmt.Sprintf("An update is waiting (%s)", count(len(plan.Steps), "step")),
+		Why: "Settings that are new in this version are not registered.", Fix: "countersign addon update",
+	}, nil
+}
+
+func (a *Addon) checkAdministrator(ctx context.Context) (health.Finding, error) {
+	there, err := a.people.HasAdministrator(ctx)
+	if err != nil || there {
+		return health.Finding{Level: health.OK, What: "There is an administrator"}, err
+	}
+	return health.Finding{
+		Level: health.Warn, What: "There is no administrator yet", Why: "Nobody can sign in to the admin pages.", Fix: "countersign addon setup-link",
+	}, nil
+}
+
+func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
+	list, err := a.Credentials(ctx, doctor)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	var inactive []string
+	active := 0
+	for _, c := range list {
+		switch {
+		case c.Active():
+			active++
+		case !c.KeyActive && !c.SecretActive:
+			inactive = append(inactive, fmt.Sprintf("%d (%s): key and secret", c.ID, c.Label))
+		case !c.KeyActive:
+			inactive = append(inactive, fmt.Sprintf("%d (%s): key", c.ID, c.Label))
+		default:
+			inactive = append(inactive, fmt.Sprintf("%d (%s): secret", c.ID, c.Label))
+		}
+	}
+	found := health.Finding{Level: health.OK, What: fmt.Sprintf("%s of API key and secret, all active", count(active, "pair"))}
+	if len(inactive) > 0 {
+		found = health.Finding{
+			Level: health.Warn, What: "Inactive: " + strings.Join(inactive, "; "),
+			Why: "Both halves of a pair must be active before you go live.", Fix: "countersign addon api activate ID",
+		}
+	}
+	if active == 0 {
+		found.Level = health.Fail
+		if len(inactive) == 0 {
+			found.What, found.Why, found.Fix = "There is no pair of API key and secret", "The app's server calls are refused.", "countersign addon update"
+		}
+	}
+	return found, nil
+}
+
+func (a *Addon) checkPublished(ctx context.Context) (health.Finding, error) {
+	p, err := a.Published(ctx)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	problems, err := a.Problems(ctx, doctor)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	for _, one := range problems {
+		if one.Severity == SeverityError {
+			return health.Finding{
+				Level: health.Warn, What: "The draft can't be published: " + one.Key + ": " + one.Text,
+				Why: "Apps go on receiving the version before.", Fix: "countersign addon settings set " + one.Key + " VALUE",
+			}, nil
+		}
+	}
+	return health.Finding{Level: health.OK, What: fmt.Sprintf("Apps receive version %d of the settings", p.Version)}, nil
+}
+
+func (a *Addon) checkIAP(ctx context.Context) (health.Finding, error) {
+	s, err := a.Settings(ctx, doctor)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	packages, err := a.db.Packages(ctx)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	last, err := a.db.LastVersion(ctx)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	if on, _ := s.Get(KeyIAPEnabled); on.Published != "1" {
+		return health.Finding{Level: health.OK, What: "In-app purchases are off"}, nil
+	}
+	for _, one := range iapProblems(valuesOf(last.Settings.V), packages) {
+		return health.Finding{
+			Level: health.Warn, What: one.Text, Why: "In-app purchases are on; members may not be able to buy, or may not pay.",
+			Fix: "countersign addon iap show",
+		}, nil
+	}
+	return health.Finding{Level: health.OK, What: "In-app purchases are on and set up"}, nil
+}
+
+func (a *Addon) checkServiceAccount(ctx context.Context) (health.Finding, error) {
+	last, err1 := a.db.LastVersion(ctx)
+	all, err2 := readAccounts(ctx, a.db)
+	if err1 != nil || err2 != nil {
+		return health.Finding{}, errors.Join(err1, err2)
+	}
+	id := valuesOf(last.Settings.V)[KeyIAPStoreServiceAccount].Value
+	switch {
+	case id == "":
+		return health.Finding{Level: health.OK, What: "There is no service account"}, nil
+	case !a.usable(all, id):
+		return health.Finding{
+			Level: health.Fail, What: "The service account can't be read", Why: "Purchases can't be verified.",
+			Fix: "countersign addon iap service-account FILE",
+		}, nil
+	}
+	return health.Finding{Level: health.OK, What: "The service account can be read: " + all.facts(id).ClientEmail}, nil
+}

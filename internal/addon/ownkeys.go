@@ -2,19 +2,63 @@ package addon
 
 import (
 	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
 )
 
+// maxOwnKeys is how many keys an owner may add.
+const maxOwnKeys = 200
+
+var ownKeyPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
+
 // AddKey adds a public setting of the owner's own to the draft. kind is
 // [TypeText], [TypeBool] or [TypeNumber]. A name that is taken is a conflict
-// (key_exists), one that can't be used is invalid with Fields "key" or "value".
+// (key_exists), one that can't be used is invalid with Fields "key", "type" or
+// "value".
 func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, key string, kind Type, value string) (Settings, error) {
-	return Settings{}, errNotBuilt
+	key = strings.TrimSpace(key)
+	if !ownKeyPattern.MatchString(key) {
+		return Settings{}, refused(map[string]string{"key": "A key is 1 to 64 letters, digits and underscores, and begins with a letter"})
+	}
+	check := ownDefinition(key, kind).check
+	if check == nil {
+		return Settings{}, refused(map[string]string{"type": fmt.Sprintf("A key of your own is %s, %s or %s", TypeText, TypeBool, TypeNumber)})
+	}
+	value, problem := check(value)
+	if problem != "" {
+		return Settings{}, refused(map[string]string{"value": problem})
+	}
+	return a.changeDraft(ctx, actor, revision, func(_ *addondb.DB, v values) error {
+		// The same name in other letters would be a trap for whoever reads it.
+		for taken := range v {
+			if strings.EqualFold(taken, key) {
+				return conflict("key_exists", "There is a setting with the key "+taken+" already")
+			}
+		}
+		if len(v)-len(Definitions()) >= maxOwnKeys {
+			return refused(map[string]string{"key": fmt.Sprintf("There are %d keys of your own already", maxOwnKeys)})
+		}
+		v.put(key, kind, value)
+		return nil
+	})
 }
 
 // RemoveKey takes one of the owner's own keys out of the draft. The app loses it
-// with the next publish.
+// with the next publish. Its error is of kind NotFound where there is none.
 func (a *Addon) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string) (Settings, error) {
-	return Settings{}, errNotBuilt
+	return a.changeDraft(ctx, actor, revision, func(_ *addondb.DB, v values) error {
+		if _, defined := definition(key); defined {
+			return conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
+		}
+		if _, there := v[key]; !there {
+			return missing("setting_not_found", "There is no setting with the key "+strconv.Quote(shorten(key)))
+		}
+		delete(v, key)
+		return nil
+	})
 }

@@ -2,9 +2,21 @@ package addon
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Limits of a package's numbers. Ids go to apps as JSON numbers, which many read
+// as 32 bits.
+const (
+	maxPackageID = 1<<31 - 1
+	maxRank      = 1_000_000
 )
 
 // Package is a membership package. A change of one takes effect at once, without
@@ -13,22 +25,143 @@ type Package = addondb.Package
 
 // Packages lists all by id.
 func (a *Addon) Packages(ctx context.Context, actor people.Actor) ([]Package, error) {
-	return nil, errNotBuilt
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return nil, err
+	}
+	return a.db.Packages(ctx)
 }
 
 // AddPackage adds one. A taken id is a conflict (package_exists); wrong values
 // are invalid with Fields "id", "name" and "rank".
 func (a *Addon) AddPackage(ctx context.Context, actor people.Actor, p Package) error {
-	return errNotBuilt
+	return a.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
+		err := tx.AddPackage(ctx, p)
+		if errors.Is(err, sqldb.ErrExists) {
+			return conflict("package_exists", fmt.Sprintf("There is a package %d already; choose another id", p.ID))
+		}
+		if err != nil {
+			return err
+		}
+		return a.audit(ctx, tx, actor, people.Event{Action: "package.add", Subject: packageName(p), After: describePackage(p)})
+	})
 }
 
 // UpdatePackage changes name, rank and paid of the package with the id.
 func (a *Addon) UpdatePackage(ctx context.Context, actor people.Actor, p Package) error {
-	return errNotBuilt
+	return a.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
+		before, err := tx.Package(ctx, p.ID)
+		if err != nil {
+			return notFound(err, noPackage(p.ID))
+		}
+		if before == p {
+			return nil
+		}
+		if err := tx.UpdatePackage(ctx, p); err != nil {
+			return err
+		}
+		return a.audit(ctx, tx, actor, people.Event{
+			Action: "package.update", Subject: packageName(p), Before: describePackage(before), After: describePackage(p),
+		})
+	})
 }
 
 // RemovePackage removes one to which neither the draft nor what is published maps
 // a product; otherwise it is a conflict (package_in_use) that names them.
 func (a *Addon) RemovePackage(ctx context.Context, actor people.Actor, id int64) error {
-	return errNotBuilt
+	return a.changePackage(ctx, actor, nil, func(tx *addondb.DB) error {
+		p, err := tx.Package(ctx, id)
+		if err != nil {
+			return notFound(err, noPackage(id))
+		}
+		if err := notInUse(ctx, tx, p); err != nil {
+			return err
+		}
+		if err := tx.DeletePackage(ctx, id); err != nil {
+			return err
+		}
+		return a.audit(ctx, tx, actor, people.Event{Action: "package.remove", Subject: packageName(p), Before: describePackage(p)})
+	})
+}
+
+// changePackage runs a change in one transaction, while nobody changes the draft,
+// whose map names packages.
+func (a *Addon) changePackage(ctx context.Context, actor people.Actor, p *Package, change func(*addondb.DB) error) error {
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return err
+	}
+	if p != nil {
+		if err := checkPackage(p); err != nil {
+			return err
+		}
+	}
+	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
+		if _, err := tx.LockDraft(ctx); err != nil {
+			return err
+		}
+		return change(tx)
+	})
+	if err == nil {
+		a.serveNow(ctx)
+	}
+	return err
+}
+
+func checkPackage(p *Package) error {
+	problems := map[string]string{}
+	if p.ID <= 0 || p.ID > maxPackageID {
+		problems["id"] = fmt.Sprintf("A package id is a whole number from 1 to %d", maxPackageID)
+	}
+	name, problem := checkTitle(p.Name)
+	if problem == "" && name == "" {
+		problem = "A package needs a name"
+	}
+	if problem != "" {
+		problems["name"] = problem
+	}
+	if p.Rank < 0 || p.Rank > maxRank {
+		problems["rank"] = fmt.Sprintf("A rank is a whole number from 0 to %d", maxRank)
+	}
+	if len(problems) > 0 {
+		return refused(problems)
+	}
+	p.Name = name
+	return nil
+}
+
+func notInUse(ctx context.Context, tx *addondb.DB, p Package) error {
+	rows, err := tx.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	last, err := tx.LastVersion(ctx)
+	if err != nil {
+		return err
+	}
+	for where, v := range map[string]values{"draft": valuesOf(rows), "published settings": valuesOf(last.Settings.V)} {
+		var ids []string
+		for _, product := range v.products() {
+			if product.PackageID == p.ID {
+				ids = append(ids, product.StoreID)
+			}
+		}
+		if len(ids) > 0 {
+			return conflict("package_in_use", fmt.Sprintf("The %s map %s to the package %s; remove that from the product map and publish first",
+				where, strings.Join(ids, ", "), packageName(p)))
+		}
+	}
+	return nil
+}
+
+func noPackage(id int64) *countersign.Error {
+	return missing("package_not_found", fmt.Sprintf("There is no package %d", id))
+}
+
+func packageName(p Package) string { return fmt.Sprintf("%d %s", p.ID, p.Name) }
+
+func describePackage(p Package) string {
+	price := "free"
+	if p.Paid {
+		price = "paid"
+	}
+	return fmt.Sprintf("%s, rank %d, %s", p.Name, p.Rank, price)
 }

@@ -3,8 +3,16 @@ package addon
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Settings is the draft beside what is published.
@@ -15,9 +23,10 @@ type Settings struct {
 	// Published is the version that is served.
 	Published Version
 	// List holds every setting: the definitions in their order, then the owner's
-	// own keys by name.
+	// own keys by name. A key that the next publish takes away is not in it.
 	List []Setting
-	// Changed is how many settings differ between draft and published version.
+	// Changed is how many settings differ between draft and published version,
+	// also those that the next publish takes away.
 	Changed int
 }
 
@@ -48,11 +57,66 @@ type Setting struct {
 }
 
 // JSON is the draft's value as JSON prints it; null for a secret.
-func (s Setting) JSON() json.RawMessage { return nil }
+func (s Setting) JSON() json.RawMessage { return appendValue(nil, s.Type, s.Value) }
+
+// appendValue prints the value of a setting.
+func appendValue(b []byte, kind Type, value string) []byte {
+	switch kind {
+	case TypeBool:
+		on, _ := checkSwitch(value)
+		return fmt.Appendf(b, "%t", on)
+	case TypeNumber:
+		return append(b, value...)
+	case TypeProducts:
+		return append(b, value...)
+	case TypeServiceAccount:
+		return append(b, "null"...)
+	}
+	b, _ = countersign.AppendJSON(b, value) // a string always can be
+	return b
+}
 
 // Settings reads the draft and what is published.
 func (a *Addon) Settings(ctx context.Context, actor people.Actor) (Settings, error) {
-	return Settings{}, errNotBuilt
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return Settings{}, err
+	}
+	var s Settings
+	err := a.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		var err error
+		s, err = readSettings(ctx, tx)
+		return err
+	})
+	return s, err
+}
+
+func readSettings(ctx context.Context, tx *addondb.DB) (Settings, error) {
+	revision, err1 := tx.Revision(ctx)
+	rows, err2 := tx.Settings(ctx)
+	last, err3 := tx.LastVersion(ctx)
+	accounts, err4 := readAccounts(ctx, tx)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return Settings{}, err
+	}
+	draft, published := valuesOf(rows), valuesOf(last.Settings.V)
+	return Settings{
+		Revision: revision, Published: versionOf(last), List: settingsOf(draft, published, accounts),
+		Changed: len(changes(published, draft, accounts)),
+	}, nil
+}
+
+// settingsOf describes every setting of a draft.
+func settingsOf(draft, published values, accounts accounts) []Setting {
+	list := make([]Setting, 0, len(draft))
+	for _, d := range described(draft) {
+		value, served := draft[d.Key], published[d.Key]
+		_, defined := definition(d.Key)
+		list = append(list, Setting{
+			Definition: d, Own: !defined, Value: accounts.show(d, value.Value), Published: accounts.show(d, served.Value),
+			Changed: value != served, AtDefault: defined && value.Value == d.Default,
+		})
+	}
+	return list
 }
 
 // SetSettings changes values of the draft, all or none. Values are text, as forms
@@ -65,12 +129,154 @@ func (a *Addon) Settings(ctx context.Context, actor people.Actor) (Settings, err
 //
 // A secret that is "" is left as it is; [Addon.RemoveServiceAccount] removes it.
 func (a *Addon) SetSettings(ctx context.Context, actor people.Actor, revision int64, changes map[string]string) (Settings, error) {
-	return Settings{}, errNotBuilt
+	return a.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
+		return a.set(ctx, tx, v, changes, map[string]string{})
+	})
 }
 
-// SetSettingsJSON is SetSettings with JSON values: a string where a setting is
-// text, a boolean, a string or a number where it is a switch, an object or its
-// text for the product map and the service account. null is left as it is.
-func (a *Addon) SetSettingsJSON(ctx context.Context, actor people.Actor, revision int64, changes map[string]json.RawMessage) (Settings, error) {
-	return Settings{}, errNotBuilt
+// set puts checked values into a draft. problems holds what is wrong already.
+func (a *Addon) set(ctx context.Context, tx *addondb.DB, v values, changes, problems map[string]string) error {
+	packages, err := tx.Packages(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(changes)) {
+		row, there := v[key]
+		d, defined := definition(key)
+		if !defined && !there {
+			problems[key] = "There is no setting with this key; add it as a key of your own first"
+			continue
+		}
+		if !defined {
+			d = ownDefinition(key, Type(row.Kind))
+		}
+		if d.Type == TypeServiceAccount {
+			err = a.putServiceAccount(ctx, tx, v, problems, []byte(changes[key]))
+		} else {
+			putChecked(v, d, changes[key], packages, problems)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(problems) > 0 {
+		return refused(problems)
+	}
+	return nil
 }
+
+// putChecked puts one value that is no secret into a draft.
+func putChecked(v values, d Definition, text string, packages []Package, problems map[string]string) {
+	value, problem := d.check(text)
+	if problem == "" && d.Type == TypeProducts {
+		problem = missingPackages(value, packages)
+	}
+	if problem != "" {
+		problems[d.Key] = problem
+		return
+	}
+	v.put(d.Key, d.Type, value)
+}
+
+// refused is the error of values that are wrong, by their names.
+func refused(fields map[string]string) error {
+	names := slices.Sorted(maps.Keys(fields))
+	text := make([]string, len(names))
+	for i, name := range names {
+		text[i] = name + ": " + fields[name]
+	}
+	return &countersign.Error{
+		Kind: countersign.KindInvalid, Code: "settings_invalid", Fields: fields,
+		Message: "Nothing was saved. " + strings.Join(text, ". "),
+	}
+}
+
+var errSettingsChanged = &countersign.Error{
+	Kind: countersign.KindPrecondition, Code: "settings_changed",
+	Message: "Somebody changed the settings since you read them. Nothing was saved; look at what they are now and try again",
+}
+
+// changeDraft runs a change of the draft in one transaction, with a line of audit
+// for every key that it changes.
+func (a *Addon) changeDraft(ctx context.Context, actor people.Actor, revision int64, change func(*addondb.DB, values) error) (Settings, error) {
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return Settings{}, err
+	}
+	var now Settings
+	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
+		current, err := tx.LockDraft(ctx)
+		if err != nil {
+			return err
+		}
+		if revision != 0 && revision != current {
+			return errSettingsChanged
+		}
+		rows, err := tx.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		before := valuesOf(rows)
+		after := maps.Clone(before)
+		if err := change(tx, after); err != nil {
+			return err
+		}
+		if err := a.writeDraft(ctx, tx, actor, before, after); err != nil {
+			return err
+		}
+		now, err = readSettings(ctx, tx)
+		return err
+	})
+	if errors.Is(err, errSettingsChanged) {
+		current, readErr := a.Settings(ctx, actor)
+		return current, errors.Join(err, readErr)
+	}
+	return now, err
+}
+
+// writeDraft writes what differs, and writes it down.
+func (a *Addon) writeDraft(ctx context.Context, tx *addondb.DB, actor people.Actor, before, after values) error {
+	accounts, err := readAccounts(ctx, tx)
+	if err != nil {
+		return err
+	}
+	list := changes(before, after, accounts)
+	if len(list) == 0 {
+		return nil
+	}
+	for _, c := range list {
+		verb := "set"
+		switch {
+		case c.Removed:
+			verb, err = "remove", tx.DeleteSetting(ctx, c.Key)
+		case c.Added:
+			verb, err = "add", tx.PutSetting(ctx, after[c.Key])
+		default:
+			err = tx.PutSetting(ctx, after[c.Key])
+		}
+		if err != nil {
+			return err
+		}
+		event := people.Event{Action: "settings." + verb, Subject: c.Key, Before: shortened(c.Before), After: shortened(c.After)}
+		if err := a.audit(ctx, tx, actor, event); err != nil {
+			return err
+		}
+	}
+	return tx.RaiseRevision(ctx)
+}
+
+// shortened keeps a long value readable in the audit log.
+func shortened(text string) string {
+	const limit = 2000
+	characters := []rune(text)
+	if len(characters) <= limit {
+		return text
+	}
+	return fmt.Sprintf("%s… (%d characters)", string(characters[:limit]), len(characters))
+}
+
+// audit writes down, in the transaction of the act, what an actor did.
+func (a *Addon) audit(ctx context.Context, tx *addondb.DB, actor people.Actor, e people.Event) error {
+	return people.Record(ctx, &tx.DB, a.now(), actor, e)
+}
+
+func (a *Addon) timestamp() sqldb.Time { return sqldb.Time{Time: a.now()} }

@@ -2,8 +2,16 @@ package addon
 
 import (
 	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -11,14 +19,130 @@ import (
 // the last set-up link, readable by its owner alone.
 const SetupFile = "setup-token"
 
+// setupLife is how long a set-up link is good.
+const setupLife = 24 * time.Hour
+
+// setupFile is what is in that file.
+type setupFile struct {
+	token   string
+	expires time.Time
+}
+
+func (s setupFile) good(now time.Time) bool { return s.token != "" && now.Before(s.expires) }
+
 // NewSetupLink makes the token by which the first administrator is made, good for
 // 24 hours, and writes it to [SetupFile]; earlier ones end. Before the first update
 // it lives in that file alone, and the update takes it over. It is a conflict
 // (already_set_up) when there is an administrator.
 func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
-	return "", time.Time{}, errNotBuilt
+	if err := may(actor, manageSite); err != nil {
+		return "", time.Time{}, err
+	}
+	state, err := a.look(ctx)
+	switch {
+	case err != nil:
+		return "", time.Time{}, err
+	case state == StateNewer:
+		return "", time.Time{}, errNewer
+	case state == StateNew:
+		token, expires = people.NewLinkToken(), a.now().Add(setupLife).Truncate(time.Second)
+	default:
+		if token, expires, err = a.people.NewSetupLink(ctx, actor); err != nil {
+			return "", time.Time{}, err
+		}
+	}
+	text := fmt.Sprintf("%s\ngood until %s\n", token, expires.UTC().Format(time.RFC3339))
+	if err := a.writePrivate(SetupFile, text); err != nil {
+		return "", time.Time{}, err
+	}
+	return token, expires, nil
 }
 
 // CheckSetupLink tells whether a set-up token is good, before and after the first
-// update. It does not use it up.
-func (a *Addon) CheckSetupLink(ctx context.Context, token string) error { return errNotBuilt }
+// update. It does not use it up. Its errors are those of people.CheckSetupLink.
+func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
+	state, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	if state != StateNew {
+		return a.people.CheckSetupLink(ctx, token)
+	}
+	file, err := a.readSetupFile()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if file.token == "" || subtle.ConstantTimeCompare([]byte(file.token), []byte(token)) != 1 {
+		return forbidden("link_unknown", "This set-up link is not the last one that was made; make a new one with: countersign addon setup-link")
+	}
+	if !file.good(a.now()) {
+		return forbidden("link_expired", "This set-up link has expired; make a new one with: countersign addon setup-link")
+	}
+	return nil
+}
+
+func forbidden(code, message string) *countersign.Error {
+	return &countersign.Error{Kind: countersign.KindForbidden, Code: code, Message: message}
+}
+
+// readSetupFile reads the file; one that can't be understood holds no token.
+func (a *Addon) readSetupFile() (setupFile, error) {
+	text, err := os.ReadFile(filepath.Join(a.options.Dir, SetupFile))
+	if err != nil {
+		return setupFile{}, err
+	}
+	token, rest, _ := strings.Cut(string(text), "\n")
+	expires, err := time.Parse("good until "+time.RFC3339, strings.TrimSpace(rest))
+	if err != nil {
+		return setupFile{}, nil
+	}
+	return setupFile{token: strings.TrimSpace(token), expires: expires}, nil
+}
+
+// adoptSetupLink writes the token of the file into the database, so that a link
+// made before the first update goes on working.
+func (a *Addon) adoptSetupLink(ctx context.Context, tx *addondb.DB, t todo) error {
+	file, err := a.readSetupFile()
+	if t.updated || err != nil || !file.good(a.now()) {
+		return nil //nolint:nilerr // without a link there is nothing to take over
+	}
+	return a.people.AdoptSetupLink(ctx, &tx.DB, file.token, file.expires)
+}
+
+// tidySetupFile removes the file once its link can make no administrator any more.
+func (a *Addon) tidySetupFile(ctx context.Context) error {
+	file, err := a.readSetupFile()
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing to remove
+	}
+	done, err := a.people.HasAdministrator(ctx)
+	if err != nil || (!done && file.good(a.now())) {
+		return err
+	}
+	return os.Remove(filepath.Join(a.options.Dir, SetupFile))
+}
+
+// writePrivate writes a file of the data folder that only its owner may read. It
+// is there whole or not at all.
+func (a *Addon) writePrivate(name, text string) error {
+	temp, err := os.CreateTemp(a.options.Dir, name+".*") // mode 0600
+	if err != nil {
+		return a.folderFault(name, err)
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.WriteString(text)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return a.folderFault(name, err)
+	}
+	if err := os.Rename(temp.Name(), filepath.Join(a.options.Dir, name)); err != nil {
+		return a.folderFault(name, err)
+	}
+	return nil
+}
+
+func (a *Addon) folderFault(name string, err error) error {
+	return &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
+		Message: fmt.Sprintf("The file %s can't be written in the data folder %s (%v)", name, a.options.Dir, lastOf(err)),
+	}
+}

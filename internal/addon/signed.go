@@ -2,15 +2,32 @@ package addon
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // SignedWindow is how far the time of a signed call may be from the server's.
 const SignedWindow = 300 * time.Second
+
+var (
+	noncePattern     = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{8,128}$`)
+	timestampPattern = regexp.MustCompile(`^[0-9]{1,12}$`)
+)
 
 // SignedRequest is a call that is signed with the site's pair, as its headers
 // X-Api-Key, X-Api-Timestamp, X-Api-Nonce and X-Api-Signature give it.
@@ -29,20 +46,125 @@ type SignedRequest struct {
 // Sign makes the signature of a call: hex HMAC-SHA256 under the secret over
 // method, path and query, timestamp, nonce and the hex SHA-256 of the body, joined
 // by newlines.
-func Sign(secret string, r SignedRequest) string { return "" }
+func Sign(secret string, r SignedRequest) string {
+	return hex.EncodeToString(mac(secret, r))
+}
+
+func mac(secret string, r SignedRequest) []byte {
+	h := hmac.New(sha256.New, []byte(secret))
+	h.Write([]byte(strings.Join([]string{
+		r.Method, r.PathAndQuery, r.Timestamp, r.Nonce, hex.EncodeToString(r.BodySHA256[:]),
+	}, "\n")))
+	return h.Sum(nil)
+}
+
+func unauthorized(code, message string) *countersign.Error {
+	return &countersign.Error{Kind: countersign.KindUnauthorized, Code: code, Message: message}
+}
+
+var (
+	errCredentialUnknown  = unauthorized("credential_unknown", "The API key or what proves it is not right")
+	errCredentialInactive = unauthorized("credential_inactive", "The API key or the API secret is inactive; both must be active under /admincp/apis")
+	errTimestamp          = unauthorized("timestamp_invalid", fmt.Sprintf("X-Api-Timestamp must be Unix seconds within %d seconds of the server's clock", SignedWindow/time.Second))
+	errNonce              = unauthorized("nonce_invalid", "X-Api-Nonce must be 8 to 128 letters, digits and -._~+/=")
+	errNonceUsed          = unauthorized("nonce_used", "This nonce was used already; every signed call needs a new one")
+)
 
 // Signed finds the pair that signed a call and notes its use. Errors are of kind
 // Unauthorized: credential_unknown (key or signature), credential_inactive,
 // timestamp_invalid, nonce_invalid, nonce_used.
 func (a *Addon) Signed(ctx context.Context, from netip.Addr, r SignedRequest) (people.Actor, error) {
-	return people.Actor{}, errNotBuilt
+	if err := a.ready(); err != nil {
+		return people.Actor{}, err
+	}
+	now := a.now()
+	at, err := readTimestamp(r.Timestamp, now)
+	if err != nil {
+		return people.Actor{}, err
+	}
+	if !noncePattern.MatchString(r.Nonce) {
+		return people.Actor{}, errNonce
+	}
+	given, err := hex.DecodeString(r.Signature)
+	if err != nil || len(given) != sha256.Size {
+		return people.Actor{}, errCredentialUnknown
+	}
+	c, pair, err := a.findPair(ctx, r.Key)
+	if err != nil {
+		return people.Actor{}, err
+	}
+	if !hmac.Equal(mac(pair.Secret, r), given) {
+		return people.Actor{}, errCredentialUnknown
+	}
+	if err := active(c); err != nil {
+		return people.Actor{}, err
+	}
+	// A nonce is remembered until its time is out of the window.
+	if !a.nonces.add(nonce{c.ID, r.Nonce}, now, at.Add(SignedWindow)) {
+		return people.Actor{}, errNonceUsed
+	}
+	return a.actorOf(c, from), nil
+}
+
+// readTimestamp reads the time of a call and holds it to the window.
+func readTimestamp(text string, now time.Time) (time.Time, error) {
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || !timestampPattern.MatchString(text) {
+		return time.Time{}, errTimestamp
+	}
+	at := time.Unix(seconds, 0)
+	if away := now.Sub(at); away > SignedWindow || away < -SignedWindow {
+		return time.Time{}, errTimestamp
+	}
+	return at, nil
 }
 
 // Basic is Signed for a key and a secret sent with HTTP's Basic scheme, which is
 // for TLS alone.
 func (a *Addon) Basic(ctx context.Context, from netip.Addr, key, secret string) (people.Actor, error) {
-	return people.Actor{}, errNotBuilt
+	if err := a.ready(); err != nil {
+		return people.Actor{}, err
+	}
+	c, pair, err := a.findPair(ctx, key)
+	if err != nil {
+		return people.Actor{}, err
+	}
+	if subtle.ConstantTimeCompare([]byte(pair.Secret), []byte(secret)) != 1 {
+		return people.Actor{}, errCredentialUnknown
+	}
+	if err := active(c); err != nil {
+		return people.Actor{}, err
+	}
+	return a.actorOf(c, from), nil
 }
 
-// nonces remembers the nonces of calls that were good.
-type nonces struct{}
+// findPair finds a pair by its key. A key with a typo is refused before the
+// database is asked.
+func (a *Addon) findPair(ctx context.Context, key string) (addondb.Credential, Pair, error) {
+	if !wellFormed(prefixKey, key) {
+		return addondb.Credential{}, Pair{}, errCredentialUnknown
+	}
+	c, err := a.db.CredentialWithKey(ctx, seal.KeyDigest(key))
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return c, Pair{}, errCredentialUnknown
+	}
+	if err != nil {
+		return c, Pair{}, err
+	}
+	pair, err := a.openPair(c)
+	return c, pair, err
+}
+
+// active tells whoever has proved to hold a pair whether it may be used.
+func active(c addondb.Credential) error {
+	if !c.KeyActive || !c.SecretActive {
+		return errCredentialInactive
+	}
+	return nil
+}
+
+// actorOf is the program that holds a pair. Its use is noted.
+func (a *Addon) actorOf(c addondb.Credential, from netip.Addr) people.Actor {
+	a.uses.note(c.ID, a.now(), from)
+	return people.Actor{Kind: people.KindKey, ID: credentialName(c), Face: people.FaceAPI, Addr: from, Secret: true}
+}

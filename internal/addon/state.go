@@ -2,8 +2,14 @@ package addon
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/vault"
 )
 
 // State says how far an addon is set up.
@@ -21,32 +27,223 @@ const (
 	StateNewer State = "newer"
 )
 
+// metaUpdated is the name under which the database keeps when an update first ran
+// to its end.
+const metaUpdated = "addon_updated"
+
+var (
+	errUpdateNeeded = &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: "update_needed", RetryAfter: 10 * time.Second,
+		Message: "The addon is not set up yet; run: countersign addon update",
+	}
+	errOutdated = &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: "update_needed", RetryAfter: 10 * time.Second,
+		Message: "This version of the addon has to update its database first; run: countersign addon update",
+	}
+	errNewer = &countersign.Error{
+		Kind: countersign.KindConflict, Code: "schema_newer",
+		Message: "This database was written by a newer version of countersign; install that version or a later one",
+	}
+	errNotLooked = &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: "unavailable", RetryAfter: 2 * time.Second,
+		Message: "The addon's database is not ready yet",
+	}
+)
+
 // Prepare finds out how far the addon is set up and loads its key file. Before
 // the first update it returns an error of kind Unavailable with the code
 // update_needed, whose message names the command to run. Commands that need an
 // addon call it after [Open]; a server calls [Addon.Run], which waits for it.
-func (a *Addon) Prepare(ctx context.Context) error { return errNotBuilt }
+func (a *Addon) Prepare(ctx context.Context) error {
+	state, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	if state == StateReady || state == StateOutdated {
+		box, err := a.vault.Open(ctx, a.db.Queries)
+		if err != nil {
+			return err
+		}
+		a.box.Store(box)
+	}
+	a.state.Store(&state)
+	return a.ready()
+}
 
-// Installed tells whether an update has run, so that there are users, settings
-// and credentials.
-func (a *Addon) Installed() bool { return false }
+// look reads how far the addon is set up. It writes nothing.
+func (a *Addon) look(ctx context.Context) (State, error) {
+	tables, err := a.database.State(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch tables {
+	case sqldb.StateEmpty:
+		return StateNew, nil
+	case sqldb.StateNewer:
+		return StateNewer, nil
+	}
+	updated, err := a.db.Meta(ctx, metaUpdated)
+	switch {
+	case err != nil:
+		return "", err
+	case updated == "":
+		return StateNew, nil
+	case tables == sqldb.StateOlder:
+		return StateOutdated, nil
+	}
+	return StateReady, nil
+}
 
 // State tells how far the addon was set up when it was last looked at, "" when
 // that is not known yet.
-func (a *Addon) State() State { return "" }
+func (a *Addon) State() State {
+	if s := a.state.Load(); s != nil {
+		return *s
+	}
+	return ""
+}
+
+// Installed tells whether an update has run, so that there are users, settings
+// and credentials.
+func (a *Addon) Installed() bool { return a.State() == StateReady || a.State() == StateOutdated }
+
+// ready tells whether rules can be used, or why not.
+func (a *Addon) ready() error {
+	switch a.State() {
+	case StateReady:
+		return nil
+	case StateNew:
+		return errUpdateNeeded
+	case StateOutdated:
+		return errOutdated
+	case StateNewer:
+		return errNewer
+	}
+	return errNotLooked
+}
+
+// mayNow tells whether an actor may do something, and whether it can be done.
+func (a *Addon) mayNow(actor people.Actor, what action) error {
+	if err := may(actor, what); err != nil {
+		return err
+	}
+	return a.ready()
+}
 
 // Run does the addon's background work until ctx ends: it waits for the first
 // update, follows changes made by other processes, keeps the public answers in
 // memory and writes the credentials' last uses. It returns an error only when the
 // addon can't be served, for example because its key file is wrong.
-func (a *Addon) Run(ctx context.Context) error { return errNotBuilt }
+func (a *Addon) Run(ctx context.Context) error {
+	if err := a.awaitUpdate(ctx); err != nil || ctx.Err() != nil {
+		return err
+	}
+	work := newBackground(ctx, a.log)
+	work.start("feed of changes", a.database.Feed)
+	work.start("write-ahead log", a.database.KeepLogShort)
+	work.start("public answers in memory", a.holdPublished)
+	work.start("last uses", a.writeUsesEvery)
+	work.start("old rows", a.tidyEvery)
+	work.start("later updates", func(ctx context.Context) { work.fail(a.watchUpdates(ctx)) })
+	return work.wait()
+}
+
+// awaitUpdate waits until the addon is set up and its database can be reached.
+func (a *Addon) awaitUpdate(ctx context.Context) error {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := a.Prepare(ctx)
+		if ctx.Err() != nil || err == nil {
+			return nil
+		}
+		if !isUnavailable(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.updated:
+		case <-tick.C:
+		}
+	}
+}
+
+// watchUpdates returns an error when a later version has updated the database,
+// and nil when ctx ends.
+func (a *Addon) watchUpdates(ctx context.Context) error {
+	retry := time.NewTicker(time.Second)
+	defer retry.Stop()
+	for doubt := false; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.updated:
+			doubt = true
+		case <-retry.C:
+		}
+		if !doubt {
+			continue
+		}
+		err := a.Prepare(ctx)
+		if err != nil && ctx.Err() == nil && !isUnavailable(err) {
+			return err
+		}
+		doubt = err != nil
+	}
+}
 
 // Ready tells whether the addon can answer: updated, and its database alive.
-func (a *Addon) Ready(ctx context.Context) error { return errNotBuilt }
+func (a *Addon) Ready(ctx context.Context) error {
+	if err := a.ready(); err != nil {
+		return err
+	}
+	return a.database.Ping(ctx)
+}
 
 // updateRan is told of changes by all processes.
-func (a *Addon) updateRan(topic, _ string) {}
+func (a *Addon) updateRan(topic, _ string) {
+	if topic == addondb.TopicUpdate {
+		a.askForState()
+	}
+}
 
-func (a *Addon) askForState() {}
+// askForState wakes whoever waits for an update, also after changes may have been
+// missed.
+func (a *Addon) askForState() {
+	select {
+	case a.updated <- struct{}{}:
+	default:
+	}
+}
 
-var errNotBuilt = &countersign.Error{Kind: countersign.KindInternal, Message: "not built"}
+// tidyEvery removes, now and then every hour, what nobody needs any more.
+func (a *Addon) tidyEvery(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := errors.Join(a.database.PruneChanges(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
+			a.log.Warn("old rows and files could not be removed", "cause", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// sameKeyFile makes sure, at the end of a transaction that wrote something made
+// with the key file, that the database still belongs to it.
+func (a *Addon) sameKeyFile(ctx context.Context, tx *addondb.DB) error {
+	same, err := vault.Same(ctx, tx.Queries, a.box.Load())
+	if err == nil && !same {
+		return conflict("key_replaced", "The key file of this database was replaced after this program had read it; start it again, with the key file that belongs to the database")
+	}
+	return err
+}
+
+func isUnavailable(err error) bool {
+	var e *countersign.Error
+	return errors.As(err, &e) && e.Kind == countersign.KindUnavailable
+}

@@ -2,8 +2,32 @@ package addon
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/gofrs/flock"
+
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/vault"
+)
+
+// updateLock is the file in the data folder that a running update keeps locked.
+const updateLock = "update.lock"
+
+// The steps of an update, in their order.
+const (
+	stepBackup      = "backup"
+	stepTables      = "tables"
+	stepKey         = "key"
+	stepDefinitions = "definitions"
+	stepSettings    = "settings"
+	stepCredentials = "credentials"
+	stepSetup       = "setup"
 )
 
 // Step is something that an update does.
@@ -29,13 +53,45 @@ type UpdateReport struct {
 	Plan
 	// Backup is the path of the backup, "" when there was nothing to back up.
 	Backup string `json:"backup,omitempty"`
-	// Created is the first pair when this update made it: its id and label.
+	// Created is the first pair when this update made it, masked.
 	Created *Credential `json:"-"`
 }
 
 // Plan says what an update would do. It writes nothing, and works without tables.
 func (a *Addon) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
-	return Plan{}, errNotBuilt
+	if err := may(actor, manageSite); err != nil {
+		return Plan{}, err
+	}
+	return a.plan(ctx)
+}
+
+func (a *Addon) plan(ctx context.Context) (Plan, error) {
+	p := Plan{Steps: []Step{}, Version: a.options.Version}
+	tables, err := a.database.State(ctx)
+	if err != nil {
+		return p, err
+	}
+	if tables == sqldb.StateNewer {
+		return p, errNewer
+	}
+	todo, err := a.missing(ctx, tables)
+	if err != nil {
+		return p, err
+	}
+	p.add(todo.text())
+	if len(p.Steps) > 0 && todo.keyCheck != "" {
+		p.Steps = append([]Step{{stepBackup, "Back up the database"}}, p.Steps...)
+	}
+	p.Nothing = len(p.Steps) == 0
+	return p, nil
+}
+
+func (p *Plan) add(steps []Step) {
+	for _, s := range steps {
+		if s.Text != "" {
+			p.Steps = append(p.Steps, s)
+		}
+	}
 }
 
 // Update registers the settings and backend definitions: it makes or migrates the
@@ -46,5 +102,119 @@ func (a *Addon) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
 // that is done; it may be nil. When a step fails, the settings stay what they were
 // and the error says which step it was.
 func (a *Addon) Update(ctx context.Context, actor people.Actor, progress func(Step)) (UpdateReport, error) {
-	return UpdateReport{}, errNotBuilt
+	if err := may(actor, manageSite); err != nil {
+		return UpdateReport{}, err
+	}
+	unlock, err := a.lockUpdate()
+	if err != nil {
+		return UpdateReport{}, err
+	}
+	defer unlock()
+	plan, err := a.plan(ctx)
+	if err != nil {
+		return UpdateReport{}, err
+	}
+	report := UpdateReport{Plan: plan}
+	if plan.Nothing {
+		return report, a.Prepare(ctx)
+	}
+	if progress == nil {
+		progress = func(Step) {}
+	}
+	if err := a.run(ctx, actor, &report, progress); err != nil {
+		return UpdateReport{Plan: plan, Backup: report.Backup}, err
+	}
+	a.log.Info("the addon was updated", "steps", len(plan.Steps), "backup", report.Backup)
+	a.askForState()
+	return report, a.Prepare(ctx)
+}
+
+// run does the steps of a plan. What comes after the tables and the key file is
+// one transaction, so that it is done or not done as a whole.
+func (a *Addon) run(ctx context.Context, actor people.Actor, report *UpdateReport, progress func(Step)) error {
+	alone := map[string]func() error{
+		stepBackup: func() (err error) {
+			report.Backup, err = a.database.Backup(ctx, filepath.Join(a.options.Dir, "backups"), a.now())
+			return err
+		},
+		stepTables: func() error { return a.database.Migrate(ctx) },
+		stepKey:    func() error { return a.openKey(ctx) },
+	}
+	for _, step := range report.Steps {
+		act := alone[step.ID]
+		if act == nil {
+			continue
+		}
+		if err := act(); err != nil {
+			return stepFailed(step, err)
+		}
+		progress(step)
+	}
+	if err := a.openKey(ctx); err != nil {
+		return stepFailed(Step{stepKey, "Open the key file"}, err)
+	}
+	if err := a.register(ctx, actor, report); err != nil {
+		return err
+	}
+	for _, step := range report.Steps {
+		if alone[step.ID] == nil {
+			progress(step)
+		}
+	}
+	return nil
+}
+
+// openKey finds or makes the key file that belongs to the database.
+func (a *Addon) openKey(ctx context.Context) error {
+	box, err := a.vault.Open(ctx, a.db.Queries)
+	if err == nil {
+		a.box.Store(box)
+	}
+	return err
+}
+
+// stepFailed says which step it was. What was asked to be kept out of answers
+// stays in the cause.
+func stepFailed(step Step, err error) error {
+	failed := &countersign.Error{Kind: countersign.KindInternal, Code: "update_failed", Cause: err}
+	why := "the log has the cause"
+	var ours *countersign.Error
+	if errors.As(err, &ours) {
+		failed.Kind, failed.RetryAfter, why = ours.Kind, ours.RetryAfter, ours.Message
+		if ours.Code != "" {
+			failed.Code = ours.Code
+		}
+	}
+	failed.Message = fmt.Sprintf("The update stopped at the step %q: %s. The settings are what they were before it; when the cause is gone, run it again: countersign addon update",
+		strings.ToLower(step.Text[:1])+step.Text[1:], strings.TrimSuffix(why, "."))
+	return failed
+}
+
+// lockUpdate lets one update of a data folder run at a time. The system gives the
+// lock back also when the process is killed.
+func (a *Addon) lockUpdate() (unlock func(), err error) {
+	if err := vault.MakeFolder(a.options.Dir); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(a.options.Dir, updateLock), flock.SetPermissions(0o600))
+	held, err := lock.TryLock()
+	if err != nil {
+		return nil, &countersign.Error{
+			Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
+			Message: fmt.Sprintf("The data folder %s can't be written (%v)", a.options.Dir, lastOf(err)),
+		}
+	}
+	if !held {
+		return nil, conflict("update_running", "Another update of this addon is running; wait until it has ended")
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// lastOf is the last part of a file error: "permission denied".
+func lastOf(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

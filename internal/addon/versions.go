@@ -2,8 +2,13 @@ package addon
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"time"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -20,6 +25,13 @@ type Version struct {
 	Restored int64
 }
 
+func versionOf(v addondb.Version) Version {
+	return Version{
+		Number: v.Number, At: v.PublishedAt.Time, ActorKind: people.Kind(v.ActorKind), Actor: v.Actor, Face: people.Face(v.Face),
+		Note: v.Note, Restored: v.Restored,
+	}
+}
+
 // Change is a setting whose value differs between two states. Of a secret, the
 // values are sentences about it.
 type Change struct {
@@ -29,67 +41,47 @@ type Change struct {
 	Added, Removed bool
 }
 
-// Severity tells what stops a publish from what it only ought to know.
-type Severity string
-
-// The severities.
-const (
-	SeverityError   Severity = "error"
-	SeverityWarning Severity = "warning"
-)
-
-// Problem is something about the draft as a whole.
-type Problem struct {
-	Severity Severity
-	// Key is the setting it is about, "" for none.
-	Key  string
-	Text string
-}
-
-// Publication is the result of a publish.
-type Publication struct {
-	// Version is what is served now.
-	Version Version
-	// Nothing tells that the draft was already what is served; no version was
-	// made.
-	Nothing bool
-	Changes []Change
-	// Warnings are the problems that did not stop it.
-	Warnings []Problem
-}
-
 // Diff lists what the next publish would change.
 func (a *Addon) Diff(ctx context.Context, actor people.Actor) ([]Change, error) {
-	return nil, errNotBuilt
-}
-
-// Problems lists what is wrong with the draft as a whole, errors first.
-func (a *Addon) Problems(ctx context.Context, actor people.Actor) ([]Problem, error) {
-	return nil, errNotBuilt
-}
-
-// Publish makes the draft the version that is served. Errors:
-//
-//   - kind Invalid, code settings_invalid: the draft has problems that are errors;
-//     Fields names them by key;
-//   - kind Precondition, code settings_changed: the draft is not the one of the
-//     revision that the caller has seen; 0 is "whatever it is".
-func (a *Addon) Publish(ctx context.Context, actor people.Actor, revision int64, note string) (Publication, error) {
-	return Publication{}, errNotBuilt
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return nil, err
+	}
+	var list []Change
+	err := a.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		rows, err1 := tx.Settings(ctx)
+		last, err2 := tx.LastVersion(ctx)
+		accounts, err3 := readAccounts(ctx, tx)
+		list = changes(valuesOf(last.Settings.V), valuesOf(rows), accounts)
+		return errors.Join(err1, err2, err3)
+	})
+	return list, err
 }
 
 // Versions lists versions before a number, newest first, at most limit (50 when
-// it is 0); before is 0 for the newest.
+// it is 0, never more than 500); before is 0 for the newest.
 func (a *Addon) Versions(ctx context.Context, actor people.Actor, before int64, limit int) ([]Version, error) {
-	return nil, errNotBuilt
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	rows, err := a.db.Versions(ctx, before, min(limit, 500))
+	list := make([]Version, len(rows))
+	for i, row := range rows {
+		list[i] = versionOf(row)
+	}
+	return list, err
 }
 
 // VersionDetail is a version with its values.
 type VersionDetail struct {
 	Version
-	// List holds the settings of the version; Value and Published are the same.
+	// List holds the settings of the version; Value is the version's, Published
+	// what is served now, and Changed tells where they differ.
 	List []Setting
-	// Changes is what it changed against the version before it.
+	// Changes is what it changed against the version before it; all settings for
+	// the first.
 	Changes []Change
 	// Back is what bringing it back would change against what is served now.
 	Back []Change
@@ -99,11 +91,71 @@ type VersionDetail struct {
 
 // Version reads one. Its error is of kind NotFound.
 func (a *Addon) Version(ctx context.Context, actor people.Actor, number int64) (VersionDetail, error) {
-	return VersionDetail{}, errNotBuilt
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return VersionDetail{}, err
+	}
+	var detail VersionDetail
+	err := a.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		this, err := tx.Version(ctx, number)
+		if err != nil {
+			return notFound(err, noVersion(number))
+		}
+		earlier, err1 := tx.Versions(ctx, number, 1)
+		last, err2 := tx.LastVersion(ctx)
+		accounts, err3 := readAccounts(ctx, tx)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return err
+		}
+		before := values{}
+		if len(earlier) == 1 {
+			before = valuesOf(earlier[0].Settings.V)
+		}
+		now, then := valuesOf(last.Settings.V), valuesOf(this.Settings.V)
+		detail = VersionDetail{
+			Version: versionOf(this), List: settingsOf(then, now, accounts), Body: []byte(this.Body),
+			Changes: changes(before, then, accounts), Back: changes(now, then, accounts),
+		}
+		return nil
+	})
+	return detail, err
+}
+
+func noVersion(number int64) *countersign.Error {
+	return missing("version_not_found", fmt.Sprintf("There is no version %d of the settings", number))
 }
 
 // Rollback publishes the values of an earlier version again, as a new version.
 // Changes that wait in the draft go on waiting there.
 func (a *Addon) Rollback(ctx context.Context, actor people.Actor, number int64, note string) (Publication, error) {
-	return Publication{}, errNotBuilt
+	return a.publish(ctx, actor, note, func(tx *addondb.DB, last addondb.Version) (publishing, error) {
+		target, err := tx.Version(ctx, number)
+		if err != nil {
+			return publishing{}, notFound(err, noVersion(number))
+		}
+		rows, err := tx.Settings(ctx)
+		if err != nil {
+			return publishing{}, err
+		}
+		now, then, draft := valuesOf(last.Settings.V), valuesOf(target.Settings.V), valuesOf(rows)
+		after := carried(draft, now, then)
+		return publishing{values: then, restored: number}, a.writeDraft(ctx, tx, actor, draft, after)
+	})
+}
+
+// carried is a draft after what is served went from one state to another: where
+// nothing waited to be published, it follows.
+func carried(draft, from, to values) values {
+	after := maps.Clone(draft)
+	for _, d := range described(draft, from, to) {
+		waiting, served, next := draft[d.Key], from[d.Key], to[d.Key]
+		if waiting != served {
+			continue
+		}
+		if next == (addondb.Setting{}) {
+			delete(after, d.Key)
+			continue
+		}
+		after[d.Key] = next
+	}
+	return after
 }

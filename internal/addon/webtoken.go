@@ -2,22 +2,80 @@ package addon
 
 import (
 	"context"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/seal"
 )
+
+// webTokenFile holds the digest of the token for update.php and its end.
+const webTokenFile = "update-token"
+
+// webTokenLife is how long a token for update.php is good.
+const webTokenLife = time.Hour
+
+var errWebToken = forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a fresh token: countersign addon update --web-token. Or run it from a terminal: countersign addon update")
 
 // NewWebToken makes the one-time token for the header X-Update-Token of
 // update.php, good for an hour; an earlier one ends. Its digest lies in a file
 // of the data folder, so that it works before there are tables.
-func (a *Addon) NewWebToken(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
-	return "", time.Time{}, errNotBuilt
+func (a *Addon) NewWebToken(_ context.Context, actor people.Actor) (token string, expires time.Time, err error) {
+	if err := may(actor, manageSite); err != nil {
+		return "", time.Time{}, err
+	}
+	token, expires = newToken(prefixUpdate), a.now().Add(webTokenLife).Truncate(time.Second)
+	digest := seal.KeyDigest(token)
+	text := fmt.Sprintf("%s\n%s\n", hex.EncodeToString(digest[:]), expires.UTC().Format(time.RFC3339))
+	return token, expires, a.writePrivate(webTokenFile, text)
 }
 
 // CheckWebToken tells whether a token is good, without using it up: for GET. Its
 // error is of kind Forbidden.
-func (a *Addon) CheckWebToken(ctx context.Context, token string) error { return errNotBuilt }
+func (a *Addon) CheckWebToken(_ context.Context, token string) error {
+	if !wellFormed(prefixUpdate, token) {
+		return errWebToken
+	}
+	text, err := os.ReadFile(a.webTokenPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return errWebToken
+	}
+	if err != nil {
+		return a.folderFault(webTokenFile, err)
+	}
+	lines := strings.Split(string(text), "\n")
+	if len(lines) < 2 {
+		return errWebToken
+	}
+	expires, err := time.Parse(time.RFC3339, lines[1])
+	digest := seal.KeyDigest(token)
+	same := subtle.ConstantTimeCompare([]byte(lines[0]), []byte(hex.EncodeToString(digest[:]))) == 1
+	if err != nil || !same || !a.now().Before(expires) {
+		return errWebToken
+	}
+	return nil
+}
 
 // UseWebToken uses a token up: for POST. Of two who use it at once, one gets an
 // error of kind Forbidden.
-func (a *Addon) UseWebToken(ctx context.Context, token string) error { return errNotBuilt }
+func (a *Addon) UseWebToken(ctx context.Context, token string) error {
+	if err := a.CheckWebToken(ctx, token); err != nil {
+		return err
+	}
+	err := os.Remove(a.webTokenPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return errWebToken
+	}
+	if err != nil {
+		return a.folderFault(webTokenFile, err)
+	}
+	return nil
+}
+
+func (a *Addon) webTokenPath() string { return filepath.Join(a.options.Dir, webTokenFile) }

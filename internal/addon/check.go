@@ -1,0 +1,174 @@
+package addon
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// Limits of what may be written.
+const (
+	maxTitle = 100    // characters of a name
+	maxText  = 10_000 // characters of an owner's own text
+	maxNote  = 500    // characters of a note
+)
+
+var (
+	clientIDPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{4,254}$`)
+	providerIDPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+	schemePattern      = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,63}$`)
+	packageNamePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
+	domainPattern      = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
+	numberPattern      = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$`)
+	secretPattern      = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|"private_key"|\b(cas|csk)_[0-9A-Za-z]{43}`)
+)
+
+// commonSchemes belong to everybody, so an app can't be opened by them.
+var commonSchemes = []string{"http", "https", "file", "ftp", "mailto", "tel", "sms", "data", "javascript", "about", "blob", "content", "intent", "market"}
+
+// checkTitle holds a name that people read to one line of visible text.
+func checkTitle(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	if problem := checkLine(text, maxTitle); problem != "" {
+		return "", problem
+	}
+	return text, ""
+}
+
+// checkLine refuses what is no single line of text that both engines can store,
+// and what must not be public.
+func checkLine(text string, limit int) (problem string) {
+	switch {
+	case !utf8.ValidString(text):
+		return "It is not UTF-8 text"
+	case utf8.RuneCountInString(text) > limit:
+		return fmt.Sprintf("It is longer than %d characters", limit)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return "It has line breaks or other control characters"
+	}
+	return checkNoSecret(text)
+}
+
+// checkNoSecret refuses a secret where everybody could read it.
+func checkNoSecret(text string) (problem string) {
+	if secretPattern.MatchString(text) {
+		return "This looks like a secret, and everybody can read the public settings"
+	}
+	return ""
+}
+
+// checkOwnText holds the value of an owner's own key.
+func checkOwnText(text string) (value, problem string) {
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return "", "It is not UTF-8 text, or it contains a NUL character"
+	case utf8.RuneCountInString(text) > maxText:
+		return "", fmt.Sprintf("It is longer than %d characters", maxText)
+	}
+	return text, checkNoSecret(text)
+}
+
+func checkClientID(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	if text != "" && !clientIDPattern.MatchString(text) {
+		return "", "A client ID is 5 to 255 letters, digits, dots, dashes and underscores, like 1234567890-abcdef.apps.idp.example"
+	}
+	return text, checkNoSecret(text)
+}
+
+func checkProviderID(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	if text != "" && !providerIDPattern.MatchString(text) {
+		return "", "An app ID is 1 to 128 letters, digits, dots, dashes, colons and underscores; copy it from the provider's dashboard"
+	}
+	return text, checkNoSecret(text)
+}
+
+func checkScheme(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return "", ""
+	case strings.Contains(text, ":") || strings.Contains(text, "/"):
+		return "", "Write the scheme alone, without :// and what follows: myapp, not myapp://"
+	case !schemePattern.MatchString(text):
+		return "", "A scheme begins with a letter and has lower-case letters, digits, +, . and - only, like myapp"
+	case slices.Contains(commonSchemes, text):
+		return "", "The scheme " + text + " belongs to everybody; use the messenger app's own"
+	}
+	return text, ""
+}
+
+func checkPackageName(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	if text != "" && (len(text) > 255 || !packageNamePattern.MatchString(text)) {
+		return "", "An application ID has two or more parts with dots between them, like com.example.app; each part begins with a letter and has letters, digits and underscores only"
+	}
+	return text, ""
+}
+
+func checkDomain(text string) (value, problem string) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	switch {
+	case text == "":
+		return "", ""
+	case strings.Contains(text, "://"):
+		return "", "Write the domain alone, without https://: chat.example.com"
+	case strings.ContainsAny(text, "/:@?#"):
+		return "", "Write the domain alone, without a path, a port or an account: chat.example.com"
+	}
+	if _, err := netip.ParseAddr(text); err == nil {
+		return "", "This is an IP address; deep links need a domain, like chat.example.com"
+	}
+	ascii, err := idna.Lookup.ToASCII(text)
+	if err != nil || len(ascii) > 253 || !domainPattern.MatchString(ascii) {
+		return "", "This is no domain; write it like chat.example.com"
+	}
+	return ascii, ""
+}
+
+// checkSwitch reads a switch: 1, 0, true or false in any case of letters.
+func checkSwitch(text string) (on bool, problem string) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "1", "true":
+		return true, ""
+	case "0", "false":
+		return false, ""
+	}
+	return false, "It is on or off: 1, 0, true or false"
+}
+
+func checkBool(text string) (value, problem string) {
+	on, problem := checkSwitch(text)
+	return strconv.FormatBool(on), problem
+}
+
+func checkFlag(text string) (value, problem string) {
+	on, problem := checkSwitch(text)
+	return flag(on), problem
+}
+
+// flag is a switch as spec 2.6 writes it.
+func flag(on bool) string {
+	if on {
+		return "1"
+	}
+	return "0"
+}
+
+// checkNumber keeps a number as it was written, in a form that every reader of
+// JSON gives back without loss.
+func checkNumber(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	if !numberPattern.MatchString(text) {
+		return "", "A number has up to 15 digits, with a point and up to 15 more, like 12 or -0.5"
+	}
+	return text, ""
+}

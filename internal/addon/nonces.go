@@ -1,0 +1,48 @@
+package addon
+
+import (
+	"sync"
+	"time"
+)
+
+// nonce names a signed call: nonces of different pairs don't meet.
+type nonce struct {
+	credential int64
+	text       string
+}
+
+// nonces remembers the nonces of calls that were good, until their time is out of
+// the window: at most twice [SignedWindow], ten minutes. Only who holds a secret
+// can add to it.
+type nonces struct {
+	mu    sync.Mutex
+	until map[nonce]time.Time
+	swept time.Time
+}
+
+// add remembers a nonce and tells whether it was new.
+func (n *nonces) add(one nonce, now, until time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.until == nil {
+		n.until = make(map[nonce]time.Time)
+	}
+	if now.Sub(n.swept) >= time.Minute {
+		n.sweep(now)
+	}
+	// A time that is just within the window is still good at its end.
+	if end, known := n.until[one]; known && !now.After(end) {
+		return false
+	}
+	n.until[one] = until
+	return true
+}
+
+func (n *nonces) sweep(now time.Time) {
+	n.swept = now
+	for one, end := range n.until {
+		if now.After(end) {
+			delete(n.until, one)
+		}
+	}
+}

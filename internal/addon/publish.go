@@ -1,0 +1,143 @@
+package addon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Publication is the result of a publish.
+type Publication struct {
+	// Version is what is served now.
+	Version Version
+	// Nothing tells that the draft was already what is served; no version was
+	// made.
+	Nothing bool
+	Changes []Change
+	// Warnings are the problems that did not stop it.
+	Warnings []Problem
+}
+
+// Publish makes the draft the version that is served. Errors:
+//
+//   - kind Invalid, code settings_invalid: the draft has problems that are errors;
+//     Fields names them by key;
+//   - kind Precondition, code settings_changed: the draft is not the one of the
+//     revision that the caller has seen; 0 is "whatever it is".
+func (a *Addon) Publish(ctx context.Context, actor people.Actor, revision int64, note string) (Publication, error) {
+	return a.publish(ctx, actor, note, func(tx *addondb.DB, _ addondb.Version) (publishing, error) {
+		current, err := tx.Revision(ctx)
+		if err != nil {
+			return publishing{}, err
+		}
+		if revision != 0 && revision != current {
+			return publishing{}, errSettingsChanged
+		}
+		rows, err := tx.Settings(ctx)
+		return publishing{values: valuesOf(rows)}, err
+	})
+}
+
+// publishing is what is to be published.
+type publishing struct {
+	values values
+	// restored is the version that it comes from, 0 for the draft.
+	restored int64
+}
+
+// publish makes a version of what choose gives it, in one transaction, and serves
+// it before it returns.
+func (a *Addon) publish(ctx context.Context, actor people.Actor, note string,
+	choose func(*addondb.DB, addondb.Version) (publishing, error),
+) (Publication, error) {
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return Publication{}, err
+	}
+	note, err := checkNote(note)
+	if err != nil {
+		return Publication{}, err
+	}
+	var result Publication
+	err = a.db.Tx(ctx, func(tx *addondb.DB) error {
+		if _, err := tx.LockDraft(ctx); err != nil {
+			return err
+		}
+		last, err := tx.LastVersion(ctx)
+		if err != nil {
+			return err
+		}
+		chosen, err := choose(tx, last)
+		if err != nil {
+			return err
+		}
+		result, err = a.publishChosen(ctx, tx, actor, note, last, chosen)
+		return err
+	})
+	if err != nil {
+		return Publication{}, err
+	}
+	a.serveNow(ctx)
+	return result, nil
+}
+
+func (a *Addon) publishChosen(ctx context.Context, tx *addondb.DB, actor people.Actor, note string, last addondb.Version, chosen publishing) (Publication, error) {
+	packages, err1 := tx.Packages(ctx)
+	accounts, err2 := readAccounts(ctx, tx)
+	if err := errors.Join(err1, err2); err != nil {
+		return Publication{}, err
+	}
+	result := Publication{Version: versionOf(last), Changes: changes(valuesOf(last.Settings.V), chosen.values, accounts)}
+	if result.Nothing = len(result.Changes) == 0; result.Nothing {
+		return result, nil
+	}
+	problems := map[string]string{}
+	for _, p := range problemsOf(chosen.values, packages) {
+		if p.Severity == SeverityError {
+			problems[p.Key] = p.Text
+		} else {
+			result.Warnings = append(result.Warnings, p)
+		}
+	}
+	if len(problems) > 0 {
+		return Publication{}, refused(problems)
+	}
+	next := a.newVersion(actor, last.Number+1, note, chosen)
+	if err := tx.AddVersion(ctx, next); err != nil {
+		return Publication{}, err
+	}
+	result.Version = versionOf(next)
+	return result, a.auditVersion(ctx, tx, actor, next)
+}
+
+func (a *Addon) auditVersion(ctx context.Context, tx *addondb.DB, actor people.Actor, v addondb.Version) error {
+	event := people.Event{Action: "settings.publish", Subject: fmt.Sprintf("version %d", v.Number), Detail: v.Note, After: fmt.Sprintf("version %d", v.Number)}
+	if v.Number > 1 {
+		event.Before = fmt.Sprintf("version %d", v.Number-1)
+	}
+	if v.Restored != 0 {
+		event.Action, event.After = "settings.rollback", fmt.Sprintf("version %d, with the values of version %d", v.Number, v.Restored)
+	}
+	return a.audit(ctx, tx, actor, event)
+}
+
+func (a *Addon) newVersion(actor people.Actor, number int64, note string, p publishing) addondb.Version {
+	return addondb.Version{
+		Number: number, PublishedAt: a.timestamp(), ActorKind: string(actor.Kind), Actor: actor.ID, Face: string(actor.Face),
+		Note: note, Restored: p.restored, Settings: sqldb.JSON[[]addondb.Setting]{V: p.values.rows()}, Body: string(publicBody(p.values)),
+	}
+}
+
+func checkNote(note string) (string, error) {
+	note = strings.TrimSpace(note)
+	if !utf8.ValidString(note) || utf8.RuneCountInString(note) > maxNote || strings.ContainsFunc(note, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' }) {
+		return "", refused(map[string]string{"note": fmt.Sprintf("A note is up to %d characters of text", maxNote)})
+	}
+	return note, nil
+}

@@ -1,0 +1,216 @@
+package addon
+
+import (
+	"bytes"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxServiceAccount is the size of the largest file that is looked at, in bytes;
+// real ones have 2 to 3 KB.
+const maxServiceAccount = 64 << 10
+
+// serviceAccountType is the type of the right file (spec 2.6).
+const serviceAccountType = "service_account"
+
+// minKeyBits is the shortest RSA key that counts.
+const minKeyBits = 2048
+
+var accountEmailPattern = regexp.MustCompile(`^[^@\s]{1,128}@[A-Za-z0-9.-]{1,190}$`)
+
+// inspected is what was found in a file that is offered as a service account.
+type inspected struct {
+	Type        string `json:"type"`
+	ClientEmail string `json:"client_email"`
+	PrivateKey  string `json:"private_key"`
+	ProjectID   string `json:"project_id"`
+
+	fingerprint string
+	checks      []FileCheck
+}
+
+func (i *inspected) note(ok bool, right, wrong string) bool {
+	text := right
+	if !ok {
+		text = wrong
+	}
+	i.checks = append(i.checks, FileCheck{ok, text})
+	return ok
+}
+
+func (i *inspected) ok() bool { return i.problem() == "" }
+
+// problem is the first thing that is wrong, "" when all is right.
+func (i *inspected) problem() string {
+	for _, c := range i.checks {
+		if !c.OK {
+			return c.Text
+		}
+	}
+	return ""
+}
+
+// inspect looks at a file and names the common wrong ones.
+func inspect(file []byte) *inspected {
+	i := &inspected{}
+	file = bytes.TrimPrefix(bytes.TrimSpace(file), []byte("\xef\xbb\xbf"))
+	if len(file) > maxServiceAccount {
+		i.note(false, "", "The file is larger than 64 KB; a service-account file has 2 to 3 KB")
+		return i
+	}
+	if wrong := noJSON(file); wrong != "" {
+		i.note(false, "", wrong)
+		return i
+	}
+	members := map[string]jsontext.Value{}
+	if err := json.Unmarshal(file, &members); err != nil {
+		i.note(false, "", notObject(file))
+		return i
+	}
+	i.note(true, "It is a JSON object", "")
+	if wrong := wrongFile(members); wrong != "" {
+		i.note(false, "", wrong)
+		return i
+	}
+	if err := json.Unmarshal(file, i); err != nil {
+		i.note(false, "", "type, client_email, private_key and project_id must be strings")
+		return i
+	}
+	i.inspectMembers()
+	return i
+}
+
+func (i *inspected) inspectMembers() {
+	if !i.note(i.Type == serviceAccountType, "Its type is service_account", wrongType(i.Type)) {
+		return
+	}
+	i.note(accountEmailPattern.MatchString(i.ClientEmail), "It has a client_email", "client_email is missing or is no e-mail address; take the file as the cloud console gives it")
+	if len(i.ProjectID) > 128 || strings.ContainsAny(i.ProjectID, "\x00\n\r\t<>") {
+		i.note(false, "", "project_id is no project's name")
+	}
+	key, err := parseKey(i.PrivateKey)
+	if !i.note(err == nil, "Its private_key can be read", "private_key is not usable: "+text(err)+"; take the file as the cloud console gives it, unchanged") {
+		return
+	}
+	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if i.note(err == nil, "The key has a fingerprint", "private_key is not usable") {
+		sum := sha256.Sum256(public)
+		i.fingerprint = hex.EncodeToString(sum[:8])
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// parseKey reads the private key. Its errors never quote what they read.
+func parseKey(text string) (*rsa.PrivateKey, error) {
+	if text == "" {
+		return nil, errors.New("it is missing")
+	}
+	block, rest := pem.Decode([]byte(text))
+	if block == nil {
+		return nil, errors.New("it is no PEM block that begins with -----BEGIN PRIVATE KEY-----")
+	}
+	if len(bytes.TrimSpace(rest)) > 0 {
+		return nil, errors.New("something follows the PEM block")
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil && block.Type == "RSA PRIVATE KEY" {
+		return longEnough(key)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, errors.New("it is damaged")
+	}
+	key, ok := parsed.(*rsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("it is no RSA key")
+	}
+	return longEnough(key)
+}
+
+func longEnough(key *rsa.PrivateKey) (*rsa.PrivateKey, error) {
+	if key.N.BitLen() < minKeyBits {
+		return nil, errors.New("its RSA key is shorter than 2048 bits")
+	}
+	return key, nil
+}
+
+// noJSON names files that are no JSON at all, "" for what may be.
+func noJSON(file []byte) string {
+	switch {
+	case len(file) == 0:
+		return "The file is empty"
+	case bytes.HasPrefix(file, []byte("bplist")), bytes.HasPrefix(file, []byte("<")) && bytes.Contains(file, []byte("plist")):
+		return "This is the mobile configuration file for iOS (GoogleService-Info.plist), not the service account"
+	case bytes.HasPrefix(file, []byte("<")):
+		return "This is a web page or another XML file, not the service account"
+	case bytes.HasPrefix(file, []byte("-----BEGIN")):
+		return "This is a key alone (a .pem or .p8 file), not the service account; take the JSON file that holds it"
+	case bytes.HasPrefix(file, []byte("AIza")):
+		return "This is an API key, not the service account"
+	case bytes.HasPrefix(file, []byte{0x30, 0x82}):
+		return "This is a key in another format (a .p12 file), not the service account; make a key of the type JSON"
+	}
+	return ""
+}
+
+// notObject says why a file could not be read as a JSON object.
+func notObject(file []byte) string {
+	value := jsontext.Value(file)
+	if value.IsValid() && value.Kind() != jsontext.KindBeginObject {
+		return "This is JSON but no object; a service-account file begins with {"
+	}
+	return "This is not valid JSON; was it cut off or changed in an editor?"
+}
+
+// wrongFile recognises other JSON files of the same consoles by their members.
+func wrongFile(members map[string]jsontext.Value) string {
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if _, there := members[name]; !there {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("project_info") || has("client", "configuration_version"):
+		return "This is the mobile configuration file (google-services.json), not the service account"
+	case has("installed") || has("web"):
+		return "This is an OAuth client file, not the service account"
+	case has("client_id", "client_secret") && !has("type"):
+		return "This is an OAuth client file, not the service account"
+	case has("apiKey"):
+		return "This is the configuration of a web app, not the service account"
+	case has("store"):
+		return "This is the product map, not the service account"
+	case has("keys"):
+		return "This is a set of public keys, not the service account"
+	}
+	return ""
+}
+
+func wrongType(found string) string {
+	switch found {
+	case "":
+		return "type is missing; a service-account file has the type service_account"
+	case "authorized_user":
+		return "This is the sign-in of a person (authorized_user), not the service account"
+	case "external_account":
+		return "This is a federated identity without a key (external_account); make a key of the type JSON for the service account"
+	}
+	return "type is not service_account; this is another file"
+}

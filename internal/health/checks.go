@@ -1,0 +1,176 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Place is where a service lives, and how its commands begin.
+type Place struct {
+	// Dir is the data folder.
+	Dir string
+	// KeyFile is the path of the key file, "" when it is given by the environment.
+	KeyFile string
+	// Migrate is the command that brings the tables to this version.
+	Migrate string
+	Now     time.Time
+}
+
+// minFree is the free room of a disk, in bytes, under which it is worth a warning;
+// without any, writes fail.
+const (
+	minFree  = 500 << 20
+	someFree = 20 << 20
+)
+
+// Folder looks at who may enter the data folder, and at its disk.
+func Folder(p Place) []Finding {
+	return []Finding{folderMode(p), keyFileMode(p), freeDisk(p)}
+}
+
+func folderMode(p Place) Finding {
+	const name = "data folder"
+	info, err := os.Stat(p.Dir)
+	switch {
+	case err != nil:
+		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be looked at (%v)", p.Dir, lastOf(err)),
+			"Everything the service keeps is in it.", "Name the right folder with --data."}
+	case !info.IsDir():
+		return Finding{name, Fail, p.Dir + " is no folder", "Everything the service keeps is in it.", "Name the right folder with --data."}
+	case info.Mode().Perm()&0o077 != 0:
+		return Finding{name, Warn, fmt.Sprintf("Other users of this machine can enter %s (mode %04o)", p.Dir, info.Mode().Perm()),
+			"It holds the key file and the database.", "chmod 700 " + p.Dir}
+	}
+	probe, err := os.CreateTemp(p.Dir, ".doctor-*")
+	if err != nil {
+		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be written (%v)", p.Dir, lastOf(err)),
+			"Nothing can be saved and no backup made.", "Make it writable for the user that runs the service."}
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	return good(name, fmt.Sprintf("The data folder %s is private and can be written", p.Dir))
+}
+
+func keyFileMode(p Place) Finding {
+	const name = "key file"
+	if p.KeyFile == "" {
+		return good(name, "The key is given by the environment")
+	}
+	info, err := os.Stat(p.KeyFile)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return Finding{name, Warn, fmt.Sprintf("There is no key file %s", p.KeyFile), "Secrets in the database can't be read without it.",
+			"A first run makes it. If the database has content, put the file back from a backup."}
+	case err != nil:
+		return Finding{name, Fail, fmt.Sprintf("The key file %s can't be looked at (%v)", p.KeyFile, lastOf(err)),
+			"Secrets in the database can't be read without it.", "Make it readable for the user that runs the service."}
+	case info.Mode().Perm()&0o077 != 0:
+		return Finding{name, Fail, fmt.Sprintf("Other users of this machine can read the key file (mode %04o)", info.Mode().Perm()),
+			"Whoever has it and the database has every secret.", "chmod 600 " + p.KeyFile}
+	}
+	return good(name, "The key file is there and private")
+}
+
+func freeDisk(p Place) Finding {
+	const name = "disk"
+	free, err := freeBytes(p.Dir)
+	switch {
+	case err != nil:
+		return Finding{name, Warn, "The free room of the disk can't be found out (" + lastOf(err).Error() + ")", "A full disk stops all writes.", "Look at it with: df -h " + p.Dir}
+	case free < someFree:
+		return Finding{name, Fail, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Make room on it."}
+	case free < minFree:
+		return Finding{name, Warn, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Make room on it."}
+	}
+	return good(name, fmt.Sprintf("The disk has %d MB left", free>>20))
+}
+
+// Database looks at whether the database answers, is whole and has the tables of
+// this version. ok tells whether it is worth to ask it more.
+func Database(ctx context.Context, db *sqldb.DB, p Place) (findings []Finding, ok bool) {
+	const name = "database"
+	if err := db.Ping(ctx); err != nil {
+		return []Finding{{name, Fail, "The database does not answer: " + sentence(err), "Nothing can be read or written.", "Check that it runs and that --db and --data are right."}}, false
+	}
+	findings = append(findings, integrity(ctx, db))
+	state, err := db.State(ctx)
+	tables := good("tables", "The tables are of this version")
+	switch {
+	case err != nil:
+		tables = Finding{"tables", Fail, "The tables' version can't be read: " + sentence(err), "The service does not start like this.", "Check the database."}
+	case state == sqldb.StateEmpty:
+		tables = Finding{"tables", Warn, "There are no tables yet", "The service has not been set up.", p.Migrate}
+	case state == sqldb.StateOlder:
+		tables = Finding{"tables", Fail, "The tables are of an older version", "This version can't use them.", p.Migrate}
+	case state == sqldb.StateNewer:
+		tables = Finding{"tables", Fail, "The tables are of a newer version", "This version can't use them.", "Install that version or a later one."}
+	}
+	return append(findings, tables), err == nil && state == sqldb.StateCurrent && findings[0].Level == OK
+}
+
+func integrity(ctx context.Context, db *sqldb.DB) Finding {
+	const name = "database"
+	if db.Engine() != sqldb.SQLite {
+		return good(name, "PostgreSQL answers")
+	}
+	lines, err := sqldb.List(ctx, db.Queries(), sqldb.Value[string], `PRAGMA quick_check(5)`)
+	if err != nil {
+		return Finding{name, Fail, "The database could not be checked: " + sentence(err), "What is in it may be damaged.", "Look at the disk, and restore a backup if this stays."}
+	}
+	if len(lines) != 1 || lines[0] != "ok" {
+		return Finding{name, Fail, "The database file is damaged: " + strings.Join(lines, "; "), "Answers may be wrong and writes may fail.", "Stop the service, keep a copy of the file, and restore the last backup."}
+	}
+	return good(name, "The database answers and is whole")
+}
+
+// Backups looks for the newest backup that a service made before an update.
+func Backups(p Place, prefix string) Finding {
+	const name = "backups"
+	files, err := filepath.Glob(filepath.Join(p.Dir, "backups", prefix+"-*Z.*"))
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".partial") })
+	if err != nil || len(files) == 0 {
+		return good(name, "No backup was needed yet; one is made before every update")
+	}
+	newest := slices.Max(files)
+	info, err := os.Stat(newest)
+	switch {
+	case err != nil || info.Size() == 0:
+		return Finding{name, Warn, "The newest backup, " + filepath.Base(newest) + ", is empty or can't be looked at", "It could not be restored.", "Look at the folder " + filepath.Dir(newest) + "."}
+	case info.Mode().Perm()&0o077 != 0:
+		return Finding{name, Warn, "Other users of this machine can read the newest backup", "It holds what the database holds.", "chmod 600 " + newest}
+	}
+	days := int(p.Now.Sub(info.ModTime()).Hours() / 24)
+	return good(name, fmt.Sprintf("The newest backup is %s, %d days old", filepath.Base(newest), max(days, 0)))
+}
+
+// Of turns the error of a check into a finding.
+func Of(name string, err error, why, fix string) Finding {
+	return Finding{name, Fail, sentence(err), why, fix}
+}
+
+// sentence is what an error says to people: our own message, or the fixed one.
+func sentence(err error) string {
+	var ours *countersign.Error
+	if errors.As(err, &ours) && ours.Message != "" {
+		return ours.Message
+	}
+	return "an unexpected error; the log has it"
+}
+
+// lastOf is the last part of a file error: "permission denied".
+func lastOf(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
