@@ -1,0 +1,35 @@
+package people
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func FuzzFoldEmail(f *testing.F) {
+	for _, text := range []string{email, " Ada@Site.EXAMPLE\n", "a@b@c", "@", "ada\x00@site.example", "İ@K.example", "\xff@\xfe"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		folded, err := foldEmail(text)
+		if err != nil {
+			return
+		}
+		if again, err := foldEmail(folded); err != nil || again != folded {
+			t.Errorf("%q folds to %q, and that to %q, %v", text, folded, again, err)
+		}
+		if !utf8.ValidString(folded) || strings.ContainsAny(folded, "\x00 \t\n") || len(folded) > maxEmail {
+			t.Errorf("%q folds to %q, which not every engine can keep", text, folded)
+		}
+	})
+}
+
+func FuzzAgent(f *testing.F) {
+	f.Add("Mozilla/5.0 (X11; Linux)")
+	f.Add("a\x00\xff\u2028b")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := (Origin{Agent: text}).agent(); !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\r\n") || utf8.RuneCountInString(got) > maxAgent {
+			t.Errorf("%q is kept as %q", text, got)
+		}
+	})
+}
