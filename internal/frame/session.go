@@ -24,8 +24,8 @@ const (
 
 // What a session holds.
 const (
-	keyFlash = "flash"
-	keyRenew = "renew"
+	keyFlash   = "flash"
+	keyRenewed = "renewed" // Unix seconds
 	// Of a user whose password was right, before the code.
 	keyHalf       = "half"
 	keyGeneration = "generation"
@@ -106,8 +106,8 @@ func (f *Frame) load(w http.ResponseWriter, r *http.Request) (*Request, error) {
 		return req, err
 	}
 	req.Request = req.WithContext(ctx)
-	if due := f.sessions.GetTime(ctx, keyRenew); req.User.ID != 0 && f.Now().After(due) {
-		f.sessions.Put(ctx, keyRenew, f.Now().Add(renewedAfter))
+	if renewed := time.Unix(f.sessions.GetInt64(ctx, keyRenewed), 0); req.User.ID != 0 && f.Now().Sub(renewed) >= renewedAfter {
+		f.sessions.Put(ctx, keyRenewed, f.Now().Unix())
 	}
 	return req, nil
 }
@@ -143,7 +143,7 @@ func (f *Frame) begin(r *Request, u people.User) error {
 		return err
 	}
 	f.sessions.SetDeadline(ctx, f.Now().Add(longestTime))
-	f.sessions.Put(ctx, keyRenew, f.Now().Add(renewedAfter))
+	f.sessions.Put(ctx, keyRenewed, f.Now().Unix())
 	r.as = u
 	return nil
 }

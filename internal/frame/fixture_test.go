@@ -1,0 +1,234 @@
+package frame_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/web"
+)
+
+const (
+	email    = "ada@site.example"
+	password = "four quiet green words"
+	changed  = "five more quiet green words"
+)
+
+var operator = people.Operator("tester")
+
+// clock is a time that stands still until it is moved.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// site is a frame with a few pages, served over HTTP, on a real database.
+type site struct {
+	*people.People
+	clock    *clock
+	frame    *frame.Frame
+	server   *httptest.Server
+	database *sqldb.DB
+	log      *logged
+	base     string
+}
+
+// logged is what was written to the log.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// engines runs fn with a new site on both engines.
+func engines(t *testing.T, fn func(t *testing.T, s *site)) {
+	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) { fn(t, newSite(t, place, nil)) })
+}
+
+// newSite serves a frame whose options with may change.
+func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
+	t.Helper()
+	box, err := seal.Create(place.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{clock: &clock{at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}, log: &logged{}}
+	s.database, err = sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "people.db"), Schemas: []sqldb.Schema{peopledb.Schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.database.Close() })
+	if err := s.database.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(s.log, nil))
+	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *seal.Box { return box }, s.clock.now, log)
+	o := frame.Options{
+		People: s.People, Log: log, Now: s.clock.now, Brand: "Countersign addon", Command: "countersign addon",
+		Home: "/admin", SignIn: "/admincp/login", Account: "/admincp/me",
+		Menu: []frame.MenuItem{{Label: "Dashboard", Path: "/admin", Icon: "layout-dashboard"}, {Label: "History", Path: "/admin/history", Icon: "history", Group: "App"}},
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(s.log)
+		}
+	})
+	if with != nil {
+		with(&o)
+	}
+	if s.frame, err = frame.New(o); err != nil {
+		t.Fatal(err)
+	}
+	s.base = o.BasePath
+	edge := web.NewEdge(web.Options{Log: log})
+	s.server = httptest.NewServer(frame.StripBase(o.BasePath, edge.Handler(s.mux())))
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+// mux has pages that show and change something, and pages that fail.
+func (s *site) mux() *http.ServeMux {
+	mux := http.NewServeMux()
+	s.frame.Routes(mux)
+	mux.Handle("GET /admin", s.frame.Admin(func(w http.ResponseWriter, r *frame.Request) error {
+		return s.frame.Show(w, r, frame.Page{Title: "Dashboard", Body: frame.Words("signed in as " + r.Actor.ID)})
+	}))
+	mux.Handle("POST /admin", s.frame.Admin(func(w http.ResponseWriter, r *frame.Request) error {
+		in, err := r.PostValues()
+		if err != nil {
+			return err
+		}
+		return s.frame.Redirect(w, r, "/admin", "Kept "+in.Get("name")+".")
+	}))
+	mux.Handle("GET /admin/panic", s.frame.Admin(func(http.ResponseWriter, *frame.Request) error { panic("the cause") }))
+	mux.Handle("GET /admin/broken", s.frame.Admin(func(http.ResponseWriter, *frame.Request) error {
+		return fmt.Errorf("opening: %w", io.ErrUnexpectedEOF)
+	}))
+	mux.Handle("GET /admin/", s.frame.Admin(s.frame.NotFound))
+	return mux
+}
+
+// administrator makes the user that the tests sign in as.
+func (s *site) administrator(t *testing.T) people.User {
+	t.Helper()
+	u, err := s.CreateAdministrator(t.Context(), operator, email, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// browser is somebody with a browser: it keeps cookies and follows no redirect.
+type browser struct {
+	t    *testing.T
+	site *site
+	*http.Client
+}
+
+func (s *site) browser(t *testing.T) *browser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &browser{t: t, site: s, Client: &http.Client{Jar: jar, CheckRedirect: stay}}
+}
+
+// signedIn is a browser in which the administrator is signed in.
+func (s *site) signedIn(t *testing.T) *browser {
+	t.Helper()
+	b := s.browser(t)
+	b.post("/admincp/login", "email", email, "password", password).leadsTo("/admin")
+	return b
+}
+
+func (b *browser) send(method, path string, body io.Reader, headers ...string) *page {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, b.site.server.URL+b.site.base+path, body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := b.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	p := &page{t: b.t, Response: answer, body: string(content), base: b.site.base, name: method + " " + path}
+	p.check()
+	return p
+}
+
+func (b *browser) get(path string, headers ...string) *page {
+	b.t.Helper()
+	return b.send("GET", path, nil, headers...)
+}
+
+// post sends a form as a browser does; names and values take turns.
+func (b *browser) post(path string, namesAndValues ...string) *page {
+	b.t.Helper()
+	form := url.Values{}
+	for i := 0; i < len(namesAndValues); i += 2 {
+		form.Add(namesAndValues[i], namesAndValues[i+1])
+	}
+	return b.send("POST", path, strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
+}
+
+// token is the value of the session cookie, "" without one.
+func (b *browser) token() string {
+	at, err := url.Parse(b.site.server.URL + b.site.base + "/")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range b.Jar.Cookies(at) {
+		if c.Name == "countersign_session" {
+			return c.Value
+		}
+	}
+	return ""
+}
