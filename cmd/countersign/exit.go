@@ -128,6 +128,8 @@ var nextSteps = map[string]string{
 	countersign.CodePurchaseRefunded: "look at it with: countersign store purchase show",
 	"purchase_charged_back":          "look at it with: countersign store purchase show",
 	"purchase_revoked":               "look at it with: countersign store purchase show",
+	"license_ended":                  "look at it with: countersign store license show",
+	countersign.CodeLimitReached:     "move one with: countersign store license move, or allow more with: countersign store item set",
 	"key_unreadable":                 "put the right key file back from a backup, or make a new one with: countersign store rekey",
 	sqldb.CodeBusy:                   "another command is writing; try again when it has ended",
 	"data_folder":                    "make it writable for this user, or name another one with --data",

@@ -102,7 +102,14 @@ func (a *app) printImport(report store.ImportReport, bad *rejects, flags importF
 	for _, part := range []struct {
 		name  string
 		moved store.Moved
-	}{{"workspaces", report.Workspaces}, {"keys", report.Keys}, {"items", report.Items}, {"purchases", report.Purchases}, {"license keys", report.LicenseKeys}, {"licenses", report.Licenses}} {
+		rare  bool // not worth a line when there is none
+	}{
+		{"workspaces", report.Workspaces, false}, {"keys", report.Keys, false}, {"items", report.Items, false},
+		{"purchases", report.Purchases, false}, {"license keys", report.LicenseKeys, true}, {"licenses", report.Licenses, true},
+	} {
+		if part.rare && part.moved == (store.Moved{}) {
+			continue
+		}
 		a.say("%s: %s new, %s changed, %s unchanged", part.name, thousands(part.moved.New), thousands(part.moved.Changed), thousands(part.moved.Same))
 	}
 	if flags.dryRun && report.Bad == 0 {

@@ -10,8 +10,8 @@ import (
 
 func newItem(a *app) *cobra.Command {
 	return newGroup(&cobra.Command{
-		Use: "item", Short: "What is sold: list, show (they come in by: store import)", SuggestionsMinimumDistance: 2,
-	}, newItemList(a), newItemShow(a))
+		Use: "item", Short: "What is sold: list, show, set what its licenses may be for (items come in by: store import)", SuggestionsMinimumDistance: 2,
+	}, newItemList(a), newItemShow(a), newItemSet(a))
 }
 
 // itemJSON is an item as --json prints it: the item as the API prints it, and
@@ -21,10 +21,11 @@ type itemJSON struct {
 	Kind      string `json:"kind"`
 	Support   bool   `json:"support"`
 	countersign.Item
+	Licensing store.Licensing `json:"licensing"`
 }
 
 func jsonOfItem(i store.Item, workspace string) itemJSON {
-	return itemJSON{Workspace: workspace, Kind: string(i.Kind), Support: i.Support, Item: i.Item}
+	return itemJSON{Workspace: workspace, Kind: string(i.Kind), Support: i.Support, Item: i.Item, Licensing: i.Licensing}
 }
 
 // usernames maps the ids of all workspaces to their usernames.

@@ -38,7 +38,7 @@ func itemPairs(i store.Item, workspace string) []pair {
 		}
 		return *link
 	}
-	return []pair{
+	return append([]pair{
 		{"Id", idText(i.ID)}, {"Workspace", workspace}, {"Name", i.Name}, {"Kind", string(i.Kind)}, {"Version", string(i.Version)},
 		{"Category", i.Category}, {"Sub-category", i.SubCategory}, {"Options", strings.Join(i.Options, ", ")},
 		{"Tags", strings.Join(i.Tags, ", ")}, {"Description", i.Description},
@@ -47,5 +47,5 @@ func itemPairs(i store.Item, workspace string) []pair {
 		{"Thumbnail", i.Media.Thumbnail}, {"Preview image", optional(i.Media.PreviewImage)},
 		{"Preview video", optional(i.Media.PreviewVideo)}, {"Preview audio", optional(i.Media.PreviewAudio)},
 		{"Screenshots", strings.Join(i.Media.Screenshots, " ")},
-	}
+	}, licensingPairs(i.Licensing)...)
 }

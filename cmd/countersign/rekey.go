@@ -38,9 +38,12 @@ open any more are dropped: these keys can't be shown again. No server may run on
 }
 
 func (a *app) confirmRekey(ctx context.Context, plan store.RekeyPlan) error {
-	if len(plan.Dropped) == 0 {
+	if plan.LicenseKey != "" {
+		a.say("The key that signs licenses is lost. Those it has signed stay good; a new key will sign, so build apps with the new key set.")
+	}
+	if len(plan.Dropped) == 0 && plan.LicenseKey == "" {
 		a.say("Nothing would be dropped.")
-	} else {
+	} else if len(plan.Dropped) > 0 {
 		a.say("%s on working, but can't be shown again:", count(len(plan.Dropped), "key goes", "keys go"))
 	}
 	for _, k := range plan.Dropped {
@@ -52,10 +55,12 @@ func (a *app) confirmRekey(ctx context.Context, plan store.RekeyPlan) error {
 // rekeyJSON is what rekey did, as --json prints it.
 type rekeyJSON struct {
 	Dropped []keyJSON `json:"dropped"`
+	// LicenseKey is the kid of the key for licenses that was lost.
+	LicenseKey string `json:"license_key,omitempty"`
 }
 
 func (a *app) printRekey(done store.RekeyPlan, dir string) error {
-	out := rekeyJSON{Dropped: []keyJSON{}}
+	out := rekeyJSON{Dropped: []keyJSON{}, LicenseKey: done.LicenseKey}
 	for _, k := range done.Dropped {
 		out.Dropped = append(out.Dropped, jsonOfKey(k, a.now()))
 	}

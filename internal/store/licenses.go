@@ -331,3 +331,33 @@ func (s *Store) issuer(address string, keys *licenseKeys) string {
 	}
 	return "urn:countersign:" + keys.signer.ID()
 }
+
+// LicenseFilter narrows a list of licenses; zero values narrow nothing.
+type LicenseFilter struct {
+	Workspace string
+	Item      int64
+	// Code is a purchase code.
+	Code  string
+	Limit int
+}
+
+// Licenses calls fn with licenses, the newest first, for the operator.
+func (s *Store) Licenses(ctx context.Context, a people.Actor, f LicenseFilter, fn func(License) error) error {
+	if err := may(a, manage); err != nil {
+		return err
+	}
+	filter := storedb.LicenseFilter{Workspace: f.Workspace, Item: f.Item, Limit: f.Limit}
+	if f.Workspace != "" {
+		if _, err := s.Workspace(ctx, a, f.Workspace); err != nil {
+			return err
+		}
+	}
+	if f.Code != "" {
+		p, err := s.ShowPurchase(ctx, a, f.Code)
+		if err != nil {
+			return err
+		}
+		filter.Purchase = &p.Purchase.Digest
+	}
+	return s.db.Licenses(ctx, filter, fn)
+}

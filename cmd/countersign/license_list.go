@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/countersign/countersign/internal/store"
+	"github.com/spf13/cobra"
+)
+
+// licenseListFlags narrow a list of licenses.
+type licenseListFlags struct {
+	workspace, code string
+	item            int64
+	limit           int
+}
+
+func newLicenseList(a *app) *cobra.Command {
+	var flags licenseListFlags
+	c := &cobra.Command{
+		Use: "list", Short: "List licenses, newest first", Args: none,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if flags.limit < 0 || flags.item < 0 {
+				return usage(c, "--limit and --item can't be negative")
+			}
+			return a.withStore(c, func(ctx context.Context, s *store.Store) error { return a.listLicenses(ctx, s, flags) })
+		},
+	}
+	fs := c.Flags()
+	fs.StringVar(&flags.workspace, "workspace", "", "only licenses of the workspace with this `username`")
+	fs.Int64Var(&flags.item, "item", 0, "only licenses of the item with this `id`")
+	fs.StringVar(&flags.code, "code", "", "only licenses of the purchase with this `code`")
+	fs.IntVar(&flags.limit, "limit", 50, "how many at most; 0 for all")
+	return c
+}
+
+func (a *app) listLicenses(ctx context.Context, s *store.Store, flags licenseListFlags) error {
+	filter := store.LicenseFilter{Workspace: flags.workspace, Item: flags.item, Code: flags.code, Limit: flags.limit}
+	l := a.newList("ID", "DOMAIN", "STATE", "CODE", "ITEM", "LICENSE", "ISSUED", "ENDED")
+	err := s.Licenses(ctx, operator(), filter, func(one store.License) error {
+		return l.add(jsonOfLicense(one), one.License.ID, licenseDomain(one), licenseState(one), one.Code,
+			strconv.FormatInt(one.ItemID, 10), one.Purchase.License, day(one.IssuedAt), day(one.EndedAt))
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.end("There is no such license."); err != nil {
+		return err
+	}
+	if l.rows > 0 && l.rows == flags.limit {
+		a.say("These are the newest %d; there may be more: --limit 0 lists all.", l.rows)
+	}
+	return nil
+}
