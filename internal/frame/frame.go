@@ -45,6 +45,14 @@ type Options struct {
 	Origin string
 	// Secure says that the base URL is https.
 	Secure bool
+	// Installed tells whether there are tables for users and sessions; nil means
+	// that there always are. Until then every page leads to set-up help.
+	Installed func() bool
+	// UpdatePage is the path of the page that installs; "" is none.
+	UpdatePage string
+	// SetupFile is the name of the file in the data folder that holds the set-up
+	// token.
+	SetupFile string
 	// CheckupBanner gives what every page of somebody who is signed in has to
 	// say at its top; nil is nothing.
 	CheckupBanner func(ctx context.Context) []Banner
@@ -105,6 +113,9 @@ func New(o Options) (*Frame, error) {
 	}
 	return f, nil
 }
+
+// installed tells whether People can be asked.
+func (f *Frame) installed() bool { return f.Installed == nil || f.Installed() }
 
 // beside gives the path of a shared page: in the folder of the sign-in page.
 func (f *Frame) beside(name string) string { return path.Join(path.Dir(f.SignIn), name) }

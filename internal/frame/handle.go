@@ -64,17 +64,25 @@ func (f *Frame) turnAway(w http.ResponseWriter, r *Request) error {
 		return &countersign.Error{Kind: countersign.KindUnauthorized, Code: "sign_in_needed",
 			Message: "Nobody is signed in. Sign in at " + f.URL(f.SignIn) + " and send the session's cookie."}
 	}
-	exists, err := f.People.HasAdministrator(r.Context())
+	ready, err := f.hasAdministrator(r)
 	if err != nil {
 		return err
 	}
-	if !exists {
+	if !ready {
 		return f.Redirect(w, r, f.beside("setup"), "")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return f.Redirect(w, r, f.SignIn, "Nothing was saved: nobody is signed in any more. Sign in and try again.")
 	}
 	return f.Redirect(w, r, f.SignIn+"?next="+url.QueryEscape(r.URL.RequestURI()), "")
+}
+
+// hasAdministrator tells whether there is somebody who could sign in.
+func (f *Frame) hasAdministrator(r *Request) (bool, error) {
+	if !f.installed() {
+		return false, nil
+	}
+	return f.People.HasAdministrator(r.Context())
 }
 
 // wantsJSON tells whether the client asks for JSON rather than for a page.

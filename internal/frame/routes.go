@@ -12,15 +12,15 @@ func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+f.beside("assets")+"/{hash}/{file}", f.edge.Wrap(f.serveAsset))
 
 	mux.Handle("GET "+f.SignIn, f.Public(f.showSignIn))
-	mux.Handle("POST "+f.SignIn, f.Public(f.signIn))
-	mux.Handle("GET "+f.beside("2fa"), f.Public(f.showCode))
-	mux.Handle("POST "+f.beside("2fa"), f.Public(f.signInCode))
-	mux.Handle("GET "+f.beside("link"), f.Public(f.showLink))
-	mux.Handle("POST "+f.beside("link"), f.Public(f.signInByLink))
+	mux.Handle("POST "+f.SignIn, f.Public(f.onceInstalled(f.signIn)))
+	mux.Handle("GET "+f.beside("2fa"), f.Public(f.onceInstalled(f.showCode)))
+	mux.Handle("POST "+f.beside("2fa"), f.Public(f.onceInstalled(f.signInCode)))
+	mux.Handle("GET "+f.beside("link"), f.Public(f.onceInstalled(f.showLink)))
+	mux.Handle("POST "+f.beside("link"), f.Public(f.onceInstalled(f.signInByLink)))
 	mux.Handle("GET "+f.beside("setup"), f.Public(f.showSetup))
-	mux.Handle("POST "+f.beside("setup"), f.Public(f.setup))
+	mux.Handle("POST "+f.beside("setup"), f.Public(f.onceInstalled(f.setup)))
 	mux.Handle("GET "+f.beside("logout"), f.Public(f.to(f.Home)))
-	mux.Handle("POST "+f.beside("logout"), f.Public(f.signOut))
+	mux.Handle("POST "+f.beside("logout"), f.Public(f.onceInstalled(f.signOut)))
 
 	security, sessions := f.security(), f.Account+"/sessions"
 	mux.Handle("GET "+f.Account, f.Admin(f.to(security)))
@@ -47,6 +47,16 @@ func (f *Frame) security() string { return f.Account + "/security" }
 // somebody loads again.
 func (f *Frame) to(path string) Handler {
 	return func(w http.ResponseWriter, r *Request) error { return f.Redirect(w, r, path, "") }
+}
+
+// onceInstalled keeps a shared page from asking People before there are tables.
+func (f *Frame) onceInstalled(h Handler) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		if !f.installed() {
+			return f.Redirect(w, r, f.beside("setup"), "")
+		}
+		return h(w, r)
+	}
 }
 
 func (f *Frame) serveAsset(w http.ResponseWriter, r *http.Request) error {

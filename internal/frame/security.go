@@ -51,13 +51,23 @@ func aboutPassword(err error) error {
 func (f *Frame) totpPage(setup *people.TOTPSetup, errs Errors) (Page, error) {
 	view := totpSetup{Errors: errs}
 	if setup != nil {
-		image, err := qrcode.Encode(setup.URI, qrcode.Medium, 400)
+		image, err := qrImage(setup.URI)
 		if err != nil {
 			return Page{}, err
 		}
 		view.Secret, view.QR = setup.Secret, "data:image/png;base64,"+base64.StdEncoding.EncodeToString(image)
 	}
 	return Page{Title: "Turn on two-step sign-in", Body: totpView(f, view), Crumbs: f.securityCrumbs()}, nil
+}
+
+// qrImage draws a QR code as a PNG, without a margin.
+func qrImage(text string) ([]byte, error) {
+	code, err := qrcode.New(text, qrcode.Medium)
+	if err != nil {
+		return nil, err
+	}
+	code.DisableBorder = true
+	return code.PNG(400)
 }
 
 // totpSetup is what the page about a new authenticator shows. Secret and QR are
@@ -73,9 +83,6 @@ func (f *Frame) securityCrumbs() []Link {
 
 func (f *Frame) beginTOTP(w http.ResponseWriter, r *Request) error {
 	setup, err := f.People.BeginTOTP(r.Context(), r.Actor, f.Brand)
-	if errs, ok := FormErrors(err); ok {
-		return f.Redirect(w, r, f.security(), errs[0].Text)
-	}
 	if err != nil {
 		return err
 	}

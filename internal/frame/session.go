@@ -98,7 +98,7 @@ func (f *Frame) load(w http.ResponseWriter, r *http.Request) (*Request, error) {
 	req := &Request{frame: f, From: people.Origin{Addr: web.ClientAddr(w), Agent: r.UserAgent()}}
 	req.Request = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
 	token := ""
-	if c, err := r.Cookie(f.sessions.Cookie.Name); err == nil {
+	if c, err := r.Cookie(f.sessions.Cookie.Name); err == nil && f.installed() {
 		token = c.Value
 	}
 	ctx, err := f.sessions.Load(req.Context(), token)
@@ -115,6 +115,9 @@ func (f *Frame) load(w http.ResponseWriter, r *http.Request) (*Request, error) {
 // save writes the session, if it changed, and its cookie.
 func (f *Frame) save(w http.ResponseWriter, r *Request) error {
 	ctx := r.Context()
+	if !f.installed() {
+		return nil
+	}
 	switch f.sessions.Status(ctx) {
 	case scs.Modified:
 		if r.as.ID == 0 {

@@ -14,9 +14,13 @@ func (f *Frame) setupPage(form setupForm) Page {
 }
 
 func (f *Frame) showSetup(w http.ResponseWriter, r *Request) error {
-	exists, err := f.People.HasAdministrator(r.Context())
+	exists, err := f.hasAdministrator(r)
 	if err != nil {
 		return err
+	}
+	if !f.installed() {
+		return f.Show(w, r, Page{Title: "Run the update first", Bare: true, Wide: true, Body: installFirstView(f),
+			Lead: "The program is here, but nothing is installed yet. The update makes the tables, the settings and the first API key."})
 	}
 	if exists {
 		return f.Show(w, r, Page{Title: "Set up already", Bare: true, Body: setUpAlreadyView(f, r.User.ID != 0),

@@ -24,11 +24,11 @@ func (f *Frame) showSignIn(w http.ResponseWriter, r *Request) error {
 	if r.User.ID != 0 {
 		return f.Redirect(w, r, f.Home, "")
 	}
-	exists, err := f.People.HasAdministrator(r.Context())
+	ready, err := f.hasAdministrator(r)
 	if err != nil {
 		return err
 	}
-	if !exists {
+	if !ready {
 		return f.Redirect(w, r, f.beside("setup"), "")
 	}
 	return f.Show(w, r, f.signInPage(signInForm{Next: f.next(r.URL.Query().Get("next"))}))
