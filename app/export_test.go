@@ -1,0 +1,4 @@
+package app
+
+// ParseSettings is for the fuzz target.
+var ParseSettings = parseSettings
