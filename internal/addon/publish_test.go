@@ -1,0 +1,358 @@
+package addon
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/google/go-cmp/cmp"
+)
+
+func asError(err error, e **countersign.Error) bool { return errors.As(err, e) }
+
+// What apps receive right after the first update: every key of spec 2.5, ids as
+// strings, the switch as a boolean.
+const defaultsServed = `{"appName":"My app","idpIosClientId":"","idpAndroidClientId":"","pushEnabled":false,"pushAppId":"",` +
+	`"pushTimelineAppId":"","streamAppId":"","messengerUrlScheme":"","messengerAndroidPackageId":"","messengerDomain":""}`
+
+func TestDefaultsAreServedAfterTheFirstUpdate(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		if got := string(f.served(t).Settings.JSON); got != defaultsServed {
+			t.Errorf("served %s", got)
+		}
+		if got := string(f.served(t).IAP.JSON); got != `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}` {
+			t.Errorf("iap %s", got)
+		}
+	})
+}
+
+func TestDraftIsServedOnlyOncePublished(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		if got := string(f.served(t).Settings.JSON); got != defaultsServed {
+			t.Errorf("a draft is served: %s", got)
+		}
+		preview, _, err := f.Preview(t.Context(), operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.clock.move(60e9)
+		p := f.mustPublish(t, "a name")
+		want := strings.Replace(defaultsServed, "My app", "Tuneful", 1)
+		if got := f.served(t); string(got.Settings.JSON) != want || got.Version != 2 || string(preview) != want {
+			t.Errorf("served %s, version %d, preview %s", got.Settings.JSON, got.Version, preview)
+		}
+		if p.Version.Number != 2 || p.Version.Note != "a name" || p.Version.Actor != "tester" || !p.Version.At.Equal(noon.Add(60e9)) {
+			t.Errorf("version %+v", p.Version)
+		}
+		wantChange := []Change{{Key: KeyAppName, Label: "App name", Before: "My app", After: "Tuneful"}}
+		if diff := cmp.Diff(wantChange, p.Changes); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestPublishingNothingSaysSo(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		lines := len(f.audits(t))
+		p := f.mustPublish(t, "nothing")
+		if !p.Nothing || p.Version.Number != 1 || len(p.Changes) != 0 {
+			t.Errorf("%+v", p)
+		}
+		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		f.mustSet(t, map[string]string{KeyAppName: "My app"})
+		if p := f.mustPublish(t, "there and back"); !p.Nothing {
+			t.Errorf("%+v", p)
+		}
+		if list, err := f.Versions(t.Context(), operator, 0, 0); err != nil || len(list) != 1 {
+			t.Errorf("%d versions, %v", len(list), err)
+		}
+		if got := len(f.audits(t)); got != lines+2 {
+			t.Errorf("%d lines of audit were written, want the two changes", got-lines)
+		}
+	})
+}
+
+func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
+	cases := []struct {
+		name     string
+		set      map[string]string
+		errors   []string
+		warnings []string
+	}{
+		{"push off without ids", map[string]string{"appName": "a"}, nil, nil},
+		{"push on without an app id", map[string]string{"pushEnabled": "1"}, []string{"pushAppId"}, []string{"pushTimelineAppId"}},
+		{"push on without a timeline id", map[string]string{"pushEnabled": "1", "pushAppId": "a"}, nil, []string{"pushTimelineAppId"}},
+		{"push on with both", map[string]string{"pushEnabled": "1", "pushAppId": "a", "pushTimelineAppId": "b"}, nil, nil},
+		{"no name", map[string]string{"appName": ""}, nil, []string{"appName"}},
+		{"selling without anything", map[string]string{"iapEnabled": "1"}, nil,
+			[]string{"iapProductMapJson", "iapProductMapJson", "iapStorePackageName", "iapStoreServiceAccountJson"}},
+		{"selling with a product for the paid package", map[string]string{
+			"iapEnabled": "1", "iapStorePackageName": "com.example.app", "iapProductMapJson": `{"store":{"gold":1}}`,
+		}, nil, []string{"iapStoreServiceAccountJson"}},
+		{"a product for the free package only", map[string]string{
+			"iapEnabled": "1", "iapStorePackageName": "com.example.app", "iapProductMapJson": `{"store":{"free":2}}`,
+		}, nil, []string{"iapProductMapJson", "iapStoreServiceAccountJson"}},
+		{"not selling", map[string]string{"iapProductMapJson": `{"store":{"free":2}}`}, nil, nil},
+	}
+	engines(t, func(t *testing.T, f *fixture) {
+		f.mustPackage(t, 1, "Gold", true)
+		f.mustPackage(t, 2, "Free", false)
+		clean := map[string]string{
+			"appName": "x", "pushEnabled": "0", "pushAppId": "", "pushTimelineAppId": "", "iapEnabled": "0", "iapStorePackageName": "", "iapProductMapJson": "",
+		}
+		for _, c := range cases {
+			f.mustSet(t, clean)
+			f.mustPublish(t, "")
+			f.mustSet(t, c.set)
+			problems, err := f.Problems(t.Context(), operator)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var errs, warnings []string
+			for _, p := range problems {
+				if p.Severity == SeverityError {
+					errs = append(errs, p.Key)
+				} else {
+					warnings = append(warnings, p.Key)
+				}
+			}
+			slices.Sort(warnings)
+			if !slices.Equal(errs, c.errors) || !slices.Equal(warnings, c.warnings) {
+				t.Errorf("%s: errors %q, warnings %q; want %q, %q", c.name, errs, warnings, c.errors, c.warnings)
+			}
+			before := f.served(t).Version
+			p, err := f.Publish(t.Context(), operator, 0, "")
+			if c.errors != nil {
+				wantFields(t, err, c.errors...)
+				if f.served(t).Version != before {
+					t.Errorf("%s: it was published", c.name)
+				}
+			} else if err != nil || len(p.Warnings) != len(c.warnings) {
+				t.Errorf("%s: %+v, %v", c.name, p, err)
+			}
+		}
+	})
+}
+
+func TestEveryVersionIsKept(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		for _, name := range []string{"One", "Two", "Three"} {
+			f.mustSet(t, map[string]string{KeyAppName: name})
+			f.mustPublish(t, "to "+name)
+		}
+		list, err := f.Versions(ctx, operator, 0, 0)
+		if err != nil || len(list) != 4 || list[0].Note != "to Three" || list[3].Number != 1 {
+			t.Errorf("versions %+v, %v", list, err)
+		}
+		page, err := f.Versions(ctx, operator, 4, 2)
+		if err != nil || len(page) != 2 || page[0].Number != 3 || page[1].Number != 2 {
+			t.Errorf("page %+v, %v", page, err)
+		}
+		two, err := f.Version(ctx, operator, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]Change{{Key: KeyAppName, Label: "App name", Before: "One", After: "Two"}}, two.Changes); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]Change{{Key: KeyAppName, Label: "App name", Before: "Three", After: "Two"}}, two.Back); diff != "" {
+			t.Error(diff)
+		}
+		if !strings.Contains(string(two.Body), `"appName":"Two"`) {
+			t.Errorf("body %s", two.Body)
+		}
+		first, err := f.Version(ctx, operator, 1)
+		if err != nil || len(first.Changes) != 15 || !first.Changes[0].Added {
+			t.Errorf("the first version changed %d settings, %v", len(first.Changes), err)
+		}
+		for _, number := range []int64{0, 5, -1} {
+			_, err := f.Version(ctx, operator, number)
+			wantError(t, err, "version_not_found")
+			_, err = f.Rollback(ctx, operator, number, "")
+			wantError(t, err, "version_not_found")
+		}
+	})
+}
+
+func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		first := f.served(t).Settings
+		f.mustSet(t, map[string]string{KeyAppName: "Two", KeyStreamAppID: "s"})
+		if _, err := f.AddKey(ctx, operator, 0, "theme", TypeText, "dark"); err != nil {
+			t.Fatal(err)
+		}
+		f.mustPublish(t, "")
+		f.mustSet(t, map[string]string{KeyMessengerDomain: "chat.example.com"}) // waits
+		p, err := f.Rollback(ctx, user, 1, "the new name was wrong")
+		if err != nil || p.Version.Number != 3 || p.Version.Restored != 1 || p.Nothing || len(p.Changes) != 3 {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		if got := f.served(t).Settings; !bytes.Equal(got.JSON, first.JSON) || got.ETag != first.ETag {
+			t.Errorf("served %s", got.JSON)
+		}
+		s := f.settings(t)
+		if _, there := s.Get("theme"); there || f.value(t, KeyAppName) != "My app" || f.value(t, KeyStreamAppID) != "" {
+			t.Errorf("the draft did not follow: %+v", s.List)
+		}
+		if f.value(t, KeyMessengerDomain) != "chat.example.com" || s.Changed != 1 {
+			t.Errorf("what waited is lost; %d changes wait", s.Changed)
+		}
+		if p, err := f.Rollback(ctx, user, 1, ""); err != nil || !p.Nothing {
+			t.Errorf("again: %+v, %v", p, err)
+		}
+		if p, err := f.Rollback(ctx, user, 2, ""); err != nil || p.Version.Number != 4 {
+			t.Errorf("forward: %+v, %v", p, err)
+		}
+		if !strings.Contains(string(f.served(t).Settings.JSON), `"theme":"dark"`) {
+			t.Error("the own key did not come back")
+		}
+		lines := f.audits(t)
+		if want := "ana@site.example settings.rollback version 3 [page]: version 2 -> version 3, with the values of version 1"; !slices.Contains(lines, want) {
+			t.Errorf("audit %q", lines)
+		}
+	})
+}
+
+// A version whose product map names a package that is gone can't come back.
+func TestRollbackIsRefusedWhenAPackageIsGone(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		f.mustPackage(t, 7, "Gold", true)
+		f.mustSet(t, map[string]string{KeyIAPProductMap: `{"store":{"gold":7}}`})
+		f.mustPublish(t, "")
+		f.mustSet(t, map[string]string{KeyIAPProductMap: ""})
+		f.mustPublish(t, "")
+		if err := f.RemovePackage(ctx, operator, 7); err != nil {
+			t.Fatal(err)
+		}
+		before := f.everything(t)
+		_, err := f.Rollback(ctx, operator, 2, "")
+		wantFields(t, err, KeyIAPProductMap)
+		if f.everything(t) != before {
+			t.Error("something changed")
+		}
+	})
+}
+
+func TestNotesAreTextOfLimitedLength(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.mustSet(t, map[string]string{KeyAppName: "Two"})
+		for _, note := range []string{strings.Repeat("x", 501), "a\x00b", "a\xffb", "a\x1b[2J"} {
+			_, err := f.Publish(t.Context(), operator, 0, note)
+			wantFields(t, err, "note")
+		}
+		if p := f.mustPublish(t, " <b>two</b>\nlines "); p.Version.Note != "<b>two</b>\nlines" {
+			t.Errorf("note %q", p.Version.Note)
+		}
+	})
+}
+
+func TestAnswersArePreparedOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.run(t)
+		one, two := f.served(t), f.served(t)
+		if one != two {
+			t.Error("the answer was made twice")
+		}
+		unpacked, err := gzip.NewReader(bytes.NewReader(one.Settings.Gzip))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := io.ReadAll(unpacked)
+		if err != nil || !bytes.Equal(plain, one.Settings.JSON) {
+			t.Errorf("gzip holds %s, %v", plain, err)
+		}
+		tags := []string{one.Settings.ETag, one.Settings.GzipETag, one.IAP.ETag}
+		slices.Sort(tags)
+		if len(slices.Compact(tags)) != 3 || !strings.HasPrefix(one.Settings.ETag, `"`) || !strings.HasSuffix(one.Settings.ETag, `"`) {
+			t.Errorf("tags %q", tags)
+		}
+		if !json.Valid(one.Settings.JSON) || !json.Valid(one.IAP.JSON) {
+			t.Error("not JSON")
+		}
+	})
+}
+
+// The writer's own process serves the new version before Publish returns.
+func TestPublishIsServedAtOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.run(t)
+		for i := range 20 {
+			name := strings.Repeat("n", i+1)
+			f.mustSet(t, map[string]string{KeyAppName: name})
+			f.mustPublish(t, "")
+			if got := string(f.served(t).Settings.JSON); !strings.Contains(got, `"appName":"`+name+`"`) {
+				t.Fatalf("after publish %d, served %s", i, got)
+			}
+		}
+	})
+}
+
+// A server hears of what another process publishes and of its packages.
+func TestPublishByAnotherProcessIsServed(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		server := opened(t, f.at, f.clock)
+		server.run(t)
+		old := server.served(t)
+		news := make(chan struct{}, 8)
+		server.held.mu.Lock()
+		server.held.kept = func() { news <- struct{}{} }
+		server.held.mu.Unlock()
+		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		f.mustPublish(t, "")
+		<-news
+		if got := server.served(t); got.Version != 2 || got.Settings.ETag == old.Settings.ETag {
+			t.Errorf("version %d is served", got.Version)
+		}
+		f.mustPackage(t, 1, "Gold", true)
+		<-news
+	})
+}
+
+// Readers see one whole version or the other, never a mixture, and never an older
+// one than before.
+func TestReadersDuringPublishes(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.run(t)
+		stop := make(chan struct{})
+		var work sync.WaitGroup
+		for range 4 {
+			work.Go(func() {
+				last := int64(0)
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					p, err := f.Published(t.Context())
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if p.Version < last || (p.Version > 1 && !strings.Contains(string(p.Settings.JSON), `"appName":"`+strings.Repeat("n", int(p.Version))+`"`)) {
+						t.Errorf("version %d after %d: %s", p.Version, last, p.Settings.JSON)
+						return
+					}
+					last = p.Version
+				}
+			})
+		}
+		for i := range 10 {
+			f.mustSet(t, map[string]string{KeyAppName: strings.Repeat("n", i+2)})
+			f.mustPublish(t, "")
+		}
+		close(stop)
+		work.Wait()
+	})
+}

@@ -1,0 +1,369 @@
+package addon
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/countersign/countersign"
+)
+
+// The keys of spec 2.5 and 2.6, in its order.
+var (
+	specAppKeys = []string{
+		"appName", "idpIosClientId", "idpAndroidClientId", "pushEnabled", "pushAppId", "pushTimelineAppId", "streamAppId",
+		"messengerUrlScheme", "messengerAndroidPackageId", "messengerDomain",
+	}
+	specIAPKeys = []string{"iapEnabled", "iapSandboxEnabled", "iapStorePackageName", "iapStoreServiceAccountJson", "iapProductMapJson"}
+)
+
+func TestDefinitionsAreThoseOfTheSpecification(t *testing.T) {
+	var app, iap []string
+	for _, d := range Definitions() {
+		if d.Public {
+			app = append(app, d.Key)
+		} else {
+			iap = append(iap, d.Key)
+		}
+		if d.Label == "" || d.Help == "" || d.Group == "" || (d.Public != (d.Area == AreaApp)) {
+			t.Errorf("the definition of %s lacks something: %+v", d.Key, d)
+		}
+		if d.Secret != (d.Key == "iapStoreServiceAccountJson") {
+			t.Errorf("%s: secret is %t", d.Key, d.Secret)
+		}
+		if d.Secret {
+			continue
+		}
+		for _, text := range []string{d.Default, d.Example} {
+			if value, problem := d.check(text); problem != "" || value != text {
+				t.Errorf("%s: its own %q becomes %q, %s", d.Key, text, value, problem)
+			}
+		}
+	}
+	if !slices.Equal(app, specAppKeys) || !slices.Equal(iap, specIAPKeys) {
+		t.Errorf("public %q, others %q", app, iap)
+	}
+}
+
+func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	cases := []struct {
+		name, key, text, want string // want "" and refused: the text is refused
+		refused               bool
+	}{
+		{"a name", "appName", "Tuneful", "Tuneful", false},
+		{"spaces around a name go", "appName", "  Tuneful ", "Tuneful", false},
+		{"a name in another script", "appName", "Müşik ♪", "Müşik ♪", false},
+		{"markup is only text", "appName", "<script>alert(1)</script>", "<script>alert(1)</script>", false},
+		{"no name", "appName", "", "", false},
+		{"a name of two lines", "appName", "a\nb", "", true},
+		{"a name with NUL", "appName", "a\x00b", "", true},
+		{"a name that is no UTF-8", "appName", "a\xffb", "", true},
+		{"a name that is too long", "appName", long, "", true},
+		{"a private key as a name", "appName", "-----BEGIN PRIVATE KEY----- MIIE", "", true},
+		{"a client id", "idpIosClientId", "1234-ab.apps.idp.example", "1234-ab.apps.idp.example", false},
+		{"no client id", "idpIosClientId", " ", "", false},
+		{"a client id with a scheme", "idpAndroidClientId", "https://apps.idp.example", "", true},
+		{"a client id with a space", "idpAndroidClientId", "1234 ab", "", true},
+		{"push on as 1", "pushEnabled", "1", "true", false},
+		{"push on as true", "pushEnabled", "true", "true", false},
+		{"push off as 0", "pushEnabled", "0", "false", false},
+		{"push off as FALSE", "pushEnabled", "FALSE", "false", false},
+		{"push as yes", "pushEnabled", "yes", "", true},
+		{"push as nothing", "pushEnabled", "", "", true},
+		{"push as 2", "pushEnabled", "2", "", true},
+		{"a push app", "pushAppId", "b2f7f966-d8cc-11e4-bed1-df8f05be55ba", "b2f7f966-d8cc-11e4-bed1-df8f05be55ba", false},
+		{"a push app with markup", "pushAppId", "<b>x</b>", "", true},
+		{"a timeline app that is too long", "pushTimelineAppId", long, "", true},
+		{"a stream app", "streamAppId", "970ca35de60c44645bbae8a215061b33", "970ca35de60c44645bbae8a215061b33", false},
+		{"a stream app with a quote", "streamAppId", `a"b`, "", true},
+		{"a scheme", "messengerUrlScheme", "my-app.2", "my-app.2", false},
+		{"a scheme with ://", "messengerUrlScheme", "myapp://", "", true},
+		{"a scheme with a path", "messengerUrlScheme", "myapp/x", "", true},
+		{"a scheme in capitals", "messengerUrlScheme", "MyApp", "", true},
+		{"a scheme that begins with a digit", "messengerUrlScheme", "2app", "", true},
+		{"the web's scheme", "messengerUrlScheme", "https", "", true},
+		{"a scheme that runs code", "messengerUrlScheme", "javascript", "", true},
+		{"a package id", "messengerAndroidPackageId", "com.example.Chat_1", "com.example.Chat_1", false},
+		{"a package id of one part", "messengerAndroidPackageId", "chat", "", true},
+		{"a package id with a dash", "messengerAndroidPackageId", "com.ex-ample.chat", "", true},
+		{"a package id part that begins with a digit", "messengerAndroidPackageId", "com.1example.chat", "", true},
+		{"a package id with an empty part", "messengerAndroidPackageId", "com..chat", "", true},
+		{"a domain", "messengerDomain", "Chat.Example.COM", "chat.example.com", false},
+		{"a domain with umlauts", "messengerDomain", "müsik.example", "xn--msik-0ra.example", false},
+		{"a domain with a scheme", "messengerDomain", "https://chat.example.com", "", true},
+		{"a domain with a path", "messengerDomain", "chat.example.com/x", "", true},
+		{"a domain with a port", "messengerDomain", "chat.example.com:443", "", true},
+		{"a domain with an account", "messengerDomain", "me@chat.example.com", "", true},
+		{"an address for a domain", "messengerDomain", "192.0.2.1", "", true},
+		{"a domain of one part", "messengerDomain", "localhost", "", true},
+		{"a domain with an empty part", "messengerDomain", "chat..example", "", true},
+		{"selling on as true", "iapEnabled", "true", "1", false},
+		{"selling off as 0", "iapEnabled", "0", "0", false},
+		{"selling as on", "iapEnabled", "on", "", true},
+		{"sandbox on as 1", "iapSandboxEnabled", "1", "1", false},
+		{"an application id", "iapStorePackageName", "com.example.app", "com.example.app", false},
+		{"an application id with a space", "iapStorePackageName", "com.example. app", "", true},
+		{"an unknown key", "appname", "x", "", true},
+		{"a key that would hurt", "__proto__", "x", "", true},
+		{"an empty key", "", "x", "", true},
+	}
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, c := range cases {
+			before := f.settings(t)
+			_, err := f.SetSettings(t.Context(), operator, 0, map[string]string{c.key: c.text})
+			after := f.settings(t)
+			if c.refused {
+				wantFields(t, err, c.key)
+				wantError(t, err, "settings_invalid")
+				if after.Revision != before.Revision {
+					t.Errorf("%s: something was written", c.name)
+				}
+				continue
+			}
+			got, _ := after.Get(c.key)
+			if err != nil || got.Value != c.want {
+				t.Errorf("%s: %q, %v; want %q", c.name, got.Value, err, c.want)
+			}
+		}
+	})
+}
+
+func TestOneBadValueRefusesAll(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		before, written := f.settings(t), f.everything(t)
+		_, err := f.SetSettings(t.Context(), operator, 0, map[string]string{
+			KeyAppName: "Tuneful", KeyMessengerURLScheme: "myapp://", KeyMessengerDomain: "https://x", "nonsense": "1",
+		})
+		wantFields(t, err, KeyMessengerURLScheme, KeyMessengerDomain, "nonsense")
+		if f.everything(t) != written || f.settings(t).Revision != before.Revision {
+			t.Error("something was written")
+		}
+	})
+}
+
+func TestJSONValuesHaveTheirTypes(t *testing.T) {
+	cases := []struct {
+		name, key, value, want string
+		refused                bool
+	}{
+		{"text as a string", "appName", `"T\u00fcne"`, "Tüne", false},
+		{"text as a number", "appName", `5`, "", true},
+		{"text as a boolean", "appName", `true`, "", true},
+		{"text as an object", "appName", `{}`, "", true},
+		{"text as null is left as it is", "appName", `null`, "My app", false},
+		{"a switch as a boolean", "pushEnabled", `true`, "true", false},
+		{"a switch as a number", "pushEnabled", `0`, "false", false},
+		{"a switch as a string", "iapEnabled", `"1"`, "1", false},
+		{"a switch as a list", "iapEnabled", `[1]`, "", true},
+		{"a switch as 1.0", "iapEnabled", `1.0`, "", true},
+		{"a map as an object", "iapProductMapJson", `{"store": {}}`, `{"store":{}}`, false},
+		{"a map as a string", "iapProductMapJson", `"{\"store\": {}}"`, `{"store":{}}`, false},
+		{"a map as a number", "iapProductMapJson", `7`, "", true},
+		{"a map with a product twice", "iapProductMapJson", `{"store":{"a":1,"a":1}}`, "", true},
+		{"broken JSON", "appName", `"x`, "", true},
+		{"an unknown key", "nonsense", `"x"`, "", true},
+	}
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, c := range cases {
+			_, err := f.SetSettingsJSON(t.Context(), program, 0, map[string]json.RawMessage{c.key: json.RawMessage(c.value)})
+			if c.refused {
+				wantFields(t, err, c.key)
+				continue
+			}
+			if got := f.value(t, c.key); err != nil || got != c.want {
+				t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+			}
+			f.mustSet(t, map[string]string{KeyAppName: "My app"})
+		}
+	})
+}
+
+func TestSettingsPrintTheirTypesInJSON(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := f.settings(t)
+		for key, want := range map[string]string{
+			KeyAppName: `"My app"`, KeyPushEnabled: `false`, KeyIAPEnabled: `"0"`, KeyIAPProductMap: `{"store":{}}`,
+			KeyIAPStoreServiceAccount: `null`, KeyStreamAppID: `""`,
+		} {
+			one, _ := s.Get(key)
+			if got := string(one.JSON()); got != want {
+				t.Errorf("%s is printed as %s, want %s", key, got, want)
+			}
+		}
+	})
+}
+
+func TestEditsOfTwoPeopleDontOverwriteEachOther(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		seen := f.settings(t).Revision
+		if _, err := f.SetSettings(t.Context(), user, seen, map[string]string{KeyAppName: "Ana's"}); err != nil {
+			t.Fatal(err)
+		}
+		now, err := f.SetSettings(t.Context(), operator, seen, map[string]string{KeyAppName: "Bob's"})
+		wantError(t, err, "settings_changed")
+		if e := new(countersign.Error); !asError(err, &e) || e.Kind != countersign.KindPrecondition {
+			t.Errorf("error %v", err)
+		}
+		one, _ := now.Get(KeyAppName)
+		if one.Value != "Ana's" || now.Revision == seen {
+			t.Errorf("what came back is %q at revision %d", one.Value, now.Revision)
+		}
+		_, err = f.Publish(t.Context(), operator, seen, "")
+		wantError(t, err, "settings_changed")
+		if _, err := f.SetSettings(t.Context(), operator, now.Revision, map[string]string{KeyAppName: "Bob's"}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Of many who saw the same revision, one is served.
+func TestManyEditsOfOneRevision(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		seen := f.settings(t).Revision
+		var work sync.WaitGroup
+		won := make(chan string, 8)
+		for i := range cap(won) {
+			work.Go(func() {
+				name := "name " + string(rune('a'+i))
+				_, err := f.SetSettings(t.Context(), operator, seen, map[string]string{KeyAppName: name})
+				if err == nil {
+					won <- name
+				} else if codeOf(err) != "settings_changed" {
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+		if len(won) != 1 || f.value(t, KeyAppName) != <-won {
+			t.Error("not exactly one of them was served")
+		}
+	})
+}
+
+func TestSettingTheSameValueChangesNothing(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		before, log := f.settings(t), f.audits(t)
+		after := f.mustSet(t, map[string]string{KeyAppName: " My app ", KeyPushEnabled: "0"})
+		if after.Revision != before.Revision || len(f.audits(t)) != len(log) {
+			t.Error("a change was written down")
+		}
+	})
+}
+
+func TestOwnKeys(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		for _, c := range []struct {
+			key   string
+			kind  Type
+			value string
+			want  string // in JSON
+		}{
+			{"supportUrl", TypeText, "https://help.example/?a=1&b=<2>", `"https://help.example/?a=1&b=<2>"`},
+			{"darkMode", TypeBool, "1", "true"},
+			{"maxItems", TypeNumber, "12.50", "12.50"},
+			{"emptyText", TypeText, "", `""`},
+		} {
+			s, err := f.AddKey(ctx, operator, 0, c.key, c.kind, c.value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			one, there := s.Get(c.key)
+			if !there || !one.Own || !one.Public || string(one.JSON()) != c.want || !one.Changed {
+				t.Errorf("%s: %+v, JSON %s", c.key, one, one.JSON())
+			}
+		}
+		f.mustSet(t, map[string]string{"maxItems": "-3"})
+		_, err := f.SetSettings(ctx, operator, 0, map[string]string{"maxItems": "many"})
+		wantFields(t, err, "maxItems")
+		f.mustPublish(t, "")
+		want := `"messengerDomain":"","darkMode":true,"emptyText":"","maxItems":-3,"supportUrl":"https://help.example/?a=1&b=<2>"}`
+		if got := string(f.served(t).Settings.JSON); !strings.HasSuffix(got, want) {
+			t.Errorf("served %s, want its end to be %s", got, want)
+		}
+		if _, err := f.RemoveKey(ctx, operator, 0, "darkMode"); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := f.Diff(ctx, operator); err != nil || len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
+			t.Errorf("diff %+v, %v", list, err)
+		}
+		f.mustPublish(t, "")
+		if strings.Contains(string(f.served(t).Settings.JSON), "darkMode") {
+			t.Error("a removed key is served")
+		}
+	})
+}
+
+func TestOwnKeysThatAreRefused(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		cases := []struct {
+			name, key string
+			kind      Type
+			value     string
+			code      string
+			field     string
+		}{
+			{"no name", "", TypeText, "x", "settings_invalid", "key"},
+			{"a name with a dash", "a-b", TypeText, "x", "settings_invalid", "key"},
+			{"a name that begins with underscores", "__proto__", TypeText, "x", "settings_invalid", "key"},
+			{"a name that is too long", strings.Repeat("a", 65), TypeText, "x", "settings_invalid", "key"},
+			{"a type that is not for owners", "x", TypeServiceAccount, "x", "settings_invalid", "type"},
+			{"an unknown type", "x", "list", "x", "settings_invalid", "type"},
+			{"a number that is none", "x", TypeNumber, "NaN", "settings_invalid", "value"},
+			{"a number with a leading zero", "x", TypeNumber, "007", "settings_invalid", "value"},
+			{"a switch that is none", "x", TypeBool, "maybe", "settings_invalid", "value"},
+			{"a text that is too long", "x", TypeText, strings.Repeat("é", 10_001), "settings_invalid", "value"},
+			{"a text with NUL", "x", TypeText, "a\x00", "settings_invalid", "value"},
+			{"a private key", "x", TypeText, "k: -----BEGIN RSA PRIVATE KEY-----", "settings_invalid", "value"},
+			{"a service account", "x", TypeText, `{"private_key":"…"}`, "settings_invalid", "value"},
+			{"an API secret", "x", TypeText, newToken(prefixSecret), "settings_invalid", "value"},
+			{"a key of the addon", KeyAppName, TypeText, "x", "key_exists", ""},
+			{"a secret key of the addon", KeyIAPStoreServiceAccount, TypeText, "x", "key_exists", ""},
+			{"a key of the addon in other letters", "APPNAME", TypeText, "x", "key_exists", ""},
+		}
+		for _, c := range cases {
+			before := f.settings(t).Revision
+			_, err := f.AddKey(ctx, operator, 0, c.key, c.kind, c.value)
+			wantError(t, err, c.code)
+			if c.field != "" {
+				wantFields(t, err, c.field)
+			}
+			if f.settings(t).Revision != before {
+				t.Errorf("%s: something was written", c.name)
+			}
+		}
+		_, err := f.RemoveKey(ctx, operator, 0, KeyAppName)
+		wantError(t, err, "key_defined")
+		_, err = f.RemoveKey(ctx, operator, 0, "nothing")
+		wantError(t, err, "setting_not_found")
+	})
+}
+
+func TestEveryChangeIsWrittenDown(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		start := len(f.audits(t))
+		if _, err := f.SetSettings(ctx, user, 0, map[string]string{KeyAppName: "Tuneful", KeyPushEnabled: "1"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.AddKey(ctx, program, 0, "theme", TypeText, "dark"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.RemoveKey(ctx, operator, 0, "theme"); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"ana@site.example settings.set appName [page]: My app -> Tuneful",
+			"ana@site.example settings.set pushEnabled [page]: false -> true",
+			"1 First pair settings.add theme [api]:  -> dark",
+			"tester settings.remove theme [cli]: dark -> ",
+		}
+		if got := f.audits(t)[start:]; !slices.Equal(got, want) {
+			t.Errorf("written down:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
