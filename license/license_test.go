@@ -83,8 +83,9 @@ func TestALicenseWithoutNotBeforeBeginsWhenItIsIssued(t *testing.T) {
 
 func TestTheSameLicenseAndKeyGiveTheSameText(t *testing.T) {
 	key := newKey(t)
-	if mustSign(t, rain(), key) != mustSign(t, rain(), key) {
-		t.Error("two texts")
+	first, second := mustSign(t, rain(), key), mustSign(t, rain(), key)
+	if first != second {
+		t.Errorf("%s\n%s", first, second)
 	}
 }
 
