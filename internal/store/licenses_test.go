@@ -227,7 +227,7 @@ func TestDomainsThatCanHaveNoLicense(t *testing.T) {
 		for _, domain := range []string{"", " ", "co.uk", "com", "github.io", "a b", "*.shop.example", "ftp://shop.example"} {
 			_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", domain)
 			wantError(t, err, "domain_invalid")
-			if m := messageOf(err); m == "" || m[:1] != strings.ToUpper(m[:1]) {
+			if m := messageOf(err); m == "" || (m[:1] != strings.ToUpper(m[:1]) && !strings.HasPrefix(m, domain)) {
 				t.Errorf("message %q", m)
 			}
 		}

@@ -1,0 +1,159 @@
+package api_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store/api"
+)
+
+// answered is what came back for a request about a license.
+type answered struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func post(h http.Handler, path string, form url.Values) answered {
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	body, _ := io.ReadAll(w.Body)
+	return answered{w.Code, w.Header(), string(body)}
+}
+
+// A purchase code is asked for 60 times an hour, whether somebody sold it or not,
+// and checked another 60 times. --fail-limit 0 switches that off.
+func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
+	for _, code := range []string{"license-fresh", "nobody-sold-this"} {
+		clock := today
+		s := openShop(t, dbtest.New(t, dbtest.SQLite))
+		limited := api.New(s, api.Options{FailLimit: 1_000_000, Now: func() time.Time { return clock }})
+		free := api.New(s, api.Options{Now: now})
+		form := func(code string) url.Values {
+			return url.Values{"purchase_code": {code}, "domain": {"shop.example"}}
+		}
+		ask := func(h http.Handler, path string, n int) (refused int) {
+			for i := range n {
+				asked := code
+				if i%2 == 1 {
+					asked = " " + strings.ToUpper(code)
+				}
+				a := post(h, path, form(asked))
+				if a.status != http.StatusTooManyRequests {
+					continue
+				}
+				refused++
+				if a.header.Get("X-Error-Code") != "rate_limited" || a.header.Get("RateLimit-Limit") != "60" || a.header.Get("Retry-After") != "3600" {
+					t.Errorf("%s: %v %s", path, a.header, a.body)
+				}
+			}
+			return refused
+		}
+		if n := ask(limited, "/api/licenses", 30) + ask(limited, "/api/licenses/move", 32); n != 2 {
+			t.Errorf("%s: of 62 requests for a license %d were refused", code, n)
+		}
+		if n := ask(limited, "/api/licenses/check", 61); n != 1 {
+			t.Errorf("%s: of 61 checks %d were refused", code, n)
+		}
+		if post(limited, "/api/licenses", form("license-used")).status != http.StatusOK {
+			t.Errorf("%s: another code is refused", code)
+		}
+		clock = clock.Add(time.Hour)
+		if n := ask(limited, "/api/licenses", 60); n != 0 {
+			t.Errorf("%s: an hour later %d were refused", code, n)
+		}
+		if n := ask(free, "/api/licenses", 100) + ask(free, "/api/licenses/check", 100); n != 0 {
+			t.Errorf("%s: without a limit %d were refused", code, n)
+		}
+	}
+}
+
+func TestALicenseIsCheckedBySixtyQuestionsAnHourToo(t *testing.T) {
+	h := newHandler(openShop(t, dbtest.New(t, dbtest.SQLite)), 1_000_000)
+	refused := 0
+	for range 61 {
+		if post(h, "/api/licenses/check", url.Values{"license_id": {"used-shop"}, "domain": {"shop.example"}}).status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("of 61 checks %d were refused", refused)
+	}
+}
+
+// A thousand requests at once over HTTP, each for a domain of its own.
+func TestOfAThousandRequestsOneGetsTheLicense(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+		s := openShop(t, db)
+		background(t, s)
+		h := newHandler(s, 0)
+		oracle := newOracle(t)
+		const many = 1000
+		answers := make([]answered, many)
+		var all sync.WaitGroup
+		for i := range many {
+			all.Go(func() {
+				answers[i] = post(h, "/api/licenses", url.Values{"purchase_code": {"license-fresh"}, "domain": {fmt.Sprintf("shop%d.example", i)}})
+			})
+		}
+		all.Wait()
+		statuses := map[int]int{}
+		for _, a := range answers {
+			statuses[a.status]++
+			if err := oracle.Check(http.MethodPost, "/api/licenses", a.status, a.header, []byte(a.body)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if statuses[http.StatusOK] != 1 || statuses[http.StatusConflict] != many-1 {
+			t.Errorf("statuses %v", statuses)
+		}
+	})
+}
+
+// The store's own address is in what it signs.
+func TestLicensesNameTheStoreTheyAreOf(t *testing.T) {
+	s := openShop(t, dbtest.New(t, dbtest.SQLite))
+	for base, want := range map[string]string{"": "http://example.com", "https://store.example": "https://store.example"} {
+		h := api.New(s, api.Options{BaseURL: base, Now: now})
+		a := post(h, "/api/licenses", url.Values{"purchase_code": {"license-used"}, "domain": {"shop.example"}})
+		if got := claims(t, a.body, "license")["iss"]; got != want {
+			t.Errorf("base URL %q: the license is of %q", base, got)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/licenses/revoked", nil))
+		list := claims(t, w.Body.String(), "list")
+		if list["iss"] != want || len(list["revoked"].([]any)) != 8 {
+			t.Errorf("base URL %q: the list says %v", base, list)
+		}
+	}
+}
+
+// claims reads the payload of a JWS in an answer's data, unverified.
+func claims(t *testing.T, body, member string) map[string]any {
+	t.Helper()
+	var answer struct{ Data map[string]string }
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		t.Fatal(err)
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(answer.Data[member], ".")[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said map[string]any
+	if err := json.Unmarshal(payload, &said); err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
