@@ -1,0 +1,79 @@
+// Package pages is the face of the addon for people: the dashboard, the settings
+// of the app and of in-app purchases, packages, credentials, history, preview,
+// update, health and audit. Every page works without scripts; a form that was
+// done leads on by 303, one that was refused is shown again with 422.
+package pages
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// The pages' addresses that other rooms need to know.
+const (
+	PathDashboard   = "/api-addons/admin"
+	PathAppSettings = "/api-addons/admin/app/settings"
+	PathUpdate      = "/api-addons/update.php"
+	PathCredentials = "/admincp/apis"
+	PathSignIn      = "/admincp/login"
+	PathAccount     = "/admincp/me"
+)
+
+// Options says what the pages stand on.
+type Options struct {
+	Addon *addon.Addon
+	// Frame is made from [FrameOptions], with what only the caller knows added.
+	Frame *frame.Frame
+}
+
+// Pages are the handlers.
+type Pages struct {
+	addon *addon.Addon
+	frame *frame.Frame
+}
+
+// New serves all pages of the addon, the frame's shared ones and the assets. Its
+// handler belongs inside web.Edge, which knows the client's address; a path that
+// leads nowhere is a page as well, so it can stand behind other routes.
+func New(o Options) http.Handler {
+	p := &Pages{addon: o.Addon, frame: o.Frame}
+	mux := http.NewServeMux()
+	o.Frame.Routes(mux)
+	p.routes(mux)
+	return mux
+}
+
+// FrameOptions is the frame that the addon's pages need. The caller adds the log,
+// the clock and what --base-url says.
+func FrameOptions(a *addon.Addon) frame.Options {
+	return frame.Options{
+		People: a.People(), Installed: a.Installed, Brand: "Countersign addon", Command: "countersign addon",
+		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: addon.SetupFile,
+		Menu: menu(), CheckupBanner: func(ctx context.Context) []frame.Banner { return pairBanner(ctx, a) },
+	}
+}
+
+func menu() []frame.MenuItem {
+	return []frame.MenuItem{
+		{Label: "Dashboard", Path: PathDashboard, Icon: "layout-dashboard"},
+		{Label: "App settings", Path: PathAppSettings, Icon: "sliders-horizontal", Group: "App"},
+		{Label: "In-app purchases", Path: pathIAP, Icon: "credit-card", Group: "App"},
+		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
+		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},
+		{Label: "History", Path: pathHistory, Icon: "history", Group: "App"},
+		{Label: "API access", Path: PathCredentials, Icon: "key-round", Group: "Server"},
+		{Label: "Update", Path: PathUpdate, Icon: "refresh-cw", Group: "Server"},
+		{Label: "Health", Path: pathHealth, Icon: "heart-pulse", Group: "Server"},
+		{Label: "Audit log", Path: pathAudit, Icon: "scroll-text", Group: "Server"},
+	}
+}
+
+// watcher is who looks at the state of things for a page; it reads only.
+var watcher = people.Operator("pages")
+
+// pairBanner says on every page that a pair of API key and secret does not work.
+func pairBanner(context.Context, *addon.Addon) []frame.Banner { return nil }
