@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Client calls the four endpoints of a store (spec 4.1 to 4.4). BaseURL and Key are required. Its methods may be
-// called from several goroutines at once, as long as nobody changes its fields.
+// Client calls the four endpoints of a store (spec 4.1 to 4.4) and those of licenses. BaseURL is required, and Key for
+// all but licenses, for which a purchase code is the credential. Its methods may be called from several goroutines at once, as long as nobody changes its fields.
 //
 // A method returns an *[Error] when the store refused, a *[NotJSONError] when the answer can't be understood, a
 // *[RedirectError], [ErrAnswerTooLarge], or the error of the network or of ctx, each wrapped. No error text and no
@@ -26,8 +26,8 @@ type Client struct {
 	// HTTP makes the requests; its redirect policy is not used. Nil means http.DefaultTransport and a timeout of 10 s
 	// for each attempt.
 	HTTP *http.Client
-	// Retries is how often a call is repeated after a network error, a 429 or a 5xx: all four calls are without
-	// effect, so they can be. 0 means twice, a negative number never.
+	// Retries is how often a call is repeated after a network error, a 429 or a 5xx: all calls can be
+	// repeated without effect. 0 means twice, a negative number never.
 	Retries int
 }
 

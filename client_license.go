@@ -1,0 +1,93 @@
+package countersign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+)
+
+// IssueLicense gets the license of a purchase for the domain of a site. The purchase code is the credential: no key is
+// needed. Asking again for the same domain is free and gives the license again.
+//
+// An *[Error] of KindNotFound says that the code is not good; of KindInvalid, code domain_invalid, that the domain can
+// have no license; of KindConflict, code limit_reached, that no domain is left: its Data is a [LicenseDomains] with those
+// in use.
+func (c *Client) IssueLicense(ctx context.Context, code, domain string) (License, error) {
+	return c.license(ctx, "issue license", "api/licenses", map[string]string{"purchase_code": code, "domain": domain})
+}
+
+// MoveLicense frees a domain of a purchase and gets the license for another one. from may be empty while one domain is
+// in use. Repeating a move changes nothing.
+//
+// Beside the errors of IssueLicense there are those of KindConflict with the codes moves_used and move_too_soon, whose
+// RetryAfter says when to come back, and domain_not_activated, and those of KindInvalid with the codes from_missing and
+// domain_free.
+func (c *Client) MoveLicense(ctx context.Context, code, from, domain string) (License, error) {
+	sent := map[string]string{"purchase_code": code, "domain": domain}
+	if from != "" {
+		sent["from"] = from
+	}
+	return c.license(ctx, "move license", "api/licenses/move", sent)
+}
+
+func (c *Client) license(ctx context.Context, operation, path string, sent map[string]string) (License, error) {
+	var l License
+	a, err := c.send(ctx, path, sent, &l)
+	if err == nil && l.License == "" {
+		err = a.notUnderstood(errors.New("there is no license in it"))
+	}
+	if err != nil {
+		return License{}, c.wrap(operation, a.withDomains(err))
+	}
+	return l, nil
+}
+
+// LicenseQuestion asks whether a purchase or a license is good for a domain. One of PurchaseCode and LicenseID is given,
+// or both; ItemID may be empty.
+type LicenseQuestion struct {
+	PurchaseCode, LicenseID, Domain, ItemID string
+}
+
+// CheckLicense asks whether a purchase or a license is good for a domain. It needs no key; with a secret key of the
+// workspace it is told what became of a purchase. A nil error means that the store said yes or no.
+func (c *Client) CheckLicense(ctx context.Context, q LicenseQuestion) (LicenseCheck, error) {
+	sent := map[string]string{"domain": q.Domain}
+	for name, value := range map[string]string{"purchase_code": q.PurchaseCode, "license_id": q.LicenseID, "item_id": q.ItemID} {
+		if value != "" {
+			sent[name] = value
+		}
+	}
+	var check LicenseCheck
+	a, err := c.send(ctx, "api/licenses/check", sent, &check)
+	if err == nil && check.Code == "" {
+		err = a.notUnderstood(errors.New("there is no code in it"))
+	}
+	if err != nil {
+		return LicenseCheck{}, c.wrap("check license", err)
+	}
+	return check, nil
+}
+
+// send posts parameters and reads the data of the answer.
+func (c *Client) send(ctx context.Context, path string, sent map[string]string, data any) (*answer, error) {
+	body, err := EncodeJSON(sent)
+	if err != nil {
+		return &answer{redact: c.redact}, err
+	}
+	a, err := c.call(ctx, call{method: http.MethodPost, path: path, body: body, limit: maxAnswer})
+	if err == nil {
+		err = a.decode("data", a.members.Data, data)
+	}
+	return a, err
+}
+
+// withDomains gives an error the domains that the store says are in use.
+func (a *answer) withDomains(err error) error {
+	ours, ok := errors.AsType[*Error](err)
+	var in LicenseDomains
+	if ok && a.members.Data != nil && json.Unmarshal(a.members.Data, &in) == nil {
+		ours.Data = in
+	}
+	return err
+}

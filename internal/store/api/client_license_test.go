@@ -1,0 +1,80 @@
+package api_test
+
+import (
+	"errors"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestClientAgainstTheStoresLicenses(t *testing.T) {
+	server := httptest.NewServer(newHandler(openShop(t, dbtest.New(t, dbtest.SQLite)), 0))
+	t.Cleanup(server.Close)
+	client := &countersign.Client{BaseURL: server.URL, Retries: -1}
+	ctx := t.Context()
+	first, err := client.IssueLicense(ctx, "license-fresh", "https://www.shop.example/")
+	if err != nil || first.License == "" || first.LicenseID == "" {
+		t.Fatalf("got %+v, %v", first, err)
+	}
+	if again, err := client.IssueLicense(ctx, "LICENSE-FRESH", "shop.example"); err != nil || again != first {
+		t.Errorf("a second time: %+v, %v", again, err)
+	}
+	if moved, err := client.MoveLicense(ctx, "license-fresh", "", "new.example"); err != nil || moved.LicenseID == first.LicenseID {
+		t.Errorf("moved: %+v, %v", moved, err)
+	}
+	for _, c := range []struct {
+		name    string
+		ask     func() error
+		code    string
+		kind    countersign.Kind
+		domains []string
+		wait    time.Duration
+	}{
+		{"no domain is left", func() error {
+			_, err := client.IssueLicense(ctx, "license-of-two", "c.example")
+			return err
+		}, countersign.CodeLimitReached, countersign.KindConflict, []string{"a.example", "b.example"}, 0},
+		{"an unknown code", func() error {
+			_, err := client.IssueLicense(ctx, "nobody", "c.example")
+			return err
+		}, countersign.CodePurchaseNotFound, countersign.KindNotFound, nil, 0},
+		{"a domain that is none", func() error {
+			_, err := client.IssueLicense(ctx, "license-used", "co.uk")
+			return err
+		}, countersign.CodeDomainInvalid, countersign.KindInvalid, nil, 0},
+		{"a second move in a day", func() error {
+			_, err := client.MoveLicense(ctx, "license-fresh", "new.example", "c.example")
+			return err
+		}, countersign.CodeMoveTooSoon, countersign.KindConflict, []string{"new.example"}, 24 * time.Hour},
+		{"which domain to free", func() error {
+			_, err := client.MoveLicense(ctx, "license-of-two", "", "c.example")
+			return err
+		}, countersign.CodeFromMissing, countersign.KindInvalid, []string{"a.example", "b.example"}, 0},
+	} {
+		ours, ok := errors.AsType[*countersign.Error](c.ask())
+		if !ok || ours.Code != c.code || ours.Kind != c.kind || ours.RetryAfter != c.wait {
+			t.Errorf("%s: %+v", c.name, ours)
+			continue
+		}
+		if in, _ := ours.Data.(countersign.LicenseDomains); !slices.Equal(in.Domains, c.domains) {
+			t.Errorf("%s: domains %v, want %v", c.name, in.Domains, c.domains)
+		}
+	}
+	for want, q := range map[string]countersign.LicenseQuestion{
+		countersign.CheckValid:          {PurchaseCode: "license-used", Domain: "shop.example", ItemID: "1229"},
+		countersign.CheckDomainMismatch: {LicenseID: "used-shop", Domain: "other.example"},
+		countersign.CheckNotFound:       {PurchaseCode: "license-refunded", Domain: "shop.example"},
+	} {
+		if got, err := client.CheckLicense(ctx, q); err != nil || got.Code != want || got.Valid != (want == countersign.CheckValid) {
+			t.Errorf("%+v: %+v, %v, want %s", q, got, err, want)
+		}
+	}
+	author := &countersign.Client{BaseURL: server.URL, Key: adaKey, Retries: -1}
+	if got, err := author.CheckLicense(ctx, countersign.LicenseQuestion{PurchaseCode: "license-refunded", Domain: "shop.example"}); err != nil || got.Code != countersign.CheckRefunded {
+		t.Errorf("with the workspace's key: %+v, %v", got, err)
+	}
+}
