@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -88,15 +89,16 @@ func split(text string) (jws, error) {
 // verify finds the key that made the signature. The key whose own header this is comes first; the others are tried
 // because a header may be written in other ways.
 func (j jws) verify(typ string, keys *KeySet) (Key, bool) {
-	for _, own := range []bool{true, false} {
-		for _, k := range keys.keys {
-			isOwn := j.headerText == base64url.EncodeToString([]byte(header(typ, k.ID)))
-			if isOwn == own && ed25519.Verify(k.Public, j.signed, j.signature) {
-				return k, true
-			}
-		}
+	signed := func(k Key) bool { return ed25519.Verify(k.Public, j.signed, j.signature) }
+	named := func(k Key) bool { return j.headerText == base64url.EncodeToString([]byte(header(typ, k.ID))) }
+	i := slices.IndexFunc(keys.keys, named)
+	if i < 0 || !signed(keys.keys[i]) {
+		i = slices.IndexFunc(keys.keys, signed)
 	}
-	return Key{}, false
+	if i < 0 {
+		return Key{}, false
+	}
+	return keys.keys[i], true
 }
 
 // diagnose finds the words for a text that no key has signed. It can only refuse.
