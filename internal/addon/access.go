@@ -17,14 +17,18 @@ const (
 	manageSettings action = iota
 	// manageSite is everything else: users and the operator.
 	manageSite
+	// operate makes links and tokens that open the site: the operator alone.
+	operate
 )
 
 // may tells whether an actor may do something.
 func may(a people.Actor, what action) error {
 	allowed := false
 	switch a.Kind {
-	case people.KindOperator, people.KindUser:
+	case people.KindOperator:
 		allowed = true
+	case people.KindUser:
+		allowed = what != operate
 	case people.KindKey:
 		allowed = what == manageSettings && a.Secret
 	}
@@ -33,7 +37,7 @@ func may(a people.Actor, what action) error {
 	}
 	return &countersign.Error{
 		Kind: countersign.KindForbidden, Code: "not_allowed",
-		Message: "This is for people who sign in; a program with the site's API key may read, change and publish settings only",
+		Message: "You may not do this. A program with the site's API key may read, change and publish settings; links and tokens are made at the command line",
 	}
 }
 

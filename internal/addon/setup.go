@@ -35,7 +35,7 @@ func (s setupFile) good(now time.Time) bool { return s.token != "" && now.Before
 // it lives in that file alone, and the update takes it over. It is a conflict
 // (already_set_up) when there is an administrator.
 func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
-	if err := may(actor, manageSite); err != nil {
+	if err := may(actor, operate); err != nil {
 		return "", time.Time{}, err
 	}
 	state, err := a.look(ctx)

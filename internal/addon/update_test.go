@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -355,6 +357,38 @@ func TestUpdateWithoutAKeyFileThatBelongsHere(t *testing.T) {
 		wantError(t, err, "key_missing")
 		if _, err := os.Stat(key); err == nil {
 			t.Error("a new key file was made beside a database with content")
+		}
+	})
+}
+
+// A first update that is killed between the migrations of two rooms leaves some
+// tables; the next one makes the rest.
+func TestUpdateAfterSomeOfTheTables(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		for n := range len(addondb.Schemas) + 1 {
+			here := dbtest.DB{Engine: at.Engine, Dir: t.TempDir(), URL: at.URL}
+			if here.URL != "" {
+				emptyAgain(t, here)
+			}
+			db, err := sqldb.Open(t.Context(), sqldb.Options{URL: here.URL, Path: filepath.Join(here.Dir, DatabaseName), Schemas: addondb.Schemas[:n]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(db.Migrate(t.Context()), db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			f := opened(t, here, &clock{now: noon})
+			wantError(t, f.Prepare(t.Context()), "update_needed")
+			_, err = f.Published(t.Context())
+			wantError(t, err, "update_needed")
+			if _, _, err := f.NewSetupLink(t.Context(), operator); err != nil {
+				t.Error(err)
+			}
+			plan, err := f.Plan(t.Context(), operator)
+			if err != nil || plan.Steps[len(plan.Steps)-1].ID != "setup" {
+				t.Errorf("plan %+v, %v", plan, err)
+			}
+			wantWhole(t, here, 1)
 		}
 	})
 }

@@ -27,7 +27,7 @@ var errWebToken = forbidden("update_token", "The update needs a signed-in admini
 // update.php, good for an hour; an earlier one ends. Its digest lies in a file
 // of the data folder, so that it works before there are tables.
 func (a *Addon) NewWebToken(_ context.Context, actor people.Actor) (token string, expires time.Time, err error) {
-	if err := may(actor, manageSite); err != nil {
+	if err := may(actor, operate); err != nil {
 		return "", time.Time{}, err
 	}
 	token, expires = newToken(prefixUpdate), a.now().Add(webTokenLife).Truncate(time.Second)

@@ -1,0 +1,373 @@
+package addon
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+)
+
+func TestTokens(t *testing.T) {
+	key := newToken(prefixKey)
+	if len(key) != 53 || !strings.HasPrefix(key, "cak_") || !wellFormed(prefixKey, key) || newToken(prefixKey) == key {
+		t.Errorf("token %q", key)
+	}
+	typo := []byte(key)
+	typo[10] ^= 1
+	for _, bad := range []string{"", "cak_", key[1:], key + "x", string(typo), "cas_" + key[4:], strings.ToUpper(key)} {
+		if wellFormed(prefixKey, bad) {
+			t.Errorf("%q is taken for a key", bad)
+		}
+	}
+	if got := hint(key); got != "cak_…"+key[49:] {
+		t.Errorf("hint %q", got)
+	}
+}
+
+func TestPairIsMadeShownAndRotated(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		c, pair, err := f.CreateCredential(ctx, operator, " App server ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Label != "App server" || !c.Active() || !wellFormed(prefixKey, pair.Key) || !wellFormed(prefixSecret, pair.Secret) {
+			t.Errorf("%+v", c)
+		}
+		if c.Key != hint(pair.Key) || c.Secret != hint(pair.Secret) || fmt.Sprintf("%v|%+v|%s", pair, pair, pair) != strings.Repeat("|(a pair of API key and secret)", 3)[1:] {
+			t.Errorf("a list shows %q and %q, a text %v", c.Key, c.Secret, pair)
+		}
+		_, shown, err := f.RevealCredential(ctx, user, c.ID)
+		if err != nil || shown != pair {
+			t.Errorf("revealed another pair: %v", err)
+		}
+		_, rotated, err := f.RotateCredential(ctx, operator, c.ID)
+		if err != nil || rotated.Key == pair.Key || rotated.Secret == pair.Secret {
+			t.Errorf("not rotated: %v", err)
+		}
+		_, err = f.Basic(ctx, client, pair.Key, pair.Secret)
+		wantError(t, err, "credential_unknown")
+		_, err = f.Basic(ctx, client, rotated.Key, rotated.Secret)
+		wantError(t, err, "")
+		_, _, err = f.CreateCredential(ctx, operator, "App server")
+		wantError(t, err, "label_exists")
+		for _, label := range []string{"", " ", "a\nb", strings.Repeat("x", 101)} {
+			_, _, err = f.CreateCredential(ctx, operator, label)
+			wantFields(t, err, "label")
+		}
+		lines := strings.Join(f.audits(t), "\n")
+		for _, want := range []string{
+			"tester credential.create 2 App server [cli]:  -> key active, secret active",
+			"ana@site.example credential.reveal 2 App server [page]:  -> ",
+			"tester credential.rotate 2 App server [cli]: " + c.Key + " -> " + hint(rotated.Key),
+		} {
+			if !strings.Contains(lines, want) {
+				t.Errorf("no line %q in\n%s", want, lines)
+			}
+		}
+		for _, secret := range []string{pair.Key, pair.Secret, rotated.Key, rotated.Secret} {
+			if strings.Contains(f.everything(t), secret) || strings.Contains(f.log.String(), secret) {
+				t.Error("a value is written in clear")
+			}
+		}
+	})
+}
+
+func TestMissingPairs(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, err1 := f.Credential(ctx, operator, 9)
+		_, _, err2 := f.RevealCredential(ctx, operator, 9)
+		_, _, err3 := f.RotateCredential(ctx, operator, 9)
+		_, err4 := f.SetCredentialActive(ctx, operator, 9, HalfBoth, true)
+		for _, err := range []error{err1, err2, err3, err4} {
+			wantError(t, err, "credential_not_found")
+		}
+		_, err := f.SetCredentialActive(ctx, operator, 1, "neither", true)
+		wantFields(t, err, "half")
+	})
+}
+
+// Every combination of the two switches; a call needs both.
+func TestCallsNeedBothHalves(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		c, pair, err := f.CreateCredential(ctx, operator, "App server")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, halves := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
+			if _, err := f.SetCredentialActive(ctx, operator, c.ID, HalfKey, halves[0]); err != nil {
+				t.Fatal(err)
+			}
+			got, err := f.SetCredentialActive(ctx, operator, c.ID, HalfSecret, halves[1])
+			if err != nil || got.KeyActive != halves[0] || got.SecretActive != halves[1] {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			want := "credential_inactive"
+			if i == 0 {
+				want = ""
+			}
+			_, err = f.Basic(ctx, client, pair.Key, pair.Secret)
+			wantError(t, err, want)
+			_, err = f.Signed(ctx, client, f.sign(pair, "nonce-000"+strconv.Itoa(i)))
+			wantError(t, err, want)
+			// Who can't prove the secret does not learn of the switches.
+			_, err = f.Basic(ctx, client, pair.Key, "cas_wrong")
+			wantError(t, err, "credential_unknown")
+		}
+		if got, err := f.SetCredentialActive(ctx, operator, c.ID, HalfBoth, true); err != nil || !got.Active() {
+			t.Errorf("%+v, %v", got, err)
+		}
+		lines := f.audits(t)
+		if want := "tester credential.activate 2 App server [cli]: key inactive, secret inactive -> key active, secret active"; lines[len(lines)-1] != want {
+			t.Errorf("audit %q, want %q", lines[len(lines)-1], want)
+		}
+	})
+}
+
+// sign makes a good call.
+func (f *fixture) sign(pair Pair, nonce string) SignedRequest {
+	r := SignedRequest{
+		Key: pair.Key, Timestamp: strconv.FormatInt(f.clock.Now().Unix(), 10), Nonce: nonce, Method: "POST",
+		PathAndQuery: "/api-addons/admin/app/settings?x=1", BodySHA256: sha256.Sum256([]byte(`{"a":1}`)),
+	}
+	r.Signature = Sign(pair.Secret, r)
+	return r
+}
+
+// The signature was computed by another program:
+// printf 'POST\n/p?q=1\n1793534400\nnonce-01\n%s' "$(printf '{}' | sha256sum | cut -c1-64)" | openssl dgst -sha256 -hmac cas_secret
+func TestSignatureIsTheDocumentedOne(t *testing.T) {
+	r := SignedRequest{Method: "POST", PathAndQuery: "/p?q=1", Timestamp: "1793534400", Nonce: "nonce-01", BodySHA256: sha256.Sum256([]byte("{}"))}
+	if got, want := Sign("cas_secret", r), "2196b45e7fc5160699bf12345597cfc476dbb4f79e106fbd34a0ac3b07bfb37b"; got != want {
+		t.Errorf("signature %s, want %s", got, want)
+	}
+}
+
+func TestSignedCallIsTheProgramThatHoldsThePair(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		actor, err := f.Signed(t.Context(), client, f.sign(pair, "nonce-0001"))
+		want := people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: client, Secret: true}
+		if err != nil || actor != want {
+			t.Errorf("%+v, %v", actor, err)
+		}
+	})
+}
+
+func TestSignedCallsThatAreRefused(t *testing.T) {
+	other := newToken(prefixKey)
+	cases := []struct {
+		name   string
+		change func(r *SignedRequest, pair Pair)
+		code   string
+	}{
+		{"another method", func(r *SignedRequest, _ Pair) { r.Method = "GET" }, "credential_unknown"},
+		{"another path", func(r *SignedRequest, _ Pair) { r.PathAndQuery = "/api-addons/admin/app/settings" }, "credential_unknown"},
+		{"another body", func(r *SignedRequest, _ Pair) { r.BodySHA256[0] ^= 1 }, "credential_unknown"},
+		{"another nonce", func(r *SignedRequest, _ Pair) { r.Nonce += "x" }, "credential_unknown"},
+		{"another time", func(r *SignedRequest, _ Pair) { r.Timestamp = strconv.FormatInt(noon.Unix()+1, 10) }, "credential_unknown"},
+		{"the signature of another secret", func(r *SignedRequest, _ Pair) { r.Signature = Sign("cas_x", *r) }, "credential_unknown"},
+		{"the signature in capitals is good", func(r *SignedRequest, _ Pair) { r.Signature = strings.ToUpper(r.Signature) }, ""},
+		{"half a signature", func(r *SignedRequest, _ Pair) { r.Signature = r.Signature[:32] }, "credential_unknown"},
+		{"no signature", func(r *SignedRequest, _ Pair) { r.Signature = "" }, "credential_unknown"},
+		{"a signature that is not hex", func(r *SignedRequest, _ Pair) { r.Signature = strings.Repeat("g", 64) }, "credential_unknown"},
+		{"an unknown key", func(r *SignedRequest, _ Pair) { r.Key = other }, "credential_unknown"},
+		{"a key with a typo", func(r *SignedRequest, _ Pair) { r.Key = r.Key[:len(r.Key)-1] + "!" }, "credential_unknown"},
+		{"no key", func(r *SignedRequest, _ Pair) { r.Key = "" }, "credential_unknown"},
+		{"the secret as key", func(r *SignedRequest, p Pair) { r.Key = p.Secret }, "credential_unknown"},
+		{"no time", func(r *SignedRequest, p Pair) { r.Timestamp = ""; r.Signature = Sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time that is no number", func(r *SignedRequest, p Pair) { r.Timestamp = "now"; r.Signature = Sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time with a sign", func(r *SignedRequest, p Pair) { r.Timestamp = "+1793534400"; r.Signature = Sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time in milliseconds", func(r *SignedRequest, p Pair) { r.Timestamp += "000"; r.Signature = Sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"300 seconds ago is good", at(-300), ""},
+		{"301 seconds ago", at(-301), "timestamp_invalid"},
+		{"300 seconds ahead is good", at(300), ""},
+		{"301 seconds ahead", at(301), "timestamp_invalid"},
+		{"no nonce", func(r *SignedRequest, p Pair) { r.Nonce = ""; r.Signature = Sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a short nonce", func(r *SignedRequest, p Pair) { r.Nonce = "1234567"; r.Signature = Sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a long nonce", func(r *SignedRequest, p Pair) { r.Nonce = strings.Repeat("n", 129); r.Signature = Sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a nonce of two lines", func(r *SignedRequest, p Pair) { r.Nonce = "12345678\n"; r.Signature = Sign(p.Secret, *r) }, "nonce_invalid"},
+	}
+	engines(t, func(t *testing.T, f *fixture) {
+		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range cases {
+			r := f.sign(pair, fmt.Sprintf("nonce-%04d", i))
+			c.change(&r, pair)
+			_, err := f.Signed(t.Context(), client, r)
+			if codeOf(err) != c.code {
+				t.Errorf("%s: %v, want %q", c.name, err, c.code)
+			}
+			if e := new(countersign.Error); err != nil && (!asError(err, &e) || e.Kind != countersign.KindUnauthorized) {
+				t.Errorf("%s: %v is not of the kind unauthorized", c.name, err)
+			}
+		}
+	})
+}
+
+// at moves the time of a call and signs it anew.
+func at(seconds int64) func(*SignedRequest, Pair) {
+	return func(r *SignedRequest, p Pair) {
+		r.Timestamp = strconv.FormatInt(noon.Unix()+seconds, 10)
+		r.Signature = Sign(p.Secret, *r)
+	}
+}
+
+func TestSignedCallIsGoodOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, pair, err := f.RevealCredential(ctx, operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ahead := f.sign(pair, "nonce-ahead")
+		at(300)(&ahead, pair)
+		if _, err := f.Signed(ctx, client, ahead); err != nil {
+			t.Fatal(err)
+		}
+		// Its time stays in the window for ten minutes, and so does its nonce.
+		for range 10 {
+			_, err = f.Signed(ctx, client, ahead)
+			wantError(t, err, "nonce_used")
+			f.clock.move(time.Minute)
+		}
+		_, err = f.Signed(ctx, client, ahead)
+		wantError(t, err, "nonce_used")
+		f.clock.move(time.Second)
+		_, err = f.Signed(ctx, client, ahead)
+		wantError(t, err, "timestamp_invalid")
+		// A new call may use the text again by then, and clears what is forgotten.
+		if _, err := f.Signed(ctx, client, f.sign(pair, "nonce-ahead")); err != nil {
+			t.Error(err)
+		}
+		f.clock.move(11 * time.Minute)
+		if _, err := f.Signed(ctx, client, f.sign(pair, "nonce-later")); err != nil || len(f.nonces.until) != 1 {
+			t.Errorf("%d nonces are remembered, %v", len(f.nonces.until), err)
+		}
+		// A refused call does not use its nonce up.
+		bad := f.sign(pair, "nonce-again")
+		bad.Method = "GET"
+		_, err = f.Signed(ctx, client, bad)
+		wantError(t, err, "credential_unknown")
+		_, err = f.Signed(ctx, client, f.sign(pair, "nonce-again"))
+		wantError(t, err, "")
+	})
+}
+
+// Of many who send the same signed call at once, one is served.
+func TestSignedCallSentManyTimesAtOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := f.sign(pair, "nonce-0001")
+		var work sync.WaitGroup
+		served := make(chan struct{}, 16)
+		for range cap(served) {
+			work.Go(func() {
+				if _, err := f.Signed(t.Context(), client, r); err == nil {
+					served <- struct{}{}
+				}
+			})
+		}
+		work.Wait()
+		if len(served) != 1 {
+			t.Errorf("%d were served", len(served))
+		}
+	})
+}
+
+func TestLastUseIsWrittenInBatches(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, pair, err := f.RevealCredential(ctx, operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			if _, err := f.Basic(ctx, netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), pair.Key, pair.Secret); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _ = f.Basic(ctx, client, pair.Key, "wrong")
+		if c, err := f.Credential(ctx, operator, 1); err != nil || c.UsedCount != 0 || !c.LastUsedAt.IsZero() {
+			t.Errorf("written at once: %+v, %v", c, err)
+		}
+		f.writeUses(ctx)
+		if c, err := f.Credential(ctx, operator, 1); err != nil || c.UsedCount != 3 || !c.LastUsedAt.Equal(noon) || c.LastUsedFrom != "192.0.2.2" {
+			t.Errorf("%+v, %v", c, err)
+		}
+	})
+}
+
+func TestWhoMay(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		calls := map[string]func(a people.Actor) error{
+			"Settings":    func(a people.Actor) error { _, err := f.Settings(ctx, a); return err },
+			"SetSettings": func(a people.Actor) error { _, err := f.SetSettings(ctx, a, 0, nil); return err },
+			"AddKey":      func(a people.Actor) error { _, err := f.AddKey(ctx, a, 1<<40, "k", TypeText, ""); return err },
+			"RemoveKey":   func(a people.Actor) error { _, err := f.RemoveKey(ctx, a, 1<<40, "k"); return err },
+			"Diff":        func(a people.Actor) error { _, err := f.Diff(ctx, a); return err },
+			"Problems":    func(a people.Actor) error { _, err := f.Problems(ctx, a); return err },
+			"Publish":     func(a people.Actor) error { _, err := f.Publish(ctx, a, 0, ""); return err },
+			"Versions":    func(a people.Actor) error { _, err := f.Versions(ctx, a, 0, 0); return err },
+			"Version":     func(a people.Actor) error { _, err := f.Version(ctx, a, 1); return err },
+			"Rollback":    func(a people.Actor) error { _, err := f.Rollback(ctx, a, 1, ""); return err },
+			"Preview":     func(a people.Actor) error { _, _, err := f.Preview(ctx, a); return err },
+			"Packages":    func(a people.Actor) error { _, err := f.Packages(ctx, a); return err },
+			"Products":    func(a people.Actor) error { _, err := f.Products(ctx, a); return err },
+			"DeclineIAP":  func(a people.Actor) error { return f.DeclineIAP(ctx, a, false) },
+
+			"Credentials":         func(a people.Actor) error { _, err := f.Credentials(ctx, a); return err },
+			"CreateCredential":    func(a people.Actor) error { _, _, err := f.CreateCredential(ctx, a, ""); return err },
+			"RevealCredential":    func(a people.Actor) error { _, _, err := f.RevealCredential(ctx, a, 1); return err },
+			"RotateCredential":    func(a people.Actor) error { _, _, err := f.RotateCredential(ctx, a, 1); return err },
+			"SetCredentialActive": func(a people.Actor) error { _, err := f.SetCredentialActive(ctx, a, 1, HalfKey, true); return err },
+			"Plan":                func(a people.Actor) error { _, err := f.Plan(ctx, a); return err },
+			"Update":              func(a people.Actor) error { _, err := f.Update(ctx, a, nil); return err },
+			"NewWebToken":         func(a people.Actor) error { _, _, err := f.NewWebToken(ctx, a); return err },
+			"NewSetupLink":        func(a people.Actor) error { _, _, err := f.NewSetupLink(ctx, a); return err },
+			"Checklist":           func(a people.Actor) error { _, err := f.Checklist(ctx, a); return err },
+		}
+		forPrograms := []string{
+			"Settings", "SetSettings", "AddKey", "RemoveKey", "Diff", "Problems", "Publish", "Versions", "Version", "Rollback", "Preview",
+			"Packages", "Products", "DeclineIAP",
+		}
+		publishable := program
+		publishable.Secret = false
+		for name, call := range calls {
+			for who, c := range map[string]struct {
+				actor people.Actor
+				may   bool
+			}{
+				"the operator":                        {operator, true},
+				"a user":                              {user, !slices.Contains([]string{"NewWebToken", "NewSetupLink"}, name)},
+				"a program with the site's pair":      {program, slices.Contains(forPrograms, name)},
+				"a program with something less":       {publishable, false},
+				"nobody":                              {people.Actor{}, false},
+				"a sort of actor that does not exist": {people.Actor{Kind: "root"}, false},
+			} {
+				if got := codeOf(call(c.actor)) != "not_allowed"; got != c.may {
+					t.Errorf("%s by %s: allowed is %t", name, who, got)
+				}
+			}
+		}
+	})
+}

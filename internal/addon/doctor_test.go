@@ -1,0 +1,224 @@
+package addon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// found gives the finding with a name.
+func found(t *testing.T, findings []health.Finding, name string) health.Finding {
+	t.Helper()
+	for _, f := range findings {
+		if f.Name == name {
+			if f.What == "" || (f.Level != health.OK && (f.Why == "" || f.Fix == "")) {
+				t.Errorf("the finding says too little: %+v", f)
+			}
+			return f
+		}
+	}
+	t.Errorf("nothing is said about %q: %+v", name, findings)
+	return health.Finding{}
+}
+
+func TestDoctorOfAWholeAddon(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		if err := os.Chmod(f.at.Dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
+			t.Fatal(err)
+		}
+		before := f.everything(t)
+		findings := opened(t, f.at, f.clock).Doctor(t.Context())
+		if health.Worst(findings) != health.OK {
+			t.Errorf("%+v", findings)
+		}
+		for _, name := range []string{
+			"data folder", "key file", "disk", "database", "tables", "backups", "update", "administrator", "API credentials", "app settings",
+			"in-app purchases", "service account",
+		} {
+			found(t, findings, name)
+		}
+		if f.everything(t) != before {
+			t.Error("the doctor changed something")
+		}
+	})
+}
+
+func TestDoctorBeforeTheFirstUpdate(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		findings := opened(t, at, &clock{now: noon}).Doctor(t.Context())
+		tables := found(t, findings, "tables")
+		if tables.Level != health.Warn || tables.Fix != "countersign addon update" {
+			t.Errorf("%+v", tables)
+		}
+	})
+}
+
+func TestDoctorNamesWhatIsWrong(t *testing.T) {
+	cases := []struct {
+		name  string
+		spoil func(t *testing.T, f *fixture)
+		check string
+		level health.Level
+		says  string
+	}{
+		{"the folder is open to all", func(t *testing.T, f *fixture) { chmod(t, f.at.Dir, 0o755) }, "data folder", health.Warn, "chmod 700"},
+		{"the key file is open to all", func(t *testing.T, f *fixture) { chmod(t, filepath.Join(f.at.Dir, "countersign.key"), 0o644) }, "key file", health.Fail, "chmod 600"},
+		{"the key file is gone", func(t *testing.T, f *fixture) {
+			if err := os.Remove(filepath.Join(f.at.Dir, "countersign.key")); err != nil {
+				t.Fatal(err)
+			}
+		}, "set-up", health.Fail, "Put it back from a backup"},
+		{"the tables are of a later version", func(t *testing.T, f *fixture) {
+			f.execute(t, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
+		}, "tables", health.Fail, "newer version"},
+		{"an update is waiting", func(t *testing.T, f *fixture) { f.forget(t, KeyAppName) }, "update", health.Warn, "countersign addon update"},
+		{"there is no administrator", func(*testing.T, *fixture) {}, "administrator", health.Warn, "countersign addon setup-link"},
+		{"one half is inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfSecret) }, "API credentials", health.Fail, "1 (First pair): secret"},
+		{"the other half is inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfKey) }, "API credentials", health.Fail, "1 (First pair): key"},
+		{"both are inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfBoth) }, "API credentials", health.Fail, "key and secret"},
+		{"one of two pairs is inactive", func(t *testing.T, f *fixture) {
+			if _, _, err := f.CreateCredential(t.Context(), operator, "second"); err != nil {
+				t.Fatal(err)
+			}
+			f.deactivate(t, HalfBoth)
+		}, "API credentials", health.Warn, "Inactive: 1"},
+		{"the draft can't be published", func(t *testing.T, f *fixture) {
+			f.mustSet(t, map[string]string{KeyPushEnabled: "1"})
+		}, "app settings", health.Warn, "push app ID is empty"},
+		{"selling without a service account", func(t *testing.T, f *fixture) {
+			f.mustSet(t, map[string]string{KeyIAPEnabled: "1", KeyIAPStorePackageName: "com.example.app"})
+			f.mustPublish(t, "")
+		}, "in-app purchases", health.Warn, "no service account"},
+		{"a service account that can't be opened", func(t *testing.T, f *fixture) {
+			if _, err := f.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+				t.Fatal(err)
+			}
+			f.mustPublish(t, "")
+			f.execute(t, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
+		}, "service account", health.Fail, "can't be read"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			engines(t, func(t *testing.T, f *fixture) {
+				c.spoil(t, f)
+				got := found(t, opened(t, f.at, f.clock).Doctor(t.Context()), c.check)
+				if got.Level != c.level || !strings.Contains(got.What+got.Why+got.Fix, c.says) {
+					t.Errorf("%+v, want %s and %q", got, c.level, c.says)
+				}
+			})
+		})
+	}
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *fixture) deactivate(t *testing.T, half Half) {
+	t.Helper()
+	if _, err := f.SetCredentialActive(t.Context(), operator, 1, half, false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDoctorWhenTheDatabaseIsDown(t *testing.T) {
+	place := dbtest.New(t, dbtest.Postgres)
+	proxy := dbtest.NewProxy(t, place)
+	proxy.Cut()
+	place.URL = proxy.URL
+	findings := opened(t, place, &clock{now: noon}).Doctor(t.Context())
+	if got := found(t, findings, "database"); got.Level != health.Fail || strings.Contains(got.What, place.URL) {
+		t.Errorf("%+v", got)
+	}
+	proxy.Restore()
+}
+
+func TestChecklist(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		ctx := t.Context()
+		f := opened(t, at, &clock{now: noon})
+		want := func(when string, done ...string) {
+			t.Helper()
+			list, err := f.Checklist(ctx, user)
+			if err != nil || len(list) != 4 {
+				t.Fatalf("%s: %+v, %v", when, list, err)
+			}
+			is := map[string]bool{}
+			for _, id := range done {
+				is[id] = true
+			}
+			for i, id := range []string{"update", "credentials", "settings", "iap"} {
+				if list[i].ID != id || list[i].Done != is[id] || (list[i].Hint == "") != is[id] || list[i].Text == "" {
+					t.Errorf("%s: %+v", when, list[i])
+				}
+			}
+		}
+		want("before the update")
+		f.mustUpdate(t)
+		want("after the update", "update", "credentials")
+		f.deactivate(t, HalfKey)
+		want("with an inactive key", "update")
+		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		want("with a draft", "update")
+		f.mustPublish(t, "")
+		want("published", "update", "settings")
+		if err := f.DeclineIAP(ctx, user, true); err != nil {
+			t.Fatal(err)
+		}
+		want("without selling", "update", "settings", "iap")
+		if err := f.DeclineIAP(ctx, user, false); err != nil {
+			t.Fatal(err)
+		}
+		want("selling after all", "update", "settings")
+		f.mustPackage(t, 1, "Gold", true)
+		f.mustSet(t, map[string]string{
+			KeyIAPEnabled: "1", KeyIAPStorePackageName: "com.example.app", KeyIAPProductMap: `{"store":{"gold":1}}`,
+			KeyIAPStoreServiceAccount: string(accountFile(nil)),
+		})
+		f.mustPublish(t, "")
+		want("selling", "update", "settings", "iap")
+		lines := strings.Join(f.audits(t), "\n")
+		if !strings.Contains(lines, "ana@site.example iap.decline  [page]: sells in the app -> does not sell in the app") || strings.Count(lines, "iap.") != 2 {
+			t.Errorf("audit\n%s", lines)
+		}
+	})
+}
+
+// PostgreSQL goes and comes back: the addon is unavailable meanwhile, and serves
+// again by itself.
+func TestDatabaseThatGoesAndComesBack(t *testing.T) {
+	place := dbtest.New(t, dbtest.Postgres)
+	updated(t, place)
+	proxy := dbtest.NewProxy(t, place)
+	far := place
+	far.URL = proxy.URL
+	server := opened(t, far, &clock{now: noon})
+	server.run(t)
+	kept := make(chan struct{}, 1)
+	server.held.mu.Lock()
+	server.held.kept = func() { kept <- struct{}{} }
+	server.held.mu.Unlock()
+	lost := make(chan struct{}, 8)
+	server.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
+	proxy.Cut()
+	<-lost
+	_, err := server.Published(t.Context())
+	wantError(t, err, "unavailable")
+	wantError(t, server.Ready(t.Context()), "unavailable")
+	proxy.Restore()
+	<-kept
+	if got := server.served(t).Version; got != 1 {
+		t.Errorf("version %d is served", got)
+	}
+}

@@ -1,0 +1,102 @@
+package addon
+
+import (
+	"crypto/sha256"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+// What is accepted comes back the same from its printed form, which is JSON that
+// holds lower-case products and positive packages alone.
+func FuzzProductMap(f *testing.F) {
+	for _, seed := range []string{
+		"", "{}", `{"store":{}}`, `{"store":{"gold_monthly":1,"a.b":22}}`, `{"store":{"a":1,"\u0061":2}}`, `{"store":{"A":1}}`, `{"store":{"a":1e3}}`,
+		`{"store":null}`, `[]`, `{"store":{"a":1}}x`, "{\"store\":{\"a\xff\":1}}", `{"play":{}}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := ParseProducts(text)
+		if err != nil {
+			if err.Error() == "" || !utf8.ValidString(err.Error()) || len(err.Error()) > 1000 {
+				t.Errorf("the error is %q", err)
+			}
+			return
+		}
+		for i, p := range list {
+			if p.StoreID != strings.ToLower(p.StoreID) || p.StoreID == "" || p.PackageID <= 0 || (i > 0 && list[i-1].StoreID >= p.StoreID) {
+				t.Errorf("%q gives %+v", text, list)
+			}
+		}
+		printed := printProducts(list)
+		again, err := ParseProducts(printed)
+		if err != nil || len(again) != len(list) || printProducts(again) != printed {
+			t.Errorf("%q is printed as %q, which gives %+v, %v", text, printed, again, err)
+		}
+	})
+}
+
+// What is no service account is refused with a sentence that quotes nothing of it,
+// and nothing else is accepted.
+func FuzzServiceAccount(f *testing.F) {
+	good := string(accountFile(nil))
+	for _, seed := range []string{
+		good, "", "{}", "[]", `{"type":"service_account"}`, `{"installed":{}}`, testKeys()["rsa"], "AIza", "<plist>", "\x30\x82", good[:100],
+		`{"type":"service_account","client_email":"a@b.example","private_key":"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}`,
+		strings.Replace(good, `"project_id":"`, `"project_id":"<`, 1),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		found := inspect(file)
+		if len(found.checks) == 0 {
+			t.Fatal("nothing is said")
+		}
+		for _, c := range found.checks {
+			if c.Text == "" || !utf8.ValidString(c.Text) {
+				t.Errorf("said %q", c.Text)
+			}
+			if strings.Contains(c.Text, "MII") {
+				t.Errorf("%q quotes the file", c.Text)
+			}
+		}
+		if found.ok() && (found.Type != serviceAccountType || !strings.Contains(found.ClientEmail, "@") || len(found.fingerprint) != 16) {
+			t.Errorf("accepted %+v", found)
+		}
+	})
+}
+
+// Headers that nobody signed open nothing, whatever is in them, and a call that is
+// signed over them as they are is good exactly when their forms are.
+func FuzzSignedHeaders(f *testing.F) {
+	a := updated(f, dbtest.New(f, dbtest.SQLite))
+	_, pair, err := a.RevealCredential(f.Context(), operator, 1)
+	if err != nil {
+		f.Fatal(err)
+	}
+	now := strconv.FormatInt(noon.Unix(), 10)
+	f.Add(pair.Key, now, "nonce-0001", "00", "GET", "/", []byte("{}"))
+	f.Add("", "", "", "", "", "", []byte(nil))
+	f.Add("cak_x", "-1", "\n", "zz", "POST", "/?a\nb", []byte("x"))
+	f.Add(pair.Key, "99999999999999999999", "nonce 0001", strings.Repeat("a", 64), "GET", "/", []byte("x"))
+	f.Fuzz(func(t *testing.T, key, timestamp, nonce, signature, method, path string, body []byte) {
+		r := SignedRequest{
+			Key: key, Timestamp: timestamp, Nonce: nonce, Signature: signature, Method: method, PathAndQuery: path, BodySHA256: sha256.Sum256(body),
+		}
+		if actor, err := a.Signed(t.Context(), client, r); err == nil {
+			t.Errorf("%+v is taken for %+v", r, actor)
+		}
+		r.Key, r.Signature = pair.Key, Sign(pair.Secret, r)
+		_, timeErr := readTimestamp(timestamp, noon)
+		_, err := a.Signed(t.Context(), client, r)
+		if wellFormedCall := timeErr == nil && noncePattern.MatchString(nonce); !wellFormedCall && err == nil {
+			t.Errorf("%+v is good", r)
+		} else if code := codeOf(err); wellFormedCall && err != nil && code != "nonce_used" {
+			t.Errorf("%+v: %v", r, err)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package addon
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// This test binary is also the program that is killed: it updates an addon, tells
+// on its standard output how far it has come, and waits at the point where it is
+// to be killed.
+func TestMain(m *testing.M) {
+	if os.Getenv("COUNTERSIGN_TEST_STEP") != "" {
+		if err := beKilled(); err != nil {
+			fmt.Println("failed:", err)
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// beKilled runs an update. Every question for the time and every step that is done
+// is a point; the process stops at the one that COUNTERSIGN_TEST_STEP names, or
+// when it has done everything.
+func beKilled() error {
+	ctx := context.Background()
+	stopAt, err := strconv.Atoi(os.Getenv("COUNTERSIGN_TEST_STEP"))
+	if err != nil {
+		return err
+	}
+	point := 0
+	next := func() time.Time {
+		if point++; point == stopAt {
+			fmt.Println("waiting")
+			select {}
+		}
+		return noon
+	}
+	a, err := Open(ctx, Options{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL"), Now: next})
+	if err != nil {
+		return err
+	}
+	if _, err := a.Update(ctx, operator, func(Step) { next() }); err != nil {
+		return err
+	}
+	fmt.Println("waiting: done")
+	select {}
+}
+
+// killed runs an update in a process of its own and kills that at a point. It
+// returns whether the update had done everything.
+func killed(t *testing.T, place dbtest.DB, point int) (done bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_STEP="+strconv.Itoa(point), "COUNTERSIGN_TEST_DIR="+place.Dir, "COUNTERSIGN_TEST_URL="+place.URL)
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil || !strings.HasPrefix(said, "waiting") {
+		t.Errorf("point %d: said %q, %v", point, said, err)
+	}
+	_ = cmd.Process.Kill()
+	_, _ = io.Copy(io.Discard, output)
+	_ = cmd.Wait()
+	return said == "waiting: done\n"
+}
+
+// wantWhole completes an update after a kill and wants everything to be there
+// once.
+func wantWhole(t *testing.T, place dbtest.DB, versions int) *fixture {
+	t.Helper()
+	f := opened(t, place, &clock{now: noon})
+	f.mustUpdate(t)
+	if f.at.Engine == dbtest.SQLite {
+		verdict, err := sqldb.One(t.Context(), f.database.Queries(), sqldb.Value[string], `PRAGMA integrity_check`)
+		if err != nil || verdict != "ok" {
+			t.Errorf("integrity: %s, %v", verdict, err)
+		}
+	}
+	if list, err := f.Credentials(t.Context(), operator); err != nil || len(list) != 1 || !list[0].Active() {
+		t.Errorf("pairs %+v, %v", list, err)
+	}
+	if list, err := f.Versions(t.Context(), operator, 0, 0); err != nil || len(list) != versions {
+		t.Errorf("%d versions, %v; want %d", len(list), err, versions)
+	}
+	if plan, err := f.Plan(t.Context(), operator); err != nil || !plan.Nothing {
+		t.Errorf("there is something left to do: %+v, %v", plan, err)
+	}
+	return f
+}
+
+// A first update that is killed anywhere is completed by the next one.
+func TestKilledFirstUpdateIsCompleted(t *testing.T) {
+	places(t, func(t *testing.T, place dbtest.DB) {
+		for point, done := 1, false; !done; point++ {
+			if point > 40 {
+				t.Fatal("the update takes more points than expected")
+			}
+			here := dbtest.DB{Engine: place.Engine, Dir: t.TempDir(), URL: place.URL}
+			if here.URL != "" {
+				emptyAgain(t, here)
+			}
+			setupToken, _, err := opened(t, here, &clock{now: noon}).NewSetupLink(t.Context(), operator)
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = killed(t, here, point)
+			f := wantWhole(t, here, 1)
+			if got := string(f.served(t).Settings.JSON); got != defaultsServed {
+				t.Errorf("killed at point %d: served %s", point, got)
+			}
+			wantError(t, f.CheckSetupLink(t.Context(), setupToken), "")
+			if done && point < 8 {
+				t.Errorf("the update has %d points only: it was never killed in its transaction", point)
+			}
+		}
+	})
+}
+
+// emptyAgain gives a PostgreSQL database that was used before back its first
+// state.
+func emptyAgain(t *testing.T, place dbtest.DB) {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range []string{"DROP SCHEMA public CASCADE", "CREATE SCHEMA public"} {
+		if _, err := db.Queries().Exec(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An update of an addon in use that is killed anywhere loses no setting: neither
+// what is served nor what waits in the draft.
+func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		if _, err := f.AddKey(t.Context(), operator, 0, "theme", TypeText, "dark"); err != nil {
+			t.Fatal(err)
+		}
+		f.mustPublish(t, "")
+		f.mustSet(t, map[string]string{KeyMessengerDomain: "chat.example.com"})
+		served := string(f.served(t).Settings.JSON)
+		versions := 2
+		for point, done := 1, false; !done; point++ {
+			if point > 40 {
+				t.Fatal("the update takes more points than expected")
+			}
+			f.forget(t, KeyStreamAppID)
+			done = killed(t, f.at, point)
+			g := f.again(t)
+			if got := string(g.served(t).Settings.JSON); got != served {
+				t.Errorf("killed at point %d: served %s, want %s", point, got, served)
+			}
+			versions++
+			wantWhole(t, f.at, versions)
+			if got := g.value(t, KeyMessengerDomain); got != "chat.example.com" {
+				t.Errorf("killed at point %d: the draft lost a change", point)
+			}
+		}
+		wantNoHalfBackup(t, f.at)
+	})
+}
+
+func wantNoHalfBackup(t *testing.T, place dbtest.DB) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(place.Dir, "backups"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".partial") {
+			t.Errorf("half a backup is left: %s", e.Name())
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package addon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
+)
+
+const password = "correct horse battery"
+
+func TestSetupLinkMadeBeforeTheFirstUpdateGoesOnWorking(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		ctx := t.Context()
+		f := opened(t, at, &clock{now: noon})
+		token, expires, err := f.NewSetupLink(ctx, operator)
+		if err != nil || !expires.Equal(noon.Add(24*time.Hour)) {
+			t.Fatalf("until %v, %v", expires, err)
+		}
+		file := filepath.Join(at.Dir, SetupFile)
+		content, err := os.ReadFile(file)
+		if err != nil || !strings.HasPrefix(string(content), token+"\n") {
+			t.Errorf("the file holds %q, %v", content, err)
+		}
+		if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		g := opened(t, at, f.clock) // the server
+		wantError(t, g.CheckSetupLink(ctx, token), "")
+		for _, wrong := range []string{"", "x", token + "x", strings.ToLower(token)} {
+			wantError(t, g.CheckSetupLink(ctx, wrong), "link_unknown")
+		}
+		plan, err := g.Plan(ctx, operator)
+		if err != nil || plan.Steps[len(plan.Steps)-1].ID != "setup" {
+			t.Errorf("plan %+v, %v", plan, err)
+		}
+		g.mustUpdate(t)
+		if report := g.mustUpdate(t); !report.Nothing {
+			t.Errorf("the second update has to do %+v", report.Steps)
+		}
+		wantError(t, f.CheckSetupLink(ctx, token), "")
+		if _, err := g.People().Setup(ctx, people.Origin{Addr: client}, token, "ana@site.example", password); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.CheckSetupLink(ctx, token); err == nil {
+			t.Error("the link is good a second time")
+		}
+		if err := f.tidySetupFile(ctx); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Error("the file is still there")
+		}
+		_, _, err = f.NewSetupLink(ctx, operator)
+		wantError(t, err, "already_set_up")
+	})
+}
+
+func TestSetupLinkEnds(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		ctx := t.Context()
+		f := opened(t, at, &clock{now: noon})
+		first, _, err1 := f.NewSetupLink(ctx, operator)
+		second, _, err2 := f.NewSetupLink(ctx, operator)
+		if err1 != nil || err2 != nil || first == second {
+			t.Fatal(err1, err2)
+		}
+		wantError(t, f.CheckSetupLink(ctx, first), "link_unknown")
+		wantError(t, f.CheckSetupLink(ctx, second), "")
+		f.clock.move(24 * time.Hour)
+		wantError(t, f.CheckSetupLink(ctx, second), "link_expired")
+		plan, err := f.Plan(ctx, operator)
+		if err != nil || len(plan.Steps) != 5 {
+			t.Errorf("a link that has expired is taken over: %+v, %v", plan, err)
+		}
+		f.mustUpdate(t)
+		wantError(t, f.CheckSetupLink(ctx, second), "link_unknown")
+		third, _, err := f.NewSetupLink(ctx, operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, f.CheckSetupLink(ctx, third), "")
+		if err := f.tidySetupFile(ctx); err != nil {
+			t.Error(err)
+		}
+		wantError(t, f.again(t).CheckSetupLink(ctx, third), "")
+	})
+}
+
+func TestSetupFileThatSomebodyDamaged(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		f := opened(t, at, &clock{now: noon})
+		for _, content := range []string{"", "token", "token\n", "token\ngood until tomorrow\n", "\ngood until 2030-01-01T00:00:00Z"} {
+			if err := os.WriteFile(filepath.Join(at.Dir, SetupFile), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, token := range []string{"", "token"} {
+				wantError(t, f.CheckSetupLink(t.Context(), token), "link_unknown")
+			}
+		}
+		f.mustUpdate(t)
+	})
+}
+
+func TestWebTokenIsGoodOnce(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		ctx := t.Context()
+		f := opened(t, at, &clock{now: noon})
+		wantError(t, f.CheckWebToken(ctx, ""), "update_token")
+		first, _, err1 := f.NewWebToken(ctx, operator)
+		token, expires, err2 := f.NewWebToken(ctx, operator)
+		if err1 != nil || err2 != nil || !expires.Equal(noon.Add(time.Hour)) {
+			t.Fatal(err1, err2, expires)
+		}
+		content, err := os.ReadFile(filepath.Join(at.Dir, webTokenFile))
+		if err != nil || strings.Contains(string(content), token) {
+			t.Errorf("the file holds %q, %v", content, err)
+		}
+		server := opened(t, at, f.clock)
+		wantError(t, server.UseWebToken(ctx, first), "update_token")
+		for range 2 {
+			wantError(t, server.CheckWebToken(ctx, token), "")
+		}
+		wantError(t, server.UseWebToken(ctx, token), "")
+		wantError(t, server.UseWebToken(ctx, token), "update_token")
+		wantError(t, server.CheckWebToken(ctx, token), "update_token")
+		late, _, err := f.NewWebToken(ctx, operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.clock.move(time.Hour)
+		wantError(t, server.UseWebToken(ctx, late), "update_token")
+	})
+}
+
+func TestWebTokenUsedByManyAtOnce(t *testing.T) {
+	f := opened(t, dbtest.New(t, dbtest.SQLite), &clock{now: noon})
+	token, _, err := f.NewWebToken(t.Context(), operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var work sync.WaitGroup
+	won := make(chan struct{}, 16)
+	for range cap(won) {
+		work.Go(func() {
+			if f.UseWebToken(t.Context(), token) == nil {
+				won <- struct{}{}
+			}
+		})
+	}
+	work.Wait()
+	if len(won) != 1 {
+		t.Errorf("%d used it", len(won))
+	}
+}
