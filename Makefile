@@ -1,4 +1,4 @@
-.PHONY: help build test race check fuzz bench
+.PHONY: help build test race check fuzz bench gen css
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -22,3 +22,9 @@ fuzz: ## every fuzz target for a short while (FUZZTIME=10s)
 
 bench: ## the store against a bare server, SQLite, 1,000,000 purchases (BENCH="flags of bench")
 	go run ./bench $(BENCH)
+
+gen: ## the Go of the pages, from their templates
+	go generate ./...
+
+css: ## the style sheet of the pages, and what it vendors (needs Node)
+	cd internal/frame/web && npm ci && npm run css && npm run vendor

@@ -3,6 +3,8 @@
 // who is signed in, the flash, the errors and the headers.
 package frame
 
+//go:generate go tool templ generate
+
 import (
 	"context"
 	"fmt"
