@@ -1,0 +1,72 @@
+package addon
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/sample"
+)
+
+// The demo goes through the rules without a complaint and ends with everything
+// done.
+func TestDemoFillsAnAddon(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		demo := sample.NewDemo()
+		set := map[string]string{}
+		for _, s := range demo.AppSettings {
+			set[s.Key] = s.Value
+		}
+		f.mustSet(t, set)
+		for _, k := range demo.OwnKeys {
+			if _, err := f.AddKey(ctx, operator, 0, k.Key, Type(k.Type), k.Value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.mustPublish(t, demo.AppNote)
+		for _, p := range demo.Packages {
+			if err := f.AddPackage(ctx, operator, Package(p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id, pkg := range demo.Products {
+			if _, err := f.AddProduct(ctx, operator, 0, id, pkg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file, err := sample.ServiceAccount()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.SetServiceAccount(ctx, operator, 0, file); err != nil {
+			t.Fatal(err)
+		}
+		set = map[string]string{}
+		for _, s := range demo.IAPSettings {
+			set[s.Key] = s.Value
+		}
+		f.mustSet(t, set)
+		published := f.mustPublish(t, demo.IAPNote)
+		if len(published.Warnings) != 1 || published.Warnings[0].Key != KeyIAPSandboxEnabled {
+			t.Errorf("warnings %+v", published.Warnings)
+		}
+		var config countersign.IAPConfig
+		if err := json.Unmarshal(f.served(t).IAP.JSON, &config); err != nil || !config.Platforms.Store.Enabled || len(config.Products) != 2 {
+			t.Errorf("%+v, %v", config, err)
+		}
+		if !strings.Contains(string(f.served(t).Settings.JSON), `"appName":"Tuneful"`) {
+			t.Errorf("served %s", f.served(t).Settings.JSON)
+		}
+		list, err := f.Checklist(ctx, operator)
+		for _, task := range list {
+			if !task.Done {
+				t.Errorf("%+v is not done", task)
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package health
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+func TestWorst(t *testing.T) {
+	for _, c := range []struct {
+		levels []Level
+		want   Level
+	}{
+		{nil, OK}, {[]Level{OK}, OK}, {[]Level{OK, Warn, OK}, Warn}, {[]Level{Fail, Warn}, Fail}, {[]Level{Warn, Fail, OK}, Fail},
+	} {
+		var list []Finding
+		for _, l := range c.levels {
+			list = append(list, Finding{Level: l})
+		}
+		if got := Worst(list); got != c.want {
+			t.Errorf("%v: %s, want %s", c.levels, got, c.want)
+		}
+	}
+}
+
+// private is a place as it should be.
+func private(t *testing.T) Place {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(dir, "countersign.key")
+	if err := os.WriteFile(key, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Place{Dir: dir, KeyFile: key, Migrate: "countersign x", Now: noon}
+}
+
+func levelOf(t *testing.T, list []Finding, name string) Level {
+	t.Helper()
+	for _, f := range list {
+		if f.Name == name {
+			if f.Level != OK && (f.Why == "" || f.Fix == "") {
+				t.Errorf("%+v says too little", f)
+			}
+			return f.Level
+		}
+	}
+	t.Errorf("nothing about %q in %+v", name, list)
+	return ""
+}
+
+func TestFolder(t *testing.T) {
+	cases := []struct {
+		name  string
+		spoil func(p *Place) error
+		check string
+		want  Level
+	}{
+		{"a private folder", func(*Place) error { return nil }, "data folder", OK},
+		{"a folder that others can enter", func(p *Place) error { return os.Chmod(p.Dir, 0o750) }, "data folder", Warn},
+		{"no folder", func(p *Place) error { p.Dir += "/none"; return nil }, "data folder", Fail},
+		{"a file", func(p *Place) error { p.Dir = p.KeyFile; return nil }, "data folder", Fail},
+		{"a private key file", func(*Place) error { return nil }, "key file", OK},
+		{"a key that is given", func(p *Place) error { p.KeyFile = ""; return nil }, "key file", OK},
+		{"a key file that others can read", func(p *Place) error { return os.Chmod(p.KeyFile, 0o640) }, "key file", Fail},
+		{"no key file", func(p *Place) error { return os.Remove(p.KeyFile) }, "key file", Warn},
+		{"a disk with room", func(*Place) error { return nil }, "disk", OK},
+		{"no disk", func(p *Place) error { p.Dir += "/none"; return nil }, "disk", Warn},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := private(t)
+			if err := c.spoil(&p); err != nil {
+				t.Fatal(err)
+			}
+			if got := levelOf(t, Folder(p), c.check); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestBackups(t *testing.T) {
+	p := private(t)
+	folder := filepath.Join(p.Dir, "backups")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := Backups(p, "store"); got.Level != OK {
+		t.Errorf("none: %+v", got)
+	}
+	write := func(name, content string, mode os.FileMode) {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, noon, noon.Add(-72*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("store-20261029T120000Z.db", "x", 0o600)
+	write("store-20261030T120000Z.db.partial", "", 0o600)
+	write("addon-20261031T120000Z.db", "", 0o600)
+	if got := Backups(p, "store"); got.Level != OK || got.What != "The newest backup is store-20261029T120000Z.db, 3 days old" {
+		t.Errorf("%+v", got)
+	}
+	if got := Backups(p, "addon"); got.Level != Warn {
+		t.Errorf("an empty one: %+v", got)
+	}
+	write("store-20261031T120000Z.jsonl", "x", 0o644)
+	if got := Backups(p, "store"); got.Level != Warn {
+		t.Errorf("one that others can read: %+v", got)
+	}
+}
+
+func TestDatabase(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		path := filepath.Join(at.Dir, "x.db")
+		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Place{Dir: at.Dir, Migrate: "countersign x", Now: noon}
+		list, ok := Database(t.Context(), db, p)
+		if ok || levelOf(t, list, "tables") != Warn || levelOf(t, list, "database") != OK {
+			t.Errorf("empty: %+v, %t", list, ok)
+		}
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if list, ok := Database(t.Context(), db, p); !ok || Worst(list) != OK {
+			t.Errorf("current: %+v, %t", list, ok)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if list, ok := Database(t.Context(), db, p); ok || levelOf(t, list, "database") != Fail {
+			t.Errorf("closed: %+v, %t", list, ok)
+		}
+	})
+}
+
+// A page of the file is overwritten while nobody has it open.
+func TestDamagedFileIsFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	open := func() *sqldb.DB {
+		db, err := sqldb.Open(t.Context(), sqldb.Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open()
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 4096; i < 3*4096; i++ {
+		content[i] = 0xff
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db = open()
+	defer db.Close()
+	if list, ok := Database(t.Context(), db, Place{Migrate: "x"}); ok || levelOf(t, list, "database") != Fail {
+		t.Errorf("%+v", list)
+	}
+}

@@ -1,0 +1,117 @@
+package vault
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// place is a vault beside an empty database with tables.
+func place(t *testing.T, at dbtest.DB) (*Vault, *sqldb.DB) {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "x.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &Vault{Dir: at.Dir, Log: slog.New(slog.DiscardHandler)}, db
+}
+
+func codeOf(err error) string {
+	var e *countersign.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+func TestNewDatabaseGetsANewKeyFileAndKeepsIt(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		v, db := place(t, at)
+		var work sync.WaitGroup
+		boxes := make([]*seal.Box, 4)
+		for i := range boxes {
+			work.Go(func() {
+				var err error
+				if boxes[i], err = v.Open(t.Context(), db.Queries()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+		for _, b := range boxes[1:] {
+			if !b.Matches(boxes[0].Check()) {
+				t.Error("two of them got different keys")
+			}
+		}
+	})
+}
+
+func TestKeyFileThatDoesNotBelongHere(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		v, db := place(t, at)
+		if _, err := v.Open(t.Context(), db.Queries()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(v.Path()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := v.Open(t.Context(), db.Queries())
+		if codeOf(err) != "key_missing" || strings.Contains(err.Error(), "rekey") || !strings.Contains(err.Error(), "from a backup") {
+			t.Errorf("missing: %v", err)
+		}
+		v.Lost = "or make a new one with: x rekey"
+		if _, err = v.Open(t.Context(), db.Queries()); !strings.Contains(err.Error(), "from a backup, or make a new one with: x rekey") {
+			t.Errorf("missing: %v", err)
+		}
+		if _, err := seal.Create(v.Dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = v.Open(t.Context(), db.Queries()); codeOf(err) != "key_mismatch" {
+			t.Errorf("another one: %v", err)
+		}
+		if err := os.WriteFile(v.Path(), []byte("nothing"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = v.Open(t.Context(), db.Queries()); codeOf(err) != "key_unreadable" {
+			t.Errorf("damaged: %v", err)
+		}
+	})
+}
+
+func TestTransactionOfAReplacedKeyFileIsNoticed(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		v, db := place(t, at)
+		box, err := v.Open(t.Context(), db.Queries())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, check := range []string{box.Check(), "another"} {
+			err := db.Tx(t.Context(), func(tx sqldb.Queries) error {
+				if err := tx.SetMeta(t.Context(), CheckName, check); err != nil {
+					return err
+				}
+				same, err := Same(t.Context(), tx, box)
+				if same != (check == box.Check()) {
+					t.Errorf("check %s: same is %t", check, same)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
