@@ -19,6 +19,8 @@ type Task struct {
 	ID   string
 	Text string
 	Done bool
+	// Declined tells of in-app purchases that the owner said not to sell any.
+	Declined bool
 	// Hint says what is missing, "" when it is done.
 	Hint string
 }
@@ -70,6 +72,7 @@ func (a *Addon) tick(ctx context.Context, tx *addondb.DB, list []Task) error {
 		"iap":         declined != "" || a.iapConfig(v, packages, accounts).Platforms.Store.Enabled,
 	}
 	for i := range list {
+		list[i].Declined = list[i].ID == "iap" && declined != ""
 		if done[list[i].ID] {
 			list[i].Done, list[i].Hint = true, ""
 		}

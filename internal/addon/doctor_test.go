@@ -177,6 +177,9 @@ func TestChecklist(t *testing.T) {
 			t.Fatal(err)
 		}
 		want("without selling", "update", "settings", "iap")
+		if list, err := f.Checklist(ctx, user); err != nil || !list[3].Declined {
+			t.Errorf("%+v, %v", list, err)
+		}
 		if err := f.DeclineIAP(ctx, user, false); err != nil {
 			t.Fatal(err)
 		}

@@ -57,6 +57,34 @@ func (a *Addon) SetServiceAccount(ctx context.Context, actor people.Actor, revis
 	return facts, err
 }
 
+// TestServiceAccount looks at the draft's service account again, as
+// [CheckServiceAccount] does, without showing it or asking anybody. Its error is of
+// kind NotFound when there is none.
+func (a *Addon) TestServiceAccount(ctx context.Context, actor people.Actor) (checks []FileCheck, ok bool, err error) {
+	if err := a.mayNow(actor, manageSettings); err != nil {
+		return nil, false, err
+	}
+	var kept addondb.ServiceAccount
+	err = a.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		rows, err1 := tx.Settings(ctx)
+		all, err2 := readAccounts(ctx, tx)
+		kept = all[valuesOf(rows)[KeyIAPStoreServiceAccount].Value]
+		return errors.Join(err1, err2)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if kept.ID == 0 {
+		return nil, false, missing("service_account_not_found", "There is no service account yet; paste the file first")
+	}
+	file, opened := openAccount(a.box.Load(), kept)
+	if !opened {
+		return []FileCheck{{false, "It can't be read with this server's key file; set it again"}}, false, nil
+	}
+	checks, ok = CheckServiceAccount(file)
+	return append([]FileCheck{{true, "It can be read with this server's key file"}}, checks...), ok, nil
+}
+
 // RemoveServiceAccount takes it out of the draft.
 func (a *Addon) RemoveServiceAccount(ctx context.Context, actor people.Actor, revision int64) error {
 	_, err := a.changeDraft(ctx, actor, revision, func(_ *addondb.DB, v values) error {

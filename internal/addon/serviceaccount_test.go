@@ -131,7 +131,6 @@ func TestServiceAccountFilesAreRecognised(t *testing.T) {
 	}
 }
 
-// text without what a test can't know.
 var fingerprintPattern = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 func TestServiceAccountIsWriteOnly(t *testing.T) {
@@ -267,6 +266,26 @@ func TestRollbackBringsTheServiceAccountBack(t *testing.T) {
 		}
 		if draft, published, err := f.ServiceAccount(ctx, operator); err != nil || draft != facts || published != facts {
 			t.Errorf("draft %+v, published %+v, %v", draft, published, err)
+		}
+	})
+}
+
+func TestKeptServiceAccountIsTestedWithoutBeingShown(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, _, err := f.TestServiceAccount(ctx, operator)
+		wantError(t, err, "service_account_not_found")
+		if _, err := f.SetServiceAccount(ctx, operator, 0, accountFile(nil)); err != nil {
+			t.Fatal(err)
+		}
+		checks, ok, err := f.TestServiceAccount(ctx, user)
+		if err != nil || !ok || len(checks) < 5 {
+			t.Errorf("%+v, %t, %v", checks, ok, err)
+		}
+		f.execute(t, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
+		checks, ok, err = f.TestServiceAccount(ctx, user)
+		if err != nil || ok || len(checks) != 1 {
+			t.Errorf("%+v, %t, %v", checks, ok, err)
 		}
 	})
 }
