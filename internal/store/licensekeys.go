@@ -64,10 +64,15 @@ func (s *Store) signingKeys(ctx context.Context) (*licenseKeys, error) {
 	if err != nil || keys.signs {
 		return keys, err
 	}
+	s.licenses.making.Lock()
+	defer s.licenses.making.Unlock()
+	if keys, err = s.licenses.keys.get(ctx, s.readLicenseKeys); err != nil || keys.signs {
+		return keys, err
+	}
 	if err := s.firstLicenseKey(ctx); err != nil {
 		return nil, err
 	}
-	keys, err = s.licenses.keys.get(ctx, s.readLicenseKeys)
+	keys, err = s.readLicenseKeys(ctx) // memory may not have heard of another process's key
 	if err == nil && !keys.signs {
 		err = errors.New("store: a key for licenses was made and is not there")
 	}

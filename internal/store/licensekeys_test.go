@@ -26,9 +26,18 @@ func TestTheFirstKeyIsMadeWhenItIsNeeded(t *testing.T) {
 		if f.rows(t, "license_keys") != 0 {
 			t.Error("there is a key before any license")
 		}
+		f.run(t)
+		other := f.again(t)
+		other.run(t)
 		var all sync.WaitGroup
-		for range 20 {
-			all.Go(func() { f.keySet(t) })
+		for range 50 {
+			for _, process := range []*fixture{f, other} {
+				all.Go(func() {
+					if _, err := process.LicenseKeySet(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
 		}
 		all.Wait()
 		if n := f.rows(t, "license_keys"); n != 1 {

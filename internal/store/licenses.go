@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -38,6 +39,7 @@ const (
 // licenses is what the store keeps in memory of licenses.
 type licenses struct {
 	keys    memo[licenseKeys]
+	making  sync.Mutex // of the first key
 	revoked memo[revokedLicenses]
 }
 
