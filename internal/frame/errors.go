@@ -14,8 +14,9 @@ import (
 )
 
 // FormErrors turns the refusal of a rule into the errors of the form that was
-// sent. order names the form's fields from top to bottom; a refusal of another
-// field stands under the form as a whole. It reports false for a nil error and
+// sent. order names the form's fields from top to bottom, and a refusal of
+// another field then stands for the form as a whole; without an order, every
+// field is the form's. It reports false for a nil error and
 // for a fault of ours, which is no business of the form: return such an error.
 func FormErrors(err error, order ...string) (Errors, bool) {
 	ours, ok := errors.AsType[*countersign.Error](err)
@@ -29,7 +30,10 @@ func FormErrors(err error, order ...string) (Errors, bool) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(ours.Fields)) {
-		if !slices.Contains(order, name) {
+		switch {
+		case len(order) == 0:
+			all = append(all, FieldError{Name: name, Text: ours.Fields[name]})
+		case !slices.Contains(order, name):
 			all = append(all, FieldError{Text: name + ": " + ours.Fields[name]})
 		}
 	}

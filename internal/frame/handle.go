@@ -48,6 +48,9 @@ func (f *Frame) run(w http.ResponseWriter, r *Request, h Handler) (err error) {
 		return &countersign.Error{Kind: countersign.KindForbidden, Code: "cross_site", Cause: cause,
 			Message: "This request came from another site, so nothing was done. Open the page here and try again."}
 	}
+	if err := checkAddress(r.URL); err != nil {
+		return err
+	}
 	defer func() {
 		if v := recover(); v == http.ErrAbortHandler {
 			panic(v)
@@ -56,6 +59,23 @@ func (f *Frame) run(w http.ResponseWriter, r *Request, h Handler) (err error) {
 		}
 	}()
 	return h(w, r)
+}
+
+// checkAddress refuses an address with characters that no database keeps, so
+// that handlers may look for what it names.
+func checkAddress(u *url.URL) error {
+	if !isText(u.Path) {
+		return &countersign.Error{Kind: countersign.KindNotFound, Message: "There is nothing at this address."}
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err == nil {
+		err = checkText(query)
+	}
+	if err != nil {
+		return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeBadQuery, Cause: err,
+			Message: "The part of the address behind the ? can't be read. Go back and follow the link again."}
+	}
+	return nil
 }
 
 // turnAway answers somebody who is not signed in.

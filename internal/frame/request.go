@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -58,15 +59,26 @@ func (r *Request) PostValues() (url.Values, error) {
 	if err != nil {
 		return nil, badForm("The form could not be read. Nothing was saved: go back and send it again.", err)
 	}
-	for name, values := range r.PostForm {
-		for _, v := range values {
-			if !utf8.ValidString(v) || !utf8.ValidString(name) || strings.ContainsRune(v, 0) {
-				return nil, badForm("The form holds characters that are no text. Nothing was saved: type the value instead of pasting it.", nil)
-			}
-		}
+	if err := checkText(r.PostForm); err != nil {
+		return nil, badForm("The form holds characters that are no text. Nothing was saved: type the value instead of pasting it.", err)
 	}
 	return r.PostForm, nil
 }
+
+var errNoText = errors.New("a value is no text")
+
+// checkText finds values that can't be kept as text.
+func checkText(all url.Values) error {
+	for name, values := range all {
+		if !isText(name) || slices.ContainsFunc(values, func(v string) bool { return !isText(v) }) {
+			return errNoText
+		}
+	}
+	return nil
+}
+
+// isText tells whether both database engines keep s as it is.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // PostedFile reads a file of the form after [Request.PostValues]; nil when none
 // was chosen.

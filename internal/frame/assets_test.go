@@ -1,0 +1,117 @@
+package frame_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestAssetsMayBeKeptForEverAndAreCompressed(t *testing.T) {
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
+	s.administrator(t)
+	b := s.browser(t)
+	p := b.get("/admincp/login")
+	var addresses []string
+	for _, n := range append(p.all("link"), p.all("script")...) {
+		addresses = append(addresses, attr(n, "href")+attr(n, "src"))
+	}
+	if len(addresses) < 5 {
+		t.Fatalf("assets: %v", addresses)
+	}
+	for _, address := range addresses {
+		p := b.get(address).status(http.StatusOK)
+		if got := p.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" {
+			t.Errorf("%s: Cache-Control %q", address, got)
+		}
+		if got := p.Header.Get("Content-Type"); got == "" || strings.HasPrefix(got, "text/plain") {
+			t.Errorf("%s: Content-Type %q", address, got)
+		}
+	}
+	style := b.get(addresses[2], "Accept-Encoding", "gzip")
+	if style.Header.Get("Content-Encoding") != "gzip" {
+		t.Fatalf("%s is not compressed", addresses[2])
+	}
+	z, err := gzip.NewReader(strings.NewReader(style.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := io.ReadAll(z); err != nil || string(plain) != b.get(addresses[2]).body {
+		t.Errorf("the compressed form is another: %v", err)
+	}
+}
+
+func TestAssetsOfAnotherBuildAndPathTricksAreNotFound(t *testing.T) {
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
+	b := s.browser(t)
+	for _, path := range []string{"/admincp/assets/0000000000000000/app.css", "/admincp/assets/x/..%2f..%2fframe.go", "/admincp/assets/x/icons/check.svg"} {
+		b.get(path).status(http.StatusNotFound)
+	}
+}
+
+func TestScriptsFitTheirBudget(t *testing.T) {
+	files, err := filepath.Glob("assets/*.js")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	total := 0
+	for _, f := range files {
+		content, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(content)
+	}
+	if total > 6<<10 {
+		t.Errorf("the scripts have %d bytes", total)
+	}
+}
+
+func TestEveryIconThatIsNamedExists(t *testing.T) {
+	var sources []string
+	for _, pattern := range []string{"*.templ", "*.go", "../addon/pages/*.templ", "../addon/pages/*.go", "../store/pages/*.templ", "../store/pages/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, found...)
+	}
+	icon := regexp.MustCompile(`(?:Icon\(|Icon:\s*)"([a-z0-9-]+)"`)
+	for _, source := range sources {
+		content, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range icon.FindAllStringSubmatch(string(content), -1) {
+			if drawn, err := os.ReadFile("icons/" + m[1] + ".svg"); err != nil || !strings.Contains(string(drawn), ">\n  <") {
+				t.Errorf("%s: there is no icon %q in icons", source, m[1])
+			}
+		}
+	}
+}
+
+func TestStyleSheetAndLockNameNoOtherHost(t *testing.T) {
+	host := regexp.MustCompile(`https?://[^"' )]+`)
+	style, err := os.ReadFile("assets/app.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range host.FindAllString(string(style), -1) {
+		if found != "https://tailwindcss.com" && !strings.HasPrefix(found, "http://www.w3.org/") {
+			t.Errorf("the style sheet names %s", found)
+		}
+	}
+	lock, err := os.ReadFile("web/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(lock), `"resolved"`) {
+		t.Error("the lock file names where packages were taken from")
+	}
+}
