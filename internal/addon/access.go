@@ -53,10 +53,6 @@ func missing(code, message string) *countersign.Error {
 	return &countersign.Error{Kind: countersign.KindNotFound, Code: code, Message: message}
 }
 
-func invalid(code, message string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindInvalid, Code: code, Message: message}
-}
-
 func conflict(code, message string) *countersign.Error {
 	return &countersign.Error{Kind: countersign.KindConflict, Code: code, Message: message}
 }

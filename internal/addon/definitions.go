@@ -72,13 +72,16 @@ type Definition struct {
 	check func(text string) (value, problem string)
 }
 
+// definitions is the table of settings.
+var definitions = slices.Concat(appDefinitions(), iapDefinitions())
+
 // Definitions lists all settings that this build knows, in the order of the
 // forms; the owner's own keys are not among them.
-func Definitions() []Definition { return slices.Concat(appDefinitions(), iapDefinitions()) }
+func Definitions() []Definition { return slices.Clone(definitions) }
 
 // definition finds one by its key.
 func definition(key string) (Definition, bool) {
-	for _, d := range Definitions() {
+	for _, d := range definitions {
 		if d.Key == key {
 			return d, true
 		}

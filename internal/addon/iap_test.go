@@ -196,7 +196,7 @@ func TestPackages(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := f.Packages(ctx, program)
-		if err != nil || len(list) != 1 || list[0] != (Package{5, "Platinum", 9, false}) {
+		if err != nil || len(list) != 1 || list[0] != (Package{ID: 5, Name: "Platinum", Rank: 9}) {
 			t.Errorf("packages %+v, %v", list, err)
 		}
 		f.mustSet(t, map[string]string{KeyIAPProductMap: `{"store":{"gold":5}}`})

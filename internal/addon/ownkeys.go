@@ -40,7 +40,7 @@ func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, 
 				return conflict("key_exists", "There is a setting with the key "+taken+" already")
 			}
 		}
-		if len(v)-len(Definitions()) >= maxOwnKeys {
+		if len(v)-len(definitions) >= maxOwnKeys {
 			return refused(map[string]string{"key": fmt.Sprintf("There are %d keys of your own already", maxOwnKeys)})
 		}
 		v.put(key, kind, value)

@@ -85,7 +85,7 @@ func (t *todo) read(ctx context.Context, db *addondb.DB) error {
 		known[x.Name] = x
 	}
 	t.fresh, t.changed = nil, nil
-	for _, d := range Definitions() {
+	for _, d := range definitions {
 		x, there := known[d.Key]
 		switch {
 		case !there:
@@ -105,7 +105,7 @@ func lacking(rows []addondb.Setting) []Definition {
 		there[row.Name] = true
 	}
 	var list []Definition
-	for _, d := range Definitions() {
+	for _, d := range definitions {
 		if !there[d.Key] {
 			list = append(list, d)
 		}

@@ -98,21 +98,16 @@ func (i *inspected) inspectMembers() {
 		i.note(false, "", "project_id is no project's name")
 	}
 	key, err := parseKey(i.PrivateKey)
-	if !i.note(err == nil, "Its private_key can be read", "private_key is not usable: "+text(err)+"; take the file as the cloud console gives it, unchanged") {
+	if err != nil {
+		i.note(false, "", "private_key is not usable: "+err.Error()+"; take the file as the cloud console gives it, unchanged")
 		return
 	}
+	i.note(true, "Its private_key can be read", "")
 	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 	if i.note(err == nil, "The key has a fingerprint", "private_key is not usable") {
 		sum := sha256.Sum256(public)
 		i.fingerprint = hex.EncodeToString(sum[:8])
 	}
-}
-
-func text(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // parseKey reads the private key. Its errors never quote what they read.

@@ -180,20 +180,24 @@ func putChecked(v values, d Definition, text string, packages []Package, problem
 
 // refused is the error of values that are wrong, by their names.
 func refused(fields map[string]string) error {
-	names := slices.Sorted(maps.Keys(fields))
-	text := make([]string, len(names))
-	for i, name := range names {
-		text[i] = name + ": " + fields[name]
+	const told = 5 // in the message; Fields has all
+	var text []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if len(text) == told {
+			text = append(text, fmt.Sprintf("And %d more", len(fields)-told))
+			break
+		}
+		text = append(text, shorten(name)+": "+fields[name])
 	}
 	return &countersign.Error{
 		Kind: countersign.KindInvalid, Code: "settings_invalid", Fields: fields,
-		Message: "Nothing was saved. " + strings.Join(text, ". "),
+		Message: "Nothing was changed. " + strings.Join(text, ". "),
 	}
 }
 
 var errSettingsChanged = &countersign.Error{
 	Kind: countersign.KindPrecondition, Code: "settings_changed",
-	Message: "Somebody changed the settings since you read them. Nothing was saved; look at what they are now and try again",
+	Message: "Somebody changed the settings since you read them. Nothing was changed; look at what they are now and try again",
 }
 
 // changeDraft runs a change of the draft in one transaction, with a line of audit
@@ -227,8 +231,9 @@ func (a *Addon) changeDraft(ctx context.Context, actor people.Actor, revision in
 		return err
 	})
 	if errors.Is(err, errSettingsChanged) {
-		current, readErr := a.Settings(ctx, actor)
-		return current, errors.Join(err, readErr)
+		if current, readErr := a.Settings(ctx, actor); readErr == nil {
+			now = current
+		}
 	}
 	return now, err
 }

@@ -367,3 +367,18 @@ func TestEveryChangeIsWrittenDown(t *testing.T) {
 		}
 	})
 }
+
+// The message names a few of many wrong values; Fields has all.
+func TestMessageOfManyWrongValuesIsShort(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		changes := map[string]string{}
+		for i := range 300 {
+			changes[strings.Repeat("k", i+1)] = "x"
+		}
+		_, err := f.SetSettings(t.Context(), operator, 0, changes)
+		e := new(countersign.Error)
+		if !asError(err, &e) || len(e.Fields) != 300 || len(e.Message) > 1000 {
+			t.Errorf("%d fields, a message of %d bytes", len(e.Fields), len(e.Message))
+		}
+	})
+}

@@ -121,7 +121,7 @@ func (a *Addon) Update(ctx context.Context, actor people.Actor, progress func(St
 	if progress == nil {
 		progress = func(Step) {}
 	}
-	if err := a.run(ctx, actor, &report, progress); err != nil {
+	if err := a.runSteps(ctx, actor, &report, progress); err != nil {
 		return UpdateReport{Plan: plan, Backup: report.Backup}, err
 	}
 	a.log.Info("the addon was updated", "steps", len(plan.Steps), "backup", report.Backup)
@@ -129,9 +129,9 @@ func (a *Addon) Update(ctx context.Context, actor people.Actor, progress func(St
 	return report, a.Prepare(ctx)
 }
 
-// run does the steps of a plan. What comes after the tables and the key file is
+// runSteps does the steps of a plan. What comes after the tables and the key file is
 // one transaction, so that it is done or not done as a whole.
-func (a *Addon) run(ctx context.Context, actor people.Actor, report *UpdateReport, progress func(Step)) error {
+func (a *Addon) runSteps(ctx context.Context, actor people.Actor, report *UpdateReport, progress func(Step)) error {
 	alone := map[string]func() error{
 		stepBackup: func() (err error) {
 			report.Backup, err = a.database.Backup(ctx, filepath.Join(a.options.Dir, "backups"), a.now())

@@ -127,6 +127,11 @@ func TestUpdateAddsWhatIsNewAndKeepsWhatIsThere(t *testing.T) {
 		if info, err := os.Stat(report.Backup); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
 			t.Errorf("backup %q: %v", report.Backup, err)
 		}
+		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+		content, readErr := os.ReadFile(report.Backup)
+		if err != nil || readErr != nil || bytes.Contains(content, []byte(pair.Secret)) || bytes.Contains(content, []byte(pair.Key)) {
+			t.Errorf("the backup holds a secret in clear, or can't be read: %v, %v", err, readErr)
+		}
 		if !strings.HasPrefix(filepath.Base(report.Backup), "addon-") {
 			t.Errorf("the backup is called %s", report.Backup)
 		}

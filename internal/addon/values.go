@@ -18,7 +18,7 @@ func valuesOf(rows []addondb.Setting) values {
 	for _, row := range rows {
 		v[row.Name] = row
 	}
-	for _, d := range Definitions() {
+	for _, d := range definitions {
 		row, there := v[d.Key]
 		if !there {
 			row.Value = d.Default
