@@ -21,9 +21,12 @@ type Purchase struct {
 	Date           Timestamp  `json:"date"`
 }
 
-// AppendJSON appends the purchase as it is printed (spec 2.4) to b, with its item given as ready JSON in place of p.Item.
-func (p Purchase) AppendJSON(b []byte, item string) []byte {
-	b = append(b, `{"purchase_code":`...)
+// PrintedPurchase is a purchase as it is printed (spec 2.4): the JSON before and after the JSON of its item.
+type PrintedPurchase struct{ Before, After string }
+
+// Print prints the purchase without p.Item.
+func (p Purchase) Print() PrintedPurchase {
+	b := append(make([]byte, 0, 384), `{"purchase_code":`...)
 	b = appendString(b, p.PurchaseCode)
 	b = append(b, `,"license_type":`...)
 	b = appendString(b, p.LicenseType)
@@ -32,17 +35,19 @@ func (p Purchase) AppendJSON(b []byte, item string) []byte {
 	b = append(b, `,"currency":`...)
 	b = appendString(b, p.Currency)
 	b = append(b, `,"item":`...)
-	b = append(b, item...)
+	before := len(b)
 	if p.SupportedUntil != nil {
 		b = append(b, `,"supported_until":"`...)
-		b = append(b, p.SupportedUntil.String()...)
+		b = p.SupportedUntil.append(b)
 		b = append(b, '"')
 	}
 	b = append(b, `,"downloaded":`...)
 	b = strconv.AppendBool(b, p.Downloaded)
 	b = append(b, `,"date":"`...)
-	b = append(b, p.Date.String()...)
-	return append(b, `"}`...)
+	b = p.Date.append(b)
+	b = append(b, `"}`...)
+	text := string(b)
+	return PrintedPurchase{Before: text[:before], After: text[before:]}
 }
 
 // appendString appends s as JSON; plain ASCII, which nearly all of it is, is copied.

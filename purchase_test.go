@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestAppendJSONPrintsWhatTheEncoderPrints(t *testing.T) {
+func TestPrintPrintsWhatTheEncoderPrints(t *testing.T) {
 	until := At(time.Date(2025, 4, 27, 12, 0, 0, 0, time.UTC))
 	item := Item{ID: 7, Name: "A <b> & \"c\" \u2028 é", Version: "1.2.3"}
 	body, err := EncodeJSON(item)
@@ -29,7 +29,8 @@ func TestAppendJSONPrintsWhatTheEncoderPrints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(p.AppendJSON(nil, string(body))); got != string(want) {
+			printed := p.Print()
+			if got := printed.Before + string(body) + printed.After; got != string(want) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})

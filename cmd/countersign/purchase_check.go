@@ -88,6 +88,5 @@ func apiAnswer(ctx context.Context, s *store.Store, found store.Check) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	answer := valid.Purchase.AppendJSON([]byte(`{"status":"success","data":{"purchase":`), valid.ItemBody)
-	return append(answer, "}}"...), nil
+	return []byte(`{"status":"success","data":{"purchase":` + valid.Before + valid.ItemBody + valid.After + "}}"), nil
 }

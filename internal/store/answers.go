@@ -20,12 +20,12 @@ type answers struct {
 }
 
 // answerKey names what is kept of a workspace: its account, its items, one of
-// them, or a purchase by the digest of its code.
+// them, or a purchase by its folded code.
 type answerKey struct {
 	workspace int64
-	what      byte
 	item      int64
-	digest    storedb.Digest
+	code      string
+	what      byte
 }
 
 func accountKey(workspace int64) answerKey { return answerKey{workspace: workspace, what: 'a'} }
@@ -36,8 +36,8 @@ func itemKey(workspace, item int64) answerKey {
 	return answerKey{workspace: workspace, what: 'i', item: item}
 }
 
-func purchaseKey(workspace int64, digest storedb.Digest) answerKey {
-	return answerKey{workspace: workspace, what: 'p', digest: digest}
+func purchaseKey(workspace int64, folded string) answerKey {
+	return answerKey{workspace: workspace, what: 'p', code: folded}
 }
 
 // answer is what is kept. size is about what it holds in memory, in bytes.
@@ -64,9 +64,9 @@ func (a *answers) changed(topic, ref string) {
 		return
 	}
 	a.drop(func() {
-		workspace, digest, ok := storedb.ParsePurchaseRef(ref)
+		workspace, folded, ok := storedb.ParsePurchaseRef(ref)
 		if topic == storedb.TopicPurchases && ok {
-			a.cache.Invalidate(purchaseKey(workspace, digest))
+			a.cache.Invalidate(purchaseKey(workspace, folded))
 			return
 		}
 		a.cache.InvalidateAll()
@@ -111,10 +111,16 @@ func (a *answers) keep(key answerKey, v answer, generation uint64) {
 	}
 }
 
-// keptPurchase is a purchase with its item's body.
-type keptPurchase struct{ storedb.Validation }
+// keptPurchase is a purchase as it is printed. Its item is kept by itself, once
+// for all of its purchases.
+type keptPurchase struct {
+	countersign.PrintedPurchase
+	item  int64
+	state State
+}
 
-func (k *keptPurchase) size() int { return len(k.ItemBody) + len(k.Code) + 250 }
+// size counts the key's code, too, which is part of what is printed.
+func (k *keptPurchase) size() int { return 2*len(k.Before) + len(k.After) + 80 }
 
 // keptItem is an item's body.
 type keptItem string

@@ -12,7 +12,7 @@ import (
 // A value is kept only when nothing happened between the start of its read and
 // its keeping.
 func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
-	purchase := storedb.Purchase{WorkspaceID: 7, Digest: storedb.Digest{1}}
+	purchase := storedb.Purchase{WorkspaceID: 7, Code: "Code 1"}
 	cases := []struct {
 		name      string
 		meanwhile func(*answers)
@@ -27,7 +27,7 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 		{"a feed that was lost drops it", func(a *answers) { a.lost() }, false},
 		{"a feed that was lost and came back drops it", func(a *answers) { a.lost(); a.live() }, false},
 	}
-	key := purchaseKey(purchase.WorkspaceID, purchase.Digest)
+	key := purchaseKey(7, "code 1")
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			during, after := newAnswers(1<<20), newAnswers(1<<20)
@@ -52,10 +52,10 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 func TestAnotherPurchaseStaysKept(t *testing.T) {
 	a := newAnswers(1 << 20)
 	a.live()
-	key := purchaseKey(7, storedb.Digest{1})
+	key := purchaseKey(7, "code 1")
 	_, generation := a.find(key)
 	a.keep(key, &keptPurchase{}, generation)
-	a.changed(storedb.TopicPurchases, storedb.Purchase{WorkspaceID: 7, Digest: storedb.Digest{2}}.Ref())
+	a.changed(storedb.TopicPurchases, storedb.Purchase{WorkspaceID: 7, Code: "code 2"}.Ref())
 	if kept, _ := a.find(key); kept == nil {
 		t.Error("a change of one purchase dropped another")
 	}
@@ -79,7 +79,7 @@ func TestAnswersStayWithinTheirBytes(t *testing.T) {
 func TestNothingIsKeptWhenSwitchedOff(t *testing.T) {
 	a := newAnswers(0)
 	a.live()
-	key := purchaseKey(7, storedb.Digest{1})
+	key := purchaseKey(7, "code 1")
 	_, generation := a.find(key)
 	a.keep(key, &keptPurchase{}, generation)
 	if kept, _ := a.find(key); kept != nil {

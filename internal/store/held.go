@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -23,7 +25,20 @@ type held struct {
 	kept func()
 }
 
-type keyTable map[storedb.KeyDigest]storedb.HeldKey
+type keyTable map[storedb.KeyDigest]*heldKey
+
+// heldKey is a key and the actor that it makes of whoever has it.
+type heldKey struct {
+	storedb.HeldKey
+	actor people.Actor
+}
+
+func hold(k storedb.HeldKey) *heldKey {
+	return &heldKey{k, people.Actor{
+		Kind: people.KindKey, ID: strconv.FormatInt(k.ID, 10), Face: people.FaceAPI,
+		Workspace: k.WorkspaceID, Secret: k.Class == ClassSecret, Item: k.ItemID,
+	}}
+}
 
 func (h *held) init() { h.wake = make(chan struct{}, 1) }
 
@@ -98,24 +113,31 @@ func (s *Store) holdKeys(ctx context.Context) {
 func tableOf(list []storedb.HeldKey) keyTable {
 	t := make(keyTable, len(list))
 	for _, k := range list {
-		t[k.Digest] = k
+		h := hold(k)
+		t[k.Digest] = h
 		if k.Previous != nil {
-			t[*k.Previous] = k
+			t[*k.Previous] = h
 		}
 	}
 	return t
 }
 
-// findKey finds a key by the digest of one of its values.
-func (s *Store) findKey(ctx context.Context, digest storedb.KeyDigest) (storedb.HeldKey, error) {
+// findKey finds a key by one of its values, of which it is given the digest, too.
+func (s *Store) findKey(ctx context.Context, value string, digest storedb.KeyDigest) (*heldKey, error) {
 	if t := s.held.keys.Load(); t != nil {
-		if k, ok := (*t)[digest]; ok {
+		if k := (*t)[digest]; k != nil {
 			return k, nil
 		}
-		return storedb.HeldKey{}, errKeyUnknown
+		return nil, errKeyUnknown
+	}
+	if mistyped(value) {
+		return nil, errKeyUnknown
 	}
 	k, err := s.db.HeldKey(ctx, digest)
-	return k, notFound(err, errKeyUnknown)
+	if err != nil {
+		return nil, notFound(err, errKeyUnknown)
+	}
+	return hold(k), nil
 }
 
 var errKeyUnknown = unauthorized("key_unknown")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strconv"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -42,11 +41,8 @@ func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (
 	if !s.prepared() {
 		return Access{}, errNotPrepared
 	}
-	if mistyped(key) {
-		return Access{}, errKeyUnknown
-	}
 	digest := seal.KeyDigest(key)
-	k, err := s.findKey(ctx, digest)
+	k, err := s.findKey(ctx, key, digest)
 	if err != nil {
 		return Access{}, err
 	}
@@ -55,18 +51,14 @@ func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (
 		return Access{}, err
 	}
 	s.uses.note(k.ID, now, from)
-	return Access{
-		Switches: k.Switches,
-		Actor: people.Actor{
-			Kind: people.KindKey, ID: strconv.FormatInt(k.ID, 10), Face: people.FaceAPI, Addr: from,
-			Workspace: k.WorkspaceID, Secret: k.Class == ClassSecret, Item: k.ItemID,
-		},
-	}, nil
+	access := Access{Actor: k.actor, Switches: k.Switches}
+	access.Actor.Addr = from
+	return access, nil
 }
 
 // usable tells whether a value of a key opens anything now: the key is neither
 // revoked nor expired, and an earlier value is within its overlap.
-func usable(k storedb.HeldKey, digest storedb.KeyDigest, now time.Time) error {
+func usable(k *heldKey, digest storedb.KeyDigest, now time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero():
 		return unauthorized("key_revoked")

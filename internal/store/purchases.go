@@ -26,10 +26,10 @@ const (
 	StateRevoked     = storedb.StateRevoked
 )
 
-// Valid is the answer to a validation that succeeded. The purchase's Item is
-// empty; its body stands beside it.
+// Valid is the answer to a validation that succeeded: the purchase as it is
+// printed, and its item's body.
 type Valid struct {
-	Purchase countersign.Purchase
+	countersign.PrintedPurchase
 	ItemBody string
 }
 
@@ -44,39 +44,46 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	if !ok {
 		return Valid{}, errNoPurchase
 	}
-	v, err := s.purchase(ctx, a.Workspace, s.digest(code))
+	p, item, err := s.purchase(ctx, a.Workspace, foldCode(code))
 	if !s.prepared() { // the digest was made with a key file that was replaced
 		return Valid{}, errNotPrepared
 	}
 	if err != nil {
 		return Valid{}, notFound(err, errNoPurchase)
 	}
-	if foldCode(v.Code) != foldCode(code) || (!a.Secret && a.Item != v.ItemID) {
+	if !a.Secret && (a.Item != p.item || p.state != StateActive) {
 		return Valid{}, errNoPurchase
 	}
-	if v.State != StateActive {
-		if !a.Secret {
-			return Valid{}, errNoPurchase
-		}
-		return Valid{}, notValid("purchase_" + string(v.State))
+	if p.state != StateActive {
+		return Valid{}, notValid("purchase_" + string(p.state))
 	}
-	return Valid{Purchase: printed(v), ItemBody: v.ItemBody}, nil
+	return Valid{p.PrintedPurchase, item}, nil
 }
 
-// purchase finds a purchase of a workspace, in memory or in the database.
-func (s *Store) purchase(ctx context.Context, workspace int64, digest storedb.Digest) (*storedb.Validation, error) {
-	key := purchaseKey(workspace, digest)
+// purchase finds a purchase of a workspace and its item's body, in memory or in
+// the database.
+func (s *Store) purchase(ctx context.Context, workspace int64, folded string) (*keptPurchase, string, error) {
+	key := purchaseKey(workspace, folded)
 	kept, generation := s.answers.find(key)
 	if kept != nil {
-		return &kept.(*keptPurchase).Validation, nil
+		p := kept.(*keptPurchase)
+		item, itemGeneration := s.answers.find(itemKey(workspace, p.item))
+		if item != nil {
+			return p, string(item.(keptItem)), nil
+		}
+		generation = itemGeneration
 	}
-	v, err := s.db.Purchase(ctx, workspace, digest)
+	v, err := s.db.Purchase(ctx, workspace, s.digest(folded))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	k := &keptPurchase{v}
-	s.answers.keep(key, k, generation)
-	return &k.Validation, nil
+	if foldCode(v.Code) != folded {
+		return nil, "", sqldb.ErrNotFound
+	}
+	p := &keptPurchase{printed(v).Print(), v.ItemID, v.State}
+	s.answers.keep(key, p, generation)
+	s.answers.keep(itemKey(workspace, v.ItemID), keptItem(v.ItemBody), generation)
+	return p, v.ItemBody, nil
 }
 
 var errNoPurchase = notValid("purchase_not_found")
@@ -87,7 +94,7 @@ func notValid(code string) *countersign.Error {
 
 // printed is the purchase as the API prints it. supported_until is there when
 // the item has support and the purchase was sold with it, also when it has passed.
-func printed(v *storedb.Validation) countersign.Purchase {
+func printed(v storedb.Validation) countersign.Purchase {
 	p := countersign.Purchase{
 		PurchaseCode: v.Code, LicenseType: v.License, Price: v.Price, Currency: v.Currency,
 		Downloaded: v.Downloaded, Date: v.SoldAt,
@@ -145,7 +152,7 @@ func (s *Store) CheckPurchase(ctx context.Context, a people.Actor, text string) 
 
 func (s *Store) unknownCode(ctx context.Context, code string) (Check, error) {
 	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
-	_, err := s.findKey(ctx, keyDigest(code))
+	_, err := s.findKey(ctx, code, keyDigest(code))
 	if err == nil {
 		c.Reason = "this is an API key, not a purchase code"
 	}

@@ -29,6 +29,7 @@ type answer struct {
 	abort     bool // the answer is broken off: the connection must not survive
 
 	idValue     [1]string
+	codeValue   [1]string
 	lengthValue [1]string
 	params      Params
 }
@@ -39,6 +40,7 @@ var (
 	valueNoSniff     = []string{"nosniff"}
 	valueNoReferrer  = []string{"no-referrer"}
 	valueJSON        = []string{"application/json; charset=utf-8"}
+	valueBearer      = []string{`Bearer realm="countersign"`}
 	valueRevalidated = []string{"private, no-cache"}
 )
 

@@ -85,7 +85,8 @@ func BenchmarkPost(b *testing.B) {
 	}
 	e := NewEdge(Options{})
 	body := []byte(`{"status":"success"}`)
-	h := e.Handler(benchMux(e.Wrap(func(w http.ResponseWriter, r *http.Request) error { Raw(w, body); return nil })))
+	text := string(body)
+	h := e.Handler(benchMux(e.Wrap(func(w http.ResponseWriter, r *http.Request) error { Raw(w, text); return nil })))
 	b.Run("edge and Raw alone", func(b *testing.B) { benchmarkPost(b, h, "", "") })
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -27,8 +28,21 @@ func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
 	return nil
 }
 
-// Raw answers 200 with a body of ready JSON.
-func Raw(w http.ResponseWriter, body []byte) { send(w, http.StatusOK, body) }
+// Raw answers 200 with a body of ready JSON, given in parts.
+func Raw(w http.ResponseWriter, parts ...string) {
+	length := 0
+	for _, part := range parts {
+		length += len(part)
+	}
+	w.Header()["Content-Type"] = valueJSON
+	setLength(w, length)
+	w.WriteHeader(http.StatusOK)
+	for _, part := range parts {
+		if _, err := io.WriteString(w, part); err != nil {
+			return // the client has left, and there is nobody to tell
+		}
+	}
+}
 
 // send writes a whole JSON answer. A failed write means that the client has left, and there is nobody to tell.
 func send(w http.ResponseWriter, status int, body []byte) {

@@ -64,7 +64,7 @@ func TestOKIsSafeForManyAtOnce(t *testing.T) {
 
 func TestRawWritesReadyBytes(t *testing.T) {
 	w := httptest.NewRecorder()
-	Raw(w, []byte(success))
+	Raw(w, success)
 	if w.Body.String() != success || w.Header().Get("Content-Length") != "31" || w.Code != 200 {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}

@@ -33,7 +33,7 @@ func (e *Edge) fail(w http.ResponseWriter, r *http.Request, a *answer, err error
 		a.abort = true // too late for an answer; a broken connection is at least not taken for a whole one
 		return
 	}
-	setErrorHeader(w.Header(), shown, status)
+	a.setErrorHeader(shown, status)
 	if a.always200 && status < http.StatusInternalServerError {
 		status = http.StatusOK
 	}
@@ -80,16 +80,18 @@ func defaults(k countersign.Kind) countersign.Error {
 }
 
 // setErrorHeader sets what every error carries and takes away what described another body.
-func setErrorHeader(h http.Header, err *countersign.Error, status int) {
+func (a *answer) setErrorHeader(err *countersign.Error, status int) {
+	h := a.ResponseWriter.Header()
 	for _, name := range [...]string{"Etag", "Last-Modified", "Content-Encoding", "Content-Disposition"} {
 		delete(h, name)
 	}
 	h["Cache-Control"] = valueNoStore
 	if err.Code != "" {
-		h["X-Error-Code"] = []string{err.Code}
+		a.codeValue[0] = err.Code
+		h["X-Error-Code"] = a.codeValue[:]
 	}
 	if status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="countersign"`)
+		h["Www-Authenticate"] = valueBearer
 	}
 	wait := err.RetryAfter
 	if wait <= 0 && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) {
@@ -157,7 +159,7 @@ func (e *Edge) recovered(a *answer, cause any) {
 	clear(h)
 	a.setDefaults()
 	shown := public(nil)
-	setErrorHeader(h, shown, http.StatusInternalServerError)
+	a.setErrorHeader(shown, http.StatusInternalServerError)
 	send(a, http.StatusInternalServerError, e.errorBody(shown))
 }
 

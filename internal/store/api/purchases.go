@@ -23,8 +23,6 @@ func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	b := append(make([]byte, 0, len(valid.ItemBody)+512), `{"status":"success","data":{"purchase":`...)
-	b = valid.Purchase.AppendJSON(b, valid.ItemBody)
-	web.Raw(w, append(b, "}}"...))
+	web.Raw(w, `{"status":"success","data":{"purchase":`, valid.Before, valid.ItemBody, valid.After, "}}")
 	return nil
 }

@@ -2,8 +2,6 @@ package storedb
 
 import (
 	"context"
-	"encoding/hex"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -159,19 +157,17 @@ func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at c
 	return err
 }
 
-// Ref names the purchase in a mark: its workspace and its digest.
-func (p Purchase) Ref() string { return fmt.Sprintf("%d-%x", p.WorkspaceID, p.Digest) }
+// Ref names the purchase in a mark: its workspace and its folded code.
+func (p Purchase) Ref() string {
+	return strconv.FormatInt(p.WorkspaceID, 10) + " " + strings.ToLower(p.Code) // ASCII alone
+}
 
 // ParsePurchaseRef reads the ref of a change of topic purchases; ok is false
 // when it means all purchases.
-func ParsePurchaseRef(ref string) (workspace int64, digest Digest, ok bool) {
-	id, text, _ := strings.Cut(ref, "-")
+func ParsePurchaseRef(ref string) (workspace int64, folded string, ok bool) {
+	id, folded, ok := strings.Cut(ref, " ")
 	workspace, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || len(text) != 2*len(digest) {
-		return 0, Digest{}, false
-	}
-	_, err = hex.Decode(digest[:], []byte(text))
-	return workspace, digest, err == nil
+	return workspace, folded, ok && err == nil
 }
 
 // column is a timestamp as a column's value, NULL when it is zero.
