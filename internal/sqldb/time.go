@@ -28,7 +28,7 @@ func (t *Time) Scan(src any) error {
 		*t = Time{}
 		return nil
 	case string:
-		parsed, err := time.Parse(timeLayout, v)
+		parsed, err := time.Parse(time.RFC3339, v) // for which package time has a short way
 		*t = Time{parsed}
 		return err
 	}

@@ -12,8 +12,10 @@ import (
 // transaction changes is dropped before its Tx returns; a value is kept only if
 // no change came since its read began.
 type answers struct {
-	cache *otter.Cache[answerKey, answer] // nil: switched off
-	mu    sync.Mutex
+	cache *otter.Cache[answerKey, answer]
+	// itemsAlone says that nothing else is kept.
+	itemsAlone bool
+	mu         sync.Mutex
 	// generation counts changes; fed tells whether those of others arrive.
 	generation uint64
 	fed        bool
@@ -28,16 +30,23 @@ type answerKey struct {
 	what      byte
 }
 
-func accountKey(workspace int64) answerKey { return answerKey{workspace: workspace, what: 'a'} }
+const (
+	anAccount byte = iota
+	allItems
+	anItem
+	aPurchase
+)
 
-func itemsKey(workspace int64) answerKey { return answerKey{workspace: workspace, what: 'l'} }
+func accountKey(workspace int64) answerKey { return answerKey{workspace: workspace, what: anAccount} }
+
+func itemsKey(workspace int64) answerKey { return answerKey{workspace: workspace, what: allItems} }
 
 func itemKey(workspace, item int64) answerKey {
-	return answerKey{workspace: workspace, what: 'i', item: item}
+	return answerKey{workspace: workspace, what: anItem, item: item}
 }
 
 func purchaseKey(workspace int64, folded string) answerKey {
-	return answerKey{workspace: workspace, what: 'p', code: folded}
+	return answerKey{workspace: workspace, what: aPurchase, code: folded}
 }
 
 // answer is what is kept. size is about what it holds in memory, in bytes.
@@ -46,15 +55,18 @@ type answer interface{ size() int }
 // entryBytes is about what the cache itself spends on an entry.
 const entryBytes = 300
 
+// itemRoom is the least memory for items, in bytes: every purchase prints one of
+// them, so they are kept also when other answers are not.
+const itemRoom = 8 << 20
+
 func newAnswers(bytes int64) *answers {
-	a := new(answers)
-	if bytes > 0 {
-		a.cache = otter.Must(&otter.Options[answerKey, answer]{
-			MaximumWeight: uint64(bytes),
+	return &answers{
+		itemsAlone: bytes == 0,
+		cache: otter.Must(&otter.Options[answerKey, answer]{
+			MaximumWeight: uint64(max(bytes, itemRoom)),
 			Weigher:       func(_ answerKey, v answer) uint32 { return uint32(min(v.size()+entryBytes, 1<<31)) },
-		})
+		}),
 	}
-	return a
 }
 
 // changed drops what a transaction has changed: one purchase when ref names it,
@@ -77,9 +89,6 @@ func (a *answers) lost() { a.drop(func() { a.fed = false; a.cache.InvalidateAll(
 func (a *answers) live() { a.drop(func() { a.fed = true; a.cache.InvalidateAll() }) }
 
 func (a *answers) drop(what func()) {
-	if a.cache == nil {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.generation++
@@ -88,7 +97,7 @@ func (a *answers) drop(what func()) {
 
 // find gives what is kept, or the generation at which a read begins.
 func (a *answers) find(key answerKey) (kept answer, generation uint64) {
-	if a.cache == nil {
+	if a.itemsAlone && key.what != anItem {
 		return nil, 0
 	}
 	if kept, ok := a.cache.GetIfPresent(key); ok {
@@ -101,7 +110,7 @@ func (a *answers) find(key answerKey) (kept answer, generation uint64) {
 
 // keep keeps what was read, unless a change came since its read began.
 func (a *answers) keep(key answerKey, v answer, generation uint64) {
-	if a.cache == nil {
+	if a.itemsAlone && key.what != anItem {
 		return
 	}
 	a.mu.Lock()
@@ -122,10 +131,14 @@ type keptPurchase struct {
 // size counts the key's code, too, which is part of what is printed.
 func (k *keptPurchase) size() int { return 2*len(k.Before) + len(k.After) + 80 }
 
-// keptItem is an item's body.
-type keptItem string
+// keptItem is an item as the API prints it, and whether its purchases may carry
+// support.
+type keptItem struct {
+	body    string
+	support bool
+}
 
-func (k keptItem) size() int { return len(k) }
+func (k *keptItem) size() int { return len(k.body) + 40 }
 
 // keptAccount is the account of a workspace.
 type keptAccount struct{ countersign.Account }

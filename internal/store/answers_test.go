@@ -62,13 +62,13 @@ func TestAnotherPurchaseStaysKept(t *testing.T) {
 }
 
 func TestAnswersStayWithinTheirBytes(t *testing.T) {
-	const limit = 100_000
+	const limit = itemRoom + 1000
 	a := newAnswers(limit)
 	a.live()
 	for i := range 1000 {
 		key := itemsKey(int64(i))
 		_, generation := a.find(key)
-		a.keep(key, &Items{bytes: 1000}, generation)
+		a.keep(key, &Items{bytes: 100_000}, generation)
 	}
 	a.cache.CleanUp()
 	if got := a.cache.WeightedSize(); got > limit {
@@ -76,14 +76,25 @@ func TestAnswersStayWithinTheirBytes(t *testing.T) {
 	}
 }
 
-func TestNothingIsKeptWhenSwitchedOff(t *testing.T) {
+func TestItemsAloneAreKeptWhenSwitchedOff(t *testing.T) {
 	a := newAnswers(0)
 	a.live()
-	key := purchaseKey(7, "code 1")
-	_, generation := a.find(key)
-	a.keep(key, &keptPurchase{}, generation)
-	if kept, _ := a.find(key); kept != nil {
-		t.Error("a value was kept")
+	for _, c := range []struct {
+		name  string
+		key   answerKey
+		value answer
+		want  bool
+	}{
+		{"a purchase", purchaseKey(7, "code 1"), &keptPurchase{}, false},
+		{"a list of items", itemsKey(7), &Items{}, false},
+		{"an account", accountKey(7), &keptAccount{}, false},
+		{"an item", itemKey(7, 1), &keptItem{}, true},
+	} {
+		_, generation := a.find(c.key)
+		a.keep(c.key, c.value, generation)
+		if kept, _ := a.find(c.key); (kept != nil) != c.want {
+			t.Errorf("%s is kept: %t, want %t", c.name, kept != nil, c.want)
+		}
 	}
 }
 

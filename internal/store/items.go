@@ -49,17 +49,27 @@ func (s *Store) Item(ctx context.Context, a people.Actor, id int64) (string, err
 	if err := may(a, readWorkspace); err != nil {
 		return "", err
 	}
-	key := itemKey(a.Workspace, id)
-	kept, generation := s.answers.find(key)
-	if kept != nil {
-		return string(kept.(keptItem)), nil
-	}
-	body, err := s.db.ItemBody(ctx, a.Workspace, id)
+	item, err := s.item(ctx, a.Workspace, id)
 	if err != nil {
 		return "", notFound(err, errItemNotFound)
 	}
-	s.answers.keep(key, keptItem(body), generation)
-	return body, nil
+	return item.body, nil
+}
+
+// item is what the API prints of an item, from memory or from the database.
+func (s *Store) item(ctx context.Context, workspace, id int64) (*keptItem, error) {
+	key := itemKey(workspace, id)
+	kept, generation := s.answers.find(key)
+	if kept != nil {
+		return kept.(*keptItem), nil
+	}
+	body, support, err := s.db.ItemBody(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	item := &keptItem{body, support}
+	s.answers.keep(key, item, generation)
+	return item, nil
 }
 
 // ListItems lists the items of a workspace by id, for the operator.

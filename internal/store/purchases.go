@@ -57,33 +57,33 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	if p.state != StateActive {
 		return Valid{}, notValid("purchase_" + string(p.state))
 	}
-	return Valid{p.PrintedPurchase, item}, nil
+	return Valid{p.PrintedPurchase, item.body}, nil
 }
 
-// purchase finds a purchase of a workspace and its item's body, in memory or in
-// the database.
-func (s *Store) purchase(ctx context.Context, workspace int64, folded string) (*keptPurchase, string, error) {
+// purchase finds a purchase of a workspace and its item, in memory or in the
+// database.
+func (s *Store) purchase(ctx context.Context, workspace int64, folded string) (*keptPurchase, *keptItem, error) {
 	key := purchaseKey(workspace, folded)
 	kept, generation := s.answers.find(key)
 	if kept != nil {
 		p := kept.(*keptPurchase)
-		item, itemGeneration := s.answers.find(itemKey(workspace, p.item))
-		if item != nil {
-			return p, string(item.(keptItem)), nil
-		}
-		generation = itemGeneration
+		item, err := s.item(ctx, workspace, p.item)
+		return p, item, err
 	}
-	v, err := s.db.Purchase(ctx, workspace, s.digest(folded))
+	found, err := s.db.Purchase(ctx, workspace, s.digest(folded))
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
-	if foldCode(v.Code) != folded {
-		return nil, "", sqldb.ErrNotFound
+	if foldCode(found.Code) != folded {
+		return nil, nil, sqldb.ErrNotFound
 	}
-	p := &keptPurchase{printed(v).Print(), v.ItemID, v.State}
+	item, err := s.item(ctx, workspace, found.ItemID)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &keptPurchase{printed(&found, item.support).Print(), found.ItemID, found.State}
 	s.answers.keep(key, p, generation)
-	s.answers.keep(itemKey(workspace, v.ItemID), keptItem(v.ItemBody), generation)
-	return p, v.ItemBody, nil
+	return p, item, nil
 }
 
 var errNoPurchase = notValid("purchase_not_found")
@@ -94,16 +94,15 @@ func notValid(code string) *countersign.Error {
 
 // printed is the purchase as the API prints it. supported_until is there when
 // the item has support and the purchase was sold with it, also when it has passed.
-func printed(v storedb.Validation) countersign.Purchase {
-	p := countersign.Purchase{
-		PurchaseCode: v.Code, LicenseType: v.License, Price: v.Price, Currency: v.Currency,
-		Downloaded: v.Downloaded, Date: v.SoldAt,
+func printed(p *Purchase, support bool) countersign.Purchase {
+	out := countersign.Purchase{
+		PurchaseCode: p.Code, LicenseType: p.License, Price: p.Price, Currency: p.Currency,
+		Downloaded: p.Downloaded, Date: p.SoldAt,
 	}
-	if v.Support && !v.SupportedUntil.IsZero() {
-		until := v.SupportedUntil
-		p.SupportedUntil = &until
+	if support && !p.SupportedUntil.IsZero() {
+		out.SupportedUntil = &p.SupportedUntil
 	}
-	return p
+	return out
 }
 
 // Check is what the operator is told of a purchase code.

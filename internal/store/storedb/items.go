@@ -73,10 +73,13 @@ func (d *DB) ItemBodies(ctx context.Context, workspace int64) ([]string, error) 
 		`SELECT body FROM items WHERE workspace_id = $1 ORDER BY id`, workspace)
 }
 
-// ItemBody is one item of a workspace as the API prints it.
-func (d *DB) ItemBody(ctx context.Context, workspace, id int64) (string, error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[string],
-		`SELECT body FROM items WHERE workspace_id = $1 AND id = $2`, workspace, id)
+// ItemBody is one item of a workspace as the API prints it, and whether its
+// purchases may carry support.
+func (d *DB) ItemBody(ctx context.Context, workspace, id int64) (body string, support bool, err error) {
+	_, err = sqldb.One(ctx, d.Queries, func(r sqldb.Row) (struct{}, error) {
+		return struct{}{}, r.Scan(&body, &support)
+	}, `SELECT body, support FROM items WHERE workspace_id = $1 AND id = $2`, workspace, id)
+	return body, support, err
 }
 
 // Item reads one item of the store.

@@ -45,30 +45,21 @@ type Purchase struct {
 	BuyerEmail string
 }
 
-// Validation is what answers one validation: the purchase and its item's body.
-type Validation struct {
-	Purchase
-	Support  bool
-	ItemBody string
-}
-
 const purchaseColumns = `code_digest, code, workspace_id, item_id, license, price, currency, supported_until,
 	downloaded, sold_at, state, state_at, buyer_name, buyer_email`
 
-const selectValidation = `SELECT p.code, p.item_id, p.license, p.price, p.currency, p.supported_until,
-	p.downloaded, p.sold_at, p.state, i.support, i.body
-	FROM purchases p JOIN items i ON i.id = p.item_id
-	WHERE p.code_digest = $1 AND p.workspace_id = $2`
+const selectValidation = `SELECT code, item_id, license, price, currency, supported_until, downloaded, sold_at, state
+	FROM purchases WHERE code_digest = $1 AND workspace_id = $2`
 
-// Purchase finds a purchase of a workspace by the digest of its code; it is the
-// query that every validation waits for.
-func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Validation, error) {
-	v := Validation{Purchase: Purchase{Digest: digest, WorkspaceID: workspace}}
+// Purchase finds what is printed of a purchase of a workspace, by the digest of
+// its code; it is the query that every validation waits for.
+func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Purchase, error) {
+	p := Purchase{Digest: digest, WorkspaceID: workspace}
 	var until, sold sqldb.Time
-	err := d.purchase.Row(ctx, digest[:], workspace, &v.Code, &v.ItemID, &v.License, (*int64)(&v.Price), &v.Currency,
-		&until, &v.Downloaded, &sold, (*string)(&v.State), &v.Support, &v.ItemBody)
-	v.SupportedUntil, v.SoldAt = countersign.At(until.Time), countersign.At(sold.Time)
-	return v, err
+	err := d.purchase.Row(ctx, digest[:], workspace, &p.Code, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency,
+		&until, &p.Downloaded, &sold, (*string)(&p.State))
+	p.SupportedUntil, p.SoldAt = countersign.At(until.Time), countersign.At(sold.Time)
+	return p, err
 }
 
 func scanPurchase(r sqldb.Row) (Purchase, error) {
