@@ -26,7 +26,7 @@ func Listen(addr string) (net.Listener, error) {
 }
 
 // A cappedListener lets only so many connections be open at once; the others wait in the kernel's queue. Unlike
-// netutil.LimitListener it hands on a whole *net.TCPConn, so that net/http can close the sending side alone: without
+// netutil.LimitListener it lets net/http close the sending side alone: without
 // that, a client whose request is refused half-way sees a reset instead of the answer.
 type cappedListener struct {
 	net.Listener
@@ -52,7 +52,7 @@ func (l *cappedListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	if tcp, ok := c.(*net.TCPConn); ok {
-		return &cappedTCP{TCPConn: tcp, release: sync.OnceFunc(l.release)}, nil
+		return &cappedTCP{patientConn: newPatientConn(tcp), tcp: tcp, release: sync.OnceFunc(l.release)}, nil
 	}
 	return &cappedConn{Conn: c, release: sync.OnceFunc(l.release)}, nil
 }
@@ -66,13 +66,17 @@ func (l *cappedListener) Close() error {
 func (l *cappedListener) release() { <-l.slots }
 
 type cappedTCP struct {
-	*net.TCPConn
+	*patientConn
+	tcp     *net.TCPConn
 	release func()
 }
 
+// CloseWrite closes the sending side; net/http looks for it.
+func (c *cappedTCP) CloseWrite() error { return c.tcp.CloseWrite() }
+
 func (c *cappedTCP) Close() error {
 	defer c.release()
-	return c.TCPConn.Close()
+	return c.tcp.Close()
 }
 
 type cappedConn struct {

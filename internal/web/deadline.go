@@ -1,0 +1,98 @@
+package web
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// lookAgain is how long a timer runs at most before a waiting connection looks at its deadline again.
+const lookAgain = 5 * time.Second
+
+// A patientConn has the deadlines it is given without setting a timer for each. net/http moves the deadlines of a
+// connection seven times a request, nearly always further away; that a timer comes too early costs one look every few
+// seconds, and only where somebody waits.
+type patientConn struct {
+	net.Conn
+	read, write deadline
+}
+
+func newPatientConn(c net.Conn) *patientConn {
+	return &patientConn{Conn: c, read: deadline{set: c.SetReadDeadline}, write: deadline{set: c.SetWriteDeadline}}
+}
+
+// SetReadDeadline is that of [net.Conn].
+func (c *patientConn) SetReadDeadline(t time.Time) error { return c.read.want(t) }
+
+// SetWriteDeadline is that of [net.Conn].
+func (c *patientConn) SetWriteDeadline(t time.Time) error { return c.write.want(t) }
+
+// SetDeadline is that of [net.Conn].
+func (c *patientConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.read.want(t), c.write.want(t))
+}
+
+// Read is that of [net.Conn].
+func (c *patientConn) Read(b []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(b)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !c.read.early() {
+			return n, err
+		}
+	}
+}
+
+// Write is that of [net.Conn].
+func (c *patientConn) Write(b []byte) (int, error) {
+	for done := 0; ; {
+		n, err := c.Conn.Write(b[done:])
+		done += n
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.write.early() {
+			return done, err
+		}
+	}
+}
+
+// A deadline is what is wanted and what the connection beneath was told, which is never later.
+type deadline struct {
+	set func(time.Time) error
+
+	mu sync.Mutex
+	// wanted and told are zero for none.
+	wanted, told time.Time
+	// over says that wanted had passed when the connection was told.
+	over bool
+}
+
+// want sets the deadline. The connection beneath is told only when it would wait too long or not at all.
+func (d *deadline) want(t time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wanted = t
+	if !d.over && !d.told.IsZero() && (t.IsZero() || !t.Before(d.told)) {
+		return nil
+	}
+	return d.tell(time.Now())
+}
+
+// early tells whether the connection's time ran out before it was wanted to; then it may go on.
+func (d *deadline) early() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if !d.wanted.IsZero() && !d.wanted.After(now) {
+		return false
+	}
+	return d.tell(now) == nil
+}
+
+func (d *deadline) tell(now time.Time) error {
+	d.told = d.wanted
+	d.over = !d.wanted.IsZero() && !d.wanted.After(now)
+	if next := now.Add(lookAgain); d.wanted.After(next) {
+		d.told = next
+	}
+	return d.set(d.told)
+}

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"errors"
+	"net"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// waits is how long a read or a write of a connection with nobody at the other end takes until its deadline.
+func waits(t *testing.T, what func([]byte) (int, error)) time.Duration {
+	t.Helper()
+	start := time.Now()
+	if _, err := what(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("got %v", err)
+	}
+	return time.Since(start)
+}
+
+func TestDeadlinesComeWhenTheyAreWanted(t *testing.T) {
+	in := func(d time.Duration) func(c *patientConn) {
+		return func(c *patientConn) { _ = c.SetDeadline(time.Now().Add(d)) }
+	}
+	past := func(c *patientConn) { _ = c.SetDeadline(time.Unix(1, 0)) }
+	none := func(c *patientConn) { _ = c.SetDeadline(time.Time{}) }
+	later := func(d time.Duration) func(*patientConn) { return func(*patientConn) { time.Sleep(d) } }
+	for _, tt := range []struct {
+		name string
+		do   []func(*patientConn)
+		want time.Duration
+	}{
+		{"a near one", []func(*patientConn){in(time.Second)}, time.Second},
+		{"one beyond the first look", []func(*patientConn){in(12 * time.Second)}, 12 * time.Second},
+		{"a nearer one replaces a far one", []func(*patientConn){in(time.Minute), in(2 * time.Second)}, 2 * time.Second},
+		{"a far one replaces a near one", []func(*patientConn){in(2 * time.Second), in(time.Minute)}, time.Minute},
+		{"one that has passed", []func(*patientConn){in(time.Minute), past}, 0},
+		{"one after one that had passed", []func(*patientConn){past, in(7 * time.Second)}, 7 * time.Second},
+		{"one after none", []func(*patientConn){in(time.Second), none, in(6 * time.Second)}, 6 * time.Second},
+		{"one set long after the last look ran out", []func(*patientConn){in(time.Second), none, later(time.Hour), in(3 * time.Second)}, 3 * time.Second},
+		{"one that passed while nobody waited", []func(*patientConn){in(time.Second), later(time.Hour)}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := net.Pipe()
+				defer a.Close()
+				defer b.Close()
+				c := newPatientConn(a)
+				for _, do := range tt.do {
+					do(c)
+				}
+				if got := waits(t, c.Read); got != tt.want {
+					t.Errorf("a read waits %s, want %s", got, tt.want)
+				}
+				for _, do := range tt.do {
+					do(c)
+				}
+				if got := waits(t, c.Write); got != tt.want {
+					t.Errorf("a write waits %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAReadThatWaitsIsInterrupted(t *testing.T) {
+	for name, first := range map[string]time.Duration{"with a deadline": time.Minute, "without one": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := net.Pipe()
+				defer a.Close()
+				defer b.Close()
+				c := newPatientConn(a)
+				if first > 0 {
+					_ = c.SetReadDeadline(time.Now().Add(first))
+				}
+				ended := make(chan time.Duration)
+				go func() { ended <- waits(t, c.Read) }()
+				time.Sleep(13 * time.Second) // two looks
+				_ = c.SetReadDeadline(time.Unix(1, 0))
+				if got := <-ended; got != 13*time.Second {
+					t.Errorf("it waited %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestBytesOfAWriteAreSentOnceAcrossLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		defer b.Close()
+		c := newPatientConn(a)
+		_ = c.SetWriteDeadline(time.Now().Add(time.Minute))
+		read := make(chan string)
+		go func() {
+			var got []byte
+			for one := make([]byte, 1); ; time.Sleep(4 * time.Second) {
+				if _, err := b.Read(one); err != nil {
+					read <- string(got)
+					return
+				}
+				got = append(got, one[0])
+			}
+		}()
+		if n, err := c.Write([]byte("slowly")); n != 6 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		_ = c.Close()
+		if got := <-read; got != "slowly" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
