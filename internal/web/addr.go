@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -58,8 +60,22 @@ func parseHop(hop string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
+// peerKey is the context key of a connection's peer address, which would otherwise be parsed for every request.
+type peerKey struct{}
+
+// withPeer is the context of a connection's requests.
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		return context.WithValue(ctx, peerKey{}, plain(tcp.AddrPort().Addr()))
+	}
+	return ctx
+}
+
 // peerAddr returns the address at the other end of the socket.
 func peerAddr(r *http.Request) netip.Addr {
+	if peer, ok := r.Context().Value(peerKey{}).(netip.Addr); ok {
+		return peer
+	}
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}

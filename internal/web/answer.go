@@ -83,7 +83,8 @@ func (a *answer) account() {
 		a.status = http.StatusOK // what net/http sends for a handler that wrote nothing
 	}
 	e := a.edge
-	if e.access == nil && e.metrics == nil {
+	logged := e.access != nil && e.access.wants(a)
+	if e.metrics == nil && !logged {
 		return
 	}
 	took := e.now().Sub(a.start)
@@ -91,7 +92,7 @@ func (a *answer) account() {
 		e.metrics.inFlight.Dec()
 		e.metrics.observe(a.r.Pattern, a.r.Method, a.status, took)
 	}
-	if e.access != nil && e.access.wants(a) {
+	if logged {
 		e.access.put(a.entry(took))
 	}
 }

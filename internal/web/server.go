@@ -68,6 +68,7 @@ func newServer(h http.Handler, o ServerOptions) *http.Server {
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               maxHeaderBytes,
 		DisableGeneralOptionsHandler: true, // the edge answers OPTIONS *
+		ConnContext:                  withPeer,
 		ErrorLog:                     log.New(connectionLog{o.Log}, "", 0),
 	}
 }
