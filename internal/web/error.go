@@ -90,7 +90,7 @@ func (a *answer) setErrorHeader(err *countersign.Error, status int) {
 		a.codeValue[0] = err.Code
 		h["X-Error-Code"] = a.codeValue[:]
 	}
-	if status == http.StatusUnauthorized {
+	if status == http.StatusUnauthorized && h["Www-Authenticate"] == nil {
 		h["Www-Authenticate"] = valueBearer
 	}
 	wait := err.RetryAfter
