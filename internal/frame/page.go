@@ -97,10 +97,12 @@ func (f *Frame) Redirect(w http.ResponseWriter, r *Request, path, flash string) 
 func (f *Frame) setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	// With "no-referrer" browsers send "Origin: null" with our own forms, and
+	// over plain http that is all there is to know them by.
+	h.Set("Referrer-Policy", "same-origin")
 	h.Add("Vary", "Cookie")
 	if f.Secure {
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }

@@ -30,6 +30,9 @@ func (p *page) check() {
 	if got := p.Header.Get("Content-Security-Policy"); got != policy {
 		p.t.Errorf("%s: the policy is %q", p.name, got)
 	}
+	if got := p.Header.Get("Referrer-Policy"); got != "same-origin" {
+		p.t.Errorf("%s: Referrer-Policy is %q, with which browsers would not name the origin of our own forms", p.name, got)
+	}
 	if got := p.Header.Values("Cache-Control"); len(got) != 1 || got[0] != "no-store" {
 		p.t.Errorf("%s: Cache-Control is %q", p.name, got)
 	}
