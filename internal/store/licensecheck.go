@@ -56,7 +56,7 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 		}
 		return countersign.CheckNotFound, nil
 	}
-	if q.Item != "" && q.Item != strconv.FormatInt(e.ItemID, 10) {
+	if item, err := strconv.ParseInt(q.Item, 10, 64); q.Item != "" && (err != nil || item != e.ItemID) {
 		return countersign.CheckItemMismatch, nil
 	}
 	if bad != nil {

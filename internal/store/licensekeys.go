@@ -85,20 +85,22 @@ func (s *Store) readLicenseKeys(ctx context.Context) (*licenseKeys, error) {
 		return &licenseKeys{}, err
 	}
 	keys := &licenseKeys{}
-	var public []license.Key
+	var current, earlier []license.Key
 	for _, k := range slices.Backward(list) {
 		shown := license.Key{ID: k.ID, Public: k.Public}
 		if !k.Current() {
-			public = append(public, shown)
+			earlier = append(earlier, shown)
 			continue
 		}
 		if keys.signer, err = openLicenseKey(s.box.Load(), k); err != nil {
 			return nil, err
 		}
 		keys.signs = true
-		public = slices.Insert(public, 0, shown)
+		current = append(current, shown)
 	}
-	if keys.keySet, err = license.NewKeySet(public...); err != nil {
+	// A rekey can leave one too many; then the oldest goes.
+	earlier = earlier[:min(len(earlier), maxLicenseKeys-len(current))]
+	if keys.keySet, err = license.NewKeySet(append(current, earlier...)...); err != nil {
 		return nil, fmt.Errorf("store: key set: %w", err)
 	}
 	keys.printed.body, err = json.Marshal(keys.keySet)
@@ -136,10 +138,10 @@ func (s *Store) firstLicenseKey(ctx context.Context) error {
 		return err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if err := tx.AddLicenseKey(ctx, k); err != nil {
+		if err := s.sameKeyFile(ctx, tx); err != nil { // first, as in a rotation: two orders could wait for each other
 			return err
 		}
-		return s.sameKeyFile(ctx, tx)
+		return tx.AddLicenseKey(ctx, k)
 	})
 	if errors.Is(err, sqldb.ErrExists) {
 		return nil

@@ -328,3 +328,23 @@ func TestLicensingInLines(t *testing.T) {
 		}
 	})
 }
+
+// A rekey can leave one key more than clients read.
+func TestTheKeySetIsNeverLongerThanClientsRead(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		for range 32 {
+			if _, err := f.RotateLicenseKey(t.Context(), operator, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Remove(filepath.Join(f.at.Dir, seal.FileName)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Rekey(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.opens(t, f.issue(t, "one", "shop.example")); err != nil || f.keySet(t).Len() != 32 || f.rows(t, "license_keys") != 33 {
+			t.Errorf("%v, %d keys", err, f.keySet(t).Len())
+		}
+	})
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/license"
 	"github.com/google/go-cmp/cmp"
@@ -444,4 +445,19 @@ func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
 			t.Error("the same list after an hour")
 		}
 	})
+}
+
+func TestAStoreThatIsNotReadyAnswersNothingAboutLicenses(t *testing.T) {
+	t.Parallel()
+	s := opened(t, optionsOf(dbtest.New(t, dbtest.SQLite), newClock()))
+	_, err := s.IssueLicense(t.Context(), buyer, issuer, "one", "shop.example")
+	wantError(t, err, "unavailable")
+	_, err = s.MoveLicense(t.Context(), buyer, issuer, "one", "", "shop.example")
+	wantError(t, err, "unavailable")
+	_, err = s.CheckLicense(t.Context(), buyer, LicenseQuestion{Code: "one", Domain: "shop.example"})
+	wantError(t, err, "unavailable")
+	_, err = s.LicenseKeySet(t.Context())
+	wantError(t, err, "unavailable")
+	_, err = s.RevokedLicenses(t.Context(), issuer)
+	wantError(t, err, "unavailable")
 }

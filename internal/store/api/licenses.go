@@ -119,10 +119,10 @@ type codeUse struct{ what, code string }
 // answer must not tell.
 func (f *face) withinCodeLimit(w http.ResponseWriter, what, code string) error {
 	const longest = 2 * 128
-	if f.codeLimit == 0 || len(code) > longest {
+	use := codeUse{what, strings.ToLower(strings.TrimSpace(code))}
+	if use.code == "" || len(code) > longest { // no code, which belongs to nobody
 		return nil
 	}
-	use := codeUse{what, strings.ToLower(strings.TrimSpace(code))}
 	if f.codes.Take(use, f.codeLimit) {
 		return nil
 	}

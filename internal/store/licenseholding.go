@@ -1,0 +1,222 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/license"
+	"github.com/google/uuid"
+)
+
+// holding is a good purchase with its licenses, for somebody who wants one.
+type holding struct {
+	storedb.Licensee
+	list  []storedb.License
+	buyer bool // not the operator
+}
+
+// holding finds a good purchase by its code.
+func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holding, error) {
+	if err := may(a, licensePurchases); err != nil {
+		return holding{}, err
+	}
+	if !s.prepared() {
+		return holding{}, errNotPrepared
+	}
+	code, ok := cleanCode(text)
+	if !ok {
+		return holding{}, errNoPurchase
+	}
+	e, err := s.db.Licensee(ctx, s.digest(code))
+	if err == nil && foldCode(e.Code) != foldCode(code) {
+		err = errNoPurchase
+	}
+	return s.hold(ctx, s.db, a, e, err)
+}
+
+// lockHolding reads a purchase again, with a lock on it and its licenses.
+func (s *Store) lockHolding(ctx context.Context, tx *storedb.DB, a people.Actor, digest storedb.Digest) (holding, error) {
+	e, err := tx.LockLicensee(ctx, digest)
+	return s.hold(ctx, tx, a, e, err)
+}
+
+func (s *Store) hold(ctx context.Context, db *storedb.DB, a people.Actor, e storedb.Licensee, err error) (holding, error) {
+	if !s.prepared() { // the digest was made with a key file that was replaced
+		return holding{}, errNotPrepared
+	}
+	h := holding{Licensee: e, buyer: a.Kind == people.KindBuyer}
+	switch {
+	case err != nil:
+		return holding{}, notFound(err, errNoPurchase)
+	case e.State != StateActive && h.buyer:
+		return holding{}, errNoPurchase
+	case e.State != StateActive:
+		return holding{}, conflict("purchase_"+string(e.State), "No license: "+stateReason(e.Purchase))
+	}
+	if h.list, err = db.LicensesOf(ctx, e.Digest); err != nil {
+		return holding{}, err
+	}
+	if h.buyer && h.hasEnding(storedb.EndingRevoked) {
+		return holding{}, errNoPurchase
+	}
+	return h, nil
+}
+
+// parse reads a domain by the rule of the item.
+func (h holding) parse(domain string) (license.Domain, error) {
+	return parseDomain(domain, h.Licensing)
+}
+
+func parseDomain(domain string, l Licensing) (license.Domain, error) {
+	d, err := license.ParseDomain(domain, license.DomainRule{Wildcard: l.Wildcard, Staging: l.StagingHosts})
+	return d, asSentence(err)
+}
+
+// asSentence begins the message of an error with a capital letter, as a program
+// shows it to somebody; a domain at its beginning stays as it is.
+func asSentence(err error) error {
+	var ours *countersign.Error
+	if !errors.As(err, &ours) {
+		return err
+	}
+	told := *ours
+	if word, _, _ := strings.Cut(told.Message, " "); strings.Contains(word, ".") {
+		return err
+	}
+	begin, size := utf8.DecodeRuneInString(told.Message)
+	told.Message = string(unicode.ToUpper(begin)) + told.Message[size:]
+	return &told
+}
+
+func (h holding) hasEnding(how storedb.Ending) bool {
+	for _, l := range h.list {
+		if l.Ended == how {
+			return true
+		}
+	}
+	return false
+}
+
+// find gives the license in use that is for a domain already.
+func (h holding) find(d license.Domain) (storedb.License, bool) {
+	for _, l := range h.list {
+		is := covers(l, h.Licensing, d.Name)
+		if d.Wildcard {
+			is = l.Domain == d.Name && l.Wildcard && h.Licensing.Wildcard
+		}
+		if l.Ended == "" && is {
+			return l, true
+		}
+	}
+	return storedb.License{}, false
+}
+
+// licenseNames are the domains that a license opens for. A wildcard ends with the item's
+// rule for it.
+func licenseNames(l storedb.License, rule Licensing) []string {
+	return license.Domain{Name: l.Domain, Wildcard: l.Wildcard && rule.Wildcard}.Names()
+}
+
+// covers tells whether a license is for a site at a host.
+func covers(l storedb.License, rule Licensing, host string) bool {
+	for _, name := range licenseNames(l, rule) {
+		if license.Covers(name, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFree tells whether licenses for a domain do not count.
+func (h holding) isFree(d license.Domain) bool {
+	return license.IsFree(d.Name, h.Licensing.StagingHosts...)
+}
+
+// inUse lists the domains that licenses are in use for, free ones or those that
+// count.
+func (h holding) inUse(free bool) []string {
+	domains := []string{}
+	for _, l := range h.list {
+		if l.Ended == "" && l.Free == free {
+			domains = append(domains, license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String())
+		}
+	}
+	return domains
+}
+
+// limit is how many domains of the sort of d the purchase may have.
+func (h holding) limit(d license.Domain) int {
+	if h.isFree(d) {
+		return maxFreeDomains
+	}
+	return h.Licensing.Domains(h.Purchase.License)
+}
+
+// widens finds the license in use that a wildcard is to be added to.
+func (h holding) widens(d license.Domain) (storedb.License, bool) {
+	for _, l := range h.list {
+		if l.Ended == "" && l.Domain == d.Name {
+			return l, d.Wildcard && !l.Wildcard
+		}
+	}
+	return storedb.License{}, false
+}
+
+// room tells whether one more domain may be licensed.
+func (h holding) room(d license.Domain) error {
+	if _, widens := h.widens(d); widens || len(h.inUse(h.isFree(d))) < h.limit(d) {
+		return nil
+	}
+	return h.noRoom(d)
+}
+
+func (h holding) noRoom(d license.Domain) error {
+	domains := h.inUse(h.isFree(d))
+	message := "No domain is left for this purchase code"
+	if len(domains) > 0 {
+		message += "; it is in use for " + strings.Join(domains, ", ")
+	}
+	return &countersign.Error{
+		Kind: countersign.KindConflict, Code: countersign.CodeLimitReached, Message: message,
+		Data: countersign.LicenseDomains{Domains: domains},
+	}
+}
+
+// add writes a license in the transaction that holds the purchase's lock. That of
+// the operator takes the place of those that were revoked.
+func (h holding) add(ctx context.Context, tx *storedb.DB, d license.Domain, now countersign.Timestamp) (storedb.License, error) {
+	if !h.buyer {
+		if err := h.replaceRevoked(ctx, tx); err != nil {
+			return storedb.License{}, err
+		}
+	}
+	if l, widens := h.widens(d); widens {
+		l.Wildcard = true
+		return l, tx.WidenLicense(ctx, l.ID)
+	}
+	l := storedb.License{
+		ID: uuid.NewString(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
+	}
+	added, err := tx.AddLicense(ctx, l, h.limit(d))
+	if err == nil && !added {
+		err = h.noRoom(d)
+	}
+	return l, err
+}
+
+func (h holding) replaceRevoked(ctx context.Context, tx *storedb.DB) error {
+	for _, l := range h.list {
+		if l.Ended == storedb.EndingRevoked {
+			if err := tx.EndLicense(ctx, l.ID, storedb.EndingReplaced, l.EndedAt); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
