@@ -7,10 +7,12 @@ package pages
 import (
 	"context"
 	"net/http"
+	"strconv"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/web"
 )
 
 // The pages' addresses that other rooms need to know.
@@ -39,7 +41,7 @@ type Pages struct {
 // New serves all pages of the addon, the frame's shared ones and the assets. Its
 // handler belongs inside web.Edge, which knows the client's address; a path that
 // leads nowhere is a page as well, so it can stand behind other routes.
-func New(o Options) http.Handler {
+func New(o Options) *http.ServeMux {
 	p := &Pages{addon: o.Addon, frame: o.Frame}
 	mux := http.NewServeMux()
 	o.Frame.Routes(mux)
@@ -72,8 +74,50 @@ func menu() []frame.MenuItem {
 	}
 }
 
-// watcher is who looks at the state of things for a page; it reads only.
-var watcher = people.Operator("pages")
+// admin serves a page to somebody who is signed in. While an update of the tables
+// is due, no other page can work, so all lead there.
+func (p *Pages) admin(h frame.Handler) http.Handler {
+	return p.frame.Admin(func(w http.ResponseWriter, r *frame.Request) error {
+		if p.addon.State() == addon.StateOutdated {
+			return p.frame.Redirect(w, r, PathUpdate, "A new version was installed. Run the update; then everything works again.")
+		}
+		return h(w, r)
+	})
+}
 
-// pairBanner says on every page that a pair of API key and secret does not work.
-func pairBanner(context.Context, *addon.Addon) []frame.Banner { return nil }
+// to leads to another page.
+func (p *Pages) to(path string) frame.Handler {
+	return func(w http.ResponseWriter, r *frame.Request) error { return p.frame.Redirect(w, r, path, "") }
+}
+
+// refuse shows a form again because of err; nil is an answer that was missing.
+func (p *Pages) refuse(w http.ResponseWriter, r *frame.Request, page frame.Page, err error) error {
+	page.Status = http.StatusUnprocessableEntity
+	if err != nil {
+		page.Status = frame.FormStatus(err)
+	}
+	return p.frame.Show(w, r, page)
+}
+
+// number reads a positive number of the address; anything else leads nowhere.
+func number(r *frame.Request, name string) (int64, error) {
+	n, err := strconv.ParseInt(r.PathValue(name), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodeNotFound}
+	}
+	return n, nil
+}
+
+// address is the whole URL of a path of ours, as apps and phones reach it.
+func (p *Pages) address(w http.ResponseWriter, r *frame.Request, path string) string {
+	origin := p.frame.Origin
+	if origin == "" {
+		origin = web.BaseURL(w, r.Request)
+	}
+	return origin + p.frame.URL(path)
+}
+
+// crumbs lead from the dashboard to a page.
+func crumbs(links ...frame.Link) []frame.Link {
+	return append([]frame.Link{{Label: "Dashboard", Path: PathDashboard}}, links...)
+}

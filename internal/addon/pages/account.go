@@ -1,0 +1,127 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// accountForm is what the page of the service account shows.
+type accountForm struct {
+	facts, served addon.ServiceAccountFacts
+	// checks is what was found in the file that was sent, or in the one that is
+	// kept; about says which.
+	checks []addon.FileCheck
+	about  string
+	errs   frame.Errors
+}
+
+func (p *Pages) readAccount(r *frame.Request) (accountForm, error) {
+	draft, published, err := p.addon.ServiceAccount(r.Context(), r.Actor)
+	return accountForm{facts: draft, served: published}, err
+}
+
+func (p *Pages) accountPage(f accountForm) frame.Page {
+	return frame.Page{
+		Title: "Service account", Crumbs: crumbs(iapForm.crumb()), Body: accountView(f),
+		Lead: "The store's proof that this server may ask about purchases of your app.",
+	}
+}
+
+func (p *Pages) showAccount(w http.ResponseWriter, r *frame.Request) error {
+	f, err := p.readAccount(r)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, p.accountPage(f))
+}
+
+// saveAccount keeps the file that was pasted or chosen, or only looks at it.
+func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	f, err := p.readAccount(r)
+	if err != nil {
+		return err
+	}
+	file, err := r.PostedFile("file")
+	if err != nil {
+		return err
+	}
+	if len(file) == 0 {
+		file = []byte(in.Get("json"))
+	}
+	if len(file) == 0 {
+		f.errs = frame.Errors{{Name: "json", Text: "Paste the content of the file, or choose the file."}}
+		return p.refuse(w, r, p.accountPage(f), nil)
+	}
+	f.checks, f.about = nil, "the file that you sent"
+	checks, ok := addon.CheckServiceAccount(file)
+	if in.Get("do") == "check" {
+		f.checks = checks
+		return p.frame.Show(w, r, p.accountPage(f))
+	}
+	facts, err := p.addon.SetServiceAccount(r.Context(), r.Actor, 0, file)
+	if errs, refused := frame.FormErrors(err, addon.KeyIAPStoreServiceAccount); refused {
+		for i := range errs {
+			errs[i].Name = "json"
+		}
+		if f.errs = errs; !ok {
+			f.checks = checks
+		}
+		return p.refuse(w, r, p.accountPage(f), err)
+	}
+	if err != nil {
+		return err
+	}
+	return p.frame.Redirect(w, r, pathAccount, "The service account "+facts.ClientEmail+" is in the draft, encrypted. It is used when you publish.")
+}
+
+// testAccount looks at the file that is kept, without asking the store.
+func (p *Pages) testAccount(w http.ResponseWriter, r *frame.Request) error {
+	f, err := p.readAccount(r)
+	if err != nil {
+		return err
+	}
+	f.about = "the service account that is kept"
+	if f.checks, _, err = p.addon.TestServiceAccount(r.Context(), r.Actor); err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, p.accountPage(f))
+}
+
+func (p *Pages) showRemoveAccount(w http.ResponseWriter, r *frame.Request) error {
+	f, err := p.readAccount(r)
+	if err != nil {
+		return err
+	}
+	if !f.facts.Set {
+		return p.frame.Redirect(w, r, pathAccount, "There is no service account in the draft.")
+	}
+	return p.frame.Show(w, r, frame.Page{Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}), Body: frame.Confirm{
+		Consequence: "The service account " + f.facts.ClientEmail + " leaves the draft. From the next publish on, purchases can't be verified and the store is reported as off.",
+		Path:        pathAccount + "/remove", Label: "Remove it", Cancel: pathAccount,
+	}})
+}
+
+func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
+	if err := p.addon.RemoveServiceAccount(r.Context(), r.Actor, 0); err != nil {
+		return err
+	}
+	return p.frame.Redirect(w, r, pathAccount, "The service account was taken out of the draft. What is published stays until you publish.")
+}
+
+// checkRows shows what was found in a file.
+func checkRows(checks []addon.FileCheck) (list frame.Checklist) {
+	for _, c := range checks {
+		kind := frame.Good
+		if !c.OK {
+			kind = frame.Danger
+		}
+		list = append(list, frame.Check{Kind: kind, Title: c.Text})
+	}
+	return list
+}

@@ -1,0 +1,131 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// newKey is the row in which an owner adds a key.
+type newKey struct{ key, kind, value string }
+
+func newKeyOf(in url.Values) newKey {
+	return newKey{key: in.Get("newKey"), kind: in.Get("newType"), value: strings.ReplaceAll(in.Get("newValue"), "\r\n", "\n")}
+}
+
+func (k newKey) empty() bool { return strings.TrimSpace(k.key) == "" && strings.TrimSpace(k.value) == "" }
+
+var keyTypes = []frame.Choice{
+	{Value: string(addon.TypeText), Label: "Text"},
+	{Value: string(addon.TypeBool), Label: "On or off"},
+	{Value: string(addon.TypeNumber), Label: "Number"},
+}
+
+// groupLeads says what the groups are for.
+var groupLeads = map[string]string{
+	"Name":               "What people see.",
+	"Sign-in":            "Signing in with an account that people have elsewhere.",
+	"Push notifications": "Messages to phones while the app is closed.",
+	"Live streaming":     "Leave it empty when the app does not stream.",
+	"Messenger":          "The separate messenger app, when you have one.",
+}
+
+func (p *Pages) appPage(d draft, row newKey) frame.Page {
+	return frame.Page{
+		Title: "App settings", Crumbs: crumbs(), Body: appView(d, row),
+		Lead: "What the app reads when it starts. Nothing changes for your users before you publish.",
+	}
+}
+
+func (p *Pages) showApp(w http.ResponseWriter, r *frame.Request) error {
+	d, err := p.readDraft(r, appForm)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, p.appPage(d, newKey{}))
+}
+
+func (p *Pages) saveApp(w http.ResponseWriter, r *frame.Request) error {
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	d, err := p.readDraft(r, appForm)
+	if err != nil {
+		return err
+	}
+	row, button := newKeyOf(in), in.Get("do")
+	refused, err := p.set(r, &d, in, d.take(in, d.keys()...))
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		return p.refuse(w, r, p.appPage(d, row), refused)
+	}
+	if key, there := strings.CutPrefix(button, "remove:"); there {
+		return p.removeKey(w, r, d, key)
+	}
+	if button == "add" || !row.empty() {
+		if refused, err = p.addKey(r, &d, row); err != nil {
+			return err
+		} else if refused != nil {
+			return p.refuse(w, r, p.appPage(d, row), refused)
+		}
+	}
+	if button == "add" {
+		return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+strings.TrimSpace(row.key)+" is in the draft. Apps receive it when you publish.")
+	}
+	if stopped, err := p.stopped(r, &d, button); err != nil {
+		return err
+	} else if stopped {
+		return p.refuse(w, r, p.appPage(d, newKey{}), nil)
+	}
+	return p.saved(w, r, d, button)
+}
+
+// keys are those of the form's settings, in the order of the page.
+func (d draft) keys() (all []string) {
+	for _, s := range d.saved.List {
+		if s.Area == d.area {
+			all = append(all, s.Key)
+		}
+	}
+	return all
+}
+
+// addKey adds a key of the owner's own to a draft that was just saved.
+func (p *Pages) addKey(r *frame.Request, d *draft, row newKey) (refused error, err error) {
+	now, err := p.addon.AddKey(r.Context(), r.Actor, d.saved.Revision, row.key, addon.Type(row.kind), row.value)
+	if err == nil {
+		d.saved = now
+		return nil, nil
+	}
+	errs, ok := frame.FormErrors(err, "key", "type", "value")
+	if !ok {
+		return nil, err
+	}
+	names := map[string]string{"key": "newKey", "type": "newType", "value": "newValue", "": "newKey"}
+	for i, one := range errs {
+		errs[i].Name = names[one.Name]
+	}
+	d.errs, d.failed = errs, "The new key was not added. Everything else is saved as a draft."
+	return err, nil
+}
+
+func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d draft, key string) error {
+	if _, err := p.addon.RemoveKey(r.Context(), r.Actor, d.saved.Revision, key); err != nil {
+		return err
+	}
+	return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+key+" was taken out of the draft. Apps lose it when you publish.")
+}
+
+// stopped marks what stands in the way when the pressed button wants to publish.
+func (p *Pages) stopped(r *frame.Request, d *draft, button string) (bool, error) {
+	if button != "publish" {
+		return false, nil
+	}
+	return p.stops(r, d)
+}

@@ -1,0 +1,121 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// auditNouns are what the log can be narrowed to.
+var auditNouns = []frame.Choice{
+	{Label: "Everything"},
+	{Value: "settings", Label: "Settings and publishing"},
+	{Value: "iap", Label: "Selling in the app"},
+	{Value: "package", Label: "Packages"},
+	{Value: "credential", Label: "API credentials"},
+	{Value: "addon", Label: "Updates"},
+	{Value: "user", Label: "Sign-in and users"},
+	{Value: "session", Label: "Sessions"},
+	{Value: "password", Label: "Passwords"},
+	{Value: "totp", Label: "Two-step sign-in"},
+}
+
+// acts says in words what the actions of the log are.
+var acts = map[string]string{
+	"settings.set": "Changed a setting in the draft", "settings.add": "Added a key to the draft", "settings.remove": "Took a key out of the draft",
+	"settings.publish": "Published the settings", "settings.rollback": "Brought back a version",
+	"iap.decline": "Said that the site does not sell in the app", "iap.accept": "Said that the site sells in the app",
+	"package.add": "Added a package", "package.update": "Changed a package", "package.remove": "Removed a package",
+	"credential.create": "Made API credentials", "credential.reveal": "Looked at the values of API credentials", "credential.rotate": "Replaced the values of API credentials",
+	"credential.activate": "Switched API credentials on", "credential.deactivate": "Switched API credentials off",
+	"addon.update": "Ran the update", "user.create": "Made an administrator", "user.sign_in": "Signed in", "user.refuse_code": "Typed a wrong code at sign-in",
+	"session.end": "Ended a session", "session.end_others": "Ended all other sessions", "password.change": "Changed the password", "password.reset": "Reset a password",
+	"totp.enable": "Turned on two-step sign-in", "totp.disable": "Turned off two-step sign-in", "recovery_codes.replace": "Made new recovery codes",
+	"setup_link.create": "Made a set-up link", "sign_in_link.create": "Made a sign-in link",
+}
+
+// auditPage is what the page of the log shows.
+type auditPage struct {
+	lines  []people.AuditLine
+	filter people.AuditFilter
+	pager  frame.Pager
+}
+
+// narrowed tells whether the log is filtered.
+func (a auditPage) narrowed() bool { return a.filter.Action != "" || a.filter.Actor != "" }
+
+func (p *Pages) showAudit(w http.ResponseWriter, r *frame.Request) error {
+	q := r.URL.Query()
+	a := auditPage{filter: people.AuditFilter{
+		Before: before(r), Limit: perPage + 1, Action: strings.TrimSpace(q.Get("about")), Actor: strings.TrimSpace(q.Get("who")),
+	}}
+	var err error
+	if a.lines, err = p.addon.People().Audit(r.Context(), r.Actor, a.filter); err != nil {
+		return err
+	}
+	if a.filter.Before > 0 {
+		a.pager.Newer = a.path(0)
+	}
+	if len(a.lines) > perPage {
+		a.lines = a.lines[:perPage]
+		a.pager.Older = a.path(a.lines[perPage-1].ID)
+	}
+	a.pager.Text = count(len(a.lines), "line")
+	return p.frame.Show(w, r, frame.Page{
+		Title: "Audit log", Crumbs: crumbs(), Body: auditView(a), Lead: "Who did what, when and from where, on pages, at the command line and by the API.",
+	})
+}
+
+// path is the log from a line on, with the same filter.
+func (a auditPage) path(before int64) string {
+	q := url.Values{}
+	if a.filter.Action != "" {
+		q.Set("about", a.filter.Action)
+	}
+	if a.filter.Actor != "" {
+		q.Set("who", a.filter.Actor)
+	}
+	if before > 0 {
+		q.Set("before", strconv.FormatInt(before, 10))
+	}
+	if len(q) == 0 {
+		return pathAudit
+	}
+	return pathAudit + "?" + q.Encode()
+}
+
+// auditRows is the table of the log.
+func auditRows(lines []people.AuditLine) (rows []frame.Row) {
+	for _, l := range lines {
+		from := through(l.Face)
+		if l.Address != "" {
+			from += ", " + l.Address
+		}
+		rows = append(rows, frame.Row{
+			frame.Time(l.At), frame.Stack(frame.Words(who(l.Kind, l.Actor)), frame.Muted(from)), act(l), changeView(l.Before, l.After),
+		})
+	}
+	return rows
+}
+
+// act says what was done, and to what.
+func act(l people.AuditLine) templ.Component {
+	words := acts[l.Action]
+	if words == "" {
+		words = l.Action
+	}
+	parts := []templ.Component{frame.Words(words)}
+	if l.Subject != "" && l.Subject != l.Actor {
+		parts = append(parts, frame.Mono(l.Subject))
+	}
+	if l.Detail != "" {
+		parts = append(parts, frame.Muted(l.Detail))
+	}
+	return frame.Stack(parts...)
+}

@@ -1,0 +1,144 @@
+package pages
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// dashboard is what the start page shows.
+type dashboard struct {
+	tasks    []addon.Task
+	settings addon.Settings
+	view     countersign.IAPConfig
+	lately   []people.AuditLine
+	// app and iap are the public addresses.
+	app, iap string
+}
+
+func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
+	ctx := r.Context()
+	d := dashboard{app: p.address(w, r, addressSettings), iap: p.address(w, r, addressIAP)}
+	var err error
+	if d.tasks, err = p.addon.Checklist(ctx, r.Actor); err != nil {
+		return err
+	}
+	if d.settings, err = p.addon.Settings(ctx, r.Actor); err != nil {
+		return err
+	}
+	if d.view, err = p.served(r); err != nil {
+		return err
+	}
+	if d.lately, err = p.addon.People().Audit(ctx, r.Actor, people.AuditFilter{Limit: 5}); err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, frame.Page{Title: "Dashboard", Action: d.main(), Body: dashboardView(d), Lead: d.lead()})
+}
+
+// next is the first task that is not done, nil when all are.
+func (d dashboard) next() *addon.Task {
+	for i := range d.tasks {
+		if !d.tasks[i].Done {
+			return &d.tasks[i]
+		}
+	}
+	return nil
+}
+
+func (d dashboard) lead() string {
+	if d.next() == nil {
+		return "Everything is set up."
+	}
+	return "A few steps are left until your app works."
+}
+
+// main is the button that leads to the first step that is not done.
+func (d dashboard) main() frame.LinkButton {
+	link := frame.Link{Label: "Change app settings", Path: PathAppSettings}
+	if next := d.next(); next != nil {
+		link = taskLink(next.ID)
+	} else if d.settings.Changed > 0 {
+		link = frame.Link{Label: "Review and publish", Path: PathAppSettings + "/publish"}
+	}
+	return frame.LinkButton{Link: link, Kind: frame.Primary}
+}
+
+// taskLink leads to where a task is done.
+func taskLink(id string) frame.Link {
+	switch id {
+	case "credentials":
+		return frame.Link{Label: "Activate API access", Path: PathCredentials}
+	case "settings":
+		return frame.Link{Label: "Fill in app settings", Path: PathAppSettings}
+	case "iap":
+		return frame.Link{Label: "Set up purchases", Path: pathIAP}
+	}
+	return frame.Link{Label: "Run the update", Path: PathUpdate}
+}
+
+// taskRows is the checklist.
+func (d dashboard) taskRows() (list frame.Checklist) {
+	for _, t := range d.tasks {
+		c := frame.Check{Kind: frame.Good, Title: t.Text, Text: t.Hint}
+		if !t.Done {
+			c.Kind, c.Action = frame.Plain, taskLink(t.ID)
+			if t.ID == "update" || t.ID == "credentials" {
+				c.Kind = frame.Danger // without it nothing works
+			}
+		}
+		if t.Declined {
+			c.Title, c.Text = "You don't sell in the app", "You said so. The page of in-app purchases takes it back."
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// asksIAP tells whether the checklist asks for in-app purchases.
+func (d dashboard) asksIAP() bool {
+	for _, t := range d.tasks {
+		if t.ID == "iap" {
+			return !t.Done
+		}
+	}
+	return false
+}
+
+// figures are the facts that the page leads with.
+func (d dashboard) figures() frame.Figures {
+	v := d.settings.Published
+	waiting := frame.Figure{Label: "Waiting to be published", Value: "Nothing", Note: "The draft is what apps receive."}
+	if n := d.settings.Changed; n > 0 {
+		waiting.Value, waiting.Note = count(n, "change"), "Apps receive them when you publish."
+	}
+	return frame.Figures{
+		{Label: "Your app receives", Value: "Version " + strconv.FormatInt(v.Number, 10), Note: "Published " + moment(v.At) + " by " + who(v.ActorKind, v.Actor)},
+		waiting, d.selling(),
+	}
+}
+
+func (d dashboard) selling() frame.Figure {
+	f := frame.Figure{Label: "In-app purchases", Value: "Off", Note: "Apps sell nothing."}
+	switch {
+	case !d.view.Enabled:
+	case d.view.SandboxEnabled:
+		f.Value, f.Note = "Practice", "A pretended store answers; nobody pays."
+	case d.view.Platforms.Store.Enabled:
+		f.Value, f.Note = "On", count(len(d.view.Products), "package")+" on sale."
+	default:
+		f.Value, f.Note = "Not complete", "Switched on, but something is missing."
+	}
+	return f
+}
+
+// latelyRows is the last lines of the audit log.
+func latelyRows(lines []people.AuditLine) (rows []frame.Row) {
+	for _, l := range lines {
+		rows = append(rows, frame.Row{frame.Time(l.At), frame.Words(who(l.Kind, l.Actor)), act(l)})
+	}
+	return rows
+}

@@ -1,0 +1,281 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// form is one of the two forms that change the draft.
+type form struct {
+	area  addon.Area
+	title string
+	path  string
+}
+
+var (
+	appForm = form{addon.AreaApp, "App settings", PathAppSettings}
+	iapForm = form{addon.AreaIAP, "In-app purchases", pathIAP}
+)
+
+func (f form) crumb() frame.Link { return frame.Link{Label: f.title, Path: f.path} }
+
+// draft is the settings of a form as the page shows them: what is saved, and on
+// top of it what was typed.
+type draft struct {
+	form
+	saved addon.Settings
+	// typed is the values of a form that is shown again, by key; nil shows what
+	// is saved.
+	typed  map[string]string
+	errs   frame.Errors
+	failed string
+	// clash is what somebody else saved meanwhile, nil when nobody did.
+	clash *clash
+}
+
+// clash is the two versions after somebody else saved first.
+type clash struct {
+	// who names them and when, "" when that is not known.
+	who  string
+	diff frame.Diff
+}
+
+// own is how the fields of an owner's own keys begin, so that no key can be taken
+// for another field.
+const own = "own."
+
+// name is the name of a setting's field.
+func name(s addon.Setting) string {
+	if s.Own {
+		return own + s.Key
+	}
+	return s.Key
+}
+
+// value is what stands in a setting's field.
+func (d draft) value(s addon.Setting) string {
+	if typed, there := d.typed[s.Key]; there {
+		return typed
+	}
+	return s.Value
+}
+
+// fieldOf draws the question of one setting.
+func (d draft) fieldOf(s addon.Setting) frame.Field {
+	f := frame.Field{
+		Name: name(s), Label: s.Label, Key: s.Key, Help: s.Help, Where: s.Where, Value: d.value(s), Error: d.errs.Of(name(s)), Mark: mark(s),
+	}
+	switch s.Type {
+	case addon.TypeBool, addon.TypeFlag:
+		f.Kind, f.On = frame.Switch, f.Value == "true" || f.Value == "1"
+	case addon.TypeText:
+		f.Example, f.Code = s.Example, s.Key != addon.KeyAppName
+	}
+	if s.Own {
+		f.Label, f.Key, f.Help, f.Code = s.Key, "", kindWord(s.Type), false
+		if s.Type == addon.TypeText && (len(f.Value) > 60 || strings.Contains(f.Value, "\n")) {
+			f.Kind, f.Rows = frame.TextArea, 4
+		}
+	}
+	return f
+}
+
+// mark says in a word what is special about a value.
+func mark(s addon.Setting) string {
+	switch {
+	case s.Changed:
+		return "not published"
+	case s.AtDefault && s.Value != "":
+		return "default"
+	}
+	return ""
+}
+
+// kindWord says what form a value has.
+func kindWord(t addon.Type) string {
+	switch t {
+	case addon.TypeBool:
+		return "On or off."
+	case addon.TypeNumber:
+		return "A number."
+	}
+	return "Text."
+}
+
+// group is settings that stand under one heading.
+type group struct {
+	title    string
+	settings []addon.Setting
+}
+
+// groups are the form's settings that the addon defines, in their order.
+func (d draft) groups() (list []group) {
+	for _, s := range d.saved.List {
+		if s.Area != d.area || s.Own {
+			continue
+		}
+		if n := len(list); n == 0 || list[n-1].title != s.Group {
+			list = append(list, group{title: s.Group})
+		}
+		last := &list[len(list)-1]
+		last.settings = append(last.settings, s)
+	}
+	return list
+}
+
+// owns are the keys that the owner added.
+func (d draft) owns() (list []addon.Setting) {
+	for _, s := range d.saved.List {
+		if s.Own {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// readDraft reads the settings for one of the forms.
+func (p *Pages) readDraft(r *frame.Request, f form) (draft, error) {
+	saved, err := p.addon.Settings(r.Context(), r.Actor)
+	return draft{form: f, saved: saved}, err
+}
+
+// take puts what was posted on top of what is saved. The order of the fields is
+// that of the page.
+func (d *draft) take(in url.Values, keys ...string) (order []string) {
+	d.typed = map[string]string{}
+	for _, key := range keys {
+		if s, there := d.saved.Get(key); there {
+			d.takeOne(in, s)
+			order = append(order, key)
+		}
+	}
+	return order
+}
+
+func (d *draft) takeOne(in url.Values, s addon.Setting) {
+	switch s.Type {
+	case addon.TypeBool, addon.TypeFlag:
+		d.typed[s.Key] = strconv.FormatBool(in.Get(name(s)) == "1")
+	default:
+		if in.Has(name(s)) {
+			d.typed[s.Key] = strings.ReplaceAll(in.Get(name(s)), "\r\n", "\n")
+		}
+	}
+}
+
+// revision reads which state of the draft the form was made from. Without one
+// the form is no whole form of ours.
+func revision(in url.Values) (int64, error) {
+	n, err := strconv.ParseInt(in.Get("revision"), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, &countersign.Error{Kind: countersign.KindInvalid, Code: "form_incomplete",
+			Message: "The form did not arrive whole, so nothing was saved. Here it is again: look through it and save it once more"}
+	}
+	return n, nil
+}
+
+// set saves what was typed. The draft is then what is saved, or the form to show
+// again: refused tells which.
+func (p *Pages) set(r *frame.Request, d *draft, in url.Values, order []string) (refused error, err error) {
+	seen, err := revision(in)
+	if err == nil {
+		var now addon.Settings
+		now, err = p.addon.SetSettings(r.Context(), r.Actor, seen, d.typed)
+		switch ours := refusal(err); {
+		case err == nil:
+			d.saved = now
+		case ours != nil && ours.Kind == countersign.KindPrecondition:
+			d.meet(p.lastChange(r), now)
+		}
+	}
+	errs, ok := frame.FormErrors(err, order...)
+	if !ok {
+		return nil, err
+	}
+	for i, one := range errs {
+		if s, there := d.saved.Get(one.Name); there {
+			errs[i].Name = name(s)
+		}
+	}
+	d.errs = errs
+	return err, nil
+}
+
+// meet puts what somebody else saved beside what was typed.
+func (d *draft) meet(who string, now addon.Settings) {
+	d.saved, d.clash = now, &clash{who: who}
+	for _, s := range now.List {
+		typed, there := d.typed[s.Key]
+		if there && !same(s, typed) {
+			d.clash.diff = append(d.clash.diff, frame.Change{Key: s.Key, Label: s.Label, Before: s.Value, After: typed})
+		}
+	}
+}
+
+// same tells whether a typed value is the one that is saved.
+func same(s addon.Setting, typed string) bool {
+	switch s.Type {
+	case addon.TypeFlag:
+		return (s.Value == "1") == (typed == "true")
+	case addon.TypeProducts:
+		mine, err := addon.ParseProducts(typed)
+		saved, _ := addon.ParseProducts(s.Value) // what is saved was checked
+		return err == nil && slices.Equal(mine, saved)
+	}
+	return strings.TrimSpace(typed) == s.Value
+}
+
+// saidSaved is what the page says after the draft was saved.
+func saidSaved(s addon.Settings) string {
+	if s.Changed == 0 {
+		return "Saved. Apps receive exactly this already, so there is nothing to publish."
+	}
+	return "The draft is saved. Apps receive it when you publish: " + count(s.Changed, "change") + " waiting."
+}
+
+// saved leads on from a draft that was saved, to where the pressed button says.
+func (p *Pages) saved(w http.ResponseWriter, r *frame.Request, d draft, button string) error {
+	switch button {
+	case "publish":
+		return p.frame.Redirect(w, r, d.path+"/publish", "")
+	case "preview":
+		return p.frame.Redirect(w, r, pathPreview, saidSaved(d.saved))
+	}
+	return p.frame.Redirect(w, r, d.path, saidSaved(d.saved))
+}
+
+// stops marks the fields of this form that stand in the way of a publish, and
+// tells whether there are any.
+func (p *Pages) stops(r *frame.Request, d *draft) (bool, error) {
+	problems, err := p.addon.Problems(r.Context(), r.Actor)
+	if err != nil {
+		return false, err
+	}
+	d.errs = nil
+	for _, one := range problems {
+		s, there := d.saved.Get(one.Key)
+		if one.Severity == addon.SeverityError && there && s.Area == d.area {
+			d.errs = append(d.errs, frame.FieldError{Name: name(s), Text: sentence(one.Text)})
+		}
+	}
+	d.failed = "Saved as a draft, but it can't be published like this."
+	return len(d.errs) > 0, nil
+}
+
+// lastChange says who changed the draft last, "" when that can't be told.
+func (p *Pages) lastChange(r *frame.Request) string {
+	lines, err := p.addon.People().Audit(r.Context(), r.Actor, people.AuditFilter{Action: "settings", Limit: 1})
+	if err != nil || len(lines) == 0 {
+		return ""
+	}
+	l := lines[0]
+	return "Last changed by " + who(l.Kind, l.Actor) + ", " + moment(l.At) + ", by " + through(l.Face) + "."
+}

@@ -1,0 +1,69 @@
+package pages_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon"
+)
+
+// privateKey is one RSA key for all tests, because making it takes a while.
+var privateKey = sync.OnceValue(func() string {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+})
+
+// serviceAccount is a right service-account file.
+func serviceAccount() []byte {
+	file, err := json.Marshal(map[string]string{
+		"type": "service_account", "project_id": "site-example", "client_email": "play@site-example.iam.gserviceaccount.com", "private_key": privateKey(),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return file
+}
+
+// fillIn makes a site as an owner has it after a while, with changes that wait.
+func (s *site) fillIn(t *testing.T) {
+	t.Helper()
+	s.mustPackage(t, 1, "Silver", true)
+	s.mustPackage(t, 2, "Gold", true)
+	s.mustPackage(t, 7, "Member", false)
+	s.clock.move(time.Hour)
+	s.mustSet(t, addon.KeyAppName, "Rain", addon.KeyIDPAndroidClientID, "1234567890-ghijkl.apps.idp.example", addon.KeyMessengerURLScheme, "rainchat", addon.KeyMessengerDomain, "chat.site.example")
+	s.mustPublish(t, "First settings")
+	s.clock.move(26 * time.Hour)
+	if _, err := s.SetServiceAccount(t.Context(), operator, 0, serviceAccount()); err != nil {
+		t.Fatal(err)
+	}
+	s.mustSet(t, addon.KeyIAPEnabled, "1", addon.KeyIAPStorePackageName, "com.example.rain", addon.KeyIAPProductMap, `{"store":{"gold_monthly":2,"gold_yearly":2}}`)
+	s.mustPublish(t, "In-app purchases for gold members")
+	s.clock.move(time.Hour)
+	if _, err := s.AddKey(t.Context(), operator, 0, "betaBanner", addon.TypeBool, "true"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AddKey(t.Context(), operator, 0, "supportUrl", addon.TypeText, "https://site.example/help"); err != nil {
+		t.Fatal(err)
+	}
+	s.mustSet(t, addon.KeyAppName, "Rain & Thunder", addon.KeyPushEnabled, "1", addon.KeyPushAppID, "b2f7f966-d8cc-11e4-bed1-df8f05be55ba")
+	if _, _, err := s.CreateCredential(t.Context(), operator, "Shop server"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.SetCredentialActive(t.Context(), operator, 2, addon.HalfSecret, false); err != nil {
+		t.Fatal(err)
+	}
+}

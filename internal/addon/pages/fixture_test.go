@@ -1,0 +1,303 @@
+package pages_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/pages"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/web"
+)
+
+const (
+	email    = "ada@site.example"
+	password = "four quiet green words"
+)
+
+var operator = people.Operator("tester")
+
+// clock is a time that stands still until it is moved.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// logged is what was written to the log.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// site is an addon with its pages, served over HTTP, on a real database.
+type site struct {
+	*addon.Addon
+	clock  *clock
+	frame  *frame.Frame
+	server *httptest.Server
+	log    *logged
+	at     dbtest.DB
+	base   string
+}
+
+// newSite serves the pages of an addon before its first update. with may change
+// the frame's options.
+func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
+	t.Helper()
+	s := &site{clock: &clock{at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}, log: &logged{}, at: at}
+	log := slog.New(slog.NewTextHandler(s.log, nil))
+	var err error
+	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", Log: log, Now: s.clock.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(s.log)
+		}
+	})
+	if err := s.Prepare(t.Context()); err == nil {
+		t.Fatal("there is an addon in an empty place")
+	}
+	o := pages.FrameOptions(s.Addon)
+	o.Log, o.Now = log, s.clock.now
+	if with != nil {
+		with(&o)
+	}
+	if s.frame, err = frame.New(o); err != nil {
+		t.Fatal(err)
+	}
+	s.base = o.BasePath
+	edge := web.NewEdge(web.Options{Log: log, Now: s.clock.now})
+	s.server = httptest.NewServer(frame.StripBase(o.BasePath, edge.Handler(pages.New(pages.Options{Addon: s.Addon, Frame: s.frame}))))
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+// updated is a site after its first update, with an administrator.
+func updated(t *testing.T, at dbtest.DB) *site {
+	t.Helper()
+	s := newSite(t, at, nil)
+	s.install(t)
+	return s
+}
+
+func (s *site) install(t *testing.T) {
+	t.Helper()
+	if _, err := s.Update(t.Context(), operator, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.People().CreateAdministrator(t.Context(), operator, email, password); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// engines runs fn with an updated site on both engines.
+func engines(t *testing.T, fn func(t *testing.T, s *site)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, updated(t, at)) })
+}
+
+// one runs fn with an updated site on SQLite, for what does not depend on the
+// database.
+func one(t *testing.T) *site {
+	t.Helper()
+	t.Parallel()
+	return updated(t, dbtest.New(t, dbtest.SQLite))
+}
+
+// browser is somebody with a browser: it keeps cookies and follows no redirect.
+type browser struct {
+	t    *testing.T
+	site *site
+	*http.Client
+}
+
+func (s *site) browser(t *testing.T) *browser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &browser{t: t, site: s, Client: &http.Client{Jar: jar, CheckRedirect: stay}}
+}
+
+// signedIn is a browser in which the administrator is signed in.
+func (s *site) signedIn(t *testing.T) *browser {
+	t.Helper()
+	b := s.browser(t)
+	b.post("/admincp/login", "email", email, "password", password).leadsTo("/api-addons/admin")
+	return b
+}
+
+func (b *browser) send(method, path string, body io.Reader, headers ...string) *page {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.site.server.URL+b.site.base+path, body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := b.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	p := &page{t: b.t, Response: answer, body: string(content), base: b.site.base, name: method + " " + path}
+	p.check()
+	return p
+}
+
+func (b *browser) get(path string, headers ...string) *page {
+	b.t.Helper()
+	return b.send("GET", path, nil, headers...)
+}
+
+// post sends a form as a browser does; names and values take turns.
+func (b *browser) post(path string, namesAndValues ...string) *page {
+	b.t.Helper()
+	return b.postForm(path, pairs(namesAndValues))
+}
+
+func pairs(namesAndValues []string) url.Values {
+	form := url.Values{}
+	for i := 0; i < len(namesAndValues); i += 2 {
+		form.Set(namesAndValues[i], namesAndValues[i+1])
+	}
+	return form
+}
+
+func (b *browser) postForm(path string, form url.Values) *page {
+	b.t.Helper()
+	return b.send("POST", path, strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
+}
+
+// upload sends a form with a file.
+func (b *browser) upload(path string, file []byte, namesAndValues ...string) *page {
+	b.t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for name, values := range pairs(namesAndValues) {
+		if err := w.WriteField(name, values[0]); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	part, err := w.CreateFormFile("file", "key.json")
+	if err == nil {
+		_, err = part.Write(file)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.send("POST", path, &body, "Content-Type", w.FormDataContentType(), "Sec-Fetch-Site", "same-origin")
+}
+
+// fill loads the form that posts to a path, and sends it as it stands there with
+// some answers changed: names and values take turns, "-" takes one away.
+func (b *browser) fill(page, path string, namesAndValues ...string) *page {
+	b.t.Helper()
+	form := b.get(page).form(path)
+	for i := 0; i < len(namesAndValues); i += 2 {
+		if name, value := namesAndValues[i], namesAndValues[i+1]; value == "-" {
+			form.Del(name)
+		} else {
+			form.Set(name, value)
+		}
+	}
+	return b.postForm(path, form)
+}
+
+func (s *site) mustSet(t *testing.T, namesAndValues ...string) {
+	t.Helper()
+	changes := map[string]string{}
+	for i := 0; i < len(namesAndValues); i += 2 {
+		changes[namesAndValues[i]] = namesAndValues[i+1]
+	}
+	if _, err := s.SetSettings(t.Context(), operator, 0, changes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *site) mustPublish(t *testing.T, note string) {
+	t.Helper()
+	if _, err := s.Publish(t.Context(), operator, 0, note); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *site) mustPackage(t *testing.T, id int64, name string, paid bool) {
+	t.Helper()
+	if err := s.AddPackage(t.Context(), operator, addon.Package{ID: id, Name: name, Rank: 10 * id, Paid: paid}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value is a setting of the draft.
+func (s *site) value(t *testing.T, key string) string {
+	t.Helper()
+	all, err := s.Settings(t.Context(), operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, there := all.Get(key)
+	if !there {
+		return fmt.Sprintf("(no setting %s)", key)
+	}
+	return found.Value
+}
+
+func (s *site) wantValue(t *testing.T, key, want string) {
+	t.Helper()
+	if got := s.value(t, key); got != want {
+		t.Errorf("%s is %q, want %q", key, got, want)
+	}
+}

@@ -1,0 +1,160 @@
+package pages
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// iapPageData is what the form of in-app purchases shows besides the draft.
+type iapPageData struct {
+	draft
+	rows     []productRow
+	packages []addon.Package
+	account  addon.ServiceAccountFacts
+	// view is what apps would receive.
+	view     string
+	declined bool
+}
+
+func (p *Pages) readIAP(r *frame.Request) (iapPageData, error) {
+	d, err := p.readDraft(r, iapForm)
+	if err != nil {
+		return iapPageData{}, err
+	}
+	data := iapPageData{draft: d}
+	if data.packages, err = p.addon.Packages(r.Context(), r.Actor); err != nil {
+		return data, err
+	}
+	if data.account, _, err = p.addon.ServiceAccount(r.Context(), r.Actor); err != nil {
+		return data, err
+	}
+	if data.declined, err = p.declinedIAP(r); err != nil {
+		return data, err
+	}
+	_, view, err := p.addon.Preview(r.Context(), r.Actor)
+	data.view, data.rows = indented(view), savedRows(d.saved)
+	return data, err
+}
+
+func (p *Pages) iapPage(data iapPageData) frame.Page {
+	return frame.Page{
+		Title: "In-app purchases", Crumbs: crumbs(), Body: iapView(data),
+		Lead: "What the app sells, and which membership each purchase gives.",
+	}
+}
+
+func (p *Pages) showIAP(w http.ResponseWriter, r *frame.Request) error {
+	data, err := p.readIAP(r)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, p.iapPage(data))
+}
+
+func (p *Pages) saveIAP(w http.ResponseWriter, r *frame.Request) error {
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	data, err := p.readIAP(r)
+	if err != nil {
+		return err
+	}
+	button := in.Get("do")
+	data.rows = typedRows(in)
+	if n, there := removedRow(button, len(data.rows)); there {
+		data.rows = append(data.rows[:n], data.rows[n+1:]...)
+	}
+	order := data.take(in, addon.KeyIAPEnabled, addon.KeyIAPSandboxEnabled, addon.KeyIAPStorePackageName)
+	refused, err := p.saveRows(r, &data, in, order)
+	if err != nil {
+		return err
+	}
+	if refused == nil {
+		stopped, err := p.stopped(r, &data.draft, button)
+		switch {
+		case err != nil:
+			return err
+		case !stopped:
+			return p.savedIAP(w, r, data.draft, button)
+		}
+		data.rows = savedRows(data.saved)
+		data.locate()
+	}
+	return p.refuse(w, r, p.iapPage(data), refused)
+}
+
+// savedIAP leads on to the page that belongs to the pressed button.
+func (p *Pages) savedIAP(w http.ResponseWriter, r *frame.Request, d draft, button string) error {
+	switch {
+	case button == "account":
+		return p.frame.Redirect(w, r, pathAccount, "")
+	case button == "products":
+		return p.frame.Redirect(w, r, pathProducts, "")
+	case button == "row" || isRemove(button):
+		return p.frame.Redirect(w, r, d.path+"#"+groupID("Products"), saidSaved(d.saved))
+	}
+	return p.saved(w, r, d, button)
+}
+
+// switched tells whether a switch of the draft is on.
+func (d draft) switched(key string) bool {
+	s, _ := d.saved.Get(key)
+	v := d.value(s)
+	return v == "1" || v == "true"
+}
+
+// settingsOf finds settings by their keys.
+func (d draft) settingsOf(keys ...string) (list []addon.Setting) {
+	for _, key := range keys {
+		if s, there := d.saved.Get(key); there {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// served is the view of in-app purchases that apps receive now.
+func (p *Pages) served(r *frame.Request) (countersign.IAPConfig, error) {
+	var c countersign.IAPConfig
+	now, err := p.addon.Published(r.Context())
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(now.IAP.JSON, &c)
+}
+
+// declinedIAP tells whether the owner said that the site does not sell in the app.
+func (p *Pages) declinedIAP(r *frame.Request) (bool, error) {
+	tasks, err := p.addon.Checklist(r.Context(), r.Actor)
+	return slices.ContainsFunc(tasks, func(t addon.Task) bool { return t.Declined }), err
+}
+
+func (p *Pages) showDecline(w http.ResponseWriter, r *frame.Request) error {
+	return p.frame.Show(w, r, frame.Page{Title: "Not selling in the app", Crumbs: crumbs(iapForm.crumb()), Body: frame.Confirm{
+		Consequence: "The checklist stops asking for in-app purchases. Nothing else changes, and you can take it back on the page of in-app purchases.",
+		Path:        pathDecline, Label: "I don't sell in the app", Cancel: PathDashboard, Safe: true,
+	}})
+}
+
+// decline notes that the site does not sell in the app, or, with sell=1, that it
+// does after all.
+func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	sells := in.Get("sell") == "1"
+	if err := p.addon.DeclineIAP(r.Context(), r.Actor, !sells); err != nil {
+		return err
+	}
+	if sells {
+		return p.frame.Redirect(w, r, pathIAP, "Good. The checklist asks for in-app purchases again.")
+	}
+	return p.frame.Redirect(w, r, PathDashboard, "Noted: you don't sell in the app.")
+}

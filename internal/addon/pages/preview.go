@@ -1,0 +1,123 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/skip2/go-qrcode"
+
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// part is what a preview shows of the answers to apps.
+type part struct {
+	path, title, lead string
+	// other is in the name of keys that another platform reads, "" for none.
+	other string
+	// address is where apps read it.
+	address string
+	iap     bool
+}
+
+const (
+	addressSettings = "/api-addons/app/settings"
+	addressIAP      = "/api-addons/iap/config"
+)
+
+var (
+	everything = part{path: pathPreview, title: "App settings", address: addressSettings, lead: "All of it, as every app receives it."}
+	onIPhones  = part{path: pathPreview + "/ios", title: "On iPhones", address: addressSettings, other: "Android",
+		lead: "What an app on an iPhone reads. It receives the keys for Android as well and leaves them alone."}
+	onAndroid = part{path: pathPreview + "/android", title: "On Android", address: addressSettings, other: "Ios",
+		lead: "What an app on Android reads. It receives the keys for iPhones as well and leaves them alone."}
+	purchases = part{path: pathPreview + "/iap", title: "In-app purchases", address: addressIAP, iap: true,
+		lead: "What apps receive about purchases."}
+)
+
+// previewed is the preview of a part: the answer now and the one after the next
+// publish.
+type previewed struct {
+	part
+	now, next string
+	version   int64
+	// url is the public address, qr its picture.
+	url, qr string
+}
+
+func (v previewed) changed() bool { return v.now != v.next }
+
+func (p *Pages) showPreview(of part) frame.Handler {
+	return func(w http.ResponseWriter, r *frame.Request) error {
+		settings, iap, err := p.addon.Preview(r.Context(), r.Actor)
+		if err != nil {
+			return err
+		}
+		now, err := p.addon.Published(r.Context())
+		if err != nil {
+			return err
+		}
+		v := previewed{part: of, version: now.Version, url: p.address(w, r, of.address)}
+		if of.iap {
+			v.now, v.next = indented(now.IAP.JSON), indented(iap)
+		} else {
+			v.now, v.next = of.read(now.Settings.JSON), of.read(settings)
+		}
+		if v.qr, err = qrOf(v.url); err != nil {
+			return err
+		}
+		return p.frame.Show(w, r, frame.Page{
+			Title: "Preview", Crumbs: crumbs(), Body: previewView(v), Lead: "What your app receives: now, and after the next publish.",
+		})
+	}
+}
+
+// read is a flat answer as people read it, without the keys of the other platform.
+func (of part) read(body []byte) string {
+	if of.other == "" {
+		return indented(body)
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	_, _ = d.Token() // the answer is an object that was printed here
+	var kept []string
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return indented(body)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return indented(body)
+		}
+		if !strings.Contains(fmt.Sprint(key), of.other) {
+			kept = append(kept, fmt.Sprintf("  %q: %s", key, value))
+		}
+	}
+	return "{\n" + strings.Join(kept, ",\n") + "\n}"
+}
+
+// qrOf draws an address for the camera of a phone.
+func qrOf(address string) (string, error) {
+	code, err := qrcode.New(address, qrcode.Medium)
+	if err != nil {
+		return "", fmt.Errorf("drawing the QR code: %w", err)
+	}
+	code.DisableBorder = true
+	image, err := code.PNG(400)
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(image), err
+}
+
+// previewTabs are the parts beside each other.
+func previewTabs(current string) frame.Tabs {
+	tabs := frame.Tabs{Label: "Parts of the preview", Current: current}
+	for _, one := range []struct {
+		part
+		icon string
+	}{{everything, "list"}, {onIPhones, "smartphone"}, {onAndroid, "smartphone"}, {purchases, "credit-card"}} {
+		tabs.Links = append(tabs.Links, frame.Link{Label: one.title, Path: one.path, Icon: one.icon})
+	}
+	return tabs
+}

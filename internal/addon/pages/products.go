@@ -1,0 +1,197 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// maxRows is how many rows of products a form is read for; the rule allows fewer.
+const maxRows = 2000
+
+// productRow is a line of the product map as it stands in the form.
+type productRow struct{ product, pkg string }
+
+func (r productRow) empty() bool { return r.product == "" && r.pkg == "" }
+
+// savedRows are the rows of a draft that is saved.
+func savedRows(s addon.Settings) (rows []productRow) {
+	one, _ := s.Get(addon.KeyIAPProductMap)
+	list, _ := addon.ParseProducts(one.Value) // what is saved was checked
+	for _, p := range list {
+		rows = append(rows, productRow{p.StoreID, strconv.FormatInt(p.PackageID, 10)})
+	}
+	return rows
+}
+
+// typedRows are the rows of a posted form, without the empty ones.
+func typedRows(in url.Values) (rows []productRow) {
+	for i := range maxRows {
+		if !in.Has(productName(i)) {
+			break
+		}
+		row := productRow{strings.TrimSpace(in.Get(productName(i))), in.Get(packageName(i))}
+		if !row.empty() {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func productName(i int) string { return "product." + strconv.Itoa(i) }
+func packageName(i int) string { return "package." + strconv.Itoa(i) }
+
+func isRemove(button string) bool { return strings.HasPrefix(button, "remove:") }
+
+// removedRow is the row whose button was pressed.
+func removedRow(button string, rows int) (int, bool) {
+	text, there := strings.CutPrefix(button, "remove:")
+	n, err := strconv.Atoi(text)
+	return n, there && err == nil && n >= 0 && n < rows
+}
+
+// saveRows saves the form with its rows.
+func (p *Pages) saveRows(r *frame.Request, data *iapPageData, in url.Values, order []string) (refused error, err error) {
+	if data.errs = halfRows(data.rows); data.errs != nil {
+		return &countersign.Error{Kind: countersign.KindInvalid}, nil
+	}
+	data.typed[addon.KeyIAPProductMap] = mapOf(data.rows)
+	refused, err = p.set(r, &data.draft, in, append(order, addon.KeyIAPProductMap))
+	data.locate()
+	return refused, err
+}
+
+// halfRows finds rows in which one of the two answers is missing.
+func halfRows(rows []productRow) (errs frame.Errors) {
+	for i, row := range rows {
+		switch {
+		case row.product == "":
+			errs = append(errs, frame.FieldError{Name: productName(i), Text: "Type the product ID, or remove the row."})
+		case row.pkg == "":
+			errs = append(errs, frame.FieldError{Name: packageName(i), Text: "Choose the package that " + row.product + " gives."})
+		}
+	}
+	return errs
+}
+
+// mapOf writes rows as a product map (spec 2.6), as they are: what is wrong with
+// them is for the rule to say.
+func mapOf(rows []productRow) string {
+	text := []byte(`{"store":{`)
+	for i, row := range rows {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text, _ = countersign.AppendJSON(text, row.product) // a string always can be
+		text = append(text, ':')
+		if n, err := strconv.ParseInt(row.pkg, 10, 64); err == nil {
+			text = strconv.AppendInt(text, n, 10)
+		} else {
+			text, _ = countersign.AppendJSON(text, row.pkg)
+		}
+	}
+	return string(append(text, "}}"...))
+}
+
+// locate moves what is wrong with the map to the row that is wrong.
+func (d *iapPageData) locate() {
+	for i, one := range d.errs {
+		if one.Name == addon.KeyIAPProductMap {
+			d.errs[i].Name = wrongRow(d.rows, d.packages)
+		}
+	}
+}
+
+// wrongRow is the field of the first row that is wrong by itself, that repeats a
+// product, or whose package does not exist.
+func wrongRow(rows []productRow, packages []addon.Package) string {
+	seen := map[string]bool{}
+	for i, row := range rows {
+		if _, err := addon.ParseProducts(mapOf(rows[i : i+1])); err != nil || seen[row.product] {
+			return productName(i)
+		}
+		seen[row.product] = true
+	}
+	for i, row := range rows {
+		if packageLabel(row.pkg, packages) == "" {
+			return packageName(i)
+		}
+	}
+	return productName(0)
+}
+
+// packageLabel names a package, "" when there is none with this id.
+func packageLabel(id string, packages []addon.Package) string {
+	for _, p := range packages {
+		if strconv.FormatInt(p.ID, 10) == id {
+			return p.Name + " (" + id + ")"
+		}
+	}
+	return ""
+}
+
+// packageChoices are the packages to choose from, and the chosen one when it does
+// not exist any more.
+func packageChoices(chosen string, packages []addon.Package) []frame.Choice {
+	list := []frame.Choice{{Label: "Choose…"}}
+	for _, p := range packages {
+		id := strconv.FormatInt(p.ID, 10)
+		list = append(list, frame.Choice{Value: id, Label: packageLabel(id, packages)})
+	}
+	if chosen != "" && packageLabel(chosen, packages) == "" {
+		list = append(list, frame.Choice{Value: chosen, Label: "Package " + chosen + " (removed)"})
+	}
+	return list
+}
+
+// shownRows are the rows with an empty one at the end, for the next product.
+func (d iapPageData) shownRows() []productRow { return append(d.rows[:len(d.rows):len(d.rows)], productRow{}) }
+
+func (p *Pages) productsPage(d draft) frame.Page {
+	s, _ := d.saved.Get(addon.KeyIAPProductMap)
+	text, typed := d.typed[addon.KeyIAPProductMap]
+	if !typed {
+		text = indented([]byte(s.Value))
+	}
+	return frame.Page{
+		Title: "Products as JSON", Crumbs: crumbs(iapForm.crumb()), Body: productsView(d, cmp.Or(text, s.Value)),
+		Lead: "The product map as programs read it, to paste a whole one at once.",
+	}
+}
+
+func (p *Pages) showProducts(w http.ResponseWriter, r *frame.Request) error {
+	d, err := p.readDraft(r, iapForm)
+	if err != nil {
+		return err
+	}
+	d.path = pathProducts
+	return p.frame.Show(w, r, p.productsPage(d))
+}
+
+func (p *Pages) saveProducts(w http.ResponseWriter, r *frame.Request) error {
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	d, err := p.readDraft(r, iapForm)
+	if err != nil {
+		return err
+	}
+	d.path = pathProducts
+	refused, err := p.set(r, &d, in, d.take(in, addon.KeyIAPProductMap))
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		return p.refuse(w, r, p.productsPage(d), refused)
+	}
+	return p.frame.Redirect(w, r, pathIAP+"#"+groupID("Products"), saidSaved(d.saved))
+}
+
+func removeButton(i int) string { return "remove:" + strconv.Itoa(i) }

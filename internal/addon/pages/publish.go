@@ -1,0 +1,137 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// review is what the page before a publish shows.
+type review struct {
+	form
+	saved    addon.Settings
+	changes  []addon.Change
+	errors   []addon.Problem
+	warnings []addon.Problem
+	note     string
+	errs     frame.Errors
+	// stale tells that the draft changed since the page was shown.
+	stale bool
+}
+
+func (p *Pages) readReview(r *frame.Request, f form) (review, error) {
+	v := review{form: f}
+	var err error
+	if v.saved, err = p.addon.Settings(r.Context(), r.Actor); err != nil {
+		return v, err
+	}
+	if v.changes, err = p.addon.Diff(r.Context(), r.Actor); err != nil {
+		return v, err
+	}
+	problems, err := p.addon.Problems(r.Context(), r.Actor)
+	for _, one := range problems {
+		if one.Severity == addon.SeverityError {
+			v.errors = append(v.errors, one)
+		} else {
+			v.warnings = append(v.warnings, one)
+		}
+	}
+	return v, err
+}
+
+func (p *Pages) publishPage(v review) frame.Page {
+	page := frame.Page{Title: "Review and publish", Crumbs: crumbs(v.crumb()), Body: reviewView(v)}
+	if len(v.changes) > 0 {
+		page.Lead = fmt.Sprintf("%s to version %d, which apps receive now. App settings and in-app purchases are published together.",
+			count(len(v.changes), "change"), v.saved.Published.Number)
+	}
+	return page
+}
+
+func (p *Pages) showPublish(f form) frame.Handler {
+	return func(w http.ResponseWriter, r *frame.Request) error {
+		v, err := p.readReview(r, f)
+		if err != nil {
+			return err
+		}
+		return p.frame.Show(w, r, p.publishPage(v))
+	}
+}
+
+func (p *Pages) publish(f form) frame.Handler {
+	return func(w http.ResponseWriter, r *frame.Request) error {
+		in, err := r.PostValues()
+		if err != nil {
+			return err
+		}
+		seen, err := revision(in)
+		var done addon.Publication
+		if err == nil {
+			done, err = p.addon.Publish(r.Context(), r.Actor, seen, in.Get("note"))
+		}
+		if err != nil {
+			return p.refusePublish(w, r, f, in.Get("note"), err)
+		}
+		if done.Nothing {
+			return p.frame.Redirect(w, r, f.path, "There was nothing to publish: apps receive all of this already.")
+		}
+		return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published. Apps receive it from now on.", done.Version.Number))
+	}
+}
+
+// refusePublish shows the review again, with what it is now.
+func (p *Pages) refusePublish(w http.ResponseWriter, r *frame.Request, f form, note string, refused error) error {
+	errs, ok := frame.FormErrors(refused, "note")
+	if !ok {
+		return refused
+	}
+	v, err := p.readReview(r, f)
+	if err != nil {
+		return err
+	}
+	v.note = note
+	v.stale = refusal(refused).Kind == countersign.KindPrecondition
+	switch {
+	case errs.Of("note") != "" || len(v.errors) == 0:
+		v.errs = errs
+	default: // the page lists them, each with the way to its field
+		v.errs = frame.Errors{{Text: "The draft has mistakes that stop a publish. They are listed above."}}
+	}
+	return p.refuse(w, r, p.publishPage(v), refused)
+}
+
+// fieldPath leads to the field of a setting on its form.
+func (v review) fieldPath(key string) string {
+	s, there := v.saved.Get(key)
+	switch {
+	case !there || s.Area == addon.AreaApp:
+		return PathAppSettings + "#" + frame.FieldID(name(s))
+	case key == addon.KeyIAPProductMap:
+		return pathIAP + "#" + groupID("Products")
+	case key == addon.KeyIAPStoreServiceAccount:
+		return pathAccount
+	}
+	return pathIAP + "#" + frame.FieldID(key)
+}
+
+// problemRows lists problems with the way to where they are repaired.
+func (v review) problemRows(problems []addon.Problem, kind frame.Kind) (list frame.Checklist) {
+	for _, one := range problems {
+		list = append(list, frame.Check{Kind: kind, Title: sentence(one.Text), Action: frame.Link{Label: "Repair", Path: v.fieldPath(one.Key)}})
+	}
+	return list
+}
+
+// diffOf is changes as the frame draws them.
+func diffOf(changes []addon.Change) (d frame.Diff) {
+	for _, c := range changes {
+		d = append(d, frame.Change{Key: c.Key, Label: c.Label, Before: c.Before, After: c.After, Added: c.Added, Removed: c.Removed})
+	}
+	return d
+}
+
+func versionPath(n int64) string { return pathHistory + "/" + strconv.FormatInt(n, 10) }

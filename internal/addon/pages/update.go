@@ -1,0 +1,204 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// visitor is somebody who may see and run the update.
+type visitor struct {
+	actor people.Actor
+	// token is the set-up link or the update token that was shown, "" for
+	// somebody who is signed in.
+	token string
+	// web tells that token is an update token, which is used up by the run.
+	web bool
+}
+
+func (v visitor) signedIn() bool { return v.actor.Kind == people.KindUser }
+
+// visitorOf finds out who asks: a session, the header X-Update-Token, or a token
+// that was pasted.
+func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
+	if r.User.ID != 0 {
+		return visitor{actor: r.Actor}, nil
+	}
+	v := visitor{token: tokenOf(pasted), actor: people.Actor{Kind: people.KindOperator, ID: "set-up link", Face: people.FacePage, Addr: r.From.Addr}}
+	if v.token == "" {
+		v.token = r.Header.Get("X-Update-Token")
+	}
+	if v.token == "" {
+		return v, errNobody
+	}
+	if strings.HasPrefix(v.token, "cau_") {
+		v.web, v.actor.ID = true, "update token"
+		return v, p.addon.CheckWebToken(r.Context(), v.token)
+	}
+	return v, p.addon.CheckSetupLink(r.Context(), v.token)
+}
+
+var errNobody = &countersign.Error{Kind: countersign.KindForbidden, Code: "update_token", Message: "The update needs somebody who may run it"}
+
+// tokenOf takes the token from what was pasted: the whole link, or what stands
+// behind its #.
+func tokenOf(pasted string) string {
+	if _, fragment, there := strings.Cut(pasted, "#"); there {
+		pasted = fragment
+	}
+	return strings.TrimSpace(pasted)
+}
+
+// updatePage is the page's frame: with the menu for somebody who is signed in.
+func updatePage(v visitor, title, lead string) frame.Page {
+	return frame.Page{Title: title, Lead: lead, Bare: !v.signedIn(), Wide: true}
+}
+
+// askForToken answers somebody who may not see the update. It says nothing about
+// the installation.
+func (p *Pages) askForToken(w http.ResponseWriter, r *frame.Request, refused error) error {
+	ours := refusal(refused)
+	if ours == nil || ours.Kind.Status() >= http.StatusInternalServerError {
+		return refused
+	}
+	var errs frame.Errors
+	if refused != error(errNobody) {
+		errs = frame.Errors{{Name: "token", Text: sentence(ours.Message)}}
+	}
+	page := updatePage(visitor{}, "Update", "This page needs a proof that the server is yours.")
+	page.Status, page.Body, page.Scripts = http.StatusForbidden, askView(errs), []string{"link.js"}
+	w.Header().Set("X-Error-Code", ours.Code)
+	return p.frame.Show(w, r, page)
+}
+
+// showUpdate shows what an update would do. It changes nothing.
+func (p *Pages) showUpdate(w http.ResponseWriter, r *frame.Request) error {
+	v, err := p.visitorOf(r, "")
+	if err != nil {
+		return p.askForToken(w, r, err)
+	}
+	return p.showPlan(w, r, v)
+}
+
+// planned is what the page of the plan shows.
+type planned struct {
+	visitor
+	plan         addon.Plan
+	requirements []health.Finding
+}
+
+func (p *Pages) showPlan(w http.ResponseWriter, r *frame.Request, v visitor) error {
+	plan, err := p.addon.Plan(r.Context(), v.actor)
+	if err != nil {
+		return err
+	}
+	page := updatePage(v, "Update", "Registers the settings that this version knows. It can be run at any time, as often as you like.")
+	page.Body = planView(planned{v, plan, requirements(p.addon.Doctor(r.Context()))})
+	return p.frame.Show(w, r, page)
+}
+
+// requirements are the findings that an update depends on.
+func requirements(all []health.Finding) (list []health.Finding) {
+	for _, f := range all {
+		switch f.Name {
+		case "data folder", "key file", "disk", "database":
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// ran is what an update did.
+type ran struct {
+	visitor
+	addon.UpdateReport
+	done []addon.Step
+	// failed says why it stopped, "" when it did not.
+	failed string
+}
+
+// runUpdate runs the update; with do=plan it shows the plan to somebody who has
+// just shown a token. The answer is the report itself: loading the page again
+// finds nothing to do.
+func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	v, err := p.visitorOf(r, in.Get("token"))
+	if err != nil {
+		return p.askForToken(w, r, err)
+	}
+	if in.Get("do") == "plan" {
+		return p.showPlan(w, r, v)
+	}
+	if v.web {
+		if err := p.addon.UseWebToken(r.Context(), v.token); err != nil {
+			return p.askForToken(w, r, err)
+		}
+	}
+	result := ran{visitor: v}
+	result.UpdateReport, err = p.addon.Update(r.Context(), v.actor, func(s addon.Step) { result.done = append(result.done, s) })
+	page := updatePage(v, "Update", "")
+	if err != nil {
+		if page.Status, result.failed, err = p.whyFailed(err); err != nil {
+			return err
+		}
+	}
+	page.Body = ranView(result)
+	return p.frame.Show(w, r, page)
+}
+
+// whyFailed is the status and the words for an update that stopped. The cause goes
+// to the log.
+func (p *Pages) whyFailed(failed error) (status int, text string, err error) {
+	ours := refusal(failed)
+	if ours == nil {
+		return 0, "", failed
+	}
+	if cause := errors.Unwrap(ours); cause != nil {
+		p.frame.Log.Error("the update stopped", slog.String("code", ours.Code), slog.Any("cause", cause))
+	}
+	return ours.Kind.Status(), sentence(ours.Message), nil
+}
+
+// stepRows lists steps, with those that are done ticked.
+func stepRows(steps []addon.Step, done []addon.Step, failed bool) (list frame.Checklist) {
+	ticked := map[string]bool{}
+	for _, s := range done {
+		ticked[s.ID] = true
+	}
+	for _, s := range steps {
+		c := frame.Check{Title: s.Text}
+		switch {
+		case ticked[s.ID]:
+			c.Kind = frame.Good
+		case failed:
+			c.Kind, failed = frame.Danger, false
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// report is the run as text, to be sent to somebody who helps.
+func (v ran) report() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "countersign addon update, version %s\n", v.Version)
+	for _, s := range v.done {
+		fmt.Fprintf(&b, "done: %s\n", s.Text)
+	}
+	if v.Backup != "" {
+		fmt.Fprintf(&b, "backup: %s\n", v.Backup)
+	}
+	fmt.Fprintf(&b, "stopped: %s\n", v.failed)
+	return b.String()
+}

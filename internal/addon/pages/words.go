@@ -1,0 +1,80 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// moment is a time inside a sentence.
+func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
+
+// sentence ends a text with a full stop, where it has no end yet.
+func sentence(text string) string {
+	if text == "" || strings.ContainsAny(text[len(text)-1:], ".?!:") {
+		return text
+	}
+	return text + "."
+}
+
+// indented is JSON as people read it.
+func indented(text []byte) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return string(text)
+	}
+	return b.String()
+}
+
+// through says by which door somebody came.
+func through(f people.Face) string {
+	switch f {
+	case people.FaceCommand:
+		return "command line"
+	case people.FaceAPI:
+		return "API"
+	}
+	return "page"
+}
+
+// who names an actor for people.
+func who(kind people.Kind, id string) string {
+	switch kind {
+	case people.KindOperator:
+		return id + " (on the server)"
+	case people.KindKey:
+		return "API pair " + id
+	}
+	return id
+}
+
+// refusal is the error of ours in err, nil when there is none.
+func refusal(err error) *countersign.Error {
+	ours, _ := errors.AsType[*countersign.Error](err)
+	return ours
+}
+
+// hasCode tells whether err is a refusal with that code.
+func hasCode(err error, code string) bool {
+	ours := refusal(err)
+	return ours != nil && ours.Code == code
+}
+
+// groupID is the id of a group's heading.
+func groupID(title string) string {
+	return "g-" + strings.ReplaceAll(strings.ToLower(title), " ", "-")
+}
