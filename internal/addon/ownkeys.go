@@ -43,7 +43,7 @@ func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, 
 		if len(v)-len(definitions) >= maxOwnKeys {
 			return refused(map[string]string{"key": fmt.Sprintf("There are %d keys of your own already", maxOwnKeys)})
 		}
-		v.put(key, kind, value)
+		v.putOwn(key, kind, value)
 		return nil
 	})
 }
@@ -55,7 +55,7 @@ func (a *Addon) RemoveKey(ctx context.Context, actor people.Actor, revision int6
 		if _, defined := definition(key); defined {
 			return conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
 		}
-		if _, there := v[key]; !there {
+		if _, is := own(v[key]); !is {
 			return missing("setting_not_found", "There is no setting with the key "+strconv.Quote(shorten(key)))
 		}
 		delete(v, key)

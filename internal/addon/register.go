@@ -179,7 +179,14 @@ func count(n int, noun string) string {
 func (a *Addon) register(ctx context.Context, actor people.Actor, report *UpdateReport) error {
 	step := Step{stepDefinitions, "Register the settings"}
 	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := a.sameKeyFile(ctx, tx); err != nil { // and others who update wait
+		// Others who update, change the draft or publish wait.
+		if err := tx.MakeDraft(ctx); err != nil {
+			return err
+		}
+		if _, err := tx.LockDraft(ctx); err != nil {
+			return err
+		}
+		if err := a.sameKeyFile(ctx, tx); err != nil {
 			return err
 		}
 		now := todo{}
@@ -211,9 +218,6 @@ func (a *Addon) register(ctx context.Context, actor people.Actor, report *Update
 }
 
 func (a *Addon) registerDefinitions(ctx context.Context, tx *addondb.DB, t todo) error {
-	if err := tx.MakeDraft(ctx); err != nil {
-		return err
-	}
 	for _, list := range [][]Definition{t.fresh, t.changed} {
 		for _, d := range list {
 			err := tx.PutDefinition(ctx, addondb.Definition{

@@ -118,8 +118,11 @@ func (a *Addon) putServiceAccount(ctx context.Context, tx *addondb.DB, v values,
 		ClientEmail: checked.ClientEmail, Project: checked.ProjectID, Fingerprint: checked.fingerprint, SetAt: a.timestamp(),
 		Sealed: box.Seal(accountPurpose(checked.fingerprint), file),
 	})
+	if err != nil {
+		return err
+	}
 	v.put(KeyIAPStoreServiceAccount, TypeServiceAccount, strconv.FormatInt(id, 10))
-	return err
+	return a.sameKeyFile(ctx, tx)
 }
 
 // accountPurpose binds a sealed file to its row.

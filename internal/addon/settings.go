@@ -141,14 +141,10 @@ func (a *Addon) set(ctx context.Context, tx *addondb.DB, v values, changes, prob
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(changes)) {
-		row, there := v[key]
-		d, defined := definition(key)
-		if !defined && !there {
+		d, known := v.describe(key)
+		if !known {
 			problems[key] = "There is no setting with this key; add it as a key of your own first"
 			continue
-		}
-		if !defined {
-			d = ownDefinition(key, Type(row.Kind))
 		}
 		if d.Type == TypeServiceAccount {
 			err = a.putServiceAccount(ctx, tx, v, problems, []byte(changes[key]))
@@ -175,7 +171,9 @@ func putChecked(v values, d Definition, text string, packages []Package, problem
 		problems[d.Key] = problem
 		return
 	}
-	v.put(d.Key, d.Type, value)
+	row := v[d.Key]
+	row.Value = value
+	v[d.Key] = row
 }
 
 // refused is the error of values that are wrong, by their names.

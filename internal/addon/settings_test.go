@@ -382,3 +382,29 @@ func TestMessageOfManyWrongValuesIsShort(t *testing.T) {
 		}
 	})
 }
+
+// A row of a later version, whose definition this build does not know, is kept and
+// neither shown nor served: it may be a private one.
+func TestSettingOfALaterVersionIsKeptAndNotServed(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.execute(t, `INSERT INTO settings (name, kind, value) VALUES ('iapLater', 'text', 'not public')`)
+		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		f.mustPublish(t, "")
+		if _, there := f.settings(t).Get("iapLater"); there || strings.Contains(string(f.served(t).Settings.JSON), "not public") {
+			t.Errorf("it is shown or served: %s", f.served(t).Settings.JSON)
+		}
+		_, err := f.SetSettings(t.Context(), operator, 0, map[string]string{"iapLater": "x"})
+		wantFields(t, err, "iapLater")
+		_, err = f.RemoveKey(t.Context(), operator, 0, "iapLater")
+		wantError(t, err, "setting_not_found")
+		_, err = f.AddKey(t.Context(), operator, 0, "iapLater", TypeText, "x")
+		wantError(t, err, "key_exists")
+		if _, err := f.Rollback(t.Context(), operator, 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := f.db.Settings(t.Context())
+		if err != nil || valuesOf(rows)["iapLater"].Value != "not public" {
+			t.Errorf("it was not kept: %+v, %v", rows, err)
+		}
+	})
+}

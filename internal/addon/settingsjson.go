@@ -23,8 +23,8 @@ func (a *Addon) SetSettingsJSON(ctx context.Context, actor people.Actor, revisio
 			if value.Kind() == jsontext.KindNull {
 				continue
 			}
-			kind := Type(v[key].Kind) // "" for an unknown key, which is refused later
-			text, problem := textOf(kind, value)
+			d, _ := v.describe(key) // an unknown key is refused later
+			text, problem := textOf(d.Type, value)
 			if problem != "" {
 				problems[key] = problem
 				continue

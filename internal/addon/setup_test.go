@@ -129,9 +129,13 @@ func TestWebTokenIsGoodOnce(t *testing.T) {
 		wantError(t, server.UseWebToken(ctx, token), "")
 		wantError(t, server.UseWebToken(ctx, token), "update_token")
 		wantError(t, server.CheckWebToken(ctx, token), "update_token")
+		f.mustUpdate(t)
 		late, _, err := f.NewWebToken(ctx, operator)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if lines := f.audits(t); lines[len(lines)-1] != "tester update_token.create  [cli]:  -> " {
+			t.Errorf("audit %q", lines)
 		}
 		f.clock.move(time.Hour)
 		wantError(t, server.UseWebToken(ctx, late), "update_token")

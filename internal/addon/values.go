@@ -3,6 +3,7 @@ package addon
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 )
@@ -32,6 +33,27 @@ func (v values) put(key string, kind Type, value string) {
 	v[key] = addondb.Setting{Name: key, Kind: string(kind), Value: value}
 }
 
+// ownKind begins the kind of the owner's own keys. A row without it that this
+// build has no definition of belongs to a later version: it is kept, and neither
+// shown nor served, for it may not be public.
+const ownKind = "own "
+
+func (v values) putOwn(key string, kind Type, value string) { v.put(key, ownKind+kind, value) }
+
+// own describes a key that the owner added, where the row is one.
+func own(row addondb.Setting) (d Definition, is bool) {
+	kind, is := strings.CutPrefix(row.Kind, ownKind)
+	return ownDefinition(row.Name, Type(kind)), is
+}
+
+// describe finds what is known of a key: its definition, or that of an own one.
+func (v values) describe(key string) (d Definition, known bool) {
+	if d, defined := definition(key); defined {
+		return d, true
+	}
+	return own(v[key])
+}
+
 // on tells whether a switch is.
 func (v values) on(key string) bool {
 	on, _ := checkSwitch(v[key].Value)
@@ -55,16 +77,16 @@ func described(states ...values) []Definition {
 	for _, d := range list {
 		known[d.Key] = true
 	}
-	own := map[string]Definition{}
+	added := map[string]Definition{}
 	for _, v := range states {
 		for key, row := range v {
-			if !known[key] {
-				own[key] = ownDefinition(key, Type(row.Kind))
+			if d, is := own(row); is && !known[key] {
+				added[key] = d
 			}
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(own)) {
-		list = append(list, own[key])
+	for _, key := range slices.Sorted(maps.Keys(added)) {
+		list = append(list, added[key])
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
 )
@@ -26,14 +27,27 @@ var errWebToken = forbidden("update_token", "The update needs a signed-in admini
 // NewWebToken makes the one-time token for the header X-Update-Token of
 // update.php, good for an hour; an earlier one ends. Its digest lies in a file
 // of the data folder, so that it works before there are tables.
-func (a *Addon) NewWebToken(_ context.Context, actor people.Actor) (token string, expires time.Time, err error) {
+func (a *Addon) NewWebToken(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
 	if err := may(actor, operate); err != nil {
 		return "", time.Time{}, err
 	}
 	token, expires = newToken(prefixUpdate), a.now().Add(webTokenLife).Truncate(time.Second)
 	digest := seal.KeyDigest(token)
 	text := fmt.Sprintf("%s\n%s\n", hex.EncodeToString(digest[:]), expires.UTC().Format(time.RFC3339))
-	return token, expires, a.writePrivate(webTokenFile, text)
+	if err := a.writePrivate(webTokenFile, text); err != nil {
+		return "", time.Time{}, err
+	}
+	return token, expires, a.auditWebToken(ctx, actor)
+}
+
+// auditWebToken writes down that a token was made, once there are tables.
+func (a *Addon) auditWebToken(ctx context.Context, actor people.Actor) error {
+	if state, err := a.look(ctx); err != nil || (state != StateReady && state != StateOutdated) {
+		return err
+	}
+	return a.db.Tx(ctx, func(tx *addondb.DB) error {
+		return a.audit(ctx, tx, actor, people.Event{Action: "update_token.create"})
+	})
 }
 
 // CheckWebToken tells whether a token is good, without using it up: for GET. Its
