@@ -62,7 +62,12 @@ func (e *Edge) Wrap(h Handler) http.Handler { return &route{edge: e, handle: h} 
 // Handler serves the mux, whose handlers were made by [Edge.Wrap]. It adds the request id and the default headers,
 // recovers panics, counts and logs. It never redirects: a trailing slash, repeated slashes and dot segments are
 // served as the clean path. An unknown path, a wrong method and OPTIONS get answers of their own.
-func (e *Edge) Handler(mux *http.ServeMux) http.Handler { return &face{edge: e, mux: mux} }
+//
+// The handlers of rest, if any, are muxes of other faces: they are asked in turn for a path that the ones before them
+// do not know.
+func (e *Edge) Handler(mux *http.ServeMux, rest ...http.Handler) http.Handler {
+	return &face{edge: e, mux: mux, rest: rest}
+}
 
 // A route is one handler of a face.
 type route struct {
@@ -84,10 +89,11 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A face is a mux under an edge.
+// A face is a mux under an edge, and what it leaves to others.
 type face struct {
 	edge *Edge
 	mux  *http.ServeMux
+	rest []http.Handler
 }
 
 func (f *face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -106,16 +112,30 @@ func (f *face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve hands a request with a clean path to the mux. The mux's own answers do not get through the answer; they are
 // replaced here.
 func (f *face) serve(a *answer, r *http.Request) {
+	r = f.ask(f.mux, a, r)
+	for _, other := range f.rest {
+		if a.withheld != http.StatusNotFound {
+			break
+		}
+		a.release()
+		a.routed = false
+		r = f.ask(other, a, r)
+	}
+	if a.withheld != 0 {
+		f.replace(a, r)
+	}
+}
+
+// ask lets one mux answer, and returns the request as it was asked in the end.
+func (f *face) ask(mux http.Handler, a *answer, r *http.Request) *http.Request {
 	a.r = r
-	f.mux.ServeHTTP(a, r)
+	mux.ServeHTTP(a, r)
 	if isRedirect(a.withheld) {
 		// The mux knows this path with a trailing slash only.
 		a.release()
 		r = withSlash(r)
 		a.r = r
-		f.mux.ServeHTTP(a, r)
+		mux.ServeHTTP(a, r)
 	}
-	if a.withheld != 0 {
-		f.replace(a, r)
-	}
+	return r
 }

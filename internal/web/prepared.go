@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // compressFrom is the length from which a prepared answer is compressed for clients that ask for it. Compressing takes
@@ -19,7 +20,8 @@ const compressFrom = 16 << 10
 // once. It is immutable and may be shared.
 type Prepared struct {
 	plain      coded
-	compressed func() coded
+	compressed func() coded // nil: there is no compressed form
+	keep       []string     // Cache-Control
 }
 
 // coded is a body in one content coding, with the headers that belong to it.
@@ -44,7 +46,27 @@ func Prepare(body []byte) *Prepared {
 }
 
 func prepare(body []byte) *Prepared {
-	return &Prepared{plain: coded{body: body, etag: []string{`"` + tagOf(body) + `"`}, length: lengthOf(body)}}
+	return &Prepared{plain: coded{body: body, etag: []string{`"` + tagOf(body) + `"`}, length: lengthOf(body)}, keep: valueRevalidated}
+}
+
+// Form is a body in one content coding, and its strong ETag with its quotes.
+type Form struct {
+	Body []byte
+	ETag string
+}
+
+// PreparePublic makes a prepared answer that anybody may keep for as long as age, in whole seconds, from forms that were
+// made before. The compressed form is for clients that ask for it; without a body there is none.
+func PreparePublic(plain, gzipped Form, age time.Duration) *Prepared {
+	p := &Prepared{
+		plain: coded{body: plain.Body, etag: []string{plain.ETag}, length: lengthOf(plain.Body)},
+		keep:  []string{"public, max-age=" + wholeSeconds(age)},
+	}
+	if gzipped.Body != nil {
+		small := coded{body: gzipped.Body, etag: []string{gzipped.ETag}, length: lengthOf(gzipped.Body), encoding: valueGzip}
+		p.compressed = func() coded { return small }
+	}
+	return p
 }
 
 // tagOf makes the value of a strong ETag: 128 bits of the SHA-256 of the body.
@@ -67,14 +89,14 @@ func compress(body []byte) []byte {
 func (p *Prepared) Body() []byte { return p.plain.body }
 
 // Serve answers a read: 200 with the body, or 304 when the client has it. The answer may be kept by the client alone
-// and must be asked about each time. Methods other than GET and HEAD get no ETag and stay no-store, because some HTTP
+// and must be asked about each time, unless it is public. Methods other than GET and HEAD get no ETag and stay no-store, because some HTTP
 // stacks cache a POST by its URL.
 func (p *Prepared) Serve(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	f := p.choose(h, r)
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		h["Etag"] = f.etag
-		h["Cache-Control"] = valueRevalidated
+		h["Cache-Control"] = p.keep
 		if noneMatch(r.Header["If-None-Match"], f.etag[0]) {
 			w.WriteHeader(http.StatusNotModified)
 			return nil

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// challenge is the scheme that a program without a session can answer with.
+var challenge = []string{`Basic realm="countersign", charset="UTF-8"`}
+
+var (
+	errNobody = &countersign.Error{
+		Kind: countersign.KindUnauthorized, Code: "sign_in_needed",
+		Message: "Nobody is signed in. Sign the call with the site's API key and secret (X-Api-Key, X-Api-Timestamp, X-Api-Nonce, X-Api-Signature), or send them with HTTP Basic over TLS",
+	}
+	errNotTLS = &countersign.Error{
+		Kind: countersign.KindUnauthorized, Code: "tls_needed",
+		Message: "HTTP Basic is for https alone, because it sends the secret itself. Sign the call instead; or, when a proxy serves the site under https, start the addon with --base-url https://… or --trusted-proxy",
+	}
+)
+
+// authenticated finds out who asks for something that is not public: a program
+// that signed the call, somebody who is signed in, or a program with Basic. body is
+// what was sent.
+func (f *face) authenticated(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
+	if err := f.installed(r); err != nil {
+		return people.Actor{}, err
+	}
+	actor, err := f.identified(w, r, body)
+	if err == nil {
+		if actor.Kind == people.KindKey {
+			web.Annotate(w, actor.ID)
+		}
+		return actor, nil
+	}
+	return people.Actor{}, f.failed(w, quiet(err))
+}
+
+// installed says what has to be run while there is nobody who could ask.
+func (f *face) installed(r *http.Request) error {
+	if f.addon.Installed() {
+		return nil
+	}
+	_, err := f.addon.Published(r.Context())
+	return quiet(err)
+}
+
+func (f *face) identified(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
+	if r.Header["X-Api-Key"] != nil {
+		return f.signed(w, r, body)
+	}
+	actor, signedIn, err := f.visitor(w, r)
+	if err != nil || signedIn {
+		return actor, err
+	}
+	key, secret, ok := r.BasicAuth()
+	if !ok {
+		return people.Actor{}, errNobody
+	}
+	if !f.isPrivate(w, r) {
+		return people.Actor{}, errNotTLS
+	}
+	return f.addon.Basic(r.Context(), web.ClientAddr(w), key, secret)
+}
+
+// visitor is who is signed in.
+func (f *face) visitor(w http.ResponseWriter, r *http.Request) (actor people.Actor, signedIn bool, err error) {
+	if f.Visitor == nil {
+		return people.Actor{}, false, nil
+	}
+	actor, signedIn, err = f.Visitor(w, r)
+	actor.Face = people.FaceAPI
+	return actor, signedIn, err
+}
+
+// isPrivate tells whether nobody between the client and us can read along.
+func (f *face) isPrivate(w http.ResponseWriter, r *http.Request) bool {
+	return web.ClientAddr(w).IsLoopback() || strings.HasPrefix(f.BaseURL, "https://") ||
+		strings.HasPrefix(web.BaseURL(w, r), "https://")
+}
+
+// signed checks the signature of a call. The caller has signed the path that it
+// sees, from which a proxy may have taken the path of the base URL.
+func (f *face) signed(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
+	target := r.RequestURI
+	if !strings.HasPrefix(target, "/") { // with scheme and host
+		target = r.URL.RequestURI()
+	}
+	call := addon.SignedRequest{
+		Key: r.Header.Get("X-Api-Key"), Timestamp: r.Header.Get("X-Api-Timestamp"), Nonce: r.Header.Get("X-Api-Nonce"),
+		Signature: r.Header.Get("X-Api-Signature"), Method: r.Method, PathAndQuery: target, BodySHA256: sha256.Sum256(body),
+	}
+	actor, err := f.addon.Signed(r.Context(), web.ClientAddr(w), call)
+	if base := f.basePath(); base != "" && isKind(err, countersign.KindUnauthorized) && !strings.HasPrefix(target, base+"/") {
+		call.PathAndQuery = base + target
+		if actor, retried := f.addon.Signed(r.Context(), web.ClientAddr(w), call); retried == nil {
+			return actor, nil
+		}
+	}
+	return actor, err
+}
+
+// basePath is the path of the base URL, "" for none.
+func (f *face) basePath() string {
+	base, err := url.Parse(f.BaseURL)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(base.EscapedPath(), "/")
+}
+
+// failed counts a failed authentication, and refuses an address that has had too
+// many.
+func (f *face) failed(w http.ResponseWriter, err error) error {
+	unauthorized := isKind(err, countersign.KindUnauthorized)
+	if !unauthorized && !errors.Is(err, errUpdateToken) {
+		return err
+	}
+	addr := web.ClientAddr(w)
+	if !f.failures.Allowed(addr) {
+		return f.failures.Refuse(w, addr)
+	}
+	f.failures.Fail(addr)
+	if unauthorized {
+		w.Header()["Www-Authenticate"] = challenge
+	}
+	return err
+}
+
+func isKind(err error, kind countersign.Kind) bool {
+	var ours *countersign.Error
+	return errors.As(err, &ours) && ours.Kind == kind
+}

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/countersign/countersign"
+)
+
+const (
+	// maxBody is the size of the largest body that is read, in bytes.
+	maxBody = 1 << 20
+	// maxDepth is how deep a body may be nested; its one object is the first level.
+	maxDepth = 32
+)
+
+// readBody reads the whole body; nil when there is none.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.ContentLength == 0 {
+		return nil, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, &countersign.Error{
+			Kind: countersign.KindTooLarge, Code: countersign.CodeBodyTooLarge,
+			Message: "The body is larger than 1 MB. Nothing was changed; send less at once", Cause: err,
+		}
+	}
+	if err != nil {
+		return nil, badBody("The body did not arrive whole. Nothing was changed; send it again", err)
+	}
+	return body, nil
+}
+
+// decode reads a body, which is one JSON object with no members but those of into.
+// An empty body leaves into as it is.
+func decode(r *http.Request, body []byte, into any) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	if given := r.Header["Content-Type"]; len(given) > 1 || len(given) == 1 && !isJSON(given[0]) && !saysNothing(given[0]) {
+		return &countersign.Error{
+			Kind: countersign.KindUnsupportedType, Code: countersign.CodeUnsupportedType,
+			Message: "The body has to be JSON, with Content-Type: application/json",
+		}
+	}
+	if err := inspect(body); err != nil {
+		return badBody("The body is not one JSON object as it has to be: "+err.Error()+". Nothing was changed", err)
+	}
+	if err := jsonv2.Unmarshal(body, into, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return badBody("The body has a member that is not known here, or one of the wrong type; the names and types are in /openapi.json. Nothing was changed", err)
+	}
+	return nil
+}
+
+// isJSON tells whether a Content-Type is one of JSON.
+func isJSON(contentType string) bool {
+	media, parameters, err := mime.ParseMediaType(contentType)
+	charset := parameters["charset"]
+	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json")) &&
+		(charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
+// saysNothing tells whether a Content-Type leaves open what the body is.
+func saysNothing(contentType string) bool {
+	media, _, _ := mime.ParseMediaType(contentType)
+	return contentType == "" || media == "text/plain"
+}
+
+// What a body can have wrong with it, as parts of a sentence.
+var (
+	errSyntax  = errors.New("it is not valid JSON, or gives one member twice")
+	errNoEnd   = errors.New("something follows the object")
+	errTooDeep = errors.New("it is nested too deeply")
+	errNUL     = errors.New("a text in it holds NUL")
+	errNotOne  = errors.New("it is something else")
+)
+
+// inspect reads a body from end to end before anything is made of it.
+func inspect(body []byte) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	if d.PeekKind() != jsontext.KindBeginObject {
+		return errNotOne
+	}
+	for {
+		token, err := d.ReadToken()
+		switch {
+		case err != nil:
+			return errSyntax
+		case d.StackDepth() > maxDepth:
+			return errTooDeep
+		case token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0):
+			return errNUL
+		}
+		if d.StackDepth() == 0 {
+			break
+		}
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return errNoEnd
+	}
+	return nil
+}
+
+func badBody(message string, cause error) error {
+	return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeBadBody, Message: message, Cause: cause}
+}

@@ -1,0 +1,118 @@
+package api_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+func newOracle(t testing.TB) *webtest.Oracle {
+	t.Helper()
+	document, err := os.ReadFile("openapi.json")
+	check(t, err)
+	oracle, err := webtest.NewOracle(document)
+	check(t, err)
+	return oracle
+}
+
+// contract runs each script of a folder against a site of its own, on both
+// engines. make brings the site into the state in which the scripts find it.
+func contract(t *testing.T, folder string, o api.Options, make func(t testing.TB, at dbtest.DB) *site, judge *webtest.Oracle) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txt"))
+	check(t, err)
+	if len(files) == 0 {
+		t.Fatal("no scripts in testdata/" + folder)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+				s := make(t, at)
+				webtest.Run(t, api.New(s.Addon, o), []string{beside(t, file, s.names())}, judgeOf(judge))
+			})
+		})
+	}
+}
+
+func judgeOf(o *webtest.Oracle) func(string, string, int, http.Header, []byte) error {
+	if o == nil {
+		return nil
+	}
+	return o.Check
+}
+
+// beside copies a script into a folder where live.set holds the names.
+func beside(t testing.TB, file string, names map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	var live strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		fmt.Fprintf(&live, "set %s %s\n", name, names[name])
+	}
+	check(t, os.WriteFile(filepath.Join(folder, "live.set"), []byte(live.String()), 0o600))
+	for _, from := range []string{file, "testdata/site.set"} {
+		text, err := os.ReadFile(from)
+		check(t, err)
+		check(t, os.WriteFile(filepath.Join(folder, filepath.Base(from)), text, 0o600))
+	}
+	return filepath.Join(folder, filepath.Base(file))
+}
+
+func updated(t testing.TB, at dbtest.DB) *site { return newSite(t, at).update(t) }
+
+func filled(t testing.TB, at dbtest.DB) *site { return updated(t, at).fill(t) }
+
+func TestContract(t *testing.T) {
+	contract(t, ".", options(), filled, newOracle(t))
+}
+
+// TestContractOfAServer runs the scripts while the addon does its background work
+// and holds the answers in memory.
+func TestContractOfAServer(t *testing.T) {
+	contract(t, ".", options(), func(t testing.TB, at dbtest.DB) *site { return filled(t, at).run(t) }, newOracle(t))
+}
+
+func TestContractBeforeTheFirstUpdate(t *testing.T) {
+	contract(t, "fresh", options(), newSite, newOracle(t))
+}
+
+func TestContractAfterTheFirstUpdate(t *testing.T) {
+	contract(t, "updated", options(), updated, newOracle(t))
+}
+
+func TestContractOfTheSettingsAsJSON(t *testing.T) {
+	contract(t, "admin", options(), filled, newOracle(t))
+}
+
+func TestContractOfLimits(t *testing.T) {
+	o := options()
+	o.FailLimit = 3
+	contract(t, "limits", o, filled, newOracle(t))
+}
+
+// TestContractWithPages has pages that say that they are.
+func TestContractWithPages(t *testing.T) {
+	edge := web.NewEdge(web.Options{})
+	mux := http.NewServeMux()
+	page := edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, err := fmt.Fprintf(w, "page of %s %s", r.Method, r.URL.Path)
+		return err
+	})
+	mux.Handle("/", page)
+	mux.Handle("/admincp/", page)
+	o := options()
+	o.Pages = mux
+	contract(t, "pages", o, filled, nil)
+}

@@ -1,0 +1,212 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// draft is the settings as programs see them: what is being prepared, what apps
+// are served, and what is known about each key.
+type draft struct {
+	// Revision is what a change gives back, so that nobody's change is overwritten
+	// unseen.
+	Revision int64         `json:"revision"`
+	Version  version       `json:"version"`
+	Changed  int           `json:"changed"`
+	Draft    flat          `json:"draft"`
+	Served   flat          `json:"published"`
+	Settings []description `json:"settings"`
+	Problems []problem     `json:"problems"`
+}
+
+// description is what is known about a setting, apart from its values.
+type description struct {
+	Key     string `json:"key"`
+	Area    string `json:"area"`
+	Group   string `json:"group"`
+	Type    string `json:"type"`
+	Label   string `json:"label"`
+	Help    string `json:"help"`
+	Example string `json:"example"`
+	Where   string `json:"where"`
+	Public  bool   `json:"public"`
+	Secret  bool   `json:"secret"`
+	Own     bool   `json:"own"`
+	Changed bool   `json:"changed"`
+	Default bool   `json:"at_default"`
+	// About says of a secret what may be known of it; "" when it is not set.
+	About string `json:"about,omitempty"`
+}
+
+type problem struct {
+	Severity string `json:"severity"`
+	Key      string `json:"key"`
+	Text     string `json:"text"`
+}
+
+// version is a state of the settings that was published.
+type version struct {
+	Number   int64  `json:"number"`
+	At       string `json:"published_at"`
+	By       string `json:"published_by"`
+	Note     string `json:"note"`
+	Restored int64  `json:"restored,omitempty"`
+}
+
+// flat is a flat JSON object whose members keep their order.
+type flat []member
+
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// MarshalJSON prints the members in their order.
+func (f flat) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, m := range f {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = countersign.AppendJSON(b, m.key); err != nil {
+			return nil, err
+		}
+		b = append(append(b, ':'), m.value...)
+	}
+	return append(b, '}'), nil
+}
+
+// getDraft answers GET /api-addons/admin/app/settings.
+func (f *face) getDraft(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	actor, err := f.authenticated(w, r, body)
+	if err != nil {
+		return err
+	}
+	settings, err := f.addon.Settings(r.Context(), actor)
+	if err != nil {
+		return err
+	}
+	problems, err := f.addon.Problems(r.Context(), actor)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h["Etag"], h["Cache-Control"] = []string{tagOf(settings.Revision)}, notKept
+	return web.OK(w, r, "data", draftOf(settings, problems))
+}
+
+// notKept is for an answer whose ETag stands for a part of it: it is for If-Match
+// alone.
+var notKept = []string{"private, no-cache"}
+
+// changeDraft answers POST /api-addons/admin/app/settings: all changes or none.
+func (f *face) changeDraft(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	actor, err := f.authenticated(w, r, body)
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Revision *int64                    `json:"revision"`
+		Settings map[string]jsontext.Value `json:"settings"`
+	}
+	if err := decode(r, body, &in); err != nil {
+		return err
+	}
+	revision, err := seen(r, in.Revision)
+	if err != nil {
+		return err
+	}
+	if len(in.Settings) == 0 {
+		return badBody(`There is nothing to change. Send {"settings":{"appName":"…"}}`, nil)
+	}
+	changes := make(map[string]json.RawMessage, len(in.Settings))
+	for key, value := range in.Settings {
+		changes[key] = json.RawMessage(value)
+	}
+	settings, err := f.addon.SetSettingsJSON(r.Context(), actor, revision, changes)
+	if err != nil {
+		return withBoth(err, settings, changes)
+	}
+	problems, err := f.addon.Problems(r.Context(), actor)
+	if err != nil {
+		return err
+	}
+	return web.OK(w, r, "data", draftOf(settings, problems))
+}
+
+// withBoth gives the error of somebody who changed an earlier draft what it is now
+// and what was to be changed.
+func withBoth(err error, now addon.Settings, changes map[string]json.RawMessage) error {
+	var ours *countersign.Error
+	if !errors.As(err, &ours) || ours.Kind != countersign.KindPrecondition || now.Revision == 0 {
+		return err
+	}
+	changes = maps.Clone(changes)
+	for _, s := range now.List {
+		if _, sent := changes[s.Key]; sent && s.Secret {
+			changes[s.Key] = json.RawMessage("null")
+		}
+	}
+	refused := *ours
+	refused.Data = struct {
+		Current draft                      `json:"current"`
+		Yours   map[string]json.RawMessage `json:"yours"`
+	}{draftOf(now, nil), changes}
+	return &refused
+}
+
+func draftOf(s addon.Settings, problems []addon.Problem) draft {
+	d := draft{Revision: s.Revision, Version: versionOf(s.Published), Changed: s.Changed, Problems: problemsOf(problems)}
+	for _, one := range s.List {
+		d.Draft = append(d.Draft, member{one.Key, one.JSON()})
+		d.Served = append(d.Served, member{one.Key, servedJSON(one)})
+		about := ""
+		if one.Secret {
+			about = one.Value
+		}
+		d.Settings = append(d.Settings, description{
+			Key: one.Key, Area: string(one.Area), Group: one.Group, Type: string(one.Type), Label: one.Label, Help: one.Help,
+			Example: one.Example, Where: one.Where, Public: one.Public, Secret: one.Secret, Own: one.Own,
+			Changed: one.Changed, Default: one.AtDefault, About: about,
+		})
+	}
+	return d
+}
+
+// servedJSON is the published value; null for a key that is not published yet.
+func servedJSON(s addon.Setting) json.RawMessage {
+	if s.Value = s.Published; s.Published == "" && s.Type != addon.TypeText {
+		return json.RawMessage("null")
+	}
+	return s.JSON()
+}
+
+func problemsOf(list []addon.Problem) []problem {
+	out := make([]problem, len(list))
+	for i, p := range list {
+		out[i] = problem{string(p.Severity), p.Key, p.Text}
+	}
+	return out
+}
+
+func versionOf(v addon.Version) version {
+	return version{Number: v.Number, At: v.At.UTC().Format(time.RFC3339), By: v.Actor, Note: v.Note, Restored: v.Restored}
+}

@@ -1,0 +1,197 @@
+package api_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// today is when the scripts in testdata play.
+var today = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+func now() time.Time { return today }
+
+var operator = people.Operator("test")
+
+// notice is a text of an owner's own key, long enough that compressing pays.
+var notice = strings.TrimSpace(strings.Repeat("What you post here stays yours. ", 60))
+
+// sessionCookie is what the fixture takes for somebody who is signed in.
+const sessionCookie = "session=ana"
+
+// site is an addon whose face is under test, and what was made anew for it.
+type site struct {
+	*addon.Addon
+	dir                string
+	pair               addon.Pair
+	setupToken         string
+	webToken           string
+	serviceAccountFile string
+}
+
+// newSite opens an addon that no update has seen.
+func newSite(t testing.TB, at dbtest.DB) *site {
+	t.Helper()
+	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", Now: now})
+	check(t, err)
+	t.Cleanup(func() { check(t, a.Close()) })
+	s := &site{Addon: a, dir: at.Dir}
+	s.setupToken, _, err = a.NewSetupLink(t.Context(), operator)
+	check(t, err)
+	if err := a.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "update_needed") {
+		t.Fatalf("before the first update: %v", err)
+	}
+	return s
+}
+
+// update runs the first update, which makes the first pair.
+func (s *site) update(t testing.TB) *site {
+	t.Helper()
+	ctx := t.Context()
+	_, err := s.Update(ctx, operator, nil)
+	check(t, err)
+	all, err := s.Credentials(ctx, operator)
+	check(t, err)
+	_, s.pair, err = s.RevealCredential(ctx, operator, all[0].ID)
+	check(t, err)
+	s.webToken, _, err = s.NewWebToken(ctx, operator)
+	check(t, err)
+	return s
+}
+
+// fill publishes what testdata/site.set names.
+func (s *site) fill(t testing.TB) *site {
+	t.Helper()
+	ctx := t.Context()
+	for _, p := range []addon.Package{{ID: 2, Name: "Gold & <more>", Rank: 2, Paid: true}, {ID: 3, Name: "Basic"}, {ID: 1, Name: "Silver", Rank: 1, Paid: true}} {
+		check(t, s.AddPackage(ctx, operator, p))
+	}
+	for _, k := range []struct {
+		key   string
+		kind  addon.Type
+		value string
+	}{{"showAds", addon.TypeBool, "false"}, {"minBuild", addon.TypeNumber, "42"}, {"legalNotice", addon.TypeText, notice}} {
+		_, err := s.AddKey(ctx, operator, 0, k.key, k.kind, k.value)
+		check(t, err)
+	}
+	s.serviceAccountFile = serviceAccountFile()
+	_, err := s.SetSettings(ctx, operator, 0, map[string]string{
+		addon.KeyAppName:                   "Café Social & <Größe> ☕",
+		addon.KeyIDPIOSClientID:            "123456789012-ios0abc1def2.apps.googleusercontent.com",
+		addon.KeyIDPAndroidClientID:        "123456789012-web0abc1def2.apps.googleusercontent.com",
+		addon.KeyPushEnabled:               "1",
+		addon.KeyPushAppID:                 "3e0a1c52-7b0f-4b44-9b1e-000000000001",
+		addon.KeyPushTimelineAppID:         "3e0a1c52-7b0f-4b44-9b1e-000000000002",
+		addon.KeyMessengerURLScheme:        "cafemessenger",
+		addon.KeyMessengerAndroidPackageID: "com.cafe.messenger",
+		addon.KeyMessengerDomain:           "cafe.example",
+		addon.KeyIAPEnabled:                "1",
+		addon.KeyIAPStorePackageName:       "com.cafe.social",
+		addon.KeyIAPStoreServiceAccount:    s.serviceAccountFile,
+		addon.KeyIAPProductMap:             `{"store":{"silver.monthly":1,"gold.promo":2,"gold.monthly":2}}`,
+	})
+	check(t, err)
+	_, err = s.Publish(ctx, operator, 0, "Opening")
+	check(t, err)
+	return s
+}
+
+// run does the addon's background work until the test ends, as a server does.
+func (s *site) run(t testing.TB) *site {
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		check(t, <-done)
+	})
+	return s
+}
+
+// options are those of a face as a proxy on this machine reaches it.
+func options() api.Options {
+	return api.Options{Now: now, Visitor: visitor, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+}
+
+// visitor stands in for the frame: one cookie is somebody who is signed in, and a
+// request that another site sent is refused.
+func visitor(_ http.ResponseWriter, r *http.Request) (people.Actor, bool, error) {
+	if !strings.Contains(r.Header.Get("Cookie"), sessionCookie) {
+		return people.Actor{}, false, nil
+	}
+	if r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		return people.Actor{}, false, &countersign.Error{
+			Kind: countersign.KindForbidden, Code: "cross_site", Message: "This request came from another site, so nothing was done.",
+		}
+	}
+	return people.Actor{Kind: people.KindUser, ID: "ana@cafe.example", User: 1, Face: people.FacePage}, true, nil
+}
+
+// names are what live.set tells the scripts.
+func (s *site) names() map[string]string {
+	names := map[string]string{
+		"setup_token": s.setupToken, "session": sessionCookie, "notice": notice,
+		"wrong_basic": basic("cak_wrong", "cas_wrong"),
+	}
+	if s.pair.Key != "" {
+		names["api_key"], names["api_secret"], names["web_token"] = s.pair.Key, s.pair.Secret, s.webToken
+		names["basic"], names["wrong_secret"] = basic(s.pair.Key, s.pair.Secret), basic(s.pair.Key, s.pair.Key)
+	}
+	if s.serviceAccountFile != "" {
+		text, _ := json.Marshal(s.serviceAccountFile)
+		names["service_account_text"], names["service_account"] = string(text), s.serviceAccountFile
+	}
+	return names
+}
+
+func basic(key, secret string) string {
+	return base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))
+}
+
+// accountKey is made once: to make one takes a while.
+var accountKey = sync.OnceValue(func() string {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+})
+
+// serviceAccountFile is a real one, on one line.
+func serviceAccountFile() string {
+	file, err := json.Marshal(map[string]string{
+		"type": "service_account", "project_id": "cafe-1", "private_key_id": "0a1b2c3d", "private_key": accountKey(),
+		"client_email": "billing@cafe-1.iam.gserviceaccount.com", "client_id": "1234567890", "token_uri": "https://oauth2.googleapis.com/token",
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(file)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,12 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/countersign/countersign/internal/web"
+)
+
+// getIAP answers GET /api-addons/iap/config (spec 2.7).
+func (f *face) getIAP(w http.ResponseWriter, r *http.Request) error {
+	return f.serve(w, r, func(s *served) *web.Prepared { return s.iap })
+}

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign/internal/web"
+)
+
+// orPage is a handler for programs at an address that also is a page.
+func (f *face) orPage(h web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if f.Pages != nil && wantsPage(r) {
+			f.Pages.ServeHTTP(w, r)
+			return nil
+		}
+		return h(w, r)
+	}
+}
+
+// wantsPage tells a browser, which names HTML in Accept and likes it better than
+// JSON, from a program. Who sends a program's headers or JSON is one, whatever its
+// HTTP library writes into Accept. Authorization says nothing: a browser repeats
+// the password there that a proxy in front of us has asked for.
+func wantsPage(r *http.Request) bool {
+	for _, name := range []string{"X-Api-Key", "X-Update-Token"} {
+		if r.Header[name] != nil {
+			return false
+		}
+	}
+	if isJSON(r.Header.Get("Content-Type")) {
+		return false
+	}
+	page, program := liking(r.Header["Accept"], "text/html"), liking(r.Header["Accept"], "application/json")
+	return page > program
+}
+
+// liking is the weight that Accept gives a media type (RFC 9110, 12.5.1): of the
+// most exact range that it falls under. Without Accept it is 1; a weight that can't
+// be read is 0.
+func liking(accept []string, media string) float64 {
+	if len(accept) == 0 {
+		return 1
+	}
+	group, _, _ := strings.Cut(media, "/")
+	exactness, weight := 0, 0.0
+	for one := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		name, parameters, _ := strings.Cut(one, ";")
+		exact := 0
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case media:
+			exact = 3
+		case group + "/*":
+			exact = 2
+		case "*/*":
+			exact = 1
+		}
+		if exact > exactness {
+			exactness, weight = exact, weightOf(parameters)
+		}
+	}
+	return weight
+}
+
+// weightOf reads q from the parameters of a media range; 1 without it.
+func weightOf(parameters string) float64 {
+	for one := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(one), "=")
+		if !strings.EqualFold(name, "q") {
+			continue
+		}
+		q, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(q >= 0 && q <= 1) {
+			return 0
+		}
+		return q
+	}
+	return 1
+}
