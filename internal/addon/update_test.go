@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -396,4 +397,41 @@ func TestUpdateAfterSomeOfTheTables(t *testing.T) {
 			wantWhole(t, here, 1)
 		}
 	})
+}
+
+// Migrations that fail leave an addon that is not set up, and the next run sets it
+// up.
+func TestFailedMigrationIsRunAgain(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		f := opened(t, at, &clock{now: noon})
+		f.execute(t, `CREATE TABLE packages (somebody_elses text)`)
+		_, err := f.Update(t.Context(), operator, nil)
+		if err == nil || !strings.Contains(err.Error(), `stopped at the step "make the tables"`) {
+			t.Errorf("%v", err)
+		}
+		if strings.Contains(messageOf(err), "packages") {
+			t.Errorf("the message shows the database's own words: %q", messageOf(err))
+		}
+		_, err = f.Published(t.Context())
+		wantError(t, err, "unavailable") // nobody has looked yet
+		wantError(t, f.Prepare(t.Context()), "update_needed")
+		f.execute(t, `DROP TABLE packages`)
+		wantWhole(t, at, 1)
+	})
+}
+
+func messageOf(err error) string {
+	e := new(countersign.Error)
+	asError(err, &e)
+	return e.Message
+}
+
+func TestUpdateInAFolderThatCannotBeWritten(t *testing.T) {
+	at := dbtest.New(t, dbtest.SQLite)
+	f := opened(t, at, &clock{now: noon})
+	if err := os.Mkdir(filepath.Join(at.Dir, updateLock), 0o700); err != nil { // in the lock's place
+		t.Fatal(err)
+	}
+	_, err := f.Update(t.Context(), operator, nil)
+	wantError(t, err, "data_folder")
 }
