@@ -40,7 +40,8 @@ type readme struct {
 	t      *testing.T
 	bin    string // a folder in front of PATH
 	dir    string // where the store's blocks are run
-	demo   string // the address of the demo while it runs
+	demo   string // the address of the demo's store while it runs
+	addon  string // the address of the addon while it runs
 	answer string // what the last curl printed
 }
 
@@ -84,14 +85,20 @@ func (r *readme) run(text string) {
 			r.t.Errorf("the tests are started by %q", text)
 		}
 	case strings.HasPrefix(text, "go run ./cmd/countersign demo"):
-		r.demo = r.serve(".", strings.TrimSpace(text)+" --listen 127.0.0.1:0")
+		r.demo = r.serve(".", strings.TrimSpace(text)+" --listen 127.0.0.1:0 --addon-listen 127.0.0.1:0")
 	case strings.HasPrefix(text, "curl"):
-		r.answer = r.shell(".", strings.ReplaceAll(text, "http://127.0.0.1:8080", r.demo))
+		r.answer = r.shell(".", strings.NewReplacer("http://127.0.0.1:8080", r.demo, "http://127.0.0.1:8081", r.addon).Replace(text))
 	case strings.HasPrefix(text, "go install"):
 		r.shell(".", text)
 	case strings.Contains(text, "--db"):
 		db := dbtest.New(r.t, dbtest.Postgres)
 		r.serve(r.t.TempDir(), strings.Replace(strings.TrimSpace(text), "postgres://user@host:5432/name", "'"+db.URL+"'", 1)+" --listen 127.0.0.1:0")
+	case strings.HasPrefix(text, "countersign doctor"):
+		r.shell(r.dir, text)
+	case strings.HasPrefix(text, "countersign addon serve"):
+		r.addon = r.serve(r.dir, strings.TrimSpace(text)+" --listen 127.0.0.1:0")
+	case strings.HasPrefix(text, "countersign addon"):
+		r.shell(r.dir, text)
 	default:
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		last := len(lines) - 1

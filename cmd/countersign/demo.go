@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -14,26 +15,31 @@ import (
 )
 
 // demoFlags are the flags of demo.
-type demoFlags struct{ listen, keep string }
+type demoFlags struct{ listen, addonListen, keep string }
 
 func newDemo(a *app) *cobra.Command {
 	var flags demoFlags
 	c := &cobra.Command{
-		Use: "demo", Short: "Try it: serve a shop with sample data", Args: none,
-		Long: `Serve a shop with sample data, until Ctrl-C.
+		Use: "demo", Short: "Try it: serve a shop and an addon with sample data", Args: none,
+		Long: `Serve a shop and the addon of a site with sample data, until Ctrl-C.
 
-Its keys are the same everywhere and known to everybody, so keep it on this machine.`,
+The shop's keys are the same everywhere and known to everybody, so keep it on this machine.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flag("data").Changed || c.Flag("db").Changed {
 				return usage(c, "a demo has a store of its own; name its folder with --keep, or serve yours with: countersign store serve")
 			}
-			if err := checkListen(flags.listen); err != nil {
-				return usage(c, "--listen: "+safe(err.Error()))
+			var wrong wrongFlags
+			wrong.note("--listen", checkListen(flags.listen))
+			wrong.note("--addon-listen", checkListen(flags.addonListen))
+			if err := wrong.err(c); err != nil {
+				return err
 			}
+			a.quiet = true // what the servers do at their start is of no interest here
 			return a.demo(c.Context(), flags)
 		},
 	}
-	c.Flags().StringVar(&flags.listen, "listen", defaultListen, "`address` to listen on")
+	c.Flags().StringVar(&flags.listen, "listen", defaultListen, "`address` of the store")
+	c.Flags().StringVar(&flags.addonListen, "addon-listen", defaultAddonListen, "`address` of the addon")
 	c.Flags().StringVar(&flags.keep, "keep", "", "keep the data in this `folder` (default a temporary one, deleted at the end)")
 	return c
 }
@@ -48,22 +54,57 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 		defer os.RemoveAll(temporary)
 		dir = temporary
 	}
-	s, err := a.newServer(ctx, place{dir: dir}, serveOptions{listen: flags.listen, failLimit: defaultFailLimit, log: web.LogOff})
+	s, err := a.newServer(ctx, place{dir: dir}, serveOptions{serverOptions: demoServer(flags.listen)})
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	report, err := fillDemo(ctx, s.store, dir)
+	site, err := a.newAddonServer(ctx, place{dir: filepath.Join(dir, "addon")}, demoServer(flags.addonListen), "--addon-listen")
+	if err != nil {
+		return err
+	}
+	defer site.close()
+	filled, err := fillDemos(ctx, s, site, dir)
 	if ctx.Err() != nil {
 		return nil // stopped before it had begun
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.printDemo(s.url(), flags, report); err != nil {
+	if err := a.printDemo(filled, flags); err != nil {
 		return err
 	}
-	return s.run(ctx)
+	return a.serveBoth(ctx, s, site)
+}
+
+func demoServer(listen string) serverOptions {
+	return serverOptions{listen: listen, failLimit: defaultFailLimit, log: web.LogOff}
+}
+
+// serveBoth serves until ctx ends, or until one of the two ends.
+func (a *app) serveBoth(ctx context.Context, s *server, site *addonServer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	work := &group{log: s.log, stop: stop}
+	work.start("store", func() error { return s.run(ctx) })
+	work.start("addon", func() error { return site.run(ctx) })
+	return work.wait()
+}
+
+// filledDemo is what a demo has to show.
+type filledDemo struct {
+	storeURL, addonURL string
+	report             store.ImportReport
+	addon              demoAddon
+}
+
+func fillDemos(ctx context.Context, s *server, site *addonServer, dir string) (f filledDemo, err error) {
+	f.storeURL, f.addonURL = s.url(), site.url()
+	if f.report, err = fillDemo(ctx, s.store, dir); err != nil {
+		return f, err
+	}
+	f.addon, err = fillDemoAddon(ctx, site.addon, dir)
+	return f, err
 }
 
 // fillDemo imports the sample shop with its well-known keys. A store of somebody
@@ -93,34 +134,44 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (store.ImportRepo
 
 // demoJSON is what demo prints with --json.
 type demoJSON struct {
-	StoreURL     string `json:"store_url"`
-	APIKey       string `json:"api_key"`
-	PurchaseCode string `json:"purchase_code"`
-	RefundedCode string `json:"refunded_code"`
-	EmptyAPIKey  string `json:"empty_api_key"`
+	StoreURL       string `json:"store_url"`
+	APIKey         string `json:"api_key"`
+	PurchaseCode   string `json:"purchase_code"`
+	RefundedCode   string `json:"refunded_code"`
+	EmptyAPIKey    string `json:"empty_api_key"`
+	AddonURL       string `json:"addon_url"`
+	AddonAdminLink string `json:"addon_admin_link"`
+	AddonAPIKey    string `json:"addon_api_key"`
+	AddonAPISecret string `json:"addon_api_secret"`
 }
 
-func (a *app) printDemo(url string, flags demoFlags, report store.ImportReport) error {
-	d := sample.NewDemo()
+func (a *app) printDemo(f filledDemo, flags demoFlags) error {
+	d, link := sample.NewDemo(), signInLink(f.addonURL, f.addon.token)
 	if a.json {
-		return a.printJSON(demoJSON{url, d.APIKey, d.PurchaseCode, d.RefundedCode, d.EmptyAPIKey})
+		return a.printJSON(demoJSON{
+			f.storeURL, d.APIKey, d.PurchaseCode, d.RefundedCode, d.EmptyAPIKey, f.addonURL, link, f.addon.pair.Key, f.addon.pair.Secret,
+		})
 	}
 	home := "Data lives in a temporary folder and is deleted when you stop it (--keep DIR to keep)."
 	if flags.keep != "" {
 		home = "Data lives in " + safe(flags.keep) + " and is kept."
 	}
 	all := func(m store.Moved) string { return thousands(m.New + m.Changed + m.Same) }
-	_, err := fmt.Fprintf(a.term.out, `Demo store ready. %s
+	_, err := fmt.Fprintf(a.term.out, `Demo ready. %s
 
   Store    %s
   API key  %s   (works only in this demo)
   Code     %s (valid)   %s (refunded)
 
+  Addon    %s/api-addons/app/settings
+  Pages    %s   (signs in once, for 10 minutes)
+
 Try it:
   curl -H 'X-Api-Key: %[3]s' \
        -d purchase_code=%[4]s %[2]s/api/purchases/validation
 
-%[6]s workspaces, %[7]s items, %[8]s purchases. Press Ctrl+C to stop.
-`, home, url, d.APIKey, d.PurchaseCode, d.RefundedCode, all(report.Workspaces), all(report.Items), all(report.Purchases))
+%[8]s workspaces, %[9]s items, %[10]s purchases. Press Ctrl+C to stop.
+`, home, f.storeURL, d.APIKey, d.PurchaseCode, d.RefundedCode, f.addonURL, link,
+		all(f.report.Workspaces), all(f.report.Items), all(f.report.Purchases))
 	return err
 }

@@ -15,6 +15,16 @@ const (
 	envDB     = "COUNTERSIGN_DB"
 	envKey    = "COUNTERSIGN_KEY" // the text of the key file
 	envListen = "COUNTERSIGN_LISTEN"
+	envURL    = "COUNTERSIGN_BASE_URL"
+
+	envAddonData   = "COUNTERSIGN_ADDON_DATA"
+	envAddonDB     = "COUNTERSIGN_ADDON_DB"
+	envAddonKey    = "COUNTERSIGN_ADDON_KEY"
+	envAddonListen = "COUNTERSIGN_ADDON_LISTEN"
+	envAddonURL    = "COUNTERSIGN_ADDON_BASE_URL"
+
+	envAdminEmail    = "COUNTERSIGN_ADMIN_EMAIL"
+	envAdminPassword = "COUNTERSIGN_ADMIN_PASSWORD"
 )
 
 // setting is what a flag says, else its variable, else the flag's default.
@@ -42,32 +52,37 @@ func (a *app) secret(variable string) (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-// place is where a store lives.
+// place is where a service lives.
 type place struct{ dir, url, keyText string }
 
-// resolve reads the place of the store from flags and environment.
-func (a *app) resolve(c *cobra.Command) (place, error) {
-	p := place{dir: a.setting(c, "data", envData), url: a.db}
+// whereabouts names the flags and variables that say where a service lives.
+type whereabouts struct{ data, db, envData, envDB, envKey string }
+
+var (
+	storeWhereabouts = whereabouts{"data", "db", envData, envDB, envKey}
+	addonWhereabouts = whereabouts{"data", "db", envAddonData, envAddonDB, envAddonKey}
+)
+
+// resolve reads the place of a service from flags and environment.
+func (a *app) resolve(c *cobra.Command, w whereabouts) (place, error) {
+	p := place{dir: a.setting(c, w.data, w.envData), url: c.Flag(w.db).Value.String()}
 	var err error
-	if !c.Flag("db").Changed {
-		if p.url, err = a.secret(envDB); err != nil {
+	if !c.Flag(w.db).Changed {
+		if p.url, err = a.secret(w.envDB); err != nil {
 			return place{}, err
 		}
 	}
-	if p.keyText, err = a.secret(envKey); err != nil {
+	if p.keyText, err = a.secret(w.envKey); err != nil {
 		return place{}, err
 	}
 	if p.dir == "" {
-		return place{}, usage(c, "--data is empty; name a folder")
+		return place{}, usage(c, "--"+w.data+" is empty; name a folder")
 	}
 	if p.url != "" && !strings.HasPrefix(p.url, "postgres://") && !strings.HasPrefix(p.url, "postgresql://") {
-		return place{}, usage(c, "--db is no URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
+		return place{}, usage(c, "--"+w.db+" is no URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
+	a.postgres = p.url != ""
 	return p, nil
-}
-
-func (a *app) usesPostgres() bool {
-	return a.db != "" || a.getenv(envDB) != "" || a.getenv(envDB+"_FILE") != ""
 }
 
 // plain tells whether colours and cursor movements are unwanted.

@@ -36,6 +36,7 @@ var exitCodes = map[countersign.Kind]int{
 	countersign.KindForbidden:    exitNotAllowed,
 	countersign.KindNotFound:     exitNotFound,
 	countersign.KindConflict:     exitConflict,
+	countersign.KindPrecondition: exitConflict,
 	countersign.KindUnavailable:  exitUnreachable,
 }
 
@@ -87,6 +88,9 @@ func (a *app) judge(ctx context.Context, err error) (exit int, code, message str
 		if known, ok := exitCodes[ours.Kind]; ok {
 			exit = known
 		}
+		if ours.Code == "update_needed" { // nothing is out of reach: a command has to run first
+			exit = exitConflict
+		}
 		return exit, ours.Code, a.sentence(ours)
 	}
 	return exitFailed, "internal", err.Error() + "; if this comes again, please report it"
@@ -99,7 +103,7 @@ func (a *app) sentence(e *countersign.Error) string {
 	if e.Cause != nil && !strings.Contains(text, reason(e.Cause).Error()) {
 		text += " (" + strings.Join(strings.Fields(reason(e.Cause).Error()), " ") + ")"
 	}
-	if strings.Contains(e.Message, " --") || strings.Contains(e.Message, "countersign store") {
+	if strings.Contains(e.Message, " --") || strings.Contains(e.Message, "countersign store") || strings.Contains(e.Message, "countersign addon") {
 		return text
 	}
 	if next := a.nextStep(e); next != "" {
@@ -113,7 +117,7 @@ func (a *app) nextStep(e *countersign.Error) string {
 	switch {
 	case next != "" || e.Kind != countersign.KindUnavailable:
 		return next
-	case a.usesPostgres():
+	case a.postgres:
 		return "check that PostgreSQL runs and that --db is right, then try again"
 	}
 	return "check that the disk of the data folder has room and that its files can be written, then try again"
@@ -130,6 +134,15 @@ var nextSteps = map[string]string{
 	"purchase_revoked":               "look at it with: countersign store purchase show",
 	"license_ended":                  "look at it with: countersign store license show",
 	countersign.CodeLimitReached:     "move one with: countersign store license move, or allow more with: countersign store item set",
+	"setting_not_found":              "list them with: countersign addon settings list",
+	"version_not_found":              "list them with: countersign addon settings history",
+	"credential_not_found":           "list them with: countersign addon api list",
+	"package_not_found":              "list them with: countersign addon package list",
+	"product_not_found":              "list them with: countersign addon iap product list",
+	"package_exists":                 "change it with: countersign addon package set",
+	"key_exists":                     "change it with: countersign addon settings set",
+	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
+	"user_not_found":                 "list them with: countersign addon user list",
 	"key_unreadable":                 "put the right key file back from a backup, or make a new one with: countersign store rekey",
 	sqldb.CodeBusy:                   "another command is writing; try again when it has ended",
 	"data_folder":                    "make it writable for this user, or name another one with --data",

@@ -28,7 +28,7 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 // withDatabase is withStore for commands that work on a store that is not
 // prepared.
 func (a *app) withDatabase(c *cobra.Command, do func(context.Context, *store.Store) error) (err error) {
-	p, err := a.resolve(c)
+	p, err := a.resolve(c, storeWhereabouts)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (a *app) withDatabase(c *cobra.Command, do func(context.Context, *store.Sto
 
 // withLock is withDatabase while no server may run on the data folder.
 func (a *app) withLock(c *cobra.Command, do func(context.Context, *store.Store) error) error {
-	p, err := a.resolve(c)
+	p, err := a.resolve(c, storeWhereabouts)
 	if err != nil {
 		return err
 	}

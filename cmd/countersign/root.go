@@ -9,8 +9,6 @@ import (
 
 // globalFlags are the flags of every command.
 type globalFlags struct {
-	data    string
-	db      string
 	json    bool
 	noColor bool
 	noInput bool
@@ -27,18 +25,19 @@ func newRoot(a *app) *cobra.Command {
 		Long: `Countersign keeps workspaces, items and purchase codes, and answers the programs
 of their authors over HTTP: is this purchase code good?
 
-  countersign demo           try it: a shop with sample data
-  countersign store serve    serve your own
+  countersign demo           try it: a shop and an addon with sample data
+  countersign store serve    serve your own store
+  countersign addon update   set up the addon of your own site
 
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 not found, 4 check says no,
 5 not allowed, 6 conflict, 7 database not reachable, 8 partly done, 130 interrupted.`,
 		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
-	}, newDemo(a), newStore(a), newApp(a), newVersion(a))
+	}, newDemo(a), newStore(a), newAddon(a), newApp(a), newDoctor(a), newVersion(a))
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.data, "data", defaultData, "data `folder` (COUNTERSIGN_DATA)")
-	flags.StringVar(&a.db, "db", "", "`URL` of a PostgreSQL database in place of SQLite (COUNTERSIGN_DB, or COUNTERSIGN_DB_FILE, which keeps a password off the process list)")
+	flags.String("data", defaultData, "data `folder` (COUNTERSIGN_DATA)")
+	flags.String("db", "", "`URL` of a PostgreSQL database in place of SQLite (COUNTERSIGN_DB, or COUNTERSIGN_DB_FILE, which keeps a password off the process list)")
 	flags.BoolVar(&a.json, "json", false, "print JSON: one object, or one a line for lists")
 	flags.BoolVar(&a.noColor, "no-color", false, "print no colours (also NO_COLOR, TERM=dumb)")
 	flags.BoolVar(&a.noInput, "no-input", false, "never ask: a question is an error")

@@ -13,6 +13,8 @@ type app struct {
 	getenv func(string) string
 	term   *terminal
 	now    func() time.Time
+	// postgres tells that the command works on a PostgreSQL database.
+	postgres bool
 	globalFlags
 }
 

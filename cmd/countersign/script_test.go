@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"testing"
 
+	addonsample "github.com/countersign/countersign/internal/addon/sample"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,14 +27,18 @@ import (
 // testscript, scripts have:
 //
 //	use NAME             work on the store of that name; it is empty at first
+//	site NAME            work on the addon of that name; nothing is there at first
 //	exits N COMMAND      run a command that must end with exit code N
 //	get VARIABLE MEMBER  keep a member of the JSON object on the last stdout
 //	sample FILE          write the sample shop with its keys to a file
+//	account FILE         write a service account to a file
 //	start COMMAND        run countersign COMMAND --json --listen 127.0.0.1:0 in the
 //	                     background; members of its first line become variables
 //	stop [TERM]          end it by Ctrl-C, or by SIGTERM; it must end with exit code 0
 //	validate KEY CODE    ask the started store; prints status, X-Error-Code and body
 //	await KEY CODE WANT  validate until the answer matches
+//	fetch PATH [WANT]    ask the started addon, until the answer matches where WANT is
+//	                     given; prints status, headers and body
 func TestScripts(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		testscript.Run(t, testscript.Params{
@@ -49,6 +54,7 @@ func TestScripts(t *testing.T) {
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
 				"use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "stop": stop, "validate": validate, "await": await,
+				"site": useSite, "fetch": fetchAddon, "account": writeAccount,
 			},
 		})
 	})
@@ -58,7 +64,7 @@ func TestScripts(t *testing.T) {
 type script struct {
 	t      testing.TB
 	engine string
-	urls   map[string]string // of PostgreSQL databases, by the names of stores
+	urls   map[string]string // of PostgreSQL databases, by the names of stores and addons
 	server *exec.Cmd
 	stderr bytes.Buffer
 }
@@ -74,6 +80,15 @@ func use(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Setenv(envData, ts.MkAbs(name))
 	ts.Setenv(envDB, s.urls[name])
+}
+
+func useSite(ts *testscript.TestScript, _ bool, args []string) {
+	s, name := scriptOf(ts), "addon "+args[0]
+	if _, ok := s.urls[name]; !ok {
+		s.urls[name] = dbtest.New(s.t, s.engine).URL
+	}
+	ts.Setenv(envAddonData, ts.MkAbs(args[0]))
+	ts.Setenv(envAddonDB, s.urls[name])
 }
 
 func exits(ts *testscript.TestScript, _ bool, args []string) {
@@ -107,11 +122,17 @@ func writeSample(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), lines, 0o600))
 }
 
+func writeAccount(ts *testscript.TestScript, _ bool, args []string) {
+	file, err := addonsample.ServiceAccount()
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file, 0o600))
+}
+
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	s := scriptOf(ts)
 	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
 	s.server, server.Dir = server, ts.MkAbs(".")
-	for _, name := range []string{envData, envDB, "HOME", "TMPDIR", "GORACE"} {
+	for _, name := range []string{envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE", "HOME", "TMPDIR", "GORACE"} {
 		s.server.Env = append(s.server.Env, name+"="+ts.Getenv(name))
 	}
 	s.server.Stderr = &s.stderr
@@ -191,4 +212,35 @@ func ask(store, key, code string) (answer string, err error) {
 	defer r.Body.Close()
 	body, err := io.ReadAll(r.Body)
 	return fmt.Sprintf("%d %s\n%s\n", r.StatusCode, r.Header.Get("X-Error-Code"), body), err
+}
+
+func fetchAddon(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := regexp.Compile(strings.Join(args[1:], ""))
+	ts.Check(err)
+	answer := ""
+	for range 100_000 { // far more than fit into a second
+		answer, err = read(ts.Getenv("ADDON_URL") + args[0])
+		ts.Check(err)
+		if want.MatchString(answer) {
+			fmt.Fprint(ts.Stdout(), answer)
+			return
+		}
+	}
+	ts.Fatalf("the answer stays %s", answer)
+}
+
+// read asks for a page or a JSON document.
+func read(url string) (answer string, err error) {
+	r, err := http.Get(url)
+	if err != nil {
+		return "", err
+	}
+	defer r.Body.Close()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d\n", r.StatusCode)
+	err = r.Header.Write(&b)
+	if err == nil {
+		_, err = io.Copy(&b, r.Body)
+	}
+	return b.String() + "\n", err
 }

@@ -15,7 +15,7 @@ is served within a second. Older tables are backed up and brought to this versio
 		Example: `  countersign store serve
   countersign store serve --listen :8080 --base-url https://shop.example --trusted-proxy 10.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := a.resolve(c)
+			p, err := a.resolve(c, storeWhereabouts)
 			if err != nil {
 				return err
 			}

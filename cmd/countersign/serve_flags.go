@@ -13,71 +13,112 @@ import (
 )
 
 const (
-	defaultListen = "127.0.0.1:8080"
+	defaultListen      = "127.0.0.1:8080"
+	defaultAddonListen = "127.0.0.1:8081"
 	// defaultFailLimit is how many failures an address has a minute.
 	defaultFailLimit = 600
 	defaultCache     = "64MiB"
 )
 
-// serveFlags are the flags of store serve as they were typed.
-type serveFlags struct {
-	listen, baseURL, log, metrics, cache string
-	proxies                              []string
-	failLimit                            int
+// serverFlags are the flags of a server as they were typed.
+type serverFlags struct {
+	listen, baseURL, log, metrics string
+	proxies                       []string
+	failLimit                     int
 }
 
-// serveOptions are the flags of store serve once they are understood.
-type serveOptions struct {
+// serverOptions are the flags of a server once they are understood.
+type serverOptions struct {
 	listen    string
 	baseURL   string // without a trailing slash; empty for the address of each request
 	proxies   []netip.Prefix
 	failLimit int
-	cache     int64 // bytes
 	log       web.LogMode
 	metrics   string // empty: off
 }
 
-func (f *serveFlags) register(c *cobra.Command) {
+// serverVariables are the variables that stand for flags of a server.
+type serverVariables struct{ listen, baseURL string }
+
+var (
+	storeVariables = serverVariables{envListen, envURL}
+	addonVariables = serverVariables{envAddonListen, envAddonURL}
+)
+
+// register adds the flags that all servers have. listen is the default address.
+func (f *serverFlags) register(c *cobra.Command, listen string, v serverVariables) {
 	fs := c.Flags()
-	fs.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on (COUNTERSIGN_LISTEN)")
-	fs.StringVar(&f.baseURL, "base-url", "", "the store's own `URL`, for addresses in answers (default what the request was sent to)")
+	fs.StringVar(&f.listen, "listen", listen, "`address` to listen on ("+v.listen+")")
+	fs.StringVar(&f.baseURL, "base-url", "", "the server's own `URL`, for addresses in answers and links (default what a request was sent to; "+v.baseURL+")")
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
-	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications and validations of an address a minute; 0 for no limit, and none for purchase codes either")
-	fs.StringVar(&f.cache, "cache", defaultCache, "`size` of the memory in which answers are kept, like 64MiB; 0 keeps none")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; answers of 500 and above are always logged")
 	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")
 	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check understands the flags. Its error names all that is wrong with them.
-func (f *serveFlags) check(a *app, c *cobra.Command) (serveOptions, error) {
-	o := serveOptions{listen: a.setting(c, "listen", envListen), failLimit: f.failLimit, metrics: f.metrics}
-	var wrong []string
-	note := func(flag string, err error) {
-		if err != nil {
-			wrong = append(wrong, flag+": "+safe(err.Error()))
-		}
+// wrongFlags collects what is wrong with flags.
+type wrongFlags []string
+
+func (w *wrongFlags) note(flag string, err error) {
+	if err != nil {
+		*w = append(*w, flag+": "+safe(err.Error()))
 	}
-	note("--listen", checkListen(o.listen))
+}
+
+// err names all that is wrong.
+func (w *wrongFlags) err(c *cobra.Command) error {
+	if len(*w) == 0 {
+		return nil
+	}
+	return usage(c, strings.Join(*w, "; "))
+}
+
+// check understands the flags and notes what is wrong with them.
+func (f *serverFlags) check(a *app, c *cobra.Command, v serverVariables, wrong *wrongFlags) serverOptions {
+	o := serverOptions{listen: a.setting(c, "listen", v.listen), failLimit: f.failLimit, metrics: f.metrics}
+	wrong.note("--listen", checkListen(o.listen))
 	if o.metrics != "" {
-		note("--metrics", checkListen(o.metrics))
+		wrong.note("--metrics", checkListen(o.metrics))
 	}
 	var err error
-	o.baseURL, err = parseBaseURL(f.baseURL)
-	note("--base-url", err)
+	o.baseURL, err = parseBaseURL(a.setting(c, "base-url", v.baseURL))
+	wrong.note("--base-url", err)
 	o.proxies, err = parseNetworks(f.proxies)
-	note("--trusted-proxy", err)
-	o.cache, err = parseSize(f.cache)
-	note("--cache", err)
+	wrong.note("--trusted-proxy", err)
 	o.log, err = web.ParseLogMode(f.log)
-	note("--log", err)
+	wrong.note("--log", err)
 	if f.failLimit < 0 {
-		note("--fail-limit", fmt.Errorf("%d is negative; 0 means no limit", f.failLimit))
+		wrong.note("--fail-limit", fmt.Errorf("%d is negative; 0 means no limit", f.failLimit))
 	}
-	if len(wrong) > 0 {
-		return o, usage(c, strings.Join(wrong, "; "))
-	}
-	return o, nil
+	return o
+}
+
+// serveFlags are the flags of store serve as they were typed.
+type serveFlags struct {
+	serverFlags
+	cache string
+}
+
+// serveOptions are the flags of store serve once they are understood.
+type serveOptions struct {
+	serverOptions
+	cache int64 // bytes
+}
+
+func (f *serveFlags) register(c *cobra.Command) {
+	f.serverFlags.register(c, defaultListen, storeVariables)
+	fs := c.Flags()
+	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications and validations of an address a minute; 0 for no limit, and none for purchase codes either")
+	fs.StringVar(&f.cache, "cache", defaultCache, "`size` of the memory in which answers are kept, like 64MiB; 0 keeps none")
+}
+
+// check understands the flags. Its error names all that is wrong with them.
+func (f *serveFlags) check(a *app, c *cobra.Command) (o serveOptions, err error) {
+	var wrong wrongFlags
+	o.serverOptions = f.serverFlags.check(a, c, storeVariables, &wrong)
+	o.cache, err = parseSize(f.cache)
+	wrong.note("--cache", err)
+	return o, wrong.err(c)
 }
 
 // checkListen wants an address with a port number.

@@ -239,7 +239,7 @@ func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T
 
 func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
 	dbtest.NeedProgram(t, "curl")
-	s := startCommand(t, environment{}, "demo", "--listen", "127.0.0.1:0")
+	s := startCommand(t, environment{}, "demo", "--listen", "127.0.0.1:0", "--addon-listen", "127.0.0.1:0")
 	var said strings.Builder
 	for !strings.Contains(said.String(), "Press Ctrl+C to stop.") {
 		line, err := s.stdout.ReadString('\n')
@@ -253,7 +253,7 @@ func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(out, []byte(`{"status":"success","data":{"purchase":`)) {
 		t.Errorf("%q answers %q, %v", pasted, out, err)
 	}
-	for _, want := range []string{"Demo store ready.", "  API key  csk_", " (valid) ", " (refunded)", "40 items, 1,200 purchases."} {
+	for _, want := range []string{"Demo ready.", "  API key  csk_", " (valid) ", " (refunded)", "40 items, 1,200 purchases.", "/api-addons/app/settings", "/admincp/link#"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%q is not in %q", want, said.String())
 		}

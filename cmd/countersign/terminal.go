@@ -59,8 +59,9 @@ func (s *stream) failure() error {
 
 // The colours of a verdict.
 const (
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
 )
 
 // colour paints text that is printed to a stream, where that may be.

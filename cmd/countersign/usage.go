@@ -36,6 +36,9 @@ func flagError(c *cobra.Command, err error) error {
 	if errors.As(err, &value) {
 		return usage(c, fmt.Sprintf("--%s: %v", value.GetFlag().Name, plainValueError(value)))
 	}
+	if errors.As(err, new(*pflag.InvalidSyntaxError)) {
+		return usage(c, "this is no flag; an argument that begins with - has to stand after --")
+	}
 	return usage(c, err.Error())
 }
 

@@ -46,6 +46,12 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 		{"a database URL of another engine", "store export --db mysql://u:secret@h/d", "--db is no URL of the form postgres://"},
 		{"demo does not take a store", "demo --db postgres://h/d", "a demo has a store of its own"},
 		{"demo with an address that is none", "demo --listen 8080", `"8080" is no address`},
+		{"demo names both addresses", "demo --listen 8080 --addon-listen 8081", `--addon-listen: "8081" is no address`},
+		{"an addon's command without its arguments", "addon settings set appName", "give a key and a value, not 1 argument"},
+		{"a pair's id that is none", "addon api rotate x", `"x" is no pair's id`},
+		{"a mistyped addon command", "addon setings list", "did you mean settings?"},
+		{"a doctor with another engine", "doctor --addon-db mysql://u:secret@h/d", "--addon-db is no URL of the form postgres://"},
+		{"an argument that looks like a flag", "addon settings set appName --other=1", "unknown flag --other"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestAddonServeNamesAllWrongFlagsAtOnce(t *testing.T) {
+	r := command(t, t.TempDir(), "addon", "serve", "--listen", "8080", "--base-url", "site.example", "--trusted-proxy", "10.0.0.0/99",
+		"--log", "loud", "--fail-limit", "-1", "--metrics", "x")
+	if r.code != exitUsage {
+		t.Errorf("exit %d", r.code)
+	}
+	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: "} {
+		if !strings.Contains(r.err, flag) {
+			t.Errorf("%q does not name %s", r.err, flag)
+		}
+	}
+}
+
+func TestTheAddonsFlagsAndVariablesAreItsOwn(t *testing.T) {
+	store, site := t.TempDir(), t.TempDir()
+	env := environment{envData: store, envDB: "postgres://nobody@127.0.0.1:1/none", envAddonData: site}
+	if r := commandIn(t, env, "addon", "update"); r.code != 0 {
+		t.Errorf("the store's variables count for the addon: exit %d, %s", r.code, r.err)
+	}
+	if r := commandIn(t, env, "addon", "settings", "list", "--data", store); r.code != exitConflict || !strings.Contains(r.err, "run: countersign addon update") {
+		t.Errorf("--data wins over %s: exit %d, %s", envAddonData, r.code, r.err)
+	}
+	if made, _ := filepath.Glob(filepath.Join(store, "store.db")); len(made) > 0 {
+		t.Errorf("a store was made: %v", made)
+	}
+	env[envAddonDB] = "postgres://nobody@127.0.0.1:1/none"
+	if r := commandIn(t, env, "addon", "settings", "list"); r.code != exitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
+		t.Errorf("%s counts: exit %d, %s", envAddonDB, r.code, r.err)
+	}
+}
+
+func TestAddonServeWaitsForPostgreSQL(t *testing.T) {
+	db := dbtest.New(t, dbtest.Postgres)
+	proxy := dbtest.NewProxy(t, db)
+	env := environment{envAddonData: db.Dir, envAddonDB: proxy.URL}
+	if r := commandIn(t, env, "addon", "update"); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	proxy.Cut()
+	s := startServer(t, env, "addon", "serve")
+	s.said["store_url"] = s.said["addon_url"] // what get asks
+	if status, _ := s.get("/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz while it is down: %d", status)
+	}
+	if status, body := s.get("/api-addons/app/settings"); status != http.StatusServiceUnavailable || strings.Contains(body, "127.0.0.1") {
+		t.Errorf("settings while it is down: %d %s", status, body)
+	}
+	proxy.Restore()
+	s.awaitStatus("/readyz", http.StatusOK)
+	s.awaitStatus("/api-addons/app/settings", http.StatusOK)
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit %d: %s", code, s.stderr)
+	}
+}
+
+func TestAnAddonUnderAPrefixServesBothKindsOfPaths(t *testing.T) {
+	env := environment{envAddonData: t.TempDir()}
+	if r := commandIn(t, env, "addon", "update"); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	s := startServer(t, env, "addon", "serve", "--base-url", "https://site.example/shop/")
+	if setup := s.said["setup_url"]; !strings.HasPrefix(setup, "https://site.example/shop/admincp/setup#") {
+		t.Errorf("the set-up link is %s", setup)
+	}
+	for _, path := range []string{"/api-addons/app/settings", "/shop/api-addons/app/settings", "/shop/admincp/setup", "/admincp/setup"} {
+		if status, body := fetch(t, s.said["addon_url"]+path); status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	_, page := fetch(t, s.said["addon_url"]+"/admincp/setup")
+	if strings.Contains(page, `href="/admincp`) || !strings.Contains(page, `"/shop/admincp/`) {
+		t.Errorf("links do not begin with the prefix: %s", page)
+	}
+}
+
+func TestTheAddonsMetricsHaveAListenerOfTheirOwn(t *testing.T) {
+	env := environment{envAddonData: t.TempDir()}
+	s := startServer(t, env, "addon", "serve", "--metrics", "127.0.0.1:0")
+	fetch(t, s.said["addon_url"]+"/healthz")
+	if status, body := fetch(t, s.said["metrics_url"]); status != http.StatusOK || !strings.Contains(body, `route="/healthz",status="200"} 1`) {
+		t.Errorf("metrics: %d %s", status, body)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit %d: %s", code, s.stderr)
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/spf13/cobra"
+)
+
+// addonUpdateFlags are the flags of addon update.
+type addonUpdateFlags struct{ plan, webToken bool }
+
+func newAddonUpdate(a *app) *cobra.Command {
+	var flags addonUpdateFlags
+	c := &cobra.Command{
+		Use: "update", Short: "Set the addon up, or bring it to this version, after a backup", Args: none,
+		Long: `Make or migrate the tables, register the settings, publish the defaults and make the first
+API key and secret, each where it is missing. Run it once after every new version; it can be
+run again at any time, also after it was interrupted.
+
+The first administrator is made as well where ` + envAdminEmail + ` and
+` + envAdminPassword + `_FILE are set.`,
+		Example: `  countersign addon update --plan
+  countersign addon update`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if flags.plan && flags.webToken {
+				return usage(c, "--plan and --web-token do different things; give one of them")
+			}
+			return a.withNewAddon(c, func(ctx context.Context, s *addon.Addon) error {
+				switch {
+				case flags.webToken:
+					return a.printWebToken(ctx, s)
+				case flags.plan:
+					return a.printUpdatePlan(ctx, s)
+				}
+				return a.updateAddon(ctx, s)
+			})
+		},
+	}
+	c.Flags().BoolVar(&flags.plan, "plan", false, "print what the update would do, and do nothing")
+	c.Flags().BoolVar(&flags.webToken, "web-token", false, "print a token for one update over the web, good for an hour")
+	return c
+}
+
+// webTokenJSON is a token for update.php as --json prints it.
+type webTokenJSON struct {
+	Token     string                `json:"token"`
+	ExpiresAt countersign.Timestamp `json:"expires_at"`
+}
+
+func (a *app) printWebToken(ctx context.Context, s *addon.Addon) error {
+	token, expires, err := s.NewWebToken(ctx, operator())
+	if err != nil {
+		return err
+	}
+	out := webTokenJSON{token, countersign.At(expires)}
+	if err := a.printCard(out, pair{"Token", token}, pair{"Good until", second(out.ExpiresAt)}); err != nil || a.json {
+		return err
+	}
+	a.say("\nIt runs the update once: curl -X POST -H 'X-Update-Token: TOKEN' SITE/api-addons/update.php")
+	return nil
+}
+
+func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
+	plan, err := s.Plan(ctx, operator())
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(plan)
+	}
+	return a.printPlan(plan)
+}
+
+// printPlan prints the steps of an update for people.
+func (a *app) printPlan(plan addon.Plan) error {
+	if plan.Nothing {
+		_, err := fmt.Fprintf(a.term.out, "Nothing to do (version %s).\n", safe(plan.Version))
+		return err
+	}
+	label := "Plan"
+	for _, step := range plan.Steps {
+		if _, err := fmt.Fprintf(a.term.out, "%-7s %s\n", label, safe(step.Text)); err != nil {
+			return err
+		}
+		label = ""
+	}
+	return nil
+}
+
+// updateJSON is what an update did, as --json prints it.
+type updateJSON struct {
+	addon.Plan
+	Backup *string `json:"backup"`
+	// Credential is the first pair, masked, when this update made it.
+	Credential    *credentialJSON `json:"credential"`
+	Administrator *string         `json:"administrator"`
+}
+
+func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
+	begun := a.now()
+	if !a.json {
+		plan, err := s.Plan(ctx, operator())
+		if err != nil {
+			return err
+		}
+		if err := a.printPlan(plan); err != nil {
+			return err
+		}
+	}
+	report, err := s.Update(ctx, operator(), func(step addon.Step) {
+		if !a.json {
+			fmt.Fprintf(a.term.out, "  %s %s\n", a.colour(a.term.out, green, "✓"), safe(step.Text))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	admin, err := a.firstAdministrator(ctx, s)
+	if err != nil {
+		return err
+	}
+	return a.printUpdated(ctx, s, report, admin, a.now().Sub(begun))
+}
+
+func (a *app) printUpdated(ctx context.Context, s *addon.Addon, report addon.UpdateReport, admin string, took time.Duration) error {
+	if a.json {
+		out := updateJSON{Plan: report.Plan}
+		if report.Backup != "" {
+			out.Backup = &report.Backup
+		}
+		if report.Created != nil {
+			created := jsonOfCredential(*report.Created)
+			out.Credential = &created
+		}
+		if admin != "" {
+			out.Administrator = &admin
+		}
+		return a.printJSON(out)
+	}
+	if report.Backup != "" {
+		a.say("The database as it was is in %s (without the key file).", safe(report.Backup))
+	}
+	if report.Created != nil {
+		a.say("The first API key and secret are there and active; they are shown by: countersign addon api reveal %d", report.Created.ID)
+	}
+	if admin != "" {
+		a.say("The administrator %s may sign in.", safe(admin))
+	}
+	if report.Nothing {
+		return nil
+	}
+	a.say("Done in %s. Next: %s", took.Round(10*time.Millisecond), a.afterUpdate(ctx, s))
+	return nil
+}
+
+// afterUpdate says what to do next.
+func (a *app) afterUpdate(ctx context.Context, s *addon.Addon) string {
+	if there, err := s.People().HasAdministrator(ctx); err == nil && !there {
+		return "countersign addon serve, and open the set-up link that it prints"
+	}
+	return "countersign addon serve, and open /api-addons/admin"
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// listeners are where a server listens, the only one on its data folder.
+type listeners struct {
+	app      *app
+	options  serverOptions
+	log      *slog.Logger
+	listener net.Listener
+	metrics  net.Listener // nil: off
+	unlock   func()
+}
+
+func (a *app) newListeners(o serverOptions) listeners {
+	return listeners{app: a, options: o, log: a.serverLog(o.log), unlock: func() {}}
+}
+
+// listen takes the addresses and locks the data folder. flag is the one that
+// names the address.
+func (l *listeners) listen(dir, flag string) error {
+	// The address is taken before the lock, whose owner names it; but a second
+	// server on one folder is told of the folder rather than of the address.
+	var listenErr error
+	addr := l.options.listen
+	if l.listener, listenErr = listen(addr, flag); listenErr == nil {
+		addr = l.listener.Addr().String()
+	}
+	unlock, err := lockFolder(dir, fmt.Sprintf("process %d on %s", os.Getpid(), addr))
+	if err != nil {
+		return err
+	}
+	l.unlock = unlock
+	if listenErr != nil {
+		return listenErr
+	}
+	if l.options.metrics != "" {
+		l.metrics, err = listen(l.options.metrics, "--metrics")
+	}
+	return err
+}
+
+// listen is web.Listen with errors that name the flag.
+func listen(addr, flag string) (net.Listener, error) {
+	ln, err := web.Listen(addr)
+	var ours *countersign.Error
+	switch {
+	case err == nil:
+		return ln, nil
+	case errors.As(err, &ours) && ours.Kind == countersign.KindConflict:
+		return nil, fail(exitConflict, ours.Code, fmt.Sprintf("%s is in use by another program; stop it, or choose another address with %s", addr, flag))
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fail(exitNotAllowed, "address_refused", fmt.Sprintf("this user may not listen on %s; choose a port above 1023 with %s", addr, flag))
+	}
+	return nil, fail(exitFailed, "address_unusable", fmt.Sprintf("%s can't be listened on (%v); choose another address with %s", addr, reason(err), flag))
+}
+
+// serverLog is the log of a server, on stderr.
+func (a *app) serverLog(mode web.LogMode) *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if a.quiet {
+		options.Level = slog.LevelWarn
+	}
+	if mode == web.LogJSON {
+		return slog.New(slog.NewJSONHandler(a.term.err, options))
+	}
+	return slog.New(slog.NewTextHandler(a.term.err, options))
+}
+
+// unlessDown is the error of a start, but nil for a PostgreSQL that is down: that
+// is waited for while the server runs.
+func (l *listeners) unlessDown(p place, err error) error {
+	if p.url != "" && isUnavailable(err) {
+		l.log.Warn("the database can't be used; every request is answered 503 until it can", "cause", err)
+		return nil
+	}
+	return err
+}
+
+// closeListeners gives back what listen took, once the database is closed; err is
+// what closing that said.
+func (l *listeners) closeListeners(err error) {
+	for _, ln := range []net.Listener{l.listener, l.metrics} {
+		if ln != nil {
+			_ = ln.Close() // closed already, after a run
+		}
+	}
+	if err != nil {
+		l.log.Warn("the database was not closed cleanly", "cause", err)
+	}
+	l.unlock()
+}
+
+// url is where the server can be reached from this machine.
+func (l *listeners) url() string { return urlOf(l.listener) }
+
+func (l *listeners) metricsURL() string {
+	if l.metrics == nil {
+		return ""
+	}
+	return urlOf(l.metrics) + "/metrics"
+}
+
+func urlOf(ln net.Listener) string {
+	addr := ln.Addr().(*net.TCPAddr).AddrPort()
+	host := addr.Addr().Unmap().String()
+	if addr.Addr().IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port()))
+}
+
+// newMetrics makes metrics and the handler that serves them.
+func newMetrics() (*web.Metrics, http.Handler) {
+	metrics := web.NewMetrics(readBuildInfo().Version)
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics.Handler())
+	return metrics, mux
+}
+
+// service is background work behind a handler.
+type service struct {
+	name string
+	run  func(context.Context) error
+}
+
+// serve answers requests until ctx ends. The background work and the logs outlive
+// the last request.
+func (l *listeners) serve(ctx context.Context, access *web.AccessLog, handler, metrics http.Handler, behind ...service) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+
+	work := &group{log: l.log, stop: stop}
+	for _, one := range behind {
+		work.start(one.name, func() error { return one.run(background) })
+	}
+	work.start("access log", func() error {
+		_ = access.Run(background) // an error log that can't be written has no place to say so
+		return nil
+	})
+	work.start("memory", func() error {
+		l.app.tuneMemory(background)
+		return nil
+	})
+	if l.metrics != nil {
+		work.start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, web.ServerOptions{Log: l.log}) })
+	}
+	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{Log: l.log})
+	end()
+	if err := work.wait(); err != nil {
+		return err
+	}
+	if served != nil {
+		return fail(exitFailed, "stopped_late", served.Error()+"; their clients have to ask again")
+	}
+	return nil
+}

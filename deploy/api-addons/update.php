@@ -1,0 +1,51 @@
+<?php
+// Runs the update of the addon from a terminal:
+//
+//     php api-addons/update.php
+//
+// It calls "countersign addon update" with the same arguments and passes the exit
+// code on. The program is the one that COUNTERSIGN_BIN names, or the one in PATH.
+// Over the web, /api-addons/update.php is served by "countersign addon serve".
+
+if (PHP_SAPI !== 'cli') {
+    http_response_code(403);
+    header('Content-Type: text/plain; charset=utf-8');
+    header('Cache-Control: no-store');
+    exit("This runs from a terminal only: countersign addon update\n");
+}
+
+/** The path of the program, or null where there is none. */
+function countersign_program(): ?string
+{
+    $named = getenv('COUNTERSIGN_BIN');
+    if ($named !== false && $named !== '') {
+        return is_file($named) && is_executable($named) ? $named : null;
+    }
+    foreach (explode(PATH_SEPARATOR, (string) getenv('PATH')) as $folder) {
+        foreach (['countersign', 'countersign.exe'] as $name) {
+            $path = ($folder === '' ? '.' : $folder) . DIRECTORY_SEPARATOR . $name;
+            if (is_file($path) && is_executable($path)) {
+                return $path;
+            }
+        }
+    }
+    return null;
+}
+
+$program = countersign_program();
+if ($program === null) {
+    fwrite(STDERR, "The program countersign was not found; put it into PATH, or name it in COUNTERSIGN_BIN.\n");
+    exit(127);
+}
+if (!function_exists('proc_open')) {
+    fwrite(STDERR, "This PHP may not start programs (disable_functions); run it yourself: $program addon update\n");
+    exit(126);
+}
+$arguments = array_slice($_SERVER['argv'] ?? [], 1);
+$process = proc_open(array_merge([$program, 'addon', 'update'], $arguments), [STDIN, STDOUT, STDERR], $pipes);
+if ($process === false) {
+    fwrite(STDERR, "$program could not be started.\n");
+    exit(126);
+}
+$code = proc_close($process);
+exit($code < 0 ? 1 : $code);
