@@ -65,8 +65,8 @@ func TestReadme(t *testing.T) {
 			r.compare(b.text)
 		}
 	}
-	if ran != 6 {
-		t.Errorf("ran %d shell blocks, want 6", ran)
+	if ran != 11 {
+		t.Errorf("ran %d shell blocks, want 11", ran)
 	}
 }
 
