@@ -195,3 +195,13 @@ func check(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// again opens the same addon once more, as another process would.
+func again(t testing.TB, at dbtest.DB) *addon.Addon {
+	t.Helper()
+	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Now: now})
+	check(t, err)
+	t.Cleanup(func() { check(t, a.Close()) })
+	check(t, a.Prepare(t.Context()))
+	return a
+}
