@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestReadsAreRevalidated(t *testing.T) {
@@ -145,5 +146,35 @@ func TestEachCodingHasItsOwnETag(t *testing.T) {
 	}
 	if code := get("gzip", plain).Code; code != http.StatusOK {
 		t.Errorf("status %d for the other form's tag, want 200", code)
+	}
+}
+
+func TestPublicAnswersMayBeKept(t *testing.T) {
+	plain, small := Form{[]byte(success), `"tag"`}, Form{[]byte("zipped"), `"tag-gzip"`}
+	tests := []struct {
+		name            string
+		answer          *Prepared
+		accept, none    string
+		status          int
+		body, tag, vary string
+	}{
+		{"without a compressed form", PreparePublic(plain, Form{}, time.Minute), "gzip", "", 200, success, `"tag"`, ""},
+		{"for who does not ask for it", PreparePublic(plain, small, time.Minute), "br", "", 200, success, `"tag"`, "Accept-Encoding"},
+		{"for who asks for it", PreparePublic(plain, small, time.Minute), "gzip", "", 200, "zipped", `"tag-gzip"`, "Accept-Encoding"},
+		{"for who has it", PreparePublic(plain, small, time.Minute), "gzip", `"tag-gzip"`, 304, "", `"tag-gzip"`, "Accept-Encoding"},
+		{"for who has the other form", PreparePublic(plain, small, time.Minute), "gzip", `"tag"`, 200, "zipped", `"tag-gzip"`, "Accept-Encoding"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := httptest.NewRequest("GET", "/", nil)
+			r.Header.Set("Accept-Encoding", tt.accept)
+			r.Header.Set("If-None-Match", tt.none)
+			w := httptest.NewRecorder()
+			NewEdge(Options{}).Wrap(tt.answer.Serve).ServeHTTP(w, r)
+			h := w.Header()
+			if w.Code != tt.status || w.Body.String() != tt.body || h.Get("ETag") != tt.tag || h.Get("Vary") != tt.vary || h.Get("Cache-Control") != "public, max-age=60" {
+				t.Errorf("%d %v %s", w.Code, h, w.Body)
+			}
+		})
 	}
 }

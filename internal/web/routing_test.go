@@ -1,7 +1,9 @@
 package web
 
 import (
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -100,4 +102,41 @@ func FuzzPath(f *testing.F) {
 			t.Errorf("%q: redirected to %q", path, w.Header().Get("Location"))
 		}
 	})
+}
+
+func TestOtherMuxesAreAskedForPathsThatTheFirstDoesNotKnow(t *testing.T) {
+	e := NewEdge(Options{})
+	says := func(text string) http.Handler {
+		return e.Wrap(func(w http.ResponseWriter, r *http.Request) error {
+			return OK(w, r, "data", text+" "+r.URL.Path)
+		})
+	}
+	first, second, third := http.NewServeMux(), http.NewServeMux(), http.NewServeMux()
+	first.Handle("GET /data", says("first"))
+	second.Handle("GET /data/{id}", says("second"))
+	second.Handle("GET /pages/", says("second"))
+	third.Handle("GET /pages", says("third"))
+	third.Handle("/any/", says("third"))
+	face := e.Handler(first, second, third)
+	for _, tt := range []struct {
+		name, method, target string
+		status               int
+		allow, contains      string
+	}{
+		{"the first knows it", "GET", "/data", 200, "", `"first /data"`},
+		{"the second knows it", "GET", "/data/7/", 200, "", `"second /data/7"`},
+		{"the second knows it with a slash: nobody is redirected", "GET", "/pages", 200, "", `"second /pages/"`},
+		{"the third knows it", "POST", "/any/thing", 200, "", `"third /any/thing"`},
+		{"a wrong method of the first is not asked about elsewhere", "POST", "/data", 405, "GET, HEAD, OPTIONS", "Method not allowed"},
+		{"a wrong method of the second", "POST", "/data/7", 405, "GET, HEAD, OPTIONS", "Method not allowed"},
+		{"nobody knows it", "GET", "/nothing", 404, "", "Not found"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			res := serveOne(t, face, tt.method, tt.target)
+			body := bodyOf(t, res)
+			if res.StatusCode != tt.status || res.Header.Get("Allow") != tt.allow || !strings.Contains(body, tt.contains) || res.Header.Get("Location") != "" {
+				t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
+			}
+		})
+	}
 }
