@@ -68,6 +68,14 @@ func (f *face) identified(w http.ResponseWriter, r *http.Request, body []byte) (
 	if !f.isPrivate(w, r) {
 		return people.Actor{}, errNotTLS
 	}
+	// A browser that was once given the pair sends it along with whatever another
+	// site makes it send.
+	if err := f.origins.Check(r); err != nil {
+		return people.Actor{}, &countersign.Error{
+			Kind: countersign.KindForbidden, Code: "cross_site", Cause: err,
+			Message: "This request came from another site, so nothing was done",
+		}
+	}
 	return f.addon.Basic(r.Context(), web.ClientAddr(w), key, secret)
 }
 

@@ -43,6 +43,7 @@ type face struct {
 	addon    *addon.Addon
 	openAPI  *web.Prepared
 	failures *web.Limiter
+	origins  *http.CrossOriginProtection
 	// served is made of what the addon published last.
 	served atomic.Pointer[served]
 }
@@ -50,7 +51,10 @@ type face struct {
 // New is the handler of the whole site: the paths of this face, and Options.Pages
 // for all others.
 func New(a *addon.Addon, o Options) http.Handler {
-	f := &face{Options: o, addon: a, openAPI: web.Prepare(openAPI), failures: web.NewLimiter(o.FailLimit, o.Now)}
+	f := &face{
+		Options: o, addon: a, openAPI: web.Prepare(openAPI), failures: web.NewLimiter(o.FailLimit, o.Now),
+		origins: http.NewCrossOriginProtection(),
+	}
 	edge := web.NewEdge(web.Options{
 		Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now, ErrorBody: errorBody,
 	})
