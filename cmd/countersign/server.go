@@ -59,7 +59,7 @@ func (s *server) run(ctx context.Context) error {
 // handlers are what the two listeners serve; the second is nil without one.
 func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler) {
 	o := api.Options{
-		BaseURL: s.options.baseURL, FailLimit: s.options.failLimit, TrustedProxies: s.options.proxies,
+		BaseURL: s.options.baseURL, Guard: web.NewGuard(s.options.failLimit, s.app.now), TrustedProxies: s.options.proxies,
 		Log: s.log, Access: access, Now: s.app.now,
 	}
 	if s.metrics != nil {

@@ -47,30 +47,15 @@ func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params,
 // authenticate finds the key and counts failures by address.
 func (f *face) authenticate(r *http.Request, w http.ResponseWriter, key string) (store.Access, error) {
 	if key == "" {
-		return store.Access{}, f.failed(w, &countersign.Error{
+		return store.Access{}, f.guard.Failed(w, &countersign.Error{
 			Kind: countersign.KindUnauthorized, Code: countersign.CodeKeyMissing, Message: countersign.MsgInvalidRequest,
 		})
 	}
 	access, err := f.store.Authenticate(r.Context(), key, web.ClientAddr(w))
 	if err != nil {
-		return store.Access{}, f.failed(w, public(err))
+		return store.Access{}, f.guard.Failed(w, public(err))
 	}
 	return access, nil
-}
-
-// failed counts a failed authentication or validation, and refuses an address
-// that has had too many.
-func (f *face) failed(w http.ResponseWriter, err error) error {
-	var ours *countersign.Error
-	if !errors.As(err, &ours) || (ours.Kind != countersign.KindUnauthorized && ours.Kind != countersign.KindNotFound) {
-		return err
-	}
-	addr := web.ClientAddr(w)
-	if !f.failures.Allowed(addr) {
-		return f.failures.Refuse(w, addr)
-	}
-	f.failures.Fail(addr)
-	return err
 }
 
 // withinQuota counts a success of a workspace that has a quota.

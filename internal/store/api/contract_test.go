@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
+	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -67,7 +68,7 @@ func background(t *testing.T, s *store.Store) {
 // newHandler is the face as a proxy on this machine reaches it.
 func newHandler(s *store.Store, failLimit int) http.Handler {
 	return api.New(s, api.Options{
-		FailLimit: failLimit, Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Guard: web.NewGuard(failLimit, now), Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	})
 }
 

@@ -2,17 +2,12 @@ package api
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
 )
-
-// codeLimit is how many licenses a purchase code may ask for in an hour, good or
-// not, and how many questions about it are answered.
-const codeLimit = 60
 
 // issueLicense answers POST /api/licenses. The purchase code is the credential.
 func (f *face) issueLicense(w http.ResponseWriter, r *http.Request) error {
@@ -39,7 +34,7 @@ func (f *face) moveLicense(w http.ResponseWriter, r *http.Request) error {
 
 func (f *face) answerLicense(w http.ResponseWriter, r *http.Request, l store.SignedLicense, err error) error {
 	if err != nil {
-		return f.failed(w, public(err))
+		return f.guard.Failed(w, public(err))
 	}
 	return web.OK(w, r, "data", countersign.License{License: l.Text, LicenseID: l.License.ID})
 }
@@ -64,7 +59,7 @@ func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	for i, to := range []*string{&q.Code, &q.ID, &q.Domain, &q.Item} {
 		*to, _ = p.Get(names[i])
 	}
-	if err := f.withinCodeLimit(w, "check", q.Code+" "+q.ID); err != nil {
+	if err := f.guard.TakeCode(w, "check", q.Code+" "+q.ID); err != nil {
 		return err
 	}
 	answer, err := f.store.CheckLicense(r.Context(), actor, q)
@@ -72,7 +67,7 @@ func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
 		return public(err)
 	}
 	if answer.Code == countersign.CheckNotFound {
-		if err := f.failed(w, notFound); err != notFound {
+		if err := f.guard.Failed(w, notFound); err != notFound {
 			return err
 		}
 	}
@@ -109,24 +104,7 @@ func (f *face) codeOf(w http.ResponseWriter, r *http.Request, names ...string) (
 		}
 	}
 	code, _ := p.Get("purchase_code")
-	return p, code, f.withinCodeLimit(w, "issue", code)
-}
-
-// codeUse is what a purchase code is counted for.
-type codeUse struct{ what, code string }
-
-// withinCodeLimit counts a request for a code, also for one that nobody sold: the
-// answer must not tell.
-func (f *face) withinCodeLimit(w http.ResponseWriter, what, code string) error {
-	const longest = 2 * 128
-	use := codeUse{what, strings.ToLower(strings.TrimSpace(code))}
-	if use.code == "" || len(code) > longest { // no code, which belongs to nobody
-		return nil
-	}
-	if f.codes.Take(use, f.codeLimit) {
-		return nil
-	}
-	return web.Refuse(w, countersign.CodeRateLimited, f.codeLimit, 0, f.codes.Retry(use))
+	return p, code, f.guard.TakeCode(w, "issue", code)
 }
 
 // listRevokedLicenses answers GET /api/licenses/revoked.

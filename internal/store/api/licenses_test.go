@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/store/api"
+	"github.com/countersign/countersign/internal/web"
 )
 
 // answered is what came back for a request about a license.
@@ -39,7 +40,8 @@ func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
 	for _, code := range []string{"license-fresh", "nobody-sold-this"} {
 		clock := today
 		s := openShop(t, dbtest.New(t, dbtest.SQLite))
-		limited := api.New(s, api.Options{FailLimit: 1_000_000, Now: func() time.Time { return clock }})
+		ticking := func() time.Time { return clock }
+		limited := api.New(s, api.Options{Guard: web.NewGuard(1_000_000, ticking), Now: ticking})
 		free := api.New(s, api.Options{Now: now})
 		form := func(code string) url.Values {
 			return url.Values{"purchase_code": {code}, "domain": {"shop.example"}}

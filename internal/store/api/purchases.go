@@ -18,7 +18,7 @@ func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 	code, _ := p.Get("purchase_code")
 	valid, err := f.store.ValidatePurchase(r.Context(), access.Actor, code)
 	if err != nil {
-		return f.failed(w, public(err))
+		return f.guard.Failed(w, public(err))
 	}
 	if err := f.withinQuota(w, access); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -15,9 +16,11 @@ type Options struct {
 	// BaseURL is the store's own address without a trailing slash; empty means
 	// the one by which a request came.
 	BaseURL string
-	// FailLimit is how many failed authentications and validations an address
-	// has a minute; 0 means no limit, neither for addresses nor for purchase codes.
-	FailLimit      int
+	// Guard holds back those who guess keys and codes; nil holds nobody back. The
+	// store's faces share one.
+	Guard *web.Guard
+	// Pages is asked for the paths that the face does not know; nil is none.
+	Pages          http.Handler
 	TrustedProxies []netip.Prefix
 	Log            *slog.Logger
 	Access         *web.AccessLog
@@ -27,29 +30,24 @@ type Options struct {
 
 // face answers requests by asking the store's rules.
 type face struct {
-	store    *store.Store
-	baseURL  string
-	openAPI  *web.Prepared
-	failures *web.Limiter
-	quotas   *web.Window[int64]
-	// codes counts what is asked for purchase codes in an hour, up to codeLimit; 0
-	// means no limit.
-	codes     *web.Window[codeUse]
-	codeLimit int
+	store   *store.Store
+	baseURL string
+	openAPI *web.Prepared
+	guard   *web.Guard
+	quotas  *web.Window[int64]
 }
 
 // New is the handler of all paths of the face.
 func New(s *store.Store, o Options) http.Handler {
 	f := &face{
 		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(openAPI),
-		failures: web.NewLimiter(o.FailLimit, o.Now), quotas: web.NewWindow[int64](o.Now),
-		codes: web.NewLongWindow[codeUse](time.Hour, o.Now),
-	}
-	if o.FailLimit > 0 {
-		f.codeLimit = codeLimit
+		guard: cmp.Or(o.Guard, web.NewGuard(0, o.Now)), quotas: web.NewWindow[int64](o.Now),
 	}
 	edge := web.NewEdge(web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now})
-	return edge.Handler(f.routes(edge))
+	if o.Pages == nil {
+		return edge.Handler(f.routes(edge))
+	}
+	return edge.Handler(f.routes(edge), o.Pages)
 }
 
 func (f *face) routes(edge *web.Edge) *http.ServeMux {
