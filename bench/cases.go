@@ -24,6 +24,9 @@ type benchCase struct {
 	revalidate bool
 	// file makes the floor serve the first answer's bytes from a file.
 	file bool
+	// warm is how many of the requests warmBy are asked once before anything counts.
+	warm   int
+	warmBy func(int) request
 }
 
 func validation(key, code string, status int, contains string) request {
@@ -55,9 +58,20 @@ func badKey(r *rand.Rand) request {
 	return validation(fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()), sample.BigCode(0), http.StatusUnauthorized, "Invalid request")
 }
 
-// zipf draws from the first 100,000 codes, as Zipf's law with exponent 1.01.
-func zipf(n int) func(*rand.Rand) request {
-	top := min(n, 100_000)
+// issue is a write: a license for a purchase. One for the same purchase and
+// domain once more would be none.
+func issue(r *rand.Rand, purchases int) request {
+	code := sample.BigCode(r.IntN(purchases))
+	form := "purchase_code=" + code + "&domain=d" + code[:8] + ".example"
+	return request{
+		bytes: fmt.Appendf(nil, "POST /api/licenses HTTP/1.1\r\nHost: localhost\r\n"+
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(form), form),
+		status: http.StatusOK, contains: []byte(`"license":"`),
+	}
+}
+
+// zipf draws from the first codes, as Zipf's law with exponent 1.01.
+func zipf(top int) func(*rand.Rand) request {
 	return func(r *rand.Rand) request {
 		// The inverse of the continuous law: close enough, and without state.
 		const s = 1.01
@@ -68,30 +82,15 @@ func zipf(n int) func(*rand.Rand) request {
 }
 
 func cases(s settings) []benchCase {
-	uniform := func(r *rand.Rand) request { return valid(r.IntN(s.purchases)) }
-	always := func(q request) func(*rand.Rand) request { return func(*rand.Rand) request { return q } }
-	all := []benchCase{
-		{name: "validation, Zipf over 100,000 codes", next: zipf(s.purchases)},
-		{name: "validation, uniform over all codes", next: uniform},
-		{name: "invalid codes", next: invalid},
-		{name: "bad keys", next: badKey},
-		{name: "mixed: 90 % good, 10 % bad", next: func(r *rand.Rand) request {
-			if r.IntN(10) == 0 {
-				return invalid(r)
-			}
-			return uniform(r)
-		}},
-		{name: "account/details", next: always(get("/api/account/details", sample.BigKey(), `"username":"warehouse"`))},
-		{name: "items/item", next: func(r *rand.Rand) request {
+	all := append(validations(s), benchCase{
+		name: "account/details", next: always(get("/api/account/details", sample.BigKey(), `"username":"warehouse"`)),
+	}, benchCase{
+		name: "items/item", next: func(r *rand.Rand) request {
 			id := sample.BigItem(r.IntN(s.items))
 			return get(fmt.Sprintf("/api/items/item?item_id=%d", id), sample.BigKey(), fmt.Sprintf(`"id":%d,`, id))
-		}},
-	}
-	for _, size := range listSizes {
-		q := get("/api/items/all", sample.SecretKey(listWorkspace(size)), `"items":[`)
-		all = append(all, benchCase{name: fmt.Sprintf("items/all, %d items", size), next: always(q), file: size == 10_000},
-			benchCase{name: fmt.Sprintf("items/all, %d items, 304", size), next: always(q), revalidate: true})
-	}
+		},
+	})
+	all = append(all, lists()...)
 	var wanted []benchCase
 	for _, c := range all {
 		if strings.Contains(c.name, s.only) {
@@ -99,6 +98,39 @@ func cases(s settings) []benchCase {
 		}
 	}
 	return wanted
+}
+
+func always(q request) func(*rand.Rand) request { return func(*rand.Rand) request { return q } }
+
+func validations(s settings) []benchCase {
+	hot := min(s.purchases, 100_000)
+	uniform := func(r *rand.Rand) request { return valid(r.IntN(s.purchases)) }
+	return []benchCase{
+		{name: "validation, warm, Zipf over 100,000 codes", next: zipf(hot), warm: hot, warmBy: valid},
+		{name: "validation, uniform over all codes", next: uniform},
+		{name: "validation, uniform, --cache 0", next: uniform, serve: []string{"--cache", "0"}},
+		{name: "invalid codes", next: invalid},
+		{name: "bad keys", next: badKey},
+		{name: "mixed: 90 % good, 9 % bad, 1 % writes", next: func(r *rand.Rand) request {
+			switch n := r.IntN(100); {
+			case n == 0:
+				return issue(r, s.purchases)
+			case n < 10:
+				return invalid(r)
+			}
+			return uniform(r)
+		}},
+	}
+}
+
+func lists() []benchCase {
+	var all []benchCase
+	for _, size := range listSizes {
+		q := get("/api/items/all", sample.SecretKey(listWorkspace(size)), `"items":[`)
+		all = append(all, benchCase{name: fmt.Sprintf("items/all, %d items", size), next: always(q), file: size == 10_000},
+			benchCase{name: fmt.Sprintf("items/all, %d items, 304", size), next: always(q), revalidate: true})
+	}
+	return all
 }
 
 // withETag makes requests that ask whether a tag is still good.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 )
@@ -22,17 +23,19 @@ type figures struct {
 	Anonymous int64         `json:"rss_anon_bytes"`
 }
 
-// comparison is one case, the store against the floor.
+// comparison is one case, the store against the floor or against a peer.
 type comparison struct {
 	Name  string  `json:"name"`
 	Store figures `json:"store"`
-	Floor figures `json:"floor"`
+	Other figures `json:"other"`
 	// Ratio is the median over pairs of turns of the store's processor time
-	// per request to the floor's.
+	// per request to the other's.
 	Ratio float64 `json:"ratio"`
+	// Log is the largest size of SQLite's write-ahead log, in bytes.
+	Log int64 `json:"wal_bytes,omitempty"`
 }
 
-// compare measures one case: store and floor in turn, after one turn each that
+// compare measures one case: store and other in turn, after one turn each that
 // does not count.
 func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 	store, err := s.serve(ctx, c.serve...)
@@ -43,33 +46,62 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 	if err := waitReady(ctx, store.address); err != nil {
 		return comparison{}, err
 	}
-	answer, err := s.firstAnswer(store.address, &c)
+	other, checked, err := s.other(ctx, store, &c)
 	if err != nil {
 		return comparison{}, err
 	}
-	floor, err := s.floor(ctx, answer)
-	if err != nil {
+	defer other.stop()
+	if err := warm(ctx, store.address, c); err != nil {
 		return comparison{}, err
 	}
-	defer floor.stop()
-	var stores, floors []figures
+	log := s.watchLog()
+	defer log.stop()
+	var stores, others []figures
 	var ratios []float64
 	for round := range s.settings.rounds + 1 {
 		a, err := s.turn(ctx, store, c, true)
 		if err != nil {
 			return comparison{}, err
 		}
-		b, err := s.turn(ctx, floor, c, false)
+		b, err := s.turn(ctx, other, c, checked)
 		if err != nil {
 			return comparison{}, err
 		}
 		if round > 0 {
-			stores, floors = append(stores, a), append(floors, b)
+			stores, others = append(stores, a), append(others, b)
 			ratios = append(ratios, float64(a.CPU)/float64(b.CPU))
 		}
 	}
 	slices.Sort(ratios)
-	return comparison{Name: c.name, Store: median(stores), Floor: median(floors), Ratio: ratios[len(ratios)/2]}, nil
+	return comparison{Name: c.name, Store: median(stores), Other: median(others), Ratio: ratios[len(ratios)/2], Log: log.stop()}, nil
+}
+
+// other is what the store is measured against: the peer whose answers are
+// checked like the store's, or the floor, which says one thing to everything.
+func (s *shop) other(ctx context.Context, store *process, c *benchCase) (other *process, checked bool, err error) {
+	if s.settings.peer != "" {
+		other, err = s.peer(ctx)
+		return other, true, err
+	}
+	answer, err := s.firstAnswer(store.address, c)
+	if err != nil {
+		return nil, false, err
+	}
+	other, err = s.floor(ctx, answer)
+	return other, false, err
+}
+
+// warm asks what is to be in memory, once.
+func warm(ctx context.Context, address string, c benchCase) error {
+	var next atomic.Int64
+	_, err := generate(ctx, address, 8, time.Minute, func(*rand.Rand) (request, bool) {
+		i := int(next.Add(1)) - 1
+		if i >= c.warm {
+			return request{}, false
+		}
+		return c.warmBy(i), true
+	}, true)
+	return err
 }
 
 // firstAnswer asks the store the case's first request: what the floor will say.
@@ -103,7 +135,7 @@ func (s *shop) turn(ctx context.Context, p *process, c benchCase, check bool) (f
 	if err != nil {
 		return figures{}, err
 	}
-	l, err := generate(ctx, p.address, s.settings.connections, s.settings.turn, c.next, check)
+	l, err := generate(ctx, p.address, s.settings.connections, s.settings.turn, func(r *rand.Rand) (request, bool) { return c.next(r), true }, check)
 	if err != nil {
 		return figures{}, err
 	}
@@ -137,13 +169,14 @@ func median(all []figures) figures {
 }
 
 func printTable(out io.Writer, r result) {
-	fmt.Fprintf(out, "%s, %d purchases, %s\n\n", r.Engine, r.Purchases, r.Machine)
+	fmt.Fprintf(out, "\n%s, %d purchases, %s, against %s\n\n", r.Engine, r.Purchases, r.Machine, r.Against)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "case\tCPU µs\tfloor µs\tratio\treq/s\tfloor req/s\tp50 ms\tp99 ms\tRssAnon MB\t")
+	fmt.Fprintln(w, "case\tCPU µs\tother µs\tratio\treq/s\tother req/s\tp50 ms\tp99 ms\tRssAnon MB\tWAL MB\t")
 	for _, c := range r.Cases {
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.2f\t%.0f\t%.0f\t%.2f\t%.2f\t%d\t\n", c.Name,
-			float64(c.Store.CPU.Nanoseconds())/1000, float64(c.Floor.CPU.Nanoseconds())/1000, c.Ratio,
-			c.Store.PerSecond, c.Floor.PerSecond, c.Store.P50.Seconds()*1000, c.Store.P99.Seconds()*1000, c.Store.Anonymous>>20)
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.2f\t%.0f\t%.0f\t%.2f\t%.2f\t%d\t%d\t\n", c.Name,
+			float64(c.Store.CPU.Nanoseconds())/1000, float64(c.Other.CPU.Nanoseconds())/1000, c.Ratio,
+			c.Store.PerSecond, c.Other.PerSecond, c.Store.P50.Seconds()*1000, c.Store.P99.Seconds()*1000, c.Store.Anonymous>>20, c.Log>>20)
 	}
 	_ = w.Flush()
+	fmt.Fprintf(out, "\nfrom the start of the process to the first right answer: %s\n", r.Start.Round(time.Millisecond))
 }

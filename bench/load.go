@@ -23,7 +23,7 @@ type request struct {
 	contains []byte
 }
 
-// load asks a server over n connections for a while. Every answer is checked.
+// load is what one turn came to.
 type load struct {
 	requests  int
 	elapsed   time.Duration
@@ -34,7 +34,9 @@ type load struct {
 // sampleEvery is how many requests share one measured latency.
 const sampleEvery = 16
 
-func generate(ctx context.Context, address string, n int, turn time.Duration, next func(*rand.Rand) request, check bool) (load, error) {
+// generate asks a server over n connections for a while, or until there is no
+// next request. With check every answer is held to what it must be.
+func generate(ctx context.Context, address string, n int, turn time.Duration, next func(*rand.Rand) (request, bool), check bool) (load, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return load{}, err
@@ -59,7 +61,7 @@ func generate(ctx context.Context, address string, n int, turn time.Duration, ne
 	return total, errors.Join(errs...)
 }
 
-func ask(ctx context.Context, host string, random *rand.Rand, next func(*rand.Rand) request, check bool) (load, error) {
+func ask(ctx context.Context, host string, random *rand.Rand, next func(*rand.Rand) (request, bool), check bool) (load, error) {
 	var l load
 	conn, err := net.Dial("tcp", host)
 	if err != nil {
@@ -69,7 +71,10 @@ func ask(ctx context.Context, host string, random *rand.Rand, next func(*rand.Ra
 	answers := bufio.NewReaderSize(conn, 64<<10)
 	var body []byte
 	for ctx.Err() == nil {
-		r := next(random)
+		r, more := next(random)
+		if !more {
+			break
+		}
 		began := time.Now()
 		if _, err := conn.Write(r.bytes); err != nil {
 			return l, err

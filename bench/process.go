@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,10 +23,10 @@ type process struct {
 }
 
 // start runs a command whose first line on stdout is read by address.
-func start(ctx context.Context, address func(line string) (string, error), stdin io.Reader, name string, args ...string) (*process, error) {
+func start(ctx context.Context, address func(line string) (string, error), stdin io.Reader, log *os.File, name string, args ...string) (*process, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.Stdin, c.Stderr = stdin, os.Stderr
+	c.Stdin, c.Stderr = stdin, log
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -54,20 +56,47 @@ func (p *process) stop() {
 // clockTick is the unit of times in /proc: 100 a second on Linux, everywhere.
 const clockTick = 10 * time.Millisecond
 
-// cpu is the processor time, user and system, that the process has used.
+// cpu is the processor time, user and system, that the process and what it
+// started have used.
 func (p *process) cpu() (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return 0, err
 	}
-	// The name in parentheses may hold spaces; after it, field 14 is number 11.
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	times, parents := map[int]time.Duration{}, map[int]int{}
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		pid, parent, used, err := parseStat(string(text))
+		if err != nil {
+			return 0, err
+		}
+		times[pid], parents[pid] = used, parent
+	}
+	var total time.Duration
+	for pid, used := range times {
+		for at := pid; at != 0; at = parents[at] {
+			if at == p.command.Process.Pid {
+				total += used
+				break
+			}
+		}
+	}
+	return total, nil
+}
+
+// parseStat reads a line of /proc/PID/stat.
+func parseStat(text string) (pid, parent int, used time.Duration, err error) {
+	// The name in parentheses may hold spaces; after it, field 4 is number 1.
+	name := strings.LastIndexByte(text, ')')
+	fields := strings.Fields(text[name+1:])
 	user, err1 := strconv.ParseInt(fields[11], 10, 64)
 	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	if err1 != nil || err2 != nil {
-		return 0, fmt.Errorf("/proc: %q", text)
-	}
-	return time.Duration(user+system) * clockTick, nil
+	parent, err3 := strconv.Atoi(fields[1])
+	pid, err4 := strconv.Atoi(strings.Fields(text)[0])
+	return pid, parent, time.Duration(user+system) * clockTick, errors.Join(err1, err2, err3, err4)
 }
 
 // anonymous is the process's anonymous memory in bytes: what it holds itself,

@@ -57,16 +57,18 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 	if err := os.MkdirAll(s.data, 0o700); err != nil {
 		return nil, err
 	}
-	lines := filepath.Join(s.data, "lines.jsonl")
+	lines := s.lines()
 	if err := writeLines(lines, set); err != nil {
 		return nil, err
 	}
-	defer os.Remove(lines)
 	if err := s.command(ctx, "store", "import", "--quiet", lines); err != nil {
 		return nil, err
 	}
 	return s, os.WriteFile(filled, nil, 0o600)
 }
+
+// lines is the path of the shop as import lines; a peer is filled from it, too.
+func (s *shop) lines() string { return filepath.Join(s.data, "lines.jsonl") }
 
 func writeLines(path string, set settings) error {
 	f, err := os.Create(path)
@@ -111,13 +113,24 @@ func (s *shop) command(ctx context.Context, args ...string) error {
 func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 	args := append([]string{"store", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--fail-limit", "0"}, s.flags()...)
 	args = append(append(args, strings.Fields(s.settings.serveFlags)...), more...)
+	log, err := os.Create(filepath.Join(s.settings.out, "serve.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
 	return start(ctx, func(line string) (string, error) {
 		var said struct {
 			URL string `json:"store_url"`
 		}
 		err := json.Unmarshal([]byte(line), &said)
 		return said.URL, err
-	}, nil, s.binary, args...)
+	}, nil, log, s.binary, args...)
+}
+
+// peer starts the server of another make; see peers/README.md.
+func (s *shop) peer(ctx context.Context) (*process, error) {
+	command := append(strings.Fields(s.settings.peer), s.settings.out, s.lines())
+	return start(ctx, func(line string) (string, error) { return line, nil }, nil, os.Stderr, command[0], command[1:]...)
 }
 
 // floor starts the bare server that answers what the store answers to a request.
@@ -130,7 +143,7 @@ func (s *shop) floor(ctx context.Context, a floorAnswer) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, func(line string) (string, error) { return line, nil }, bytes.NewReader(text), self, "floor")
+	return start(ctx, func(line string) (string, error) { return line, nil }, bytes.NewReader(text), os.Stderr, self, "floor")
 }
 
 // answerOf asks the store one request and returns the whole answer.
