@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -24,9 +25,6 @@ var ErrOpen = errors.New("seal: these bytes were not sealed with this key file")
 
 // keySize is the length of the secret in a key file, in bytes.
 const keySize = 32
-
-// DigestSize is the length of a purchase code's digest, in bytes.
-const DigestSize = 16
 
 // Box seals and opens under one key file. It may be used by many goroutines.
 type Box struct {
@@ -80,15 +78,27 @@ func (b *Box) Open(purpose string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// CodeDigest is the keyed digest by which a purchase code is found. The caller
-// folds the code first.
-func (b *Box) CodeDigest(folded string) [DigestSize]byte {
+// CodeDigest is the keyed digest by which a purchase code is found: 63 bits, not
+// negative. The caller folds the code first.
+func (b *Box) CodeDigest(folded string) int64 {
+	sum := b.codeSum(folded)
+	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)
+}
+
+// CodeName is the keyed digest that stands for a purchase code where strangers
+// read it: 128 bits in hex digits. The caller folds the code first.
+func (b *Box) CodeName(folded string) string {
+	sum := b.codeSum(folded)
+	return hex.EncodeToString(sum[:16])
+}
+
+func (b *Box) codeSum(folded string) (sum [sha256.Size]byte) {
 	mac := b.macs.Get().(hash.Hash)
 	defer b.macs.Put(mac)
 	mac.Reset()
 	mac.Write([]byte(folded))
-	var sum [sha256.Size]byte
-	return [DigestSize]byte(mac.Sum(sum[:0])[:DigestSize])
+	mac.Sum(sum[:0])
+	return sum
 }
 
 // Check is the value that a database keeps to recognise its key file. It tells

@@ -30,14 +30,6 @@ func (db *DB) Bulk(table string, columns ...string) *Bulk {
 	return &Bulk{db: db, table: table, columns: columns}
 }
 
-// BlobType is the engine's name for a column of bytes, for temporary tables.
-func (db *DB) BlobType() string {
-	if db.engine == Postgres {
-		return "bytea"
-	}
-	return "blob"
-}
-
 // Add appends one row, its values in the order of the columns.
 func (b *Bulk) Add(ctx context.Context, values ...any) error {
 	if b.db.engine == SQLite {

@@ -45,7 +45,7 @@ func TestBulkKeepsEveryKindOfValue(t *testing.T) {
 		var got []bulkRow
 		err := db.Session(t.Context(), func(session *DB) (err error) {
 			exec(t, session, `CREATE TEMPORARY TABLE stage (line integer PRIMARY KEY, big bigint, words text, yes boolean,
-				bytes `+db.BlobType()+`, at text, list text)`)
+				bytes `+map[Engine]string{SQLite: "blob", Postgres: "bytea"}[db.engine]+`, at text, list text)`)
 			bulk := session.Bulk("stage", "line", "big", "words", "yes", "bytes", "at", "list")
 			for _, r := range want {
 				if err := bulk.Add(t.Context(), r.Line, orNull(r.Big), orNull(r.Text), orNull(r.Yes), bytesOrNull(r.Bytes),

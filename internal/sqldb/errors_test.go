@@ -69,7 +69,7 @@ func TestNoRowIsErrNotFound(t *testing.T) {
 			t.Errorf("One: %v, want ErrNotFound", err)
 		}
 		var id int64
-		if err := db.Lookup(`SELECT id FROM notes WHERE `+anyBlob+` AND id = $2`).Row(t.Context(), []byte{1}, 1, &id); !errors.Is(err, ErrNotFound) {
+		if err := db.Lookup(`SELECT id FROM notes WHERE `+anyNumber+` AND id = $2`).Row(t.Context(), 1, 1, &id); !errors.Is(err, ErrNotFound) {
 			t.Errorf("Lookup: %v, want ErrNotFound", err)
 		}
 	})
@@ -287,7 +287,7 @@ func TestServerThatStopsAnswering(t *testing.T) {
 		},
 		"a look-up": func(db *DB) error {
 			var n int64
-			return db.Lookup(`SELECT count(*) FROM notes WHERE `+anyBlob+` AND id >= $2`).Row(t.Context(), []byte{1}, 0, &n)
+			return db.Lookup(`SELECT count(*) FROM notes WHERE `+anyNumber+` AND id >= $2`).Row(t.Context(), 1, 0, &n)
 		},
 		"a sign of life": func(db *DB) error { return db.Ping(t.Context()) },
 	}

@@ -24,13 +24,13 @@ func (db *DB) Lookup(query string) *Lookup {
 	return l
 }
 
-// Row reads the row with a blob and a number as arguments into dest, pointers to
+// Row reads the row with two numbers as arguments into dest, pointers to
 // string, int64, bool and [Time]; [ErrNotFound] when there is none.
-func (l *Lookup) Row(ctx context.Context, blob []byte, number int64, dest ...any) error {
+func (l *Lookup) Row(ctx context.Context, a, b int64, dest ...any) error {
 	if l.readers != nil {
-		return l.db.wrap(l.readers.row(ctx, blob, number, dest))
+		return l.db.wrap(l.readers.row(ctx, a, b, dest))
 	}
 	return l.db.wrap(l.db.asking(ctx, func(ctx context.Context, on runner) error {
-		return on.QueryRowContext(ctx, l.query, blob, number).Scan(dest...)
+		return on.QueryRowContext(ctx, l.query, a, b).Scan(dest...)
 	}))
 }

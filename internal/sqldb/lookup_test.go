@@ -9,20 +9,20 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
-// anyBlob makes use of a look-up's first argument.
-const anyBlob = `CAST($1 AS bytea) IS NOT NULL`
+// anyNumber makes use of a look-up's first argument.
+const anyNumber = `CAST($1 AS bigint) IS NOT NULL`
 
 func TestLookupServesManyAtOnce(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		exec(t, db, `INSERT INTO notes (id, text) VALUES (1, 'one'), (2, 'two')`)
-		lookup := db.Lookup(`SELECT text FROM notes WHERE ` + anyBlob + ` AND id = $2`)
+		lookup := db.Lookup(`SELECT text FROM notes WHERE ` + anyNumber + ` AND id = $2`)
 		var work sync.WaitGroup
 		for i := range 50 {
 			work.Go(func() {
 				var got string
 				id, want := int64(1+i%2), []string{"one", "two"}[i%2]
-				if err := lookup.Row(t.Context(), []byte{1}, id, &got); err != nil || got != want {
+				if err := lookup.Row(t.Context(), 1, id, &got); err != nil || got != want {
 					t.Errorf("row %d is %q, %v", id, got, err)
 				}
 			})
@@ -35,10 +35,10 @@ func TestLookupSeesWhatOthersCommitted(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
-		lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyBlob + ` AND id >= $2`)
+		lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyNumber + ` AND id >= $2`)
 		for want := range int64(3) {
 			var got int64
-			if err := lookup.Row(t.Context(), []byte{1}, 0, &got); err != nil || got != want {
+			if err := lookup.Row(t.Context(), 1, 0, &got); err != nil || got != want {
 				t.Errorf("%d notes, %v; want %d", got, err, want)
 			}
 			if err := other.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, want) }); err != nil {
@@ -53,18 +53,18 @@ func TestLookupOutlivesItsConnections(t *testing.T) {
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)
 	db := open(t, Options{URL: proxy.URL})
-	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyBlob + ` AND id >= $2`)
+	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyNumber + ` AND id >= $2`)
 	var n int64
 	proxy.Cut()
-	wantUnavailable(t, lookup.Row(t.Context(), []byte{1}, 0, &n)) // down at its first use
+	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down at its first use
 	proxy.Restore()
-	if err := lookup.Row(t.Context(), []byte{1}, 0, &n); err != nil {
+	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 		t.Fatal(err)
 	}
 	proxy.Cut()
-	wantUnavailable(t, lookup.Row(t.Context(), []byte{1}, 0, &n)) // down later
+	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down later
 	proxy.Restore()
-	if err := lookup.Row(t.Context(), []byte{1}, 0, &n); err != nil {
+	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 		t.Error(err)
 	}
 }
@@ -91,10 +91,10 @@ func TestLookupHoldsNothingOlderThanTheLastCommit(t *testing.T) {
 	db := migrated(t, at)
 	other := open(t, optionsOf(at, twoSteps()))
 	told := follow(t, db)
-	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyBlob + ` AND id >= $2`)
+	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyNumber + ` AND id >= $2`)
 	count := func() (n int64) {
 		t.Helper()
-		if err := lookup.Row(t.Context(), []byte{1}, 0, &n); err != nil {
+		if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -135,11 +135,11 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
 	db := migrated(t, at)
 	other := open(t, optionsOf(at, twoSteps()))
-	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyBlob + ` AND id >= $2`)
+	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyNumber + ` AND id >= $2`)
 	everyReader := func() (n int64) {
 		t.Helper()
 		for range cap(lookup.readers.idle) {
-			if err := lookup.Row(t.Context(), []byte{1}, 0, &n); err != nil {
+			if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -181,13 +181,13 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 func TestLookupsLetTheLogBeReset(t *testing.T) {
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))
 	db.snapshots.follow(true)
-	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyBlob + ` AND id >= $2`)
+	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyNumber + ` AND id >= $2`)
 	work := func(from, to int64) {
 		t.Helper()
 		for id := from; id < to; id++ {
 			var n int64
 			for range cap(lookup.readers.idle) {
-				if err := lookup.Row(t.Context(), []byte{1}, 0, &n); err != nil {
+				if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -41,7 +41,7 @@ func newReaders(s *shared, query string) *readers {
 }
 
 // row runs the look-up on an idle reader.
-func (r *readers) row(ctx context.Context, blob []byte, number int64, dest []any) error {
+func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
 	var one *reader
 	select {
 	case one = <-r.idle:
@@ -59,7 +59,7 @@ func (r *readers) row(ctx context.Context, blob []byte, number int64, dest []any
 			return err
 		}
 	}
-	err := r.read(one, blob, number, dest)
+	err := r.read(one, a, b, dest)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		// Whatever is wrong with it, the next look-up starts anew.
 		_ = one.conn.Close()
@@ -69,13 +69,13 @@ func (r *readers) row(ctx context.Context, blob []byte, number int64, dest []any
 	return err
 }
 
-func (r *readers) read(one *reader, blob []byte, number int64, dest []any) error {
+func (r *readers) read(one *reader, a, b int64, dest []any) error {
 	if err := r.renew(one); err != nil {
 		return err
 	}
 	q := one.query
-	q.BindBytes(1, blob)
-	q.BindInt64(2, number)
+	q.BindInt64(1, a)
+	q.BindInt64(2, b)
 	found, err := q.Step()
 	if err == nil && found {
 		err = scanColumns(q, dest)

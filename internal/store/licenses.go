@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"sync"
 	"time"
@@ -103,7 +102,7 @@ func (s *Store) signLicense(ctx context.Context, issuer string, l License) (Sign
 	}
 	said := license.License{
 		ID: l.ID, Issuer: s.issuer(issuer, keys), IssuedAt: l.IssuedAt.Time, NotBefore: l.IssuedAt.Add(-clockSlack),
-		ItemID: l.ItemID, ItemName: l.ItemName, LicenseType: l.Purchase.License, Purchase: hex.EncodeToString(l.License.Digest[:]),
+		ItemID: l.ItemID, ItemName: l.ItemName, LicenseType: l.Purchase.License, Purchase: s.box.Load().CodeName(foldCode(l.Code)),
 		Domain: l.Domain, Domains: licenseNames(l.License, l.Licensing),
 	}
 	if l.Support {

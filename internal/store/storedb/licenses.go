@@ -63,33 +63,29 @@ const (
 
 // licenseScan is where the columns of a license go.
 type licenseScan struct {
-	digest        []byte
 	issued, ended sqldb.Time
 }
 
 func (s *licenseScan) into(l *License) []any {
-	return []any{&l.ID, &s.digest, &l.Domain, &l.Wildcard, &l.Free, &s.issued, &l.Ended, &s.ended}
+	return []any{&l.ID, &l.Digest, &l.Domain, &l.Wildcard, &l.Free, &s.issued, &l.Ended, &s.ended}
 }
 
 func (s *licenseScan) finish(l *License) {
-	copy(l.Digest[:], s.digest)
 	l.IssuedAt, l.EndedAt = countersign.At(s.issued.Time), countersign.At(s.ended.Time)
 }
 
 // licenseeScan is where the columns of a licensee go.
 type licenseeScan struct {
-	digest               []byte
 	until, sold, stateAt sqldb.Time
 	licensing            sqldb.JSON[Licensing]
 }
 
 func (s *licenseeScan) into(e *Licensee) []any {
-	return []any{&s.digest, &e.Code, &e.WorkspaceID, &e.ItemID, &e.Purchase.License, &s.until, &s.sold, &e.State, &s.stateAt,
+	return []any{&e.Digest, &e.Code, &e.WorkspaceID, &e.ItemID, &e.Purchase.License, &s.until, &s.sold, &e.State, &s.stateAt,
 		&e.Workspace, &e.ItemName, &e.Support, &s.licensing}
 }
 
 func (s *licenseeScan) finish(e *Licensee) {
-	copy(e.Digest[:], s.digest)
 	e.SupportedUntil, e.SoldAt, e.StateAt = countersign.At(s.until.Time), countersign.At(s.sold.Time), countersign.At(s.stateAt.Time)
 	e.Licensing = s.licensing.V
 }
@@ -124,13 +120,13 @@ func scanLicensed(r sqldb.Row) (Licensed, error) {
 // what its item says about licenses.
 func (d *DB) Licensee(ctx context.Context, digest Digest) (Licensee, error) {
 	return sqldb.One(ctx, d.Queries, scanLicensee, `SELECT `+licenseeColumns+` FROM `+licenseeTables+`
-		WHERE p.code_digest = $1`, digest[:])
+		WHERE p.code_digest = $1`, digest)
 }
 
 // LockLicensee is Licensee, and makes others who would change the purchase or
 // its licenses wait until the transaction ends.
 func (d *DB) LockLicensee(ctx context.Context, digest Digest) (Licensee, error) {
-	if _, err := d.Exec(ctx, `UPDATE purchases SET code = code WHERE code_digest = $1`, digest[:]); err != nil {
+	if _, err := d.Exec(ctx, `UPDATE purchases SET code = code WHERE code_digest = $1`, digest); err != nil {
 		return Licensee{}, err
 	}
 	return d.Licensee(ctx, digest)
@@ -140,7 +136,7 @@ func (d *DB) LockLicensee(ctx context.Context, digest Digest) (Licensee, error) 
 // that have ended too.
 func (d *DB) LicensesOf(ctx context.Context, digest Digest) ([]License, error) {
 	return sqldb.List(ctx, d.Queries, scanLicense, `SELECT `+licenseColumns+` FROM licenses l
-		WHERE l.code_digest = $1 ORDER BY l.issued_at, l.id`, digest[:])
+		WHERE l.code_digest = $1 ORDER BY l.issued_at, l.id`, digest)
 }
 
 // License reads one by its id.
@@ -167,7 +163,7 @@ func (d *DB) Licenses(ctx context.Context, f LicenseFilter, fn func(Licensed) er
 	one := ""
 	if f.Purchase != nil {
 		one = ` AND l.code_digest = $4`
-		args = append(args, f.Purchase[:])
+		args = append(args, *f.Purchase)
 	}
 	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
 		l, err := scanLicensed(r)
@@ -200,7 +196,7 @@ func (d *DB) AddLicense(ctx context.Context, l License, limit int) (added bool, 
 		SELECT CAST($1 AS text), p.code_digest, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
 		FROM purchases p WHERE p.code_digest = $2
 			AND (SELECT count(*) FROM licenses l WHERE l.code_digest = $2 AND l.ended = '' AND l.free = CAST($4 AS boolean)) < $6`,
-		l.ID, l.Digest[:], l.Domain, l.Free, column(l.IssuedAt), limit, l.Wildcard)
+		l.ID, l.Digest, l.Domain, l.Free, column(l.IssuedAt), limit, l.Wildcard)
 	return n == 1, err
 }
 

@@ -8,7 +8,7 @@ import (
 
 // AddLicense stages the license of a line.
 func (s *Stage) AddLicense(ctx context.Context, line int, l License) error {
-	return s.licenses.Add(ctx, line, l.ID, l.Digest[:], l.Domain, l.Wildcard, l.Free, column(l.IssuedAt), string(l.Ended), column(l.EndedAt))
+	return s.licenses.Add(ctx, line, l.ID, l.Digest, l.Domain, l.Wildcard, l.Free, column(l.IssuedAt), string(l.Ended), column(l.EndedAt))
 }
 
 // LicenseClash is a staged license that can't be written, and why.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -22,8 +21,8 @@ const (
 	StateRevoked     State = "revoked"
 )
 
-// Digest is the keyed digest of a folded purchase code.
-type Digest = [seal.DigestSize]byte
+// Digest is the keyed digest of a folded purchase code. It is never negative.
+type Digest = int64
 
 // Purchase is a sale of an item.
 type Purchase struct {
@@ -56,7 +55,7 @@ const selectValidation = `SELECT code, item_id, license, price, currency, suppor
 func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Purchase, error) {
 	p := Purchase{Digest: digest, WorkspaceID: workspace}
 	var until, sold sqldb.Time
-	err := d.purchase.Row(ctx, digest[:], workspace, &p.Code, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency,
+	err := d.purchase.Row(ctx, digest, workspace, &p.Code, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency,
 		&until, &p.Downloaded, &sold, (*string)(&p.State))
 	p.SupportedUntil, p.SoldAt = countersign.At(until.Time), countersign.At(sold.Time)
 	return p, err
@@ -64,24 +63,22 @@ func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Purc
 
 func scanPurchase(r sqldb.Row) (Purchase, error) {
 	var p Purchase
-	var digest []byte
 	var until, sold, stateAt sqldb.Time
-	err := r.Scan(&digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, &until,
+	err := r.Scan(&p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, &until,
 		&p.Downloaded, &sold, &p.State, &stateAt, &p.BuyerName, &p.BuyerEmail)
-	copy(p.Digest[:], digest)
 	p.SupportedUntil, p.SoldAt, p.StateAt = countersign.At(until.Time), countersign.At(sold.Time), countersign.At(stateAt.Time)
 	return p, err
 }
 
 // PurchaseByDigest finds a purchase of any workspace, for the operator.
 func (d *DB) PurchaseByDigest(ctx context.Context, digest Digest) (Purchase, error) {
-	return sqldb.One(ctx, d.Queries, scanPurchase, `SELECT `+purchaseColumns+` FROM purchases WHERE code_digest = $1`, digest[:])
+	return sqldb.One(ctx, d.Queries, scanPurchase, `SELECT `+purchaseColumns+` FROM purchases WHERE code_digest = $1`, digest)
 }
 
 // LockPurchase finds a purchase and makes others who would change it wait until
 // the transaction ends.
 func (d *DB) LockPurchase(ctx context.Context, digest Digest) (Purchase, error) {
-	if _, err := d.Exec(ctx, `UPDATE purchases SET code = code WHERE code_digest = $1`, digest[:]); err != nil {
+	if _, err := d.Exec(ctx, `UPDATE purchases SET code = code WHERE code_digest = $1`, digest); err != nil {
 		return Purchase{}, err
 	}
 	return d.PurchaseByDigest(ctx, digest)
@@ -131,7 +128,7 @@ func (d *DB) AddPurchase(ctx context.Context, p Purchase) error {
 
 func purchaseArgs(p Purchase) []any {
 	return []any{
-		p.Digest[:], p.Code, p.WorkspaceID, p.ItemID, p.License, int64(p.Price), p.Currency, column(p.SupportedUntil),
+		p.Digest, p.Code, p.WorkspaceID, p.ItemID, p.License, int64(p.Price), p.Currency, column(p.SupportedUntil),
 		p.Downloaded, column(p.SoldAt), string(p.State), column(p.StateAt), p.BuyerName, p.BuyerEmail,
 	}
 }
@@ -144,7 +141,7 @@ func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at c
 	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE code_digest = $3`, string(state), column(at), p.Digest[:])
+	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE code_digest = $3`, string(state), column(at), p.Digest)
 	return err
 }
 

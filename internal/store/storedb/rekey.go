@@ -21,11 +21,10 @@ const (
 // It runs in the transaction of a session: the new digests are staged first, so
 // that none meets an old one.
 func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest) error {
-	blob := d.DB.DB().BlobType()
-	if _, err := d.Exec(ctx, `CREATE TEMPORARY TABLE rekeyed (code_digest `+blob+` PRIMARY KEY, fresh `+blob+`)`); err != nil {
+	if _, err := d.Exec(ctx, `CREATE TEMPORARY TABLE rekeyed (code_digest bigint PRIMARY KEY, fresh bigint)`); err != nil {
 		return err
 	}
-	after := []byte{}
+	after := Digest(-1)
 	for {
 		page, err := sqldb.List(ctx, d.Queries, scanCode, `SELECT code_digest, code FROM purchases
 			WHERE code_digest > $1 ORDER BY code_digest LIMIT $2`, after, rekeyPage)
@@ -63,16 +62,15 @@ func (d *DB) stageDigests(ctx context.Context, codes []codeRow, digest func(code
 		if i > 0 {
 			query.WriteByte(',')
 		}
-		fresh := digest(c.code)
 		fmt.Fprintf(&query, "($%d,$%d)", 2*i+1, 2*i+2)
-		args = append(args, c.digest, fresh[:])
+		args = append(args, c.digest, digest(c.code))
 	}
 	_, err := d.Exec(ctx, query.String(), args...)
 	return err
 }
 
 type codeRow struct {
-	digest []byte
+	digest Digest
 	code   string
 }
 

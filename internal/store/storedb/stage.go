@@ -21,10 +21,10 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 		`CREATE TEMPORARY TABLE stage_items (line integer PRIMARY KEY, id bigint, workspace text, kind text,
 			support boolean, name text, description text, category text, sub_category text, options text, version text,
 			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text, licensing text)`,
-		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, code_digest ` + d.DB.DB().BlobType() + `, code text,
+		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, code_digest bigint, code text,
 			item_id bigint, license text, price bigint, currency text, supported_until text, downloaded boolean,
 			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
-		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest ` + d.DB.DB().BlobType() + `,
+		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest bigint,
 			domain text, wildcard boolean, free boolean, issued_at text, ended text, ended_at text)`,
 	} {
 		if _, err := d.Exec(ctx, table); err != nil {
@@ -56,7 +56,7 @@ func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item,
 
 // AddPurchase stages the purchase of a line.
 func (s *Stage) AddPurchase(ctx context.Context, line int, p Purchase) error {
-	return s.purchases.Add(ctx, line, p.Digest[:], p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
+	return s.purchases.Add(ctx, line, p.Digest, p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
 		column(p.SupportedUntil), p.Downloaded, column(p.SoldAt), string(p.State), column(p.StateAt), p.BuyerName, p.BuyerEmail)
 }
 
@@ -140,7 +140,9 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Move
 			s.downloaded, s.sold_at, s.state, s.state_at, s.buyer_name, s.buyer_email
 		FROM stage_purchases s JOIN items i ON i.id = s.item_id WHERE `+last+` ORDER BY s.code_digest
 		ON CONFLICT (code_digest) DO UPDATE SET
-			workspace_id = CASE WHEN purchases.workspace_id = excluded.workspace_id THEN purchases.workspace_id END, code = excluded.code, item_id = excluded.item_id, license = excluded.license,
+			workspace_id = CASE WHEN purchases.workspace_id = excluded.workspace_id AND lower(purchases.code) = lower(excluded.code)
+				THEN purchases.workspace_id END,
+			code = excluded.code, item_id = excluded.item_id, license = excluded.license,
 			price = excluded.price, currency = excluded.currency, supported_until = excluded.supported_until,
 			downloaded = excluded.downloaded, sold_at = excluded.sold_at, state = excluded.state, state_at = `+stateAt+`,
 			buyer_name = excluded.buyer_name, buyer_email = excluded.buyer_email
@@ -170,18 +172,18 @@ func (d *DB) move(ctx context.Context, all, fresh, insert string, args ...any) (
 }
 
 // StageClashes lists the lines of staged purchases whose code belongs to another
-// workspace: in the store or, where the store has it not, in the first line that
-// has it. Items must have been moved.
+// workspace, or whose digest to another code: in the store or, where the store
+// has it not, in the first line that has it. Items must have been moved.
 func (d *DB) StageClashes(ctx context.Context) ([]int, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `
 		SELECT s.line FROM stage_purchases s JOIN items i ON i.id = s.item_id
 			JOIN purchases p ON p.code_digest = s.code_digest
-			WHERE p.workspace_id <> i.workspace_id
+			WHERE p.workspace_id <> i.workspace_id OR lower(p.code) <> lower(s.code)
 		UNION
 		SELECT s.line FROM (SELECT code_digest, min(line) AS line FROM stage_purchases GROUP BY code_digest HAVING count(*) > 1) d
 			JOIN stage_purchases f ON f.line = d.line JOIN items fi ON fi.id = f.item_id
 			JOIN stage_purchases s ON s.code_digest = d.code_digest JOIN items i ON i.id = s.item_id
-			WHERE fi.workspace_id <> i.workspace_id
+			WHERE (fi.workspace_id <> i.workspace_id OR lower(f.code) <> lower(s.code))
 				AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = d.code_digest)
 		ORDER BY 1`)
 }

@@ -2,6 +2,8 @@ package storedb
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign"
@@ -53,7 +55,7 @@ func itemNumber(id int64) Item {
 }
 
 func codeNumber(n byte) Purchase {
-	return Purchase{Digest: Digest{n}, Code: string('a' + rune(n)), License: "Regular", Currency: "USD", SoldAt: day, State: StateActive}
+	return Purchase{Digest: Digest(n), Code: string('a' + rune(n)), License: "Regular", Currency: "USD", SoldAt: day, State: StateActive}
 }
 
 // stageAndMove moves one item and one purchase of it; between calls meanwhile
@@ -114,7 +116,7 @@ func TestMoveTakesNothingFromAnotherWorkspace(t *testing.T) {
 				if owner, err := d.ItemWorkspace(t.Context(), 1); err != nil || owner != ada {
 					t.Errorf("item 1 belongs to workspace %d, %v; want %d", owner, err, ada)
 				}
-				p, err := d.PurchaseByDigest(t.Context(), Digest{1})
+				p, err := d.PurchaseByDigest(t.Context(), 1)
 				if err != nil || p.WorkspaceID != ada || p.ItemID != 1 {
 					t.Errorf("purchase %+v, %v", p, err)
 				}
@@ -124,6 +126,51 @@ func TestMoveTakesNothingFromAnotherWorkspace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Two codes that share a digest are one in a few hundred thousand shops of ten
+// million purchases; neither may take the other's place.
+func TestCodesOfOneDigestAreNotMixedUp(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		ctx := t.Context()
+		d, ada, _ := opened(t, at)
+		if err := stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}); err != nil {
+			t.Fatal(err)
+		}
+		second := codeNumber(1)
+		second.Code = "another"
+		if err := stageAndMove(t, d, "ada", itemNumber(1), second, func() {}); err == nil {
+			t.Error("a second code took the place of the first")
+		}
+		err := d.Session(ctx, func(session *DB) error {
+			stage, err := session.NewStage(ctx)
+			if err != nil {
+				return err
+			}
+			upper, fresh, clash := codeNumber(1), codeNumber(2), codeNumber(2)
+			upper.Code, clash.Code = strings.ToUpper(upper.Code), "third"
+			for line, p := range []Purchase{upper, second, fresh, clash} {
+				p.ItemID = 1
+				if err := stage.AddPurchase(ctx, line, p); err != nil {
+					return err
+				}
+			}
+			if err := stage.Flush(ctx, session); err != nil {
+				return err
+			}
+			got, err := session.StageClashes(ctx)
+			if want := []int{1, 3}; err == nil && !slices.Equal(got, want) {
+				t.Errorf("clashing lines %v, want %v", got, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := d.PurchaseByDigest(ctx, 1); err != nil || p.Code != codeNumber(1).Code || p.WorkspaceID != ada {
+			t.Errorf("purchase %+v, %v", p, err)
+		}
+	})
 }
 
 func TestMoveOfTheSameWorkspaceGoesThrough(t *testing.T) {

@@ -63,10 +63,10 @@ CREATE TABLE keys (
     UNIQUE (workspace_id, name)
 );
 
--- Found by a keyed digest of the folded code, half the size of the text;
+-- Found by a keyed digest of the folded code, a number;
 -- the text stays beside it to be compared.
 CREATE TABLE purchases (
-    code_digest     bytea PRIMARY KEY,
+    code_digest     bigint PRIMARY KEY,
     code            text COLLATE "C" NOT NULL,
     workspace_id    bigint NOT NULL REFERENCES workspaces,
     item_id         bigint NOT NULL REFERENCES items,

@@ -8,7 +8,7 @@ ALTER TABLE items ADD COLUMN licensing text NOT NULL
 -- that would look here for each of a million purchases that get a new digest.
 CREATE TABLE licenses (
     id          text PRIMARY KEY,
-    code_digest blob NOT NULL,
+    code_digest bigint NOT NULL,
     domain      text NOT NULL,
     wildcard    boolean NOT NULL, -- hosts one level below the domain, too
     free        boolean NOT NULL, -- a test domain, which does not count
