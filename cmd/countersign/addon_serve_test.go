@@ -34,6 +34,11 @@ func TestTheAddonsFlagsAndVariablesAreItsOwn(t *testing.T) {
 	if made, _ := filepath.Glob(filepath.Join(store, "store.db")); len(made) > 0 {
 		t.Errorf("a store was made: %v", made)
 	}
+	env[envAddonKey] = "hunter2"
+	if r := commandIn(t, env, "addon", "settings", "list"); r.code != exitConflict || !strings.HasSuffix(r.err, "put the right key file back from a backup\n") || strings.Contains(r.err, "hunter2") {
+		t.Errorf("%s is no key file: exit %d, %s", envAddonKey, r.code, r.err)
+	}
+	delete(env, envAddonKey)
 	env[envAddonDB] = "postgres://nobody@127.0.0.1:1/none"
 	if r := commandIn(t, env, "addon", "settings", "list"); r.code != exitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
 		t.Errorf("%s counts: exit %d, %s", envAddonDB, r.code, r.err)

@@ -56,11 +56,15 @@ func (a *app) secret(variable string) (string, error) {
 type place struct{ dir, url, keyText string }
 
 // whereabouts names the flags and variables that say where a service lives.
-type whereabouts struct{ data, db, envData, envDB, envKey string }
+type whereabouts struct {
+	data, db, envData, envDB, envKey string
+	// lost is what else there is to do about a key file that can't be read.
+	lost string
+}
 
 var (
-	storeWhereabouts = whereabouts{"data", "db", envData, envDB, envKey}
-	addonWhereabouts = whereabouts{"data", "db", envAddonData, envAddonDB, envAddonKey}
+	storeWhereabouts = whereabouts{"data", "db", envData, envDB, envKey, ", or make a new one with: countersign store rekey"}
+	addonWhereabouts = whereabouts{"data", "db", envAddonData, envAddonDB, envAddonKey, ""}
 )
 
 // resolve reads the place of a service from flags and environment.
@@ -81,7 +85,7 @@ func (a *app) resolve(c *cobra.Command, w whereabouts) (place, error) {
 	if p.url != "" && !strings.HasPrefix(p.url, "postgres://") && !strings.HasPrefix(p.url, "postgresql://") {
 		return place{}, usage(c, "--"+w.db+" is no URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
-	a.postgres = p.url != ""
+	a.postgres, a.keyLost = p.url != "", w.lost
 	return p, nil
 }
 

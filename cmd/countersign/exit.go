@@ -115,6 +115,8 @@ func (a *app) sentence(e *countersign.Error) string {
 func (a *app) nextStep(e *countersign.Error) string {
 	next := nextSteps[e.Code]
 	switch {
+	case e.Code == "key_unreadable":
+		return "put the right key file back from a backup" + a.keyLost
 	case next != "" || e.Kind != countersign.KindUnavailable:
 		return next
 	case a.postgres:
@@ -143,7 +145,6 @@ var nextSteps = map[string]string{
 	"key_exists":                     "change it with: countersign addon settings set",
 	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
 	"user_not_found":                 "list them with: countersign addon user list",
-	"key_unreadable":                 "put the right key file back from a backup, or make a new one with: countersign store rekey",
 	sqldb.CodeBusy:                   "another command is writing; try again when it has ended",
 	"data_folder":                    "make it writable for this user, or name another one with --data",
 }

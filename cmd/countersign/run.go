@@ -15,6 +15,7 @@ type app struct {
 	now    func() time.Time
 	// postgres tells that the command works on a PostgreSQL database.
 	postgres bool
+	keyLost  string // whereabouts.lost of its service
 	globalFlags
 }
 
