@@ -185,7 +185,7 @@ func accountView(f accountForm) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.Field{Name: "file", Label: "The file", Kind: frame.File, Accept: ".json,application/json", Help: "It is never kept by your browser."}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: "file", Label: "The file", Kind: frame.File, Accept: ".json,application/json", Help: "As you downloaded it."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -16,7 +16,9 @@ func newKeyOf(in url.Values) newKey {
 	return newKey{key: in.Get("newKey"), kind: in.Get("newType"), value: strings.ReplaceAll(in.Get("newValue"), "\r\n", "\n")}
 }
 
-func (k newKey) empty() bool { return strings.TrimSpace(k.key) == "" && strings.TrimSpace(k.value) == "" }
+func (k newKey) empty() bool {
+	return strings.TrimSpace(k.key) == "" && strings.TrimSpace(k.value) == ""
+}
 
 var keyTypes = []frame.Choice{
 	{Value: string(addon.TypeText), Label: "Text"},

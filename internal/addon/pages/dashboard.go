@@ -51,7 +51,7 @@ func (d dashboard) next() *addon.Task {
 
 func (d dashboard) lead() string {
 	if d.next() == nil {
-		return "Everything is set up."
+		return "All steps are done: your app reads its settings from here."
 	}
 	return "A few steps are left until your app works."
 }
@@ -138,7 +138,7 @@ func (d dashboard) selling() frame.Figure {
 // latelyRows is the last lines of the audit log.
 func latelyRows(lines []people.AuditLine) (rows []frame.Row) {
 	for _, l := range lines {
-		rows = append(rows, frame.Row{frame.Time(l.At), frame.Words(who(l.Kind, l.Actor)), act(l)})
+		rows = append(rows, frame.Row{act(l), frame.Words(who(l.Kind, l.Actor)), frame.Time(l.At)})
 	}
 	return rows
 }

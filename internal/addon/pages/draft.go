@@ -215,7 +215,9 @@ func (d *draft) meet(who string, now addon.Settings) {
 	for _, s := range now.List {
 		typed, there := d.typed[s.Key]
 		if there && !same(s, typed) {
-			d.clash.diff = append(d.clash.diff, frame.Change{Key: s.Key, Label: s.Label, Before: s.Value, After: typed})
+			d.clash.diff = append(d.clash.diff, frame.Change{
+				Key: s.Key, Label: labelOf(s.Key, s.Label), Before: worded(s.Type, s.Value), After: worded(s.Type, typed),
+			})
 		}
 	}
 }

@@ -87,7 +87,7 @@ func draftFormOf(d draft) templ.Component {
 			templ_7745c5c3_Err = frame.FormOf(frame.Form{
 				Path: d.path, Errors: d.errs, Failed: d.failed, Sticky: true,
 				Submit: frame.Button{Label: "Review and publish", Name: "do", Value: "publish"},
-				More:   []frame.Button{{Label: "Save draft", Name: "do", Value: "draft"}, {Label: "Save and preview", Name: "do", Value: "preview"}},
+				More:   []frame.Button{{Label: "Save draft", Name: "do", Value: "draft"}, {Label: "Preview", Name: "do", Value: "preview"}},
 			}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -124,14 +124,14 @@ func groupOf(title, lead string) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"grid gap-x-8 gap-y-4 border-t border-line pt-6 lg:grid-cols-[13rem_minmax(0,1fr)]\" role=\"group\" aria-labelledby=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"grid gap-x-8 gap-y-4 border-t border-line pt-6 first-of-type:border-t-0 first-of-type:pt-0 lg:grid-cols-[13rem_minmax(0,1fr)]\" role=\"group\" aria-labelledby=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var5 string
 		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(groupID(title))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `draft.templ`, Line: 30, Col: 141}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `draft.templ`, Line: 30, Col: 185}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {

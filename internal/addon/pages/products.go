@@ -151,7 +151,9 @@ func packageChoices(chosen string, packages []addon.Package) []frame.Choice {
 }
 
 // shownRows are the rows with an empty one at the end, for the next product.
-func (d iapPageData) shownRows() []productRow { return append(d.rows[:len(d.rows):len(d.rows)], productRow{}) }
+func (d iapPageData) shownRows() []productRow {
+	return append(d.rows[:len(d.rows):len(d.rows)], productRow{})
+}
 
 func (p *Pages) productsPage(d draft) frame.Page {
 	s, _ := d.saved.Get(addon.KeyIAPProductMap)

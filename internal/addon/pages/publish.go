@@ -126,12 +126,4 @@ func (v review) problemRows(problems []addon.Problem, kind frame.Kind) (list fra
 	return list
 }
 
-// diffOf is changes as the frame draws them.
-func diffOf(changes []addon.Change) (d frame.Diff) {
-	for _, c := range changes {
-		d = append(d, frame.Change{Key: c.Key, Label: c.Label, Before: c.Before, After: c.After, Added: c.Added, Removed: c.Removed})
-	}
-	return d
-}
-
 func versionPath(n int64) string { return pathHistory + "/" + strconv.FormatInt(n, 10) }

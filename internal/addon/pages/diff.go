@@ -1,0 +1,55 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// diffOf is changes as the frame draws them, with values in words.
+func diffOf(changes []addon.Change) (d frame.Diff) {
+	types := map[string]addon.Type{}
+	for _, one := range addon.Definitions() {
+		types[one.Key] = one.Type
+	}
+	for _, c := range changes {
+		kind := types[c.Key]
+		d = append(d, frame.Change{
+			Key: c.Key, Label: labelOf(c.Key, c.Label), Before: worded(kind, c.Before), After: worded(kind, c.After), Added: c.Added, Removed: c.Removed,
+		})
+	}
+	return d
+}
+
+// labelOf is the name of a setting beside its key; an owner's own key has no other
+// name.
+func labelOf(key, label string) string {
+	if key == label {
+		return ""
+	}
+	return label
+}
+
+// worded is a value as people say it.
+func worded(kind addon.Type, value string) string {
+	switch kind {
+	case addon.TypeBool, addon.TypeFlag:
+		if value == "true" || value == "1" {
+			return "on"
+		}
+		return "off"
+	case addon.TypeProducts:
+		products, err := addon.ParseProducts(value)
+		if err != nil {
+			return value
+		}
+		lines := make([]string, len(products))
+		for i, p := range products {
+			lines[i] = fmt.Sprintf("%s gives package %d", p.StoreID, p.PackageID)
+		}
+		return strings.Join(lines, "\n")
+	}
+	return value
+}

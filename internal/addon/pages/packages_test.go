@@ -1,0 +1,71 @@
+package pages_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon"
+)
+
+const packagesPath = "/api-addons/admin/packages"
+
+func TestPackages(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		b.get(packagesPath).says("No package yet")
+		b.fill(packagesPath+"/new", packagesPath, "name", " Silver ", "rank", "10").leadsTo(packagesPath)
+		b.fill(packagesPath+"/new", packagesPath, "name", "Member", "free", "1").leadsTo(packagesPath)
+		b.get(packagesPath).says("The package “Member” was added.", "Silver", "Paid", "None yet", "Free", "not needed")
+		s.wantPackages(t, addon.Package{ID: 1, Name: "Silver", Rank: 10, Paid: true}, addon.Package{ID: 2, Name: "Member"})
+
+		b.fill(packagesPath+"/1", packagesPath+"/1", "name", "Gold", "id", "7", "rank", "20").leadsTo(packagesPath)
+		s.wantPackages(t, addon.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true}, addon.Package{ID: 2, Name: "Member"})
+
+		s.mustSet(t, addon.KeyIAPProductMap, `{"store":{"gold_monthly":1}}`)
+		b.get(packagesPath).says("gold_monthly")
+		b.get(packagesPath + "/1/remove").says("taken off the list at once")
+		b.post(packagesPath+"/1/remove").status(http.StatusConflict).says("gold_monthly", "remove that from the product map")
+		b.post(packagesPath + "/2/remove").leadsTo(packagesPath)
+		s.wantPackages(t, addon.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true})
+	})
+}
+
+func TestPackagesThatAreWrongAreShownAgain(t *testing.T) {
+	s := one(t)
+	s.mustPackage(t, 1, "Silver", true)
+	b := s.signedIn(t)
+	p := b.post(packagesPath).status(http.StatusUnprocessableEntity)
+	p.wrong("name", "Type the name that members see.").wrong("id", "Type a whole number, like 3.")
+	for _, tt := range []struct {
+		form        []string
+		field, says string
+		status      int
+	}{
+		{[]string{"id", "0"}, "id", "from 1 to", 422}, {[]string{"id", "1.5"}, "id", "whole number", 422}, {[]string{"id", "2147483648"}, "id", "from 1 to 2147483647", 422},
+		{[]string{"id", "1"}, "id", "There is a package 1 already", 409},
+		{[]string{"rank", "high"}, "rank", "whole number", 422}, {[]string{"rank", "-1"}, "rank", "from 0 to", 422},
+		{[]string{"name", "a\nb"}, "name", "control characters", 422},
+	} {
+		p := b.fill(packagesPath+"/new", packagesPath, append([]string{"name", "Gold", "free", "1"}, tt.form...)...).status(tt.status).wrong(tt.field, tt.says)
+		if !has(p.having("id", "field-free")[0], "checked") {
+			t.Errorf("%q: the switch is lost", tt.form)
+		}
+	}
+	b.fill(packagesPath+"/1", packagesPath+"/1", "name", " ").status(http.StatusUnprocessableEntity).wrong("name", "Type the name")
+	s.wantPackages(t, addon.Package{ID: 1, Name: "Silver", Rank: 10, Paid: true})
+}
+
+func (s *site) wantPackages(t *testing.T, want ...addon.Package) {
+	t.Helper()
+	got, err := s.Packages(t.Context(), operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := len(got) == len(want)
+	for i := range min(len(got), len(want)) {
+		same = same && got[i] == want[i]
+	}
+	if !same {
+		t.Errorf("packages %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,220 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// route is an address of the pages, with an example in place of what varies.
+type route struct{ method, path string }
+
+var routePattern = regexp.MustCompile(`mux\.Handle\("(GET|POST) ([^"]+)", p\.(admin|frame\.Public)\(`)
+
+// routes reads all addresses of a kind from routes.go: "admin" or "frame.Public".
+func routes(t *testing.T, kind string) (list []route) {
+	t.Helper()
+	text, err := os.ReadFile("routes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range routePattern.FindAllStringSubmatch(string(text), -1) {
+		if m[3] == kind && !strings.Contains(m[2], "{$}") {
+			list = append(list, route{m[1], strings.NewReplacer("{id}", "1", "{version}", "1").Replace(m[2])})
+		}
+	}
+	if len(list) < 2 {
+		t.Fatalf("%d addresses of the kind %s", len(list), kind)
+	}
+	return list
+}
+
+func TestPagesNeedSomebodyWhoIsSignedIn(t *testing.T) {
+	s := one(t)
+	before := s.audits(t)
+	for _, r := range routes(t, "admin") {
+		stranger := s.browser(t)
+		if r.method == "GET" {
+			stranger.get(r.path + "?before=3").leadsTo("/admincp/login?next=" + strings.NewReplacer("/", "%2F", "?", "%3F", "=", "%3D").Replace(r.path+"?before=3"))
+		} else {
+			stranger.post(r.path, "do", "save", "name", "x", "revision", "1").leadsTo("/admincp/login")
+		}
+		if p := stranger.send(r.method, r.path, nil, "Accept", "application/json"); p.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s %s as JSON: %d", r.method, r.path, p.StatusCode)
+		}
+		forged := s.browser(t)
+		forged.send(r.method, r.path, nil, "Cookie", "countersign_session="+strings.Repeat("A", 43)).status(http.StatusSeeOther)
+	}
+	s.wantAudits(t, before)
+}
+
+func TestPagesOpen(t *testing.T) {
+	s := one(t)
+	s.fillIn(t)
+	b := s.signedIn(t)
+	for _, r := range routes(t, "admin") {
+		if r.method == "GET" && r.path != "/admincp" && !strings.HasSuffix(r.path, "/test") {
+			b.get(r.path).status(http.StatusOK)
+		}
+	}
+	b.get("/").leadsTo("/api-addons/admin")
+	b.get("/admincp").leadsTo("/admincp/apis")
+	b.get("/api-addons/admin/iap/settings/account/test").leadsTo("/api-addons/admin/iap/settings/account")
+}
+
+func TestChangesFromAnotherSiteAreRefused(t *testing.T) {
+	s := one(t)
+	s.fillIn(t)
+	b := s.signedIn(t)
+	before := s.audits(t)
+	for _, r := range append(routes(t, "admin"), route{"POST", "/api-addons/update.php"}) {
+		if r.method != "POST" {
+			continue
+		}
+		body := func() *strings.Reader {
+			return strings.NewReader("revision=1&do=save&label=x&name=x&id=9&key=1&ends=x&note=x")
+		}
+		b.send("POST", r.path, body(), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").status(http.StatusForbidden)
+		b.send("POST", r.path, body(), "Content-Type", "application/x-www-form-urlencoded", "Origin", "https://elsewhere.example").status(http.StatusForbidden)
+	}
+	s.wantAudits(t, before)
+}
+
+func TestAddressesThatLeadNowhere(t *testing.T) {
+	s := one(t)
+	b := s.signedIn(t)
+	for _, path := range []string{
+		"/nowhere", "/api-addons/admin/nowhere", "/admincp/nowhere", "/api-addons/admin/packages/99", "/api-addons/admin/packages/x", "/api-addons/admin/packages/-1/remove",
+		"/api-addons/admin/packages/99999999999999999999", "/api-addons/admin/history/99", "/api-addons/admin/history/0/restore", "/api-addons/admin/history/1.0",
+		"/admincp/apis/99", "/admincp/apis/x/reveal", "/admincp/apis/%00", "/api-addons/admin/packages/%2e%2e%2fapp", "/api-addons/admin/preview/windows",
+	} {
+		b.get(path).status(http.StatusNotFound).says("Page not found")
+	}
+	for _, path := range []string{"/api-addons/admin/packages/99", "/api-addons/admin/packages/99/remove", "/api-addons/admin/history/99/restore", "/admincp/apis/99", "/admincp/apis/99/reveal", "/admincp/apis/99/rotate"} {
+		b.post(path, "name", "x", "id", "99", "password", password, "key", "1").status(http.StatusNotFound)
+	}
+	s.browser(t).get("/api-addons/admin/nowhere").status(http.StatusSeeOther)
+}
+
+func TestPagesBeforeTheFirstUpdateLeadToSetUp(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
+	for _, r := range routes(t, "admin") {
+		s.browser(t).send(r.method, r.path, nil).leadsTo("/admincp/setup")
+	}
+	s.browser(t).get("/admincp/setup").status(http.StatusOK).says("Run the update first", "countersign addon update", "Open the update page")
+}
+
+func TestPagesUnderAPathPrefix(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), func(o *frame.Options) { o.BasePath, o.Origin = "/shop", "https://site.example" })
+	s.install(t)
+	s.fillIn(t)
+	b := s.signedIn(t)
+	for _, r := range routes(t, "admin") {
+		if r.method == "GET" && r.path != "/admincp" && !strings.HasSuffix(r.path, "/test") {
+			b.get(r.path).status(http.StatusOK)
+		}
+	}
+	b.fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", "Prefixed").leadsTo("/api-addons/admin/app/settings")
+	if got := b.get("/api-addons/admin").value("app-address"); got != "https://site.example/shop/api-addons/app/settings" {
+		t.Errorf("the app's address is %q", got)
+	}
+}
+
+// script is what somebody types to see whether it runs.
+const script = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
+
+func TestScriptInEveryTextFieldIsShownAsText(t *testing.T) {
+	s := one(t)
+	s.fillIn(t)
+	b := s.signedIn(t)
+	forms := []struct{ page, path string }{
+		{"/api-addons/admin/app/settings", ""}, {"/api-addons/admin/iap/settings", ""}, {"/api-addons/admin/iap/settings/products", ""},
+		{"/api-addons/admin/app/settings/publish", ""}, {"/api-addons/admin/iap/settings/account", ""}, {"/api-addons/admin/packages/new", "/api-addons/admin/packages"},
+		{"/api-addons/admin/packages/1", ""}, {"/api-addons/admin/history/1/restore", ""}, {"/admincp/apis/new", "/admincp/apis"},
+		{"/admincp/apis/1/reveal", ""}, {"/admincp/apis/1/rotate", ""},
+	}
+	for _, f := range forms {
+		if f.path == "" {
+			f.path = f.page
+		}
+		whole := b.get(f.page).form(f.path)
+		for name := range whole {
+			if name == "revision" || name == "ends" {
+				continue
+			}
+			form := b.get(f.page).form(f.path)
+			form.Set(name, script)
+			p := b.postForm(f.path, form) // every answer is checked for inline scripts and handlers
+			if p.root != nil && len(p.having("src", "x")) > 0 {
+				t.Errorf("%s, field %s: the text became an element", f.page, name)
+			}
+		}
+	}
+	b.fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", script).status(http.StatusSeeOther)
+	s.wantValue(t, addon.KeyAppName, script)
+	for _, r := range routes(t, "admin") {
+		if r.method == "GET" {
+			p := b.get(r.path + "?about=" + "%3Cscript%3E&who=%22%3E%3Cimg+src%3Dx%3E")
+			if p.root != nil && strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") && len(p.having("src", "x")) > 0 {
+				t.Errorf("%s: a text became an element", r.path)
+			}
+		}
+	}
+	b.get("/api-addons/admin/packages").says("<script>alert(1)</script>")
+	b.get("/admincp/apis").says("<script>alert(1)</script>")
+	b.get("/api-addons/admin/audit").says("<script>alert(1)</script>")
+}
+
+func TestFormsThatCanNotBeReadAreRefused(t *testing.T) {
+	s := one(t)
+	b := s.signedIn(t)
+	before := s.audits(t)
+	huge := "note=" + strings.Repeat("x", 2<<20)
+	for _, r := range routes(t, "admin") {
+		if r.method != "POST" || strings.HasSuffix(r.path, "/remove") || strings.HasSuffix(r.path, "/test") || strings.HasSuffix(r.path, "/products") {
+			continue
+		}
+		send := func(body string) int {
+			return b.send("POST", r.path, strings.NewReader(body), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin").StatusCode
+		}
+		for body, want := range map[string]int{"name=%zz": 400, "name=%ff": 400, "name=a%00b": 400, huge: 413} {
+			if got := send(body); got != want && got != http.StatusNotFound {
+				t.Errorf("POST %s with %.20q…: %d, want %d", r.path, body, got, want)
+			}
+		}
+	}
+	s.wantAudits(t, before)
+}
+
+// audits is how many lines the audit log has.
+func (s *site) audits(t *testing.T) int {
+	t.Helper()
+	lines, err := s.People().Audit(t.Context(), operator, people.AuditFilter{Limit: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(lines)
+}
+
+// wantAudits fails the test when something was written down meanwhile.
+func (s *site) wantAudits(t *testing.T, before int) {
+	t.Helper()
+	if now := s.audits(t); now != before {
+		lines, _ := s.People().Audit(t.Context(), operator, people.AuditFilter{Limit: now - before})
+		var all []string
+		for _, l := range lines {
+			all = append(all, fmt.Sprintf("%s %s", l.Action, l.Subject))
+		}
+		t.Errorf("something was changed: %q", all)
+	}
+}
