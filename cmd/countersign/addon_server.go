@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -138,14 +136,10 @@ func (s *addonServer) makeAdministrator(ctx context.Context) error {
 // handlers are what the two listeners serve: the site, which is the JSON face with
 // the pages behind it, and the metrics, nil without a listener.
 func (s *addonServer) handlers(access *web.AccessLog) (site, metrics http.Handler, err error) {
-	base, err := url.Parse(s.options.baseURL)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the base URL: %w", err)
-	}
 	about := pages.FrameOptions(s.addon)
-	about.Log, about.Now, about.BasePath, about.Secure = s.log, s.app.now, base.Path, base.Scheme == "https"
-	if base.Host != "" {
-		about.Origin = base.Scheme + "://" + base.Host
+	base, err := s.ownAddress(&about)
+	if err != nil {
+		return nil, nil, err
 	}
 	framed, err := frame.New(about)
 	if err != nil {
@@ -159,5 +153,5 @@ func (s *addonServer) handlers(access *web.AccessLog) (site, metrics http.Handle
 	if s.metrics != nil {
 		o.Metrics, metrics = newMetrics()
 	}
-	return frame.StripBase(base.Path, api.New(s.addon, o)), metrics, nil
+	return frame.StripBase(base, api.New(s.addon, o)), metrics, nil
 }

@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -105,6 +107,20 @@ func (l *listeners) closeListeners(err error) {
 
 // url is where the server can be reached from this machine.
 func (l *listeners) url() string { return urlOf(l.listener) }
+
+// ownAddress tells the frame of a server's pages what --base-url says, and returns
+// its path prefix.
+func (l *listeners) ownAddress(about *frame.Options) (prefix string, err error) {
+	base, err := url.Parse(l.options.baseURL)
+	if err != nil {
+		return "", fmt.Errorf("the base URL: %w", err)
+	}
+	about.Log, about.Now, about.BasePath, about.Secure = l.log, l.app.now, base.Path, base.Scheme == "https"
+	if base.Host != "" {
+		about.Origin = base.Scheme + "://" + base.Host
+	}
+	return base.Path, nil
+}
 
 func (l *listeners) metricsURL() string {
 	if l.metrics == nil {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
+	"github.com/countersign/countersign/internal/store/pages"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -52,18 +54,33 @@ func (s *server) close() {
 // run serves until ctx ends.
 func (s *server) run(ctx context.Context) error {
 	access := web.NewAccessLog(s.app.term.err, s.options.log)
-	handler, metrics := s.handlers(access)
+	handler, metrics, err := s.handlers(access)
+	if err != nil {
+		return err
+	}
 	return s.serve(ctx, access, handler, metrics, service{"store", s.store.Run})
 }
 
-// handlers are what the two listeners serve; the second is nil without one.
-func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler) {
+// handlers are what the two listeners serve: the store, which is the JSON face with
+// the pages behind it, and the metrics, nil without a listener.
+func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler, err error) {
+	about := pages.FrameOptions()
+	base, err := s.ownAddress(&about)
+	if err != nil {
+		return nil, nil, err
+	}
+	framed, err := frame.New(about)
+	if err != nil {
+		return nil, nil, err
+	}
+	guard := web.NewGuard(s.options.failLimit, s.app.now)
 	o := api.Options{
-		BaseURL: s.options.baseURL, Guard: web.NewGuard(s.options.failLimit, s.app.now), TrustedProxies: s.options.proxies,
-		Log: s.log, Access: access, Now: s.app.now,
+		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
+		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),
+		Log:   s.log, Access: access, Now: s.app.now,
 	}
 	if s.metrics != nil {
 		o.Metrics, metrics = newMetrics()
 	}
-	return api.New(s.store, o), metrics
+	return frame.StripBase(base, api.New(s.store, o)), metrics, nil
 }

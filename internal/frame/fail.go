@@ -71,7 +71,7 @@ func public(err error) *countersign.Error {
 // failPage is the page of an error: what happened, why, and the way on.
 func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *countersign.Error) Page {
 	home := Link{Label: "Go to the start page", Path: f.Home, Icon: "house"}
-	if r.User.ID == 0 {
+	if r.User.ID == 0 && f.People != nil {
 		home = Link{Label: "Go to sign-in", Path: f.SignIn, Icon: "arrow-right"}
 	}
 	p := Page{Status: status, Bare: r.User.ID == 0}

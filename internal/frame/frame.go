@@ -21,6 +21,8 @@ import (
 
 // Options says what the frame is around.
 type Options struct {
+	// People is nil for a set of public pages: nobody signs in there, nothing is
+	// kept between requests, and of the shared routes there are the assets alone.
 	People *people.People
 	// Log receives the causes of answers of 500 and above.
 	Log *slog.Logger
@@ -117,10 +119,11 @@ func New(o Options) (*Frame, error) {
 }
 
 // installed tells whether People can be asked.
-func (f *Frame) installed() bool { return f.Installed == nil || f.Installed() }
+func (f *Frame) installed() bool { return f.People != nil && (f.Installed == nil || f.Installed()) }
 
-// beside gives the path of a shared page: in the folder of the sign-in page.
-func (f *Frame) beside(name string) string { return path.Join(path.Dir(f.SignIn), name) }
+// beside gives the path of a shared page: in the folder of the sign-in page, or
+// at the top where nobody signs in.
+func (f *Frame) beside(name string) string { return path.Join("/", path.Dir(f.SignIn), name) }
 
 // URL is the address of one of our paths as links and redirects need it: with
 // the path prefix.

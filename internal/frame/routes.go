@@ -10,6 +10,9 @@ import (
 // the folder of the sign-in page, those of the user in Account.
 func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+f.beside("assets")+"/{hash}/{file}", f.edge.Wrap(f.serveAsset))
+	if f.People == nil {
+		return
+	}
 
 	mux.Handle("GET "+f.SignIn, f.Public(f.showSignIn))
 	mux.Handle("POST "+f.SignIn, f.Public(f.onceInstalled(f.signIn)))

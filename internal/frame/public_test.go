@@ -1,0 +1,48 @@
+package frame_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// A set of public pages has nobody who could sign in, and no database.
+func TestPublicPagesNeedNobody(t *testing.T) {
+	f, err := frame.New(frame.Options{Brand: "A shop", Home: "/start"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	f.Routes(mux)
+	mux.Handle("GET /start", f.Public(func(w http.ResponseWriter, r *frame.Request) error {
+		return f.Show(w, r, frame.Page{Title: "Start", Bare: true})
+	}))
+	mux.Handle("POST /start", f.Public(func(w http.ResponseWriter, r *frame.Request) error {
+		return f.Redirect(w, r, "/start", "")
+	}))
+	mux.Handle("GET /gone", f.Public(f.NotFound))
+	s := &site{frame: f, server: httptest.NewServer(web.NewEdge(web.Options{}).Handler(mux))}
+	t.Cleanup(s.server.Close)
+	b := s.browser(t)
+
+	start := b.get("/start", "Cookie", "countersign_session=planted").status(http.StatusOK).says("A shop", "Start")
+	if start.Header.Get("Set-Cookie") != "" {
+		t.Errorf("a cookie is set: %q", start.Header.Get("Set-Cookie"))
+	}
+	sheets := start.having("rel", "stylesheet")
+	if len(sheets) != 1 || !strings.HasPrefix(attr(sheets[0], "href"), "/assets/") {
+		t.Fatalf("the style sheets are %v", sheets)
+	}
+	b.get(attr(sheets[0], "href")).status(http.StatusOK)
+	b.post("/start").leadsTo("/start")
+	b.get("/gone").status(http.StatusNotFound).says("Go to the start page")
+	for _, path := range []string{"/login", "/setup", "/link", "/2fa", "/logout"} {
+		if _, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, path, nil)); pattern != "" {
+			t.Errorf("%s is there: %s", path, pattern)
+		}
+	}
+}
