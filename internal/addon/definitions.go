@@ -130,9 +130,9 @@ func iapDefinitions() []Definition {
 	}
 	return []Definition{
 		iap("In-app purchases", Definition{Key: KeyIAPEnabled, Label: "Sell in the app", Type: TypeFlag, Default: "0", Example: "1", check: checkFlag,
-			Help: "1 once the billing at the store is set up."}),
+			Help: "On once the billing at the store is set up."}),
 		iap("In-app purchases", Definition{Key: KeyIAPSandboxEnabled, Label: "Practice with the built-in pretended store", Type: TypeFlag, Default: "0", Example: "0", check: checkFlag,
-			Help: "1: a simulated store answers and nobody pays. 0: the real store."}),
+			Help: "On: a simulated store answers and nobody pays. Off: the real store."}),
 		iap("In-app purchases", Definition{Key: KeyIAPStorePackageName, Label: "Android application ID", Type: TypeText, Example: "com.example.app", check: checkPackageName,
 			Help: "The application ID under which the app is sold.", Where: "In the store's console, under the app's name."}),
 		iap("In-app purchases", Definition{Key: KeyIAPStoreServiceAccount, Label: "Service account", Type: TypeServiceAccount, Secret: true,

@@ -14,7 +14,9 @@ type accountForm struct {
 	// kept; about says which.
 	checks []addon.FileCheck
 	about  string
-	errs   frame.Errors
+	// unsaved tells that a right file was looked at and not kept.
+	unsaved bool
+	errs    frame.Errors
 }
 
 func (p *Pages) readAccount(r *frame.Request) (accountForm, error) {
@@ -58,10 +60,10 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 		f.errs = frame.Errors{{Name: "json", Text: "Paste the content of the file, or choose the file."}}
 		return p.refuse(w, r, p.accountPage(f), nil)
 	}
-	f.checks, f.about = nil, "the file that you sent"
+	f.about = "the file that you sent"
 	checks, ok := addon.CheckServiceAccount(file)
 	if in.Get("do") == "check" {
-		f.checks = checks
+		f.checks, f.unsaved = checks, ok
 		return p.frame.Show(w, r, p.accountPage(f))
 	}
 	facts, err := p.addon.SetServiceAccount(r.Context(), r.Actor, 0, file)

@@ -107,7 +107,7 @@ func TestTwoWhoEditAtOnceSeeBothVersions(t *testing.T) {
 		b.fill(appPath, appPath, "appName", "Hers", "streamAppId", "970ca35d").leadsTo(appPath)
 		mine.Set("appName", "Mine")
 		p := b.postForm(appPath, mine).status(http.StatusPreconditionFailed)
-		p.says("Somebody else saved first", "Last changed by ada@site.example", "Hers", "Mine", "970ca35d", "Take what is saved instead")
+		p.says("Nothing was saved: somebody else saved first", "Last changed by ada@site.example", "Hers", "Mine", "970ca35d", "Take what is saved instead")
 		if p.value("appName") != "Mine" {
 			t.Errorf("the field says %q", p.value("appName"))
 		}

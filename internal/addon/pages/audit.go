@@ -98,7 +98,7 @@ func auditRows(lines []people.AuditLine) (rows []frame.Row) {
 			from += ", " + l.Address
 		}
 		rows = append(rows, frame.Row{
-			frame.Time(l.At), frame.Stack(frame.Words(who(l.Kind, l.Actor)), frame.Muted(from)), act(l), changeView(l.Before, l.After),
+			act(l), changeView(l.Before, l.After), frame.Stack(frame.Words(who(l.Kind, l.Actor)), frame.Muted(from)), frame.Time(l.At),
 		})
 	}
 	return rows

@@ -88,7 +88,7 @@ func auditView(a auditPage) templ.Component {
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
 				Caption: "Audit log", QuietCaption: true,
-				Columns: []frame.Column{{Label: "When"}, {Label: "Who"}, {Label: "What"}, {Label: "Before and after"}},
+				Columns: []frame.Column{{Label: "What"}, {Label: "Before and after"}, {Label: "Who"}, {Label: "When"}},
 				Rows:    auditRows(a.lines),
 				Empty:   frame.Empty{Icon: "scroll-text", Title: "No line", Text: "Nothing was written down that fits.", Action: frame.Link{Label: "Show everything", Path: pathAudit}},
 			}.Render(ctx, templ_7745c5c3_Buffer)

@@ -8,14 +8,18 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 )
 
-// diffOf is changes as the frame draws them, with values in words.
+// diffOf is changes as the frame draws them, with values in words. A setting of
+// ours that appears without a value changes nothing for anybody.
 func diffOf(changes []addon.Change) (d frame.Diff) {
 	types := map[string]addon.Type{}
 	for _, one := range addon.Definitions() {
 		types[one.Key] = one.Type
 	}
 	for _, c := range changes {
-		kind := types[c.Key]
+		kind, ours := types[c.Key]
+		if ours && c.Added && worded(kind, c.After) == "" {
+			continue
+		}
 		d = append(d, frame.Change{
 			Key: c.Key, Label: labelOf(c.Key, c.Label), Before: worded(kind, c.Before), After: worded(kind, c.After), Added: c.Added, Removed: c.Removed,
 		})

@@ -194,6 +194,7 @@ func (p *Pages) set(r *frame.Request, d *draft, in url.Values, order []string) (
 			d.saved = now
 		case ours != nil && ours.Kind == countersign.KindPrecondition:
 			d.meet(p.lastChange(r), now)
+			return err, nil
 		}
 	}
 	errs, ok := frame.FormErrors(err, order...)

@@ -87,7 +87,7 @@ func TestIAPEditedByTwoAtOnce(t *testing.T) {
 	s.mustSet(t, addon.KeyIAPProductMap, `{"store":{"hers":1}}`, addon.KeyIAPStorePackageName, "com.example.hers")
 	mine.Set("product.0", "mine")
 	mine.Set("package.0", "1")
-	p := b.postForm(iapPath, mine).status(http.StatusPreconditionFailed).says("Somebody else saved first", "hers gives package 1", "mine gives package 1", "com.example.hers")
+	p := b.postForm(iapPath, mine).status(http.StatusPreconditionFailed).says("somebody else saved first", "hers gives package 1", "mine gives package 1", "com.example.hers")
 	b.postForm(iapPath, p.form(iapPath)).leadsTo(iapPath)
 	s.wantValue(t, addon.KeyIAPProductMap, `{"store":{"mine":1}}`)
 }
@@ -153,7 +153,7 @@ func TestServiceAccountFilesThatAreWrongAreNamed(t *testing.T) {
 		b.fill(accountPath, accountPath, "json", name, "do", "check").status(http.StatusOK).says(says)
 	}
 	b.post(accountPath, "json", "", "do", "save").status(http.StatusUnprocessableEntity).wrong("json", "Paste the content of the file, or choose the file.")
-	b.fill(accountPath, accountPath, "json", string(serviceAccount()), "do", "check").status(http.StatusOK).says("The key has a fingerprint")
+	b.fill(accountPath, accountPath, "json", string(serviceAccount()), "do", "check").status(http.StatusOK).says("The key has a fingerprint", "nothing was saved")
 	s.wantAudits(t, before)
 }
 

@@ -109,7 +109,7 @@ func (p *Pages) showPlan(w http.ResponseWriter, r *frame.Request, v visitor) err
 func requirements(all []health.Finding) (list []health.Finding) {
 	for _, f := range all {
 		switch f.Name {
-		case "data folder", "key file", "disk", "database":
+		case "data folder", "disk", "database":
 			list = append(list, f)
 		}
 	}

@@ -53,10 +53,7 @@ func through(f people.Face) string {
 
 // who names an actor for people.
 func who(kind people.Kind, id string) string {
-	switch kind {
-	case people.KindOperator:
-		return id + " (on the server)"
-	case people.KindKey:
+	if kind == people.KindKey {
 		return "API pair " + id
 	}
 	return id
