@@ -124,13 +124,16 @@ func (p *Pages) refuse(w http.ResponseWriter, r *frame.Request, o order, err err
 		return unavailable(err)
 	}
 	if refusal.Code == countersign.CodeLimitReached {
-		if o.used, err = p.movable(r, o.code, refusal); err != nil {
+		o.used, err = p.movable(r, o.code, refusal)
+		switch {
+		case err != nil:
 			return unavailable(err)
+		case len(o.used) > 0:
+			return page(http.StatusConflict)
 		}
 	}
-	o.errs = o.explain(refusal, p.frame.Now())
-	if o.errs == nil {
-		return err
+	if o.errs = explain(refusal, p.frame.Now()); o.errs == nil {
+		return refusal
 	}
 	if refusal.Kind == countersign.KindNotFound { // the page is there; the code is what is wrong
 		return page(http.StatusUnprocessableEntity)
@@ -148,7 +151,7 @@ func (p *Pages) movable(r *frame.Request, code string, refusal *countersign.Erro
 
 // explain says by its cause why nothing was issued, at the field that it is about;
 // nil is a fault that is no business of the form.
-func (o *order) explain(refusal *countersign.Error, now time.Time) frame.Errors {
+func explain(refusal *countersign.Error, now time.Time) frame.Errors {
 	at := func(name, text string) frame.Errors { return frame.Errors{{Name: name, Text: text}} }
 	switch refusal.Code {
 	case countersign.CodePurchaseNotFound:
@@ -158,17 +161,13 @@ func (o *order) explain(refusal *countersign.Error, now time.Time) frame.Errors 
 			return at("tests", sentence(text))
 		}
 		return at("domain", sentence(refusal.Message))
-	case countersign.CodeLimitReached:
-		if len(o.used) > 0 {
-			return at("domain", "This code is already used for "+inUse(o.used)+". No other domain is left.")
-		}
 	case countersign.CodeMovesUsed:
 		text := sentence(refusal.Message)
 		if refusal.RetryAfter > 0 {
 			text += " The next time is after " + day(now.Add(refusal.RetryAfter)) + "."
 		}
 		return at("domain", text)
-	case countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated, countersign.CodeDomainFree, countersign.CodeFromMissing:
+	case countersign.CodeLimitReached, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated, countersign.CodeDomainFree, countersign.CodeFromMissing:
 		return at("domain", sentence(refusal.Message))
 	}
 	errs, _ := frame.FormErrors(refusal)
@@ -196,15 +195,6 @@ func shown(l store.License) string {
 		return "*." + l.Domain
 	}
 	return l.Domain
-}
-
-// inUse names domains and since when they are in use.
-func inUse(all []store.License) string {
-	texts := make([]string, len(all))
-	for i, l := range all {
-		texts[i] = shown(l) + " since " + day(l.IssuedAt.Time)
-	}
-	return strings.Join(texts, ", ")
 }
 
 // fileName is what a license file is saved as.
