@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -17,6 +18,13 @@ func (f *face) orPage(h web.Handler) web.Handler {
 		}
 		return h(w, r)
 	}
+}
+
+// postOnly refuses a program where only browsers may look: they get the page with
+// the form that is sent here.
+func postOnly(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Allow", "POST, OPTIONS")
+	return &countersign.Error{Kind: countersign.KindMethodNotAllowed, Code: countersign.CodeMethodNotAllowed, Message: countersign.MsgMethodNotAllowed}
 }
 
 // wantsPage tells a browser, which names HTML in Accept and likes it better than

@@ -75,6 +75,9 @@ func (f *face) routes(edge *web.Edge) *http.ServeMux {
 	handle("GET /api-addons/admin/app/settings", f.orPage(f.getDraft))
 	handle("POST /api-addons/admin/app/settings", f.orPage(f.changeDraft))
 	handle("POST /api-addons/admin/app/settings/publish", f.orPage(f.publishDraft))
+	if f.Pages != nil {
+		handle("GET /api-addons/admin/app/settings/publish", f.orPage(postOnly))
+	}
 	handle("GET /api-addons/update.php", f.orPage(f.planUpdate))
 	handle("POST /api-addons/update.php", f.orPage(f.runUpdate))
 	handle("GET /openapi.json", f.getOpenAPI)
