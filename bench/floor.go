@@ -6,14 +6,14 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 )
 
-// floorAnswer is what the floor writes to everything: the bytes that the store
-// answered to the first request of the case.
+// floorAnswer is what the floor writes to everything: what the store answered to
+// the first request of the case, headers included.
 type floorAnswer struct {
-	Status int    `json:"status"`
-	Body   []byte `json:"body"`
+	Status int         `json:"status"`
+	Header http.Header `json:"header"`
+	Body   []byte      `json:"body"`
 	// File is served by http.ServeFile in place of the body.
 	File string `json:"file"`
 }
@@ -45,9 +45,9 @@ func (a floorAnswer) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "bad form", http.StatusBadRequest)
 		return
 	}
-	if a.Status != http.StatusNotModified {
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+	h := w.Header()
+	for name, values := range a.Header {
+		h[name] = values
 	}
 	w.WriteHeader(a.Status)
 	_, _ = w.Write(a.Body)

@@ -154,7 +154,8 @@ func answerOf(address string, r request) (floorAnswer, error) {
 	}
 	defer l.Body.Close()
 	body, err := io.ReadAll(l.Body)
-	return floorAnswer{Status: l.StatusCode, Body: body}, err
+	l.Header.Del("Date") // net/http's own
+	return floorAnswer{Status: l.StatusCode, Header: l.Header, Body: body}, err
 }
 
 // waitReady asks until the store answers; it has printed its address already.
