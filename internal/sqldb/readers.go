@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -12,13 +14,17 @@ import (
 
 // readers is a fixed set of connections, each with the same prepared SELECT.
 // They speak to SQLite without database/sql, whose locks and conversions cost
-// as much as the look-up itself.
+// as much as the look-up itself. The one that was used last is used next: each
+// has the file mapped by itself, and the processor knows that mapping.
 type readers struct {
 	shared *shared
 	query  string
-	// idle holds the connections that nobody uses; nil stands for one that is
-	// to be opened.
-	idle chan *reader
+	// free has a token for each connection that nobody uses.
+	free chan struct{}
+	mu   sync.Mutex
+	// idle holds those connections, the one used last at the end; nil stands for
+	// one that is to be opened.
+	idle []*reader
 }
 
 // reader is one connection.
@@ -33,29 +39,46 @@ type reader struct {
 
 func newReaders(s *shared, query string) *readers {
 	n := max(4, 2*runtime.NumCPU())
-	r := &readers{shared: s, query: query, idle: make(chan *reader, n)}
+	r := &readers{shared: s, query: query, free: make(chan struct{}, n)}
 	for range n {
-		r.idle <- nil
+		r.put(nil)
 	}
 	return r
 }
 
+// take gives the reader that was used last; its token has been taken.
+func (r *readers) take() *reader {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := len(r.idle) - 1
+	one := r.idle[last]
+	r.idle = r.idle[:last]
+	return one
+}
+
+func (r *readers) put(one *reader) {
+	r.mu.Lock()
+	r.idle = append(r.idle, one)
+	r.mu.Unlock()
+	r.free <- struct{}{}
+}
+
 // row runs the look-up on an idle reader.
 func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
-	var one *reader
 	select {
-	case one = <-r.idle:
+	case <-r.free:
 	default:
 		select {
-		case one = <-r.idle:
+		case <-r.free:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+	one := r.take()
 	if one == nil {
 		var err error
 		if one, err = r.open(); err != nil {
-			r.idle <- nil
+			r.put(nil)
 			return err
 		}
 	}
@@ -65,7 +88,7 @@ func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
 		_ = one.conn.Close()
 		one = nil
 	}
-	r.idle <- one
+	r.put(one)
 	return err
 }
 
@@ -119,30 +142,35 @@ func (one *reader) release() error {
 
 // releaseIdle ends the snapshots of readers that nobody uses.
 func (r *readers) releaseIdle() {
-	for range cap(r.idle) {
+	var taken []*reader
+	for more := true; more; {
 		select {
-		case one := <-r.idle:
-			if one != nil && r.stale(one) && one.release() != nil {
-				_ = one.conn.Close()
-				one = nil
-			}
-			r.idle <- one
+		case <-r.free:
+			taken = append(taken, r.take())
 		default:
-			return
+			more = false
 		}
+	}
+	for _, one := range slices.Backward(taken) {
+		if one != nil && r.stale(one) && one.release() != nil {
+			_ = one.conn.Close()
+			one = nil
+		}
+		r.put(one)
 	}
 }
 
 // close waits for look-ups under way and closes all connections.
 func (r *readers) close() error {
 	var errs []error
-	for range cap(r.idle) {
-		if one := <-r.idle; one != nil {
+	for range cap(r.free) {
+		<-r.free
+		if one := r.take(); one != nil {
 			errs = append(errs, one.conn.Close())
 		}
 	}
-	for range cap(r.idle) {
-		r.idle <- nil
+	for range cap(r.free) {
+		r.put(nil)
 	}
 	return errors.Join(errs...)
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -30,18 +29,14 @@ func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
 
 // Raw answers 200 with a body of ready JSON, given in parts.
 func Raw(w http.ResponseWriter, parts ...string) {
-	length := 0
+	pooled := buffers.Get().(*[]byte)
+	defer putBuffer(pooled)
+	b := (*pooled)[:0]
 	for _, part := range parts {
-		length += len(part)
+		b = append(b, part...)
 	}
-	w.Header()["Content-Type"] = valueJSON
-	setLength(w, length)
-	w.WriteHeader(http.StatusOK)
-	for _, part := range parts {
-		if _, err := io.WriteString(w, part); err != nil {
-			return // the client has left, and there is nobody to tell
-		}
-	}
+	*pooled = b
+	send(w, http.StatusOK, b)
 }
 
 // send writes a whole JSON answer. A failed write means that the client has left, and there is nobody to tell.
