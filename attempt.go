@@ -68,6 +68,9 @@ func (c *Client) attempt(ctx context.Context, r call) (*answer, error) {
 	if int64(len(a.body)) > r.limit {
 		return a, ErrAnswerTooLarge
 	}
+	if r.plain && a.status == http.StatusOK {
+		return a, nil
+	}
 	return a, a.read()
 }
 

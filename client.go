@@ -120,12 +120,13 @@ func (c *Client) ValidatePurchase(ctx context.Context, code string) (Validation,
 	return Validation{Valid: true, Purchase: *data.Purchase}, nil
 }
 
-// call is one request of the API; limit is the longest answer in bytes.
+// call is one request of the API; limit is the longest answer in bytes. A success of a plain one is no envelope.
 type call struct {
 	method, path string
 	query        url.Values
 	body         []byte
 	limit        int64
+	plain        bool
 }
 
 const userAgent = "countersign-go (+https://github.com/countersign/countersign)"

@@ -43,6 +43,19 @@ func (c *Client) license(ctx context.Context, operation, path string, sent map[s
 	return l, nil
 }
 
+// LicenseKeys gets the public keys by which the store's license files are checked (RFC 7517), as it publishes them. The
+// text is for license.ReadKeySet.
+func (c *Client) LicenseKeys(ctx context.Context) ([]byte, error) {
+	a, err := c.call(ctx, call{method: http.MethodGet, path: ".well-known/jwks.json", limit: maxAnswer, plain: true})
+	if err == nil && !json.Valid(a.body) {
+		err = a.notUnderstood(errors.New("it is no key set"))
+	}
+	if err != nil {
+		return nil, c.wrap("license keys", err)
+	}
+	return a.body, nil
+}
+
 // LicenseQuestion asks whether a purchase or a license is good for a domain. One of PurchaseCode and LicenseID is given,
 // or both; ItemID may be empty.
 type LicenseQuestion struct {

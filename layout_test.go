@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"bench":                    {"internal/store/sample"},
 	"cmd/countersign":          {"", "app", "license", "internal/addon", "internal/addon/api", "internal/addon/pages", "internal/addon/sample", "internal/frame", "internal/health", "internal/people", "internal/sqldb", "internal/store", "internal/store/api", "internal/store/pages", "internal/store/sample", "internal/web"},
 	"e2e":                      {},
-	"internal/addon":           {"", "internal/addon/addondb", "internal/health", "internal/people", "internal/people/peopledb", "internal/seal", "internal/sqldb", "internal/vault"},
+	"internal/addon":           {"", "license", "internal/addon/addondb", "internal/health", "internal/people", "internal/people/peopledb", "internal/seal", "internal/sqldb", "internal/vault"},
 	"internal/addon/addondb":   {"", "internal/people/peopledb", "internal/sqldb"},
 	"internal/addon/api":       {"", "internal/addon", "internal/people", "internal/web"},
 	"internal/addon/pages":     {"", "internal/addon", "internal/frame", "internal/health", "internal/people", "internal/web"},

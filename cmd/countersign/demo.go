@@ -103,8 +103,10 @@ func fillDemos(ctx context.Context, s *server, site *addonServer, dir string) (f
 	if f.report, err = fillDemo(ctx, s.store, dir); err != nil {
 		return f, err
 	}
-	f.addon, err = fillDemoAddon(ctx, site.addon, dir)
-	return f, err
+	if f.addon, err = fillDemoAddon(ctx, site.addon, dir); err != nil {
+		return f, err
+	}
+	return f, site.addon.SetStore(ctx, operator(), f.storeURL)
 }
 
 // fillDemo imports the sample shop with its well-known keys. A store of somebody

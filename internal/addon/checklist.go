@@ -15,7 +15,7 @@ const metaNoIAP = "addon_no_iap"
 
 // Task is a row of the set-up checklist.
 type Task struct {
-	// ID is stable: update, credentials, settings, iap.
+	// ID is stable: update, credentials, settings, iap, license.
 	ID   string
 	Text string
 	Done bool
@@ -40,6 +40,7 @@ func (a *Addon) Checklist(ctx context.Context, actor people.Actor) ([]Task, erro
 		task("credentials", "API key and secret are active", false, "After the update they are under API credentials; both must be active."),
 		task("settings", "App settings are published", false, "Fill in the app settings and publish them."),
 		task("iap", "In-app purchases are set up", false, "Fill in the in-app purchase settings and publish them, or say that you do not sell in the app."),
+		task("license", "The license file is made", false, "Make it with your purchase code; the app opens it when it starts, so it goes into the app's project before it is built."),
 	}
 	if state != StateReady {
 		return list, nil
@@ -62,7 +63,8 @@ func (a *Addon) tick(ctx context.Context, tx *addondb.DB, list []Task) error {
 	packages, err3 := tx.Packages(ctx)
 	accounts, err4 := readAccounts(ctx, tx)
 	declined, err5 := tx.Meta(ctx, metaNoIAP)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	files, err6 := tx.Licenses(ctx)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return err
 	}
 	v := valuesOf(last.Settings.V)
@@ -70,6 +72,7 @@ func (a *Addon) tick(ctx context.Context, tx *addondb.DB, list []Task) error {
 		"credentials": slices.ContainsFunc(pairs, func(c addondb.Credential) bool { return credentialOf(c).Active() }),
 		"settings":    last.Number > 1,
 		"iap":         declined != "" || a.iapConfig(v, packages, accounts).Platforms.Store.Enabled,
+		"license":     slices.ContainsFunc(files, func(l addondb.License) bool { return licenseOf(l, nil).Good() }),
 	}
 	for i := range list {
 		list[i].Declined = list[i].ID == "iap" && declined != ""

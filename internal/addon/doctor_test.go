@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -151,14 +152,14 @@ func TestChecklist(t *testing.T) {
 		want := func(when string, done ...string) {
 			t.Helper()
 			list, err := f.Checklist(ctx, user)
-			if err != nil || len(list) != 4 {
+			if err != nil || len(list) != 5 {
 				t.Fatalf("%s: %+v, %v", when, list, err)
 			}
 			is := map[string]bool{}
 			for _, id := range done {
 				is[id] = true
 			}
-			for i, id := range []string{"update", "credentials", "settings", "iap"} {
+			for i, id := range []string{"update", "credentials", "settings", "iap", "license"} {
 				if list[i].ID != id || list[i].Done != is[id] || (list[i].Hint == "") != is[id] || list[i].Text == "" {
 					t.Errorf("%s: %+v", when, list[i])
 				}
@@ -191,6 +192,14 @@ func TestChecklist(t *testing.T) {
 		})
 		f.mustPublish(t, "")
 		want("selling", "update", "settings", "iap")
+		s := newPretendedStore(t)
+		made := f.mustMake(t, LicenseOrder{Store: s.URL, Code: goodCode, Domain: "site.example"})
+		want("with a license file", "update", "settings", "iap", "license")
+		s.answer = countersign.CheckRevoked
+		if _, err := f.CheckLicense(ctx, user, made[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		want("with one that is not good any more", "update", "settings", "iap")
 		lines := strings.Join(f.audits(t), "\n")
 		if !strings.Contains(lines, "ana@site.example iap.decline  [page]: sells in the app -> does not sell in the app") || strings.Count(lines, "iap.") != 2 {
 			t.Errorf("audit\n%s", lines)

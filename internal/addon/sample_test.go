@@ -61,7 +61,7 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		}
 		list, err := f.Checklist(ctx, operator)
 		for _, task := range list {
-			if !task.Done {
+			if !task.Done && task.ID != "license" { // which takes a purchase
 				t.Errorf("%+v is not done", task)
 			}
 		}

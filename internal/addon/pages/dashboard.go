@@ -76,6 +76,8 @@ func taskLink(id string) frame.Link {
 		return frame.Link{Label: "Fill in app settings", Path: PathAppSettings}
 	case "iap":
 		return frame.Link{Label: "Set up purchases", Path: pathIAP}
+	case "license":
+		return frame.Link{Label: "Make the license file", Path: pathLicense}
 	}
 	return frame.Link{Label: "Run the update", Path: PathUpdate}
 }

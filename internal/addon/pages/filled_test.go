@@ -66,4 +66,5 @@ func (s *site) fillIn(t *testing.T) {
 	if _, err := s.SetCredentialActive(t.Context(), operator, 2, addon.HalfSecret, false); err != nil {
 		t.Fatal(err)
 	}
+	s.mustLicense(t, newLicenseStore(t), "site.example", "localhost")
 }

@@ -25,6 +25,10 @@ func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	if err := s.DeclineIAP(t.Context(), operator, true); err != nil {
 		t.Fatal(err)
 	}
+	if got := b.get("/api-addons/admin").main(); got != licensePath {
+		t.Errorf("the main button leads to %q", got)
+	}
+	s.mustLicense(t, newLicenseStore(t), "site.example")
 	p = b.get("/api-addons/admin").says("All steps are done", "Version 2", "Nothing")
 	if got := p.main(); got != appPath {
 		t.Errorf("the main button leads to %q", got)

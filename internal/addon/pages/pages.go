@@ -1,6 +1,6 @@
 // Package pages is the face of the addon for people: the dashboard, the settings
-// of the app and of in-app purchases, packages, credentials, history, preview,
-// update, health and audit. Every page works without scripts; a form that was
+// of the app and of in-app purchases, packages, license files, credentials,
+// history, preview, update, health and audit. Every page works without scripts; a form that was
 // done leads on by 303, one that was refused is shown again with 422.
 package pages
 
@@ -65,6 +65,7 @@ func menu() []frame.MenuItem {
 		{Label: "App settings", Path: PathAppSettings, Icon: "sliders-horizontal", Group: "App"},
 		{Label: "In-app purchases", Path: pathIAP, Icon: "credit-card", Group: "App"},
 		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
+		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},
 		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},
 		{Label: "History", Path: pathHistory, Icon: "history", Group: "App"},
 		{Label: "API access", Path: PathCredentials, Icon: "key-round", Group: "Server"},

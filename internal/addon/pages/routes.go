@@ -48,6 +48,15 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/packages/{id}/remove", p.admin(p.showRemovePackage))
 	mux.Handle("POST /api-addons/admin/packages/{id}/remove", p.admin(p.removePackage))
 
+	mux.Handle("GET /api-addons/admin/license", p.admin(p.showLicenses))
+	mux.Handle("POST /api-addons/admin/license", p.admin(p.makeLicense))
+	mux.Handle("GET /api-addons/admin/license/move", p.admin(p.showMove))
+	mux.Handle("POST /api-addons/admin/license/move", p.admin(p.moveLicense))
+	mux.Handle("GET /api-addons/admin/license/{id}", p.admin(p.showLicense))
+	mux.Handle("GET /api-addons/admin/license/{id}/file", p.admin(p.downloadLicense))
+	mux.Handle("GET /api-addons/admin/license/{id}/check", p.admin(p.showLicense))
+	mux.Handle("POST /api-addons/admin/license/{id}/check", p.admin(p.checkLicense))
+
 	mux.Handle("GET /api-addons/admin/history", p.admin(p.showHistory))
 	mux.Handle("GET /api-addons/admin/history/{version}", p.admin(p.showVersion))
 	mux.Handle("GET /api-addons/admin/history/{version}/restore", p.admin(p.showRestore))

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/license"
 )
 
 func TestClientAgainstTheStoresLicenses(t *testing.T) {
@@ -76,5 +78,34 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 	author := &countersign.Client{BaseURL: server.URL, Key: adaKey, Retries: -1}
 	if got, err := author.CheckLicense(ctx, countersign.LicenseQuestion{PurchaseCode: "license-refunded", Domain: "shop.example"}); err != nil || got.Code != countersign.CheckRefunded {
 		t.Errorf("with the workspace's key: %+v, %v", got, err)
+	}
+}
+
+func TestClientGetsTheKeysThatOpenALicense(t *testing.T) {
+	shop := newHandler(openShop(t, dbtest.New(t, dbtest.SQLite)), 0)
+	server := httptest.NewServer(shop)
+	t.Cleanup(server.Close)
+	client := &countersign.Client{BaseURL: server.URL, Retries: -1}
+	signed, err := client.IssueLicense(t.Context(), "license-used", "shop.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := client.LicenseKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := license.ReadKeySet(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := license.Open(signed.License, keys, "shop.example", today); err != nil || l.ID != signed.LicenseID {
+		t.Errorf("%+v, %v", l, err)
+	}
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	t.Cleanup(page.Close)
+	client.BaseURL = page.URL
+	_, err = client.LicenseKeys(t.Context())
+	if _, ok := errors.AsType[*countersign.NotJSONError](err); !ok {
+		t.Errorf("a page for keys: %v", err)
 	}
 }

@@ -1,0 +1,256 @@
+package addon
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/license"
+)
+
+// maxTestDomains is how many test domains can be asked for beside a domain.
+const maxTestDomains = 10
+
+// License is a license file that the addon got from the store: it ties a purchase
+// to the domain of the site, and the mobile client opens it (spec 5.7).
+type License struct {
+	ID int64
+	// LicenseID is the store's name for it.
+	LicenseID string
+	// Code is the purchase code that it is of.
+	Code   PurchaseCode
+	Domain string
+	// Domains are those that the file opens for, Domain among them.
+	Domains        []string
+	ItemID         int64
+	ItemName       string
+	LicenseType    string    // Regular or Extended
+	SupportedUntil time.Time // zero: without support
+	IssuedAt       time.Time // by the store, for the first time
+	MadeAt         time.Time // here
+	MovedAt        time.Time // zero: it was not moved to another domain
+	CheckedAt      time.Time // zero: the store was not asked since
+	// Answer is what the store said then: one of the countersign.Check constants.
+	Answer string
+}
+
+// Good tells whether the file can be used, as far as the addon knows.
+func (l License) Good() bool {
+	said := l.Answer == "" || l.Answer == countersign.CheckValid || l.Answer == countersign.CheckSupportLapsed
+	return said && l.MovedAt.IsZero()
+}
+
+// Free tells whether its domain is a test domain, which does not count.
+func (l License) Free() bool { return license.IsFree(l.Domain) }
+
+// Opens tells whether a client with the file starts on a host.
+func (l License) Opens(host string) bool {
+	return slices.ContainsFunc(l.Domains, func(domain string) bool { return license.Covers(domain, host) })
+}
+
+// Licenses is what an addon knows of licenses.
+type Licenses struct {
+	// Store is the store's address, "" while it is not known.
+	Store string
+	// Codes are the kept purchase codes, the newest first.
+	Codes []PurchaseCode
+	// Files are the license files, the newest first.
+	Files []License
+}
+
+// Licenses lists the license files and what is needed for another one.
+func (a *Addon) Licenses(ctx context.Context, actor people.Actor) (Licenses, error) {
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return Licenses{}, err
+	}
+	var known Licenses
+	err := a.db.Snapshot(ctx, func(tx *addondb.DB) (err error) {
+		if known.Store, err = tx.Meta(ctx, metaStore); err != nil {
+			return err
+		}
+		codes, err := tx.PurchaseCodes(ctx)
+		if err != nil {
+			return err
+		}
+		for _, c := range codes {
+			known.Codes = append(known.Codes, purchaseCodeOf(c))
+		}
+		files, err := tx.Licenses(ctx)
+		for _, l := range files {
+			known.Files = append(known.Files, licenseOf(l, codes))
+		}
+		return err
+	})
+	return known, err
+}
+
+func licenseOf(l addondb.License, codes []addondb.PurchaseCode) License {
+	out := License{
+		ID: l.ID, LicenseID: l.LicenseID, Code: PurchaseCode{ID: l.CodeID}, Domain: l.Domain, Domains: l.Domains.V,
+		ItemID: l.ItemID, ItemName: l.ItemName, LicenseType: l.LicenseType, SupportedUntil: l.SupportedUntil.Time,
+		IssuedAt: l.IssuedAt.Time, MadeAt: l.MadeAt.Time, MovedAt: l.MovedAt.Time, CheckedAt: l.CheckedAt.Time, Answer: l.Answer,
+	}
+	for _, c := range codes {
+		if c.ID == l.CodeID {
+			out.Code = purchaseCodeOf(c)
+		}
+	}
+	return out
+}
+
+// License reads one and its file's text. Its error is of kind NotFound.
+func (a *Addon) License(ctx context.Context, actor people.Actor, id int64) (l License, text string, err error) {
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return License{}, "", err
+	}
+	row, err := a.db.License(ctx, id)
+	if err != nil {
+		return License{}, "", notFound(err, missing("license_not_found", "There is no such license file"))
+	}
+	codes, err := a.db.PurchaseCodes(ctx)
+	return licenseOf(row, codes), row.File, err
+}
+
+// LicenseOrder says which license files are wanted.
+type LicenseOrder struct {
+	// Store is the store's address.
+	Store string
+	// Code is a purchase code; or Kept names one that is kept.
+	Code string
+	Kept int64
+	// Domain of the site.
+	Domain string
+	// Tests are test domains, which are free; each gets a file of its own.
+	Tests []string
+}
+
+// MakeLicenses gets the license files of a purchase from the store, that of the
+// domain first. The store's address and the purchase code are kept before it is
+// asked, the code encrypted, so that nothing is lost when it can't be reached; a
+// code that it does not know is forgotten again.
+//
+// Errors tell by their Code what happened. Of kind Invalid, with Fields "store",
+// "code", "domain" and "tests": license_order, purchase_not_found, domain_invalid,
+// store_unknown. Of kind Conflict: limit_reached, whose Data is the
+// countersign.LicenseDomains in use. Of kind Unavailable: store_unreachable.
+func (a *Addon) MakeLicenses(ctx context.Context, actor people.Actor, o LicenseOrder) ([]License, error) {
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return nil, err
+	}
+	domains, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	code, err := a.keepOrder(ctx, actor, &o)
+	if err != nil {
+		return nil, err
+	}
+	s := newStoreCall(o.Store, code)
+	var all []License
+	for _, d := range domains {
+		signed, err := s.issue(ctx, d.String())
+		if err != nil {
+			return all, a.forget(ctx, o.Kept, err)
+		}
+		l, err := a.keepLicense(ctx, actor, s, signed, keeping{code: o.Kept, domain: d})
+		if err != nil {
+			return all, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// MoveLicense frees a domain of a kept purchase code and gets the license file for
+// another one, as the store allows it. Beside the errors of MakeLicenses there are
+// those of kind Conflict with the codes moves_used, move_too_soon and
+// domain_not_activated, and of kind Invalid with Fields "domain" and the code
+// domain_free.
+func (a *Addon) MoveLicense(ctx context.Context, actor people.Actor, kept int64, from, domain string) (License, error) {
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return License{}, err
+	}
+	d, err := license.ParseDomain(domain, license.DomainRule{Wildcard: true})
+	if err != nil {
+		return License{}, badOrder(countersign.CodeDomainInvalid, map[string]string{"domain": sentenceOf(err)})
+	}
+	code, store, err := a.keptCode(ctx, kept)
+	if err != nil {
+		return License{}, err
+	}
+	s := newStoreCall(store, code)
+	signed, err := s.move(ctx, from, d.String())
+	if err != nil {
+		return License{}, err
+	}
+	return a.keepLicense(ctx, actor, s, signed, keeping{code: kept, domain: d, from: from})
+}
+
+// CheckLicense asks the store whether a license is still good, and keeps the
+// answer.
+func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) (License, error) {
+	l, _, err := a.License(ctx, actor, id)
+	if err != nil {
+		return License{}, err
+	}
+	store, err := a.db.Meta(ctx, metaStore)
+	if err != nil {
+		return License{}, err
+	}
+	answer, err := newStoreCall(store, "").check(ctx, l)
+	if err != nil {
+		return License{}, err
+	}
+	l.Answer, l.CheckedAt = answer, a.now()
+	return l, a.db.Tx(ctx, func(tx *addondb.DB) error {
+		event := people.Event{Action: "license.check", Subject: l.Domain, Detail: l.LicenseID, After: answer}
+		if err := tx.NoteAnswer(ctx, id, answer, a.timestamp()); err != nil {
+			return err
+		}
+		return a.audit(ctx, tx, actor, event)
+	})
+}
+
+// keeping says what a license is that is to be kept. from is the domain that was
+// given up for it, "" for none.
+type keeping struct {
+	code   int64
+	domain license.Domain
+	from   string
+}
+
+// keepLicense verifies what the store sent and keeps it.
+func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s storeCall, signed countersign.License, k keeping) (License, error) {
+	said, err := s.open(ctx, signed, k.domain, a.now())
+	if err != nil {
+		return License{}, err
+	}
+	row := addondb.License{
+		LicenseID: said.ID, CodeID: k.code, Domain: said.Domain, Domains: sqldb.JSON[[]string]{V: said.Domains},
+		ItemID: said.ItemID, ItemName: said.ItemName, LicenseType: said.LicenseType,
+		SupportedUntil: sqldb.Time{Time: said.SupportedUntil.Time}, IssuedAt: sqldb.Time{Time: said.IssuedAt}, MadeAt: a.timestamp(),
+		File: signed.License,
+	}
+	var codes []addondb.PurchaseCode
+	err = a.db.Tx(ctx, func(tx *addondb.DB) error {
+		if row.ID, err = tx.PutLicense(ctx, row); err != nil {
+			return err
+		}
+		if codes, err = tx.PurchaseCodes(ctx); err != nil {
+			return err
+		}
+		event := people.Event{Action: "license.make", Subject: row.Domain, Detail: row.LicenseID}
+		if k.from != "" {
+			event.Action, event.Before, event.After = "license.move", k.from, row.Domain
+			if err := tx.EndLicenses(ctx, k.code, normal(k.from), row.ID, a.timestamp()); err != nil {
+				return err
+			}
+		}
+		return a.audit(ctx, tx, actor, event)
+	})
+	return licenseOf(row, codes), err
+}

@@ -1,0 +1,405 @@
+package addon
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/license"
+)
+
+const (
+	goodCode = "7c0f3b1e-5d2a-4c44-9b1e-2f6c0a1d8e37"
+	badCode  = "11111111-2222-4333-8444-555555555555"
+)
+
+// pretendedStore answers as a store does, with one purchase that may have one
+// domain beside test domains.
+type pretendedStore struct {
+	*httptest.Server
+	key   license.SigningKey
+	mu    sync.Mutex
+	inUse map[string]string // license ids by domain
+	// What it does instead of its work.
+	status int    // answers this status with nothing in it
+	refuse string // refuses with this code
+	body   string // answers this
+	other  string // signs for this domain, whatever was asked
+	answer string // to checks
+}
+
+func newPretendedStore(t *testing.T) *pretendedStore {
+	t.Helper()
+	key, err := license.NewSigningKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &pretendedStore{key: key, inUse: map[string]string{}, answer: countersign.CheckValid}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *pretendedStore) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var in map[string]string
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	refuse := func(status int, code, message string) {
+		w.Header().Set("X-Error-Code", code)
+		if code == countersign.CodeMovesUsed {
+			w.Header().Set("Retry-After", "3600")
+		}
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": "error", "msg": message, "data": map[string]any{"domains": s.counted()}})
+	}
+	switch {
+	case s.status != 0:
+		w.WriteHeader(s.status)
+	case s.body != "":
+		fmt.Fprint(w, s.body)
+	case r.URL.Path == "/.well-known/jwks.json":
+		set, _ := license.NewKeySet(s.key.Public())
+		text, _ := set.MarshalJSON()
+		_, _ = w.Write(text)
+	case r.URL.Path == "/api/licenses/check":
+		fmt.Fprintf(w, `{"status":"success","data":{"valid":%t,"code":%q}}`, s.answer == countersign.CheckValid, s.answer)
+	case in["purchase_code"] != goodCode:
+		refuse(http.StatusNotFound, countersign.CodePurchaseNotFound, "Invalid purchase code")
+	case s.refuse != "":
+		refuse(http.StatusConflict, s.refuse, "Refused for "+in["purchase_code"])
+	default:
+		if r.URL.Path == "/api/licenses/move" {
+			delete(s.inUse, in["from"])
+		}
+		if taken := s.counted(); s.inUse[in["domain"]] == "" && len(taken) > 0 && !license.IsFree(in["domain"]) {
+			refuse(http.StatusConflict, countersign.CodeLimitReached, "No domain is left for this purchase code; it is in use for "+taken[0])
+			return
+		}
+		s.issue(w, in["domain"])
+	}
+}
+
+func (s *pretendedStore) counted() []string {
+	var all []string
+	for domain := range s.inUse {
+		if !license.IsFree(domain) {
+			all = append(all, domain)
+		}
+	}
+	return all
+}
+
+func (s *pretendedStore) issue(w http.ResponseWriter, domain string) {
+	if s.inUse[domain] == "" {
+		s.inUse[domain] = fmt.Sprintf("license-%d-%s", len(s.inUse)+1, domain)
+	}
+	named := domain
+	if s.other != "" {
+		named = s.other
+	}
+	text, err := license.Sign(license.License{
+		ID: s.inUse[domain], Issuer: s.URL, IssuedAt: noon, NotBefore: noon.Add(-time.Hour), ItemID: 7, ItemName: "Rain", LicenseType: "Regular",
+		Purchase: strings.Repeat("ab", 16), Domain: named, Domains: []string{named}, SupportedUntil: countersign.At(noon.AddDate(1, 0, 0)),
+	}, s.key)
+	if err != nil {
+		panic(err)
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"status": "success", "data": map[string]string{"license": text, "license_id": s.inUse[domain]}})
+}
+
+func (f *fixture) mustMake(t *testing.T, o LicenseOrder) []License {
+	t.Helper()
+	made, err := f.MakeLicenses(t.Context(), user, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (f *fixture) mustKnow(t *testing.T) Licenses {
+	t.Helper()
+	known, err := f.Licenses(t.Context(), user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
+// order is one that the store grants.
+func (s *pretendedStore) order() LicenseOrder {
+	return LicenseOrder{Store: s.URL + "/", Code: " " + goodCode + " ", Domain: "https://www.Site.example/app"}
+}
+
+func TestALicenseFileIsGotAndKept(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		o := s.order()
+		o.Tests = []string{"localhost", "site.test"}
+		made := f.mustMake(t, o)
+		if len(made) != 3 || made[0].Domain != "site.example" || made[1].Domain != "localhost" || made[2].Domain != "site.test" {
+			t.Fatalf("made %+v", made)
+		}
+		l := made[0]
+		if l.ItemID != 7 || l.ItemName != "Rain" || l.LicenseType != "Regular" || !l.SupportedUntil.Equal(noon.AddDate(1, 0, 0)) || !l.Good() || l.Free() || !made[1].Free() {
+			t.Errorf("%+v", l)
+		}
+		if !l.Opens("www.site.example") || l.Opens("localhost") || l.Opens("site.example.evil.test") {
+			t.Errorf("opens for %v", l.Domains)
+		}
+		known := f.mustKnow(t)
+		if known.Store != s.URL || len(known.Files) != 3 || len(known.Codes) != 1 || known.Codes[0].Hint != "7c0f…8e37" || known.Files[2].Code != known.Codes[0] {
+			t.Errorf("known %+v", known)
+		}
+		_, text, err := f.License(t.Context(), user, l.ID)
+		if err != nil || strings.Count(text, ".") != 2 {
+			t.Errorf("the file is %q, %v", text, err)
+		}
+		again := f.mustMake(t, LicenseOrder{Store: s.URL, Kept: l.Code.ID, Domain: "site.example"})
+		if again[0].ID != l.ID || len(f.mustKnow(t).Files) != 3 {
+			t.Errorf("again %+v", again)
+		}
+		f.mustMake(t, LicenseOrder{Store: s.URL, Code: strings.ToLower(goodCode), Domain: "site.example"})
+		if known := f.mustKnow(t); len(known.Codes) != 1 {
+			t.Errorf("%d codes are kept", len(known.Codes))
+		}
+		if _, _, err := f.License(t.Context(), user, 99); !isKind(err, countersign.KindNotFound) {
+			t.Errorf("another license: %v", err)
+		}
+	})
+}
+
+func isKind(err error, kind countersign.Kind) bool {
+	ours, ok := err.(*countersign.Error)
+	return ok && ours.Kind == kind
+}
+
+// The purchase code is the buyer's secret: it is in no column, no line of the
+// audit log, no log and no error.
+func TestThePurchaseCodeIsKeptSecret(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		f.mustMake(t, s.order())
+		var errs []string
+		for _, s.refuse = range []string{countersign.CodeLimitReached, countersign.CodeMovesUsed, countersign.CodeDomainInvalid, "surprise"} {
+			_, err := f.MakeLicenses(t.Context(), user, s.order())
+			errs = append(errs, fmt.Sprintf("%v %+v", err, err))
+		}
+		s.refuse, s.body = "", "<p>You sent "+goodCode
+		_, err := f.MakeLicenses(t.Context(), user, s.order())
+		errs = append(errs, fmt.Sprintf("%v %+v", err, err))
+		rows, err := f.db.PurchaseCodes(t.Context())
+		if err != nil || len(rows) != 1 || strings.Contains(string(rows[0].Sealed), goodCode) {
+			t.Fatalf("%d codes, %v", len(rows), err)
+		}
+		files, err := f.db.Licenses(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range append(append(errs, f.audits(t)...), fmt.Sprint(rows), fmt.Sprint(files), f.log.String()) {
+			if strings.Contains(text, goodCode) {
+				t.Errorf("the purchase code is in %s", text)
+			}
+		}
+		if !strings.Contains(strings.Join(f.audits(t), "\n"), "license.make site.example") {
+			t.Errorf("audit %v", f.audits(t))
+		}
+	})
+}
+
+func TestWhatIsWrongWithAnOrderIsSaidBeforeAnybodyIsAsked(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		good := LicenseOrder{Store: "https://store.example", Code: goodCode, Domain: "site.example"}
+		for name, c := range map[string]struct {
+			change func(*LicenseOrder)
+			field  string
+		}{
+			"no store":                   {func(o *LicenseOrder) { o.Store = " " }, "store"},
+			"no address":                 {func(o *LicenseOrder) { o.Store = "store" }, "store"},
+			"an address of files":        {func(o *LicenseOrder) { o.Store = "ftp://store.example" }, "store"},
+			"a password in it":           {func(o *LicenseOrder) { o.Store = "https://a:b@store.example" }, "store"},
+			"in the open":                {func(o *LicenseOrder) { o.Store = "http://store.example" }, "store"},
+			"no code":                    {func(o *LicenseOrder) { o.Code = " " }, "code"},
+			"a code with an emoji":       {func(o *LicenseOrder) { o.Code = "7c0f🙂" }, "code"},
+			"a code too long":            {func(o *LicenseOrder) { o.Code = strings.Repeat("a", 129) }, "code"},
+			"no domain":                  {func(o *LicenseOrder) { o.Domain = "" }, "domain"},
+			"a public suffix":            {func(o *LicenseOrder) { o.Domain = "co.uk" }, "domain"},
+			"a test domain that counts":  {func(o *LicenseOrder) { o.Tests = []string{"localhost", "other.example"} }, "tests"},
+			"a test domain that is none": {func(o *LicenseOrder) { o.Tests = []string{"a b"} }, "tests"},
+			"too many test domains":      {func(o *LicenseOrder) { o.Tests = strings.Fields(strings.Repeat("a.test ", 11)) }, "tests"},
+		} {
+			o := good
+			c.change(&o)
+			_, err := f.MakeLicenses(t.Context(), user, o)
+			ours, ok := err.(*countersign.Error)
+			if !ok || ours.Kind != countersign.KindInvalid || ours.Fields[c.field] == "" || len(ours.Fields) != 1 {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if known := f.mustKnow(t); known.Store != "" || len(known.Codes) != 0 {
+			t.Errorf("kept %+v", known)
+		}
+	})
+}
+
+func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		for name, c := range map[string]struct {
+			prepare func()
+			code    string
+			kind    countersign.Kind
+			field   string
+		}{
+			"a page instead of a store": {func() { s.body = "<html>" }, "store_unknown", countersign.KindInvalid, "store"},
+			"another JSON service":      {func() { s.body = `{"hello":"world"}` }, "store_unknown", countersign.KindInvalid, "store"},
+			"a proxy without a store":   {func() { s.status = http.StatusBadGateway }, "store_unreachable", countersign.KindUnavailable, ""},
+			"another path":              {func() { s.status = http.StatusNotFound }, "store_unknown", countersign.KindInvalid, "store"},
+			"no domain left":            {func() { s.refuse = countersign.CodeLimitReached }, countersign.CodeLimitReached, countersign.KindConflict, ""},
+			"a domain that it refuses":  {func() { s.refuse = countersign.CodeDomainInvalid }, countersign.CodeDomainInvalid, countersign.KindInvalid, "domain"},
+			"too many questions":        {func() { s.refuse = countersign.CodeRateLimited }, countersign.CodeRateLimited, countersign.KindLimited, ""},
+			"a file for another domain": {func() { s.other = "evil.example" }, "license_unusable", countersign.KindConflict, ""},
+		} {
+			s.status, s.body, s.refuse, s.other = 0, "", "", ""
+			c.prepare()
+			_, err := f.MakeLicenses(t.Context(), user, s.order())
+			ours, ok := err.(*countersign.Error)
+			if !ok || ours.Code != c.code || ours.Kind != c.kind || (c.field != "" && ours.Fields[c.field] == "") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if known := f.mustKnow(t); len(known.Files) != 0 || len(known.Codes) != 1 || known.Store != s.URL {
+				t.Errorf("%s: %+v", name, known)
+			}
+		}
+	})
+}
+
+// With the store down nothing is lost: its address and the code are kept, and the
+// code can be used when it is back.
+func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		down := httptest.NewServer(nil)
+		down.Close()
+		_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: down.URL, Code: goodCode, Domain: "site.example"})
+		if ours, ok := err.(*countersign.Error); !ok || ours.Code != "store_unreachable" || !strings.Contains(ours.Message, "Nothing is lost") {
+			t.Fatal(err)
+		}
+		known := f.mustKnow(t)
+		if known.Store != down.URL || len(known.Codes) != 1 {
+			t.Fatalf("%+v", known)
+		}
+		f.mustMake(t, LicenseOrder{Store: s.URL, Kept: known.Codes[0].ID, Domain: "site.example"})
+	})
+}
+
+func TestACodeThatNobodySoldIsForgotten(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		o := s.order()
+		o.Code = badCode
+		_, err := f.MakeLicenses(t.Context(), user, o)
+		if codeOf(err) != countersign.CodePurchaseNotFound || len(f.mustKnow(t).Codes) != 0 {
+			t.Errorf("%v, %+v", err, f.mustKnow(t).Codes)
+		}
+		f.mustMake(t, s.order())
+		kept := f.mustKnow(t).Codes[0].ID
+		s.refuse = countersign.CodePurchaseNotFound
+		if _, err := f.MakeLicenses(t.Context(), user, s.order()); codeOf(err) != countersign.CodePurchaseNotFound {
+			t.Error(err)
+		}
+		if known := f.mustKnow(t); len(known.Codes) != 1 || known.Codes[0].ID != kept {
+			t.Error("a code with license files was forgotten")
+		}
+	})
+}
+
+func TestALicenseIsMoved(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		old := f.mustMake(t, s.order())[0]
+		_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: s.URL, Kept: old.Code.ID, Domain: "new.example"})
+		ours, ok := err.(*countersign.Error)
+		if !ok || ours.Code != countersign.CodeLimitReached {
+			t.Fatal(err)
+		}
+		if in, ok := ours.Data.(countersign.LicenseDomains); !ok || len(in.Domains) != 1 || in.Domains[0] != "site.example" {
+			t.Errorf("in use: %+v", ours.Data)
+		}
+		moved, err := f.MoveLicense(t.Context(), user, old.Code.ID, "site.example", "New.example")
+		if err != nil || moved.Domain != "new.example" || !moved.Good() {
+			t.Fatalf("%+v, %v", moved, err)
+		}
+		before, _, err := f.License(t.Context(), user, old.ID)
+		if err != nil || before.Good() || !before.MovedAt.Equal(noon) {
+			t.Errorf("the old one is %+v, %v", before, err)
+		}
+		if log := strings.Join(f.audits(t), "\n"); !strings.Contains(log, "license.move new.example") || !strings.Contains(log, "site.example -> new.example") {
+			t.Errorf("audit %s", log)
+		}
+		if _, err := f.MoveLicense(t.Context(), user, 99, "new.example", "third.example"); codeOf(err) != "purchase_code_not_kept" {
+			t.Errorf("with a code that is not kept: %v", err)
+		}
+		if _, err := f.MoveLicense(t.Context(), user, old.Code.ID, "new.example", "co.uk"); codeOf(err) != countersign.CodeDomainInvalid {
+			t.Errorf("to a public suffix: %v", err)
+		}
+		s.refuse = countersign.CodeMovesUsed
+		if _, err := f.MoveLicense(t.Context(), user, old.Code.ID, "new.example", "third.example"); codeOf(err) != countersign.CodeMovesUsed || err.(*countersign.Error).RetryAfter != time.Hour {
+			t.Errorf("too often: %v", err)
+		}
+		back, err := f.MoveLicense(t.Context(), user, old.Code.ID, "new.example", "site.example")
+		if codeOf(err) != countersign.CodeMovesUsed {
+			t.Errorf("%+v %v", back, err)
+		}
+	})
+}
+
+func TestTheStoreIsAskedWhetherALicenseIsGood(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		l := f.mustMake(t, s.order())[0]
+		for answer, good := range map[string]bool{
+			countersign.CheckValid: true, countersign.CheckSupportLapsed: true, countersign.CheckNotFound: false, countersign.CheckRevoked: false,
+		} {
+			s.answer = answer
+			f.clock.move(time.Hour)
+			checked, err := f.CheckLicense(t.Context(), user, l.ID)
+			if err != nil || checked.Answer != answer || checked.Good() != good {
+				t.Errorf("%s: %+v, %v", answer, checked, err)
+			}
+			if kept := f.mustKnow(t).Files[0]; kept.Answer != answer || !kept.CheckedAt.Equal(f.clock.Now()) || kept.Good() != good {
+				t.Errorf("%s: kept %+v", answer, kept)
+			}
+		}
+		s.status = http.StatusServiceUnavailable
+		if _, err := f.CheckLicense(t.Context(), user, l.ID); codeOf(err) != "store_unreachable" {
+			t.Errorf("with the store down: %v", err)
+		}
+	})
+}
+
+func TestAKeptCodeOfAnotherKeyFileHasToBePastedAgain(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Sealed: []byte("of another key"), KeptAt: f.timestamp()})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := s.order()
+		o.Kept = f.mustKnow(t).Codes[0].ID
+		if _, err := f.MakeLicenses(t.Context(), user, o); codeOf(err) != "purchase_code_not_kept" {
+			t.Error(err)
+		}
+		f.mustMake(t, s.order())
+	})
+}

@@ -1,0 +1,134 @@
+package addon
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/license"
+)
+
+// storeWait is how long a store may take to answer.
+const storeWait = 15 * time.Second
+
+// storeCall asks a store about licenses of a purchase code. Its errors say by
+// their cause what to do, and none holds the code.
+type storeCall struct {
+	client countersign.Client
+	code   string
+}
+
+func newStoreCall(address, code string) storeCall {
+	// A person waits for the answer, and can ask again.
+	return storeCall{countersign.Client{BaseURL: address, Retries: -1}, code}
+}
+
+func (s storeCall) issue(ctx context.Context, domain string) (countersign.License, error) {
+	ctx, stop := context.WithTimeout(ctx, storeWait)
+	defer stop()
+	l, err := s.client.IssueLicense(ctx, s.code, domain)
+	return l, s.explain(err)
+}
+
+func (s storeCall) move(ctx context.Context, from, domain string) (countersign.License, error) {
+	ctx, stop := context.WithTimeout(ctx, storeWait)
+	defer stop()
+	l, err := s.client.MoveLicense(ctx, s.code, from, domain)
+	return l, s.explain(err)
+}
+
+func (s storeCall) check(ctx context.Context, l License) (answer string, err error) {
+	ctx, stop := context.WithTimeout(ctx, storeWait)
+	defer stop()
+	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: l.LicenseID, Domain: l.Domain})
+	return c.Code, s.explain(err)
+}
+
+// open reads a license as a client does when it starts, with the keys that the
+// store publishes.
+func (s storeCall) open(ctx context.Context, signed countersign.License, domain license.Domain, at time.Time) (license.License, error) {
+	ctx, stop := context.WithTimeout(ctx, storeWait)
+	defer stop()
+	text, err := s.client.LicenseKeys(ctx)
+	if err != nil {
+		return license.License{}, s.explain(err)
+	}
+	keys, err := license.ReadKeySet(text)
+	if err != nil {
+		return license.License{}, s.unknown("it publishes no keys for licenses")
+	}
+	l, err := license.Open(signed.License, keys, domain.Name, at)
+	if err == nil && l.ID != signed.LicenseID {
+		err = errors.New("it has another id than the store says")
+	}
+	if err != nil {
+		return license.License{}, conflict("license_unusable", "The store sent a file with which the app would not start, so it was not kept: "+err.Error())
+	}
+	return l, nil
+}
+
+// explain says by its cause why there is no license.
+func (s storeCall) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if notJSON, ok := errors.AsType[*countersign.NotJSONError](err); ok {
+		if notJSON.Status >= 500 {
+			return s.unreachable(nil)
+		}
+		return s.unknown("what answers there is something else")
+	}
+	if _, ok := errors.AsType[*countersign.RedirectError](err); ok {
+		return s.unknown("it leads on to another address; type that one")
+	}
+	if errors.Is(err, countersign.ErrAnswerTooLarge) {
+		return s.unknown("its answer is far too long")
+	}
+	if said, ok := errors.AsType[*countersign.Error](err); ok {
+		return s.refused(said)
+	}
+	return s.unreachable(err)
+}
+
+// refused is what the store said, in words for the owner of the site.
+func (s storeCall) refused(said *countersign.Error) error {
+	message := s.redact(said.Message)
+	told := &countersign.Error{Kind: countersign.KindConflict, Code: said.Code, Message: message, RetryAfter: said.RetryAfter, Data: said.Data}
+	switch said.Code {
+	case countersign.CodePurchaseNotFound:
+		return badOrder(said.Code, map[string]string{"code": "The store does not know this purchase code, or it is not good any more, for example after a refund. Compare it with the receipt; if it is the same, ask the seller"})
+	case countersign.CodeDomainInvalid, countersign.CodeDomainFree:
+		return badOrder(said.Code, map[string]string{"domain": message})
+	case countersign.CodeLimitReached, countersign.CodeMovesUsed, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated, countersign.CodeFromMissing:
+		return told
+	}
+	switch said.Kind {
+	case countersign.KindLimited:
+		told.Kind, told.Message = countersign.KindLimited, "The store was asked too often. Nothing is lost: the purchase code is kept"
+		return told
+	case countersign.KindInternal, countersign.KindUnavailable:
+		return s.unreachable(nil)
+	}
+	return s.unknown("what answers there is something else")
+}
+
+func (s storeCall) unreachable(cause error) error {
+	return &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: "store_unreachable", Cause: cause,
+		Message: "The store at " + s.client.BaseURL + " can't be reached right now. Nothing is lost: its address and the purchase code are kept. Try again in a few minutes",
+	}
+}
+
+func (s storeCall) unknown(why string) error {
+	return badOrder("store_unknown", map[string]string{"store": "There is no store at " + s.client.BaseURL + ": " + why})
+}
+
+// redact takes the code out of what came from elsewhere.
+func (s storeCall) redact(text string) string {
+	if s.code == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, s.code, codeHint(s.code))
+}

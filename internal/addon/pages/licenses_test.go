@@ -1,0 +1,144 @@
+package pages_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+const licensePath = "/api-addons/admin/license"
+
+func TestALicenseFileIsMadeAndDownloaded(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		form := b.get(licensePath).status(http.StatusOK).says("License file", "No license file yet", "Address of the store").form(licensePath)
+		if form.Get("domain") != "127.0.0.1" || form.Get("code") != "" {
+			t.Errorf("the form begins with %v", form)
+		}
+		b.fill(licensePath, licensePath, "code", " "+purchaseCode+" ", "domain", "https://Shop.example/", "tests", "localhost shop.test", "store", store.URL).leadsTo(licensePath + "/1")
+		p := b.get(licensePath+"/1").status(http.StatusOK).says("The license file for shop.example is here", "Rain Kit (1229)", "Regular", "7c0f…8e37", "Until 3 May 2027", "What to do next", "Replace the license file")
+		text := p.value("text")
+		file := b.get(licensePath + "/1/file").status(http.StatusOK)
+		if file.body != text || strings.Count(text, ".") != 2 || file.Header.Get("Content-Disposition") != `attachment; filename="license-shop.example.jwt"` {
+			t.Errorf("the file is %q with %v", file.body, file.Header)
+		}
+		list := b.get(licensePath).says("shop.example", "localhost", "shop.test", "In use", "For tests", "7c0f…8e37 – Rain Kit").silentAbout(purchaseCode)
+		if form := list.form(licensePath); form.Get("kept") != "1" || form.Get("store") != store.URL {
+			t.Errorf("the form begins with %v", form)
+		}
+		b.fill(licensePath, licensePath, "domain", "shop.example").leadsTo(licensePath + "/1")
+		b.get("/api-addons/admin").says("Done: The license file is made")
+		b.get("/api-addons/admin/audit").says("Got a license file", "shop.example").silentAbout(purchaseCode)
+		if strings.Contains(s.log.String(), purchaseCode) {
+			t.Error("the purchase code is in the log")
+		}
+	})
+}
+
+func TestALicenseFormThatIsWrongIsShownAgain(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		b.post(licensePath).status(http.StatusUnprocessableEntity).wrong("code", "Paste the purchase code").wrong("domain", "omain").wrong("store", "Type the address of the store")
+		p := b.post(licensePath, "code", purchaseCode, "domain", "co.uk", "tests", "shop.example", "store", "http://store.example").status(http.StatusUnprocessableEntity)
+		p.wrong("domain", "co.uk").wrong("tests", "no test domain").wrong("store", "https://").silentAbout(purchaseCode)
+		if p.value("tests") != "shop.example" || p.value("store") != "http://store.example" {
+			t.Error("what was typed is gone")
+		}
+		b.post(licensePath, "code", "nobody-sold-this-one", "domain", "shop.example", "store", store.URL).status(http.StatusUnprocessableEntity).wrong("code", "does not know this purchase code").silentAbout("nobody-sold-this-one", "nobo…")
+		b.post(licensePath, "kept", "99", "domain", "shop.example", "store", store.URL).status(http.StatusNotFound)
+	})
+}
+
+// While the store is down the address and the code are kept, and chosen in the form
+// that is shown again.
+func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		down := httptest.NewServer(nil)
+		down.Close()
+		p := b.post(licensePath, "code", purchaseCode, "domain", "shop.example", "store", down.URL).status(http.StatusServiceUnavailable)
+		p.wrong("store", "Nothing is lost").says("7c0f…8e37").silentAbout(purchaseCode)
+		form := p.form(licensePath)
+		if form.Get("kept") != "1" || form.Get("domain") != "shop.example" || form.Get("store") != down.URL {
+			t.Errorf("the form holds %v", form)
+		}
+		form.Set("store", store.URL)
+		b.postForm(licensePath, form).leadsTo(licensePath + "/1")
+		elsewhere := httptest.NewServer(http.NotFoundHandler())
+		t.Cleanup(elsewhere.Close)
+		b.fill(licensePath, licensePath, "store", elsewhere.URL, "domain", "shop.example").status(http.StatusUnprocessableEntity).wrong("store", "There is no store at")
+	})
+}
+
+func TestALicenseMovesToAnotherDomain(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		s.mustLicense(t, store, "old.example", "localhost")
+		p := b.fill(licensePath, licensePath, "domain", "new.example").status(http.StatusConflict).wrong("domain", "limit_reached")
+		p.says("already used for another domain", "old.example , since 3 May 2026", "Move it here")
+		query := url.Values{"kept": {"1"}, "from": {"old.example"}, "domain": {"new.example"}}
+		at := licensePath + "/move?" + query.Encode()
+		if len(p.having("href", at)) != 1 {
+			t.Fatalf("nothing leads to %s", at)
+		}
+		b.get(at).status(http.StatusOK).says("Move the license of old.example", "7c0f…8e37", "may stop")
+		b.fill(at, licensePath+"/move", "domain", "co.uk").status(http.StatusUnprocessableEntity).wrong("domain", "co.uk")
+		b.fill(at, licensePath+"/move").leadsTo(licensePath + "/3")
+		b.get(licensePath+"/3").says("moved from old.example to new.example", "In use")
+		b.get(licensePath+"/1").says("Moved away", "Do not build apps with this file any more")
+		b.get(licensePath).says("Moved away", "In use")
+
+		for code, why := range map[string]string{
+			countersign.CodeMovesUsed: "The next time is after 1 Nov 2026, 14:00 UTC", countersign.CodeMoveTooSoon: "move_too_soon", countersign.CodeDomainNotActivated: "domain_not_activated",
+		} {
+			store.refuse = code
+			b.post(licensePath+"/move", "kept", "1", "from", "new.example", "domain", "third.example").status(http.StatusConflict).wrong("domain", why)
+		}
+		store.Close()
+		b.post(licensePath+"/move", "kept", "1", "from", "new.example", "domain", "third.example").status(http.StatusServiceUnavailable).says("Nothing was moved", "can't be reached")
+		b.get(licensePath + "/move?kept=99&from=old.example").status(http.StatusNotFound)
+		b.post(licensePath+"/move", "kept", "99", "from", "new.example").status(http.StatusNotFound)
+	})
+}
+
+func TestTheStoreIsAskedWhetherAFileIsGood(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		s.mustLicense(t, store, "shop.example")
+		b.post(licensePath + "/1/check").leadsTo(licensePath + "/1")
+		b.get(licensePath+"/1").says("The store says: the license is good", "The store said")
+		store.answer = countersign.CheckRevoked
+		b.post(licensePath + "/1/check").leadsTo(licensePath + "/1")
+		b.get(licensePath+"/1").says("revoked, or moved to another domain", "Not good any more", "Do not build apps with this file any more")
+		b.get("/api-addons/admin").says("To do: The license file is made")
+		store.Close()
+		b.post(licensePath+"/1/check").status(http.StatusServiceUnavailable).says("The store could not be asked", "can't be reached")
+		b.post(licensePath + "/9/check").status(http.StatusNotFound)
+		b.get(licensePath + "/9/file").status(http.StatusNotFound)
+	})
+}
+
+// A file for another host than the site's own is a common mistake: the app would
+// not start.
+func TestAFileForAnotherHostIsWarnedAbout(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), func(o *frame.Options) { o.Origin = "https://www.shop.example" })
+	s.install(t)
+	store, b := newLicenseStore(t), s.signedIn(t)
+	const warning = "No license file is for this address"
+	b.get(licensePath).silentAbout(warning)
+	s.mustLicense(t, store, "old.example")
+	b.get(licensePath).says(warning, "reached at www.shop.example", "your files are for old.example", "does not start for www.shop.example")
+	b.get(licensePath + "/1").says("This file is not for this address")
+	if _, err := s.MoveLicense(t.Context(), operator, 1, "old.example", "shop.example"); err != nil {
+		t.Fatal(err)
+	}
+	b.get(licensePath).silentAbout(warning)
+	b.get(licensePath + "/2").silentAbout("This file is not for this address")
+}
