@@ -18,6 +18,8 @@ type benchCase struct {
 	name string
 	// next makes the requests of one connection.
 	next func(*rand.Rand) request
+	// addon measures the addon in place of the store.
+	addon bool
 	// serve adds flags to the store's.
 	serve []string
 	// revalidate repeats the first answer's ETag in every request.
@@ -90,7 +92,12 @@ func cases(s settings) []benchCase {
 			return get(fmt.Sprintf("/api/items/item?item_id=%d", id), sample.BigKey(), fmt.Sprintf(`"id":%d,`, id))
 		},
 	})
-	all = append(all, lists()...)
+	all = append(append(all, lists()...), benchCase{
+		name: "app/settings of the addon", addon: true, next: always(request{
+			bytes:  []byte("GET /api-addons/app/settings HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+			status: http.StatusOK, contains: []byte(`"appName":"Tuneful"`),
+		}),
+	})
 	var wanted []benchCase
 	for _, c := range all {
 		if strings.Contains(c.name, s.only) {

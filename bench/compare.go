@@ -38,7 +38,7 @@ type comparison struct {
 // compare measures one case: store and other in turn, after one turn each that
 // does not count.
 func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
-	store, err := s.serve(ctx, c.serve...)
+	store, err := s.server(ctx, c)
 	if err != nil {
 		return comparison{}, err
 	}
@@ -74,6 +74,14 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 	}
 	slices.Sort(ratios)
 	return comparison{Name: c.name, Store: median(stores), Other: median(others), Ratio: ratios[len(ratios)/2], Log: log.stop()}, nil
+}
+
+// server starts what a case measures.
+func (s *shop) server(ctx context.Context, c benchCase) (*process, error) {
+	if c.addon {
+		return s.serveAddon(ctx)
+	}
+	return s.serve(ctx, c.serve...)
 }
 
 // other is what the store is measured against: the peer whose answers are

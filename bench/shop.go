@@ -100,8 +100,13 @@ func (s *shop) flags() []string {
 	return flags
 }
 
+// command runs a command on the store's data.
 func (s *shop) command(ctx context.Context, args ...string) error {
-	c := exec.CommandContext(ctx, s.binary, append(args, s.flags()...)...)
+	return s.program(ctx, append(args, s.flags()...)...)
+}
+
+func (s *shop) program(ctx context.Context, args ...string) error {
+	c := exec.CommandContext(ctx, s.binary, args...)
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("countersign %s: %w\n%s", strings.Join(args, " "), err, out)
