@@ -1,0 +1,46 @@
+package pages_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// outdate makes the site one whose tables lack the last step of this build.
+func (s *site) outdate(t *testing.T) {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: s.at.URL, Path: filepath.Join(s.at.Dir, addon.DatabaseName), Schemas: addondb.Schemas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{`DROP TABLE licenses`, `DROP TABLE purchase_codes`, `DELETE FROM addon_versions WHERE version_id = 2`} {
+		if _, err := db.Queries().Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Prepare(t.Context()); !strings.Contains(err.Error(), "has to update its database") {
+		t.Fatal(err)
+	}
+}
+
+func TestPagesLeadToTheUpdateAfterANewVersion(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		s.outdate(t)
+		for _, path := range []string{"/api-addons/admin", appPath, iapPath, apisPath, "/api-addons/admin/nowhere"} {
+			b.get(path).leadsTo(updatePath)
+		}
+		b.post(appPath, "revision", "1", "appName", "Rain").leadsTo(updatePath)
+		b.get(updatePath).status(http.StatusOK).says("A new version was installed.", "Back up the database", "Bring the tables to this version")
+		s.browser(t).get(updatePath).status(http.StatusForbidden)
+		b.fill(updatePath, updatePath, "do", "run").status(http.StatusOK).says("The update is done", "Backup of the state before")
+		b.get("/api-addons/admin").status(http.StatusOK).says("The update ran")
+		s.wantValue(t, addon.KeyAppName, "My app")
+	})
+}
