@@ -1,0 +1,12 @@
+// All tests of the pages in a browser, in one process with one browser.
+import './tests/routes.js';
+import './tests/install.js';
+import './tests/setup.js';
+import './tests/signin.js';
+import './tests/settings.js';
+import './tests/account.js';
+import './tests/credentials.js';
+import './tests/update.js';
+import './tests/demo.js';
+import './tests/keyboard.js';
+import './sweep/sweep.js';

@@ -1,0 +1,50 @@
+// One browser for all tests.
+import { existsSync } from 'node:fs';
+import { after } from 'node:test';
+import { chromium } from 'playwright-core';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+let browser;
+
+after(async () => (await browser)?.close());
+
+/** Says what keeps the tests from running, or nothing. */
+export const missing = () => (existsSync(executablePath) ? '' : `there is no ${executablePath}; install Debian's chromium, or name yours in CHROMIUM`);
+
+// Policy violations are no console messages in every browser; here they become some.
+const reportViolations = () => addEventListener('securitypolicyviolation', (e) => {
+  console.error(`policy violation: ${e.violatedDirective} ${e.blockedURI}`);
+});
+
+/** A visitor: a context with its own cookies. Scripts can be switched off. */
+export async function visitor({ scripts = true, ...options } = {}) {
+  browser ??= chromium.launch({ executablePath });
+  const context = await (await browser).newContext({ javaScriptEnabled: scripts, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', ...options });
+  context.setDefaultTimeout(15_000);
+  await context.addInitScript(reportViolations);
+  return context;
+}
+
+/** Opens a tab that notes what the browser complains about. */
+export async function tab(context) {
+  const page = await context.newPage();
+  const complaints = [];
+  page.complaints = complaints;
+  page.on('console', (m) => {
+    // A browser also complains about the status of a page that is right to have it.
+    const status = m.text().startsWith('Failed to load resource: the server responded with a status of') && m.location().url === page.url();
+    if (['error', 'warning'].includes(m.type()) && !status) complaints.push(`console: ${m.text()} (${m.location().url})`);
+  });
+  page.on('pageerror', (e) => complaints.push(`script: ${e.message}`));
+  page.on('requestfailed', (r) => {
+    if (r.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(`request: ${r.url()} ${r.failure()?.errorText}`);
+  });
+  page.on('response', (r) => {
+    if (!r.request().isNavigationRequest() && r.status() >= 400) complaints.push(`answer: ${r.url()} ${r.status()}`);
+  });
+  page.on('dialog', (d) => {
+    complaints.push(`dialog: ${d.message()}`);
+    d.dismiss();
+  });
+  return page;
+}

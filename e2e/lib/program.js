@@ -1,0 +1,68 @@
+// The real program: built once, run in folders of its own, all gone at the end.
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/** The folder of the whole project. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const home = mkdtempSync(path.join(tmpdir(), 'countersign-e2e-'));
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(home, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
+/** An empty folder. */
+export const newFolder = () => mkdtempSync(path.join(home, 'f-'));
+
+// What is set on this machine for the program is none of the tests' business.
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')));
+
+let built;
+function binary() {
+  if (!built) {
+    built = path.join(home, 'countersign');
+    execFileSync('go', ['build', '-o', built, './cmd/countersign'], { cwd: root, env: { ...environment, CGO_ENABLED: '0' }, stdio: 'inherit' });
+  }
+  return built;
+}
+
+/** Runs a command in a folder and gives what it printed. */
+export async function run(folder, args, { input = '' } = {}) {
+  const done = promisify(execFile)(binary(), args, { cwd: folder, env: environment });
+  done.child.stdin.end(input);
+  return (await done).stdout;
+}
+
+/** Runs a command with --json and gives its lines as objects. */
+export async function ask(folder, args, options) {
+  const printed = await run(folder, [...args, '--json'], options);
+  return printed.trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
+}
+
+/** Starts a command that serves, and waits for the line of JSON that says where. */
+export async function serve(folder, args) {
+  const child = spawn(binary(), [...args, '--json', '--quiet'], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  let complaint = '';
+  child.stderr.on('data', (text) => { complaint += text; });
+  const ended = once(child, 'exit').finally(() => running.delete(child));
+  const line = await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line').then(([text]) => text),
+    ended.then(([code]) => { throw new Error(`countersign ${args.join(' ')} ended with ${code}: ${complaint}`); }),
+  ]);
+  return {
+    said: JSON.parse(line),
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

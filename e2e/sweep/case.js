@@ -1,0 +1,26 @@
+// How the sweep comes to a page: by its address, or by sending a form.
+import { fill, press } from '../lib/page.js';
+
+const pathOf = (route) => route.split(' ')[1].replace('{$}', '');
+
+/** A page that has an address. */
+export function get(route, { name, path = pathOf(route), as = 'ada', status = 200 } = {}) {
+  return { route, name, as, status, open: (page, site) => page.goto(site.url + path) };
+}
+
+/**
+ * The page that a form leads to. It stands at an address, answers are filled into
+ * it (values is an object, or makes one from the site), and a button is pressed.
+ * meanwhile happens between the two.
+ */
+export function post(route, { name, at = pathOf(route), values = {}, button, meanwhile, as = 'ada', status = 200 }) {
+  return {
+    route, name, as, status,
+    async open(page, site) {
+      await page.goto(site.url + at);
+      await fill(page, typeof values === 'function' ? values(site) : values);
+      await meanwhile?.(site);
+      return press(page, typeof button === 'string' ? button : page.locator(button.css));
+    },
+  };
+}

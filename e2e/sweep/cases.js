@@ -1,0 +1,8 @@
+// Every page and every state of one that the sweep looks at. A group has a site of
+// its own, and its cases come in their order.
+import { app } from './app.js';
+import { people } from './people.js';
+import { server } from './server.js';
+
+export const groups = [...app, ...server, ...people];
+export const cases = groups.flatMap((g) => g.cases);

@@ -1,0 +1,81 @@
+// Pages of strangers, of the first run and of somebody's own account.
+import { ada, bob } from '../lib/site.js';
+import { get, post } from './case.js';
+
+const wrong = 'none of the right words';
+
+export const people = [
+  {
+    name: 'before the update', site: 'empty', cases: [
+      get('GET /admincp/setup', { name: 'setup-not-installed', as: 'stranger' }),
+      get('GET /api-addons/update.php', { name: 'update-stranger', as: 'stranger', status: 403 }),
+      post('POST /api-addons/update.php', { name: 'update-wrong-token', values: { token: 'cau_wrong' }, button: 'Show the plan', as: 'stranger', status: 403 }),
+      post('POST /api-addons/update.php', { name: 'update-plan', values: (site) => ({ token: site.setupLink }), button: 'Show the plan', as: 'stranger' }),
+      {
+        route: 'POST /api-addons/update.php', name: 'update-done', as: 'stranger', status: 200,
+        async open(page, site, { press, fill }) {
+          await page.goto(`${site.url}/api-addons/update.php`);
+          await fill(page, { token: site.setupLink });
+          await press(page, 'Show the plan');
+          return press(page, 'Run the update');
+        },
+      },
+    ],
+  },
+  {
+    name: 'the first run', site: 'new', cases: [
+      get('GET /{$}', { name: 'setup', as: 'stranger' }),
+      get('GET /admincp/setup', { name: 'setup-direct', as: 'stranger' }),
+      post('POST /admincp/setup', { name: 'setup-refused', as: 'stranger', values: { token: 'A', email: 'ada', password: 'short' }, button: 'Create and continue', status: 403 }),
+      post('POST /admincp/setup', { name: 'setup-empty', as: 'stranger', button: 'Create and continue', status: 422 }),
+    ],
+  },
+  {
+    name: 'signing in', site: 'filled', cases: [
+      get('GET /admincp/login', { name: 'sign-in', as: 'stranger' }),
+      post('POST /admincp/login', { name: 'sign-in-refused', as: 'stranger', values: { email: ada.email, password: wrong }, button: 'Sign in', status: 422 }),
+      get('GET /admincp/setup', { name: 'setup-already', as: 'stranger' }),
+      get('GET /admincp/link', { name: 'link', as: 'stranger' }),
+      post('POST /admincp/link', { name: 'link-refused', as: 'stranger', values: { token: 'A'.repeat(26) }, button: 'Sign in', status: 403 }),
+      get('GET /admincp/logout', { name: 'sign-in-wanted', as: 'stranger' }),
+      post('POST /admincp/logout', { name: 'signed-out', at: '/admincp/me/sessions', button: { css: 'main form[action$="/admincp/logout"] button' } }),
+    ],
+  },
+  {
+    name: 'the own account', site: 'filled', cases: [
+      get('GET /admincp/me', { name: 'me' }),
+      get('GET /admincp/me/security', { name: 'security' }),
+      get('GET /admincp/me/security/password', { name: 'security-password' }),
+      post('POST /admincp/me/security/password', { name: 'security-password-refused', at: '/admincp/me/security', values: { old: wrong, new: 'short' }, button: 'Change the password', status: 422 }),
+      get('GET /admincp/me/security/totp', { name: 'security-totp' }),
+      post('POST /admincp/me/security/totp', { name: 'totp', at: '/admincp/me/security', button: 'Turn on two-step sign-in' }),
+      get('GET /admincp/me/security/totp/confirm', { name: 'security-confirm' }),
+      {
+        route: 'POST /admincp/me/security/totp/confirm', name: 'totp-refused', as: 'ada', status: 422,
+        async open(page, site, { press, fill }) {
+          await page.goto(`${site.url}/admincp/me/security`);
+          await press(page, 'Turn on two-step sign-in');
+          await fill(page, { code: '12345' });
+          return press(page, 'Turn it on');
+        },
+      },
+      get('GET /admincp/me/security', { name: 'security-elsewhere', as: 'ada elsewhere' }),
+      get('GET /admincp/me/sessions', { name: 'sessions-elsewhere', as: 'ada at home' }),
+      get('GET /admincp/me/sessions', { name: 'sessions' }),
+      post('POST /admincp/me/sessions/{id}/end', { name: 'session-ended', at: '/admincp/me/sessions', button: { css: 'form[action*="/sessions/"][action$="/end"]:not([action$="sessions/end"]) button >> nth=0' } }),
+      post('POST /admincp/me/sessions/end', { name: 'sessions-ended', at: '/admincp/me/sessions', button: 'End all other sessions' }),
+    ],
+  },
+  {
+    name: 'two-step sign-in', site: 'filled', cases: [
+      get('GET /admincp/me/security', { name: 'security-two-step', as: 'bob' }),
+      get('GET /admincp/me/security/totp/off', { name: 'totp-off', as: 'bob' }),
+      post('POST /admincp/me/security/totp/off', { name: 'totp-off-refused', as: 'bob', values: { password: wrong }, button: 'Turn it off', status: 422 }),
+      get('GET /admincp/me/security/codes', { name: 'codes', as: 'bob' }),
+      post('POST /admincp/me/security/codes', { name: 'codes-refused', as: 'bob', button: 'Make new codes', status: 422 }),
+      post('POST /admincp/me/security/codes', { name: 'codes-new', as: 'bob', values: { password: bob.password }, button: 'Make new codes' }),
+      get('GET /admincp/2fa', { name: 'two-step', as: 'half' }),
+      post('POST /admincp/2fa', { name: 'two-step-refused', as: 'half', values: { code: '12345' }, button: 'Sign in', status: 422 }),
+    ],
+  },
+];

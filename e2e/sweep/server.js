@@ -1,0 +1,67 @@
+// Pages about the server: credentials, health, audit; pages that are not there.
+import { ada } from '../lib/site.js';
+import { get, post } from './case.js';
+
+const admin = '/api-addons/admin', long = 'Donaudampfschifffahrtsgesellschaft'.repeat(3);
+
+export const server = [
+  {
+    name: 'credentials', site: 'filled', cases: [
+      get('GET /admincp', { name: 'admincp' }),
+      get('GET /admincp/apis', { name: 'apis' }),
+      get('GET /admincp/apis/new', { name: 'api-new' }),
+      post('POST /admincp/apis', { name: 'api-refused', at: '/admincp/apis/new', button: 'Create credentials', status: 422 }),
+      post('POST /admincp/apis', { name: 'api-created', at: '/admincp/apis/new', values: { label: 'Shop server' }, button: 'Create credentials' }),
+      get('GET /admincp/apis/{id}', { name: 'api', path: '/admincp/apis/1' }),
+      get('GET /admincp/apis/{id}/reveal', { name: 'api-reveal', path: '/admincp/apis/1/reveal' }),
+      post('POST /admincp/apis/{id}/reveal', { name: 'api-reveal-refused', at: '/admincp/apis/1/reveal', values: { password: 'none of the right words' }, button: 'Show them', status: 422 }),
+      post('POST /admincp/apis/{id}/reveal', { name: 'api-revealed', at: '/admincp/apis/1/reveal', values: { password: ada.password }, button: 'Show them' }),
+      get('GET /admincp/apis/{id}/rotate', { name: 'api-rotate', path: '/admincp/apis/1/rotate' }),
+      post('POST /admincp/apis/{id}/rotate', { name: 'api-rotated', at: '/admincp/apis/1/rotate', button: 'Make new values' }),
+      post('POST /admincp/apis/{id}', { name: 'api-inactive', at: '/admincp/apis/1', values: { secret: false }, button: 'Save the switches' }),
+      get(`GET ${admin}`, { name: 'dashboard-inactive' }),
+      get('GET /admincp/apis', { name: 'apis-inactive' }),
+      get('GET /admincp/apis/{id}', { name: 'api-none', path: '/admincp/apis/99', status: 404 }),
+    ],
+  },
+  {
+    name: 'the server', site: 'filled', cases: [
+      get('GET /api-addons/update.php', { name: 'update-nothing' }),
+      get(`GET ${admin}/health`, { name: 'health' }),
+      get(`GET ${admin}/audit`, { name: 'audit' }),
+      get(`GET ${admin}/audit`, { name: 'audit-none', path: `${admin}/audit?about=totp&who=nobody` }),
+      get('GET /{$}', { name: 'root' }),
+      get(`ANY ${admin}/`, { name: 'nowhere-admin', path: `${admin}/nowhere`, status: 404 }),
+      get('ANY /admincp/', { name: 'nowhere-admincp', path: '/admincp/nowhere', status: 404 }),
+      get('ANY /', { name: 'nowhere', path: '/nowhere', status: 404 }),
+      get('ANY /', { name: 'nowhere-stranger', path: '/nowhere', status: 404, as: 'stranger' }),
+    ],
+  },
+  {
+    name: 'words that do not break', site: 'long', cases: [
+      get(`GET ${admin}`, { name: 'long-dashboard' }),
+      get(`GET ${admin}/app/settings`, { name: 'long-app' }),
+      get(`GET ${admin}/app/settings/publish`, { name: 'long-publish' }),
+      get(`GET ${admin}/preview`, { name: 'long-preview' }),
+      get(`GET ${admin}/iap/settings`, { name: 'long-iap' }),
+      get(`GET ${admin}/packages`, { name: 'long-packages' }),
+      get(`GET ${admin}/packages/{id}/remove`, { name: 'long-package-remove', path: `${admin}/packages/5/remove` }),
+      get(`GET ${admin}/history`, { name: 'long-history' }),
+      get(`GET ${admin}/history/{version}/restore`, { name: 'long-restore', path: `${admin}/history/2/restore` }),
+      get(`GET ${admin}/audit`, { name: 'long-audit' }),
+      get('GET /admincp/apis', { name: 'long-apis' }),
+      get('GET /admincp/apis/{id}', { name: 'long-api', path: '/admincp/apis/3' }),
+      get('GET /admincp/apis/{id}/rotate', { name: 'long-rotate', path: '/admincp/apis/3/rotate' }),
+    ],
+  },
+];
+
+/** Puts long words wherever somebody can type. */
+export async function lengthen(site) {
+  await site.run('settings', 'set', 'appName', long.slice(0, 80));
+  await site.run('settings', 'add', long.slice(0, 60), long, '--type', 'text');
+  await site.run('settings', 'publish', '-m', long);
+  await site.run('settings', 'set', 'appName', long.slice(3, 83));
+  await site.run('package', 'add', '5', long.slice(0, 60), '--free');
+  await site.run('api', 'create', long.slice(0, 60));
+}

@@ -1,0 +1,125 @@
+// The sweep: every page in both themes and three widths, once more without
+// scripts, and twice under a path behind a proxy.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tab, visitor } from '../lib/browser.js';
+import { checkLooks, checkStructure, picture } from '../lib/check.js';
+import { fill, press, signIn, text } from '../lib/page.js';
+import { proxy } from '../lib/proxy.js';
+import { matches } from '../lib/routes.js';
+import { ada, bob, emptySite, filledSite, newSite, siteOfAda } from '../lib/site.js';
+import { switchOnTOTP } from '../lib/totp.js';
+import { groups } from './cases.js';
+import { lengthen } from './server.js';
+
+const sites = {
+  empty: emptySite, new: newSite, ada: siteOfAda, filled: filledSite,
+  async long(...flags) {
+    const site = await filledSite(...flags);
+    await lengthen(site);
+    return site;
+  },
+};
+
+// Who looks at a page, and what they did before. More words behind the name make
+// another browser of the same person.
+const arrivals = {
+  async stranger() {},
+  ada: (page, site) => signIn(page, site, ada),
+  async bob(page, site) {
+    await signIn(page, site, bob);
+    await switchOnTOTP(page, site);
+  },
+  async half(page, site) { // after bob, whose password is right and whose code is missing
+    await page.goto(`${site.url}/admincp/login`);
+    await fill(page, bob);
+    await press(page, 'Sign in');
+  },
+};
+
+/** Goes through all groups, two at a time, and calls look for every case with its page. */
+function sweep(name, { options, open = (make) => make(), look }) {
+  test(name, { concurrency: 2 }, async (t) => {
+    await Promise.all(groups.map((group) => t.test(group.name, (t) => sweepGroup(t, group, { options, open, look }))));
+  });
+}
+
+async function sweepGroup(t, group, { options, open, look }) {
+  const site = await open(sites[group.site]), visitors = {};
+  const arrive = async (who) => {
+    const context = await visitor(options), page = await tab(context);
+    await arrivals[who.split(' ')[0]](page, site);
+    await page.close();
+    return context;
+  };
+  try {
+    for (const one of group.cases) {
+      await t.test(one.name, async () => {
+        const page = await tab(await (visitors[one.as] ??= arrive(one.as)));
+        try {
+          await goTo(page, site, one);
+          await look(page, one, site);
+        } finally {
+          await page.close();
+        }
+      });
+    }
+  } finally {
+    await Promise.all(Object.values(visitors).map(async (context) => (await context).close()));
+    await site.stop();
+  }
+}
+
+/** Opens a case's page, and holds it to its route and its status. */
+async function goTo(page, site, one) {
+  const requests = [], base = new URL(site.url).pathname.replace(/\/$/, '');
+  page.on('request', (r) => {
+    if (r.isNavigationRequest()) requests.push([r.method(), new URL(r.url()).pathname.slice(base.length) || '/']);
+  });
+  const answer = await one.open(page, site, { fill, press });
+  assert.equal(answer.status(), one.status, await text(page));
+  assert.ok(requests.some(([method, path]) => matches(one.route, method, path)), `${one.route} is not among ${requests.join(' ')}`);
+}
+
+sweep('every page in both themes and three widths', {
+  async look(page, one) {
+    assert.deepEqual(await checkLooks(page, one.name), []);
+  },
+});
+
+sweep('every page without scripts', {
+  options: { scripts: false },
+  async look(page, one) {
+    for (const width of [1280, 320]) {
+      await page.setViewportSize({ width, height: 900 });
+      assert.deepEqual([...await checkStructure(page), ...page.complaints], [], `at ${width}`);
+    }
+    await picture(page, 'no-scripts-320', one.name);
+  },
+});
+
+/** Finds what on a page leads out of the prefix. */
+const strays = (prefix) => [...document.querySelectorAll('a[href], link[href], script[src], img[src], form[action]')]
+  .map((e) => new URL(e.getAttribute('href') ?? e.getAttribute('src') ?? e.getAttribute('action'), document.baseURI))
+  .filter((u) => u.origin === location.origin && !u.pathname.startsWith(`${prefix}/`)).map(String);
+
+for (const strip of [true, false]) {
+  sweep(`every page under a path, which the proxy ${strip ? 'takes away' : 'passes on'}`, {
+    async open(make) {
+      const front = await proxy('/prefix', { strip });
+      const site = await make('--base-url', front.url);
+      front.to(site.url);
+      return {
+        ...site,
+        url: front.url,
+        async stop() {
+          front.stop();
+          await site.stop();
+        },
+      };
+    },
+    async look(page) {
+      assert.deepEqual([...await checkStructure(page), ...page.complaints, ...await page.evaluate(strays, '/prefix')], []);
+    },
+  });
+}

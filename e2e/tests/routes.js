@@ -1,0 +1,21 @@
+// The sweep goes to every address of the pages.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { routes } from '../lib/routes.js';
+import { cases } from '../sweep/cases.js';
+
+// These answer with no page of their own.
+const noPages = ['GET /admincp/assets/{hash}/{file}'];
+
+test('every route of the pages has a case, and every case a route', () => {
+  const all = routes();
+  assert.ok(all.length > 50, `only ${all.length} routes were found`);
+  const looked = new Set(cases.map((c) => c.route));
+  assert.deepEqual(all.filter((r) => !looked.has(r) && !noPages.includes(r)), [], 'routes without a case');
+  assert.deepEqual([...looked].filter((r) => !all.includes(r)), [], 'cases of no route');
+});
+
+test('the names of the cases differ, because pictures are kept under them', () => {
+  const names = cases.map((c) => c.name);
+  assert.deepEqual(names.filter((n, i) => names.indexOf(n) !== i), []);
+});
