@@ -38,7 +38,11 @@ func FormErrors(err error, order ...string) (Errors, bool) {
 		}
 	}
 	if len(all) == 0 {
-		all = Errors{{Text: sentence(cmp.Or(ours.Message, "This was refused")) + wait(ours.RetryAfter)}}
+		text := sentence(cmp.Or(ours.Message, "This was refused"))
+		if !strings.Contains(text, "try again in ") { // some messages say it themselves
+			text += wait(ours.RetryAfter)
+		}
+		all = Errors{{Text: text}}
 	}
 	return all, true
 }

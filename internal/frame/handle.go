@@ -92,7 +92,7 @@ func (f *Frame) turnAway(w http.ResponseWriter, r *Request) error {
 		return f.Redirect(w, r, f.beside("setup"), "")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return f.Redirect(w, r, f.SignIn, "Nothing was saved: nobody is signed in any more. Sign in and try again.")
+		return f.toSignIn(w, r, noticeLost)
 	}
 	return f.Redirect(w, r, f.SignIn+"?next="+url.QueryEscape(r.URL.RequestURI()), "")
 }

@@ -54,7 +54,7 @@ func (p Page) scripts() []string {
 
 // Show writes a page.
 func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
-	r.flash = f.sessions.PopString(r.Context(), keyFlash)
+	r.flash = cmp.Or(f.sessions.PopString(r.Context(), keyFlash), f.popNotice(w, r))
 	if err := f.save(w, r); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (f *Frame) signInCode(w http.ResponseWriter, r *Request) error {
 	ctx := r.Context()
 	half := people.User{ID: f.sessions.GetInt64(ctx, keyHalf), Generation: f.sessions.GetInt64(ctx, keyGeneration)}
 	if half.ID == 0 {
-		return f.Redirect(w, r, f.SignIn, "The sign-in took too long. Begin again.")
+		return f.toSignIn(w, r, noticeLate)
 	}
 	if errs := missing(in.Get, "code", "Type the six digits, or a recovery code."); errs != nil {
 		return f.refuse(w, r, f.codePage(errs), nil)
@@ -108,11 +108,13 @@ func (f *Frame) signInCode(w http.ResponseWriter, r *Request) error {
 }
 
 func (f *Frame) signOut(w http.ResponseWriter, r *Request) error {
-	if err := f.sessions.Destroy(r.Context()); err != nil {
-		return err
+	if f.sessions.Token(r.Context()) != "" { // a stranger has no session to end
+		if err := f.sessions.Destroy(r.Context()); err != nil {
+			return err
+		}
 	}
 	r.as = people.User{}
-	return f.Redirect(w, r, f.SignIn, "You are signed out.")
+	return f.toSignIn(w, r, noticeOut)
 }
 
 // welcome begins the session of somebody who has signed in.

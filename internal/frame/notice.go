@@ -1,0 +1,47 @@
+package frame
+
+import "net/http"
+
+// notice is a word for what somebody is told who has no session. It travels in a
+// cookie of its own: a flash would write a session, and a stranger could fill the
+// database with them.
+type notice string
+
+// The notices.
+const (
+	noticeLost notice = "lost"
+	noticeLate notice = "late"
+	noticeOut  notice = "out"
+)
+
+var notices = map[notice]string{
+	noticeLost: "Nothing was saved: nobody is signed in any more. Sign in and try again.",
+	noticeLate: "The sign-in took too long. Begin again.",
+	noticeOut:  "You are signed out.",
+}
+
+const noticeCookie = "countersign_notice"
+
+// toSignIn leads somebody without a session to the sign-in page, which shows the
+// notice once.
+func (f *Frame) toSignIn(w http.ResponseWriter, r *Request, n notice) error {
+	f.setNotice(w, string(n), 0)
+	return f.Redirect(w, r, f.SignIn, "")
+}
+
+// setNotice writes the cookie, or ends it when seconds is negative.
+func (f *Frame) setNotice(w http.ResponseWriter, word string, seconds int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: noticeCookie, Value: word, MaxAge: seconds, Path: f.URL("/"), Secure: f.Secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// popNotice is the text of the request's notice, "" without one, and ends it.
+func (f *Frame) popNotice(w http.ResponseWriter, r *Request) string {
+	c, err := r.Cookie(noticeCookie)
+	if err != nil {
+		return ""
+	}
+	f.setNotice(w, "", -1)
+	return notices[notice(c.Value)]
+}
