@@ -102,8 +102,8 @@ func (p *Pages) refuseLicense(w http.ResponseWriter, r *frame.Request, f license
 	if f.kept == 0 && len(known.Codes) > 0 && errs.Of("code") == "" {
 		f.kept = known.Codes[0].ID
 	}
-	if hasCode(refusal, countersign.CodeLimitReached) {
-		f.used = movable(refusal)
+	if f.used = movable(refusal); len(f.used) > 0 {
+		f.errs = nil // the offer to move says it all
 	}
 	return p.refuse(w, r, licensesPage(licensePage{known, f, p.host(w, r)}), refusal)
 }
@@ -126,7 +126,7 @@ func licenseErrors(err error, now time.Time) (frame.Errors, bool) {
 	case countersign.CodeLimitReached, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated:
 		return frame.Errors{{Name: "domain", Text: sentence(said.Message)}}, true
 	}
-	errs, ok := frame.FormErrors(err, "store", "code", "domain", "tests")
+	errs, ok := frame.FormErrors(err, "code", "domain", "tests", "store")
 	for i := range errs {
 		errs[i].Text = sentence(errs[i].Text)
 	}
@@ -135,6 +135,9 @@ func licenseErrors(err error, now time.Time) (frame.Errors, bool) {
 
 // movable are the domains that stand in the way of another one.
 func movable(err error) []string {
+	if !hasCode(err, countersign.CodeLimitReached) {
+		return nil
+	}
 	in, _ := refusal(err).Data.(countersign.LicenseDomains)
 	return in.Domains
 }
@@ -153,11 +156,24 @@ func (p *Pages) showLicense(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.frame.Show(w, r, p.oneLicensePage(w, r, l, text, nil))
+	known, err := p.addon.Licenses(r.Context(), r.Actor)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, p.oneLicensePage(w, r, oneLicense{License: l, text: text, store: known.Store}))
 }
 
-func (p *Pages) oneLicensePage(w http.ResponseWriter, r *frame.Request, l addon.License, text string, errs frame.Errors) frame.Page {
-	return frame.Page{Title: "License file for " + l.Domain, Crumbs: crumbs(licenseCrumb), Body: licenseView(l, text, p.host(w, r), p.frame.Now(), errs)}
+// oneLicense is what the page of a license file shows.
+type oneLicense struct {
+	addon.License
+	text, store, host string
+	now               time.Time
+	errs              frame.Errors
+}
+
+func (p *Pages) oneLicensePage(w http.ResponseWriter, r *frame.Request, l oneLicense) frame.Page {
+	l.host, l.now = p.host(w, r), p.frame.Now()
+	return frame.Page{Title: "License file for " + l.Domain, Crumbs: crumbs(licenseCrumb), Body: licenseView(l)}
 }
 
 // downloadLicense sends the file.
@@ -186,7 +202,11 @@ func (p *Pages) checkLicense(w http.ResponseWriter, r *frame.Request) error {
 		for i := range errs {
 			errs[i].Name = "" // the page has no field for it
 		}
-		return p.refuse(w, r, p.oneLicensePage(w, r, l, text, errs), err)
+		known, broken := p.addon.Licenses(r.Context(), r.Actor)
+		if broken != nil {
+			return broken
+		}
+		return p.refuse(w, r, p.oneLicensePage(w, r, oneLicense{License: l, text: text, store: known.Store, errs: errs}), err)
 	}
 	if err != nil {
 		return err
