@@ -107,7 +107,10 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 		if err != nil {
 			return err
 		}
-		if err := a.printPlan(plan); err != nil {
+		if !plan.Nothing { // that is true once the key file has been found to be right
+			err = a.printPlan(plan)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -140,6 +143,11 @@ func (a *app) printUpdated(ctx context.Context, s *addon.Addon, report addon.Upd
 			out.Administrator = &admin
 		}
 		return a.printJSON(out)
+	}
+	if report.Nothing {
+		if err := a.printPlan(report.Plan); err != nil {
+			return err
+		}
 	}
 	if report.Backup != "" {
 		a.say("The database as it was is in %s (without the key file).", safe(report.Backup))

@@ -27,7 +27,11 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 		return findings
 	}
 	if err := a.Prepare(ctx); err != nil {
-		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", "countersign addon update"))
+		fix := "countersign addon update"
+		if !isUnavailable(err) { // an update does not help against a wrong key file
+			fix = "Put the key file that belongs to this database in its place, from a backup."
+		}
+		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", fix))
 	}
 	findings = append(findings, a.examine(ctx, "update", a.checkUpdate), a.examine(ctx, "administrator", a.checkAdministrator),
 		a.examine(ctx, "API credentials", a.checkPairs), a.examine(ctx, "app settings", a.checkPublished))
