@@ -200,7 +200,11 @@ func TestPackages(t *testing.T) {
 			t.Errorf("packages %+v, %v", list, err)
 		}
 		f.mustSet(t, map[string]string{KeyIAPProductMap: `{"store":{"gold":5}}`})
-		wantError(t, f.RemovePackage(ctx, operator, 5), "package_in_use")
+		err = f.RemovePackage(ctx, operator, 5)
+		wantError(t, err, "package_in_use")
+		if !strings.Contains(err.Error(), "The draft maps gold to the package 5 Platinum") {
+			t.Errorf("it is not said what maps to it: %v", err)
+		}
 		f.mustPublish(t, "")
 		f.mustSet(t, map[string]string{KeyIAPProductMap: ``})
 		wantError(t, f.RemovePackage(ctx, operator, 5), "package_in_use") // it is still published

@@ -137,16 +137,19 @@ func notInUse(ctx context.Context, tx *addondb.DB, p Package) error {
 	if err != nil {
 		return err
 	}
-	for where, v := range map[string]values{"draft": valuesOf(rows), "published settings": valuesOf(last.Settings.V)} {
+	for _, one := range []struct {
+		what string
+		values
+	}{{"draft maps", valuesOf(rows)}, {"published settings map", valuesOf(last.Settings.V)}} {
 		var ids []string
-		for _, product := range v.products() {
+		for _, product := range one.products() {
 			if product.PackageID == p.ID {
 				ids = append(ids, product.StoreID)
 			}
 		}
 		if len(ids) > 0 {
-			return conflict("package_in_use", fmt.Sprintf("The %s map %s to the package %s; remove that from the product map and publish first",
-				where, strings.Join(ids, ", "), packageName(p)))
+			return conflict("package_in_use", fmt.Sprintf("The %s %s to the package %s; remove that from the product map and publish first",
+				one.what, strings.Join(ids, ", "), packageName(p)))
 		}
 	}
 	return nil
