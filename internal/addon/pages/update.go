@@ -1,11 +1,13 @@
 package pages
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
@@ -127,7 +129,7 @@ type ran struct {
 
 // runUpdate runs the update; with do=plan it shows the plan to somebody who has
 // just shown a token. The answer is the report itself: loading the page again
-// finds nothing to do.
+// finds nothing to do. The update goes on to its end when the browser has left.
 func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
 	in, err := r.PostValues()
 	if err != nil {
@@ -145,8 +147,9 @@ func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
 			return p.askForToken(w, r, err)
 		}
 	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // without it, a slow update loses its answer at worst
 	result := ran{visitor: v}
-	result.UpdateReport, err = p.addon.Update(r.Context(), v.actor, func(s addon.Step) { result.done = append(result.done, s) })
+	result.UpdateReport, err = p.addon.Update(context.WithoutCancel(r.Context()), v.actor, func(s addon.Step) { result.done = append(result.done, s) })
 	page := updatePage(v, "Update", "")
 	if err != nil {
 		if page.Status, result.failed, err = p.whyFailed(err); err != nil {
