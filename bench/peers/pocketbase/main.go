@@ -3,11 +3,11 @@
 // its route is one of PocketBase's router. The benchmark compares the store
 // with it.
 //
-// Usage: pocketbase [-records] [-log] OUT LINES
+// Usage: pocketbase [-lookup join|records|prepared] [-connections N] [-log] OUT LINES
 //
-// OUT is a folder for the data, LINES a file of import lines; it is read unless
-// an earlier run has filled OUT. The first and only line on standard output is
-// the address.
+// The data are kept in OUT/pocketbase. LINES is a file of import lines; it is
+// read unless an earlier run was filled from one of the same size. The first and
+// only line on standard output is the address.
 package main
 
 import (
@@ -28,28 +28,27 @@ import (
 )
 
 func main() {
-	records := flag.Bool("records", false, "look up by the record API and expand, in place of one SQL join")
+	how := flag.String("lookup", "join", "how a purchase is found: join (one query), records (three records, one by expand) or prepared (the join, prepared below PocketBase)")
+	connections := flag.Int("connections", 0, "`limit` of open and idle database connections; 0 leaves PocketBase's own")
 	log := flag.Bool("log", false, "keep PocketBase's log of requests, which it writes to a database of its own")
 	flag.Parse()
-	if flag.NArg() != 2 {
-		fmt.Fprintln(os.Stderr, "usage: pocketbase [-records] [-log] OUT LINES")
+	look, known := lookUps[*how]
+	if flag.NArg() != 2 || !known {
+		flag.Usage()
 		os.Exit(2)
 	}
-	lookUp := byJoin
-	if *records {
-		lookUp = byRecords
-	}
-	if err := run(flag.Arg(0), flag.Arg(1), lookUp, *log); err != nil {
+	if err := run(flag.Arg(0), flag.Arg(1), look, *connections, *log); err != nil {
 		fmt.Fprintln(os.Stderr, "pocketbase peer:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, lines string, look lookUp, log bool) error {
+func run(out, lines string, look func(core.App) (lookUp, error), connections int, log bool) error {
+	out = filepath.Join(out, "pocketbase")
 	if err := fillOnce(out, lines); err != nil {
 		return err
 	}
-	app, err := open(filepath.Join(out, "data"))
+	app, err := open(filepath.Join(out, "data"), connections)
 	if err != nil {
 		return err
 	}
@@ -57,33 +56,40 @@ func run(out, lines string, look lookUp, log bool) error {
 	if !log {
 		app.Settings().Logs.MaxDays = 0
 	}
-	return serve(app, look)
+	find, err := look(app)
+	if err != nil {
+		return err
+	}
+	return serve(app, find)
 }
 
-func open(dir string) (core.App, error) {
-	app := core.NewBaseApp(core.BaseAppConfig{DataDir: dir})
+func open(dir string, connections int) (core.App, error) {
+	app := core.NewBaseApp(core.BaseAppConfig{DataDir: dir, DataMaxOpenConns: connections, DataMaxIdleConns: connections})
 	if err := app.Bootstrap(); err != nil {
 		return nil, err
 	}
 	return app, app.RunAllMigrations()
 }
 
-// fillOnce fills the folder unless it holds the file "filled".
+// fillOnce fills the folder unless its file "filled" holds the size of the lines.
 func fillOnce(out, lines string) error {
-	filled, data := filepath.Join(out, "filled"), filepath.Join(out, "data")
-	_, err := os.Stat(filled)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := os.RemoveAll(data); err != nil {
-		return err
-	}
 	in, err := os.Open(lines)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	app, err := open(data)
+	about, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	filled, data, size := filepath.Join(out, "filled"), filepath.Join(out, "data"), fmt.Sprintln(about.Size())
+	if was, err := os.ReadFile(filled); err == nil && string(was) == size {
+		return nil
+	}
+	if err := errors.Join(os.RemoveAll(filled), os.RemoveAll(data)); err != nil {
+		return err
+	}
+	app, err := open(data, 0)
 	if err != nil {
 		return err
 	}
@@ -93,19 +99,19 @@ func fillOnce(out, lines string) error {
 	if err := app.ResetBootstrapState(); err != nil {
 		return err
 	}
-	return os.WriteFile(filled, nil, 0o600)
+	return os.WriteFile(filled, []byte(size), 0o600)
 }
 
 // serve prints the address and serves until SIGTERM, or until standard input
 // ends when that is a pipe.
-func serve(app core.App, look lookUp) error {
+func serve(app core.App, find lookUp) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	app.OnServe().BindFunc(func(e *core.ServeEvent) error {
 		e.Listener, e.InstallerFunc = listener, nil
-		e.Router.POST("/api/purchases/validation", validate(look))
+		e.Router.POST("/api/purchases/validation", validate(find))
 		if err := e.Next(); err != nil {
 			return err
 		}

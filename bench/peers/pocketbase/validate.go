@@ -3,14 +3,12 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 
-	"github.com/pocketbase/dbx"
 	"github.com/pocketbase/pocketbase/core"
 	"github.com/pocketbase/pocketbase/tools/types"
 )
@@ -41,12 +39,12 @@ var (
 
 // lookUp finds the purchase that a code stands for in the workspace of a key,
 // which is given by its digest. Its errors are errKey and errCode, or unexpected.
-type lookUp func(app core.App, digest, code string) (purchase, error)
+type lookUp func(digest, code string) (purchase, error)
 
 // validate is the handler of the route.
-func validate(look lookUp) func(*core.RequestEvent) error {
+func validate(find lookUp) func(*core.RequestEvent) error {
 	return func(e *core.RequestEvent) error {
-		p, err := look(e.App, digest(e.Request.Header.Get("X-Api-Key")), e.Request.PostFormValue("purchase_code"))
+		p, err := find(digest(e.Request.Header.Get("X-Api-Key")), e.Request.PostFormValue("purchase_code"))
 		e.Response.Header().Set("Cache-Control", "no-store")
 		switch {
 		case errors.Is(err, errKey):
@@ -95,54 +93,4 @@ func marshal(v any) ([]byte, error) {
 func digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
-}
-
-// byJoin asks one query for a good code, and a second one for the reason when
-// there is no answer.
-func byJoin(app core.App, digest, code string) (purchase, error) {
-	var p purchase
-	err := app.DB().NewQuery(`SELECT p.code, p.license_type, p.price, p.currency, iif(i.support, p.supported_until, '') AS supported_until,
-			p.downloaded, p.date, i.answer
-		FROM keys k JOIN purchases p ON p.workspace = k.workspace JOIN items i ON i.id = p.item
-		WHERE k.digest = {:digest} AND p.code = {:code} AND p.state = 'active'`).
-		Bind(dbx.Params{"digest": digest, "code": code}).One(&p)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return p, err
-	}
-	var known int
-	err = app.DB().NewQuery(`SELECT 1 FROM keys WHERE digest = {:digest}`).Bind(dbx.Params{"digest": digest}).Row(&known)
-	if errors.Is(err, sql.ErrNoRows) {
-		return p, errKey
-	}
-	return p, errors.Join(err, errCode)
-}
-
-// byRecords asks for the key, the purchase and its item as records.
-func byRecords(app core.App, digest, code string) (purchase, error) {
-	key, err := app.FindFirstRecordByData("keys", "digest", digest)
-	if errors.Is(err, sql.ErrNoRows) {
-		return purchase{}, errKey
-	}
-	if err != nil {
-		return purchase{}, err
-	}
-	r, err := app.FindFirstRecordByData("purchases", "code", code)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && (r.GetString("workspace") != key.GetString("workspace") || r.GetString("state") != "active") {
-		return purchase{}, errCode
-	}
-	if err != nil {
-		return purchase{}, err
-	}
-	if failed := app.ExpandRecord(r, []string{"item"}, nil); len(failed) > 0 {
-		return purchase{}, failed["item"]
-	}
-	item, supported := r.ExpandedOne("item"), ""
-	if item.GetBool("support") {
-		supported = r.GetString("supported_until")
-	}
-	return purchase{
-		Code: r.GetString("code"), License: r.GetString("license_type"), Price: hundredths(r.GetInt("price")),
-		Currency: r.GetString("currency"), Item: types.JSONRaw(item.GetString("answer")),
-		SupportedUntil: supported, Downloaded: r.GetBool("downloaded"), Date: r.GetString("date"),
-	}, nil
 }
