@@ -1,4 +1,4 @@
-.PHONY: help build test race check fuzz bench gen css
+.PHONY: e2e bench-peers help build test race check fuzz bench gen css
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -28,3 +28,10 @@ gen: ## the Go of the pages, from their templates
 
 css: ## the style sheet of the pages, and what it vendors (needs Node)
 	cd internal/frame/web && npm ci && npm run css && npm run vendor
+
+e2e: ## the pages in a browser (needs Node and Chromium)
+	cd e2e && npm ci && node --test all.test.js
+
+bench-peers: ## the store against PocketBase and against PHP-FPM with nginx (BENCH="flags of bench")
+	go run ./bench --peer bench/peers/pocketbase/start $(BENCH)
+	go run ./bench --peer bench/peers/php/start $(BENCH)
