@@ -52,6 +52,10 @@ type Options struct {
 	// Installed tells whether there are tables for users and sessions; nil means
 	// that there always are. Until then every page leads to set-up help.
 	Installed func() bool
+	// Known is an error while it can't be told whether there are tables, because
+	// the database can't be reached: then that is the answer of every page. nil
+	// means that it always can.
+	Known func() error
 	// UpdatePage is the path of the page that installs; "" is none.
 	UpdatePage string
 	// SetupFile is the name of the file in the data folder that holds the set-up

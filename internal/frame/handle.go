@@ -51,6 +51,11 @@ func (f *Frame) run(w http.ResponseWriter, r *Request, h Handler) (err error) {
 	if err := checkAddress(r.URL); err != nil {
 		return err
 	}
+	if f.Known != nil {
+		if err := f.Known(); err != nil {
+			return err
+		}
+	}
 	defer func() {
 		if v := recover(); v == http.ErrAbortHandler {
 			panic(v)

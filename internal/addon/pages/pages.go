@@ -53,9 +53,19 @@ func New(o Options) *http.ServeMux {
 // the clock and what --base-url says.
 func FrameOptions(a *addon.Addon) frame.Options {
 	return frame.Options{
-		People: a.People(), Installed: a.Installed, Brand: "Countersign addon", Command: "countersign addon",
+		People: a.People(), Installed: a.Installed, Known: known(a), Brand: "Countersign addon", Command: "countersign addon",
 		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: addon.SetupFile,
 		Menu: menu(), CheckupBanner: func(ctx context.Context) []frame.Banner { return pairBanner(ctx, a) },
+	}
+}
+
+// known is an error until somebody could look how far the addon is set up.
+func known(a *addon.Addon) func() error {
+	return func() error {
+		if a.State() != "" {
+			return nil
+		}
+		return a.Ready(context.Background())
 	}
 }
 

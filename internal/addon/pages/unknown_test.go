@@ -1,0 +1,33 @@
+package pages_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/pages"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/web"
+)
+
+func TestPagesAreNotSaidToBeUninstalledWhileTheDatabaseIsDown(t *testing.T) {
+	t.Parallel()
+	a, err := addon.Open(t.Context(), addon.Options{Dir: t.TempDir()}) // and nobody has looked into it yet
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	framed, err := frame.New(pages.FrameOptions(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := web.NewEdge(web.Options{}).Handler(pages.New(pages.Options{Addon: a, Frame: framed}))
+	for _, path := range []string{pages.PathDashboard, pages.PathSignIn, pages.PathUpdate, "/admincp/setup", "/"} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("GET %s: %d, Retry-After %q", path, w.Code, w.Header().Get("Retry-After"))
+		}
+	}
+}
