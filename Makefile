@@ -29,7 +29,7 @@ gen: ## the Go of the pages, from their templates
 css: ## the style sheet of the pages, and what it vendors (needs Node)
 	cd internal/frame/web && npm ci && npm run css && npm run vendor
 
-e2e: ## the pages in a browser (needs Node and Chromium)
+e2e: ## the pages in a browser (needs Node 20 and Chromium; pictures in e2e/out)
 	cd e2e && npm ci && node --test all.test.js
 
 bench-peers: ## the store against PocketBase and against PHP-FPM with nginx (BENCH="flags of bench")

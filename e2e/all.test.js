@@ -8,5 +8,5 @@ import './tests/account.js';
 import './tests/credentials.js';
 import './tests/update.js';
 import './tests/demo.js';
-import './tests/keyboard.js';
+import './tests/access.js';
 import './sweep/sweep.js';

@@ -48,7 +48,7 @@ export const app = [
       post(`POST ${admin}/iap/settings/products`, { name: 'products-refused', values: { iapProductMapJson: '{"store":{"Gold":99}}' }, button: 'Save draft', status: 422 }),
       get(`GET ${admin}/iap/settings/account`, { name: 'account' }),
       post(`POST ${admin}/iap/settings/account`, { name: 'account-refused', values: { json: '{"installed":{}}' }, button: 'Check and save', status: 422 }),
-      get(`GET ${admin}/iap/settings/account/test`, { name: 'account-test' }),
+      get(`GET ${admin}/iap/settings/account/test`, { name: 'account-test', leads: true }),
       post(`POST ${admin}/iap/settings/account/test`, { name: 'account-tested', at: `${admin}/iap/settings/account`, button: 'Test the account' }),
       get(`GET ${admin}/iap/settings/account/remove`, { name: 'account-remove' }),
       post(`POST ${admin}/iap/settings/account/remove`, { name: 'account-removed', button: 'Remove it' }),

@@ -3,9 +3,9 @@ import { fill, press } from '../lib/page.js';
 
 const pathOf = (route) => route.split(' ')[1].replace('{$}', '');
 
-/** A page that has an address. */
-export function get(route, { name, path = pathOf(route), as = 'ada', status = 200 } = {}) {
-  return { route, name, as, status, open: (page, site) => page.goto(site.url + path) };
+/** A page that has an address; leads says that it is another page, which is looked at by its own. */
+export function get(route, { name, path = pathOf(route), as = 'ada', status = 200, leads = false } = {}) {
+  return { route, name, as, status, leads, open: (page, site) => page.goto(site.url + path) };
 }
 
 /**

@@ -25,7 +25,7 @@ export const people = [
   {
     name: 'the first run', site: 'new', cases: [
       get('GET /{$}', { name: 'setup', as: 'stranger' }),
-      get('GET /admincp/setup', { name: 'setup-direct', as: 'stranger' }),
+      get('GET /admincp/setup', { name: 'setup-direct', as: 'stranger', leads: true }),
       post('POST /admincp/setup', { name: 'setup-refused', as: 'stranger', values: { token: 'A', email: 'ada', password: 'short' }, button: 'Create and continue', status: 403 }),
       post('POST /admincp/setup', { name: 'setup-empty', as: 'stranger', button: 'Create and continue', status: 422 }),
     ],
@@ -37,19 +37,19 @@ export const people = [
       get('GET /admincp/setup', { name: 'setup-already', as: 'stranger' }),
       get('GET /admincp/link', { name: 'link', as: 'stranger' }),
       post('POST /admincp/link', { name: 'link-refused', as: 'stranger', values: { token: 'A'.repeat(26) }, button: 'Sign in', status: 403 }),
-      get('GET /admincp/logout', { name: 'sign-in-wanted', as: 'stranger' }),
+      get('GET /admincp/logout', { name: 'sign-in-wanted', as: 'stranger', leads: true }),
       post('POST /admincp/logout', { name: 'signed-out', at: '/admincp/me/sessions', button: { css: 'main form[action$="/admincp/logout"] button' } }),
     ],
   },
   {
     name: 'the own account', site: 'filled', cases: [
-      get('GET /admincp/me', { name: 'me' }),
+      get('GET /admincp/me', { name: 'me', leads: true }),
       get('GET /admincp/me/security', { name: 'security' }),
-      get('GET /admincp/me/security/password', { name: 'security-password' }),
+      get('GET /admincp/me/security/password', { name: 'security-password', leads: true }),
       post('POST /admincp/me/security/password', { name: 'security-password-refused', at: '/admincp/me/security', values: { old: wrong, new: 'short' }, button: 'Change the password', status: 422 }),
-      get('GET /admincp/me/security/totp', { name: 'security-totp' }),
+      get('GET /admincp/me/security/totp', { name: 'security-totp', leads: true }),
       post('POST /admincp/me/security/totp', { name: 'totp', at: '/admincp/me/security', button: 'Turn on two-step sign-in' }),
-      get('GET /admincp/me/security/totp/confirm', { name: 'security-confirm' }),
+      get('GET /admincp/me/security/totp/confirm', { name: 'security-confirm', leads: true }),
       {
         route: 'POST /admincp/me/security/totp/confirm', name: 'totp-refused', as: 'ada', status: 422,
         async open(page, site, { press, fill }) {
@@ -59,8 +59,8 @@ export const people = [
           return press(page, 'Turn it on');
         },
       },
-      get('GET /admincp/me/security', { name: 'security-elsewhere', as: 'ada elsewhere' }),
-      get('GET /admincp/me/sessions', { name: 'sessions-elsewhere', as: 'ada at home' }),
+      get('GET /admincp/me/security', { name: 'security-elsewhere', as: 'ada elsewhere', leads: true }),
+      get('GET /admincp/me/sessions', { name: 'sessions-elsewhere', as: 'ada at home', leads: true }),
       get('GET /admincp/me/sessions', { name: 'sessions' }),
       post('POST /admincp/me/sessions/{id}/end', { name: 'session-ended', at: '/admincp/me/sessions', button: { css: 'form[action*="/sessions/"][action$="/end"]:not([action$="sessions/end"]) button >> nth=0' } }),
       post('POST /admincp/me/sessions/end', { name: 'sessions-ended', at: '/admincp/me/sessions', button: 'End all other sessions' }),

@@ -7,7 +7,7 @@ const admin = '/api-addons/admin', long = 'Donaudampfschifffahrtsgesellschaft'.r
 export const server = [
   {
     name: 'credentials', site: 'filled', cases: [
-      get('GET /admincp', { name: 'admincp' }),
+      get('GET /admincp', { name: 'admincp', leads: true }),
       get('GET /admincp/apis', { name: 'apis' }),
       get('GET /admincp/apis/new', { name: 'api-new' }),
       post('POST /admincp/apis', { name: 'api-refused', at: '/admincp/apis/new', button: 'Create credentials', status: 422 }),
@@ -30,7 +30,7 @@ export const server = [
       get(`GET ${admin}/health`, { name: 'health' }),
       get(`GET ${admin}/audit`, { name: 'audit' }),
       get(`GET ${admin}/audit`, { name: 'audit-none', path: `${admin}/audit?about=totp&who=nobody` }),
-      get('GET /{$}', { name: 'root' }),
+      get('GET /{$}', { name: 'root', leads: true }),
       get(`ANY ${admin}/`, { name: 'nowhere-admin', path: `${admin}/nowhere`, status: 404 }),
       get('ANY /admincp/', { name: 'nowhere-admincp', path: '/admincp/nowhere', status: 404 }),
       get('ANY /', { name: 'nowhere', path: '/nowhere', status: 404 }),
