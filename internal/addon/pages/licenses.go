@@ -379,7 +379,7 @@ func answerWords(code string) string {
 	case countersign.CheckSupportLapsed:
 		return "the license is good; support has ended"
 	case countersign.CheckNotFound:
-		return "there is no such license, or the purchase is not good any more, for example after a refund"
+		return "the license is not good any more: it was moved or revoked, or the purchase was refunded"
 	case countersign.CheckRefunded:
 		return "the purchase was refunded"
 	case countersign.CheckChargedBack:
