@@ -7,6 +7,7 @@ import './tests/settings.js';
 import './tests/account.js';
 import './tests/credentials.js';
 import './tests/update.js';
+import './tests/license.js';
 import './tests/demo.js';
 import './tests/access.js';
 import './sweep/sweep.js';

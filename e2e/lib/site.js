@@ -44,23 +44,38 @@ const addUser = (folder, user) => run(folder, ['addon', 'user', 'create', user.e
 
 let template;
 
-/** The demo's addon with passwords that are known, made once. */
+/** The demo with passwords that are known, made once: its folder, and a purchase code of its store. */
 async function fill() {
   const folder = newFolder();
   const demo = await serve(folder, ['demo', '--keep', '.', '--listen', '127.0.0.1:0', '--addon-listen', '127.0.0.1:0']);
   await demo.stop();
-  const data = path.join(folder, 'addon');
-  await run(folder, ['addon', '--data', data, 'user', 'reset-password', ada.email, '--password-file', '-'], { input: ada.password });
-  await run(folder, ['addon', '--data', data, 'user', 'create', bob.email, '--password-file', '-'], { input: bob.password });
-  await run(folder, ['addon', '--data', data, 'package', 'add', '4', 'Trial', '--free']);
-  await run(folder, ['addon', '--data', data, 'api', 'create', 'Staging server']);
-  return data;
+  const addon = (args, options) => run(folder, ['addon', '--data', 'addon', ...args], options);
+  await addon(['user', 'reset-password', ada.email, '--password-file', '-'], { input: ada.password });
+  await addon(['user', 'create', bob.email, '--password-file', '-'], { input: bob.password });
+  await addon(['package', 'add', '4', 'Trial', '--free']);
+  await addon(['api', 'create', 'Staging server']);
+  return { folder, code: demo.said.purchase_code };
 }
 
 /** An addon with everything in it; each call gives one of its own. */
 export async function filledSite(...flags) {
   template ??= fill();
   const folder = newFolder();
-  cpSync(await template, path.join(folder, 'countersign-addon-data'), { recursive: true });
+  cpSync(path.join((await template).folder, 'addon'), path.join(folder, 'countersign-addon-data'), { recursive: true });
   return open(folder, ...flags);
+}
+
+/** A store with the demo's items and purchases; code is one of these. */
+export async function filledStore(...flags) {
+  template ??= fill();
+  const folder = newFolder(), { folder: from, code } = await template;
+  cpSync(from, path.join(folder, 'countersign-data'), { recursive: true, filter: (file) => file !== path.join(from, 'addon') });
+  const { said, stop } = await serve(folder, ['store', 'serve', '--listen', '127.0.0.1:0', '--log', 'off', ...flags]);
+  return { url: said.store_url, code, stop };
+}
+
+/** A filled addon beside the store where its owner bought the app. */
+export async function licensedSite(...flags) {
+  const [site, store] = await Promise.all([filledSite(...flags), filledStore()]);
+  return { ...site, store, stop: () => Promise.all([site.stop(), store.stop()]) };
 }

@@ -1,8 +1,9 @@
 // Every page and every state of one that the sweep looks at. A group has a site of
 // its own, and its cases come in their order.
 import { app } from './app.js';
+import { licenses } from './licenses.js';
 import { people } from './people.js';
 import { server } from './server.js';
 
-export const groups = [...app, ...server, ...people];
+export const groups = [...app, ...licenses, ...server, ...people];
 export const cases = groups.flatMap((g) => g.cases);

@@ -7,13 +7,13 @@ import { checkLooks, checkStructure } from '../lib/check.js';
 import { fill, press, signIn, text } from '../lib/page.js';
 import { proxy } from '../lib/proxy.js';
 import { matches } from '../lib/routes.js';
-import { ada, bob, emptySite, filledSite, newSite, siteOfAda } from '../lib/site.js';
+import { ada, bob, emptySite, filledSite, filledStore, licensedSite, newSite, siteOfAda } from '../lib/site.js';
 import { switchOnTOTP } from '../lib/totp.js';
 import { groups } from './cases.js';
 import { lengthen } from './server.js';
 
 const sites = {
-  empty: emptySite, new: newSite, ada: siteOfAda, filled: filledSite,
+  empty: emptySite, new: newSite, ada: siteOfAda, filled: filledSite, licensed: licensedSite, store: filledStore,
   async long(...flags) {
     const site = await filledSite(...flags);
     await lengthen(site);
