@@ -27,7 +27,7 @@ func TestPagesInABrowser(t *testing.T) {
 	for _, folder := range []string{".", "../cmd", "../internal"} {
 		lookAt(t, folder)
 	}
-	tests := exec.CommandContext(t.Context(), "node", "--test", "all.test.js")
+	tests := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "all.test.js")
 	if out, err := tests.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

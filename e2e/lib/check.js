@@ -59,8 +59,11 @@ export async function checkLooks(page, name) {
   return [...wrong, ...page.complaints];
 }
 
-/** Keeps a picture of the whole page in out/FOLDER/NAME.png. */
+/** Keeps a picture of the whole page in out/FOLDER/NAME.png, in a window that is as high as the page. */
 async function picture(page, folder, name) {
+  const { width, height } = page.viewportSize();
   mkdirSync(path.join(out, folder), { recursive: true });
-  await page.screenshot({ path: path.join(out, folder, `${name}.png`), fullPage: true });
+  await page.setViewportSize({ width, height: Math.max(height, await page.evaluate(() => document.documentElement.scrollHeight)) });
+  await page.screenshot({ path: path.join(out, folder, `${name}.png`) });
+  await page.setViewportSize({ width, height });
 }

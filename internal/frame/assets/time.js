@@ -1,5 +1,6 @@
-// Times in the reader's own zone; UTC stays in the tooltip.
-const format = new Intl.DateTimeFormat(document.documentElement.lang, {
+// Times in the reader's own zone, written as the server writes them; UTC stays in
+// the tooltip.
+const format = new Intl.DateTimeFormat("en-GB", {
   day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
 });
 for (const time of document.querySelectorAll("time[datetime]")) {
