@@ -51,6 +51,7 @@ type Addon struct {
 	held     held
 	nonces   nonces
 	uses     uses
+	requests requests
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -84,12 +85,13 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	return a, nil
 }
 
-// Close writes what is still to be written of the credentials' last uses and
-// closes the database.
+// Close writes what is still to be written of the credentials' last uses and of
+// the requests from apps, and closes the database.
 func (a *Addon) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	a.writeUses(ctx)
+	a.writeRequests(ctx)
 	return a.database.Close()
 }
 

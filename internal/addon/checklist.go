@@ -45,6 +45,13 @@ func (a *Addon) Checklist(ctx context.Context, actor people.Actor) ([]Task, erro
 	if state != StateReady {
 		return list, nil
 	}
+	plan, err := a.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !plan.Nothing {
+		list[0] = task("update", "An update is waiting", false, "Run the update: until then, what is new in this version is missing.")
+	}
 	return list, a.db.Snapshot(ctx, func(tx *addondb.DB) error { return a.tick(ctx, tx, list) })
 }
 

@@ -132,7 +132,8 @@ func (a *Addon) mayNow(actor people.Actor, what action) error {
 
 // Run does the addon's background work until ctx ends: it waits for the first
 // update, follows changes made by other processes, keeps the public answers in
-// memory and writes the credentials' last uses. It returns an error only when the
+// memory and writes the credentials' last uses and the number of requests from
+// apps. It returns an error only when the
 // addon can't be served, for example because its key file is wrong.
 func (a *Addon) Run(ctx context.Context) error {
 	if err := a.awaitUpdate(ctx); err != nil || ctx.Err() != nil {
@@ -142,7 +143,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.start("feed of changes", a.database.Feed)
 	work.start("write-ahead log", a.database.KeepLogShort)
 	work.start("public answers in memory", a.holdPublished)
-	work.start("last uses", a.writeUsesEvery)
+	work.start("last uses and requests", a.writeEvery)
 	work.start("old rows", a.tidyEvery)
 	work.start("later updates", func(ctx context.Context) { work.fail(a.watchUpdates(ctx)) })
 	return work.wait()
@@ -160,6 +161,7 @@ func (a *Addon) awaitUpdate(ctx context.Context) error {
 		if !isUnavailable(err) {
 			return err
 		}
+		a.forgetRequests()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -222,7 +224,7 @@ func (a *Addon) tidyEvery(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if err := errors.Join(a.database.PruneChanges(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
 			a.log.Warn("old rows and files could not be removed", "cause", err)
 		}
 		select {

@@ -12,8 +12,9 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// useInterval is how often last uses are written, in one batch.
-const useInterval = time.Minute
+// writeInterval is how often last uses and requests from apps are written, in one
+// batch each.
+const writeInterval = time.Minute
 
 // uses counts the calls of each credential in memory, off the request's path.
 type uses struct {
@@ -63,9 +64,10 @@ func (u *uses) giveBack(taken map[int64]*use) {
 	u.list = taken
 }
 
-// writeUsesEvery writes last uses until ctx ends; [Addon.Close] writes the rest.
-func (a *Addon) writeUsesEvery(ctx context.Context) {
-	tick := time.NewTicker(useInterval)
+// writeEvery writes last uses and requests from apps until ctx ends; [Addon.Close]
+// writes the rest.
+func (a *Addon) writeEvery(ctx context.Context) {
+	tick := time.NewTicker(writeInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -73,6 +75,7 @@ func (a *Addon) writeUsesEvery(ctx context.Context) {
 			return
 		case <-tick.C:
 			a.writeUses(ctx)
+			a.writeRequests(ctx)
 		}
 	}
 }

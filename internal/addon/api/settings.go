@@ -23,12 +23,12 @@ type served struct {
 
 // getSettings answers GET /api-addons/app/settings (spec 2.5, 4.5).
 func (f *face) getSettings(w http.ResponseWriter, r *http.Request) error {
-	return f.serve(w, r, func(s *served) *web.Prepared { return s.settings })
+	return f.serve(w, r, addon.AddressSettings, func(s *served) *web.Prepared { return s.settings })
 }
 
 // serve answers what anybody may read, programs in other sites' pages too. It
 // looks at no header but those of caching and content coding.
-func (f *face) serve(w http.ResponseWriter, r *http.Request, which func(*served) *web.Prepared) error {
+func (f *face) serve(w http.ResponseWriter, r *http.Request, of addon.Address, which func(*served) *web.Prepared) error {
 	w.Header()["Access-Control-Allow-Origin"] = anySite
 	p, err := f.addon.Published(r.Context())
 	if err != nil {
@@ -38,6 +38,9 @@ func (f *face) serve(w http.ResponseWriter, r *http.Request, which func(*served)
 	if s == nil || s.of != p {
 		s = &served{of: p, settings: prepare(p.Settings), iap: prepare(p.IAP)}
 		f.served.Store(s)
+	}
+	if r.Method == http.MethodGet {
+		f.addon.NoteRequest(of)
 	}
 	return which(s).Serve(w, r)
 }

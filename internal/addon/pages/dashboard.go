@@ -2,7 +2,6 @@ package pages
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
@@ -13,7 +12,10 @@ import (
 // dashboard is what the start page shows.
 type dashboard struct {
 	tasks    []addon.Task
+	plan     addon.Plan
 	settings addon.Settings
+	requests addon.Requests
+	license  licensePage
 	view     countersign.IAPConfig
 	lately   []people.AuditLine
 	// app and iap are the public addresses.
@@ -22,12 +24,21 @@ type dashboard struct {
 
 func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 	ctx := r.Context()
-	d := dashboard{app: p.address(w, r, addressSettings), iap: p.address(w, r, addressIAP)}
+	d := dashboard{app: p.address(w, r, addressSettings), iap: p.address(w, r, addressIAP), license: licensePage{host: p.host(w, r)}}
 	var err error
 	if d.tasks, err = p.addon.Checklist(ctx, r.Actor); err != nil {
 		return err
 	}
+	if d.plan, err = p.addon.Plan(ctx, r.Actor); err != nil {
+		return err
+	}
 	if d.settings, err = p.addon.Settings(ctx, r.Actor); err != nil {
+		return err
+	}
+	if d.requests, err = p.addon.Requests(ctx, r.Actor); err != nil {
+		return err
+	}
+	if d.license.known, err = p.addon.Licenses(ctx, r.Actor); err != nil {
 		return err
 	}
 	if d.view, err = p.served(r); err != nil {
@@ -108,33 +119,6 @@ func (d dashboard) asksIAP() bool {
 		}
 	}
 	return false
-}
-
-// figures are the facts that the page leads with.
-func (d dashboard) figures() frame.Figures {
-	v := d.settings.Published
-	waiting := frame.Figure{Label: "Waiting to be published", Value: "Nothing", Note: "The draft is what apps receive."}
-	if n := d.settings.Changed; n > 0 {
-		waiting.Value, waiting.Note = count(n, "change"), "Apps receive them when you publish."
-	}
-	return frame.Figures{
-		{Label: "Your app receives", Value: "Version " + strconv.FormatInt(v.Number, 10), Note: "Published " + moment(v.At) + " by " + who(v.ActorKind, v.Actor)},
-		waiting, d.selling(),
-	}
-}
-
-func (d dashboard) selling() frame.Figure {
-	f := frame.Figure{Label: "In-app purchases", Value: "Off", Note: "Apps sell nothing."}
-	switch {
-	case !d.view.Enabled:
-	case d.view.SandboxEnabled:
-		f.Value, f.Note = "Practice", "A pretended store answers; nobody pays."
-	case d.view.Platforms.Store.Enabled:
-		f.Value, f.Note = "On", count(len(d.view.Products), "package")+" on sale."
-	default:
-		f.Value, f.Note = "Not complete", "Switched on, but something is missing."
-	}
-	return f
 }
 
 // latelyRows is the last lines of the audit log.

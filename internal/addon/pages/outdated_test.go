@@ -11,19 +11,25 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// outdate makes the site one whose tables lack the last step of this build.
-func (s *site) outdate(t *testing.T) {
+// exec changes the site's database as no rule does.
+func (s *site) exec(t *testing.T, statements ...string) {
 	t.Helper()
 	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: s.at.URL, Path: filepath.Join(s.at.Dir, addon.DatabaseName), Schemas: addondb.Schemas})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, statement := range []string{`DROP TABLE licenses`, `DROP TABLE purchase_codes`, `DELETE FROM addon_versions WHERE version_id = 2`} {
+	for _, statement := range statements {
 		if _, err := db.Queries().Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// outdate makes the site one whose tables lack the last step of this build.
+func (s *site) outdate(t *testing.T) {
+	t.Helper()
+	s.exec(t, `DROP TABLE requests`, `DELETE FROM addon_versions WHERE version_id = 3`)
 	if err := s.Prepare(t.Context()); !strings.Contains(err.Error(), "has to update its database") {
 		t.Fatal(err)
 	}

@@ -1,0 +1,7 @@
+-- +goose Up
+CREATE TABLE requests (
+    hour    text NOT NULL, -- its beginning
+    address text NOT NULL, -- settings, iap
+    count   bigint NOT NULL,
+    PRIMARY KEY (hour, address)
+);
