@@ -11,6 +11,22 @@ type License struct {
 // LicenseDomains is `data` of an error that says for which domains a purchase's licenses are in use.
 type LicenseDomains struct {
 	Domains List `json:"domains"`
+	// Licenses are the same, in the same order, with their dates.
+	Licenses []LicenseInUse `json:"licenses"`
+}
+
+// LicenseInUse says for which domain a license is in use, and since when.
+type LicenseInUse struct {
+	Domain   string    `json:"domain"`
+	IssuedAt Timestamp `json:"issued_at"`
+}
+
+// LicenseRevocation is `data` of the answer to a buyer who revokes a license.
+type LicenseRevocation struct {
+	// LicenseID names it on the list of revoked ones.
+	LicenseID string    `json:"license_id"`
+	Domain    string    `json:"domain"`
+	RevokedAt Timestamp `json:"revoked_at"`
 }
 
 // LicenseCheck is `data` of the answer whether a purchase or a license is good for a domain.

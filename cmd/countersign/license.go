@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
@@ -40,6 +41,9 @@ func jsonOfLicense(l store.License) licenseJSON {
 	}
 }
 
+// licenseWords is the state for people to read.
+func licenseWords(l store.License) string { return strings.ReplaceAll(licenseState(l), "_", " ") }
+
 // licenseState is active, how the license ended, or what became of its purchase.
 func licenseState(l store.License) string {
 	switch {
@@ -57,7 +61,7 @@ func licenseDomain(l store.License) string {
 
 func licensePairs(l store.License) []pair {
 	return []pair{
-		{"Id", l.License.ID}, {"State", licenseState(l)}, {"Domain", licenseDomain(l)}, {"Test domain", yesNo(l.Free)},
+		{"Id", l.License.ID}, {"State", licenseWords(l)}, {"Domain", licenseDomain(l)}, {"Test domain", yesNo(l.Free)},
 		{"Code", l.Code}, {"Workspace", l.Workspace}, {"Item", strconv.FormatInt(l.ItemID, 10) + "  " + l.ItemName},
 		{"License", l.Purchase.License}, {"Issued", second(l.IssuedAt)}, {"Ended", second(l.EndedAt)},
 	}

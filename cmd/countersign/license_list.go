@@ -38,7 +38,7 @@ func (a *app) listLicenses(ctx context.Context, s *store.Store, flags licenseLis
 	filter := store.LicenseFilter{Workspace: flags.workspace, Item: flags.item, Code: flags.code, Limit: flags.limit}
 	l := a.newList("ID", "DOMAIN", "STATE", "CODE", "ITEM", "LICENSE", "ISSUED", "ENDED")
 	err := s.Licenses(ctx, operator(), filter, func(one store.License) error {
-		return l.add(jsonOfLicense(one), one.License.ID, licenseDomain(one), licenseState(one), one.Code,
+		return l.add(jsonOfLicense(one), one.License.ID, licenseDomain(one), licenseWords(one), one.Code,
 			strconv.FormatInt(one.ItemID, 10), one.Purchase.License, day(one.IssuedAt), day(one.EndedAt))
 	})
 	if err != nil {

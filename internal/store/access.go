@@ -16,7 +16,7 @@ const (
 	validatePurchases action = iota
 	// readWorkspace reads the account and the items: secret keys.
 	readWorkspace
-	// licensePurchases issues and moves the licenses of a purchase: whoever has its code.
+	// licensePurchases issues, moves and gives up the licenses of a purchase: whoever has its code.
 	licensePurchases
 	// manage is everything else: the operator.
 	manage

@@ -48,7 +48,7 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 	if err != nil {
 		return "", err
 	}
-	h := holding{Licensee: e, list: list}
+	h := holding{Licensee: e, list: list, now: s.now()}
 	d, bad := license.ParseDomain(q.Domain, license.DomainRule{Wildcard: true, Staging: h.Licensing.StagingHosts})
 	if code := h.past(asked, d, bad); code != "" {
 		if a.Kind == people.KindOperator || (a.Kind == people.KindKey && a.Secret && a.Workspace == e.WorkspaceID) {

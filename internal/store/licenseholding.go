@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -19,6 +21,7 @@ type holding struct {
 	storedb.Licensee
 	list  []storedb.License
 	buyer bool // not the operator
+	now   time.Time
 }
 
 // holding finds a good purchase by its code.
@@ -50,7 +53,7 @@ func (s *Store) hold(ctx context.Context, db *storedb.DB, a people.Actor, e stor
 	if !s.prepared() { // the digest was made with a key file that was replaced
 		return holding{}, errNotPrepared
 	}
-	h := holding{Licensee: e, buyer: a.Kind == people.KindBuyer}
+	h := holding{Licensee: e, buyer: a.Kind == people.KindBuyer, now: s.now()}
 	switch {
 	case err != nil:
 		return holding{}, notFound(err, errNoPurchase)
@@ -138,24 +141,39 @@ func (h holding) isFree(d license.Domain) bool {
 	return license.IsFree(d.Name, h.Licensing.StagingHosts...)
 }
 
-// inUse lists the domains that licenses are in use for, free ones or those that
-// count.
-func (h holding) inUse(free bool) []string {
-	domains := []string{}
+// inUse tells which domains licenses are in use for, free ones or those that count.
+func (h holding) inUse(free bool) countersign.LicenseDomains {
+	in := countersign.LicenseDomains{Licenses: []countersign.LicenseInUse{}}
 	for _, l := range h.list {
 		if l.Ended == "" && l.Free == free {
-			domains = append(domains, license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String())
+			domain := license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String()
+			in.Domains = append(in.Domains, domain)
+			in.Licenses = append(in.Licenses, countersign.LicenseInUse{Domain: domain, IssuedAt: l.IssuedAt})
 		}
 	}
-	return domains
+	return in
 }
 
-// limit is how many domains of the sort of d the purchase may have.
+// limit is how many domains of the sort of d the purchase may have. A test domain
+// that was given up keeps its place for a year, or else whoever gives it up and asks
+// for it again could fill the list of revoked licenses.
 func (h holding) limit(d license.Domain) int {
 	if h.isFree(d) {
-		return maxFreeDomains
+		return max(0, maxFreeDomains-len(h.endedInAYear(isFreeGivenUp)))
 	}
 	return h.Licensing.Domains(h.Purchase.License)
+}
+
+func isFreeGivenUp(l storedb.License) bool { return l.Free && l.Ended == storedb.EndingGivenUp }
+
+// endedInAYear is when those licenses ended that did in the last year, in no order.
+func (h holding) endedInAYear(is func(storedb.License) bool) (ended []time.Time) {
+	for _, l := range h.list {
+		if is(l) && h.now.Before(l.EndedAt.Add(moveYear)) {
+			ended = append(ended, l.EndedAt.Time)
+		}
+	}
+	return ended
 }
 
 // widens finds the license in use that a wildcard is to be added to.
@@ -170,22 +188,22 @@ func (h holding) widens(d license.Domain) (storedb.License, bool) {
 
 // room tells whether one more domain may be licensed.
 func (h holding) room(d license.Domain) error {
-	if _, widens := h.widens(d); widens || len(h.inUse(h.isFree(d))) < h.limit(d) {
+	if _, widens := h.widens(d); widens || len(h.inUse(h.isFree(d)).Domains) < h.limit(d) {
 		return nil
 	}
 	return h.noRoom(d)
 }
 
 func (h holding) noRoom(d license.Domain) error {
-	domains := h.inUse(h.isFree(d))
+	in := h.inUse(h.isFree(d))
 	message := "No domain is left for this purchase code"
-	if len(domains) > 0 {
-		message += "; it is in use for " + strings.Join(domains, ", ")
+	if h.isFree(d) {
+		message = fmt.Sprintf("No test domain is left for this purchase code: it may have %d, and one that was given up counts for a year", maxFreeDomains)
 	}
-	return &countersign.Error{
-		Kind: countersign.KindConflict, Code: countersign.CodeLimitReached, Message: message,
-		Data: countersign.LicenseDomains{Domains: domains},
+	if len(in.Domains) > 0 {
+		message += "; it is in use for " + strings.Join(in.Domains, ", ")
 	}
+	return &countersign.Error{Kind: countersign.KindConflict, Code: countersign.CodeLimitReached, Message: message, Data: in}
 }
 
 // add writes a license in the transaction that holds the purchase's lock. That of

@@ -51,8 +51,8 @@ func (l licenseLine) license() (storedb.License, error) {
 		return storedb.License{}, invalid(fmt.Sprintf("domain %q: it is written %q", l.Domain, d))
 	case l.IssuedAt.IsZero():
 		return storedb.License{}, invalid("issued_at is missing")
-	case !slices.Contains([]storedb.Ending{"", storedb.EndingMoved, storedb.EndingReplaced, storedb.EndingRevoked}, l.Ended):
-		return storedb.License{}, invalid(fmt.Sprintf("ended %q: it is moved, replaced or revoked, or absent", l.Ended))
+	case !slices.Contains([]storedb.Ending{"", storedb.EndingMoved, storedb.EndingGivenUp, storedb.EndingReplaced, storedb.EndingRevoked}, l.Ended):
+		return storedb.License{}, invalid(fmt.Sprintf("ended %q: it is moved, given_up, replaced or revoked, or absent", l.Ended))
 	case (l.Ended == "") != valueOf(l.EndedAt).IsZero():
 		return storedb.License{}, invalid("ended and ended_at: a license that has ended has both, another one neither")
 	}

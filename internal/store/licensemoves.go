@@ -41,7 +41,7 @@ func (s *Store) MoveLicense(ctx context.Context, a people.Actor, issuer, code, f
 			if err != nil {
 				return storedb.License{}, err
 			}
-			return old, h.mayMove(s.now())
+			return old, h.mayMove()
 		})
 		if err != nil {
 			return SignedLicense{}, err
@@ -118,7 +118,7 @@ func (h holding) movable(from string, to license.Domain) (storedb.License, error
 		if len(counted) == 1 {
 			return counted[0], nil
 		}
-		return storedb.License{}, h.notActivated("No domain is in use yet; ask for a license, and move none")
+		return storedb.License{}, notActivated("No domain is in use yet; ask for a license, and move none", h.inUse(false))
 	}
 	d, err := license.ParseDomain(from, license.DomainRule{Wildcard: true})
 	if err != nil {
@@ -129,51 +129,41 @@ func (h holding) movable(from string, to license.Domain) (storedb.License, error
 			return l, nil
 		}
 	}
-	return storedb.License{}, h.notActivated(d.Name + " is not in use with this purchase code")
+	return storedb.License{}, notActivated(d.Name+" is not in use with this purchase code", h.inUse(false))
 }
 
-func (h holding) notActivated(message string) error {
-	return &countersign.Error{
-		Kind: countersign.KindConflict, Code: countersign.CodeDomainNotActivated, Message: message,
-		Data: countersign.LicenseDomains{Domains: h.inUse(false)},
-	}
+func notActivated(message string, in countersign.LicenseDomains) error {
+	return &countersign.Error{Kind: countersign.KindConflict, Code: countersign.CodeDomainNotActivated, Message: message, Data: in}
 }
 
-func invalidLicense(code, message string, domains []string) error {
-	e := &countersign.Error{Kind: countersign.KindInvalid, Code: code, Message: message}
-	if domains != nil {
-		e.Data = countersign.LicenseDomains{Domains: domains}
-	}
-	return e
+func invalidLicense(code, message string, data any) error {
+	return &countersign.Error{Kind: countersign.KindInvalid, Code: code, Message: message, Data: data}
 }
 
 // mayMove holds a buyer to the item's number of moves a year and to the wait after
 // each.
-func (h holding) mayMove(now time.Time) error {
-	var last time.Time
-	var year []time.Time
-	for _, l := range h.list {
-		if l.Ended != storedb.EndingMoved {
-			continue
-		}
-		if l.EndedAt.After(last) {
-			last = l.EndedAt.Time
-		}
-		if now.Before(l.EndedAt.Add(moveYear)) {
-			year = append(year, l.EndedAt.Time)
-		}
-	}
+func (h holding) mayMove() error {
 	rule := h.Licensing
+	year := h.endedInAYear(isMove)
 	if len(year) >= rule.MovesAYear {
-		return h.noMove(countersign.CodeMovesUsed, fmt.Sprintf("A license of this purchase may be moved %s in a year, which is used up", times(rule.MovesAYear)),
-			nextMove(year, rule.MovesAYear, now))
+		return h.noMove(countersign.CodeMovesUsed, fmt.Sprintf("A license of this purchase may be moved or revoked %s in a year, which is used up", times(rule.MovesAYear)),
+			nextMove(year, rule.MovesAYear, h.now))
 	}
-	wait := time.Duration(rule.MoveWaitHours) * time.Hour
-	if left := last.Add(wait).Sub(now); !last.IsZero() && left > 0 {
-		return h.noMove(countersign.CodeMoveTooSoon, fmt.Sprintf("The license was moved less than %d hours ago; try again after %s",
+	wait := time.Duration(rule.MoveWaitHours) * time.Hour // a year at most
+	if len(year) == 0 {
+		return nil
+	}
+	last := slices.MaxFunc(year, time.Time.Compare)
+	if left := last.Add(wait).Sub(h.now); left > 0 {
+		return h.noMove(countersign.CodeMoveTooSoon, fmt.Sprintf("A license of this purchase was moved or revoked less than %d hours ago; try again after %s",
 			rule.MoveWaitHours, countersign.At(last.Add(wait))), left)
 	}
 	return nil
+}
+
+// isMove tells of a license that its buyer took from a domain that counts.
+func isMove(l storedb.License) bool {
+	return l.Ended == storedb.EndingMoved || (l.Ended == storedb.EndingGivenUp && !l.Free)
 }
 
 // nextMove is how long until fewer than limit moves are younger than a year; 0
@@ -187,10 +177,7 @@ func nextMove(moves []time.Time, limit int, now time.Time) time.Duration {
 }
 
 func (h holding) noMove(code, message string, wait time.Duration) error {
-	return &countersign.Error{
-		Kind: countersign.KindConflict, Code: code, Message: message, RetryAfter: wait,
-		Data: countersign.LicenseDomains{Domains: h.inUse(false)},
-	}
+	return &countersign.Error{Kind: countersign.KindConflict, Code: code, Message: message, RetryAfter: wait, Data: h.inUse(false)}
 }
 
 func times(n int) string {
@@ -260,7 +247,11 @@ func (s *Store) RevokeLicense(ctx context.Context, a people.Actor, id string) (L
 
 // endReason says how a license ended, and when.
 func endReason(l License) string {
-	return fmt.Sprintf("this license was %s on %s", l.Ended, l.EndedAt.Format("2006-01-02"))
+	how := string(l.Ended)
+	if l.Ended == storedb.EndingGivenUp {
+		how = "given up by its buyer"
+	}
+	return fmt.Sprintf("this license was %s on %s", how, l.EndedAt.Format("2006-01-02"))
 }
 
 // ShowLicense reads one license by its id, for the operator.

@@ -73,9 +73,14 @@ func (f *fixture) issue(t testing.TB, code, domain string) SignedLicense {
 
 // domainsOf are the domains that an error says are in use.
 func domainsOf(err error) []string {
+	in, _ := dataOf(err).(countersign.LicenseDomains)
+	return in.Domains
+}
+
+func dataOf(err error) any {
 	var ours *countersign.Error
-	if errors.As(err, &ours) && ours.Data != nil {
-		return ours.Data.(countersign.LicenseDomains).Domains
+	if errors.As(err, &ours) {
+		return ours.Data
 	}
 	return nil
 }
@@ -187,7 +192,8 @@ func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
 			for _, domain := range []string{"shop.example", "co.uk", ""} {
 				_, issued := f.IssueLicense(t.Context(), buyer, issuer, code, domain)
 				_, moved := f.MoveLicense(t.Context(), buyer, issuer, code, "", domain)
-				for _, err := range []error{issued, moved} {
+				_, givenUp := f.GiveUpLicense(t.Context(), buyer, code, domain)
+				for _, err := range []error{issued, moved, givenUp} {
 					if codeOf(err) != "purchase_not_found" || messageOf(err) != "Invalid purchase code" || domainsOf(err) != nil {
 						t.Errorf("%q, %q: %v", code, domain, err)
 					}
@@ -210,6 +216,8 @@ func TestNoKeyIssuesLicenses(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
 		_, err := f.IssueLicense(t.Context(), f.actorOf(t, token), issuer, "one", "shop.example")
+		wantError(t, err, "key_scope")
+		_, err = f.GiveUpLicense(t.Context(), f.actorOf(t, token), "one", "shop.example")
 		wantError(t, err, "key_scope")
 		_, err = f.ShowLicense(t.Context(), buyer, "x")
 		wantError(t, err, "key_scope")
@@ -243,7 +251,8 @@ func TestTheItemLimitsTheDomains(t *testing.T) {
 		f.issue(t, "one", "a.example")
 		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "b.example")
 		wantError(t, err, "limit_reached")
-		if diff := cmp.Diff([]string{"a.example"}, domainsOf(err)); diff != "" {
+		want := countersign.LicenseDomains{Domains: []string{"a.example"}, Licenses: []countersign.LicenseInUse{{Domain: "a.example", IssuedAt: countersign.At(noon)}}}
+		if diff := cmp.Diff(want, dataOf(err)); diff != "" {
 			t.Error(diff)
 		}
 		f.issue(t, "two", "b.example") // each purchase has its own

@@ -49,13 +49,13 @@ func TestTheStoresDocumentIsWhole(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/api/licenses", "/api/licenses/move", "/api/licenses/check", "/api/licenses/revoked", "/.well-known/jwks.json"} {
+	for _, path := range []string{"/api/licenses", "/api/licenses/move", "/api/licenses/revoke", "/api/licenses/check", "/api/licenses/revoked", "/.well-known/jwks.json"} {
 		if len(o.paths[path]) == 0 {
 			t.Errorf("%s is not described", path)
 		}
 	}
-	if len(o.paths) != 9 {
-		t.Errorf("%d paths, want the four endpoints and five of licenses", len(o.paths))
+	if len(o.paths) != 10 {
+		t.Errorf("%d paths, want the four endpoints and six of licenses", len(o.paths))
 	}
 }
 

@@ -28,6 +28,14 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 	if moved, err := client.MoveLicense(ctx, "license-fresh", "", "new.example"); err != nil || moved.LicenseID == first.LicenseID {
 		t.Errorf("moved: %+v, %v", moved, err)
 	}
+	test, err := client.IssueLicense(ctx, "license-fresh", "localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := countersign.LicenseRevocation{LicenseID: test.LicenseID, Domain: "localhost", RevokedAt: countersign.At(today)}
+	if got, err := client.RevokeLicense(ctx, "license-fresh", "localhost:3000"); err != nil || got != want {
+		t.Errorf("revoked: %+v, %v", got, err)
+	}
 	for _, c := range []struct {
 		name    string
 		ask     func() error
@@ -52,6 +60,14 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 			_, err := client.MoveLicense(ctx, "license-fresh", "new.example", "c.example")
 			return err
 		}, countersign.CodeMoveTooSoon, countersign.KindConflict, []string{"new.example"}, 24 * time.Hour},
+		{"a revocation after a move", func() error {
+			_, err := client.RevokeLicense(ctx, "license-fresh", "new.example")
+			return err
+		}, countersign.CodeMoveTooSoon, countersign.KindConflict, []string{"new.example"}, 24 * time.Hour},
+		{"a domain that is not in use", func() error {
+			_, err := client.RevokeLicense(ctx, "license-of-two", "c.example")
+			return err
+		}, countersign.CodeDomainNotActivated, countersign.KindConflict, []string{"a.example", "b.example"}, 0},
 		{"which domain to free", func() error {
 			_, err := client.MoveLicense(ctx, "license-of-two", "", "c.example")
 			return err
@@ -62,8 +78,14 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, ours)
 			continue
 		}
-		if in, _ := ours.Data.(countersign.LicenseDomains); !slices.Equal(in.Domains, c.domains) {
-			t.Errorf("%s: domains %v, want %v", c.name, in.Domains, c.domains)
+		in, _ := ours.Data.(countersign.LicenseDomains)
+		if !slices.Equal(in.Domains, c.domains) || len(in.Licenses) != len(c.domains) {
+			t.Errorf("%s: %+v, want domains %v", c.name, in, c.domains)
+		}
+		for i, l := range in.Licenses {
+			if l.Domain != c.domains[i] || l.IssuedAt.IsZero() {
+				t.Errorf("%s: %+v", c.name, l)
+			}
 		}
 	}
 	for want, q := range map[string]countersign.LicenseQuestion{

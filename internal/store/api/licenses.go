@@ -39,6 +39,20 @@ func (f *face) answerLicense(w http.ResponseWriter, r *http.Request, l store.Sig
 	return web.OK(w, r, "data", countersign.License{License: l.Text, LicenseID: l.License.ID})
 }
 
+// revokeLicense answers POST /api/licenses/revoke: the buyer gives a license up.
+func (f *face) revokeLicense(w http.ResponseWriter, r *http.Request) error {
+	p, code, err := f.codeOf(w, r, "domain")
+	if err != nil {
+		return err
+	}
+	domain, _ := p.Get("domain")
+	l, err := f.store.GiveUpLicense(r.Context(), buyer(w), code, domain)
+	if err != nil {
+		return f.guard.Failed(w, public(err))
+	}
+	return web.OK(w, r, "data", countersign.LicenseRevocation{LicenseID: l.License.ID, Domain: l.Domain, RevokedAt: l.EndedAt})
+}
+
 // checkLicense answers POST /api/licenses/check. A key may be given, and then it
 // must be a good one: the workspace's secret keys are told what became of a
 // purchase.

@@ -63,7 +63,7 @@ func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
 			}
 			return refused
 		}
-		if n := ask(limited, "/api/licenses", 30) + ask(limited, "/api/licenses/move", 32); n != 2 {
+		if n := ask(limited, "/api/licenses", 20) + ask(limited, "/api/licenses/move", 20) + ask(limited, "/api/licenses/revoke", 22); n != 2 {
 			t.Errorf("%s: of 62 requests for a license %d were refused", code, n)
 		}
 		if n := ask(limited, "/api/licenses/check", 61); n != 1 {

@@ -59,6 +59,7 @@ func (f *face) routes(edge *web.Edge) *http.ServeMux {
 	handle("POST /api/purchases/validation", f.validatePurchase)
 	handle("POST /api/licenses", f.issueLicense)
 	handle("POST /api/licenses/move", f.moveLicense)
+	handle("POST /api/licenses/revoke", f.revokeLicense)
 	handle("POST /api/licenses/check", f.checkLicense)
 	handle("GET /api/licenses/revoked", f.listRevokedLicenses)
 	handle("GET /.well-known/jwks.json", f.getLicenseKeys)

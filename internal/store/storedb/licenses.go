@@ -15,6 +15,8 @@ type Ending string
 const (
 	// EndingMoved: its buyer moved it to another domain.
 	EndingMoved Ending = "moved"
+	// EndingGivenUp: its buyer revoked it, and took no other one for it.
+	EndingGivenUp Ending = "given_up"
 	// EndingReplaced: the operator moved it, or issued another one after it was
 	// revoked.
 	EndingReplaced Ending = "replaced"

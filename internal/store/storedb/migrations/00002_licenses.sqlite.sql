@@ -13,7 +13,7 @@ CREATE TABLE licenses (
     wildcard    boolean NOT NULL, -- hosts one level below the domain, too
     free        boolean NOT NULL, -- a test domain, which does not count
     issued_at   text NOT NULL,
-    ended       text NOT NULL,    -- '' while it is good: moved, replaced, revoked
+    ended       text NOT NULL,    -- '' while it is good: moved, given_up, replaced, revoked
     ended_at    text
 );
 
