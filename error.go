@@ -73,6 +73,8 @@ const (
 	KindUnavailable
 	// KindPrecondition refuses a change to something that was changed since the caller read it.
 	KindPrecondition
+	// KindNotAcceptable refuses a caller who takes none of the forms that there are.
+	KindNotAcceptable
 )
 
 // kinds holds what belongs to each Kind: its HTTP status and its name.
@@ -92,6 +94,7 @@ var kinds = [...]struct {
 	KindLimited:          {http.StatusTooManyRequests, "limited"},
 	KindUnavailable:      {http.StatusServiceUnavailable, "unavailable"},
 	KindPrecondition:     {http.StatusPreconditionFailed, "precondition"},
+	KindNotAcceptable:    {http.StatusNotAcceptable, "not acceptable"},
 }
 
 // Status returns the HTTP status of the kind. A value that is none of the constants counts as KindInternal.

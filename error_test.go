@@ -43,7 +43,7 @@ func TestKindHasOneStatus(t *testing.T) {
 	statuses := map[Kind]int{
 		KindInternal: 500, KindInvalid: 400, KindUnauthorized: 401, KindForbidden: 403, KindNotFound: 404,
 		KindMethodNotAllowed: 405, KindConflict: 409, KindTooLarge: 413, KindUnsupportedType: 415, KindLimited: 429,
-		KindUnavailable: 503, KindPrecondition: 412, 200: 500,
+		KindUnavailable: 503, KindPrecondition: 412, KindNotAcceptable: 406, 200: 500,
 	}
 	for kind, status := range statuses {
 		if got := kind.Status(); got != status {

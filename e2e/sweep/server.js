@@ -33,6 +33,7 @@ export const server = [
       get('GET /{$}', { name: 'root', leads: true }),
       get(`ANY ${admin}/`, { name: 'nowhere-admin', path: `${admin}/nowhere`, status: 404 }),
       get('ANY /admincp/', { name: 'nowhere-admincp', path: '/admincp/nowhere', status: 404 }),
+      get('ANY /admincp/', { name: 'wrong-method', path: '/admincp/me/sessions/end', status: 405 }),
       get('ANY /', { name: 'nowhere', path: '/nowhere', status: 404 }),
       get('ANY /', { name: 'nowhere-stranger', path: '/nowhere', status: 404, as: 'stranger' }),
     ],

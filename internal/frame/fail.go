@@ -82,6 +82,9 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 		if shown.Code == countersign.CodeNotFound {
 			view.Text = "There is nothing at " + r.URL.Path + ". It may have been removed, or the address has a typing error."
 		}
+	case status == http.StatusMethodNotAllowed:
+		p.Title = "Not possible here"
+		view.Text = "This address takes no " + r.Method + " requests. If a link or a form led here, go back and load that page again."
 	case status == http.StatusForbidden:
 		p.Title = "Not allowed"
 	case status == http.StatusServiceUnavailable:

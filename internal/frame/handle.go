@@ -12,7 +12,7 @@ import (
 )
 
 // Public serves a page that needs nobody to be signed in.
-func (f *Frame) Public(h Handler) http.Handler { return f.handler(h) }
+func (f *Frame) Public(h Handler) http.Handler { return f.handler(asPage(h)) }
 
 // Admin serves a page to somebody who is signed in. Everybody else is led to
 // sign-in, or to set-up while there is no administrator; a client that wants
@@ -22,7 +22,7 @@ func (f *Frame) Admin(h Handler) http.Handler {
 		if r.User.ID == 0 {
 			return f.turnAway(w, r)
 		}
-		return h(w, r)
+		return asPage(h)(w, r)
 	})
 }
 

@@ -52,8 +52,11 @@ func (p Page) scripts() []string {
 	return append([]string{"copy.js", "reveal.js", "time.js", "fold.js"}, p.Scripts...)
 }
 
-// Show writes a page.
+// Show writes a page. For a reader who takes no pages it is an error.
 func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
+	if r.Method != http.MethodPost && refusesPages(r.Request) {
+		return errPage
+	}
 	r.flash = cmp.Or(f.sessions.PopString(r.Context(), keyFlash), f.popNotice(w, r))
 	if err := f.save(w, r); err != nil {
 		return err

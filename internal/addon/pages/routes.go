@@ -85,7 +85,7 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/update.php", p.frame.Public(p.runUpdate))
 
 	mux.Handle("GET /{$}", p.frame.Public(p.to(PathDashboard)))
-	mux.Handle("/api-addons/admin/", p.admin(p.frame.NotFound))
-	mux.Handle("/admincp/", p.admin(p.frame.NotFound))
-	mux.Handle("/", p.frame.Public(p.frame.NotFound))
+	mux.Handle("/api-addons/admin/", p.frame.Methods(mux, p.admin(p.frame.NotFound)))
+	mux.Handle("/admincp/", p.frame.Methods(mux, p.admin(p.frame.NotFound)))
+	mux.Handle("/", p.frame.Methods(mux, p.frame.Public(p.frame.NotFound)))
 }

@@ -1,0 +1,75 @@
+package pages_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestWrongMethodsAreRefusedWhoeverAsks(t *testing.T) {
+	s := one(t)
+	s.fillIn(t)
+	before := s.audits(t)
+	for _, tt := range []struct{ name, method, path, allow string }{
+		{"a page that can only be looked at", "POST", "/api-addons/admin", "GET, HEAD, OPTIONS"},
+		{"a page with a form", "DELETE", "/api-addons/admin/iap/settings", "GET, HEAD, POST, OPTIONS"},
+		{"a page of one thing", "PUT", "/api-addons/admin/packages/1", "GET, HEAD, POST, OPTIONS"},
+		{"a page of the other folder", "PATCH", "/admincp/apis", "GET, HEAD, POST, OPTIONS"},
+		{"a form that is sent only", "GET", "/admincp/me/sessions/end", "POST, OPTIONS"},
+		{"sign-in", "DELETE", "/admincp/login", "GET, HEAD, POST, OPTIONS"},
+		{"the update", "DELETE", "/api-addons/update.php", "GET, HEAD, POST, OPTIONS"},
+		{"the top", "POST", "/", "GET, HEAD, OPTIONS"},
+		{"a method that nobody knows", "BREW", "/api-addons/admin/health", "GET, HEAD, OPTIONS"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, b := range []*browser{s.signedIn(t), s.browser(t)} {
+				p := b.send(tt.method, tt.path, nil, "Sec-Fetch-Site", "same-origin")
+				if p.StatusCode != http.StatusMethodNotAllowed || p.Header.Get("Allow") != tt.allow {
+					t.Errorf("%d, Allow %q", p.StatusCode, p.Header.Get("Allow"))
+				}
+				p.says("Not possible here", "takes no "+tt.method+" requests")
+				p = b.send(tt.method, tt.path, nil, "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
+				if p.StatusCode != http.StatusMethodNotAllowed || p.Header.Get("Allow") != tt.allow {
+					t.Errorf("as JSON: %d, Allow %q", p.StatusCode, p.Header.Get("Allow"))
+				}
+				if want := `{"status":"error","msg":"Method not allowed","message":"Method not allowed","code":"method_not_allowed"}`; p.body != want {
+					t.Errorf("as JSON: %s", p.body)
+				}
+				p = b.send("OPTIONS", tt.path, nil)
+				if p.StatusCode != http.StatusNoContent || p.Header.Get("Allow") != tt.allow {
+					t.Errorf("OPTIONS: %d, Allow %q", p.StatusCode, p.Header.Get("Allow"))
+				}
+			}
+		})
+	}
+	s.wantAudits(t, before+9) // the sign-ins
+}
+
+func TestWrongMethodsBeforeTheFirstUpdate(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
+	s.browser(t).send("DELETE", "/api-addons/admin/packages", nil).status(http.StatusMethodNotAllowed)
+}
+
+func TestFormsAreNotDoneForAClientThatTakesNoPages(t *testing.T) {
+	s := one(t)
+	s.fillIn(t)
+	b := s.signedIn(t)
+	before := s.audits(t)
+	for _, r := range routes(t, "admin") {
+		if r.path == appPath || r.path == appPath+"/publish" || strings.HasSuffix(r.path, "/test") || r.path == "/admincp" || strings.HasSuffix(r.path, "/file") {
+			continue // these have JSON of their own, or lead on, or are no page
+		}
+		p := b.send(r.method, r.path, strings.NewReader("name=x&revision=1&do=save&key=1&password=x&id=9"),
+			"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
+		if p.StatusCode != http.StatusNotAcceptable || !strings.HasPrefix(p.body, `{"status":"error","msg":"There is only a page at this address`) || p.Header.Get("X-Error-Code") != "not_acceptable" {
+			t.Errorf("%s %s: %d %.200s", r.method, r.path, p.StatusCode, p.body)
+		}
+	}
+	s.wantAudits(t, before)
+	b.send("GET", "/api-addons/admin/packages", nil, "Accept", "application/json, text/plain, */*").status(http.StatusOK).says("Silver")
+	b.send("GET", "/api-addons/admin/nowhere", nil, "Accept", "application/json").status(http.StatusNotFound)
+	s.browser(t).send("POST", "/admincp/login", strings.NewReader("email="+email), "Accept", "application/json", "Sec-Fetch-Site", "same-origin").status(http.StatusNotAcceptable)
+}

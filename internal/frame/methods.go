@@ -1,0 +1,72 @@
+package frame
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign"
+)
+
+// Methods serves the patterns of a mux that take every method. A path that the mux
+// has a page at is asked with a wrong method there: the answer is 405 with Allow,
+// whoever asks, or that list alone for OPTIONS. All others are otherwise's.
+func (f *Frame) Methods(mux *http.ServeMux, otherwise http.Handler) http.Handler {
+	refuse := f.handler(func(http.ResponseWriter, *Request) error {
+		return &countersign.Error{Kind: countersign.KindMethodNotAllowed, Code: countersign.CodeMethodNotAllowed, Message: countersign.MsgMethodNotAllowed}
+	})
+	return f.edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
+		allowed := methodsOf(mux, r)
+		if len(allowed) == 0 {
+			otherwise.ServeHTTP(w, r)
+			return nil
+		}
+		w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
+		if r.Method == http.MethodOptions {
+			f.setHeaders(w.Header())
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		refuse.ServeHTTP(w, r)
+		return nil
+	})
+}
+
+// methodsOf lists the methods that a path's own pages take. A slash at its end
+// counts for nothing, as everywhere.
+func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
+	probe, address := *r, *r.URL
+	address.Path, address.RawPath = cmp.Or(strings.TrimSuffix(address.Path, "/"), "/"), strings.TrimSuffix(address.RawPath, "/")
+	probe.URL = &address
+	for _, probe.Method = range []string{http.MethodGet, http.MethodPost} {
+		if _, pattern := mux.Handler(&probe); strings.HasPrefix(pattern, probe.Method+" ") {
+			methods = append(methods, probe.Method)
+		}
+	}
+	if at := slices.Index(methods, http.MethodGet); at >= 0 {
+		methods = slices.Insert(methods, at+1, http.MethodHead)
+	}
+	return methods
+}
+
+// asPage keeps a form from being done for a client that could not read the answer.
+func asPage(h Handler) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		if r.Method == http.MethodPost && refusesPages(r.Request) && strings.HasPrefix(r.Pattern, "POST ") {
+			return errPage
+		}
+		return h(w, r)
+	}
+}
+
+var errPage = &countersign.Error{
+	Kind: countersign.KindNotAcceptable, Code: "not_acceptable",
+	Message: "There is only a page at this address, and the request accepts only JSON; nothing was done. The addresses that answer with JSON are in /openapi.json",
+}
+
+// refusesPages tells whether a client asks for JSON and takes nothing else.
+func refusesPages(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return wantsJSON(r) && !strings.Contains(accept, "*/*") && !strings.Contains(accept, "text/*")
+}
