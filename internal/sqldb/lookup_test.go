@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"testing"
@@ -113,17 +114,17 @@ func TestLookupHoldsNothingOlderThanTheLastCommit(t *testing.T) {
 		}
 		<-told
 	}
-	for range cap(lookup.readers.free) { // every reader has a snapshot now
+	for range lookup.readers.all { // every reader has a snapshot now
 		count()
 	}
 	add(db, 1)
-	for range cap(lookup.readers.free) {
+	for range lookup.readers.all {
 		if n := count(); n != 1 {
 			t.Errorf("%d notes after a commit of this process, want 1", n)
 		}
 	}
 	add(other, 2)
-	for range cap(lookup.readers.free) {
+	for range lookup.readers.all {
 		if n := count(); n != 2 {
 			t.Errorf("%d notes after another process's commit was told, want 2", n)
 		}
@@ -139,7 +140,7 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyNumber + ` AND id >= $2`)
 	everyReader := func() (n int64) {
 		t.Helper()
-		for range cap(lookup.readers.free) {
+		for range lookup.readers.all {
 			lookup.readers.turn()
 			if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 				t.Fatal(err)
@@ -188,7 +189,7 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 		t.Helper()
 		for id := from; id < to; id++ {
 			var n int64
-			for range cap(lookup.readers.free) {
+			for range lookup.readers.all {
 				lookup.readers.turn()
 				if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 					t.Fatal(err)
@@ -225,5 +226,40 @@ func logSize(t *testing.T, db *DB) int64 {
 func (r *readers) turn() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.idle = append(r.idle[1:], r.idle[0])
+	if len(r.idle) > 0 { // else all of them are being released
+		r.idle = append(r.idle[1:], r.idle[0])
+	}
+}
+
+func TestLookupsWaitForAReader(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyNumber + ` AND id >= $2`)
+	readers := lookup.readers
+	var taken []*reader
+	for range readers.all {
+		one, err := readers.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, one)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	var n int64
+	if err := lookup.Row(over, 1, 0, &n); !errors.Is(err, context.Canceled) {
+		t.Errorf("a look-up whose context has ended: %v", err)
+	}
+	first, second := make(chan *reader, 1), make(chan *reader, 1)
+	readers.waiting = append(readers.waiting, first, second)
+	readers.put(taken[0])
+	readers.leave(first) // too late: its reader has come, and goes to the next
+	if len(second) != 1 || len(readers.waiting) != 0 {
+		t.Errorf("%d readers came to the second, %d wait", len(second), len(readers.waiting))
+	}
+	for _, one := range taken {
+		readers.put(one)
+	}
+	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
+		t.Errorf("a look-up with idle readers: %v", err)
+	}
 }

@@ -19,12 +19,14 @@ import (
 type readers struct {
 	shared *shared
 	query  string
-	// free has a token for each connection that nobody uses.
-	free chan struct{}
-	mu   sync.Mutex
-	// idle holds those connections, the one used last at the end; nil stands for
-	// one that is to be opened.
+	// all is how many connections there are.
+	all int
+	mu  sync.Mutex
+	// idle holds those that nobody uses, the one used last at the end; nil stands
+	// for one that is to be opened.
 	idle []*reader
+	// waiting are those who found none idle, the first to come first.
+	waiting []chan *reader
 }
 
 // reader is one connection.
@@ -39,50 +41,67 @@ type reader struct {
 
 func newReaders(s *shared, query string) *readers {
 	n := max(4, 2*runtime.NumCPU())
-	r := &readers{shared: s, query: query, free: make(chan struct{}, n)}
-	for range n {
-		r.put(nil)
-	}
-	return r
+	return &readers{shared: s, query: query, all: n, idle: make([]*reader, n)}
 }
 
-// take gives the reader that was used last; its token has been taken.
-func (r *readers) take() *reader {
+// take gives the reader that was used last, and waits for one when all are in use.
+func (r *readers) take(ctx context.Context) (*reader, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := len(r.idle) - 1
-	one := r.idle[last]
-	r.idle = r.idle[:last]
-	return one
+	if last := len(r.idle) - 1; last >= 0 {
+		one := r.idle[last]
+		r.idle = r.idle[:last]
+		r.mu.Unlock()
+		return one, nil
+	}
+	mine := make(chan *reader, 1)
+	r.waiting = append(r.waiting, mine)
+	r.mu.Unlock()
+	select {
+	case one := <-mine:
+		return one, nil
+	case <-ctx.Done():
+		r.leave(mine)
+		return nil, ctx.Err()
+	}
+}
+
+// leave ends a wait; a reader that came all the same is put back.
+func (r *readers) leave(mine chan *reader) {
+	r.mu.Lock()
+	i := slices.Index(r.waiting, mine)
+	if i >= 0 {
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+	}
+	r.mu.Unlock()
+	if i < 0 {
+		r.put(<-mine)
+	}
 }
 
 func (r *readers) put(one *reader) {
 	r.mu.Lock()
-	r.idle = append(r.idle, one)
-	r.mu.Unlock()
-	r.free <- struct{}{}
+	defer r.mu.Unlock()
+	if len(r.waiting) == 0 {
+		r.idle = append(r.idle, one)
+		return
+	}
+	r.waiting[0] <- one
+	r.waiting = r.waiting[1:]
 }
 
 // row runs the look-up on an idle reader.
 func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
-	select {
-	case <-r.free:
-	default:
-		select {
-		case <-r.free:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	one, err := r.take(ctx)
+	if err != nil {
+		return err
 	}
-	one := r.take()
 	if one == nil {
-		var err error
 		if one, err = r.open(); err != nil {
 			r.put(nil)
 			return err
 		}
 	}
-	err := r.read(one, a, b, dest)
+	err = r.read(one, a, b, dest)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		// Whatever is wrong with it, the next look-up starts anew.
 		_ = one.conn.Close()
@@ -142,16 +161,11 @@ func (one *reader) release() error {
 
 // releaseIdle ends the snapshots of readers that nobody uses.
 func (r *readers) releaseIdle() {
-	var taken []*reader
-	for more := true; more; {
-		select {
-		case <-r.free:
-			taken = append(taken, r.take())
-		default:
-			more = false
-		}
-	}
-	for _, one := range slices.Backward(taken) {
+	r.mu.Lock()
+	taken := r.idle
+	r.idle = nil
+	r.mu.Unlock()
+	for _, one := range taken {
 		if one != nil && r.stale(one) && one.release() != nil {
 			_ = one.conn.Close()
 			one = nil
@@ -163,13 +177,13 @@ func (r *readers) releaseIdle() {
 // close waits for look-ups under way and closes all connections.
 func (r *readers) close() error {
 	var errs []error
-	for range cap(r.free) {
-		<-r.free
-		if one := r.take(); one != nil {
+	for range r.all {
+		one, _ := r.take(context.Background()) // which never ends
+		if one != nil {
 			errs = append(errs, one.conn.Close())
 		}
 	}
-	for range cap(r.free) {
+	for range r.all {
 		r.put(nil)
 	}
 	return errors.Join(errs...)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/countersign/countersign"
@@ -12,21 +13,26 @@ import (
 // transaction changes is dropped before its Tx returns; a value is kept only if
 // no change came since its read began.
 type answers struct {
-	cache *otter.Cache[answerKey, answer]
-	// itemsAlone says that nothing else is kept.
-	itemsAlone bool
-	mu         sync.Mutex
+	// purchases is nil when only items are kept.
+	purchases *otter.Cache[purchaseKey, keptPurchase]
+	others    *otter.Cache[answerKey, answer]
+	mu        sync.Mutex
 	// generation counts changes; fed tells whether those of others arrive.
 	generation uint64
 	fed        bool
 }
 
-// answerKey names what is kept of a workspace: its account, its items, one of
-// them, or a purchase by its folded code.
+// purchaseKey names a purchase of a workspace by its folded code.
+type purchaseKey struct {
+	workspace int64
+	code      string
+}
+
+// answerKey names what else is kept of a workspace: its account, its items, or one
+// of them.
 type answerKey struct {
 	workspace int64
 	item      int64
-	code      string
 	what      byte
 }
 
@@ -34,7 +40,6 @@ const (
 	anAccount byte = iota
 	allItems
 	anItem
-	aPurchase
 )
 
 func accountKey(workspace int64) answerKey { return answerKey{workspace: workspace, what: anAccount} }
@@ -45,28 +50,30 @@ func itemKey(workspace, item int64) answerKey {
 	return answerKey{workspace: workspace, what: anItem, item: item}
 }
 
-func purchaseKey(workspace int64, folded string) answerKey {
-	return answerKey{workspace: workspace, what: aPurchase, code: folded}
-}
-
 // answer is what is kept. size is about what it holds in memory, in bytes.
 type answer interface{ size() int }
 
-// entryBytes is about what the cache itself spends on an entry.
-const entryBytes = 300
+// entryBytes is about what the caches themselves spend on an entry.
+const entryBytes = 200
 
 // itemRoom is the least memory for items, in bytes: every purchase prints one of
 // them, so they are kept also when other answers are not.
 const itemRoom = 8 << 20
 
+// newAnswers keeps up to a number of bytes: three quarters of them are for
+// purchases.
 func newAnswers(bytes int64) *answers {
-	return &answers{
-		itemsAlone: bytes == 0,
-		cache: otter.Must(&otter.Options[answerKey, answer]{
-			MaximumWeight: uint64(max(bytes, itemRoom)),
-			Weigher:       func(_ answerKey, v answer) uint32 { return uint32(min(v.size()+entryBytes, 1<<31)) },
-		}),
+	a := &answers{others: otter.Must(&otter.Options[answerKey, answer]{
+		MaximumWeight: uint64(max(bytes/4, itemRoom)),
+		Weigher:       func(_ answerKey, v answer) uint32 { return uint32(min(v.size()+entryBytes, 1<<31)) },
+	})}
+	if bytes > 0 {
+		a.purchases = otter.Must(&otter.Options[purchaseKey, keptPurchase]{
+			MaximumWeight: uint64(bytes / 4 * 3),
+			Weigher:       func(_ purchaseKey, p keptPurchase) uint32 { return uint32(p.size() + entryBytes) },
+		})
 	}
+	return a
 }
 
 // changed drops what a transaction has changed: one purchase when ref names it,
@@ -75,18 +82,27 @@ func (a *answers) changed(topic, ref string) {
 	if topic == storedb.TopicKeys || topic == storedb.TopicLicenses || topic == storedb.TopicLicenseKeys {
 		return
 	}
+	workspace, folded, ok := storedb.ParsePurchaseRef(ref)
+	if topic != storedb.TopicPurchases || !ok {
+		a.drop(a.empty)
+		return
+	}
 	a.drop(func() {
-		workspace, folded, ok := storedb.ParsePurchaseRef(ref)
-		if topic == storedb.TopicPurchases && ok {
-			a.cache.Invalidate(purchaseKey(workspace, folded))
-			return
+		if a.purchases != nil {
+			a.purchases.Invalidate(purchaseKey{workspace, folded})
 		}
-		a.cache.InvalidateAll()
 	})
 }
 
-func (a *answers) lost() { a.drop(func() { a.fed = false; a.cache.InvalidateAll() }) }
-func (a *answers) live() { a.drop(func() { a.fed = true; a.cache.InvalidateAll() }) }
+func (a *answers) lost() { a.drop(func() { a.fed = false; a.empty() }) }
+func (a *answers) live() { a.drop(func() { a.fed = true; a.empty() }) }
+
+func (a *answers) empty() {
+	a.others.InvalidateAll()
+	if a.purchases != nil {
+		a.purchases.InvalidateAll()
+	}
+}
 
 func (a *answers) drop(what func()) {
 	a.mu.Lock()
@@ -95,41 +111,77 @@ func (a *answers) drop(what func()) {
 	what()
 }
 
-// find gives what is kept, or the generation at which a read begins.
-func (a *answers) find(key answerKey) (kept answer, generation uint64) {
-	if a.itemsAlone && key.what != anItem {
-		return nil, 0
+// findPurchase gives the purchase that is kept, or the generation at which a read
+// begins.
+func (a *answers) findPurchase(key purchaseKey) (kept keptPurchase, found bool, generation uint64) {
+	if a.purchases == nil {
+		return kept, false, 0
 	}
-	if kept, ok := a.cache.GetIfPresent(key); ok {
-		return kept, 0
+	if kept, found = a.purchases.GetIfPresent(key); found {
+		return kept, true, 0
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return nil, a.generation
+	return kept, false, a.begin()
 }
 
-// keep keeps what was read, unless a change came since its read began.
-func (a *answers) keep(key answerKey, v answer, generation uint64) {
-	if a.itemsAlone && key.what != anItem {
+// keepPurchase keeps what was read, unless a change came since its read began.
+func (a *answers) keepPurchase(key purchaseKey, p keptPurchase, generation uint64) {
+	if a.purchases == nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.fed && a.generation == generation {
-		a.cache.Set(key, v)
+		key.code = p.part(key.code)
+		a.purchases.Set(key, p)
 	}
 }
 
-// keptPurchase is a purchase as it is printed. Its item is kept by itself, once
-// for all of its purchases.
-type keptPurchase struct {
-	countersign.PrintedPurchase
-	item  int64
-	state State
+// find is findPurchase for all else.
+func (a *answers) find(key answerKey) (kept answer, generation uint64) {
+	if a.purchases == nil && key.what != anItem {
+		return nil, 0
+	}
+	if kept, ok := a.others.GetIfPresent(key); ok {
+		return kept, 0
+	}
+	return nil, a.begin()
 }
 
-// size counts the key's code, too, which is part of what is printed.
-func (k *keptPurchase) size() int { return 2*len(k.Before) + len(k.After) + 80 }
+// keep is keepPurchase for all else.
+func (a *answers) keep(key answerKey, v answer, generation uint64) {
+	if a.purchases == nil && key.what != anItem {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fed && a.generation == generation {
+		a.others.Set(key, v)
+	}
+}
+
+func (a *answers) begin() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.generation
+}
+
+// keptPurchase is a good purchase as it is printed. Its item is kept by itself,
+// once for all of its purchases. There may be hundreds of thousands of them, so
+// each is two pieces of memory for the collector to follow, and no more.
+type keptPurchase struct {
+	countersign.PrintedPurchase
+	item int64
+}
+
+func (k keptPurchase) size() int { return len(k.Before) + len(k.After) }
+
+// part is s as a part of what is printed, if it stands there.
+func (k keptPurchase) part(s string) string {
+	if i := strings.Index(k.Before, s); i >= 0 {
+		return k.Before[i : i+len(s)]
+	}
+	return s
+}
 
 // keptItem is an item as the API prints it, and whether its purchases may carry
 // support.

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -27,23 +29,23 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 		{"a feed that was lost drops it", func(a *answers) { a.lost() }, false},
 		{"a feed that was lost and came back drops it", func(a *answers) { a.lost(); a.live() }, false},
 	}
-	key := purchaseKey(7, "code 1")
+	key := purchaseKey{7, "code 1"}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			during, after := newAnswers(1<<20), newAnswers(1<<20)
 			during.live()
-			_, generation := during.find(key)
+			_, _, generation := during.findPurchase(key)
 			c.meanwhile(during)
-			during.keep(key, &keptPurchase{}, generation)
-			if kept, _ := during.find(key); (kept != nil) != c.want {
-				t.Errorf("a change during the read: kept %t, want %t", kept != nil, c.want)
+			during.keepPurchase(key, keptPurchase{}, generation)
+			if _, kept, _ := during.findPurchase(key); kept != c.want {
+				t.Errorf("a change during the read: kept %t, want %t", kept, c.want)
 			}
 			after.live()
-			_, generation = after.find(key)
-			after.keep(key, &keptPurchase{}, generation)
+			_, _, generation = after.findPurchase(key)
+			after.keepPurchase(key, keptPurchase{}, generation)
 			c.meanwhile(after)
-			if kept, _ := after.find(key); (kept != nil) != c.want {
-				t.Errorf("a change after the read: kept %t, want %t", kept != nil, c.want)
+			if _, kept, _ := after.findPurchase(key); kept != c.want {
+				t.Errorf("a change after the read: kept %t, want %t", kept, c.want)
 			}
 		})
 	}
@@ -52,27 +54,29 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 func TestAnotherPurchaseStaysKept(t *testing.T) {
 	a := newAnswers(1 << 20)
 	a.live()
-	key := purchaseKey(7, "code 1")
-	_, generation := a.find(key)
-	a.keep(key, &keptPurchase{}, generation)
+	key := purchaseKey{7, "code 1"}
+	_, _, generation := a.findPurchase(key)
+	a.keepPurchase(key, keptPurchase{}, generation)
 	a.changed(storedb.TopicPurchases, storedb.Purchase{WorkspaceID: 7, Code: "code 2"}.Ref())
-	if kept, _ := a.find(key); kept == nil {
+	if _, kept, _ := a.findPurchase(key); !kept {
 		t.Error("a change of one purchase dropped another")
 	}
 }
 
 func TestAnswersStayWithinTheirBytes(t *testing.T) {
-	const limit = itemRoom + 1000
+	const limit = 4 * itemRoom
 	a := newAnswers(limit)
 	a.live()
+	_, generation := a.find(itemsKey(0))
 	for i := range 1000 {
-		key := itemsKey(int64(i))
-		_, generation := a.find(key)
-		a.keep(key, &Items{bytes: 100_000}, generation)
+		a.keep(itemsKey(int64(i)), &Items{bytes: 100_000}, generation)
+		code := strings.Repeat("c", 100_000) + strconv.Itoa(i)
+		a.keepPurchase(purchaseKey{7, code}, keptPurchase{PrintedPurchase: countersign.PrintedPurchase{Before: code}}, generation)
 	}
-	a.cache.CleanUp()
-	if got := a.cache.WeightedSize(); got > limit {
-		t.Errorf("%d bytes are kept, more than %d", got, limit)
+	a.others.CleanUp()
+	a.purchases.CleanUp()
+	if got := a.others.WeightedSize() + a.purchases.WeightedSize(); got > limit || got < limit/2 {
+		t.Errorf("%d bytes are kept, want up to %d", got, limit)
 	}
 }
 
@@ -85,7 +89,6 @@ func TestItemsAloneAreKeptWhenSwitchedOff(t *testing.T) {
 		value answer
 		want  bool
 	}{
-		{"a purchase", purchaseKey(7, "code 1"), &keptPurchase{}, false},
 		{"a list of items", itemsKey(7), &Items{}, false},
 		{"an account", accountKey(7), &keptAccount{}, false},
 		{"an item", itemKey(7, 1), &keptItem{}, true},
@@ -95,6 +98,12 @@ func TestItemsAloneAreKeptWhenSwitchedOff(t *testing.T) {
 		if kept, _ := a.find(c.key); (kept != nil) != c.want {
 			t.Errorf("%s is kept: %t, want %t", c.name, kept != nil, c.want)
 		}
+	}
+	key := purchaseKey{7, "code 1"}
+	_, _, generation := a.findPurchase(key)
+	a.keepPurchase(key, keptPurchase{}, generation)
+	if _, kept, _ := a.findPurchase(key); kept {
+		t.Error("a purchase is kept")
 	}
 }
 
@@ -158,7 +167,7 @@ func (c change) follow(t *testing.T, f, other *fixture) {
 	f.run(t)
 	await(t, live)
 	change{items: 2, name: "Item 1", email: "ada@shop.example"}.ask(t, f, a)
-	if n := f.answers.cache.EstimatedSize(); n != 4 {
+	if n := f.answers.others.EstimatedSize() + f.answers.purchases.EstimatedSize(); n != 4 {
 		t.Errorf("%d answers are kept, want 4", n)
 	}
 	if other == nil {

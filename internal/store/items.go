@@ -57,18 +57,18 @@ func (s *Store) Item(ctx context.Context, a people.Actor, id int64) (string, err
 }
 
 // item is what the API prints of an item, from memory or from the database.
-func (s *Store) item(ctx context.Context, workspace, id int64) (*keptItem, error) {
+func (s *Store) item(ctx context.Context, workspace, id int64) (keptItem, error) {
 	key := itemKey(workspace, id)
 	kept, generation := s.answers.find(key)
 	if kept != nil {
-		return kept.(*keptItem), nil
+		return *kept.(*keptItem), nil
 	}
 	body, support, err := s.db.ItemBody(ctx, workspace, id)
 	if err != nil {
-		return nil, err
+		return keptItem{}, err
 	}
-	item := &keptItem{body, support}
-	s.answers.keep(key, item, generation)
+	item := keptItem{body, support}
+	s.answers.keep(key, &item, generation)
 	return item, nil
 }
 

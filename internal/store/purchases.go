@@ -44,7 +44,7 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	if !ok {
 		return Valid{}, errNoPurchase
 	}
-	p, item, err := s.purchase(ctx, a.Workspace, foldCode(code))
+	p, err := s.sale(ctx, a.Workspace, foldCode(code))
 	if !s.prepared() { // the digest was made with a key file that was replaced
 		return Valid{}, errNotPrepared
 	}
@@ -57,33 +57,41 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	if p.state != StateActive {
 		return Valid{}, notValid("purchase_" + string(p.state))
 	}
-	return Valid{p.PrintedPurchase, item.body}, nil
+	return Valid{p.PrintedPurchase, p.itemBody}, nil
 }
 
-// purchase finds a purchase of a workspace and its item, in memory or in the
-// database.
-func (s *Store) purchase(ctx context.Context, workspace int64, folded string) (*keptPurchase, *keptItem, error) {
-	key := purchaseKey(workspace, folded)
-	kept, generation := s.answers.find(key)
-	if kept != nil {
-		p := kept.(*keptPurchase)
-		item, err := s.item(ctx, workspace, p.item)
-		return p, item, err
+// sale is a purchase and what the API prints of it and of its item.
+type sale struct {
+	keptPurchase
+	itemBody string
+	state    State
+}
+
+// sale finds a purchase of a workspace, in memory or in the database. Only good
+// ones are kept in memory: they are what is asked for again and again.
+func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale, error) {
+	key := purchaseKey{workspace, folded}
+	kept, found, generation := s.answers.findPurchase(key)
+	if found {
+		item, err := s.item(ctx, workspace, kept.item)
+		return sale{kept, item.body, StateActive}, err
 	}
-	found, err := s.db.Purchase(ctx, workspace, s.digest(folded))
+	p, err := s.db.Purchase(ctx, workspace, s.digest(folded))
 	if err != nil {
-		return nil, nil, err
+		return sale{}, err
 	}
-	if foldCode(found.Code) != folded {
-		return nil, nil, sqldb.ErrNotFound
+	if foldCode(p.Code) != folded {
+		return sale{}, sqldb.ErrNotFound
 	}
-	item, err := s.item(ctx, workspace, found.ItemID)
+	item, err := s.item(ctx, workspace, p.ItemID)
 	if err != nil {
-		return nil, nil, err
+		return sale{}, err
 	}
-	p := &keptPurchase{printed(&found, item.support).Print(), found.ItemID, found.State}
-	s.answers.keep(key, p, generation)
-	return p, item, nil
+	kept = keptPurchase{printed(&p, item.support).Print(), p.ItemID}
+	if p.State == StateActive {
+		s.answers.keepPurchase(key, kept, generation)
+	}
+	return sale{kept, item.body, p.State}, nil
 }
 
 var errNoPurchase = notValid("purchase_not_found")

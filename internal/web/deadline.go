@@ -11,9 +11,9 @@ import (
 // lookAgain is how long a timer runs at most before a waiting connection looks at its deadline again.
 const lookAgain = 5 * time.Second
 
-// A patientConn has the deadlines it is given without setting a timer for each. net/http moves the deadlines of a
-// connection seven times a request, nearly always further away; that a timer comes too early costs one look every few
-// seconds, and only where somebody waits.
+// A patientConn has the deadlines it is given without telling the connection beneath of each. net/http moves the
+// deadlines of a connection seven times a request, nearly always further away or when nobody waits: that is only
+// remembered. That a timer comes too early costs one look every few seconds, and only where somebody waits.
 type patientConn struct {
 	net.Conn
 	read, write deadline
@@ -36,6 +36,10 @@ func (c *patientConn) SetDeadline(t time.Time) error {
 
 // Read is that of [net.Conn].
 func (c *patientConn) Read(b []byte) (int, error) {
+	if err := c.read.begin(); err != nil {
+		return 0, err
+	}
+	defer c.read.end()
 	for {
 		n, err := c.Conn.Read(b)
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !c.read.early() {
@@ -46,6 +50,10 @@ func (c *patientConn) Read(b []byte) (int, error) {
 
 // Write is that of [net.Conn].
 func (c *patientConn) Write(b []byte) (int, error) {
+	if err := c.write.begin(); err != nil {
+		return 0, err
+	}
+	defer c.write.end()
 	for done := 0; ; {
 		n, err := c.Conn.Write(b[done:])
 		done += n
@@ -55,26 +63,51 @@ func (c *patientConn) Write(b []byte) (int, error) {
 	}
 }
 
-// A deadline is what is wanted and what the connection beneath was told, which is never later.
+// A deadline is what is wanted and what the connection beneath was told, which is never later while somebody waits.
 type deadline struct {
 	set func(time.Time) error
 
-	mu sync.Mutex
+	mu      sync.Mutex
+	waiting int
 	// wanted and told are zero for none.
 	wanted, told time.Time
 	// over says that wanted had passed when the connection was told.
 	over bool
 }
 
-// want sets the deadline. The connection beneath is told only when it would wait too long or not at all.
+// want sets the deadline, for those who wait too.
 func (d *deadline) want(t time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.wanted = t
-	if !d.over && !d.told.IsZero() && (t.IsZero() || !t.Before(d.told)) {
+	if d.waiting == 0 || !d.late() {
 		return nil
 	}
 	return d.tell(time.Now())
+}
+
+// begin is called before a wait. A deadline that has passed is an error.
+func (d *deadline) begin() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting == 0 && d.late() {
+		now := time.Now()
+		if d.passed(now) {
+			return os.ErrDeadlineExceeded
+		}
+		if err := d.tell(now); err != nil {
+			return err
+		}
+	}
+	d.waiting++
+	return nil
+}
+
+// end is called after a wait.
+func (d *deadline) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting--
 }
 
 // early tells whether the connection's time ran out before it was wanted to; then it may go on.
@@ -82,15 +115,20 @@ func (d *deadline) early() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
-	if !d.wanted.IsZero() && !d.wanted.After(now) {
-		return false
-	}
-	return d.tell(now) == nil
+	return !d.passed(now) && d.tell(now) == nil
+}
+
+// late tells whether the connection beneath would wait too long, or not at all.
+func (d *deadline) late() bool {
+	return d.over || !d.wanted.IsZero() && (d.told.IsZero() || d.wanted.Before(d.told))
+}
+
+func (d *deadline) passed(now time.Time) bool {
+	return !d.wanted.IsZero() && !d.wanted.After(now)
 }
 
 func (d *deadline) tell(now time.Time) error {
-	d.told = d.wanted
-	d.over = !d.wanted.IsZero() && !d.wanted.After(now)
+	d.told, d.over = d.wanted, d.passed(now)
 	if next := now.Add(lookAgain); d.wanted.After(next) {
 		d.told = next
 	}

@@ -82,6 +82,10 @@ func TestAReadThatWaitsIsInterrupted(t *testing.T) {
 				if got := <-ended; got != 13*time.Second {
 					t.Errorf("it waited %s", got)
 				}
+				_ = c.SetReadDeadline(time.Now().Add(3 * time.Second))
+				if got := waits(t, c.Read); got != 3*time.Second {
+					t.Errorf("the next one waited %s", got)
+				}
 			})
 		})
 	}
