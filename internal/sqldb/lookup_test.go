@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -29,6 +30,28 @@ func TestLookupServesManyAtOnce(t *testing.T) {
 			})
 		}
 		work.Wait()
+	})
+}
+
+func TestLookupReadsTextsOfAnyLength(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		db := migrated(t, at)
+		lookup := db.Lookup(`SELECT text FROM notes WHERE ` + anyNumber + ` AND id = $2`)
+		got := "of the last look-up"
+		for _, n := range []int{0, 1, 63, 64, 65, 64, 1000, 1} {
+			want := strings.Repeat("é", n/2) + strings.Repeat("x", n%2)
+			id := int64(n)
+			err := db.Tx(t.Context(), func(q Queries) error {
+				_, err := q.Exec(t.Context(), `INSERT INTO notes (id, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, want)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := lookup.Row(t.Context(), 1, id, &got); err != nil || got != want {
+				t.Errorf("%d bytes are read as %q, %v", n, got, err)
+			}
+		}
 	})
 }
 

@@ -231,26 +231,34 @@ func run(stmt *sqlite.Stmt) error {
 }
 
 // scanColumns reads the current row. It does for the few types of a look-up what
-// database/sql does for all.
+// database/sql does for all. A text that dest holds already is not copied again.
 func scanColumns(q *sqlite.Stmt, dest []any) error {
+	var room [64]byte
 	for i, d := range dest {
 		switch d := d.(type) {
 		case *string:
-			*d = q.ColumnText(i)
+			if text := columnText(q, i, room[:]); string(text) != *d {
+				*d = string(text)
+			}
 		case *int64:
 			*d = q.ColumnInt64(i)
 		case *bool:
 			*d = q.ColumnBool(i)
 		case *Time:
-			*d = Time{}
-			if !q.ColumnIsNull(i) {
-				if err := d.Scan(q.ColumnText(i)); err != nil {
-					return err
-				}
+			if err := d.parse(columnText(q, i, room[:])); err != nil {
+				return err
 			}
 		default:
 			return fmt.Errorf("sqldb: a look-up can't scan into a %T", d)
 		}
 	}
 	return nil
+}
+
+// columnText reads a column into room, if that is large enough. NULL is no text.
+func columnText(q *sqlite.Stmt, i int, room []byte) []byte {
+	if n := q.ColumnBytes(i, room); n < len(room) {
+		return room[:n]
+	}
+	return []byte(q.ColumnText(i))
 }

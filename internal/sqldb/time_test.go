@@ -32,6 +32,11 @@ func TestTimeComesBackAsWholeSecondsOfUTC(t *testing.T) {
 			if err != nil || !back.Equal(c.in.Truncate(time.Second)) || back.Location() != time.UTC {
 				t.Errorf("%s: read %v, %v", c.name, back, err)
 			}
+			var found Time
+			err = db.Lookup(`SELECT at FROM times WHERE id = $1 AND id = $2`).Row(t.Context(), int64(i), int64(i), &found)
+			if err != nil || !found.Equal(back.Time) || found.Location() != time.UTC {
+				t.Errorf("%s: looked up %v, %v", c.name, found, err)
+			}
 		}
 	})
 }
@@ -47,6 +52,11 @@ func TestZeroTimeIsNull(t *testing.T) {
 		back, err := One(t.Context(), db.Queries(), Value[Time], `SELECT at FROM times`)
 		if err != nil || !back.IsZero() {
 			t.Errorf("read %v, %v", back, err)
+		}
+		found := Time{time.Now()}
+		err = db.Lookup(`SELECT at FROM times WHERE CAST($1 AS bigint) = CAST($2 AS bigint)`).Row(t.Context(), 1, 1, &found)
+		if err != nil || !found.IsZero() {
+			t.Errorf("looked up %v, %v", found, err)
 		}
 	})
 }

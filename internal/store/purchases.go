@@ -76,11 +76,11 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 		item, err := s.item(ctx, workspace, kept.item)
 		return sale{kept, item.body, StateActive}, err
 	}
-	p, err := s.db.Purchase(ctx, workspace, s.digest(folded))
+	p, err := s.db.Purchase(ctx, workspace, s.box.Load().CodeDigest(folded))
 	if err != nil {
 		return sale{}, err
 	}
-	if foldCode(p.Code) != folded {
+	if p.Code != folded && foldCode(p.Code) != folded {
 		return sale{}, sqldb.ErrNotFound
 	}
 	item, err := s.item(ctx, workspace, p.ItemID)

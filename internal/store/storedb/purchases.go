@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -53,13 +54,31 @@ const selectValidation = `SELECT code, item_id, license, price, currency, suppor
 // Purchase finds what is printed of a purchase of a workspace, by the digest of
 // its code; it is the query that every validation waits for.
 func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Purchase, error) {
-	p := Purchase{Digest: digest, WorkspaceID: workspace}
-	var until, sold sqldb.Time
-	err := d.purchase.Row(ctx, digest, workspace, &p.Code, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency,
-		&until, &p.Downloaded, &sold, (*string)(&p.State))
-	p.SupportedUntil, p.SoldAt = countersign.At(until.Time), countersign.At(sold.Time)
+	row := foundPurchases.Get().(*foundPurchase)
+	defer foundPurchases.Put(row)
+	err := d.purchase.Row(ctx, digest, workspace, row.dest...)
+	p := row.p
+	p.Digest, p.WorkspaceID = digest, workspace
+	p.SupportedUntil, p.SoldAt = countersign.At(row.until.Time), countersign.At(row.sold.Time)
 	return p, err
 }
+
+// foundPurchase is where a look-up writes. It is used again: most of what it
+// holds from the last purchase is the same in the next.
+type foundPurchase struct {
+	p           Purchase
+	until, sold sqldb.Time
+	dest        []any
+}
+
+var foundPurchases = sync.Pool{New: func() any {
+	f := new(foundPurchase)
+	f.dest = []any{
+		&f.p.Code, &f.p.ItemID, &f.p.License, (*int64)(&f.p.Price), &f.p.Currency, &f.until, &f.p.Downloaded, &f.sold,
+		(*string)(&f.p.State),
+	}
+	return f
+}}
 
 func scanPurchase(r sqldb.Row) (Purchase, error) {
 	var p Purchase
