@@ -22,7 +22,7 @@ the view of in-app purchases, and has admin pages for both.
   countersign addon serve     serve it`,
 	},
 		newAddonUpdate(a), newAddonServe(a), newAddonSetupLink(a), newAddonSettings(a),
-		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a), newAddonUser(a))
+		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a), newAddonUser(a), newAddonAudit(a))
 	flags := c.PersistentFlags() // these take the place of the store's
 	flags.String("data", addon.DefaultDir, "data `folder` of the addon ("+envAddonData+")")
 	flags.String("db", "", "`URL` of a PostgreSQL database in place of SQLite ("+envAddonDB+", or "+envAddonDB+"_FILE, which keeps a password off the process list)")

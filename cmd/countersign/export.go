@@ -20,7 +20,7 @@ func newExport(a *app) *cobra.Command {
 				}
 				var out io.Writer = a.term.out
 				if a.term.out.isTerminal {
-					out = &safeLines{to: a.term.out}
+					out = &safeLines{to: a.term.out, by: safeJSON}
 				}
 				return s.Export(ctx, operator(), out, withKeys)
 			})

@@ -69,11 +69,22 @@ func safeJSON(text []byte) []byte {
 	return out
 }
 
+// safeText is safe for several lines.
+func safeText(text []byte) []byte {
+	var out []byte
+	for line := range strings.Lines(string(text)) {
+		out = append(out, safe(strings.TrimSuffix(line, "\n"))+"\n"...)
+	}
+	return out
+}
+
 func unescaped(r rune) bool { return 0x7f <= r && r <= 0x9f }
 
-// safeLines passes lines of JSON on to a terminal by way of safeJSON.
+// safeLines passes lines on to a terminal by way of a function: safeJSON, or
+// safeText for what is no JSON.
 type safeLines struct {
 	to   io.Writer
+	by   func([]byte) []byte
 	line []byte
 }
 
@@ -82,7 +93,7 @@ func (s *safeLines) Write(p []byte) (int, error) {
 	end := bytes.LastIndexByte(p, '\n') + 1
 	s.line = append(s.line, p[:end]...)
 	if end > 0 {
-		if _, err := s.to.Write(safeJSON(s.line)); err != nil {
+		if _, err := s.to.Write(s.by(s.line)); err != nil {
 			return 0, err
 		}
 		s.line = s.line[:0]

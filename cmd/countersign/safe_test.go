@@ -41,7 +41,7 @@ func TestSafeJSONMeansTheSame(t *testing.T) {
 func TestSafeLinesDoesNotSplitCharacters(t *testing.T) {
 	const lines = "{\"a\":\"\u009b\"}\n{\"b\":\"é\"}\n"
 	var out strings.Builder
-	w := &safeLines{to: &out}
+	w := &safeLines{to: &out, by: safeJSON}
 	for i := range len(lines) {
 		if n, err := w.Write([]byte{lines[i]}); n != 1 || err != nil {
 			t.Fatal(n, err)

@@ -8,6 +8,7 @@ import { cases } from '../sweep/cases.js';
 const noPages = [
   'ANY /license', 'ANY /license/move',
   'GET /admincp/assets/{hash}/{file}', 'GET /api-addons/admin/license/{id}/file',
+  'GET /api-addons/admin/audit.csv', 'GET /api-addons/admin/audit.jsonl',
 ];
 
 test('every route of the pages has a case, and every case a route', () => {

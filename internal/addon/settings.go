@@ -277,9 +277,4 @@ func shortened(text string) string {
 	return fmt.Sprintf("%s… (%d characters)", string(characters[:limit]), len(characters))
 }
 
-// audit writes down, in the transaction of the act, what an actor did.
-func (a *Addon) audit(ctx context.Context, tx *addondb.DB, actor people.Actor, e people.Event) error {
-	return people.Record(ctx, &tx.DB, a.now(), actor, e)
-}
-
 func (a *Addon) timestamp() sqldb.Time { return sqldb.Time{Time: a.now()} }

@@ -7,7 +7,9 @@ package people
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -37,6 +39,9 @@ func (p *People) stamp() sqldb.Time { return sqldb.Time{Time: p.now()} }
 
 // record writes a line of the audit log in the transaction of the act.
 func (p *People) record(ctx context.Context, tx *peopledb.DB, a Actor, e Event) error {
+	if !slices.Contains(acts, e.Action) {
+		return fmt.Errorf("people: the act %q is not in the list of acts", e.Action)
+	}
 	return Record(ctx, tx, p.now(), a, e)
 }
 

@@ -20,11 +20,16 @@ var auditNouns = []frame.Choice{
 	{Value: "package", Label: "Packages"},
 	{Value: "credential", Label: "API credentials"},
 	{Value: "license", Label: "License files"},
+	{Value: "store", Label: "Store of the licenses"},
 	{Value: "addon", Label: "Updates"},
+	{Value: "update_token", Label: "Tokens for the update"},
 	{Value: "user", Label: "Sign-in and users"},
 	{Value: "session", Label: "Sessions"},
 	{Value: "password", Label: "Passwords"},
 	{Value: "totp", Label: "Two-step sign-in"},
+	{Value: "recovery_codes", Label: "Recovery codes"},
+	{Value: "setup_link", Label: "Set-up links"},
+	{Value: "sign_in_link", Label: "Sign-in links"},
 }
 
 // acts says in words what the actions of the log are.
@@ -36,7 +41,7 @@ var acts = map[string]string{
 	"credential.create": "Made API credentials", "credential.reveal": "Looked at the values of API credentials", "credential.rotate": "Replaced the values of API credentials",
 	"credential.activate": "Switched API credentials on", "credential.deactivate": "Switched API credentials off",
 	"store.set": "Named the store of the licenses", "license.make": "Got a license file", "license.move": "Moved a license to another domain", "license.check": "Asked the store about a license",
-	"addon.update": "Ran the update", "user.create": "Made an administrator", "user.sign_in": "Signed in", "user.refuse_code": "Typed a wrong code at sign-in",
+	"addon.update": "Ran the update", "update_token.create": "Made a token for the update page", "user.create": "Made an administrator", "user.sign_in": "Signed in", "user.refuse_code": "Typed a wrong code at sign-in",
 	"session.end": "Ended a session", "session.end_others": "Ended all other sessions", "password.change": "Changed the password", "password.reset": "Reset a password",
 	"totp.enable": "Turned on two-step sign-in", "totp.disable": "Turned off two-step sign-in", "recovery_codes.replace": "Made new recovery codes",
 	"setup_link.create": "Made a set-up link", "sign_in_link.create": "Made a sign-in link",
@@ -53,20 +58,18 @@ type auditPage struct {
 func (a auditPage) narrowed() bool { return a.filter.Action != "" || a.filter.Actor != "" }
 
 func (p *Pages) showAudit(w http.ResponseWriter, r *frame.Request) error {
-	q := r.URL.Query()
-	a := auditPage{filter: people.AuditFilter{
-		Before: before(r), Limit: perPage + 1, Action: strings.TrimSpace(q.Get("about")), Actor: strings.TrimSpace(q.Get("who")),
-	}}
+	a := auditPage{filter: auditFilter(r)}
+	a.filter.Before, a.filter.Limit = before(r), perPage+1
 	var err error
 	if a.lines, err = p.addon.People().Audit(r.Context(), r.Actor, a.filter); err != nil {
 		return err
 	}
 	if a.filter.Before > 0 {
-		a.pager.Newer = a.path(0)
+		a.pager.Newer = a.path(pathAudit, 0)
 	}
 	if len(a.lines) > perPage {
 		a.lines = a.lines[:perPage]
-		a.pager.Older = a.path(a.lines[perPage-1].ID)
+		a.pager.Older = a.path(pathAudit, a.lines[perPage-1].ID)
 	}
 	a.pager.Text = count(len(a.lines), "line")
 	return p.frame.Show(w, r, frame.Page{
@@ -74,8 +77,14 @@ func (p *Pages) showAudit(w http.ResponseWriter, r *frame.Request) error {
 	})
 }
 
-// path is the log from a line on, with the same filter.
-func (a auditPage) path(before int64) string {
+// auditFilter reads what the log is to be narrowed to.
+func auditFilter(r *frame.Request) people.AuditFilter {
+	q := r.URL.Query()
+	return people.AuditFilter{Action: strings.TrimSpace(q.Get("about")), Actor: strings.TrimSpace(q.Get("who"))}
+}
+
+// path is the log at an address from a line on, with the same filter.
+func (a auditPage) path(address string, before int64) string {
 	q := url.Values{}
 	if a.filter.Action != "" {
 		q.Set("about", a.filter.Action)
@@ -87,9 +96,9 @@ func (a auditPage) path(before int64) string {
 		q.Set("before", strconv.FormatInt(before, 10))
 	}
 	if len(q) == 0 {
-		return pathAudit
+		return address
 	}
-	return pathAudit + "?" + q.Encode()
+	return address + "?" + q.Encode()
 }
 
 // auditRows is the table of the log.

@@ -1,6 +1,10 @@
 package pages
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/countersign/countersign/internal/people"
+)
 
 // The addresses that only the pages need to know.
 const (
@@ -69,6 +73,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 
 	mux.Handle("GET /api-addons/admin/health", p.admin(p.showHealth))
 	mux.Handle("GET /api-addons/admin/audit", p.admin(p.showAudit))
+	mux.Handle("GET /api-addons/admin/audit.csv", p.admin(p.exportAudit(people.AuditCSV)))
+	mux.Handle("GET /api-addons/admin/audit.jsonl", p.admin(p.exportAudit(people.AuditJSONL)))
 
 	mux.Handle("GET /admincp", p.admin(p.to(PathCredentials)))
 	mux.Handle("GET /admincp/apis", p.admin(p.showCredentials))

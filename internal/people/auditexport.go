@@ -1,0 +1,109 @@
+package people
+
+import (
+	"context"
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign"
+)
+
+// AuditFormat is a form in which the audit log can be taken along.
+type AuditFormat string
+
+// The formats of an export.
+const (
+	// AuditCSV is for spreadsheets: a header, then a line each. A cell that a
+	// spreadsheet would take for a formula begins with an apostrophe.
+	AuditCSV AuditFormat = "csv"
+	// AuditJSONL is for programs: an [AuditRow] a line.
+	AuditJSONL AuditFormat = "jsonl"
+)
+
+// AuditRow is a line of the audit log as an export has it.
+type AuditRow struct {
+	ID      int64                 `json:"id"`
+	At      countersign.Timestamp `json:"at"`
+	Kind    string                `json:"kind"`
+	Actor   string                `json:"actor"`
+	Face    string                `json:"face"`
+	Address string                `json:"address"`
+	Action  string                `json:"action"`
+	Subject string                `json:"subject"`
+	Detail  string                `json:"detail"`
+	Before  string                `json:"before"`
+	After   string                `json:"after"`
+}
+
+// Row is the line for an export.
+func (l AuditLine) Row() AuditRow {
+	return AuditRow{l.ID, countersign.At(l.At), string(l.Kind), l.Actor, string(l.Face), l.Address, l.Action, l.Subject, l.Detail, l.Before, l.After}
+}
+
+// ExportAudit writes all lines that a filter wants to out, newest first, a batch
+// at a time; the filter's Limit counts for nothing. Nothing is written when the
+// first batch can't be read.
+func (p *People) ExportAudit(ctx context.Context, a Actor, f AuditFilter, format AuditFormat, out io.Writer) error {
+	write := writeJSONL
+	table := csv.NewWriter(out)
+	if format == AuditCSV {
+		write = func(_ io.Writer, batch []AuditLine) error { return writeCSV(table, batch) }
+		if err := table.Write([]string{"id", "at", "kind", "actor", "face", "address", "action", "subject", "detail", "before", "after"}); err != nil {
+			return err
+		}
+	}
+	f.Limit = maxAuditLimit
+	for {
+		batch, err := p.Audit(ctx, a, f)
+		if err != nil {
+			return err
+		}
+		if err := write(out, batch); err != nil {
+			return err
+		}
+		if len(batch) < maxAuditLimit {
+			return nil
+		}
+		f.Before = batch[len(batch)-1].ID
+	}
+}
+
+func writeJSONL(out io.Writer, batch []AuditLine) error {
+	var lines []byte
+	for _, l := range batch {
+		var err error
+		if lines, err = countersign.AppendJSON(lines, l.Row()); err != nil {
+			return err
+		}
+		lines = append(lines, '\n')
+	}
+	_, err := out.Write(lines)
+	return err
+}
+
+func writeCSV(table *csv.Writer, batch []AuditLine) error {
+	for _, l := range batch {
+		r := l.Row()
+		cells := []string{strconv.FormatInt(r.ID, 10), r.At.String(), r.Kind, r.Actor, r.Face, r.Address, r.Action, r.Subject, r.Detail, r.Before, r.After}
+		for i := range cells {
+			cells[i] = harmless(cells[i])
+		}
+		if err := table.Write(cells); err != nil {
+			return err
+		}
+	}
+	table.Flush()
+	return table.Error()
+}
+
+// harmless keeps a spreadsheet from taking a cell for a formula, which could send
+// other cells elsewhere. People choose some of these texts, their e-mail address
+// for example.
+func harmless(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0]) {
+		return "'" + cell
+	}
+	return cell
+}
