@@ -51,7 +51,7 @@ func (f *serverFlags) register(c *cobra.Command, listen string, v serverVariable
 	fs.StringVar(&f.listen, "listen", listen, "`address` to listen on ("+v.listen+")")
 	fs.StringVar(&f.baseURL, "base-url", "", "the server's own `URL`, for addresses in answers and links (default what a request was sent to; "+v.baseURL+")")
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
-	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; answers of 500 and above are always logged")
+	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; the causes of answers of 500 are always logged, of 503 once a minute")
 	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")
 	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }

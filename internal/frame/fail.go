@@ -2,10 +2,8 @@ package frame
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 
 	"github.com/countersign/countersign"
@@ -23,10 +21,7 @@ func (f *Frame) NotFound(http.ResponseWriter, *Request) error {
 func (f *Frame) fail(w http.ResponseWriter, r *Request, err error) error {
 	shown := public(err)
 	status := shown.Kind.Status()
-	if status >= http.StatusInternalServerError && !(errors.Is(err, context.Canceled) && r.Context().Err() != nil) {
-		f.Log.LogAttrs(r.Context(), slog.LevelError, "page failed", slog.String("request_id", web.RequestID(w)),
-			slog.String("method", r.Method), slog.String("route", r.Pattern), slog.Int("status", status), slog.Any("error", err))
-	}
+	web.LogFailure(w, r.Request, shown, err)
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	setReason(h, shown)

@@ -173,7 +173,7 @@ func (l *AccessLog) write() error {
 // record formats an entry. slog quotes what a client may have chosen, so that it can't forge a line.
 func (e *accessEntry) record() slog.Record {
 	r := slog.NewRecord(e.at, slog.LevelInfo, "request", 0)
-	if e.status >= 500 {
+	if e.status >= 500 && e.status != 503 { // an outage is told once, as a warning
 		r.Level = slog.LevelError
 	}
 	r.AddAttrs(

@@ -16,7 +16,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // Options says how an [Edge] behaves. The zero value works: the store's envelope, errors to nowhere, no access log,
 // no metrics, no proxy trusted.
 type Options struct {
-	// Log receives the cause of every answer of 500 and above, and panics.
+	// Log receives the cause of every answer of 500, and panics; of 503 the first and then one a minute for each code.
 	Log *slog.Logger
 	// Access receives one entry for each request.
 	Access *AccessLog
@@ -39,6 +39,7 @@ type Edge struct {
 	trusted   []netip.Prefix
 	errorBody func(*countersign.Error) []byte
 	now       func() time.Time
+	outages   outages
 }
 
 // NewEdge makes an edge.

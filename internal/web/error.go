@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -26,9 +25,7 @@ func (e *Edge) fail(w http.ResponseWriter, r *http.Request, a *answer, err error
 	if status == http.StatusTooManyRequests && e.metrics != nil {
 		e.metrics.refusals.WithLabelValues(shown.Code).Inc()
 	}
-	if status >= http.StatusInternalServerError && !clientGone(r, err) {
-		e.logFailure(a, r, status, err)
-	}
+	e.logFailure(a, r, shown, err)
 	if a.status != 0 {
 		a.abort = true // too late for an answer; a broken connection is at least not taken for a whole one
 		return
@@ -124,19 +121,6 @@ func envelopeBody(err *countersign.Error) []byte {
 	return append(b, '}')
 }
 
-// clientGone reports whether err only says that the client has left.
-func clientGone(r *http.Request, err error) bool {
-	return errors.Is(err, context.Canceled) && r.Context().Err() != nil
-}
-
-func (e *Edge) logFailure(a *answer, r *http.Request, status int, err error) {
-	if e.log == nil {
-		return
-	}
-	a.logged = true
-	e.log.LogAttrs(r.Context(), slog.LevelError, "request failed", append(a.facts(status), slog.Any("error", err))...)
-}
-
 // recovered answers a panic with 500. A panic in the middle of an answer, and net/http's own way to break one off,
 // end the connection.
 func (e *Edge) recovered(a *answer, cause any) {
@@ -161,15 +145,4 @@ func (e *Edge) recovered(a *answer, cause any) {
 	shown := public(nil)
 	a.setErrorHeader(shown, http.StatusInternalServerError)
 	send(a, http.StatusInternalServerError, e.errorBody(shown))
-}
-
-// facts names the request in a line of the error log. The route stands for the URL, which may hold a key.
-func (a *answer) facts(status int) []slog.Attr {
-	return []slog.Attr{
-		slog.String("request_id", a.id),
-		slog.String("method", a.r.Method),
-		slog.String("route", routeLabel(a.r.Pattern)),
-		slog.Int("status", status),
-		slog.String("client", a.addr.String()),
-	}
 }

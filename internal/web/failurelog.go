@@ -1,0 +1,89 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/countersign/countersign"
+)
+
+// LogFailure writes the cause of an answer to the error log when the fault is ours, for a face that writes its own
+// errors. shown is what the caller sees of err. Without an [Edge] under w there is no log.
+func LogFailure(w http.ResponseWriter, r *http.Request, shown *countersign.Error, err error) {
+	if a := answerOf(w); a != nil {
+		a.edge.logFailure(a, r, shown, err)
+	}
+}
+
+// logFailure writes one line for each fault. A service that is not available is a state rather than a fault of the
+// request: it is told once, and again after a minute.
+func (e *Edge) logFailure(a *answer, r *http.Request, shown *countersign.Error, err error) {
+	status := shown.Kind.Status()
+	if e.log == nil || status < http.StatusInternalServerError || clientGone(r, err) {
+		return
+	}
+	a.logged = true
+	level, message, facts := slog.LevelError, "request failed", append(a.facts(status), slog.Any("error", err))
+	if status == http.StatusServiceUnavailable {
+		untold, tell := e.outages.tell(shown.Code, e.now())
+		if !tell {
+			return
+		}
+		level, message = slog.LevelWarn, "requests are answered 503"
+		if untold > 0 {
+			facts = append(facts, slog.Int("not_told_before", untold))
+		}
+	}
+	e.log.LogAttrs(r.Context(), level, message, facts...)
+}
+
+// clientGone reports whether err only says that the client has left.
+func clientGone(r *http.Request, err error) bool {
+	return errors.Is(err, context.Canceled) && r.Context().Err() != nil
+}
+
+// facts names the request in a line of the error log. The route stands for the URL, which may hold a key.
+func (a *answer) facts(status int) []slog.Attr {
+	return []slog.Attr{
+		slog.String("request_id", a.id),
+		slog.String("method", a.r.Method),
+		slog.String("route", routeLabel(a.r.Pattern)),
+		slog.Int("status", status),
+		slog.String("client", a.addr.String()),
+	}
+}
+
+// retellAfter is how long an outage goes on before it is told again.
+const retellAfter = time.Minute
+
+// outages remembers by their codes which outages were told, and when.
+type outages struct {
+	mu   sync.Mutex
+	told map[string]outage
+}
+
+type outage struct {
+	at     time.Time
+	untold int // answers since then
+}
+
+// tell tells whether an answer is to be told, and how many were not before it.
+func (o *outages) tell(code string, now time.Time) (untold int, tell bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	last, before := o.told[code]
+	if before && now.Sub(last.at) < retellAfter {
+		last.untold++
+		o.told[code] = last
+		return 0, false
+	}
+	if o.told == nil {
+		o.told = map[string]outage{}
+	}
+	o.told[code] = outage{at: now}
+	return last.untold, true
+}

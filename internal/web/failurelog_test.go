@@ -1,0 +1,60 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+)
+
+func TestAnOutageIsToldOnceAMinuteForEachCode(t *testing.T) {
+	out, log := logged()
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	edge := NewEdge(Options{Log: log, Now: func() time.Time { return now }})
+	down := &countersign.Error{Kind: countersign.KindUnavailable, Code: "unavailable", Message: "m", Cause: errors.New("no database")}
+	update := &countersign.Error{Kind: countersign.KindUnavailable, Code: "update_needed", Message: "m", Cause: errors.New("no tables")}
+	fault := errors.New("disk I/O error")
+	steps := []struct {
+		name  string
+		after time.Duration
+		err   error
+		want  string // of the line; "" for none
+	}{
+		{"the first answer is told", 0, down, "level=WARN msg=\"requests are answered 503\""},
+		{"the next is not", time.Second, down, ""},
+		{"nor the one after", time.Second, down, ""},
+		{"another reason is told for itself", 0, update, "no tables"},
+		{"an outage hides no fault", 0, fault, "level=ERROR msg=\"request failed\""},
+		{"nor the second one", 0, fault, "level=ERROR msg=\"request failed\""},
+		{"after a minute it is told again, with how many were not", 58 * time.Second, down, "not_told_before=2"},
+		{"and then no more", 59 * time.Second, down, ""},
+		{"another minute, told by a face of its own", time.Second, nil, "not_told_before=1"},
+	}
+	for _, tt := range steps {
+		now = now.Add(tt.after)
+		out.Reset()
+		edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
+			if tt.err == nil {
+				LogFailure(w, r, down, down)
+			}
+			return tt.err
+		}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+		lines := strings.Count(out.String(), "\n")
+		if tt.want == "" && lines != 0 || tt.want != "" && (lines != 1 || !strings.Contains(out.String(), tt.want)) {
+			t.Errorf("%s: want one line with %q, got %q", tt.name, tt.want, out)
+		}
+	}
+}
+
+func TestTheAccessLogTakesAnOutageForNoError(t *testing.T) {
+	for status, want := range map[int]string{200: "INFO", 404: "INFO", 500: "ERROR", 502: "ERROR", 503: "INFO"} {
+		e := accessEntry{status: status}
+		if level := e.record().Level.String(); level != want {
+			t.Errorf("%d is %s, want %s", status, level, want)
+		}
+	}
+}
