@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
-
-// defaultAddonURL is where an addon is reached when nobody says otherwise.
-const defaultAddonURL = "http://" + defaultAddonListen
 
 func newAddon(a *app) *cobra.Command {
 	c := newGroup(&cobra.Command{
@@ -29,23 +28,52 @@ the view of in-app purchases, and has admin pages for both.
 	return c
 }
 
-// withAddon opens the addon, prepares it, runs do and closes it again.
+// withAddon opens the addon, prepares it, runs do and closes it again. Where there
+// is none, nothing is made.
 func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	return a.withNewAddon(c, func(ctx context.Context, s *addon.Addon) error {
-		if err := s.Prepare(ctx); err != nil {
+	p, err := a.resolve(c, addonWhereabouts)
+	if err != nil {
+		return err
+	}
+	return a.lookAtAddon(c, func(ctx context.Context, s *addon.Addon) error {
+		err := s.Prepare(ctx)
+		if s.State() == addon.StateNew {
+			return notInstalled(p)
+		}
+		if err != nil {
 			return err
 		}
 		return do(ctx, s)
 	})
 }
 
-// withNewAddon is withAddon for commands that work before the first update.
-func (a *app) withNewAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) (err error) {
+// notInstalled says that there is no addon in a place.
+func notInstalled(p place) error {
+	where, how := p.dir, " --data "+p.dir
+	if p.url != "" {
+		where, how = "this database", ", with the same --db and --data"
+	}
+	return fail(exitNotFound, "not_installed", fmt.Sprintf("there is no addon in %s; if this is the right place, set it up with: countersign addon update%s", where, how))
+}
+
+// lookAtAddon is withAddon for commands that also work before the first update.
+func (a *app) lookAtAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
+	return a.openAddon(c, true, do)
+}
+
+// withNewAddon is lookAtAddon for commands that make the data folder.
+func (a *app) withNewAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
+	return a.openAddon(c, false, do)
+}
+
+func (a *app) openAddon(c *cobra.Command, look bool, do func(context.Context, *addon.Addon) error) (err error) {
 	p, err := a.resolve(c, addonWhereabouts)
 	if err != nil {
 		return err
 	}
-	s, err := addon.Open(c.Context(), a.addonOptions(p, a.errorLog()))
+	o := a.addonOptions(p, a.errorLog())
+	o.Look = look
+	s, err := addon.Open(c.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -58,17 +86,26 @@ func (a *app) addonOptions(p place, log *slog.Logger) addon.Options {
 }
 
 // addonURL is the address of the addon for links, without a trailing slash: what
-// --base-url says, or its variable, or fallback.
-func (a *app) addonURL(c *cobra.Command, fallback string) (string, error) {
-	text := a.setting(c, "base-url", envAddonURL)
-	if text == "" {
-		return fallback, nil
-	}
-	url, err := parseBaseURL(text)
+// --base-url says, or its variable, or the server that runs, else where one would.
+func (a *app) addonURL(c *cobra.Command) (string, error) {
+	url, err := parseBaseURL(a.setting(c, "base-url", envAddonURL))
 	if err != nil {
 		return "", usage(c, "--base-url: "+err.Error())
 	}
-	return url, nil
+	if url == "" {
+		url, err = a.runningAddon(c)
+	}
+	if url == "" {
+		url = "http://" + defaultAddonListen
+	}
+	return url, err
+}
+
+// runningAddon is where the server on the data folder is reached, empty when none
+// runs.
+func (a *app) runningAddon(c *cobra.Command) (string, error) {
+	p, err := a.resolve(c, addonWhereabouts)
+	return sqldb.ServedAt(p.dir), err
 }
 
 // setupLink is the address at which the first administrator is made. The token

@@ -28,7 +28,7 @@ func TestTheAddonsFlagsAndVariablesAreItsOwn(t *testing.T) {
 	if r := commandIn(t, env, "addon", "update"); r.code != 0 {
 		t.Errorf("the store's variables count for the addon: exit %d, %s", r.code, r.err)
 	}
-	if r := commandIn(t, env, "addon", "settings", "list", "--data", store); r.code != exitConflict || !strings.Contains(r.err, "run: countersign addon update") {
+	if r := commandIn(t, env, "addon", "settings", "list", "--data", store); r.code != exitNotFound || !strings.Contains(r.err, "countersign addon update --data "+store) {
 		t.Errorf("--data wins over %s: exit %d, %s", envAddonData, r.code, r.err)
 	}
 	if made, _ := filepath.Glob(filepath.Join(store, "store.db")); len(made) > 0 {

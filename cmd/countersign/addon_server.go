@@ -82,14 +82,6 @@ func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
 	return setupLink(s.address(), token), err
 }
 
-// address is where browsers reach the addon.
-func (s *addonServer) address() string {
-	if s.options.baseURL != "" {
-		return s.options.baseURL
-	}
-	return s.url()
-}
-
 // close gives back what open took.
 func (s *addonServer) close() {
 	var err error

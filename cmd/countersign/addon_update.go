@@ -29,14 +29,18 @@ The first administrator is made as well where ` + envAdminEmail + ` and
 			if flags.plan && flags.webToken {
 				return usage(c, "--plan and --web-token do different things; give one of them")
 			}
+			switch {
+			case flags.plan:
+				return a.lookAtAddon(c, a.printUpdatePlan)
+			case flags.webToken:
+				return a.withNewAddon(c, a.printWebToken)
+			}
 			return a.withNewAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				switch {
-				case flags.webToken:
-					return a.printWebToken(ctx, s)
-				case flags.plan:
-					return a.printUpdatePlan(ctx, s)
+				running, err := a.runningAddon(c)
+				if err != nil {
+					return err
 				}
-				return a.updateAddon(ctx, s)
+				return a.updateAddon(ctx, s, running)
 			})
 		},
 	}
@@ -100,7 +104,8 @@ type updateJSON struct {
 	Administrator *string         `json:"administrator"`
 }
 
-func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
+// updateAddon runs the update; running is where the addon is served, or empty.
+func (a *app) updateAddon(ctx context.Context, s *addon.Addon, running string) error {
 	begun := a.now()
 	if !a.json {
 		plan, err := s.Plan(ctx, operator())
@@ -126,10 +131,10 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 	if err != nil {
 		return err
 	}
-	return a.printUpdated(ctx, s, report, admin, a.now().Sub(begun))
+	return a.printUpdated(report, admin, a.now().Sub(begun), a.afterUpdate(ctx, s, running))
 }
 
-func (a *app) printUpdated(ctx context.Context, s *addon.Addon, report addon.UpdateReport, admin string, took time.Duration) error {
+func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Duration, next string) error {
 	if a.json {
 		out := updateJSON{Plan: report.Plan}
 		if report.Backup != "" {
@@ -161,13 +166,20 @@ func (a *app) printUpdated(ctx context.Context, s *addon.Addon, report addon.Upd
 	if report.Nothing {
 		return nil
 	}
-	a.say("Done in %s. Next: %s", took.Round(10*time.Millisecond), a.afterUpdate(ctx, s))
+	a.say("Done in %s. Next: %s", took.Round(10*time.Millisecond), next)
 	return nil
 }
 
 // afterUpdate says what to do next.
-func (a *app) afterUpdate(ctx context.Context, s *addon.Addon) string {
-	if there, err := s.People().HasAdministrator(ctx); err == nil && !there {
+func (a *app) afterUpdate(ctx context.Context, s *addon.Addon, running string) string {
+	there, err := s.People().HasAdministrator(ctx)
+	first := err == nil && !there
+	switch {
+	case running != "" && first:
+		return "open the set-up link that the server has printed, or a new one of: countersign addon setup-link"
+	case running != "":
+		return "open " + running + "/api-addons/admin"
+	case first:
 		return "countersign addon serve, and open the set-up link that it prints"
 	}
 	return "countersign addon serve, and open /api-addons/admin"

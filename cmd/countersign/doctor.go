@@ -96,7 +96,9 @@ func (a *app) examineStore(ctx context.Context, p place) ([]health.Finding, erro
 	if missing := missingFolder(p.dir); missing != nil {
 		return missing, nil
 	}
-	s, err := store.Open(ctx, a.storeOptions(p, a.errorLog()))
+	o := a.storeOptions(p, a.errorLog())
+	o.Look = true
+	s, err := store.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,9 @@ func (a *app) examineAddon(ctx context.Context, p place) ([]health.Finding, erro
 	if missing := missingFolder(p.dir); missing != nil {
 		return missing, nil
 	}
-	s, err := addon.Open(ctx, a.addonOptions(p, a.errorLog()))
+	o := a.addonOptions(p, a.errorLog())
+	o.Look = true
+	s, err := addon.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ Exit codes: 0 written, 1 nothing written because of bad lines, 4 --dry-run found
 				return err
 			}
 			defer file.Close()
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+			return a.withNewStore(c, func(ctx context.Context, s *store.Store) error {
 				return a.importFile(ctx, s, file, size, flags)
 			})
 		},

@@ -36,11 +36,11 @@ func (l *listeners) listen(dir, flag string) error {
 	// The address is taken before the lock, whose owner names it; but a second
 	// server on one folder is told of the folder rather than of the address.
 	var listenErr error
-	addr := l.options.listen
+	addr, url := l.options.listen, ""
 	if l.listener, listenErr = listen(addr, flag); listenErr == nil {
-		addr = l.listener.Addr().String()
+		addr, url = l.listener.Addr().String(), l.address()
 	}
-	unlock, err := lockFolder(dir, fmt.Sprintf("process %d on %s", os.Getpid(), addr))
+	unlock, err := lockFolder(dir, fmt.Sprintf("process %d on %s", os.Getpid(), addr), url)
 	if err != nil {
 		return err
 	}
@@ -107,6 +107,14 @@ func (l *listeners) closeListeners(err error) {
 
 // url is where the server can be reached from this machine.
 func (l *listeners) url() string { return urlOf(l.listener) }
+
+// address is where browsers reach the server.
+func (l *listeners) address() string {
+	if l.options.baseURL != "" {
+		return l.options.baseURL
+	}
+	return l.url()
+}
 
 // ownAddress tells the frame of a server's pages what --base-url says, and returns
 // its path prefix.

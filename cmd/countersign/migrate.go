@@ -19,7 +19,7 @@ func newMigrateStatus(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "List the steps and which of them the database has", Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withDatabase(c, func(ctx context.Context, s *store.Store) error {
+			return a.withDatabase(c, true, func(ctx context.Context, s *store.Store) error {
 				steps, err := s.Migrations(ctx)
 				if err != nil {
 					return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/user"
@@ -15,9 +16,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// withStore opens the store, prepares it, runs do and closes it again.
+// withStore opens the store, prepares it, runs do and closes it again. A data
+// folder that is not there is a wrong name rather than a new store.
 func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
-	return a.withDatabase(c, func(ctx context.Context, s *store.Store) error {
+	p, err := a.resolve(c, storeWhereabouts)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(p.dir); p.url == "" && errors.Is(err, fs.ErrNotExist) {
+		return fail(exitNotFound, "no_store", fmt.Sprintf("there is no store in %s; name its folder with --data, or begin one there with: countersign store workspace create USERNAME --data %[1]s", p.dir))
+	}
+	return a.withNewStore(c, do)
+}
+
+// withNewStore is withStore for commands that begin a store.
+func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
+	return a.withDatabase(c, false, func(ctx context.Context, s *store.Store) error {
 		if err := s.Prepare(ctx); err != nil {
 			return err
 		}
@@ -26,13 +40,15 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 }
 
 // withDatabase is withStore for commands that work on a store that is not
-// prepared.
-func (a *app) withDatabase(c *cobra.Command, do func(context.Context, *store.Store) error) (err error) {
+// prepared; look is for those that only look at what is there.
+func (a *app) withDatabase(c *cobra.Command, look bool, do func(context.Context, *store.Store) error) (err error) {
 	p, err := a.resolve(c, storeWhereabouts)
 	if err != nil {
 		return err
 	}
-	s, err := store.Open(c.Context(), a.storeOptions(p, a.errorLog()))
+	o := a.storeOptions(p, a.errorLog())
+	o.Look = look
+	s, err := store.Open(c.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -46,12 +62,12 @@ func (a *app) withLock(c *cobra.Command, do func(context.Context, *store.Store) 
 	if err != nil {
 		return err
 	}
-	unlock, err := lockFolder(p.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()))
+	unlock, err := lockFolder(p.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()), "")
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return a.withDatabase(c, do)
+	return a.withDatabase(c, false, do)
 }
 
 func (a *app) storeOptions(p place, log *slog.Logger) store.Options {
@@ -64,13 +80,13 @@ func (a *app) errorLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.term.err, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// lockFolder makes the data folder when it is missing and locks it for a server
-// or for a command that must not meet one.
-func lockFolder(dir, owner string) (unlock func(), err error) {
+// lockFolder makes the data folder when it is missing and locks it for a server,
+// which is at a URL, or for a command that must not meet one.
+func lockFolder(dir, owner, url string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, folderError(dir, "made", err)
 	}
-	unlock, err = sqldb.LockFolder(dir, owner)
+	unlock, err = sqldb.LockFolder(dir, owner, url)
 	var ours *countersign.Error
 	if err != nil && !errors.As(err, &ours) {
 		return nil, folderError(dir, "locked", err)

@@ -20,7 +20,7 @@ func newWorkspaceCreate(a *app) *cobra.Command {
 			w := store.Workspace{}
 			w.Account.Username, w.Account.Currency = args[0], "USD"
 			flags.change(c.Flags(), links)(&w)
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+			return a.withNewStore(c, func(ctx context.Context, s *store.Store) error {
 				made, err := s.CreateWorkspace(ctx, operator(), w)
 				if err != nil {
 					return err

@@ -32,6 +32,8 @@ type Options struct {
 	URL string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
+	// Look is for looking at what is there: neither Dir nor a database is made.
+	Look bool
 	// Version of this build, for reports.
 	Version string
 	Log     *slog.Logger
@@ -65,11 +67,13 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := vault.MakeFolder(o.Dir); err != nil {
-		return nil, err
+	if !o.Look {
+		if err := vault.MakeFolder(o.Dir); err != nil {
+			return nil, err
+		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Schemas: addondb.Schemas, Log: o.Log,
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Look: o.Look, Schemas: addondb.Schemas, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -81,6 +85,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log)
 	a.held.init()
 	database.Watch(sqldb.Watcher{Changed: a.held.changed, Lost: a.held.lost, Live: a.held.live})
+	database.Watch(sqldb.Watcher{Changed: a.endSetupFile, Lost: func() {}, Live: func() {}})
 	database.Watch(sqldb.Watcher{Changed: a.updateRan, Lost: func() {}, Live: a.askForState})
 	return a, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -15,20 +14,8 @@ import (
 	"github.com/countersign/countersign/internal/people"
 )
 
-// SetupFile is the name of the file in the data folder that holds the token of
-// the last set-up link, readable by its owner alone.
-const SetupFile = "setup-token"
-
 // setupLife is how long a set-up link is good.
 const setupLife = 24 * time.Hour
-
-// setupFile is what is in that file.
-type setupFile struct {
-	token   string
-	expires time.Time
-}
-
-func (s setupFile) good(now time.Time) bool { return s.token != "" && now.Before(s.expires) }
 
 // NewSetupLink makes the token by which the first administrator is made, good for
 // 24 hours, and writes it to [SetupFile]; earlier ones end. Before the first update
@@ -85,20 +72,6 @@ func forbidden(code, message string) *countersign.Error {
 	return &countersign.Error{Kind: countersign.KindForbidden, Code: code, Message: message}
 }
 
-// readSetupFile reads the file; one that can't be understood holds no token.
-func (a *Addon) readSetupFile() (setupFile, error) {
-	text, err := os.ReadFile(filepath.Join(a.options.Dir, SetupFile))
-	if err != nil {
-		return setupFile{}, err
-	}
-	token, rest, _ := strings.Cut(string(text), "\n")
-	expires, err := time.Parse("good until "+time.RFC3339, strings.TrimSpace(rest))
-	if err != nil {
-		return setupFile{}, nil
-	}
-	return setupFile{token: strings.TrimSpace(token), expires: expires}, nil
-}
-
 // adoptSetupLink writes the token of the file into the database, so that a link
 // made before the first update goes on working.
 func (a *Addon) adoptSetupLink(ctx context.Context, tx *addondb.DB, t todo) error {
@@ -107,19 +80,6 @@ func (a *Addon) adoptSetupLink(ctx context.Context, tx *addondb.DB, t todo) erro
 		return nil //nolint:nilerr // without a link there is nothing to take over
 	}
 	return a.people.AdoptSetupLink(ctx, &tx.DB, file.token, file.expires)
-}
-
-// tidySetupFile removes the file once its link can make no administrator any more.
-func (a *Addon) tidySetupFile(ctx context.Context) error {
-	file, err := a.readSetupFile()
-	if err != nil {
-		return nil //nolint:nilerr // there is nothing to remove
-	}
-	done, err := a.people.HasAdministrator(ctx)
-	if err != nil || (!done && file.good(a.now())) {
-		return err
-	}
-	return os.Remove(filepath.Join(a.options.Dir, SetupFile))
 }
 
 // writePrivate writes a file of the data folder that only its owner may read. It

@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,14 +51,77 @@ func TestSetupLinkMadeBeforeTheFirstUpdateGoesOnWorking(t *testing.T) {
 		if err := f.CheckSetupLink(ctx, token); err == nil {
 			t.Error("the link is good a second time")
 		}
-		if err := f.tidySetupFile(ctx); err != nil {
-			t.Error(err)
-		}
-		if _, err := os.Stat(file); err == nil {
-			t.Error("the file is still there")
-		}
+		wantNoFile(t, file)
 		_, _, err = f.NewSetupLink(ctx, operator)
 		wantError(t, err, "already_set_up")
+	})
+}
+
+func wantNoFile(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there (%v)", path, err)
+	}
+}
+
+func TestSetupFileGoesWhenAnAdministratorIsMade(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		f := updated(t, at)
+		if _, _, err := f.NewSetupLink(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
+			t.Fatal(err)
+		}
+		wantNoFile(t, filepath.Join(at.Dir, SetupFile))
+	})
+}
+
+func TestSetupFileGoesWhenItsLinkHasExpired(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		f := opened(t, at, &clock{now: noon})
+		file := filepath.Join(at.Dir, SetupFile)
+		for _, state := range []State{StateNew, StateReady} {
+			if _, _, err := f.NewSetupLink(t.Context(), operator); err != nil {
+				t.Fatal(err)
+			}
+			f.clock.move(23*time.Hour + 59*time.Minute)
+			if wait := f.setupFileLasts(); wait != time.Minute {
+				t.Errorf("%s: the next look is in %v, want the minute that the link still has", state, wait)
+			}
+			if err := f.tidySetupFile(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("%s: the file of a good link: %v", state, err)
+			}
+			f.clock.move(time.Minute)
+			if err := f.tidySetupFile(t.Context()); err != nil {
+				t.Error(err)
+			}
+			wantNoFile(t, file)
+			f.mustUpdate(t)
+		}
+		if wait := f.setupFileLasts(); wait != time.Hour {
+			t.Errorf("without a file the next look is in %v", wait)
+		}
+	})
+}
+
+func TestSetupFileThatIsStaleGoesWhenTheServerStarts(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		f := updated(t, at)
+		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(at.Dir, SetupFile)
+		if err := os.WriteFile(file, []byte("TOKEN\ngood until 2099-01-01T00:00:00Z\n"), 0o600); err != nil { // from a backup
+			t.Fatal(err)
+		}
+		if err := f.tidySetupFile(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wantNoFile(t, file)
 	})
 }
 

@@ -149,12 +149,16 @@ func (a *Addon) Run(ctx context.Context) error {
 	return work.wait()
 }
 
-// awaitUpdate waits until the addon is set up and its database can be reached.
+// awaitUpdate waits until the addon is set up and its database can be reached. A
+// wait is told when it ends.
 func (a *Addon) awaitUpdate(ctx context.Context) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	for waited := false; ; waited = true {
 		err := a.Prepare(ctx)
+		if err == nil && waited {
+			a.log.Info("the addon is set up, and its database is there")
+		}
 		if ctx.Err() != nil || err == nil {
 			return nil
 		}
@@ -162,6 +166,7 @@ func (a *Addon) awaitUpdate(ctx context.Context) error {
 			return err
 		}
 		a.forgetRequests()
+		_ = a.tidySetupFile(ctx) // that it can't be removed is said once the addon is set up
 		select {
 		case <-ctx.Done():
 			return nil
@@ -219,10 +224,9 @@ func (a *Addon) askForState() {
 	}
 }
 
-// tidyEvery removes, now and then every hour, what nobody needs any more.
+// tidyEvery removes, now and then every hour, what nobody needs any more, and the
+// file of a set-up link when that ends.
 func (a *Addon) tidyEvery(ctx context.Context) {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
 	for {
 		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
 			a.log.Warn("old rows and files could not be removed", "cause", err)
@@ -230,7 +234,7 @@ func (a *Addon) tidyEvery(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(a.setupFileLasts()):
 		}
 	}
 }

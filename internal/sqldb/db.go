@@ -32,6 +32,9 @@ type Options struct {
 	URL string
 	// Path of the SQLite file. It is made when it is missing.
 	Path string
+	// Look is for reading alone: a missing SQLite file is not made, but looks like
+	// an empty database.
+	Look bool
 	// Schemas in the order in which they are migrated, after sqldb's own.
 	Schemas []Schema
 	// Log is told of a lost feed and of writes that were switched off.

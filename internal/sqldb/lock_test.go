@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,21 +12,27 @@ import (
 
 func TestFolderHasOneServer(t *testing.T) {
 	dir := t.TempDir()
-	unlock, err := LockFolder(dir, "process 17 on 127.0.0.1:8080")
+	unlock, err := LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = LockFolder(dir, "process 18 on 127.0.0.1:8081")
+	_, err = LockFolder(dir, "process 18 on 127.0.0.1:8081", "")
 	var ours *countersign.Error
 	if !errors.As(err, &ours) || ours.Kind != countersign.KindConflict {
 		t.Fatalf("the second server: %v, want one of kind Conflict", err)
 	}
-	if !strings.Contains(ours.Message, "process 17 on 127.0.0.1:8080") || !strings.Contains(ours.Message, dir) {
+	if !strings.Contains(ours.Message, "is served by process 17 on 127.0.0.1:8080;") || !strings.Contains(ours.Message, dir) {
 		t.Errorf("the message %q does not name the first server and the folder", ours.Message)
 	}
 	wantPrivate(t, filepath.Join(dir, serveLock))
+	if url := ServedAt(dir); url != "https://shop.example" {
+		t.Errorf("the folder is served at %q", url)
+	}
 	unlock()
-	unlock, err = LockFolder(dir, "process 19")
+	if url := ServedAt(dir); url != "" {
+		t.Errorf("after its server has ended, the folder is served at %q", url)
+	}
+	unlock, err = LockFolder(dir, "process 19", "")
 	if err != nil {
 		t.Fatalf("after the first has ended: %v", err)
 	}
@@ -33,7 +40,41 @@ func TestFolderHasOneServer(t *testing.T) {
 }
 
 func TestLockOfAMissingFolder(t *testing.T) {
-	if _, err := LockFolder(filepath.Join(t.TempDir(), "none"), "process 17"); err == nil {
+	if _, err := LockFolder(filepath.Join(t.TempDir(), "none"), "process 17", ""); err == nil {
 		t.Error("a missing folder was locked")
 	}
+}
+
+func TestLookingForAServerMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if url := ServedAt(dir); url != "" {
+		t.Errorf("a folder without a server is served at %q", url)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("the folder holds %v, %v", files, err)
+	}
+}
+
+func TestLookingForAServerStopsNoneFromStarting(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := LockFolder(dir, "process 17", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	looks := make(chan struct{})
+	go func() {
+		defer close(looks)
+		for range 200 {
+			ServedAt(dir)
+		}
+	}()
+	for range 20 {
+		unlock, err := LockFolder(dir, "process 18", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+	}
+	<-looks
 }

@@ -19,6 +19,9 @@ import (
 const oldestSafeSQLite = 3_051_003
 
 func openSQLite(ctx context.Context, s *shared) (*DB, error) {
+	if _, err := os.Stat(s.options.Path); s.options.Look && errors.Is(err, fs.ErrNotExist) {
+		return openNothing(s)
+	}
 	if err := makeFile(s.options.Path); err != nil {
 		return nil, err
 	}
@@ -39,6 +42,16 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	db.read.SetMaxOpenConns(readers)
 	db.read.SetMaxIdleConns(readers)
 	return db, nil
+}
+
+// openNothing opens an empty database in memory. It lives in one connection.
+func openNothing(s *shared) (*DB, error) {
+	memory, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: open: %w", err)
+	}
+	memory.SetMaxOpenConns(1)
+	return &DB{shared: s, read: memory, write: memory}, nil
 }
 
 // makeFile creates an empty database file that only its owner may read.

@@ -29,6 +29,8 @@ type Options struct {
 	URL string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
+	// Look is for looking at what is there: neither Dir nor a database is made.
+	Look bool
 	// CacheBytes bounds the memory in which answers are kept; 0 keeps none.
 	CacheBytes int64
 	Log        *slog.Logger
@@ -60,11 +62,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := vault.MakeFolder(o.Dir); err != nil {
-		return nil, err
+	if !o.Look {
+		if err := vault.MakeFolder(o.Dir); err != nil {
+			return nil, err
+		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Schemas: storedb.Schemas, Log: o.Log,
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Look: o.Look, Schemas: storedb.Schemas, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,9 @@ import (
 //go:embed migrations/*.sql
 var files embed.FS
 
+// TopicUsers is marked when there is a new user.
+const TopicUsers = "users"
+
 // Schema is the migrations of these tables.
 var Schema = sqldb.Schema{Name: "people", Files: files}
 

@@ -71,6 +71,9 @@ func (d *DB) CountUsers(ctx context.Context) (int64, error) {
 // AddUser writes a new one; [sqldb.ErrExists] when its e-mail is taken, or when
 // it is the first and there is one.
 func (d *DB) AddUser(ctx context.Context, u User) (id int64, err error) {
+	if err := d.Mark(ctx, TopicUsers, ""); err != nil {
+		return 0, err
+	}
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO users
 		(email, password, generation, is_first, totp_step, created_at, password_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
