@@ -17,7 +17,7 @@ const module = "github.com/countersign/countersign"
 var mayImport = map[string][]string{
 	"":                         {},
 	"app":                      {"", "license"},
-	"bench":                    {"internal/store/sample"},
+	"bench":                    {"internal/people", "internal/store", "internal/store/sample"},
 	"cmd/countersign":          {"", "app", "license", "internal/addon", "internal/addon/api", "internal/addon/pages", "internal/addon/sample", "internal/frame", "internal/health", "internal/people", "internal/sqldb", "internal/store", "internal/store/api", "internal/store/pages", "internal/store/sample", "internal/web"},
 	"e2e":                      {},
 	"internal/addon":           {"", "license", "internal/addon/addondb", "internal/health", "internal/people", "internal/people/peopledb", "internal/seal", "internal/sqldb", "internal/vault"},

@@ -9,8 +9,19 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/countersign/countersign/internal/store/sample"
+)
+
+// The names of cases that something is promised for.
+const (
+	caseWarm    = "validation, warm, Zipf over 100,000 codes"
+	caseCold    = "validation, uniform, --cache 0"
+	caseInvalid = "invalid codes"
+	caseBadKeys = "bad keys"
+	caseMixed   = "mixed: 90 % good, 9 % bad, 1 % writes"
+	caseMinute  = "mixed, for a minute"
 )
 
 // benchCase is one kind of load.
@@ -24,8 +35,11 @@ type benchCase struct {
 	serve []string
 	// revalidate repeats the first answer's ETag in every request.
 	revalidate bool
-	// file makes the floor serve the first answer's bytes from a file.
+	// file makes the floor serve the first answer's bytes from a file, neither of
+	// them compressed: both write the same bytes, so the ratio is one per byte, too.
 	file bool
+	// turn is the length of the one turn that counts, 0 for the turns of all cases.
+	turn time.Duration
 	// warm is how many of the requests warmBy are asked once before anything counts.
 	warm   int
 	warmBy func(int) request
@@ -112,22 +126,27 @@ func always(q request) func(*rand.Rand) request { return func(*rand.Rand) reques
 func validations(s settings) []benchCase {
 	hot := min(s.purchases, 100_000)
 	uniform := func(r *rand.Rand) request { return valid(r.IntN(s.purchases)) }
-	return []benchCase{
-		{name: "validation, warm, Zipf over 100,000 codes", next: zipf(hot), warm: hot, warmBy: valid},
-		{name: "validation, uniform over all codes", next: uniform},
-		{name: "validation, uniform, --cache 0", next: uniform, serve: []string{"--cache", "0"}},
-		{name: "invalid codes", next: invalid},
-		{name: "bad keys", next: badKey},
-		{name: "mixed: 90 % good, 9 % bad, 1 % writes", next: func(r *rand.Rand) request {
-			switch n := r.IntN(100); {
-			case n == 0:
-				return issue(r, s.purchases)
-			case n < 10:
-				return invalid(r)
-			}
-			return uniform(r)
-		}},
+	mixed := func(r *rand.Rand) request {
+		switch n := r.IntN(100); {
+		case n == 0:
+			return issue(r, s.purchases)
+		case n < 10:
+			return invalid(r)
+		}
+		return uniform(r)
 	}
+	all := []benchCase{
+		{name: caseWarm, next: zipf(hot), warm: hot, warmBy: valid},
+		{name: "validation, uniform over all codes", next: uniform},
+		{name: caseCold, next: uniform, serve: []string{"--cache", "0"}},
+		{name: caseInvalid, next: invalid},
+		{name: caseBadKeys, next: badKey},
+		{name: caseMixed, next: mixed},
+	}
+	if s.minute {
+		all = append(all, benchCase{name: caseMinute, next: mixed, turn: time.Minute})
+	}
+	return all
 }
 
 func lists() []benchCase {

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
-	"text/tabwriter"
 	"time"
 )
 
@@ -21,6 +19,8 @@ type figures struct {
 	// CPU is processor time per request.
 	CPU       time.Duration `json:"cpu_per_request_ns"`
 	Anonymous int64         `json:"rss_anon_bytes"`
+	// Body is the mean size of an answer's body, in bytes.
+	Body int64 `json:"body_bytes"`
 }
 
 // comparison is one case, the store against the floor or against a peer.
@@ -31,6 +31,7 @@ type comparison struct {
 	// Ratio is the median over pairs of turns of the store's processor time
 	// per request to the other's.
 	Ratio float64 `json:"ratio"`
+	bounded
 	// Log is the largest size of SQLite's write-ahead log, in bytes.
 	Log int64 `json:"wal_bytes,omitempty"`
 }
@@ -56,16 +57,33 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 	}
 	log := s.watchLog()
 	defer log.stop()
+	compared, err := s.rounds(ctx, c, store, other, checked)
+	compared.Log = log.stop()
+	return compared, err
+}
+
+// rounds takes the turns of a case.
+func (s *shop) rounds(ctx context.Context, c benchCase, store, other *process, checked bool) (comparison, error) {
+	rounds, length := s.settings.rounds, s.settings.turn
+	if c.turn > 0 {
+		rounds = 1
+	}
 	var stores, others []figures
 	var ratios []float64
-	for round := range s.settings.rounds + 1 {
-		a, err := s.turn(ctx, store, c, true)
+	for round := range rounds + 1 {
+		if round > 0 && c.turn > 0 {
+			length = c.turn
+		}
+		a, err := s.turn(ctx, store, c, length, true)
 		if err != nil {
 			return comparison{}, err
 		}
-		b, err := s.turn(ctx, other, c, checked)
+		b, err := s.turn(ctx, other, c, length, checked)
 		if err != nil {
 			return comparison{}, err
+		}
+		if c.file && a.Body != b.Body {
+			return comparison{}, fmt.Errorf("the store's answers have %d bytes, those of the floor %d", a.Body, b.Body)
 		}
 		if round > 0 {
 			stores, others = append(stores, a), append(others, b)
@@ -73,7 +91,7 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 		}
 	}
 	slices.Sort(ratios)
-	return comparison{Name: c.name, Store: median(stores), Other: median(others), Ratio: ratios[len(ratios)/2], Log: log.stop()}, nil
+	return comparison{Name: c.name, Store: median(stores), Other: median(others), Ratio: ratios[len(ratios)/2]}, nil
 }
 
 // server starts what a case measures.
@@ -129,31 +147,41 @@ func (s *shop) firstAnswer(address string, c *benchCase) (floorAnswer, error) {
 		err = fmt.Errorf("status %d, want %d: %.200s", a.Status, q.status, a.Body)
 	}
 	if err == nil && c.file {
-		a.File, err = filepath.Abs(filepath.Join(s.settings.out, "answer.json"))
-		if err == nil {
-			err = os.WriteFile(a.File, a.Body, 0o644)
-		}
-		a.Body = nil
+		err = s.fileOf(&a)
 	}
 	return a, err
 }
 
-func (s *shop) turn(ctx context.Context, p *process, c benchCase, check bool) (figures, error) {
-	before, err := p.cpu()
+// fileOf moves an answer's bytes into a file, from which the floor serves them.
+func (s *shop) fileOf(a *floorAnswer) (err error) {
+	if coding := a.Header.Get("Content-Encoding"); coding != "" {
+		return fmt.Errorf("the store answers in %s, and the floor would not", coding)
+	}
+	if a.File, err = filepath.Abs(filepath.Join(s.settings.out, "answer.json")); err != nil {
+		return err
+	}
+	err = os.WriteFile(a.File, a.Body, 0o644)
+	a.Body = nil
+	return err
+}
+
+func (s *shop) turn(ctx context.Context, p *process, c benchCase, length time.Duration, check bool) (figures, error) {
+	before, err := p.usage()
 	if err != nil {
 		return figures{}, err
 	}
-	l, err := generate(ctx, p.address, s.settings.connections, s.settings.turn, func(r *rand.Rand) (request, bool) { return c.next(r), true }, check)
+	l, err := generate(ctx, p.address, s.settings.connections, length, func(r *rand.Rand) (request, bool) { return c.next(r), true }, check)
 	if err != nil {
 		return figures{}, err
 	}
-	after, err := p.cpu()
+	after, err := p.usage()
 	if err != nil {
 		return figures{}, err
 	}
+	requests := max(1, l.requests)
 	return figures{
 		PerSecond: float64(l.requests) / l.elapsed.Seconds(), P50: l.percentile(0.5), P99: l.percentile(0.99),
-		CPU: (after - before) / time.Duration(max(1, l.requests)), Anonymous: p.anonymous(),
+		CPU: (after.cpu - before.cpu) / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),
 	}, nil
 }
 
@@ -173,18 +201,6 @@ func median(all []figures) figures {
 		P99:       time.Duration(middle(func(f figures) float64 { return float64(f.P99) })),
 		CPU:       time.Duration(middle(func(f figures) float64 { return float64(f.CPU) })),
 		Anonymous: int64(middle(func(f figures) float64 { return float64(f.Anonymous) })),
+		Body:      int64(middle(func(f figures) float64 { return float64(f.Body) })),
 	}
-}
-
-func printTable(out io.Writer, r result) {
-	fmt.Fprintf(out, "\n%s, %d purchases, %s, against %s\n\n", r.Engine, r.Purchases, r.Machine, r.Against)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "case\tCPU µs\tother µs\tratio\treq/s\tother req/s\tp50 ms\tp99 ms\tRssAnon MB\tWAL MB\t")
-	for _, c := range r.Cases {
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.2f\t%.0f\t%.0f\t%.2f\t%.2f\t%d\t%d\t\n", c.Name,
-			float64(c.Store.CPU.Nanoseconds())/1000, float64(c.Other.CPU.Nanoseconds())/1000, c.Ratio,
-			c.Store.PerSecond, c.Other.PerSecond, c.Store.P50.Seconds()*1000, c.Store.P99.Seconds()*1000, c.Store.Anonymous>>20, c.Log>>20)
-	}
-	_ = w.Flush()
-	fmt.Fprintf(out, "\nfrom the start of the process to the first right answer: %s\n", r.Start.Round(time.Millisecond))
 }

@@ -24,47 +24,55 @@ type shop struct {
 	data     string
 }
 
-func (s *shop) engine() string {
-	if s.settings.database != "" {
-		return "postgres"
-	}
-	return "sqlite"
-}
-
 // listSizes are the sizes of the workspaces for items/all.
 var listSizes = []int{10, 1000, 10_000}
 
 func listWorkspace(size int) string { return fmt.Sprintf("list%d", size) }
 
-// prepare builds the binary and fills the store, unless an earlier run did.
+// prepare builds the binary and fills the store.
 func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 	if err := os.MkdirAll(set.out, 0o755); err != nil {
 		return nil, err
 	}
 	s := &shop{settings: set, binary: filepath.Join(set.out, "countersign")}
-	s.data = filepath.Join(set.out, fmt.Sprintf("data-%s-%d-%d", s.engine(), set.purchases, set.items))
+	s.data = filepath.Join(set.out, fmt.Sprintf("data-%s-%d-%d", set.engine(), set.purchases, set.items))
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", s.binary, "./cmd/countersign")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = log
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("go build: %w", err)
 	}
-	filled := filepath.Join(s.data, "filled")
-	if _, err := os.Stat(filled); err == nil {
-		return s, nil
+	return s, s.fill(ctx, log)
+}
+
+// fill imports the shop, unless an earlier run did. The store itself is asked
+// whether it has the last purchase, and an import is one transaction: a database on
+// a server may be gone while its data folder is still there. A run that takes answers
+// back makes all of them good again first.
+func (s *shop) fill(ctx context.Context, log io.Writer) error {
+	if err := s.command(ctx, "store", "migrate", "up", "--quiet"); err != nil {
+		return err
 	}
-	fmt.Fprintf(log, "filling %s with %d purchases\n", s.data, set.purchases)
-	if err := os.MkdirAll(s.data, 0o700); err != nil {
-		return nil, err
+	filled, err := s.has(ctx, sample.BigCode(s.settings.purchases-1))
+	if err != nil || (filled && !s.settings.stale) {
+		return err
 	}
-	lines := s.lines()
-	if err := writeLines(lines, set); err != nil {
-		return nil, err
+	fmt.Fprintf(log, "filling %s with %d purchases\n", s.data, s.settings.purchases)
+	if err := writeLines(s.lines(), s.settings); err != nil {
+		return err
 	}
-	if err := s.command(ctx, "store", "import", "--quiet", lines); err != nil {
-		return nil, err
+	return s.command(ctx, "store", "import", "--quiet", s.lines())
+}
+
+// has tells whether the store takes a code for good.
+func (s *shop) has(ctx context.Context, code string) (bool, error) {
+	const no = 4
+	err := s.command(ctx, "store", "purchase", "check", code)
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() == no {
+		return false, nil
 	}
-	return s, os.WriteFile(filled, nil, 0o600)
+	return err == nil, err
 }
 
 // lines is the path of the shop as import lines; a peer is filled from it, too.
@@ -102,16 +110,20 @@ func (s *shop) flags() []string {
 
 // command runs a command on the store's data.
 func (s *shop) command(ctx context.Context, args ...string) error {
-	return s.program(ctx, append(args, s.flags()...)...)
+	_, err := s.program(ctx, append(args, s.flags()...)...)
+	return err
 }
 
-func (s *shop) program(ctx context.Context, args ...string) error {
+// program runs the program and returns what it printed.
+func (s *shop) program(ctx context.Context, args ...string) (stdout []byte, err error) {
 	c := exec.CommandContext(ctx, s.binary, args...)
-	out, err := c.CombinedOutput()
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	stdout, err = c.Output()
 	if err != nil {
-		return fmt.Errorf("countersign %s: %w\n%s", strings.Join(args, " "), err, out)
+		err = fmt.Errorf("countersign %s: %w\n%s", strings.Join(args, " "), err, &stderr)
 	}
-	return nil
+	return stdout, err
 }
 
 // serve starts the store. Cases that are meant to fail need no limit on failures.
@@ -135,7 +147,7 @@ func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 // peer starts the server of another make; see peers/README.md.
 func (s *shop) peer(ctx context.Context) (*process, error) {
 	command := append(strings.Fields(s.settings.peer), s.settings.out, s.lines())
-	return start(ctx, func(line string) (string, error) { return line, nil }, nil, os.Stderr, command[0], command[1:]...)
+	return start(ctx, printed, nil, os.Stderr, command[0], command[1:]...)
 }
 
 // floor starts the bare server that answers what the store answers to a request.
@@ -148,7 +160,7 @@ func (s *shop) floor(ctx context.Context, a floorAnswer) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, func(line string) (string, error) { return line, nil }, bytes.NewReader(text), os.Stderr, self, "floor")
+	return start(ctx, printed, bytes.NewReader(text), os.Stderr, self, "floor")
 }
 
 // answerOf asks the store one request and returns the whole answer.

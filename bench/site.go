@@ -19,7 +19,7 @@ func (s *shop) serveAddon(ctx context.Context) (*process, error) {
 			{"addon", "settings", "set", "messengerDomain", "chat.tuneful.example"},
 			{"addon", "settings", "publish", "-m", "for the measurement"},
 		} {
-			if err := s.program(ctx, append(args, "--data", data)...); err != nil {
+			if _, err := s.program(ctx, append(args, "--data", data)...); err != nil {
 				return nil, err
 			}
 		}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestArguments(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want func(*settings)
+		err  string
+	}{
+		"none is a run with default flags":    {args: nil, want: func(*settings) {}},
+		"flags alone are one run":             {args: []string{"--only", "warm", "--rounds", "3"}, want: func(s *settings) { s.only, s.rounds = "warm", 3 }},
+		"full":                                {args: []string{"full"}, want: func(s *settings) { s.full = true }},
+		"full may stand before flags":         {args: []string{"full", "--rounds", "1"}, want: func(s *settings) { s.full, s.rounds = true, 1 }},
+		"full may stand behind flags":         {args: []string{"--rounds", "1", "full"}, want: func(s *settings) { s.full, s.rounds = true, 1 }},
+		"any other argument is an error":      {args: []string{"ful"}, err: `unknown argument "ful"`},
+		"also behind full":                    {args: []string{"full", "--rounds", "1", "more"}, err: `unknown argument "more"`},
+		"full does not measure against peers": {args: []string{"full", "--peer", "x"}, err: "full takes neither"},
+		"full brings its databases along":     {args: []string{"full", "--db", "postgres"}, err: "full takes neither"},
+		"stale answers are not of peers":      {args: []string{"--stale", "--peer", "x"}, err: "--stale knows no peers"},
+		"a run has a round":                   {args: []string{"--rounds", "0"}, err: "begin at 1"},
+		"a store has a purchase":              {args: []string{"--purchases", "0"}, err: "begin at 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := parse(c.args)
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Fatalf("error %v, want %q", err, c.err)
+				}
+				return
+			}
+			want := settings{out: "bench/out", purchases: 1_000_000, items: 1000, rounds: 5, turn: 2 * time.Second, connections: 64}
+			c.want(&want)
+			if err != nil || got != want {
+				t.Errorf("got %+v, error %v; want %+v", got, err, want)
+			}
+		})
+	}
+}
+
+func TestRuns(t *testing.T) {
+	for name, c := range map[string]struct {
+		args, want []string
+	}{
+		"without full there is one":               {nil, []string{"sqlite 1000000"}},
+		"stale answers are counted on few":        {[]string{"--stale", "--db", "postgres"}, []string{"postgres 10000 stale"}},
+		"stale answers of SQLite are of commands": {[]string{"--stale"}, []string{"sqlite 200 stale"}},
+		"full is all sizes on both engines, and the log and the minute at 1,000,000": {[]string{"full"}, []string{
+			"sqlite 10000", "sqlite 1000000 minute", "sqlite 1000000 --log json", "sqlite 10000000", "sqlite 200 stale",
+			"postgres 10000", "postgres 1000000", "postgres 1000000 --log json", "postgres 10000000", "postgres 10000 stale",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := parse(c.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, one := range s.runs() {
+				text := fmt.Sprint(one.engine(), " ", one.purchases, one.serveFlags)
+				if one.minute {
+					text += " minute"
+				}
+				if one.stale {
+					text += " stale"
+				}
+				got = append(got, text)
+			}
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got\n%q\nwant\n%q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestEveryKindOfStoreHasADatabaseOfItsOwn(t *testing.T) {
+	names := map[string]string{}
+	for _, s := range (settings{full: true, items: 1000}).runs() {
+		if s.database != ownPostgres || s.serveFlags != "" {
+			continue
+		}
+		name := s.databaseName()
+		if other, taken := names[name]; taken {
+			t.Errorf("%s is that of %s, and of %d purchases, %d items", name, other, s.purchases, s.items)
+		}
+		names[name] = fmt.Sprintf("%d purchases, %d items", s.purchases, s.items)
+	}
+}
