@@ -64,7 +64,7 @@ func credentialRows(all []addon.Credential) (rows []frame.Row) {
 	for _, c := range all {
 		rows = append(rows, frame.Row{
 			frame.Link{Label: c.Label, Path: credentialPath(c)}, half(c.Key, c.KeyActive), half(c.Secret, c.SecretActive), lastUse(c), frame.Time(c.CreatedAt),
-			frame.LinkButton{Link: frame.Link{Label: "Manage", Path: credentialPath(c)}},
+			frame.LinkButton{Link: frame.Link{Label: "Manage", Path: credentialPath(c)}, Context: c.Label},
 		})
 	}
 	return rows

@@ -53,12 +53,13 @@ func (p *Pages) showHistory(w http.ResponseWriter, r *frame.Request) error {
 // versionRows is the table of versions.
 func versionRows(list []addon.Version, now int64) (rows []frame.Row) {
 	for _, v := range list {
-		path := versionPath(v.Number)
+		path, name := versionPath(v.Number), "version "+strconv.FormatInt(v.Number, 10)
 		title := frame.Group(frame.Link{Label: "Version " + strconv.FormatInt(v.Number, 10), Path: path})
-		act := frame.Group(frame.LinkButton{Link: frame.Link{Label: "Look", Path: path}}, frame.LinkButton{Link: frame.Link{Label: "Bring back", Path: path + "/restore"}})
+		look := frame.LinkButton{Link: frame.Link{Label: "Look", Path: path}, Context: "at " + name}
+		act := frame.Group(look, frame.LinkButton{Link: frame.Link{Label: "Bring back", Path: path + "/restore"}, Context: name})
 		if v.Number == now {
 			title = frame.Group(frame.Link{Label: "Version " + strconv.FormatInt(v.Number, 10), Path: path}, frame.Badge{Text: "now", Kind: frame.Good})
-			act = frame.LinkButton{Link: frame.Link{Label: "Look", Path: path}}
+			act = look
 		}
 		rows = append(rows, frame.Row{title, frame.Time(v.At), frame.Words(who(v.ActorKind, v.Actor)), frame.Words(noteOf(v)), act})
 	}

@@ -9,6 +9,8 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
+	"strconv"
+
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/frame"
 )
@@ -78,7 +80,7 @@ func iapView(d iapPageData) templ.Component {
 				var templ_7745c5c3_Var4 templ.SafeURL
 				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinURLErrs(frame.URL(ctx, pathDecline))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `iap.templ`, Line: 18, Col: 59}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `iap.templ`, Line: 20, Col: 59}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 				if templ_7745c5c3_Err != nil {
@@ -373,7 +375,7 @@ func productLine(d iapPageData, i int, row productRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.Button{Label: "Remove", Name: "do", Value: removeButton(i), Context: row.product}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Button{Label: "Remove", Name: "do", Value: removeButton(i), Context: row.product + " in row " + strconv.Itoa(i+1)}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -307,7 +307,7 @@ func usedView(l licensePage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Move it here", Path: movePath(l.form.kept, domain, l.form.domain)}}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Move it here", Path: movePath(l.form.kept, domain, l.form.domain)}, Context: "from " + domain}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

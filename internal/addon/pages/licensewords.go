@@ -54,9 +54,9 @@ func (l licensePage) since(domain string) string {
 
 func (l licensePage) rows() (rows []frame.Row) {
 	for _, f := range l.known.Files {
-		acts := []templ.Component{frame.LinkButton{Link: frame.Link{Label: "Download", Path: licensePath(f) + "/file", Icon: "download"}}}
+		acts := []templ.Component{frame.LinkButton{Link: frame.Link{Label: "Download", Path: licensePath(f) + "/file", Icon: "download"}, Context: "the file for " + f.Domain}}
 		if f.Good() && !f.Free() {
-			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Move", Path: movePath(f.Code.ID, f.Domain, "")}})
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Move", Path: movePath(f.Code.ID, f.Domain, "")}, Context: "the license of " + f.Domain})
 		}
 		rows = append(rows, frame.Row{
 			frame.Link{Label: f.Domain, Path: licensePath(f)}, licenseBadge(f), frame.Stack(frame.Words(f.ItemName), frame.Muted("Code "+f.Code.Hint)),

@@ -214,7 +214,7 @@ func packageRows(all []addon.Package, products []addon.Product) (rows []frame.Ro
 		path := pathPackages + "/" + id
 		rows = append(rows, frame.Row{
 			frame.Link{Label: one.Name, Path: path}, frame.Words(id), priceBadge(one), productsOf(one, products), frame.Words(strconv.FormatInt(one.Rank, 10)),
-			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Edit", Path: path}}, frame.LinkButton{Link: frame.Link{Label: "Remove", Path: path + "/remove"}}),
+			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Edit", Path: path}, Context: packageLabel(id, all)}, frame.LinkButton{Link: frame.Link{Label: "Remove", Path: path + "/remove"}, Context: packageLabel(id, all)}),
 		})
 	}
 	return rows

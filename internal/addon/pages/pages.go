@@ -4,6 +4,8 @@
 // done leads on by 303, one that was refused is shown again with 422.
 package pages
 
+//go:generate go tool templ generate
+
 import (
 	"context"
 	"net/http"

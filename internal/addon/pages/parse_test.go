@@ -50,6 +50,32 @@ func (p *page) check() {
 	ids := map[string]bool{}
 	p.each(func(n *html.Node) { p.checkElement(n, ids) })
 	p.each(func(n *html.Node) { p.checkReferences(n, ids) })
+	p.checkNames()
+}
+
+// checkNames finds buttons of one name that do different things, links that look
+// like one among them: who hears them in a list can't tell which is which.
+func (p *page) checkNames() {
+	p.t.Helper()
+	does := map[string]string{}
+	p.each(func(n *html.Node) {
+		if n.Data != "button" && !strings.HasPrefix(attr(n, "class"), "btn") {
+			return
+		}
+		name, what := textOf(n), ""
+		for _, key := range []string{"href", "name", "value", "data-copy", "data-reveal"} {
+			what += " " + attr(n, key)
+		}
+		for form := n.Parent; n.Data == "button" && form != nil; form = form.Parent {
+			if form.Data == "form" {
+				what += " " + attr(form, "action")
+			}
+		}
+		if before, there := does[name]; there && before != what {
+			p.t.Errorf("%s: two of the name %q:%s and%s", p.name, name, before, what)
+		}
+		does[name] = what
+	})
 }
 
 // checkElement holds an element to what the policy allows.

@@ -3,6 +3,8 @@
 // is shown again with what is wrong.
 package pages
 
+//go:generate go tool templ generate
+
 import (
 	"net/http"
 
