@@ -23,6 +23,15 @@ func (db *DB) Queries() Queries { return Queries{db: db} }
 // DB is the database behind q.
 func (q Queries) DB() *DB { return q.db }
 
+// ForUpdateOf is the end of a SELECT in a transaction that locks its rows of a
+// table, until the transaction ends. On SQLite nobody else writes meanwhile anyway.
+func (q Queries) ForUpdateOf(table string) string {
+	if q.db.engine == Postgres {
+		return " FOR UPDATE OF " + table
+	}
+	return ""
+}
+
 // One reads the single row of a query, or [ErrNotFound].
 func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) (T, error) {
 	var value T

@@ -118,20 +118,18 @@ func scanLicensed(r sqldb.Row) (Licensed, error) {
 	return l, err
 }
 
+const selectLicensee = `SELECT ` + licenseeColumns + ` FROM ` + licenseeTables + ` WHERE p.code_digest = $1`
+
 // Licensee finds a purchase of any workspace by the digest of its code, with
 // what its item says about licenses.
 func (d *DB) Licensee(ctx context.Context, digest Digest) (Licensee, error) {
-	return sqldb.One(ctx, d.Queries, scanLicensee, `SELECT `+licenseeColumns+` FROM `+licenseeTables+`
-		WHERE p.code_digest = $1`, digest)
+	return sqldb.One(ctx, d.Queries, scanLicensee, selectLicensee, digest)
 }
 
 // LockLicensee is Licensee, and makes others who would change the purchase or
 // its licenses wait until the transaction ends.
 func (d *DB) LockLicensee(ctx context.Context, digest Digest) (Licensee, error) {
-	if _, err := d.Exec(ctx, `UPDATE purchases SET code = code WHERE code_digest = $1`, digest); err != nil {
-		return Licensee{}, err
-	}
-	return d.Licensee(ctx, digest)
+	return sqldb.One(ctx, d.Queries, scanLicensee, selectLicensee+d.ForUpdateOf("p"), digest)
 }
 
 // LicensesOf lists the licenses of a purchase in the order of their issue, those
