@@ -143,5 +143,5 @@ func (db *DB) openSession() (*sql.DB, error) {
 	if db.engine == Postgres {
 		return openPool(db.options.URL)
 	}
-	return sql.Open("sqlite", sessionDSN(db.options.Path))
+	return openKeeping(sessionDSN(db.options.Path)), nil
 }

@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"runtime"
 
 	"github.com/countersign/countersign"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // oldestSafeSQLite is the first release without the fault that can lose
@@ -25,20 +23,14 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if err := makeFile(s.options.Path); err != nil {
 		return nil, err
 	}
-	write, err := sql.Open("sqlite", writerDSN(s.options.Path))
-	if err != nil {
-		return nil, fmt.Errorf("sqldb: open: %w", err)
-	}
+	write := openKeeping(writerDSN(s.options.Path))
 	write.SetMaxOpenConns(1)
 	db := &DB{shared: s, write: write}
 	if err := db.checkSQLite(ctx); err != nil {
 		return nil, errors.Join(db.wrap(err), write.Close())
 	}
 	readers := max(4, 2*runtime.NumCPU())
-	db.read, err = sql.Open("sqlite", readerDSN(s.options.Path))
-	if err != nil {
-		return nil, errors.Join(err, write.Close())
-	}
+	db.read = openKeeping(readerDSN(s.options.Path))
 	db.read.SetMaxOpenConns(readers)
 	db.read.SetMaxIdleConns(readers)
 	return db, nil

@@ -1,0 +1,138 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+
+	"modernc.org/sqlite"
+)
+
+// maxStatements is how many statements one connection to SQLite keeps. The texts
+// are constants of the query packages; those that are put together are few.
+const maxStatements = 200
+
+// openKeeping opens a pool on SQLite whose connections keep the statements that
+// they have prepared: to read the text of one costs more than to run most of them.
+func openKeeping(dsn string) *sql.DB { return sql.OpenDB(keeper(dsn)) }
+
+// keeper makes the connections of a pool; it is their DSN.
+type keeper string
+
+func (k keeper) Driver() driver.Driver { return &sqlite.Driver{} }
+
+func (k keeper) Connect(context.Context) (driver.Conn, error) {
+	conn, err := k.Driver().Open(string(k))
+	if err != nil {
+		return nil, err
+	}
+	return &keepingConn{sqliteConn: conn.(sqliteConn), kept: make(map[string]*keptStmt)}, nil
+}
+
+// sqliteConn is what a connection of the driver can do.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+type keepingConn struct {
+	sqliteConn
+	kept map[string]*keptStmt
+}
+
+// keptStmt is a prepared statement; while its rows are open it can't be run again.
+type keptStmt struct {
+	stmt sqliteStmt
+	open bool
+}
+
+// sqliteStmt is what a statement of the driver can do.
+type sqliteStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// statement gives the kept statement of a text, nil when there can be none now.
+func (c *keepingConn) statement(ctx context.Context, query string) (*keptStmt, error) {
+	if s := c.kept[query]; s != nil {
+		if s.open {
+			return nil, nil
+		}
+		return s, nil
+	}
+	if len(c.kept) == maxStatements {
+		return nil, nil
+	}
+	stmt, err := c.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s := &keptStmt{stmt: stmt.(sqliteStmt)}
+	c.kept[query] = s
+	return s, nil
+}
+
+// ExecContext is that of [driver.ExecerContext].
+func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if len(args) == 0 { // a PRAGMA, a script, or what is done once
+		return c.sqliteConn.ExecContext(ctx, query, args)
+	}
+	s, err := c.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return c.sqliteConn.ExecContext(ctx, query, args)
+	}
+	return s.stmt.ExecContext(ctx, args)
+}
+
+// QueryContext is that of [driver.QueryerContext].
+func (c *keepingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if len(args) == 0 {
+		return c.sqliteConn.QueryContext(ctx, query, args)
+	}
+	s, err := c.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return c.sqliteConn.QueryContext(ctx, query, args)
+	}
+	rows, err := s.stmt.QueryContext(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	s.open = true
+	return &keptRows{rows, s}, nil
+}
+
+// Close is that of [driver.Conn].
+func (c *keepingConn) Close() error {
+	var errs []error
+	for _, s := range c.kept {
+		errs = append(errs, s.stmt.Close())
+	}
+	clear(c.kept)
+	return errors.Join(append(errs, c.sqliteConn.Close())...)
+}
+
+// keptRows are the rows of a kept statement.
+type keptRows struct {
+	driver.Rows
+	of *keptStmt
+}
+
+// Close is that of [driver.Rows].
+func (r *keptRows) Close() error {
+	r.of.open = false
+	return r.Rows.Close()
+}
