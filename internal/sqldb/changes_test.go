@@ -266,8 +266,10 @@ func TestPostgresThatGoesAwayAndComesBack(t *testing.T) {
 				t.Errorf("told %q before live", before)
 			}
 			mark(t, other, "after")
-			if got := awaitEvent(t, events, "changed notes after"); len(got) != 0 {
-				t.Errorf("told %q between live and the next change", got)
+			between := awaitEvent(t, events, "changed notes after")
+			// A feed that is back at once may be live before the first mark.
+			if slices.ContainsFunc(between, func(e event) bool { return e != "changed notes meanwhile" }) {
+				t.Errorf("told %q between live and the next change", between)
 			}
 		})
 	}

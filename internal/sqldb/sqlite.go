@@ -18,7 +18,7 @@ const oldestSafeSQLite = 3_051_003
 
 func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if _, err := os.Stat(s.options.Path); s.options.Look && errors.Is(err, fs.ErrNotExist) {
-		return openNothing(s)
+		return openNothing(s), nil
 	}
 	if err := makeFile(s.options.Path); err != nil {
 		return nil, err
@@ -37,13 +37,10 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 }
 
 // openNothing opens an empty database in memory. It lives in one connection.
-func openNothing(s *shared) (*DB, error) {
-	memory, err := sql.Open("sqlite", ":memory:")
-	if err != nil {
-		return nil, fmt.Errorf("sqldb: open: %w", err)
-	}
+func openNothing(s *shared) *DB {
+	memory := openKeeping(":memory:")
 	memory.SetMaxOpenConns(1)
-	return &DB{shared: s, read: memory, write: memory}, nil
+	return &DB{shared: s, read: memory, write: memory}
 }
 
 // makeFile creates an empty database file that only its owner may read.
