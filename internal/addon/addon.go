@@ -36,8 +36,10 @@ type Options struct {
 	Look bool
 	// Version of this build, for reports.
 	Version string
-	Log     *slog.Logger
-	Now     func() time.Time
+	// HashCost of passwords; the zero value is the real one.
+	HashCost people.HashCost
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
 // Addon is an open addon. Its methods may be called from many goroutines.
@@ -82,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		options: o, database: database, db: addondb.New(database), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
 		vault: &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log},
 	}
-	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log)
+	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)
 	a.held.init()
 	database.Watch(sqldb.Watcher{Changed: a.held.changed, Lost: a.held.lost, Live: a.held.live})
 	database.Watch(sqldb.Watcher{Changed: a.endSetupFile, Lost: func() {}, Live: func() {}})

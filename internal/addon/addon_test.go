@@ -57,7 +57,7 @@ type fixture struct {
 func opened(t testing.TB, at dbtest.DB, c *clock) *fixture {
 	t.Helper()
 	var log bytes.Buffer
-	a, err := Open(t.Context(), Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", Now: c.Now, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	a, err := Open(t.Context(), Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: c.Now, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,6 +77,23 @@ func TestSetupFileGoesWhenAnAdministratorIsMade(t *testing.T) {
 	})
 }
 
+func TestPasswordsAreHashedAtTheRealCostUnlessToldOtherwise(t *testing.T) {
+	at := dbtest.New(t, dbtest.SQLite)
+	f := updated(t, at)
+	real, err := Open(t.Context(), Options{Dir: at.Dir, Now: f.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer real.Close()
+	if _, err := real.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
+		t.Fatal(err)
+	}
+	u, err := f.db.UserNamed(t.Context(), "ana@site.example")
+	if err != nil || !strings.HasPrefix(u.Password, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Errorf("the hash begins %.40s, %v", u.Password, err)
+	}
+}
+
 func TestSetupFileGoesWhenItsLinkHasExpired(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		f := opened(t, at, &clock{now: noon})

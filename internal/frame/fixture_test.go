@@ -101,7 +101,7 @@ func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *seal.Box { return box }, s.clock.now, log)
+	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *seal.Box { return box }, s.clock.now, log, people.TestCost)
 	o := frame.Options{
 		People: s.People, Log: log, Now: s.clock.now, Brand: "Countersign addon", Command: "countersign addon",
 		Home: "/admin", SignIn: "/admincp/login", Account: "/admincp/me",

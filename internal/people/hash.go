@@ -12,10 +12,18 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// The cost of a password's hash: argon2id with 19 MiB, two passes, one lane.
+// HashCost is what a password's hash costs whoever makes one. The zero value is
+// the real cost; tests of other things take [TestCost].
+type HashCost struct{ KiB, Passes uint32 }
+
+var (
+	// realCost is that of argon2id with 19 MiB and two passes.
+	realCost = HashCost{19 * 1024, 2}
+	// TestCost protects nothing and takes no time.
+	TestCost = HashCost{8, 1}
+)
+
 const (
-	hashMemory = 19 * 1024 // KiB
-	hashPasses = 2
 	hashLanes  = 1
 	saltLength = 16
 	hashLength = 32
@@ -23,19 +31,21 @@ const (
 
 const hashFormat = "$argon2id$v=%d$m=%d,t=%d,p=%d$"
 
-// nobodysHash is compared with when there is no such user, so that this takes as
-// long as a wrong password. No password belongs to it.
-var nobodysHash = fmt.Sprintf(hashFormat, argon2.Version, hashMemory, hashPasses, hashLanes) +
-	base64.RawStdEncoding.EncodeToString(make([]byte, saltLength)) + "$" +
-	base64.RawStdEncoding.EncodeToString(make([]byte, hashLength))
-
 // maxHashes bounds the memory for hashes, of which each takes 19 MiB.
 const maxHashes = 4
 
 // hashes makes and compares password hashes, a few at once.
-type hashes struct{ slots chan struct{} }
+type hashes struct {
+	cost  HashCost
+	slots chan struct{}
+}
 
-func newHashes() hashes { return hashes{make(chan struct{}, min(maxHashes, runtime.GOMAXPROCS(0)))} }
+func newHashes(cost HashCost) hashes {
+	if cost == (HashCost{}) {
+		cost = realCost
+	}
+	return hashes{cost, make(chan struct{}, min(maxHashes, runtime.GOMAXPROCS(0)))}
+}
 
 // enter waits for a slot. The caller calls leave.
 func (h hashes) enter(ctx context.Context) (leave func(), err error) {
@@ -56,9 +66,18 @@ func (h hashes) make(ctx context.Context, password string) (string, error) {
 	defer leave()
 	salt := make([]byte, saltLength)
 	rand.Read(salt) // never returns an error
-	key := argon2.IDKey([]byte(password), salt, hashPasses, hashMemory, hashLanes, hashLength)
-	return fmt.Sprintf(hashFormat, argon2.Version, hashMemory, hashPasses, hashLanes) +
-		base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key), nil
+	return h.text(salt, argon2.IDKey([]byte(password), salt, h.cost.Passes, h.cost.KiB, hashLanes, hashLength)), nil
+}
+
+func (h hashes) text(salt, key []byte) string {
+	return fmt.Sprintf(hashFormat, argon2.Version, h.cost.KiB, h.cost.Passes, hashLanes) +
+		base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
+}
+
+// nobodys is compared with when there is no such user, so that this takes as long
+// as a wrong password. No password belongs to it.
+func (h hashes) nobodys() string {
+	return h.text(make([]byte, saltLength), make([]byte, hashLength))
 }
 
 // matches tells whether a password belongs to a hash.

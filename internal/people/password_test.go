@@ -45,7 +45,7 @@ func TestCommonPasswordsAreWrittenAsTheyAreCompared(t *testing.T) {
 }
 
 func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
-	h := newHashes()
+	h := newHashes(HashCost{})
 	one, err1 := h.make(t.Context(), password)
 	two, err2 := h.make(t.Context(), password)
 	if err := errors.Join(err1, err2); err != nil {
@@ -64,8 +64,8 @@ func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 		{"the password matches", one, password, true},
 		{"another does not", one, other, false},
 		{"the empty one does not", one, "", false},
-		{"nothing matches nobody", nobodysHash, "", false},
-		{"no password matches nobody", nobodysHash, password, false},
+		{"nothing matches nobody", h.nobodys(), "", false},
+		{"no password matches nobody", h.nobodys(), password, false},
 		{"other costs are understood", "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$3VnAhLS+KIslCLqbfDbIw2OB7HJBl+3TdRTWPUZ/1Bg", password, false},
 	} {
 		if got, err := h.matches(t.Context(), tt.hash, tt.password); err != nil || got != tt.want {
@@ -82,11 +82,12 @@ func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 // The costly part is the hash; nobody's has the same parameters and is reached in
 // the same way.
 func TestUnknownEmailCostsAsMuchAsAWrongPassword(t *testing.T) {
-	real, err := newHashes().make(t.Context(), password)
+	real, err := newHashes(HashCost{}).make(t.Context(), password)
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := strings.LastIndex
+	nobodysHash := newHashes(HashCost{}).nobodys()
 	if got, want := nobodysHash[:strings.Index(nobodysHash, "p=1$")], real[:strings.Index(real, "p=1$")]; got != want ||
 		last(nobodysHash, "$") != last(real, "$") || len(nobodysHash) != len(real) {
 		t.Errorf("nobody's hash %q differs in its parameters from %q", nobodysHash, real)

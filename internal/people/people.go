@@ -29,10 +29,10 @@ type People struct {
 	limits limits
 }
 
-// New gives the users of a database. box returns nil until the key file is
+// New gives the users of a database, whose passwords are hashed at a cost. box returns nil until the key file is
 // known; what needs it answers [countersign.KindUnavailable] until then.
-func New(db *peopledb.DB, box func() *seal.Box, now func() time.Time, log *slog.Logger) *People {
-	return &People{db: db, box: box, now: now, log: log, hashes: newHashes(), limits: newLimits(now)}
+func New(db *peopledb.DB, box func() *seal.Box, now func() time.Time, log *slog.Logger, cost HashCost) *People {
+	return &People{db: db, box: box, now: now, log: log, hashes: newHashes(cost), limits: newLimits(now)}
 }
 
 func (p *People) stamp() sqldb.Time { return sqldb.Time{Time: p.now()} }

@@ -90,7 +90,7 @@ func (f *fixture) open(t *testing.T) {
 		}
 	})
 	f.database = database
-	f.People = New(peopledb.New(database), func() *seal.Box { return f.keyFile }, f.clock.now, slog.New(slog.NewTextHandler(f.log, nil)))
+	f.People = New(peopledb.New(database), func() *seal.Box { return f.keyFile }, f.clock.now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
 }
 
 // second is the same people in another process.

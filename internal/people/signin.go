@@ -63,7 +63,7 @@ func (p *People) SignIn(ctx context.Context, from Origin, email, password string
 func (p *People) checkSignIn(ctx context.Context, email, password string) (peopledb.User, error) {
 	u, err := p.db.UserNamed(ctx, email)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		u, err = peopledb.User{Password: nobodysHash}, nil
+		u, err = peopledb.User{Password: p.hashes.nobodys()}, nil
 	}
 	if err != nil {
 		return u, err

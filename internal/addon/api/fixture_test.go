@@ -48,7 +48,7 @@ type site struct {
 // newSite opens an addon that no update has seen.
 func newSite(t testing.TB, at dbtest.DB) *site {
 	t.Helper()
-	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", Now: now})
+	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: now})
 	check(t, err)
 	t.Cleanup(func() { check(t, a.Close()) })
 	s := &site{Addon: a, dir: at.Dir}
