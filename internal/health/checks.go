@@ -91,7 +91,15 @@ func freeDisk(p Place) Finding {
 	case free < minFree:
 		return Finding{name, Warn, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Make room on it."}
 	}
-	return good(name, fmt.Sprintf("The disk has %d MB left", free>>20))
+	return good(name, "The disk has "+room(free)+" left")
+}
+
+// room is a number of bytes as people read it.
+func room(bytes int64) string {
+	if bytes >= 10<<30 {
+		return fmt.Sprintf("%d GB", bytes>>30)
+	}
+	return fmt.Sprintf("%d MB", bytes>>20)
 }
 
 // Database looks at whether the database answers, is whole and has the tables of

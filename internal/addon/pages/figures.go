@@ -26,7 +26,7 @@ func (d dashboard) waiting() frame.Figure {
 }
 
 func (d dashboard) asking() frame.Figure {
-	f := frame.Figure{Label: "Requests from apps in 24 h", Value: thousands(d.requests.Total())}
+	f := frame.Figure{Label: "Requests from apps in 24\u00a0h", Value: thousands(d.requests.Total())}
 	if d.requests.Total() == 0 {
 		f.Note = "No app has asked. It does when it is built with the first address below and starts."
 		return f
