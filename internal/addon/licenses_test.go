@@ -33,6 +33,7 @@ type pretendedStore struct {
 	body   string // answers this
 	other  string // signs for this domain, whatever was asked
 	answer string // to checks
+	count  int    // of requests
 }
 
 func newPretendedStore(t *testing.T) *pretendedStore {
@@ -50,6 +51,7 @@ func newPretendedStore(t *testing.T) *pretendedStore {
 func (s *pretendedStore) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.count++
 	var in map[string]string
 	_ = json.NewDecoder(r.Body).Decode(&in)
 	refuse := func(status int, code, message string) {
@@ -75,6 +77,9 @@ func (s *pretendedStore) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusNotFound, countersign.CodePurchaseNotFound, "Invalid purchase code")
 	case s.refuse != "":
 		refuse(http.StatusConflict, s.refuse, "Refused for "+in["purchase_code"])
+	case r.URL.Path == "/api/licenses/revoke":
+		fmt.Fprintf(w, `{"status":"success","data":{"license_id":%q,"domain":%q,"revoked_at":"2026-11-01T00:00:00Z"}}`, s.inUse[in["domain"]], in["domain"])
+		delete(s.inUse, in["domain"])
 	default:
 		if r.URL.Path == "/api/licenses/move" {
 			delete(s.inUse, in["from"])
@@ -85,6 +90,13 @@ func (s *pretendedStore) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		s.issue(w, in["domain"])
 	}
+}
+
+// asked is how often the store was asked.
+func (s *pretendedStore) asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
 }
 
 func (s *pretendedStore) counted() []string {

@@ -39,6 +39,13 @@ func (s storeCall) move(ctx context.Context, from, domain string) (countersign.L
 	return l, s.explain(err)
 }
 
+func (s storeCall) revoke(ctx context.Context, domain string) error {
+	ctx, stop := context.WithTimeout(ctx, storeWait)
+	defer stop()
+	_, err := s.client.RevokeLicense(ctx, s.code, domain)
+	return s.explain(err)
+}
+
 func (s storeCall) check(ctx context.Context, l License) (answer string, err error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()

@@ -108,3 +108,20 @@ func (d *DB) NoteAnswer(ctx context.Context, id int64, answer string, at sqldb.T
 	_, err := d.Exec(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE id = $3`, answer, at, id)
 	return err
 }
+
+// NoteRevoked keeps that the licenses of a code for a domain were revoked.
+func (d *DB) NoteRevoked(ctx context.Context, code int64, domain, answer string, at sqldb.Time) error {
+	_, err := d.Exec(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE code_id = $3 AND domain = $4 AND moved_at IS NULL`, answer, at, code, domain)
+	return err
+}
+
+// DeleteLicense deletes one.
+func (d *DB) DeleteLicense(ctx context.Context, id int64) error {
+	_, err := d.Exec(ctx, `DELETE FROM licenses WHERE id = $1`, id)
+	return err
+}
+
+// DeleteLicensesOf deletes those of a code and returns their domains.
+func (d *DB) DeleteLicensesOf(ctx context.Context, code int64) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `DELETE FROM licenses WHERE code_id = $1 RETURNING domain`, code)
+}

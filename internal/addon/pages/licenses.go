@@ -23,8 +23,8 @@ type licenseForm struct {
 	// kept is the id of the kept purchase code that is chosen, 0 for another one.
 	kept int64
 	errs frame.Errors
-	// used are the domains in use that could be moved to the domain.
-	used []string
+	// used are the licenses in use that could be moved to the domain.
+	used []countersign.LicenseInUse
 }
 
 // licensePage is all that the page shows.
@@ -131,13 +131,13 @@ func licenseErrors(err error, now time.Time) (frame.Errors, bool) {
 	return errs, ok
 }
 
-// movable are the domains that stand in the way of another one.
-func movable(err error) []string {
+// movable are the licenses that stand in the way of another one.
+func movable(err error) []countersign.LicenseInUse {
 	if !hasCode(err, countersign.CodeLimitReached) {
 		return nil
 	}
 	in, _ := refusal(err).Data.(countersign.LicenseDomains)
-	return in.Domains
+	return in.Licenses
 }
 
 // oneLicense finds the license that the address names.

@@ -115,7 +115,7 @@ func TestTheStoreIsAskedWhetherAFileIsGood(t *testing.T) {
 		b.get(licensePath+"/1").says("The store says: the license is good", "The store said")
 		store.answer = countersign.CheckRevoked
 		b.post(licensePath + "/1/check").leadsTo(licensePath + "/1")
-		b.get(licensePath+"/1").says("revoked, or moved to another domain", "Not good any more", "Do not build apps with this file any more")
+		b.get(licensePath+"/1").says("revoked, or moved to another domain", "Revoked", "Do not build apps with this file any more")
 		b.get("/api-addons/admin").says("To do: The license file is made")
 		store.Close()
 		b.post(licensePath+"/1/check").status(http.StatusServiceUnavailable).says("The store could not be asked", "can't be reached")

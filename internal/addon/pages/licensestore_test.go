@@ -49,7 +49,7 @@ func (s *licenseStore) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Error-Code", code)
 		w.Header().Set("Retry-After", "7200")
 		w.WriteHeader(status)
-		fmt.Fprintf(w, `{"status":"error","msg":"The store refuses: %s","data":{"domains":[%q]}}`, code, s.domain)
+		fmt.Fprintf(w, `{"status":"error","msg":"The store refuses: %s","data":{"domains":[%[2]q],"licenses":[{"domain":%[2]q,"issued_at":"2026-05-03T09:00:00Z"}]}}`, code, s.domain)
 	}
 	free := license.IsFree(in["domain"])
 	switch {
@@ -64,6 +64,11 @@ func (s *licenseStore) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusConflict, s.refuse)
 	case r.URL.Path == "/api/licenses" && !free && s.domain != "" && s.domain != in["domain"]:
 		refuse(http.StatusConflict, countersign.CodeLimitReached)
+	case r.URL.Path == "/api/licenses/revoke":
+		if !free {
+			s.domain = ""
+		}
+		fmt.Fprintf(w, `{"status":"success","data":{"license_id":"of-%[1]s","domain":%[1]q,"revoked_at":"2026-11-01T00:00:00Z"}}`, in["domain"])
 	default:
 		if !free {
 			s.domain = in["domain"]

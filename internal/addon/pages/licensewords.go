@@ -42,21 +42,16 @@ func (l licensePage) misfits() (domains []string) {
 	return domains
 }
 
-// since says from when a domain is in use, as far as is known here.
-func (l licensePage) since(domain string) string {
-	for _, f := range l.known.Files {
-		if f.Code.ID == l.form.kept && f.Domain == strings.TrimPrefix(domain, "*.") {
-			return ", since " + day(f.IssuedAt)
-		}
-	}
-	return ""
-}
-
 func (l licensePage) rows() (rows []frame.Row) {
 	for _, f := range l.known.Files {
 		acts := []templ.Component{frame.LinkButton{Link: frame.Link{Label: "Download", Path: licensePath(f) + "/file", Icon: "download"}, Context: "the file for " + f.Domain}}
 		if f.Good() && !f.Free() {
 			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Move", Path: movePath(f.Code.ID, f.Domain, "")}, Context: "the license of " + f.Domain})
+		}
+		if f.Good() {
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Revoke", Path: licensePath(f) + "/revoke"}, Context: "the license of " + f.Domain})
+		} else {
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Forget", Path: licensePath(f) + "/forget"}, Context: "the file for " + f.Domain})
 		}
 		rows = append(rows, frame.Row{
 			frame.Link{Label: f.Domain, Path: licensePath(f)}, licenseBadge(f), frame.Stack(frame.Words(f.ItemName), frame.Muted("Code "+f.Code.Hint)),
@@ -71,6 +66,8 @@ func licenseBadge(l addon.License) frame.Badge {
 	switch {
 	case !l.MovedAt.IsZero():
 		return frame.Badge{Text: "Moved away"}
+	case l.Answer == countersign.CheckRevoked:
+		return frame.Badge{Text: "Revoked", Kind: frame.Danger}
 	case !l.Good():
 		return frame.Badge{Text: "Not good any more", Kind: frame.Danger}
 	case l.Free():

@@ -60,6 +60,12 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/license/{id}/file", p.admin(p.downloadLicense))
 	mux.Handle("GET /api-addons/admin/license/{id}/check", p.admin(p.showLicense))
 	mux.Handle("POST /api-addons/admin/license/{id}/check", p.admin(p.checkLicense))
+	mux.Handle("GET /api-addons/admin/license/{id}/revoke", p.admin(p.showRevoke))
+	mux.Handle("POST /api-addons/admin/license/{id}/revoke", p.admin(p.revokeLicense))
+	mux.Handle("GET /api-addons/admin/license/{id}/forget", p.admin(p.showForget))
+	mux.Handle("POST /api-addons/admin/license/{id}/forget", p.admin(p.forgetLicense))
+	mux.Handle("GET /api-addons/admin/license/codes/{id}/forget", p.admin(p.showForgetCode))
+	mux.Handle("POST /api-addons/admin/license/codes/{id}/forget", p.admin(p.forgetCode))
 
 	mux.Handle("GET /api-addons/admin/history", p.admin(p.showHistory))
 	mux.Handle("GET /api-addons/admin/history/{version}", p.admin(p.showVersion))

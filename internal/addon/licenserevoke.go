@@ -1,0 +1,72 @@
+package addon
+
+import (
+	"context"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// RevokeLicense gives a license up at the store, which frees its domain and puts the
+// license on the list of revoked ones. The file stays in the list here, as one that
+// is not good any more. Beside the errors of [Addon.MakeLicenses] there are those of
+// kind Conflict with the codes moves_used, move_too_soon, domain_not_activated and
+// purchase_code_not_kept.
+func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64) (License, error) {
+	l, _, err := a.License(ctx, actor, id)
+	if err != nil {
+		return License{}, err
+	}
+	code, store, err := a.keptCode(ctx, l.Code.ID)
+	if err != nil {
+		return License{}, err
+	}
+	if err := newStoreCall(store, code).revoke(ctx, l.Domain); err != nil {
+		return License{}, err
+	}
+	l.Answer, l.CheckedAt = countersign.CheckRevoked, a.now()
+	return l, a.db.Tx(ctx, func(tx *addondb.DB) error {
+		if err := tx.NoteRevoked(ctx, l.Code.ID, l.Domain, l.Answer, a.timestamp()); err != nil {
+			return err
+		}
+		return a.audit(ctx, tx, actor, people.Event{Action: "license.revoke", Subject: l.Domain, Detail: l.LicenseID})
+	})
+}
+
+// ForgetLicense takes a license file off the list. The store is told nothing, so the
+// license stays as it is there.
+func (a *Addon) ForgetLicense(ctx context.Context, actor people.Actor, id int64) error {
+	l, _, err := a.License(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	return a.db.Tx(ctx, func(tx *addondb.DB) error {
+		if err := tx.DeleteLicense(ctx, id); err != nil {
+			return err
+		}
+		return a.audit(ctx, tx, actor, people.Event{Action: "license.forget", Subject: l.Domain, Detail: l.LicenseID})
+	})
+}
+
+// ForgetCode deletes a kept purchase code and takes its license files off the list.
+// The store is told nothing. Its error is of kind NotFound.
+func (a *Addon) ForgetCode(ctx context.Context, actor people.Actor, id int64) error {
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return err
+	}
+	return a.db.Tx(ctx, func(tx *addondb.DB) error {
+		if _, err := tx.PurchaseCode(ctx, id); err != nil {
+			return notFound(err, noCode)
+		}
+		domains, err := tx.DeleteLicensesOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteUnusedCode(ctx, id); err != nil {
+			return err
+		}
+		return a.audit(ctx, tx, actor, people.Event{Action: "license.forget_code", Subject: strings.Join(domains, ", ")})
+	})
+}

@@ -1,0 +1,106 @@
+package addon
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign"
+)
+
+func TestALicenseIsRevoked(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		o := s.order()
+		o.Tests = []string{"localhost"}
+		l := f.mustMake(t, o)[0]
+		gone, err := f.RevokeLicense(t.Context(), user, l.ID)
+		if err != nil || gone.Good() || gone.Answer != countersign.CheckRevoked || !gone.CheckedAt.Equal(noon) || s.inUse["site.example"] != "" {
+			t.Fatalf("%+v, %v", gone, err)
+		}
+		known := f.mustKnow(t).Files
+		if len(known) != 2 || !known[0].Good() || known[1].Good() || known[1].Answer != countersign.CheckRevoked {
+			t.Errorf("known %+v", known)
+		}
+		if got := f.audits(t); !strings.Contains(got[len(got)-1], "license.revoke site.example") {
+			t.Errorf("audit %s", got[len(got)-1])
+		}
+		f.mustMake(t, LicenseOrder{Store: s.URL, Kept: l.Code.ID, Domain: "new.example"}) // the domain is free again
+	})
+}
+
+func TestALicenseThatTheStoreDoesNotRevokeStaysAsItIs(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		l := f.mustMake(t, s.order())[0]
+		for _, code := range []string{countersign.CodeMovesUsed, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated} {
+			s.refuse = code
+			_, err := f.RevokeLicense(t.Context(), user, l.ID)
+			if codeOf(err) != code || strings.Contains(err.Error(), goodCode) {
+				t.Errorf("%s: %v", code, err)
+			}
+		}
+		s.status = http.StatusServiceUnavailable
+		if _, err := f.RevokeLicense(t.Context(), user, l.ID); codeOf(err) != "store_unreachable" {
+			t.Errorf("with the store down: %v", err)
+		}
+		if known := f.mustKnow(t).Files[0]; !known.Good() || !known.CheckedAt.IsZero() {
+			t.Errorf("%+v", known)
+		}
+		if _, err := f.RevokeLicense(t.Context(), user, 99); codeOf(err) != "license_not_found" {
+			t.Errorf("a file that is not there: %v", err)
+		}
+	})
+}
+
+func TestAFileIsForgotten(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		l := f.mustMake(t, s.order())[0]
+		asked := s.asked()
+		if err := f.ForgetLicense(t.Context(), user, l.ID); err != nil {
+			t.Fatal(err)
+		}
+		if known := f.mustKnow(t); len(known.Files) != 0 || len(known.Codes) != 1 {
+			t.Errorf("%+v", known)
+		}
+		if s.asked() != asked {
+			t.Error("the store was asked")
+		}
+		if got := f.audits(t); !strings.Contains(got[len(got)-1], "license.forget site.example") {
+			t.Errorf("audit %s", got[len(got)-1])
+		}
+		if err := f.ForgetLicense(t.Context(), user, l.ID); codeOf(err) != "license_not_found" {
+			t.Errorf("a second time: %v", err)
+		}
+	})
+}
+
+func TestAPurchaseCodeIsForgottenWithItsFiles(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		o := s.order()
+		o.Tests = []string{"localhost"}
+		l := f.mustMake(t, o)[0]
+		asked := s.asked()
+		if err := f.ForgetCode(t.Context(), user, l.Code.ID); err != nil {
+			t.Fatal(err)
+		}
+		if known := f.mustKnow(t); len(known.Files) != 0 || len(known.Codes) != 0 || known.Store != s.URL {
+			t.Errorf("%+v", known)
+		}
+		if s.asked() != asked {
+			t.Error("the store was asked")
+		}
+		log := f.audits(t)
+		if last := log[len(log)-1]; !strings.Contains(last, "license.forget_code") || !strings.Contains(last, "localhost") || strings.Contains(last, "7c0f") {
+			t.Errorf("audit %s", last)
+		}
+		for _, forget := range []error{f.ForgetCode(t.Context(), user, l.Code.ID), f.ForgetCode(t.Context(), user, 99)} {
+			if codeOf(forget) != "purchase_code_not_kept" {
+				t.Error(forget)
+			}
+		}
+		f.mustMake(t, s.order()) // it can be pasted again
+	})
+}
