@@ -6,6 +6,18 @@ const admin = '/api-addons/admin/license', as = 'stranger';
 const order = (domain) => (site) => ({ code: site.store.code, domain, store: site.store.url });
 const wish = (domain) => (site) => ({ code: site.code, domain });
 
+/** The question whether a license is to end; and what follows on a yes, where a status says. */
+const revoking = (name, domain, status) => ({
+  route: 'POST /license/revoke', name, as, status: status ?? 200,
+  async open(page, site, { press, fill }) {
+    await page.goto(`${site.url}/license`);
+    await fill(page, wish(domain)(site));
+    await press(page, 'Make the file');
+    const answer = await press(page, page.getByRole('button', { name: /^Revoke/ }));
+    return status ? press(page, 'Revoke the license') : answer;
+  },
+});
+
 export const licenses = [
   {
     name: "the owner's license files", site: 'licensed', cases: [
@@ -20,8 +32,16 @@ export const licenses = [
       get(`GET ${admin}/move`, { name: 'license-move' }),
       post(`POST ${admin}/move`, { name: 'license-move-refused', values: { domain: 'x y' }, button: 'Move the license', status: 422 }),
       post(`POST ${admin}/move`, { name: 'license-moved', values: { domain: 'new.example' }, button: 'Move the license' }),
+      get(`GET ${admin}/{id}/revoke`, { name: 'license-revoke', path: `${admin}/3/revoke` }),
+      post(`POST ${admin}/{id}/revoke`, { name: 'license-revoke-refused', at: `${admin}/3/revoke`, button: 'Revoke the license', status: 409 }),
+      get(`GET ${admin}/{id}/revoke`, { name: 'license-revoke-free', path: `${admin}/2/revoke` }),
+      post(`POST ${admin}/{id}/revoke`, { name: 'license-revoked', at: `${admin}/2/revoke`, button: 'Revoke the license' }),
       get(`GET ${admin}/{id}`, { name: 'license-ended', path: `${admin}/1` }),
       get(`GET ${admin}/{id}`, { name: 'license-none', path: `${admin}/99`, status: 404 }),
+      get(`GET ${admin}/{id}/forget`, { name: 'license-forget', path: `${admin}/1/forget` }),
+      post(`POST ${admin}/{id}/forget`, { name: 'license-forgotten', at: `${admin}/1/forget`, button: 'Forget the file' }),
+      get(`GET ${admin}/codes/{id}/forget`, { name: 'license-code-forget', path: `${admin}/codes/1/forget` }),
+      post(`POST ${admin}/codes/{id}/forget`, { name: 'license-code-forgotten', at: `${admin}/codes/1/forget`, button: 'Forget the code' }),
     ],
   },
   {
@@ -40,6 +60,10 @@ export const licenses = [
           return press(page, page.getByRole('button', { name: /^Move here/ }));
         },
       },
+      get('GET /license/revoke', { name: 'store-license-revoke-again', as, leads: true }),
+      revoking('store-license-revoke', 'localhost'),
+      revoking('store-license-revoked', 'localhost', 200),
+      revoking('store-license-revoke-refused', 'new.example', 409),
     ],
   },
 ];

@@ -106,7 +106,7 @@ func (c Confirm) form() Form {
 	if c.Safe {
 		kind = Primary
 	}
-	return Form{Path: c.Path, Errors: c.Errors, Submit: Button{Label: c.Label, Kind: kind}, Cancel: Link{Label: "Cancel", Path: c.Cancel}}
+	return Form{Path: c.Path, Errors: c.Errors, Failed: "Nothing was changed.", Submit: Button{Label: c.Label, Kind: kind}, Cancel: Link{Label: "Cancel", Path: c.Cancel}}
 }
 
 var _ = templruntime.GeneratedTemplate

@@ -80,7 +80,9 @@ type keptCode struct {
 	domains []string
 }
 
-func (c keptCode) path() string { return pathLicense + "/codes/" + strconv.FormatInt(c.ID, 10) + "/forget" }
+func (c keptCode) path() string {
+	return pathLicense + "/codes/" + strconv.FormatInt(c.ID, 10) + "/forget"
+}
 
 // keptCodes are all, the newest first.
 func keptCodes(known addon.Licenses) (all []keptCode) {

@@ -36,7 +36,7 @@ func TestALicenseIsRevokedAfterAQuestion(t *testing.T) {
 		b.get("/api-addons/admin/audit").says("Revoked a license", "shop.example")
 		b.fill(licensePath, licensePath, "domain", "new.example").leadsTo(licensePath + "/3")
 		store.Close()
-		b.post(licensePath+"/3/revoke").status(http.StatusServiceUnavailable).says("can't be reached")
+		b.post(licensePath + "/3/revoke").status(http.StatusServiceUnavailable).says("can't be reached")
 		b.get(licensePath + "/9/revoke").status(http.StatusNotFound)
 		b.post(licensePath + "/9/revoke").status(http.StatusNotFound)
 	})
@@ -85,7 +85,7 @@ func TestAPurchaseCodeWithoutFilesIsForgottenToo(t *testing.T) {
 			t.Fatal("the store is down")
 		}
 		b.get(licensePath).says("Kept purchase codes", "none")
-		b.get(licensePath+"/codes/1/forget").says("is deleted here. The store").silentAbout("taken off")
+		b.get(licensePath + "/codes/1/forget").says("is deleted here. The store").silentAbout("taken off")
 		b.fill(licensePath+"/codes/1/forget", licensePath+"/codes/1/forget").leadsTo(licensePath)
 	})
 }

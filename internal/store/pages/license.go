@@ -75,7 +75,7 @@ func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return p.refuse(w, r, o, p.guard.Failed(w, err))
 	}
-	return p.showFiles(w, r, files)
+	return p.showFiles(w, r, o.code, files)
 }
 
 // moveLicense gives one domain up for the one that was asked for.
@@ -98,15 +98,15 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return p.refuse(w, r, o, p.guard.Failed(w, err))
 	}
-	return p.showFiles(w, r, files)
+	return p.showFiles(w, r, o.code, files)
 }
 
-func (p *Pages) showFiles(w http.ResponseWriter, r *frame.Request, files []store.SignedLicense) error {
+func (p *Pages) showFiles(w http.ResponseWriter, r *frame.Request, code string, files []store.SignedLicense) error {
 	title := "Your license file"
 	if len(files) > 1 {
 		title = "Your license files"
 	}
-	return p.frame.Show(w, r, frame.Page{Title: title, Bare: true, Wide: true, Body: filesView(files, p.frame.Now())})
+	return p.frame.Show(w, r, frame.Page{Title: title, Bare: true, Wide: true, Body: filesView(code, files, p.frame.Now())})
 }
 
 // refuse shows the form again because of err; nil is an answer that was missing.

@@ -122,16 +122,7 @@ func TestAUsedCodeOffersToMove(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		p := s.post(t, "/license", "code", "license-to-move", "domain", "new.example", "tests", "localhost").is(http.StatusConflict)
 		p.says("already used for another domain", "old.example", "since 1 April 2026", "Move here", "new.example", "3 moves in a year, 24 hours apart")
-		form := p.having("action", "/license/move")
-		if len(form) != 1 {
-			t.Fatalf("%d forms", len(form))
-		}
-		var sent []string
-		for n := range form[0].Descendants() {
-			if n.Data == "input" {
-				sent = append(sent, attr(n, "name"), attr(n, "value"))
-			}
-		}
+		sent := p.sentBy("/license/move")
 		moved := s.post(t, "/license/move", sent...).is(http.StatusOK).says("Your license files")
 		s.opens(t, moved.files()["license-new.example.jwt"], "new.example")
 		s.opens(t, moved.files()["license-localhost.jwt"], "localhost")
@@ -183,6 +174,7 @@ func TestBothFacesShareTheirLimits(t *testing.T) {
 	}
 	s.post(t, "/license", "code", "License-Used", "domain", "shop.example").is(http.StatusTooManyRequests).says("Try again in 60 minutes")
 	s.post(t, "/license/move", "code", "License-Used", "domain", "shop.example").is(http.StatusTooManyRequests)
+	s.post(t, "/license/revoke", "code", "License-Used", "domain", "shop.example", "sure", "1").is(http.StatusTooManyRequests)
 }
 
 func TestAnotherSiteCanSendNoForm(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 func TestWrongMethodsAreRefused(t *testing.T) {
 	s := openShop(t, dbtest.New(t, dbtest.SQLite), 0, "")
-	for _, path := range []string{"/license", "/license/", "/license/move"} {
+	for _, path := range []string{"/license", "/license/", "/license/move", "/license/revoke"} {
 		for _, method := range []string{http.MethodDelete, http.MethodPut, "BREW"} {
 			r := httptest.NewRequest(method, path, nil)
 			p := s.send(t, r).is(http.StatusMethodNotAllowed).says("Not possible here", "takes no "+method+" requests")

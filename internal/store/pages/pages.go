@@ -58,10 +58,13 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /license", p.frame.Public(p.issueLicense))
 	mux.Handle("GET /license/move", p.frame.Public(p.toLicense))
 	mux.Handle("POST /license/move", p.frame.Public(p.moveLicense))
+	mux.Handle("GET /license/revoke", p.frame.Public(p.toLicense))
+	mux.Handle("POST /license/revoke", p.frame.Public(p.revokeLicense))
 
 	nowhere := p.frame.Public(p.frame.NotFound)
 	mux.Handle("/license", p.frame.Methods(mux, nowhere))
 	mux.Handle("/license/move", p.frame.Methods(mux, nowhere))
+	mux.Handle("/license/revoke", p.frame.Methods(mux, nowhere))
 }
 
 // address is the store's own address, which its licenses name.
