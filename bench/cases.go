@@ -75,7 +75,8 @@ func badKey(r *rand.Rand) request {
 }
 
 // issue is a write: a license for a purchase. One for the same purchase and
-// domain once more would be none.
+// domain once more is none, so a small store that is measured again and again sees
+// fewer and fewer writes.
 func issue(r *rand.Rand, purchases int) request {
 	code := sample.BigCode(r.IntN(purchases))
 	form := "purchase_code=" + code + "&domain=d" + code[:8] + ".example"

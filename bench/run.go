@@ -86,9 +86,6 @@ func (all *session) summarize() error {
 	for _, g := range summary.Growth {
 		printGrowth(all.stdout, g)
 	}
-	for _, s := range summary.Stale {
-		printStale(all.stdout, s)
-	}
 	return writeJSON(all.settings, "full.json", summary)
 }
 
