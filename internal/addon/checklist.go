@@ -37,7 +37,7 @@ func (a *Addon) Checklist(ctx context.Context, actor people.Actor) ([]Task, erro
 	}
 	list := []Task{
 		task("update", "The update ran", state == StateReady, "Run the update: it sets everything up and makes the first API key and secret."),
-		task("credentials", "API key and secret are active", false, "After the update they are under API credentials; both must be active."),
+		task("credentials", "API key and secret are active", false, "Both must be active; they are under API access once the update has run."),
 		task("settings", "App settings are published", false, "Fill in the app settings and publish them."),
 		task("iap", "In-app purchases are set up", false, "Fill in the in-app purchase settings and publish them, or say that you do not sell in the app."),
 		task("license", "The license file is made", false, "Make it with your purchase code; the app opens it when it starts, so it goes into the app's project before it is built."),

@@ -61,7 +61,7 @@ func (d dashboard) licensed() frame.Figure {
 	}
 	for _, l := range d.license.known.Files {
 		if l.Good() && l.Opens(d.license.host) {
-			f.Value, f.Note = "In use", "For "+l.Domain+". "+answered(l)
+			f.Value, f.Note = licenseBadge(l).Text, "For "+l.Domain+". "+answered(l)
 			return f
 		}
 	}

@@ -27,7 +27,7 @@ func TestDashboardSaysHowTheLicenseFileStands(t *testing.T) {
 	b.get(dashboardPath).says("License file Not made An app does not start without one.")
 	store := newLicenseStore(t)
 	s.mustLicense(t, store, "old.example", "127.0.0.1")
-	b.get(dashboardPath).says("License file In use For 127.0.0.1. Made on 1 November 2026.")
+	b.get(dashboardPath).says("License file For tests For 127.0.0.1. Made on 1 November 2026.")
 	store.answer = countersign.CheckRefunded
 	b.post(licensePath + "/2/check").leadsTo(licensePath + "/2")
 	b.get(dashboardPath).says("License file Another domain For old.example; this addon is reached at 127.0.0.1.")
