@@ -34,14 +34,14 @@ func (all *session) run(ctx context.Context) error {
 	var failures []error
 	for _, one := range all.settings.runs() {
 		err := all.measure(ctx, one)
+		if ctx.Err() != nil {
+			return errors.Join(append(failures, errors.New("stopped"))...)
+		}
 		if errors.Is(err, errNotInstalled) && all.settings.full {
 			break // and the script has said so: what follows is on PostgreSQL, too
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s, %d purchases: %w", one.engine(), one.purchases, err))
-		}
-		if ctx.Err() != nil {
-			break
 		}
 	}
 	if all.settings.full {
