@@ -165,12 +165,14 @@ func (a *answers) begin() uint64 {
 	return a.generation
 }
 
-// keptPurchase is a good purchase as it is printed. Its item is kept by itself,
-// once for all of its purchases. There may be hundreds of thousands of them, so
-// each is two pieces of memory for the collector to follow, and no more.
+// keptPurchase is a purchase as it is printed. Its item is kept by itself, once
+// for all of its purchases. There may be hundreds of thousands of them, so each is
+// two pieces of memory for the collector to follow, and no more: the entry and
+// what is printed.
 type keptPurchase struct {
 	countersign.PrintedPurchase
-	item int64
+	item  int64
+	state State
 }
 
 func (k keptPurchase) size() int { return len(k.Before) + len(k.After) }

@@ -64,17 +64,15 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 type sale struct {
 	keptPurchase
 	itemBody string
-	state    State
 }
 
-// sale finds a purchase of a workspace, in memory or in the database. Only good
-// ones are kept in memory: they are what is asked for again and again.
+// sale finds a purchase of a workspace, in memory or in the database.
 func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale, error) {
 	key := purchaseKey{workspace, folded}
 	kept, found, generation := s.answers.findPurchase(key)
 	if found {
 		item, err := s.item(ctx, workspace, kept.item)
-		return sale{kept, item.body, StateActive}, err
+		return sale{kept, item.body}, err
 	}
 	p, err := s.db.Purchase(ctx, workspace, s.box.Load().CodeDigest(folded))
 	if err != nil {
@@ -87,11 +85,9 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 	if err != nil {
 		return sale{}, err
 	}
-	kept = keptPurchase{printed(&p, item.support).Print(), p.ItemID}
-	if p.State == StateActive {
-		s.answers.keepPurchase(key, kept, generation)
-	}
-	return sale{kept, item.body, p.State}, nil
+	kept = keptPurchase{printed(&p, item.support).Print(), p.ItemID, p.State}
+	s.answers.keepPurchase(key, kept, generation)
+	return sale{kept, item.body}, nil
 }
 
 var errNoPurchase = notValid("purchase_not_found")

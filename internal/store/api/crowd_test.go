@@ -20,7 +20,7 @@ import (
 // request is sent; turns is how many requests each of them makes.
 const (
 	crowd = 2000
-	turns = 4
+	turns = 2
 )
 
 // asked is a request of the crowd and the answer it must get.
