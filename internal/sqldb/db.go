@@ -32,8 +32,8 @@ type Options struct {
 	URL string
 	// Path of the SQLite file. It is made when it is missing.
 	Path string
-	// Look is for reading alone: a missing SQLite file is not made, but looks like
-	// an empty database.
+	// Look does not make a missing SQLite file, which looks like an empty database
+	// then. One that is there is opened as always.
 	Look bool
 	// Schemas in the order in which they are migrated, after sqldb's own.
 	Schemas []Schema
@@ -143,5 +143,5 @@ func (db *DB) openSession() (*sql.DB, error) {
 	if db.engine == Postgres {
 		return openPool(db.options.URL)
 	}
-	return openKeeping(sessionDSN(db.options.Path)), nil
+	return openKeeping(sessionDSN(db.options.Path))
 }

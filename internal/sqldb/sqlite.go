@@ -17,30 +17,40 @@ import (
 const oldestSafeSQLite = 3_051_003
 
 func openSQLite(ctx context.Context, s *shared) (*DB, error) {
-	if _, err := os.Stat(s.options.Path); s.options.Look && errors.Is(err, fs.ErrNotExist) {
-		return openNothing(s), nil
+	if s.options.Look {
+		if _, err := os.Stat(s.options.Path); errors.Is(err, fs.ErrNotExist) {
+			return openNothing(s)
+		}
 	}
 	if err := makeFile(s.options.Path); err != nil {
 		return nil, err
 	}
-	write := openKeeping(writerDSN(s.options.Path))
+	write, err := openKeeping(writerDSN(s.options.Path))
+	if err != nil {
+		return nil, err
+	}
 	write.SetMaxOpenConns(1)
 	db := &DB{shared: s, write: write}
 	if err := db.checkSQLite(ctx); err != nil {
 		return nil, errors.Join(db.wrap(err), write.Close())
 	}
 	readers := max(4, 2*runtime.NumCPU())
-	db.read = openKeeping(readerDSN(s.options.Path))
+	if db.read, err = openKeeping(readerDSN(s.options.Path)); err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
 	db.read.SetMaxOpenConns(readers)
 	db.read.SetMaxIdleConns(readers)
 	return db, nil
 }
 
 // openNothing opens an empty database in memory. It lives in one connection.
-func openNothing(s *shared) *DB {
-	memory := openKeeping(":memory:")
+func openNothing(s *shared) (*DB, error) {
+	memory, err := openKeeping(":memory:")
+	if err != nil {
+		return nil, err
+	}
 	memory.SetMaxOpenConns(1)
-	return &DB{shared: s, read: memory, write: memory}
+	return &DB{shared: s, read: memory, write: memory}, nil
 }
 
 // makeFile creates an empty database file that only its owner may read.

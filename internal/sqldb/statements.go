@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 
 	"modernc.org/sqlite"
 )
@@ -15,15 +16,20 @@ const maxStatements = 200
 
 // openKeeping opens a pool on SQLite whose connections keep the statements that
 // they have prepared: to read the text of one costs more than to run most of them.
-func openKeeping(dsn string) *sql.DB { return sql.OpenDB(keeper(dsn)) }
+func openKeeping(dsn string) (*sql.DB, error) {
+	connector, err := sqlite.NewConnector(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: open: %w", err)
+	}
+	return sql.OpenDB(keeper{connector}), nil
+}
 
-// keeper makes the connections of a pool; it is their DSN.
-type keeper string
+// keeper makes the connections of a pool.
+type keeper struct{ driver.Connector }
 
-func (k keeper) Driver() driver.Driver { return &sqlite.Driver{} }
-
-func (k keeper) Connect(context.Context) (driver.Conn, error) {
-	conn, err := k.Driver().Open(string(k))
+// Connect is that of [driver.Connector].
+func (k keeper) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := k.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,24 +66,22 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// statement gives the kept statement of a text, nil when there can be none now.
-func (c *keepingConn) statement(ctx context.Context, query string) (*keptStmt, error) {
-	if s := c.kept[query]; s != nil {
-		if s.open {
-			return nil, nil
-		}
-		return s, nil
+// statement gives the statement of a text that is kept from now on; ok is false
+// when there can be none now.
+func (c *keepingConn) statement(ctx context.Context, query string) (s *keptStmt, ok bool, err error) {
+	if s = c.kept[query]; s != nil {
+		return s, !s.open, nil
 	}
 	if len(c.kept) == maxStatements {
-		return nil, nil
+		return nil, false, nil
 	}
 	stmt, err := c.PrepareContext(ctx, query)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	s := &keptStmt{stmt: stmt.(sqliteStmt)}
+	s = &keptStmt{stmt: stmt.(sqliteStmt)}
 	c.kept[query] = s
-	return s, nil
+	return s, true, nil
 }
 
 // ExecContext is that of [driver.ExecerContext].
@@ -85,11 +89,11 @@ func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driv
 	if len(args) == 0 { // a PRAGMA, a script, or what is done once
 		return c.sqliteConn.ExecContext(ctx, query, args)
 	}
-	s, err := c.statement(ctx, query)
+	s, ok, err := c.statement(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	if s == nil {
+	if !ok {
 		return c.sqliteConn.ExecContext(ctx, query, args)
 	}
 	return s.stmt.ExecContext(ctx, args)
@@ -100,11 +104,11 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 	if len(args) == 0 {
 		return c.sqliteConn.QueryContext(ctx, query, args)
 	}
-	s, err := c.statement(ctx, query)
+	s, ok, err := c.statement(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	if s == nil {
+	if !ok {
 		return c.sqliteConn.QueryContext(ctx, query, args)
 	}
 	rows, err := s.stmt.QueryContext(ctx, args)

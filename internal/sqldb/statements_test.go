@@ -1,8 +1,11 @@
 package sqldb
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
 )
@@ -58,5 +61,38 @@ func TestMoreStatementsThanAreKept(t *testing.T) {
 				t.Fatalf("%d + 1 is %d", i, n)
 			}
 		}
+	}
+}
+
+func TestAStatementThatWasBrokenOffRunsAgain(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	const counting = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) SELECT count(*) FROM n`
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if n, err := One(short, db.Queries(), Value[int64], counting, int64(1)<<60); err == nil {
+		t.Fatalf("it counted to %d", n)
+	}
+	if n := count(t, db.Queries(), counting, 10); n != 10 {
+		t.Errorf("counted to %d, want 10", n)
+	}
+
+	const adding = `INSERT INTO notes (id, text) VALUES ($1, 'a'), ($2, 'b') RETURNING id`
+	enough := errors.New("enough")
+	err := db.Tx(t.Context(), func(q Queries) error {
+		one := func(Row) error { return enough }
+		if err := Each(t.Context(), q, one, adding, 1, 2); !errors.Is(err, enough) {
+			return fmt.Errorf("the first row: %w", err)
+		}
+		ids, err := List(t.Context(), q, Value[int64], adding, 3, 4)
+		if len(ids) != 2 {
+			t.Errorf("added %v", ids)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, db.Queries(), `SELECT count(*) FROM notes WHERE id > $1`, 0); n != 4 {
+		t.Errorf("%d notes, want 4", n)
 	}
 }

@@ -54,22 +54,23 @@ func itemKey(workspace, item int64) answerKey {
 type answer interface{ size() int }
 
 // entryBytes is about what the caches themselves spend on an entry.
-const entryBytes = 200
+const entryBytes = 170
 
 // itemRoom is the least memory for items, in bytes: every purchase prints one of
 // them, so they are kept also when other answers are not.
 const itemRoom = 8 << 20
 
-// newAnswers keeps up to a number of bytes: three quarters of them are for
-// purchases.
+// newAnswers keeps up to a number of bytes: five eighths of them are for purchases,
+// which by default is room for 100,000.
 func newAnswers(bytes int64) *answers {
+	forOthers := bytes * 3 / 8
 	a := &answers{others: otter.Must(&otter.Options[answerKey, answer]{
-		MaximumWeight: uint64(max(bytes/4, itemRoom)),
+		MaximumWeight: uint64(max(forOthers, itemRoom)),
 		Weigher:       func(_ answerKey, v answer) uint32 { return uint32(min(v.size()+entryBytes, 1<<31)) },
 	})}
 	if bytes > 0 {
 		a.purchases = otter.Must(&otter.Options[purchaseKey, keptPurchase]{
-			MaximumWeight: uint64(bytes / 4 * 3),
+			MaximumWeight: uint64(bytes - forOthers),
 			Weigher:       func(_ purchaseKey, p keptPurchase) uint32 { return uint32(p.size() + entryBytes) },
 		})
 	}
@@ -177,12 +178,13 @@ type keptPurchase struct {
 
 func (k keptPurchase) size() int { return len(k.Before) + len(k.After) }
 
-// part is s as a part of what is printed, if it stands there.
+// part is s as a part of what is printed, if it stands there. Otherwise it is a
+// copy: s may be a part of a whole request.
 func (k keptPurchase) part(s string) string {
 	if i := strings.Index(k.Before, s); i >= 0 {
 		return k.Before[i : i+len(s)]
 	}
-	return s
+	return strings.Clone(s)
 }
 
 // keptItem is an item as the API prints it, and whether its purchases may carry

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
@@ -77,6 +78,25 @@ func TestAnswersStayWithinTheirBytes(t *testing.T) {
 	a.purchases.CleanUp()
 	if got := a.others.WeightedSize() + a.purchases.WeightedSize(); got > limit || got < limit/2 {
 		t.Errorf("%d bytes are kept, want up to %d", got, limit)
+	}
+}
+
+func TestAnyLimitIsOne(t *testing.T) {
+	for _, limit := range []int64{1, 2, 3, 1000} {
+		newAnswers(limit).live()
+	}
+}
+
+// What is kept may not hold the request that it was asked with.
+func TestKeptCodesHoldNoRequest(t *testing.T) {
+	request := strings.Repeat("x", 1000) + "abcd-1"
+	asked := request[1000:]
+	for _, printed := range []string{`{"purchase_code":"abcd-1"`, `{"purchase_code":"ABCD-1"`} {
+		p := keptPurchase{PrintedPurchase: countersign.PrintedPurchase{Before: printed}}
+		part := p.part(asked)
+		if part != asked || unsafe.StringData(part) == unsafe.StringData(asked) {
+			t.Errorf("of %s: %q, the request's own: %t", printed, part, part == asked)
+		}
 	}
 }
 

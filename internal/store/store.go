@@ -31,7 +31,8 @@ type Options struct {
 	KeyText string
 	// Look is for looking at what is there: neither Dir nor a database is made.
 	Look bool
-	// CacheBytes bounds the memory in which answers are kept; 0 keeps none.
+	// CacheBytes bounds the memory in which answers are kept; 0 keeps none. Items
+	// have 8 MiB in any case.
 	CacheBytes int64
 	Log        *slog.Logger
 	Now        func() time.Time

@@ -29,7 +29,7 @@ func (e *Edge) logFailure(a *answer, r *http.Request, shown *countersign.Error, 
 	a.logged = true
 	level, message, facts := slog.LevelError, "request failed", append(a.facts(status), slog.Any("error", err))
 	if status == http.StatusServiceUnavailable {
-		untold, tell := e.outages.tell(shown.Code, e.now())
+		untold, tell := e.outages.tell(outageOf(shown, err), e.now())
 		if !tell {
 			return
 		}
@@ -60,7 +60,17 @@ func (a *answer) facts(status int) []slog.Attr {
 // retellAfter is how long an outage goes on before it is told again.
 const retellAfter = time.Minute
 
-// outages remembers by their codes which outages were told, and when.
+// outageOf names the outage behind an answer: a full disk is another one than a database that is away, though the
+// caller is told the same.
+func outageOf(shown *countersign.Error, err error) string {
+	for ours := (*countersign.Error)(nil); errors.As(err, &ours); err = ours.Cause {
+		shown = ours
+	}
+	return shown.Code + " " + shown.Message
+}
+
+// outages remembers by their names which outages were told, and when. There are as many as there are sentences about
+// them in the program.
 type outages struct {
 	mu   sync.Mutex
 	told map[string]outage
@@ -71,19 +81,23 @@ type outage struct {
 	untold int // answers since then
 }
 
-// tell tells whether an answer is to be told, and how many were not before it.
-func (o *outages) tell(code string, now time.Time) (untold int, tell bool) {
+// tell tells whether an answer is to be told, and how many were not in the minute before it.
+func (o *outages) tell(name string, now time.Time) (untold int, tell bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	last, before := o.told[code]
-	if before && now.Sub(last.at) < retellAfter {
+	last, before := o.told[name]
+	age := now.Sub(last.at)
+	if before && age < retellAfter {
 		last.untold++
-		o.told[code] = last
+		o.told[name] = last
 		return 0, false
 	}
 	if o.told == nil {
 		o.told = map[string]outage{}
 	}
-	o.told[code] = outage{at: now}
+	o.told[name] = outage{at: now}
+	if age >= 2*retellAfter {
+		return 0, true // those were of an earlier outage
+	}
 	return last.untold, true
 }

@@ -56,11 +56,13 @@ const selectValidation = `SELECT code, item_id, license, price, currency, suppor
 func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Purchase, error) {
 	row := foundPurchases.Get().(*foundPurchase)
 	defer foundPurchases.Put(row)
-	err := d.purchase.Row(ctx, digest, workspace, row.dest...)
+	if err := d.purchase.Row(ctx, digest, workspace, row.dest...); err != nil {
+		return Purchase{}, err // the row still holds the last purchase
+	}
 	p := row.p
 	p.Digest, p.WorkspaceID = digest, workspace
 	p.SupportedUntil, p.SoldAt = countersign.At(row.until.Time), countersign.At(row.sold.Time)
-	return p, err
+	return p, nil
 }
 
 // foundPurchase is where a look-up writes. It is used again: most of what it
