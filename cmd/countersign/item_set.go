@@ -52,8 +52,8 @@ func newItemSet(a *app) *cobra.Command {
 func (f *licensingFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.regular, "regular-domains", 0, "how many domains a Regular purchase may have, beside test domains")
 	flags.IntVar(&f.extended, "extended-domains", 0, "how many domains an Extended purchase may have, beside test domains")
-	flags.IntVar(&f.moves, "moves", 0, "how many times a year a buyer may move a license")
-	flags.IntVar(&f.wait, "move-wait", 0, "`hours` that a buyer has to wait between two moves")
+	flags.IntVar(&f.moves, "moves", 0, "how many times a year a buyer may move or revoke a license")
+	flags.IntVar(&f.wait, "move-wait", 0, "`hours` that a buyer has to wait after moving or revoking a license until the next time")
 	flags.BoolVar(&f.wildcard, "wildcard", false, "let a license be for all hosts one level below its domain (*.shop.example)")
 	flags.StringArrayVar(&f.staging, "staging-host", nil, "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; takes the place of those before (repeatable; empty for none)")
 }
