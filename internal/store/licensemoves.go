@@ -219,8 +219,9 @@ func (s *Store) ReassignLicense(ctx context.Context, a people.Actor, issuer, id,
 }
 
 // RevokeLicense ends a license for good, and the buyer's own issuing with it,
-// until the operator issues another one for the purchase. A second time is a
-// conflict that says when the first one was.
+// until the operator issues another one for the purchase. One that its buyer gave
+// up can be revoked, too: else a buyer could keep the seller from ending the
+// issuing. A second time is a conflict that says when the first one was.
 func (s *Store) RevokeLicense(ctx context.Context, a people.Actor, id string) (License, error) {
 	l, err := s.ShowLicense(ctx, a, id)
 	if err != nil {
@@ -233,7 +234,7 @@ func (s *Store) RevokeLicense(ctx context.Context, a people.Actor, id string) (L
 		if l, err = tx.License(ctx, id); err != nil {
 			return err
 		}
-		if l.Ended != "" {
+		if l.Ended != "" && l.Ended != storedb.EndingGivenUp {
 			return conflict("license_ended", "Nothing changed: "+endReason(l))
 		}
 		l.Ended, l.EndedAt = storedb.EndingRevoked, s.timestamp()
