@@ -1,6 +1,6 @@
 // The codes of an authenticator app (RFC 6238).
 import { createHmac } from 'node:crypto';
-import { fill, press, valueOf } from './page.js';
+import { fill, follow, press, valueOf } from './page.js';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -21,10 +21,12 @@ export function code(secret, later = 0) {
   return String((hash.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }
 
-/** Switches two-step sign-in on; the page shows the recovery codes then. */
-export async function switchOnTOTP(page, site) {
+/** Switches two-step sign-in on for a user; the page shows the recovery codes then. */
+export async function switchOnTOTP(page, site, user) {
   await page.goto(`${site.url}/admincp/me/security`);
-  await press(page, 'Turn on two-step sign-in');
+  await follow(page, 'Turn on two-step sign-in');
+  await fill(page, { password: user.password });
+  await press(page, 'Continue');
   const secret = await valueOf(page, 'Secret');
   await fill(page, { code: code(secret) });
   await press(page, 'Turn it on');

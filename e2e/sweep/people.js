@@ -47,14 +47,16 @@ export const people = [
       get('GET /admincp/me/security', { name: 'security' }),
       get('GET /admincp/me/security/password', { name: 'security-password', leads: true }),
       post('POST /admincp/me/security/password', { name: 'security-password-refused', at: '/admincp/me/security', values: { old: wrong, new: 'short' }, button: 'Change the password', status: 422 }),
-      get('GET /admincp/me/security/totp', { name: 'security-totp', leads: true }),
-      post('POST /admincp/me/security/totp', { name: 'totp', at: '/admincp/me/security', button: 'Turn on two-step sign-in' }),
+      get('GET /admincp/me/security/totp', { name: 'totp-on' }),
+      post('POST /admincp/me/security/totp', { name: 'totp-on-refused', values: { password: wrong }, button: 'Continue', status: 422 }),
+      post('POST /admincp/me/security/totp', { name: 'totp', values: { password: ada.password }, button: 'Continue' }),
       get('GET /admincp/me/security/totp/confirm', { name: 'security-confirm', leads: true }),
       {
         route: 'POST /admincp/me/security/totp/confirm', name: 'totp-refused', as: 'ada', status: 422,
         async open(page, site, { press, fill }) {
-          await page.goto(`${site.url}/admincp/me/security`);
-          await press(page, 'Turn on two-step sign-in');
+          await page.goto(`${site.url}/admincp/me/security/totp`);
+          await fill(page, { password: ada.password });
+          await press(page, 'Continue');
           await fill(page, { code: '12345' });
           return press(page, 'Turn it on');
         },

@@ -28,7 +28,7 @@ const arrivals = {
   ada: (page, site) => signIn(page, site, ada),
   async bob(page, site) {
     await signIn(page, site, bob);
-    await switchOnTOTP(page, site);
+    await switchOnTOTP(page, site, bob);
   },
   async half(page, site) { // after bob, whose password is right and whose code is missing
     await page.goto(`${site.url}/admincp/login`);

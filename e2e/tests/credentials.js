@@ -21,7 +21,7 @@ test('a pair is created, shown again after the password, and refused once a half
   const { site, page } = await start(t);
   await page.goto(`${site.url}/admincp/apis`);
   await follow(page, 'New credentials');
-  await fill(page, { label: 'Shop server' });
+  await fill(page, { label: 'Shop server', password: ada.password });
   await press(page, 'Create credentials');
   assert.equal(await heading(page), 'Your new credentials');
   const pair = await shownPair(page);
@@ -61,6 +61,10 @@ test('new values end the old ones', async (t) => {
   await press(page, 'Show them');
   const old = await shownPair(page);
   await page.goto(`${site.url}/admincp/apis/1/rotate`);
+  await fill(page, { password: 'four quiet green birds' });
+  assert.equal((await press(page, 'Make new values')).status(), 422);
+  assert.equal((await signedCall(site, old)).status, 200, 'a wrong password changes nothing');
+  await fill(page, { password: ada.password });
   await press(page, 'Make new values');
   const pair = await shownPair(page);
   assert.equal((await signedCall(site, old)).status, 401);
@@ -75,7 +79,7 @@ test('a label is needed, and loading the page again makes no second pair', async
   await page.goto(`${site.url}/admincp/apis/new`);
   assert.equal((await press(page, 'Create credentials')).status(), 422);
   assert.match(await alert(page), /Nothing was created/);
-  await fill(page, { label: 'Shop server' });
+  await fill(page, { label: 'Shop server', password: ada.password });
   await press(page, 'Create credentials');
   await page.reload();
   assert.equal((await site.ask('api', 'list')).length, 2);

@@ -53,7 +53,7 @@ test('who wanted a page arrives there after signing in, and signs out again', as
 test('two-step sign-in asks for a code, which counts once, or for a recovery code, which counts once', async (t) => {
   const { site, page } = await start(t);
   await signIn(page, site, ada);
-  const secret = await switchOnTOTP(page, site);
+  const secret = await switchOnTOTP(page, site, ada);
   assert.equal(await heading(page), 'Your recovery codes');
   const recovery = await page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').allInnerTexts();
   assert.equal(recovery.length, 10);
@@ -85,7 +85,7 @@ test('two-step sign-in asks for a code, which counts once, or for a recovery cod
 test('two-step sign-in is turned off with the password', async (t) => {
   const { site, page } = await start(t);
   await signIn(page, site, ada);
-  await switchOnTOTP(page, site);
+  await switchOnTOTP(page, site, ada);
   await follow(page, 'I have stored them');
   await follow(page, 'Turn it off');
   await fill(page, { password: 'four quiet green birds' });

@@ -30,7 +30,7 @@ func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+security, f.Admin(f.showSecurity))
 	mux.Handle("GET "+security+"/password", f.Admin(f.to(security)))
 	mux.Handle("POST "+security+"/password", f.Admin(f.changePassword))
-	mux.Handle("GET "+security+"/totp", f.Admin(f.to(security)))
+	mux.Handle("GET "+security+"/totp", f.Admin(f.showTOTPOn))
 	mux.Handle("POST "+security+"/totp", f.Admin(f.beginTOTP))
 	mux.Handle("GET "+security+"/totp/confirm", f.Admin(f.to(security)))
 	mux.Handle("POST "+security+"/totp/confirm", f.Admin(f.confirmTOTP))

@@ -81,8 +81,29 @@ func (f *Frame) securityCrumbs() []Link {
 	return []Link{{Label: "Password and security", Path: f.security()}}
 }
 
+func (f *Frame) totpOnPage(errs Errors) Page {
+	return Page{Title: "Turn on two-step sign-in", Crumbs: f.securityCrumbs(), Body: Confirm{
+		Consequence: "The next page shows a new secret for the app on your phone. Nothing changes before you have typed a code of that app.",
+		Path:        f.security() + "/totp", Label: "Continue", Cancel: f.security(), Errors: errs, Fields: passwordAgain(errs), Safe: true,
+	}}
+}
+
+func (f *Frame) showTOTPOn(w http.ResponseWriter, r *Request) error {
+	return f.Show(w, r, f.totpOnPage(nil))
+}
+
 func (f *Frame) beginTOTP(w http.ResponseWriter, r *Request) error {
-	setup, err := f.People.BeginTOTP(r.Context(), r.Actor, f.Brand)
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	if errs := missing(in.Get, "password", "Type your password."); errs != nil {
+		return f.refuse(w, r, f.totpOnPage(errs), nil)
+	}
+	setup, err := f.People.BeginTOTP(r.Context(), r.Actor, in.Get("password"), f.Brand)
+	if errs, ok := FormErrors(aboutCode(err, passwordField)); ok {
+		return f.refuse(w, r, f.totpOnPage(errs), err)
+	}
 	if err != nil {
 		return err
 	}

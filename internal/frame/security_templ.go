@@ -198,7 +198,7 @@ func securityView(f *Frame, u people.User, errs Errors) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Button{Label: "Turn on two-step sign-in", Kind: Primary, Path: f.security() + "/totp"}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = LinkButton{Link: Link{Label: "Turn on two-step sign-in", Path: f.security() + "/totp"}, Kind: Primary}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -440,7 +440,7 @@ func totpView(f *Frame, v totpSetup) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Button{Label: "Show a new picture", Path: f.security() + "/totp"}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = LinkButton{Link: Link{Label: "Show a new picture", Path: f.security() + "/totp"}}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -43,7 +43,7 @@ func TestPasswordChangeNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
 // turnOnTOTP goes through the pages and returns the secret and the recovery codes.
 func (b *browser) turnOnTOTP() (secret string, codes []string) {
 	b.t.Helper()
-	p := b.post("/admincp/me/security/totp").status(http.StatusOK)
+	p := b.post("/admincp/me/security/totp", "password", password).status(http.StatusOK)
 	secret = p.value("secret")
 	p = b.post("/admincp/me/security/totp/confirm", "code", b.site.code(b.t, secret)).status(http.StatusOK)
 	for _, list := range p.having("class", "codes") {
@@ -70,9 +70,21 @@ func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		b.get("/admincp/me/security/totp").leadsTo("/admincp/me/security")
-		b.post("/admincp/me/security/totp/confirm", "code", "123456").status(http.StatusConflict)
-		p := b.post("/admincp/me/security/totp").status(http.StatusOK)
+		b.get("/admincp/me/security/totp").status(http.StatusOK).says("Nothing changes before you have typed a code")
+		for _, tt := range []struct{ rule, password, says string }{
+			{"the password is asked for", "", "Type your password."},
+			{"it must be right", "wrong words all over", "not right"},
+		} {
+			t.Run(tt.rule, func(t *testing.T) {
+				p := b.post("/admincp/me/security/totp", "password", tt.password).status(http.StatusUnprocessableEntity)
+				p.wrong("password", tt.says).silentAbout("wrong words all over")
+				if len(p.having("class", "qr")) > 0 {
+					t.Error("a secret is shown")
+				}
+			})
+		}
+		b.post("/admincp/me/security/totp/confirm", "code", "123456").status(http.StatusConflict) // nothing has begun
+		p := b.post("/admincp/me/security/totp", "password", password).status(http.StatusOK)
 		images := p.all("img")
 		if len(images) != 1 || !strings.HasPrefix(attr(images[0], "src"), "data:image/png;base64,iVBOR") {
 			t.Errorf("no QR code: %s", p.text())
@@ -93,7 +105,7 @@ func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {
 			t.Error("the token stayed")
 		}
 		b.get("/admincp/me/security").says("Recovery codes left", "10 codes").silentAbout(secret)
-		b.post("/admincp/me/security/totp").status(http.StatusConflict)
+		b.post("/admincp/me/security/totp", "password", password).status(http.StatusConflict)
 	})
 }
 

@@ -42,7 +42,7 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 			"NewSignInLink":       func(a Actor) error { _, err := f.NewSignInLink(ctx, a, 1); return err },
 			"CheckPassword":       func(a Actor) error { return f.CheckPassword(ctx, a, password) },
 			"ChangePassword":      func(a Actor) error { _, err := f.ChangePassword(ctx, a, 0, password, other); return err },
-			"BeginTOTP":           func(a Actor) error { _, err := f.BeginTOTP(ctx, a, "x"); return err },
+			"BeginTOTP":           func(a Actor) error { _, err := f.BeginTOTP(ctx, a, password, "x"); return err },
 			"ConfirmTOTP":         func(a Actor) error { _, err := f.ConfirmTOTP(ctx, a, "000000"); return err },
 			"DisableTOTP":         func(a Actor) error { return f.DisableTOTP(ctx, a, password) },
 			"NewRecoveryCodes":    func(a Actor) error { _, err := f.NewRecoveryCodes(ctx, a, password); return err },

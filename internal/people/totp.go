@@ -29,9 +29,10 @@ const totpPeriod = 30 * time.Second
 var errNotBegun = errorOf(countersign.KindConflict, "totp_not_begun", "There is no secret to confirm; begin again with a new one")
 
 // BeginTOTP makes a secret for two-step sign-in, which begins when ConfirmTOTP
-// has seen a code made with it. issuer is the name that the app shows. It is a
-// conflict (totp_on) when two-step sign-in is on.
-func (p *People) BeginTOTP(ctx context.Context, a Actor, issuer string) (TOTPSetup, error) {
+// has seen a code made with it. issuer is the name that the app shows. The errors
+// are totp_on (conflict) when two-step sign-in is on, and those of
+// [People.CheckPassword]: whoever has the second step can lock its owner out.
+func (p *People) BeginTOTP(ctx context.Context, a Actor, password, issuer string) (TOTPSetup, error) {
 	box, err := p.openBox()
 	if err := errors.Join(may(a, ownAccount), err); err != nil {
 		return TOTPSetup{}, err
@@ -40,16 +41,12 @@ func (p *People) BeginTOTP(ctx context.Context, a Actor, issuer string) (TOTPSet
 	if err != nil {
 		return TOTPSetup{}, err
 	}
-	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
-		u, err := tx.LockUser(ctx, a.User)
-		if err != nil {
-			return notFound(err, errUserGone)
-		}
+	err = p.withPassword(ctx, a, password, func(_ *peopledb.DB, u *peopledb.User) error {
 		if u.TOTP != nil {
 			return errorOf(countersign.KindConflict, "totp_on", "Two-step sign-in is on already; turn it off first to move it to another app")
 		}
 		u.TOTPPending = box.Seal(totpPurpose(u.ID), []byte(key.Secret()))
-		return tx.UpdateUser(ctx, u)
+		return nil
 	})
 	if err != nil {
 		return TOTPSetup{}, err

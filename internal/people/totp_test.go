@@ -31,7 +31,7 @@ func (f *fixture) codeAt(t *testing.T, secret string, periods int) string {
 // first code could be used again.
 func (f *fixture) enableTOTP(t *testing.T, a Actor) (secret string, recovery []string) {
 	t.Helper()
-	s, err := f.BeginTOTP(t.Context(), a, "Countersign addon")
+	s, err := f.BeginTOTP(t.Context(), a, password, "Countersign addon")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestTwoStepSignInBeginsWithItsFirstCode(t *testing.T) {
 		_, ada := f.administrator(t)
 		_, err := f.ConfirmTOTP(t.Context(), ada, "123456")
 		wantCode(t, err, "totp_not_begun")
-		begun, err := f.BeginTOTP(t.Context(), ada, "Countersign addon")
+		begun, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestTwoStepSignInBeginsWithItsFirstCode(t *testing.T) {
 		_, err = f.ConfirmTOTP(t.Context(), ada, wrongCode(f.code(t, begun.Secret)))
 		wantCode(t, err, "code_refused")
 
-		newer, err := f.BeginTOTP(t.Context(), ada, "Countersign addon") // replaces the one before
+		newer, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon") // replaces the one before
 		if err != nil || newer.Secret == begun.Secret {
 			t.Fatalf("%v", err)
 		}
@@ -82,7 +82,7 @@ func TestTwoStepSignInBeginsWithItsFirstCode(t *testing.T) {
 		if !in.User.SignedInAt.Equal(f.clock.now()) {
 			t.Errorf("signed in at %v", in.User.SignedInAt) // by the sign-in without a code
 		}
-		_, err = f.BeginTOTP(t.Context(), ada, "Countersign addon")
+		_, err = f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
 		wantCode(t, err, "totp_on")
 		if lines, err := f.Audit(t.Context(), ada, AuditFilter{Action: "totp.enable"}); err != nil || len(lines) != 1 || lines[0].Before != "off" || lines[0].After != "on" {
 			t.Errorf("audit %+v, %v", lines, err)
@@ -128,10 +128,25 @@ func TestCodesOfTheAuthenticator(t *testing.T) {
 	})
 }
 
+func TestTwoStepSignInBeginsWithThePassword(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		u, ada := f.administrator(t)
+		for range againFailures {
+			_, err := f.BeginTOTP(t.Context(), ada, other, "Countersign addon")
+			wantCode(t, err, "password_wrong")
+		}
+		_, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
+		wantCode(t, err, "rate_limited")
+		if row, err := f.db.User(t.Context(), u.ID); err != nil || row.TOTPPending != nil {
+			t.Errorf("a secret was kept: %v", err)
+		}
+	})
+}
+
 func TestCodeIsGoodForOneUse(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		begun, err := f.BeginTOTP(t.Context(), ada, "Countersign addon")
+		begun, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +256,7 @@ func TestTwoStepSignInWaitsForTheKeyFile(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		_, ada := f.administrator(t)
 		f.keyFile = nil
-		_, err := f.BeginTOTP(t.Context(), ada, "Countersign addon")
+		_, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
 		wantCode(t, err, "unavailable")
 	})
 }

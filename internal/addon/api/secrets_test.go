@@ -34,7 +34,7 @@ func (s *site) secrets(t *testing.T) map[string]string {
 	user, err := s.People().CreateAdministrator(ctx, operator, "ana@cafe.example", "correct horse battery")
 	check(t, err)
 	ana := user.Actor(people.Origin{})
-	totp, err := s.People().BeginTOTP(ctx, ana, "Countersign addon")
+	totp, err := s.People().BeginTOTP(ctx, ana, "correct horse battery", "Countersign addon")
 	check(t, err)
 	signInLink, err := s.People().NewSignInLink(ctx, operator, user.ID)
 	check(t, err)

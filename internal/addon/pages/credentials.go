@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -109,8 +110,15 @@ func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error 
 		return err
 	}
 	label := in.Get("label")
+	errs, err := p.passwordErrors(r, in.Get("password"))
 	if strings.TrimSpace(label) == "" {
-		return p.refuse(w, r, p.newCredentialPage(label, frame.Errors{{Name: "label", Text: "Type a label, to tell this pair from others."}}), nil)
+		errs = slices.Insert(errs, 0, frame.FieldError{Name: "label", Text: "Type a label, to tell this pair from others."})
+	}
+	if errs != nil {
+		return p.refuse(w, r, p.newCredentialPage(label, errs), err)
+	}
+	if err != nil {
+		return err
 	}
 	c, pair, err := p.addon.CreateCredential(r.Context(), r.Actor, label)
 	if errs, ok := frame.FormErrors(err, "label"); ok {
@@ -180,11 +188,33 @@ func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request) error 
 }
 
 func (p *Pages) revealPage(c addon.Credential, errs frame.Errors) frame.Page {
+	field := passwordField(errs)
+	field.Focus = len(errs) == 0
 	return frame.Page{Title: "Show the values", Crumbs: crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)}), Body: frame.Confirm{
 		Consequence: "The API key and the API secret of “" + c.Label + "” are shown on the next page. That you looked is written to the audit log.",
 		Path:        credentialPath(c) + "/reveal", Label: "Show them", Cancel: credentialPath(c), Safe: true, Errors: errs,
-		Fields: []frame.Field{{Name: "password", Label: "Your password", Kind: frame.Password, Autocomplete: "current-password", Required: true, Error: errs.Of("password"), Focus: len(errs) == 0}},
+		Fields: []frame.Field{field},
 	}}
+}
+
+// passwordField asks for the password again, before values are shown: whoever has
+// them needs no session any more.
+func passwordField(errs frame.Errors) frame.Field {
+	return frame.Field{Name: "password", Label: "Your password", Kind: frame.Password, Autocomplete: "current-password", Required: true, Error: errs.Of("password")}
+}
+
+// passwordErrors says for the form what is wrong with the password in it, and why
+// it was refused. Both are nil for the right one.
+func (p *Pages) passwordErrors(r *frame.Request, password string) (frame.Errors, error) {
+	if password == "" {
+		return frame.Errors{{Name: "password", Text: "Type your password."}}, nil
+	}
+	err := p.addon.People().CheckPassword(r.Context(), r.Actor, password)
+	errs, ok := frame.FormErrors(err)
+	if ok && hasCode(err, "password_wrong") {
+		errs[0].Name = "password"
+	}
+	return errs, err
 }
 
 func (p *Pages) showReveal(w http.ResponseWriter, r *frame.Request) error {
@@ -204,18 +234,13 @@ func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request) error 
 	if err != nil {
 		return err
 	}
-	if in.Get("password") == "" {
-		return p.refuse(w, r, p.revealPage(c, frame.Errors{{Name: "password", Text: "Type your password."}}), nil)
+	if errs, err := p.passwordErrors(r, in.Get("password")); errs != nil {
+		return p.refuse(w, r, p.revealPage(c, errs), err)
+	} else if err != nil {
+		return err
 	}
-	err = p.addon.People().CheckPassword(r.Context(), r.Actor, in.Get("password"))
-	var pair addon.Pair
-	if err == nil {
-		_, pair, err = p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
-	}
+	_, pair, err := p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
 	if errs, ok := frame.FormErrors(err); ok {
-		if hasCode(err, "password_wrong") {
-			errs[0].Name = "password"
-		}
 		return p.refuse(w, r, p.revealPage(c, errs), err)
 	}
 	if err != nil {
@@ -224,9 +249,9 @@ func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request) error 
 	return p.showPair(w, r, c, pair, "The values of “"+c.Label+"”", "Close this page when you have copied them.")
 }
 
-func (p *Pages) rotatePage(c addon.Credential) frame.Page {
+func (p *Pages) rotatePage(c addon.Credential, errs frame.Errors) frame.Page {
 	return frame.Page{
-		Title: "New values for “" + c.Label + "”", Crumbs: crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)}), Body: rotateView(c),
+		Title: "New values for “" + c.Label + "”", Crumbs: crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)}), Body: rotateView(c, errs),
 	}
 }
 
@@ -243,7 +268,7 @@ func (p *Pages) showRotate(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.frame.Show(w, r, p.rotatePage(c))
+	return p.frame.Show(w, r, p.rotatePage(c, nil))
 }
 
 // rotateCredential gives a pair new values and answers with them. The form names
@@ -259,6 +284,11 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request) error 
 	}
 	if in.Get("ends") != c.Key {
 		return p.frame.Redirect(w, r, credentialPath(c), "Nothing was changed: this pair has new values already. “Show the values” shows them.")
+	}
+	if errs, err := p.passwordErrors(r, in.Get("password")); errs != nil {
+		return p.refuse(w, r, p.rotatePage(c, errs), err)
+	} else if err != nil {
+		return err
 	}
 	c, pair, err := p.addon.RotateCredential(r.Context(), r.Actor, c.ID)
 	if err != nil {

@@ -153,6 +153,9 @@ func TestScriptInEveryTextFieldIsShownAsText(t *testing.T) {
 				continue
 			}
 			form := b.get(f.page).form(f.path)
+			if form.Has("password") {
+				form.Set("password", password)
+			}
 			form.Set(name, script)
 			p := b.postForm(f.path, form) // every answer is checked for inline scripts and handlers
 			if p.root != nil && len(p.having("src", "x")) > 0 {
