@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"path/filepath"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
@@ -17,13 +18,14 @@ import (
 )
 
 // withStore opens the store, prepares it, runs do and closes it again. A data
-// folder that is not there is a wrong name rather than a new store.
+// folder without a store is a wrong name rather than a new store: it may be the
+// addon's.
 func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
 	p, err := a.resolve(c, storeWhereabouts)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(p.dir); p.url == "" && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(p.dir, store.DatabaseName)); p.url == "" && errors.Is(err, fs.ErrNotExist) {
 		return fail(exitNotFound, "no_store", fmt.Sprintf("there is no store in %s; name its folder with --data, or begin one there with: countersign store workspace create USERNAME --data %[1]s", p.dir))
 	}
 	return a.withNewStore(c, do)
