@@ -15,8 +15,8 @@ type AuditFormat string
 
 // The formats of an export.
 const (
-	// AuditCSV is for spreadsheets: a header, then a line each. A cell that a
-	// spreadsheet would take for a formula begins with an apostrophe.
+	// AuditCSV is for spreadsheets: a header, then a line each. An apostrophe
+	// stands before whatever a spreadsheet would take for a formula.
 	AuditCSV AuditFormat = "csv"
 	// AuditJSONL is for programs: an [AuditRow] a line.
 	AuditJSONL AuditFormat = "jsonl"
@@ -100,10 +100,20 @@ func writeCSV(table *csv.Writer, batch []AuditLine) error {
 
 // harmless keeps a spreadsheet from taking a cell for a formula, which could send
 // other cells elsewhere. People choose some of these texts, their e-mail address
-// for example.
+// for example. What stands behind a separator counts like the beginning: programs
+// that split at semicolons, tabs or line ends take it for a cell of its own.
 func harmless(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0]) {
-		return "'" + cell
+	if cell != "" && strings.ContainsRune("\t\r\n", rune(cell[0])) {
+		cell = "'" + cell
 	}
-	return cell
+	var out strings.Builder
+	starts := true
+	for i, r := range cell {
+		if starts && strings.ContainsRune("=+-@＝＋－＠", r) {
+			out.WriteByte('\'')
+		}
+		starts = strings.ContainsRune(";\t\r\n", r) || starts && i > 0 && r == '"'
+		out.WriteRune(r)
+	}
+	return out.String()
 }

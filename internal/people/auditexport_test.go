@@ -54,7 +54,7 @@ func TestAuditIsExportedAsJSONLines(t *testing.T) {
 
 func TestAuditIsExportedAsCSVWithoutFormulas(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		for _, text := range []string{"=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", "\n=1", "＝1", "1=1", "a,\"b\"\nc", "é", ""} {
+		for _, text := range []string{"=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", "\n1", "＝1", "1=1", "a,\"b\"\nc", "é", "a;=1", "a;b;+1;-1", "a\t@sum", "a\n=1", "a\r\n＝1", "a;;=1", ";=1", "a; =1", `a;"=1`, `"=1"`, ""} {
 			f.write(t, Event{Action: "setting.set", Subject: text})
 		}
 		rows, err := csv.NewReader(strings.NewReader(f.export(t, AuditFilter{}, AuditCSV))).ReadAll()
@@ -65,7 +65,7 @@ func TestAuditIsExportedAsCSVWithoutFormulas(t *testing.T) {
 		for _, r := range rows {
 			got = append(got, r[7])
 		}
-		want := []string{"subject", "", "é", "a,\"b\"\nc", "1=1", "'＝1", "'\n=1", "'\r=1", "'\t=1", "'@sum", "'-1", "'+1", "'=1+1"}
+		want := []string{"subject", "", `"=1"`, `a;"'=1`, "a; =1", ";'=1", "a;;'=1", "a\n'＝1", "a\n'=1", "a\t'@sum", "a;b;'+1;'-1", "a;'=1", "é", "a,\"b\"\nc", "1=1", "'＝1", "'\n1", "'\r'=1", "'\t'=1", "'@sum", "'-1", "'+1", "'=1+1"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
