@@ -16,13 +16,24 @@ func (f *Frame) Public(h Handler) http.Handler { return f.handler(asPage(h)) }
 
 // Admin serves a page to somebody who is signed in. Everybody else is led to
 // sign-in, or to set-up while there is no administrator; a client that wants
-// JSON is told with 401.
+// JSON is told with 401, or with 406 when it could not read the page either way.
 func (f *Frame) Admin(h Handler) http.Handler {
+	return f.handler(func(w http.ResponseWriter, r *Request) error {
+		if r.User.ID == 0 {
+			return asOnlyPage(f.turnAway)(w, r)
+		}
+		return asPage(h)(w, r)
+	})
+}
+
+// AdminFile serves a file to somebody who is signed in. It is [Frame.Admin] for
+// what is no page, and so for clients that take none.
+func (f *Frame) AdminFile(h Handler) http.Handler {
 	return f.handler(func(w http.ResponseWriter, r *Request) error {
 		if r.User.ID == 0 {
 			return f.turnAway(w, r)
 		}
-		return asPage(h)(w, r)
+		return h(w, r)
 	})
 }
 

@@ -63,7 +63,7 @@ func TestNobodySignedInIsLedToSignInAndTold401AsJSON(t *testing.T) {
 		b.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
 		b.post("/admin", "name", "x").leadsTo("/admincp/login")
 		b.get("/admincp/login").says("Nothing was saved: nobody is signed in any more.")
-		p := b.get("/admin", "Accept", "application/json").status(http.StatusUnauthorized)
+		p := b.get("/admin", "Accept", "application/json, */*").status(http.StatusUnauthorized)
 		var body map[string]string
 		if err := json.Unmarshal([]byte(p.body), &body); err != nil {
 			t.Fatal(err)
@@ -74,6 +74,8 @@ func TestNobodySignedInIsLedToSignInAndTold401AsJSON(t *testing.T) {
 		if p.Header.Get("WWW-Authenticate") == "" {
 			t.Error("401 without WWW-Authenticate")
 		}
+		b.get("/admin", "Accept", "application/json").status(http.StatusNotAcceptable) // signing in would not help
+		b.get("/admincp/me/security", "Accept", "application/json").status(http.StatusNotAcceptable)
 	})
 }
 

@@ -60,6 +60,17 @@ func asPage(h Handler) Handler {
 	}
 }
 
+// asOnlyPage keeps a client that could not read any page from being told to sign
+// in for one. Where a path takes every method, there may be nothing at all.
+func asOnlyPage(h Handler) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		if refusesPages(r.Request) && !strings.HasPrefix(r.Pattern, "/") {
+			return errPage
+		}
+		return h(w, r)
+	}
+}
+
 var errPage = &countersign.Error{
 	Kind: countersign.KindNotAcceptable, Code: "not_acceptable",
 	Message: "There is only a page at this address, and the request accepts only JSON; nothing was done. The addresses that answer with JSON are in /openapi.json",

@@ -90,12 +90,21 @@ func menu() []frame.MenuItem {
 // admin serves a page to somebody who is signed in. While an update of the tables
 // is due, no other page can work, so all lead there.
 func (p *Pages) admin(h frame.Handler) http.Handler {
-	return p.frame.Admin(func(w http.ResponseWriter, r *frame.Request) error {
+	return p.frame.Admin(p.upToDate(h))
+}
+
+// adminFile is admin for a file instead of a page.
+func (p *Pages) adminFile(h frame.Handler) http.Handler {
+	return p.frame.AdminFile(p.upToDate(h))
+}
+
+func (p *Pages) upToDate(h frame.Handler) frame.Handler {
+	return func(w http.ResponseWriter, r *frame.Request) error {
 		if p.addon.State() == addon.StateOutdated {
 			return p.frame.Redirect(w, r, PathUpdate, "A new version was installed. Run the update; then everything works again.")
 		}
 		return h(w, r)
-	})
+	}
 }
 
 // to leads to another page.

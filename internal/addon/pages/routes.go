@@ -57,7 +57,7 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/license/move", p.admin(p.showMove))
 	mux.Handle("POST /api-addons/admin/license/move", p.admin(p.moveLicense))
 	mux.Handle("GET /api-addons/admin/license/{id}", p.admin(p.showLicense))
-	mux.Handle("GET /api-addons/admin/license/{id}/file", p.admin(p.downloadLicense))
+	mux.Handle("GET /api-addons/admin/license/{id}/file", p.adminFile(p.downloadLicense))
 	mux.Handle("GET /api-addons/admin/license/{id}/check", p.admin(p.showLicense))
 	mux.Handle("POST /api-addons/admin/license/{id}/check", p.admin(p.checkLicense))
 	mux.Handle("GET /api-addons/admin/license/{id}/revoke", p.admin(p.showRevoke))
@@ -79,8 +79,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 
 	mux.Handle("GET /api-addons/admin/health", p.admin(p.showHealth))
 	mux.Handle("GET /api-addons/admin/audit", p.admin(p.showAudit))
-	mux.Handle("GET /api-addons/admin/audit.csv", p.admin(p.exportAudit(people.AuditCSV)))
-	mux.Handle("GET /api-addons/admin/audit.jsonl", p.admin(p.exportAudit(people.AuditJSONL)))
+	mux.Handle("GET /api-addons/admin/audit.csv", p.adminFile(p.exportAudit(people.AuditCSV)))
+	mux.Handle("GET /api-addons/admin/audit.jsonl", p.adminFile(p.exportAudit(people.AuditJSONL)))
 
 	mux.Handle("GET /admincp", p.admin(p.to(PathCredentials)))
 	mux.Handle("GET /admincp/apis", p.admin(p.showCredentials))

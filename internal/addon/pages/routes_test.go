@@ -15,9 +15,12 @@ import (
 )
 
 // route is an address of the pages, with an example in place of what varies.
-type route struct{ method, path string }
+type route struct {
+	method, path string
+	file         bool
+}
 
-var routePattern = regexp.MustCompile(`mux\.Handle\("(GET|POST) ([^"]+)", p\.(admin|frame\.Public)\(`)
+var routePattern = regexp.MustCompile(`mux\.Handle\("(GET|POST) ([^"]+)", p\.(admin|frame\.Public)(File)?\(`)
 
 // routes reads all addresses of a kind from routes.go: "admin" or "frame.Public".
 func routes(t *testing.T, kind string) (list []route) {
@@ -28,7 +31,7 @@ func routes(t *testing.T, kind string) (list []route) {
 	}
 	for _, m := range routePattern.FindAllStringSubmatch(string(text), -1) {
 		if m[3] == kind && !strings.Contains(m[2], "{$}") {
-			list = append(list, route{m[1], strings.NewReplacer("{id}", "1", "{version}", "1").Replace(m[2])})
+			list = append(list, route{m[1], strings.NewReplacer("{id}", "1", "{version}", "1").Replace(m[2]), m[4] != ""})
 		}
 	}
 	if len(list) < 2 {
@@ -47,8 +50,14 @@ func TestPagesNeedSomebodyWhoIsSignedIn(t *testing.T) {
 		} else {
 			stranger.post(r.path, "do", "save", "name", "x", "revision", "1").leadsTo("/admincp/login")
 		}
-		if p := stranger.send(r.method, r.path, nil, "Accept", "application/json"); p.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%s %s as JSON: %d", r.method, r.path, p.StatusCode)
+		pages := http.StatusNotAcceptable // who could not read the page is not told to sign in for it
+		if r.file {
+			pages = http.StatusUnauthorized
+		}
+		for accept, want := range map[string]int{"application/json": pages, "application/json, */*": http.StatusUnauthorized} {
+			if p := stranger.send(r.method, r.path, nil, "Accept", accept); p.StatusCode != want {
+				t.Errorf("%s %s accepting %s: %d, want %d", r.method, r.path, accept, p.StatusCode, want)
+			}
 		}
 		forged := s.browser(t)
 		forged.send(r.method, r.path, nil, "Cookie", "countersign_session="+strings.Repeat("A", 43)).status(http.StatusSeeOther)
@@ -75,7 +84,7 @@ func TestChangesFromAnotherSiteAreRefused(t *testing.T) {
 	s.fillIn(t)
 	b := s.signedIn(t)
 	before := s.audits(t)
-	for _, r := range append(routes(t, "admin"), route{"POST", "/api-addons/update.php"}) {
+	for _, r := range append(routes(t, "admin"), route{method: "POST", path: "/api-addons/update.php"}) {
 		if r.method != "POST" {
 			continue
 		}
@@ -102,6 +111,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		b.post(path, "name", "x", "id", "99", "password", password, "key", "1").status(http.StatusNotFound)
 	}
 	s.browser(t).get("/api-addons/admin/nowhere").status(http.StatusSeeOther)
+	s.browser(t).get("/api-addons/admin/nowhere", "Accept", "application/json").status(http.StatusUnauthorized)
 }
 
 func TestPagesBeforeTheFirstUpdateLeadToSetUp(t *testing.T) {
