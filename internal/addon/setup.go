@@ -60,7 +60,7 @@ func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 		return err
 	}
 	if file.token == "" || subtle.ConstantTimeCompare([]byte(file.token), []byte(token)) != 1 {
-		return forbidden("link_unknown", "This set-up link is not the last one that was made; make a new one with: countersign addon setup-link")
+		return forbidden("link_unknown", "This set-up link is not known: it may have expired, or a newer one has replaced it; make a new one with: countersign addon setup-link")
 	}
 	if !file.good(a.now()) {
 		return forbidden("link_expired", "This set-up link has expired; make a new one with: countersign addon setup-link")
