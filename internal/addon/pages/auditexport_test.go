@@ -1,9 +1,14 @@
 package pages_test
 
 import (
+	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 const auditPath = "/api-addons/admin/audit"
@@ -38,4 +43,74 @@ func TestAuditLogIsDownloadedAsThePageShowsIt(t *testing.T) {
 		}
 		b.get(auditPath + "?who=nobody").says("No line").silentAbout("Download as CSV")
 	})
+}
+
+// slowClient takes some pieces of an answer, then what happens to it meanwhile.
+type slowClient struct {
+	*httptest.ResponseRecorder
+	pieces, waits int
+	meanwhile     func(pieces int) error
+}
+
+func (c *slowClient) SetWriteDeadline(at time.Time) error {
+	if !at.IsZero() {
+		c.waits++
+	}
+	return nil
+}
+
+func (c *slowClient) Write(b []byte) (int, error) {
+	if err := c.meanwhile(c.pieces); err != nil {
+		return 0, err
+	}
+	c.pieces++
+	return c.ResponseRecorder.Write(b)
+}
+
+func TestExportOfALargeLog(t *testing.T) {
+	s := one(t)
+	s.fillIn(t)
+	s.exec(t, `INSERT INTO audit (at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
+		SELECT at, actor_kind, actor, face, address, action, workspace, subject, '`+strings.Repeat("long ", 40_000)+`', before, after FROM audit WHERE action = 'package.add'`)
+	b := s.signedIn(t)
+	site, err := url.Parse(s.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		rule      string
+		meanwhile func(leave func(), pieces int) error
+		aborted   bool
+	}{
+		{"the client has time for each piece", func(func(), int) error { return nil }, false},
+		{"a client that leaves is no fault", func(leave func(), pieces int) error {
+			if pieces < 2 {
+				return nil
+			}
+			leave()
+			return io.ErrClosedPipe
+		}, true},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api-addons/admin/audit.jsonl", nil)
+			for _, c := range b.Jar.Cookies(site) {
+				r.AddCookie(c)
+			}
+			client := &slowClient{ResponseRecorder: httptest.NewRecorder(), meanwhile: func(pieces int) error { return tt.meanwhile(leave, pieces) }}
+			defer func() {
+				if cause := recover(); (cause == http.ErrAbortHandler) != tt.aborted || !tt.aborted && cause != nil {
+					t.Errorf("broken off: %v", cause)
+				}
+				if client.pieces < 2 || client.waits < client.pieces || client.Code != http.StatusOK {
+					t.Errorf("%d, %d pieces, %d deadlines", client.Code, client.pieces, client.waits)
+				}
+				if strings.Contains(s.log.String(), "level=ERROR") {
+					t.Errorf("the log: %s", s.log)
+				}
+			}()
+			s.server.Config.Handler.ServeHTTP(client, r)
+		})
+	}
 }
