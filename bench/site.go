@@ -7,23 +7,17 @@ import (
 	"path/filepath"
 )
 
-// serveAddon starts an addon with published settings, which it makes first
-// unless an earlier run did.
+// serveAddon starts an addon with published settings, which it makes first. What
+// an earlier run made is brought up to date.
 func (s *shop) serveAddon(ctx context.Context) (*process, error) {
 	data := filepath.Join(s.settings.out, "data-addon")
-	filled := filepath.Join(data, "filled")
-	if _, err := os.Stat(filled); err != nil {
-		for _, args := range [][]string{
-			{"addon", "update", "--quiet"},
-			{"addon", "settings", "set", "appName", "Tuneful"},
-			{"addon", "settings", "set", "messengerDomain", "chat.tuneful.example"},
-			{"addon", "settings", "publish", "-m", "for the measurement"},
-		} {
-			if _, err := s.program(ctx, append(args, "--data", data)...); err != nil {
-				return nil, err
-			}
-		}
-		if err := os.WriteFile(filled, nil, 0o600); err != nil {
+	for _, args := range [][]string{
+		{"addon", "update", "--quiet"},
+		{"addon", "settings", "set", "appName", "Tuneful"},
+		{"addon", "settings", "set", "messengerDomain", "chat.tuneful.example"},
+		{"addon", "settings", "publish", "-m", "for the measurement"},
+	} {
+		if _, err := s.program(ctx, append(args, "--data", data)...); err != nil {
 			return nil, err
 		}
 	}
