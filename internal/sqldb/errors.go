@@ -27,10 +27,13 @@ var (
 // wrap brings a driver's error into our form. It is the only place that knows
 // driver codes.
 func (s *shared) wrap(err error) error {
-	var ours *countersign.Error
-	switch {
-	case err == nil || errors.As(err, &ours):
+	if err == nil || errors.Is(err, ErrNotFound) { // a look-up's own, and no rarity
 		return err
+	}
+	if _, told := errors.AsType[*countersign.Error](err); told {
+		return err
+	}
+	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound
 	case errors.Is(err, context.Canceled):

@@ -37,8 +37,8 @@ func NewGuard(failLimit int, now func() time.Time) *Guard {
 // Failed counts a failed authentication or validation, an error of KindUnauthorized or KindNotFound, and returns the
 // error to answer with: err, or the refusal of a client that has had too many. Other errors are not counted.
 func (g *Guard) Failed(w http.ResponseWriter, err error) error {
-	var ours *countersign.Error
-	if !errors.As(err, &ours) || (ours.Kind != countersign.KindUnauthorized && ours.Kind != countersign.KindNotFound) {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	if !ok || (ours.Kind != countersign.KindUnauthorized && ours.Kind != countersign.KindNotFound) {
 		return err
 	}
 	addr := ClientAddr(w)

@@ -122,8 +122,8 @@ func badBody() error {
 // public gives an error that says "not now" to the operator the fixed sentence
 // of the API; the cause stays for the log.
 func public(err error) error {
-	var ours *countersign.Error
-	if !errors.As(err, &ours) || ours.Kind != countersign.KindUnavailable {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	if !ok || ours.Kind != countersign.KindUnavailable {
 		return err
 	}
 	return &countersign.Error{
