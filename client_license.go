@@ -31,14 +31,19 @@ func (c *Client) MoveLicense(ctx context.Context, code, from, domain string) (Li
 	return c.license(ctx, "move license", "api/licenses/move", sent)
 }
 
-// RevokeLicense ends the license of a purchase for a domain, as its buyer wishes, and frees the domain. The license goes
-// on the list of revoked ones, and it counts as a move unless it is for a test domain. Repeating it changes nothing.
+// RevokeLicense ends the license of a purchase for a domain, as its buyer wishes, and frees the domain. licenseID says
+// which one is meant, so that another one for the domain stays as it is; it may be empty. The license goes on the list of
+// revoked ones, and it counts as a move unless it is for a test domain. Repeating it changes nothing.
 //
 // Beside the errors of KindNotFound and of KindInvalid of IssueLicense there are those of KindConflict with the codes
 // moves_used and move_too_soon, whose RetryAfter says when to come back, and domain_not_activated.
-func (c *Client) RevokeLicense(ctx context.Context, code, domain string) (LicenseRevocation, error) {
+func (c *Client) RevokeLicense(ctx context.Context, code, domain, licenseID string) (LicenseRevocation, error) {
+	sent := map[string]string{"purchase_code": code, "domain": domain}
+	if licenseID != "" {
+		sent["license_id"] = licenseID
+	}
 	var r LicenseRevocation
-	a, err := c.send(ctx, "api/licenses/revoke", map[string]string{"purchase_code": code, "domain": domain}, &r)
+	a, err := c.send(ctx, "api/licenses/revoke", sent, &r)
 	if err == nil && r.LicenseID == "" {
 		err = a.notUnderstood(errors.New("no license's id is in it"))
 	}

@@ -12,27 +12,36 @@ import (
 // RevokeLicense gives a license up at the store, which frees its domain and puts the
 // license on the list of revoked ones. The file stays in the list here, as one that
 // is not good any more. Beside the errors of [Addon.MakeLicenses] there are those of
-// kind Conflict with the codes moves_used, move_too_soon, domain_not_activated and
-// purchase_code_not_kept.
+// kind Conflict with the codes moves_used, move_too_soon, domain_not_activated,
+// purchase_code_not_kept, license_ended for a file that is not good any more, whose
+// domain may have a newer one, and license_other when the store ended another one.
 func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64) (License, error) {
 	l, _, err := a.License(ctx, actor, id)
 	if err != nil {
 		return License{}, err
 	}
+	if !l.Good() {
+		return License{}, conflict("license_ended", "This file is not good any more; nothing was changed")
+	}
 	code, store, err := a.keptCode(ctx, l.Code.ID)
 	if err != nil {
 		return License{}, err
 	}
-	if err := newStoreCall(store, code).revoke(ctx, l.Domain); err != nil {
+	ended, err := newStoreCall(store, code).revoke(ctx, l)
+	if err != nil {
 		return License{}, err
 	}
 	l.Answer, l.CheckedAt = countersign.CheckRevoked, a.now()
-	return l, a.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := tx.NoteRevoked(ctx, l.Code.ID, l.Domain, l.Answer, a.timestamp()); err != nil {
+	err = a.db.Tx(ctx, func(tx *addondb.DB) error {
+		if err := tx.NoteRevoked(ctx, ended, l.Answer, a.timestamp()); err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, people.Event{Action: "license.revoke", Subject: l.Domain, Detail: l.LicenseID})
+		return a.audit(ctx, tx, actor, people.Event{Action: "license.revoke", Subject: l.Domain, Detail: ended})
 	})
+	if err == nil && ended != l.LicenseID {
+		return License{}, conflict("license_other", "The store revoked another license for "+l.Domain+", "+ended+". Ask it whether this file is good")
+	}
+	return l, err
 }
 
 // ForgetLicense takes a license file off the list. The store is told nothing, so the

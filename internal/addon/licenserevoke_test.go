@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
 func TestALicenseIsRevoked(t *testing.T) {
@@ -26,6 +27,46 @@ func TestALicenseIsRevoked(t *testing.T) {
 			t.Errorf("audit %s", got[len(got)-1])
 		}
 		f.mustMake(t, LicenseOrder{Store: s.URL, Kept: l.Code.ID, Domain: "new.example"}) // the domain is free again
+	})
+}
+
+// A page that was left open must not end the newer file of its domain.
+func TestAFileThatIsNotGoodAnyMoreIsNotRevoked(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		old := f.mustMake(t, s.order())[0]
+		if _, err := f.RevokeLicense(t.Context(), user, old.ID); err != nil {
+			t.Fatal(err)
+		}
+		again := f.mustMake(t, LicenseOrder{Store: s.URL, Kept: old.Code.ID, Domain: old.Domain})[0]
+		asked, audits := s.asked(), len(f.audits(t))
+		if _, err := f.RevokeLicense(t.Context(), user, old.ID); codeOf(err) != "license_ended" || !strings.Contains(err.Error(), "nothing was changed") {
+			t.Error(err)
+		}
+		if l, _, err := f.License(t.Context(), user, again.ID); err != nil || again.ID == old.ID || !l.Good() || s.asked() != asked || len(f.audits(t)) != audits {
+			t.Errorf("the newer file is %+v, %v", l, err)
+		}
+	})
+}
+
+func TestTheLicenseThatTheStoreEndedIsTheOneNoted(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		l := f.mustMake(t, s.order())[0]
+		s.inUse[l.Domain] = "a-newer-one" // made elsewhere
+		if _, err := f.RevokeLicense(t.Context(), user, l.ID); codeOf(err) != countersign.CodeDomainNotActivated || s.inUse[l.Domain] == "" {
+			t.Error(err)
+		}
+		s.older = true
+		if _, err := f.RevokeLicense(t.Context(), user, l.ID); codeOf(err) != "license_other" || !strings.Contains(err.Error(), "a-newer-one") {
+			t.Error(err)
+		}
+		if known := f.mustKnow(t).Files[0]; !known.Good() {
+			t.Errorf("%+v", known)
+		}
+		if last, err := f.db.Audits(t.Context(), peopledb.AuditFilter{Limit: 1}); err != nil || last[0].Detail != "a-newer-one" {
+			t.Errorf("audit %+v, %v", last, err)
+		}
 	})
 }
 

@@ -191,7 +191,8 @@ func (a *Addon) MoveLicense(ctx context.Context, actor people.Actor, kept int64,
 }
 
 // CheckLicense asks the store whether a license is still good, and keeps the
-// answer.
+// answer. A store tells strangers of a revoked license no more than that there is
+// none, so that does not take the place of what is known.
 func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) (License, error) {
 	l, _, err := a.License(ctx, actor, id)
 	if err != nil {
@@ -205,10 +206,13 @@ func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) 
 	if err != nil {
 		return License{}, err
 	}
-	l.Answer, l.CheckedAt = answer, a.now()
+	l.CheckedAt = a.now()
+	if l.Answer != countersign.CheckRevoked || answer != countersign.CheckNotFound {
+		l.Answer = answer
+	}
 	return l, a.db.Tx(ctx, func(tx *addondb.DB) error {
 		event := people.Event{Action: "license.check", Subject: l.Domain, Detail: l.LicenseID, After: answer}
-		if err := tx.NoteAnswer(ctx, id, answer, a.timestamp()); err != nil {
+		if err := tx.NoteAnswer(ctx, id, l.Answer, a.timestamp()); err != nil {
 			return err
 		}
 		return a.audit(ctx, tx, actor, event)

@@ -33,7 +33,9 @@ type pretendedStore struct {
 	body   string // answers this
 	other  string // signs for this domain, whatever was asked
 	answer string // to checks
+	older  bool   // revokes by the domain alone
 	count  int    // of requests
+	issued int    // licenses
 }
 
 func newPretendedStore(t *testing.T) *pretendedStore {
@@ -78,7 +80,12 @@ func (s *pretendedStore) serve(w http.ResponseWriter, r *http.Request) {
 	case s.refuse != "":
 		refuse(http.StatusConflict, s.refuse, "Refused for "+in["purchase_code"])
 	case r.URL.Path == "/api/licenses/revoke":
-		fmt.Fprintf(w, `{"status":"success","data":{"license_id":%q,"domain":%q,"revoked_at":"2026-11-01T00:00:00Z"}}`, s.inUse[in["domain"]], in["domain"])
+		id := s.inUse[in["domain"]]
+		if in["license_id"] != id && !s.older {
+			refuse(http.StatusConflict, countersign.CodeDomainNotActivated, "This license is not in use")
+			return
+		}
+		fmt.Fprintf(w, `{"status":"success","data":{"license_id":%q,"domain":%q,"revoked_at":"2026-11-01T00:00:00Z"}}`, id, in["domain"])
 		delete(s.inUse, in["domain"])
 	default:
 		if r.URL.Path == "/api/licenses/move" {
@@ -111,7 +118,8 @@ func (s *pretendedStore) counted() []string {
 
 func (s *pretendedStore) issue(w http.ResponseWriter, domain string) {
 	if s.inUse[domain] == "" {
-		s.inUse[domain] = fmt.Sprintf("license-%d-%s", len(s.inUse)+1, domain)
+		s.issued++
+		s.inUse[domain] = fmt.Sprintf("license-%d-%s", s.issued, domain)
 	}
 	named := domain
 	if s.other != "" {
@@ -377,10 +385,9 @@ func TestTheStoreIsAskedWhetherALicenseIsGood(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		s := newPretendedStore(t)
 		l := f.mustMake(t, s.order())[0]
-		for answer, good := range map[string]bool{
-			countersign.CheckValid: true, countersign.CheckSupportLapsed: true, countersign.CheckNotFound: false, countersign.CheckRevoked: false,
-		} {
+		for _, answer := range []string{countersign.CheckValid, countersign.CheckNotFound, countersign.CheckSupportLapsed, countersign.CheckRevoked} {
 			s.answer = answer
+			good := answer == countersign.CheckValid || answer == countersign.CheckSupportLapsed
 			f.clock.move(time.Hour)
 			checked, err := f.CheckLicense(t.Context(), user, l.ID)
 			if err != nil || checked.Answer != answer || checked.Good() != good {
@@ -390,9 +397,33 @@ func TestTheStoreIsAskedWhetherALicenseIsGood(t *testing.T) {
 				t.Errorf("%s: kept %+v", answer, kept)
 			}
 		}
+		s.answer = "certainly"
+		if _, err := f.CheckLicense(t.Context(), user, l.ID); codeOf(err) != "store_unknown" || f.mustKnow(t).Files[0].Answer == s.answer {
+			t.Errorf("an answer that no store gives: %v", err)
+		}
 		s.status = http.StatusServiceUnavailable
 		if _, err := f.CheckLicense(t.Context(), user, l.ID); codeOf(err) != "store_unreachable" {
 			t.Errorf("with the store down: %v", err)
+		}
+	})
+}
+
+// A store tells strangers of a revoked license that there is none.
+func TestARevokedLicenseStaysRevokedWhenTheStoreKnowsNoneAnyMore(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		l := f.mustMake(t, s.order())[0]
+		if _, err := f.RevokeLicense(t.Context(), user, l.ID); err != nil {
+			t.Fatal(err)
+		}
+		s.answer = countersign.CheckNotFound
+		f.clock.move(time.Hour)
+		checked, err := f.CheckLicense(t.Context(), user, l.ID)
+		if kept := f.mustKnow(t).Files[0]; err != nil || checked.Answer != countersign.CheckRevoked || kept.Answer != countersign.CheckRevoked || !kept.CheckedAt.Equal(f.clock.Now()) {
+			t.Errorf("%+v, kept %+v, %v", checked, kept, err)
+		}
+		if got := f.audits(t); !strings.Contains(got[len(got)-1], countersign.CheckNotFound) {
+			t.Errorf("audit %s", got[len(got)-1]) // what was said
 		}
 	})
 }

@@ -3,6 +3,7 @@ package addon
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,18 +40,28 @@ func (s storeCall) move(ctx context.Context, from, domain string) (countersign.L
 	return l, s.explain(err)
 }
 
-func (s storeCall) revoke(ctx context.Context, domain string) error {
+// revoke ends a license and tells the id of the one that has ended.
+func (s storeCall) revoke(ctx context.Context, l License) (id string, err error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
-	_, err := s.client.RevokeLicense(ctx, s.code, domain)
-	return s.explain(err)
+	r, err := s.client.RevokeLicense(ctx, s.code, l.Domain, l.LicenseID)
+	return r.LicenseID, s.explain(err)
 }
 
 func (s storeCall) check(ctx context.Context, l License) (answer string, err error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
 	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: l.LicenseID, Domain: l.Domain})
+	if err == nil && !slices.Contains(checkCodes, c.Code) {
+		return "", s.unknown("it gave an answer about a license that no store gives")
+	}
 	return c.Code, s.explain(err)
+}
+
+// checkCodes are what a store may answer.
+var checkCodes = []string{
+	countersign.CheckValid, countersign.CheckSupportLapsed, countersign.CheckNotFound, countersign.CheckRefunded, countersign.CheckChargedBack,
+	countersign.CheckRevoked, countersign.CheckItemMismatch, countersign.CheckDomainMismatch, countersign.CheckDomainNotActivated, countersign.CheckLimitReached,
 }
 
 // open reads a license as a client does when it starts, with the keys that the

@@ -16,7 +16,7 @@ import (
 
 func (f *fixture) giveUp(t testing.TB, code, domain string) (License, error) {
 	t.Helper()
-	return f.GiveUpLicense(t.Context(), buyer, code, domain)
+	return f.GiveUpLicense(t.Context(), buyer, code, domain, "")
 }
 
 func (f *fixture) mustGiveUp(t testing.TB, code, domain string) License {
@@ -62,6 +62,29 @@ func TestGivingUpCanBeRepeated(t *testing.T) {
 		}
 		if got := f.audits(t); len(got) != audits+1 {
 			t.Errorf("audits %v", got)
+		}
+	})
+}
+
+func TestOnlyTheLicenseThatIsMeantIsGivenUp(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		old := f.mustGiveUp(t, "one", f.issue(t, "one", "shop.example").Domain)
+		f.clock.set(noon.Add(48 * time.Hour))
+		used := f.issue(t, "one", "shop.example")
+		giveUp := func(domain, id string) (License, error) {
+			return f.GiveUpLicense(t.Context(), buyer, "one", domain, id)
+		}
+		for _, id := range []string{"no-such-license", f.issue(t, "two", "shop.example").License.ID} {
+			_, err := giveUp("shop.example", id)
+			wantError(t, err, countersign.CodeDomainNotActivated)
+		}
+		_, err := giveUp("other.example", used.License.ID)
+		wantError(t, err, countersign.CodeDomainNotActivated)
+		if again, err := giveUp("shop.example", old.License.ID); err != nil || again.License != old.License || len(f.revoked(t)) != 1 {
+			t.Errorf("that of before: %+v, %v", again.License, err)
+		}
+		if gone, err := giveUp("shop.example", used.License.ID); err != nil || gone.License.ID != used.License.ID || len(f.revoked(t)) != 2 {
+			t.Errorf("%+v, %v", gone.License, err)
 		}
 	})
 }
@@ -181,7 +204,7 @@ func TestOfManyWhoGiveUpAtOnceOneDoes(t *testing.T) {
 		var won atomic.Int64
 		for range 30 {
 			all.Go(func() {
-				if _, err := f.GiveUpLicense(t.Context(), buyer, "one", "shop.example"); err == nil {
+				if _, err := f.GiveUpLicense(t.Context(), buyer, "one", "shop.example", ""); err == nil {
 					won.Add(1)
 				} else {
 					t.Error(err)

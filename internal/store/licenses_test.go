@@ -192,7 +192,7 @@ func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
 			for _, domain := range []string{"shop.example", "co.uk", ""} {
 				_, issued := f.IssueLicense(t.Context(), buyer, issuer, code, domain)
 				_, moved := f.MoveLicense(t.Context(), buyer, issuer, code, "", domain)
-				_, givenUp := f.GiveUpLicense(t.Context(), buyer, code, domain)
+				_, givenUp := f.GiveUpLicense(t.Context(), buyer, code, domain, "")
 				for _, err := range []error{issued, moved, givenUp} {
 					if codeOf(err) != "purchase_not_found" || messageOf(err) != "Invalid purchase code" || domainsOf(err) != nil {
 						t.Errorf("%q, %q: %v", code, domain, err)
@@ -217,7 +217,7 @@ func TestNoKeyIssuesLicenses(t *testing.T) {
 		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
 		_, err := f.IssueLicense(t.Context(), f.actorOf(t, token), issuer, "one", "shop.example")
 		wantError(t, err, "key_scope")
-		_, err = f.GiveUpLicense(t.Context(), f.actorOf(t, token), "one", "shop.example")
+		_, err = f.GiveUpLicense(t.Context(), f.actorOf(t, token), "one", "shop.example", "")
 		wantError(t, err, "key_scope")
 		_, err = f.ShowLicense(t.Context(), buyer, "x")
 		wantError(t, err, "key_scope")

@@ -109,9 +109,9 @@ func (d *DB) NoteAnswer(ctx context.Context, id int64, answer string, at sqldb.T
 	return err
 }
 
-// NoteRevoked keeps that the licenses of a code for a domain were revoked.
-func (d *DB) NoteRevoked(ctx context.Context, code int64, domain, answer string, at sqldb.Time) error {
-	_, err := d.Exec(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE code_id = $3 AND domain = $4 AND moved_at IS NULL`, answer, at, code, domain)
+// NoteRevoked is NoteAnswer of a license that is named as the store names it.
+func (d *DB) NoteRevoked(ctx context.Context, licenseID, answer string, at sqldb.Time) error {
+	_, err := d.Exec(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE license_id = $3`, answer, at, licenseID)
 	return err
 }
 

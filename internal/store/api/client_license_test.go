@@ -33,7 +33,7 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := countersign.LicenseRevocation{LicenseID: test.LicenseID, Domain: "localhost", RevokedAt: countersign.At(today)}
-	if got, err := client.RevokeLicense(ctx, "license-fresh", "localhost:3000"); err != nil || got != want {
+	if got, err := client.RevokeLicense(ctx, "license-fresh", "localhost:3000", test.LicenseID); err != nil || got != want {
 		t.Errorf("revoked: %+v, %v", got, err)
 	}
 	for _, c := range []struct {
@@ -61,11 +61,11 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 			return err
 		}, countersign.CodeMoveTooSoon, countersign.KindConflict, []string{"new.example"}, 24 * time.Hour},
 		{"a revocation after a move", func() error {
-			_, err := client.RevokeLicense(ctx, "license-fresh", "new.example")
+			_, err := client.RevokeLicense(ctx, "license-fresh", "new.example", "")
 			return err
 		}, countersign.CodeMoveTooSoon, countersign.KindConflict, []string{"new.example"}, 24 * time.Hour},
 		{"a domain that is not in use", func() error {
-			_, err := client.RevokeLicense(ctx, "license-of-two", "c.example")
+			_, err := client.RevokeLicense(ctx, "license-of-two", "c.example", "")
 			return err
 		}, countersign.CodeDomainNotActivated, countersign.KindConflict, []string{"a.example", "b.example"}, 0},
 		{"which domain to free", func() error {

@@ -41,12 +41,13 @@ func (f *face) answerLicense(w http.ResponseWriter, r *http.Request, l store.Sig
 
 // revokeLicense answers POST /api/licenses/revoke: the buyer gives a license up.
 func (f *face) revokeLicense(w http.ResponseWriter, r *http.Request) error {
-	p, code, err := f.codeOf(w, r, "domain")
+	p, code, err := f.codeOf(w, r, "domain", "license_id")
 	if err != nil {
 		return err
 	}
 	domain, _ := p.Get("domain")
-	l, err := f.store.GiveUpLicense(r.Context(), buyer(w), code, domain)
+	id, _ := p.Get("license_id")
+	l, err := f.store.GiveUpLicense(r.Context(), buyer(w), code, domain, id)
 	if err != nil {
 		return f.guard.Failed(w, public(err))
 	}

@@ -23,7 +23,7 @@ func (p *Pages) revokeLicense(w http.ResponseWriter, r *frame.Request) error {
 		return p.frame.Show(w, r, revokePage(o))
 	}
 	if err = p.guard.TakeCode(w, "issue", o.code); err == nil {
-		_, err = p.store.GiveUpLicense(r.Context(), buyer(r), o.code, o.domain)
+		_, err = p.store.GiveUpLicense(r.Context(), buyer(r), o.code, o.domain, "")
 	}
 	if err != nil {
 		return p.refuseRevoke(w, r, o, p.guard.Failed(w, err))
