@@ -155,8 +155,7 @@ func (h holding) mayMove() error {
 	}
 	last := slices.MaxFunc(year, time.Time.Compare)
 	if left := last.Add(wait).Sub(h.now); left > 0 {
-		return h.noMove(countersign.CodeMoveTooSoon, fmt.Sprintf("A license of this purchase was moved or revoked less than %d hours ago; try again after %s",
-			rule.MoveWaitHours, countersign.At(last.Add(wait))), left)
+		return h.noMove(countersign.CodeMoveTooSoon, fmt.Sprintf("A license of this purchase was moved or revoked less than %d hours ago", rule.MoveWaitHours), left)
 	}
 	return nil
 }

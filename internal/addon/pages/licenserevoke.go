@@ -15,7 +15,7 @@ func revokePage(l addon.License, errs frame.Errors) frame.Page {
 	if l.Free() {
 		consequence += "It is a test domain, so this costs no move."
 	} else {
-		consequence += "It counts as one of the moves that the store allows in a year."
+		consequence += "It counts as one of the moves that the store allows in a year, unless the seller counts it as a test domain."
 	}
 	return frame.Page{Title: "Revoke the license of " + l.Domain, Crumbs: crumbs(licenseCrumb, frame.Link{Label: l.Domain, Path: licensePath(l)}), Body: frame.Confirm{
 		Consequence: consequence, Path: licensePath(l) + "/revoke", Label: "Revoke the license", Cancel: licensePath(l), Errors: errs,

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,25 @@ type licenseForm struct {
 	errs frame.Errors
 	// used are the licenses in use that could be moved to the domain.
 	used []countersign.LicenseInUse
+	// made are the files that were made before another domain was refused.
+	made []addon.License
+}
+
+// failed says what was not done.
+func (f licenseForm) failed() string {
+	if len(f.made) == 0 {
+		return "No file was made."
+	}
+	var made []string
+	for _, l := range f.made {
+		made = append(made, l.Domain)
+	}
+	left := append([]string{f.domain}, listed(f.tests)...)[len(made):]
+	begin := "The file for " + made[0] + " was made"
+	if len(made) > 1 {
+		begin = "The files for " + strings.Join(made, ", ") + " were made"
+	}
+	return begin + "; no file for " + strings.Join(left, ", ") + "."
 }
 
 // licensePage is all that the page shows.
@@ -76,6 +96,7 @@ func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
 		Store: f.store, Code: in.Get("code"), Kept: f.kept, Domain: f.domain, Tests: listed(f.tests),
 	})
 	if err != nil {
+		f.made = made
 		return p.refuseLicense(w, r, f, err)
 	}
 	text := "The license file for " + made[0].Domain + " is here."
@@ -100,10 +121,23 @@ func (p *Pages) refuseLicense(w http.ResponseWriter, r *frame.Request, f license
 	if f.kept == 0 && len(known.Codes) > 0 && errs.Of("code") == "" {
 		f.kept = known.Codes[0].ID
 	}
-	if f.used = movable(refusal); len(f.used) > 0 {
+	if len(f.made) > 0 {
+		f.errs = aboutTests(f.errs)
+	} else if f.used = movable(refusal); len(f.used) > 0 {
 		f.errs = nil // the offer to move says it all
 	}
 	return p.refuse(w, r, licensesPage(licensePage{known, f, p.host(w, r)}), refusal)
+}
+
+// aboutTests takes what was said of the domain, which has its file, for its test
+// domains.
+func aboutTests(errs frame.Errors) frame.Errors {
+	for i := range errs {
+		if errs[i].Name == "domain" {
+			errs[i].Name = "tests"
+		}
+	}
+	return errs
 }
 
 // licenseErrors says why the store gave no license.
@@ -115,13 +149,13 @@ func licenseErrors(err error, now time.Time) (frame.Errors, bool) {
 	switch said.Code {
 	case "store_unreachable":
 		return frame.Errors{{Name: "store", Text: sentence(said.Message)}}, true
-	case countersign.CodeMovesUsed:
+	case countersign.CodeMovesUsed, countersign.CodeMoveTooSoon:
 		text := sentence(said.Message)
 		if said.RetryAfter > 0 {
 			text += " The next time is after " + moment(now.Add(said.RetryAfter)) + "."
 		}
 		return frame.Errors{{Name: "domain", Text: text}}, true
-	case countersign.CodeLimitReached, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated:
+	case countersign.CodeLimitReached, countersign.CodeDomainNotActivated:
 		return frame.Errors{{Name: "domain", Text: sentence(said.Message)}}, true
 	}
 	errs, ok := frame.FormErrors(err, "code", "domain", "tests", "store")
@@ -131,13 +165,16 @@ func licenseErrors(err error, now time.Time) (frame.Errors, bool) {
 	return errs, ok
 }
 
-// movable are the licenses that stand in the way of another one.
+// movable are the licenses that stand in the way of another one and can be moved:
+// those of test domains are free and stay.
 func movable(err error) []countersign.LicenseInUse {
 	if !hasCode(err, countersign.CodeLimitReached) {
 		return nil
 	}
 	in, _ := refusal(err).Data.(countersign.LicenseDomains)
-	return in.Licenses
+	return slices.DeleteFunc(in.Licenses, func(l countersign.LicenseInUse) bool {
+		return addon.License{Domain: strings.TrimPrefix(l.Domain, "*.")}.Free()
+	})
 }
 
 // oneLicense finds the license that the address names.

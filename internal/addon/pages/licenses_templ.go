@@ -193,7 +193,7 @@ func licensesView(l licensePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.FormOf(frame.Form{Path: pathLicense, Errors: l.form.errs, Failed: "No file was made.", Submit: frame.Button{Label: "Make the file"}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.FormOf(frame.Form{Path: pathLicense, Errors: l.form.errs, Failed: l.form.failed(), Submit: frame.Button{Label: "Make the file"}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -95,7 +95,7 @@ func TestALicenseMovesToAnotherDomain(t *testing.T) {
 		b.get(licensePath).says("Moved away", "In use")
 
 		for code, why := range map[string]string{
-			countersign.CodeMovesUsed: "The next time is after 1 Nov 2026, 14:00 UTC", countersign.CodeMoveTooSoon: "move_too_soon", countersign.CodeDomainNotActivated: "domain_not_activated",
+			countersign.CodeMovesUsed: "The next time is after 1 Nov 2026, 14:00 UTC", countersign.CodeMoveTooSoon: "The next time is after 1 Nov 2026, 14:00 UTC", countersign.CodeDomainNotActivated: "domain_not_activated",
 		} {
 			store.refuse = code
 			b.post(licensePath+"/move", "kept", "1", "from", "new.example", "domain", "third.example").status(http.StatusConflict).wrong("domain", why)
@@ -104,6 +104,24 @@ func TestALicenseMovesToAnotherDomain(t *testing.T) {
 		b.post(licensePath+"/move", "kept", "1", "from", "new.example", "domain", "third.example").status(http.StatusServiceUnavailable).says("Nothing was moved", "can't be reached")
 		b.get(licensePath + "/move?kept=99&from=old.example").status(http.StatusNotFound)
 		b.post(licensePath+"/move", "kept", "99", "from", "new.example").status(http.StatusNotFound)
+	})
+}
+
+func TestATestDomainInUseIsNotOfferedToMove(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		store.domain = "demo.test"
+		p := b.post(licensePath, "code", purchaseCode, "domain", "shop.example", "store", store.URL).status(http.StatusConflict)
+		p.wrong("domain", "limit_reached").says("No file was made.").silentAbout("Move it here")
+	})
+}
+
+func TestFilesThatWereMadeBeforeARefusalAreNamed(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		store.noTests = true
+		p := b.post(licensePath, "code", purchaseCode, "domain", "Shop.example", "tests", "localhost, demo.test", "store", store.URL).status(http.StatusConflict)
+		p.wrong("tests", "limit_reached").says("The file for shop.example was made; no file for localhost, demo.test.", "In use").silentAbout("No file was made", "Move it here")
 	})
 }
 

@@ -25,7 +25,9 @@ type licenseStore struct {
 	mu     sync.Mutex
 	domain string // that is in use
 	refuse string
-	answer string // to checks
+	// noTests refuses test domains, as if too many were in use.
+	noTests bool
+	answer  string // to checks
 }
 
 func newLicenseStore(t *testing.T) *licenseStore {
@@ -62,6 +64,8 @@ func (s *licenseStore) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusNotFound, countersign.CodePurchaseNotFound)
 	case s.refuse != "":
 		refuse(http.StatusConflict, s.refuse)
+	case r.URL.Path == "/api/licenses" && free && s.noTests:
+		refuse(http.StatusConflict, countersign.CodeLimitReached)
 	case r.URL.Path == "/api/licenses" && !free && s.domain != "" && s.domain != in["domain"]:
 		refuse(http.StatusConflict, countersign.CodeLimitReached)
 	case r.URL.Path == "/api/licenses/revoke":

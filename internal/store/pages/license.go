@@ -161,13 +161,13 @@ func explain(refusal *countersign.Error, now time.Time) frame.Errors {
 			return at("tests", sentence(text))
 		}
 		return at("domain", sentence(refusal.Message))
-	case countersign.CodeMovesUsed:
+	case countersign.CodeMovesUsed, countersign.CodeMoveTooSoon:
 		text := sentence(refusal.Message)
 		if refusal.RetryAfter > 0 {
-			text += " The next time is after " + day(now.Add(refusal.RetryAfter)) + "."
+			text += " The next time is after " + moment(now.Add(refusal.RetryAfter)) + "."
 		}
 		return at("domain", text)
-	case countersign.CodeLimitReached, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated, countersign.CodeDomainFree, countersign.CodeFromMissing:
+	case countersign.CodeLimitReached, countersign.CodeDomainNotActivated, countersign.CodeDomainFree, countersign.CodeFromMissing:
 		return at("domain", sentence(refusal.Message))
 	}
 	errs, _ := frame.FormErrors(refusal)
@@ -241,6 +241,9 @@ func moveRule(l store.License) string {
 
 // day is a date inside a sentence.
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+// moment is a time inside a sentence.
+func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
 
 // sentence ends a text with a full stop, where it has no end yet.
 func sentence(text string) string {

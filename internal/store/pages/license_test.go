@@ -129,9 +129,9 @@ func TestAUsedCodeOffersToMove(t *testing.T) {
 		if s.post(t, "/license/move", sent...).is(http.StatusOK).files()["license-new.example.jwt"] != moved.files()["license-new.example.jwt"] {
 			t.Error("sending the form again gives another license")
 		}
-		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").is(http.StatusConflict).wrong("domain", "less than 24 hours ago")
+		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").is(http.StatusConflict).wrong("domain", "less than 24 hours ago. The next time is after 2 Nov 2026, 12:00 UTC.")
 		s.post(t, "/license/move", "code", "license-to-move", "from", "gone.example", "domain", "third.example").is(http.StatusConflict).wrong("domain", "gone.example is not in use")
-		s.post(t, "/license/move", "code", "license-moved-often", "from", "d4.example", "domain", "d5.example").is(http.StatusConflict).wrong("domain", "The next time is after 1 February 2027")
+		s.post(t, "/license/move", "code", "license-moved-often", "from", "d4.example", "domain", "d5.example").is(http.StatusConflict).wrong("domain", "The next time is after 1 Feb 2027, 00:00 UTC")
 		s.post(t, "/license/move", "code", "nobody-sold-this", "from", "a.example", "domain", "b.example").is(http.StatusUnprocessableEntity).wrong("code", "not good here")
 		s.post(t, "/license/move", "code", "license-to-move").is(http.StatusUnprocessableEntity).wrong("domain", "Type the domain")
 		if again := s.get(t, "/license/move").is(http.StatusSeeOther); again.header.Get("Location") != "/license" {

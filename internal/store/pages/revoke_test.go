@@ -37,7 +37,7 @@ func TestABuyerRevokesALicenseAfterAQuestion(t *testing.T) {
 			status            int
 		}{
 			{"license-to-move", "new.example", "less than 24 hours ago", http.StatusConflict},
-			{"license-moved-often", "d4.example", "The next time is after 1 February 2027", http.StatusConflict},
+			{"license-moved-often", "d4.example", "The next time is after 1 Feb 2027, 00:00 UTC", http.StatusConflict},
 			{"license-to-move", "gone.example", "gone.example is not in use", http.StatusConflict},
 			{"license-used", "co.uk", "co.uk", http.StatusUnprocessableEntity},
 			{"nobody-sold-this", "shop.example", "not good here", http.StatusUnprocessableEntity},
