@@ -24,7 +24,7 @@ func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 		if _, err := f.ChangePassword(t.Context(), ada, keep, password, other); err != nil {
 			t.Fatal(err)
 		}
-		secret, recovery := f.enableTOTP(t, ada)
+		secret, recovery := f.enableTOTP(t, ada, other)
 		if err := f.SignInCode(t.Context(), home, u.ID, recovery[0]); err != nil {
 			t.Fatal(err)
 		}

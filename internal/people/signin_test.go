@@ -170,7 +170,7 @@ func TestLimiterForgetsTheSmallestCountsWhenItIsFull(t *testing.T) {
 func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		f.enableTOTP(t, ada)
+		f.enableTOTP(t, ada, password)
 		link := func() string {
 			t.Helper()
 			token, err := f.NewSignInLink(t.Context(), operator, u.ID)

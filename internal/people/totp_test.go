@@ -29,7 +29,7 @@ func (f *fixture) codeAt(t *testing.T, secret string, periods int) string {
 
 // enableTOTP turns two-step sign-in on, and lets the time go by in which its
 // first code could be used again.
-func (f *fixture) enableTOTP(t *testing.T, a Actor) (secret string, recovery []string) {
+func (f *fixture) enableTOTP(t *testing.T, a Actor, password string) (secret string, recovery []string) {
 	t.Helper()
 	s, err := f.BeginTOTP(t.Context(), a, password, "Countersign addon")
 	if err != nil {
@@ -117,7 +117,7 @@ func TestCodesOfTheAuthenticator(t *testing.T) {
 	}
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		secret, _ := f.enableTOTP(t, ada)
+		secret, _ := f.enableTOTP(t, ada, password)
 		for _, tt := range tests {
 			f.clock.move(limitWindow) // each starts anew
 			err := f.SignInCode(t.Context(), home, u.ID, tt.typed(f.codeAt(t, secret, tt.periods)))
@@ -173,7 +173,7 @@ func TestCodeIsGoodForOneUse(t *testing.T) {
 func TestRecoveryCodeIsGoodForOneUse(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		_, recovery := f.enableTOTP(t, ada)
+		_, recovery := f.enableTOTP(t, ada, password)
 		both := []*fixture{f, f.second(t)}
 		counts := atOnce(4, func(i int) error { return both[i%2].SignInCode(t.Context(), home, u.ID, recovery[0]) })
 		if counts[""] != 1 || counts["code_refused"] != 3 {
@@ -199,7 +199,7 @@ func TestRecoveryCodeIsGoodForOneUse(t *testing.T) {
 func TestCodesAreLimitedByUser(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		secret, _ := f.enableTOTP(t, ada)
+		secret, _ := f.enableTOTP(t, ada, password)
 		for range codeFailures {
 			wantCode(t, f.SignInCode(t.Context(), away, u.ID, wrongCode(f.code(t, secret))), "code_refused")
 		}
@@ -228,7 +228,7 @@ func TestUserWithoutTwoStepSignInHasNoCode(t *testing.T) {
 func TestDisableTOTPTakesThePassword(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		_, recovery := f.enableTOTP(t, ada)
+		_, recovery := f.enableTOTP(t, ada, password)
 		wantCode(t, f.DisableTOTP(t.Context(), ada, other), "password_wrong")
 		wantCode(t, f.DisableTOTP(t.Context(), ada, password), "")
 		if in, err := f.SignIn(t.Context(), home, email, password); err != nil || in.NeedsCode || in.User.RecoveryCodes != 0 {
@@ -241,7 +241,7 @@ func TestDisableTOTPTakesThePassword(t *testing.T) {
 func TestSecretOfAnotherKeyFileLeavesTheRecoveryCodes(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		secret, recovery := f.enableTOTP(t, ada)
+		secret, recovery := f.enableTOTP(t, ada, password)
 		box, err := seal.Create(t.TempDir())
 		if err != nil {
 			t.Fatal(err)

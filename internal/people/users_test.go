@@ -98,7 +98,7 @@ func TestFirstAdministratorsAtOnceAreOne(t *testing.T) {
 func TestResetPasswordByTheOperator(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		f.enableTOTP(t, ada)
+		f.enableTOTP(t, ada, password)
 		f.session(t, "one", u)
 		f.session(t, "two", u)
 
