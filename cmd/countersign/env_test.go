@@ -10,6 +10,7 @@ import (
 func TestTheFlagWinsOverTheEnvironment(t *testing.T) {
 	ours, theirs := t.TempDir(), t.TempDir()
 	must(t, ours, "store", "workspace", "create", "ada")
+	must(t, theirs, "store", "workspace", "create", "bob")
 	for name, args := range map[string][]string{
 		"the variable alone": {"store", "workspace", "list"},
 		"the flag after it":  {"store", "workspace", "list", "--data", theirs},
