@@ -15,7 +15,7 @@ import (
 func FuzzProductMap(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", `{"store":{}}`, `{"store":{"gold_monthly":1,"a.b":22}}`, `{"store":{"a":1,"\u0061":2}}`, `{"store":{"A":1}}`, `{"store":{"a":1e3}}`,
-		`{"store":null}`, `[]`, `{"store":{"a":1}}x`, "{\"store\":{\"a\xff\":1}}", `{"play":{}}`,
+		`{"store":null}`, `[]`, `{"` + strings.Repeat("S", 1000) + `":{"a":1}}`, `{"store":{"a":1}}x`, "{\"store\":{\"a\xff\":1}}", `{"play":{}}`,
 	} {
 		f.Add(seed)
 	}

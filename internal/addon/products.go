@@ -94,7 +94,7 @@ func (p productReader) read() error {
 		case platforms[name]:
 			return sentencef("The platform %q stands there twice", name)
 		case name != platformStore:
-			return sentencef("The platform %q is not known; the only one is %q", name, platformStore)
+			return sentencef("The platform %q is not known; the only one is %q", shorten(name), platformStore)
 		}
 		platforms[name] = true
 		if err := p.products(); err != nil {
