@@ -36,6 +36,8 @@ test('credentials are made and copied with the keyboard alone', async (t) => {
   await tabTo(page, 'New credentials');
   await Promise.all([loaded(), page.keyboard.press('Enter')]);
   await page.keyboard.type('Keyboard');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(ada.password);
   await Promise.all([loaded(), page.keyboard.press('Enter')]);
   assert.equal(await heading(page), 'Your new credentials');
   await tabTo(page, 'Copy');
