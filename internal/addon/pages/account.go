@@ -17,11 +17,29 @@ type accountForm struct {
 	// unsaved tells that a right file was looked at and not kept.
 	unsaved bool
 	errs    frame.Errors
+	// revision is the state of the draft that the page shows.
+	revision int64
+	// clash is what to say when somebody else changed the draft first. Unlike with
+	// other settings the two versions can't be shown.
+	clash *accountClash
+}
+
+// accountClash says what the change was that came too late.
+type accountClash struct {
+	// title is what did not happen, again what to do about it.
+	title, again string
+	// who names the one that was first, "" when that is not known.
+	who string
 }
 
 func (p *Pages) readAccount(r *frame.Request) (accountForm, error) {
+	// In this order the revision is never newer than what is shown beside it.
+	settings, err := p.addon.Settings(r.Context(), r.Actor)
+	if err != nil {
+		return accountForm{}, err
+	}
 	draft, published, err := p.addon.ServiceAccount(r.Context(), r.Actor)
-	return accountForm{facts: draft, served: published}, err
+	return accountForm{facts: draft, served: published, revision: settings.Revision}, err
 }
 
 func (p *Pages) accountPage(f accountForm) frame.Page {
@@ -66,7 +84,14 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 		f.checks, f.unsaved = checks, ok
 		return p.frame.Show(w, r, p.accountPage(f))
 	}
-	facts, err := p.addon.SetServiceAccount(r.Context(), r.Actor, 0, file)
+	seen, err := revision(in)
+	var facts addon.ServiceAccountFacts
+	if err == nil {
+		facts, err = p.addon.SetServiceAccount(r.Context(), r.Actor, seen, file)
+	}
+	if hasCode(err, "settings_changed") {
+		return p.refuseAccount(w, r, accountClash{title: "Nothing was saved: somebody else saved first", again: "If yours is still the one to keep, choose or paste it once more."}, err)
+	}
 	if errs, refused := frame.FormErrors(err, addon.KeyIAPStoreServiceAccount); refused {
 		for i := range errs {
 			errs[i].Name = "json"
@@ -90,7 +115,7 @@ func (p *Pages) testAccount(w http.ResponseWriter, r *frame.Request) error {
 	}
 	f.about = "the service account that is kept"
 	if f.checks, _, err = p.addon.TestServiceAccount(r.Context(), r.Actor); err != nil {
-		return err
+		return p.refuseAccount(w, r, accountClash{}, err)
 	}
 	return p.frame.Show(w, r, p.accountPage(f))
 }
@@ -103,17 +128,43 @@ func (p *Pages) showRemoveAccount(w http.ResponseWriter, r *frame.Request) error
 	if !f.facts.Set {
 		return p.frame.Redirect(w, r, pathAccount, "There is no service account in the draft.")
 	}
-	return p.frame.Show(w, r, frame.Page{Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}), Body: frame.Confirm{
-		Consequence: "The service account " + f.facts.ClientEmail + " leaves the draft. From the next publish on, purchases can't be verified and the store is reported as off.",
-		Path:        pathAccount + "/remove", Label: "Remove it", Cancel: pathAccount,
-	}})
+	return p.frame.Show(w, r, frame.Page{
+		Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}), Body: removeAccountView(f),
+	})
 }
 
 func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
-	if err := p.addon.RemoveServiceAccount(r.Context(), r.Actor, 0); err != nil {
+	in, err := r.PostValues()
+	if err != nil {
 		return err
 	}
+	seen, err := revision(in)
+	if err == nil {
+		err = p.addon.RemoveServiceAccount(r.Context(), r.Actor, seen)
+	}
+	if err != nil {
+		return p.refuseAccount(w, r, accountClash{title: "Nothing was removed: somebody else saved first", again: "If it is still to go, remove it again."}, err)
+	}
 	return p.frame.Redirect(w, r, pathAccount, "The service account was taken out of the draft. What is published stays until you publish.")
+}
+
+// refuseAccount shows the page with what is kept now, and why nothing was changed.
+func (p *Pages) refuseAccount(w http.ResponseWriter, r *frame.Request, c accountClash, refused error) error {
+	errs, ours := frame.FormErrors(refused)
+	if !ours {
+		return refused
+	}
+	f, err := p.readAccount(r)
+	if err != nil {
+		return err
+	}
+	if hasCode(refused, "settings_changed") {
+		c.who = p.lastChange(r)
+		f.clash = &c
+	} else {
+		f.errs = errs
+	}
+	return p.refuse(w, r, p.accountPage(f), refused)
 }
 
 // checkRows shows what was found in a file.

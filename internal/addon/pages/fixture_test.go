@@ -256,6 +256,12 @@ func (b *browser) fill(page, path string, namesAndValues ...string) *page {
 	return b.postForm(path, form)
 }
 
+// revision is the state of the draft from which a form was made.
+func (b *browser) revision(page, path string) string {
+	b.t.Helper()
+	return b.get(page).form(path).Get("revision")
+}
+
 func (s *site) mustSet(t *testing.T, namesAndValues ...string) {
 	t.Helper()
 	changes := map[string]string{}

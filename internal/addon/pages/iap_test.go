@@ -119,17 +119,55 @@ func TestServiceAccountIsKeptAndNeverShown(t *testing.T) {
 		p := b.get(accountPath).says("play@site-example.iam.gserviceaccount.com", "service_account", "site-example", "is in the draft, encrypted", "used from the next publish on")
 		hidden := strings.Split(privateKey(), "\n")[1:5]
 		p.silentAbout(hidden...)
-		b.upload(accountPath, serviceAccount(), "json", "", "do", "save").leadsTo(accountPath)
+		b.upload(accountPath, serviceAccount(), "json", "", "do", "save", "revision", b.revision(accountPath, accountPath)).leadsTo(accountPath)
 		b.post(accountPath+"/test").status(http.StatusOK).says("What was found", "the service account that is kept", "Its private_key can be read").silentAbout(hidden...)
 		for _, path := range []string{accountPath, iapPath, iapPath + "/publish", "/api-addons/admin/preview/iap", "/api-addons/admin/audit", "/api-addons/admin/health"} {
 			b.get(path).silentAbout(hidden...)
 		}
 		b.get(accountPath + "/remove").says("leaves the draft")
-		b.post(accountPath + "/remove").leadsTo(accountPath)
+		b.post(accountPath + "/remove").status(http.StatusUnprocessableEntity).says("did not arrive whole")
+		b.fill(accountPath+"/remove", accountPath+"/remove").leadsTo(accountPath)
 		b.get(accountPath).says("Add the service account")
 		b.get(accountPath + "/remove").leadsTo(accountPath)
-		b.post(accountPath + "/test").status(http.StatusNotFound)
+		b.post(accountPath+"/test").status(http.StatusNotFound).says("There is no service account yet", "Add the service account")
 	})
+}
+
+func TestAServiceAccountThatSomebodyElseSetFirstIsNotOverwritten(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		mine := b.get(accountPath).form(accountPath)
+		mine.Set("json", string(serviceAccount()))
+		s.mustSet(t, addon.KeyIAPStoreServiceAccount, strings.Replace(string(serviceAccount()), "play@", "hers@", 1))
+		before := s.audits(t)
+		for _, p := range []*page{
+			b.postForm(accountPath, mine),
+			b.upload(accountPath, serviceAccount(), "json", "", "do", "save", "revision", mine.Get("revision")),
+		} {
+			p.status(http.StatusPreconditionFailed).silentAbout(strings.Split(privateKey(), "\n")[1:5]...)
+			p.says("Nothing was saved: somebody else saved first", "choose or paste it once more", "Last changed by", "by command line", "hers@site-example.iam.gserviceaccount.com")
+			if p.form(accountPath).Get("json") != "" {
+				t.Error("the file stands in the form again")
+			}
+		}
+		s.wantAudits(t, before)
+		again := b.postForm(accountPath, mine).form(accountPath)
+		again.Set("json", string(serviceAccount()))
+		b.postForm(accountPath, again).leadsTo(accountPath)
+		b.get(accountPath).says("play@site-example.iam.gserviceaccount.com")
+	})
+}
+
+func TestAServiceAccountThatSomebodyElseReplacedIsNotRemoved(t *testing.T) {
+	s := one(t)
+	b := s.signedIn(t)
+	s.mustSet(t, addon.KeyIAPStoreServiceAccount, string(serviceAccount()))
+	mine := b.get(accountPath + "/remove").form(accountPath + "/remove")
+	s.mustSet(t, addon.KeyIAPStoreServiceAccount, strings.Replace(string(serviceAccount()), "play@", "hers@", 1))
+	before := s.audits(t)
+	p := b.postForm(accountPath+"/remove", mine).status(http.StatusPreconditionFailed)
+	p.says("Nothing was removed: somebody else saved first", "Last changed by", "hers@site-example.iam.gserviceaccount.com")
+	s.wantAudits(t, before)
 }
 
 func TestServiceAccountFilesThatAreWrongAreNamed(t *testing.T) {
@@ -144,7 +182,7 @@ func TestServiceAccountFilesThatAreWrongAreNamed(t *testing.T) {
 		`not JSON`:                                                                  "This is not valid JSON",
 		`{"type":"service_account","client_email":"a@b.example","private_key":"x"}`: "private_key is not usable",
 	} {
-		for _, p := range []*page{b.fill(accountPath, accountPath, "json", name, "do", "save"), b.upload(accountPath, []byte(name), "json", "", "do", "save")} {
+		for _, p := range []*page{b.fill(accountPath, accountPath, "json", name, "do", "save"), b.upload(accountPath, []byte(name), "json", "", "do", "save", "revision", b.revision(accountPath, accountPath))} {
 			p.status(http.StatusUnprocessableEntity).wrong("json", says).says("What was found").silentAbout("hunter22")
 			if got := p.form(accountPath).Get("json"); got != "" {
 				t.Errorf("the file stands in the form again: %q", got)
