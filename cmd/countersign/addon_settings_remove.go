@@ -13,7 +13,7 @@ func newSettingsRemove(a *app) *cobra.Command {
 		Use: "remove KEY", Short: "Take a key of your own out of the draft", Args: one("key"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				now, err := s.RemoveKey(ctx, operator(), 0, args[0])
+				now, err := s.RemoveKey(ctx, operator(), 0, args[0], nil)
 				if err != nil {
 					return err
 				}

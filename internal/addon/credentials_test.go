@@ -323,7 +323,7 @@ func TestWhoMay(t *testing.T) {
 			"Settings":    func(a people.Actor) error { _, err := f.Settings(ctx, a); return err },
 			"SetSettings": func(a people.Actor) error { _, err := f.SetSettings(ctx, a, 0, nil); return err },
 			"AddKey":      func(a people.Actor) error { _, err := f.AddKey(ctx, a, 1<<40, "k", TypeText, ""); return err },
-			"RemoveKey":   func(a people.Actor) error { _, err := f.RemoveKey(ctx, a, 1<<40, "k"); return err },
+			"RemoveKey":   func(a people.Actor) error { _, err := f.RemoveKey(ctx, a, 1<<40, "k", nil); return err },
 			"Diff":        func(a people.Actor) error { _, err := f.Diff(ctx, a); return err },
 			"Problems":    func(a people.Actor) error { _, err := f.Problems(ctx, a); return err },
 			"Publish":     func(a people.Actor) error { _, err := f.Publish(ctx, a, 0, ""); return err },

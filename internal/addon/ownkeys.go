@@ -49,9 +49,10 @@ func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, 
 }
 
 // RemoveKey takes one of the owner's own keys out of the draft. The app loses it
-// with the next publish. Its error is of kind NotFound where there is none.
-func (a *Addon) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string) (Settings, error) {
-	return a.changeDraft(ctx, actor, revision, func(_ *addondb.DB, v values) error {
+// with the next publish. Its error is of kind NotFound where there is none. changes
+// are other values to set with it, as [Addon.SetSettings] does: all or nothing.
+func (a *Addon) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string, changes map[string]string) (Settings, error) {
+	return a.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
 		if _, defined := definition(key); defined {
 			return conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
 		}
@@ -59,6 +60,6 @@ func (a *Addon) RemoveKey(ctx context.Context, actor people.Actor, revision int6
 			return missing("setting_not_found", "There is no setting with the key "+strconv.Quote(shorten(key)))
 		}
 		delete(v, key)
-		return nil
+		return a.set(ctx, tx, v, changes, map[string]string{})
 	})
 }

@@ -284,7 +284,7 @@ func TestOwnKeys(t *testing.T) {
 		if got := string(f.served(t).Settings.JSON); !strings.HasSuffix(got, want) {
 			t.Errorf("served %s, want its end to be %s", got, want)
 		}
-		if _, err := f.RemoveKey(ctx, operator, 0, "darkMode"); err != nil {
+		if _, err := f.RemoveKey(ctx, operator, 0, "darkMode", nil); err != nil {
 			t.Fatal(err)
 		}
 		if list, err := f.Diff(ctx, operator); err != nil || len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
@@ -336,9 +336,9 @@ func TestOwnKeysThatAreRefused(t *testing.T) {
 				t.Errorf("%s: something was written", c.name)
 			}
 		}
-		_, err := f.RemoveKey(ctx, operator, 0, KeyAppName)
+		_, err := f.RemoveKey(ctx, operator, 0, KeyAppName, nil)
 		wantError(t, err, "key_defined")
-		_, err = f.RemoveKey(ctx, operator, 0, "nothing")
+		_, err = f.RemoveKey(ctx, operator, 0, "nothing", nil)
 		wantError(t, err, "setting_not_found")
 	})
 }
@@ -353,7 +353,7 @@ func TestEveryChangeIsWrittenDown(t *testing.T) {
 		if _, err := f.AddKey(ctx, program, 0, "theme", TypeText, "dark"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.RemoveKey(ctx, operator, 0, "theme"); err != nil {
+		if _, err := f.RemoveKey(ctx, operator, 0, "theme", nil); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{
@@ -395,7 +395,7 @@ func TestSettingOfALaterVersionIsKeptAndNotServed(t *testing.T) {
 		}
 		_, err := f.SetSettings(t.Context(), operator, 0, map[string]string{"iapLater": "x"})
 		wantFields(t, err, "iapLater")
-		_, err = f.RemoveKey(t.Context(), operator, 0, "iapLater")
+		_, err = f.RemoveKey(t.Context(), operator, 0, "iapLater", nil)
 		wantError(t, err, "setting_not_found")
 		_, err = f.AddKey(t.Context(), operator, 0, "iapLater", TypeText, "x")
 		wantError(t, err, "key_exists")

@@ -60,15 +60,16 @@ func (p *Pages) saveApp(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	row, button := newKeyOf(in), in.Get("do")
-	refused, err := p.set(r, &d, in, d.take(in, d.keys()...))
+	order := d.take(in, d.keys()...)
+	if key, there := strings.CutPrefix(button, "remove:"); there {
+		return p.removeKey(w, r, d, in, order, key)
+	}
+	refused, err := p.set(r, &d, in, order)
 	if err != nil {
 		return err
 	}
 	if refused != nil {
 		return p.refuse(w, r, p.appPage(d, row), refused)
-	}
-	if key, there := strings.CutPrefix(button, "remove:"); there {
-		return p.removeKey(w, r, d, key)
 	}
 	if button == "add" || !row.empty() {
 		if refused, err = p.addKey(r, &d, row); err != nil {
@@ -117,9 +118,17 @@ func (p *Pages) addKey(r *frame.Request, d *draft, row newKey) (refused error, e
 	return err, nil
 }
 
-func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d draft, key string) error {
-	if _, err := p.addon.RemoveKey(r.Context(), r.Actor, d.saved.Revision, key); err != nil {
+// removeKey saves the form without one of the owner's own keys.
+func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d draft, in url.Values, order []string, key string) error {
+	delete(d.typed, key)
+	refused, err := p.change(r, &d, in, order, func(seen int64) (addon.Settings, error) {
+		return p.addon.RemoveKey(r.Context(), r.Actor, seen, key, d.typed)
+	})
+	if err != nil {
 		return err
+	}
+	if refused != nil {
+		return p.refuse(w, r, p.appPage(d, newKeyOf(in)), refused)
 	}
 	return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+key+" was taken out of the draft. Apps lose it when you publish.")
 }

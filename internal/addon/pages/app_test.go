@@ -138,8 +138,47 @@ func TestOwnKeys(t *testing.T) {
 		b.fill(appPath, appPath, "do", "remove:limit", "appName", "Hail").leadsTo(anchor)
 		s.wantValue(t, "limit", "(no setting limit)")
 		s.wantValue(t, "appName", "Hail")
-		b.fill(appPath, appPath, "do", "remove:appName").status(http.StatusConflict)
 	})
+}
+
+func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		if _, err := s.AddKey(t.Context(), operator, 0, "limit", addon.TypeNumber, "12"); err != nil {
+			t.Fatal(err)
+		}
+		before := s.audits(t)
+		refuse := func(status int, button, says string) {
+			t.Helper()
+			p := b.fill(appPath, appPath, "do", button, "streamAppId", "Mine").status(status).says("Nothing was saved", says)
+			if got := p.value("streamAppId"); got != "Mine" {
+				t.Errorf("%s: the field says %q", button, got)
+			}
+		}
+		refuse(http.StatusConflict, "remove:appName", "belongs to the addon")
+		refuse(http.StatusNotFound, "remove:nothing", "There is no setting with the key")
+		s.wantAudits(t, before)
+
+		mine := b.get(appPath).form(appPath)
+		s.mustSet(t, "appName", "Hers")
+		mine.Set("do", "remove:limit")
+		p := b.postForm(appPath, mine).status(http.StatusPreconditionFailed).says("Nothing was saved: somebody else saved first", "Hers")
+		s.wantValue(t, "limit", "12")
+		again := p.form(appPath)
+		again.Set("do", "remove:limit")
+		b.postForm(appPath, again).leadsTo(appPath + "#g-extra-keys")
+		s.wantValue(t, "limit", "(no setting limit)")
+	})
+}
+
+func TestAnOwnKeyIsRemovedWithWhateverStandsInItsField(t *testing.T) {
+	s := one(t)
+	b := s.signedIn(t)
+	if _, err := s.AddKey(t.Context(), operator, 0, "limit", addon.TypeNumber, "12"); err != nil {
+		t.Fatal(err)
+	}
+	b.fill(appPath, appPath, "do", "remove:limit", "own.limit", "twelve").leadsTo(appPath + "#g-extra-keys")
+	s.wantValue(t, "limit", "(no setting limit)")
 }
 
 func TestOwnKeysThatAreWrong(t *testing.T) {

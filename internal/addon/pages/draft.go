@@ -185,10 +185,18 @@ func revision(in url.Values) (int64, error) {
 // set saves what was typed. The draft is then what is saved, or the form to show
 // again: refused tells which.
 func (p *Pages) set(r *frame.Request, d *draft, in url.Values, order []string) (refused error, err error) {
+	return p.change(r, d, in, order, func(seen int64) (addon.Settings, error) {
+		return p.addon.SetSettings(r.Context(), r.Actor, seen, d.typed)
+	})
+}
+
+// change is set with a change of its own, which is told the revision that the form
+// was made from.
+func (p *Pages) change(r *frame.Request, d *draft, in url.Values, order []string, change func(seen int64) (addon.Settings, error)) (refused error, err error) {
 	seen, err := revision(in)
 	if err == nil {
 		var now addon.Settings
-		now, err = p.addon.SetSettings(r.Context(), r.Actor, seen, d.typed)
+		now, err = change(seen)
 		switch ours := refusal(err); {
 		case err == nil:
 			d.saved = now
