@@ -37,6 +37,7 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 			"Users":               func(a Actor) error { _, err := f.Users(ctx, a); return err },
 			"CreateAdministrator": func(a Actor) error { _, err := f.CreateAdministrator(ctx, a, "eve@site.example", password); return err },
 			"Audit":               func(a Actor) error { _, err := f.Audit(ctx, a, AuditFilter{}); return err },
+			"AuditPlace":          func(a Actor) error { _, err := f.AuditPlace(ctx, a, AuditFilter{}); return err },
 			"ResetPassword":       func(a Actor) error { return f.ResetPassword(ctx, a, email, other, true) },
 			"NewSetupLink":        func(a Actor) error { _, _, err := f.NewSetupLink(ctx, a); return err },
 			"NewSignInLink":       func(a Actor) error { _, err := f.NewSignInLink(ctx, a, 1); return err },

@@ -68,20 +68,9 @@ func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine
 	if err := may(a, manage); err != nil {
 		return nil, err
 	}
-	for _, text := range []string{f.Action, f.Actor} {
-		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return nil, nil // no line has it, and not every engine can look for it
-		}
-	}
-	rows := peopledb.AuditFilter{Before: f.Before, Limit: f.Limit, Actor: f.Actor}
-	if f.Limit <= 0 {
-		rows.Limit = auditLimit
-	}
-	rows.Limit = min(rows.Limit, maxAuditLimit)
-	if strings.Contains(f.Action, ".") {
-		rows.Action = f.Action
-	} else {
-		rows.Noun = f.Action
+	rows, possible := f.rows()
+	if !possible {
+		return nil, nil
 	}
 	list, err := p.db.Audits(ctx, rows)
 	lines := make([]AuditLine, len(list))
@@ -92,4 +81,46 @@ func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine
 		}
 	}
 	return lines, err
+}
+
+// AuditPlace is where a page of the log is among all lines that a filter wants.
+type AuditPlace struct {
+	// All is how many lines there are, Newer how many of them are newer than the page.
+	All, Newer int64
+	// Before leads to the page before this one; 0 is the newest.
+	Before int64
+}
+
+// AuditPlace tells where the page that [People.Audit] lists is.
+func (p *People) AuditPlace(ctx context.Context, a Actor, f AuditFilter) (AuditPlace, error) {
+	if err := may(a, manage); err != nil {
+		return AuditPlace{}, err
+	}
+	rows, possible := f.rows()
+	if !possible {
+		return AuditPlace{}, nil
+	}
+	place, err := p.db.AuditPlace(ctx, rows)
+	return AuditPlace(place), err
+}
+
+// rows is the filter for the query. It reports false for one that no line fits and
+// that not every engine can look for.
+func (f AuditFilter) rows() (rows peopledb.AuditFilter, possible bool) {
+	for _, text := range []string{f.Action, f.Actor} {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return rows, false
+		}
+	}
+	rows = peopledb.AuditFilter{Before: f.Before, Limit: f.Limit, Actor: f.Actor}
+	if f.Limit <= 0 {
+		rows.Limit = auditLimit
+	}
+	rows.Limit = min(rows.Limit, maxAuditLimit)
+	if strings.Contains(f.Action, ".") {
+		rows.Action = f.Action
+	} else {
+		rows.Noun = f.Action
+	}
+	return rows, true
 }

@@ -75,6 +75,32 @@ func TestAuditIsFilteredAndPaged(t *testing.T) {
 	})
 }
 
+func TestAuditTellsWhereAPageIs(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for range 4 {
+			f.note(t, operator, Event{Action: "settings.set"})
+			f.note(t, Actor{Kind: KindUser, ID: "eve", User: 1}, Event{Action: "settings.set"})
+		}
+		tests := []struct {
+			rule   string
+			filter AuditFilter
+			want   AuditPlace
+		}{
+			{"the first page", AuditFilter{Limit: 3}, AuditPlace{All: 8}},
+			{"the second page", AuditFilter{Limit: 3, Before: 6}, AuditPlace{All: 8, Newer: 3}},
+			{"the third page", AuditFilter{Limit: 3, Before: 3}, AuditPlace{All: 8, Newer: 6, Before: 6}},
+			{"lines that the filter does not want don't count", AuditFilter{Limit: 1, Before: 4, Actor: "eve"}, AuditPlace{All: 4, Newer: 3, Before: 6}},
+			{"NUL is nobody", AuditFilter{Actor: "\x00"}, AuditPlace{}},
+		}
+		for _, tt := range tests {
+			got, err := f.AuditPlace(t.Context(), operator, tt.filter)
+			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+				t.Errorf("%s: %v %s", tt.rule, err, diff)
+			}
+		}
+	})
+}
+
 func TestAuditPagesAreBounded(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {

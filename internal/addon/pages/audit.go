@@ -60,19 +60,23 @@ func (a auditPage) narrowed() bool { return a.filter.Action != "" || a.filter.Ac
 
 func (p *Pages) showAudit(w http.ResponseWriter, r *frame.Request) error {
 	a := auditPage{filter: auditFilter(r)}
-	a.filter.Before, a.filter.Limit = before(r), perPage+1
+	a.filter.Before, a.filter.Limit = before(r), perPage
 	var err error
 	if a.lines, err = p.addon.People().Audit(r.Context(), r.Actor, a.filter); err != nil {
 		return err
 	}
-	if a.filter.Before > 0 {
-		a.pager.Newer = a.path(pathAudit, 0)
+	place, err := p.addon.People().AuditPlace(r.Context(), r.Actor, a.filter)
+	if err != nil {
+		return err
 	}
-	if len(a.lines) > perPage {
-		a.lines = a.lines[:perPage]
-		a.pager.Older = a.path(pathAudit, a.lines[perPage-1].ID)
+	if place.Newer > 0 {
+		a.pager.Newer = a.path(pathAudit, place.Before)
 	}
-	a.pager.Text = count(len(a.lines), "line")
+	last := place.Newer + int64(len(a.lines))
+	if last < place.All && len(a.lines) > 0 {
+		a.pager.Older = a.path(pathAudit, a.lines[len(a.lines)-1].ID)
+	}
+	a.pager.Text = span("Lines", place.Newer+1, last, place.All)
 	return p.frame.Show(w, r, frame.Page{
 		Title: "Audit log", Crumbs: crumbs(), Body: auditView(a), Lead: "Who did what, when and from where, on pages, at the command line and by the API.",
 	})

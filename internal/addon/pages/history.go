@@ -27,7 +27,7 @@ func before(r *frame.Request) int64 {
 
 func (p *Pages) showHistory(w http.ResponseWriter, r *frame.Request) error {
 	from := before(r)
-	list, err := p.addon.Versions(r.Context(), r.Actor, from, perPage+1)
+	list, err := p.addon.Versions(r.Context(), r.Actor, from, perPage)
 	if err != nil {
 		return err
 	}
@@ -35,19 +35,29 @@ func (p *Pages) showHistory(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	pager := frame.Pager{Text: count(len(list), "version")}
-	if from > 0 {
-		pager.Newer = pathHistory
-	}
-	if len(list) > perPage {
-		list = list[:perPage]
-		pager.Older = pathHistory + "?before=" + strconv.FormatInt(list[perPage-1].Number, 10)
-		pager.Text = count(perPage, "version")
-	}
 	return p.frame.Show(w, r, frame.Page{
-		Title: "History", Crumbs: crumbs(), Body: historyView(list, now.Version, pager),
+		Title: "History", Crumbs: crumbs(), Body: historyView(list, now.Version, versionPager(list, now.Version)),
 		Lead: "Every version of the settings that was published. Any of them can be brought back.",
 	})
+}
+
+// versionPager leads through the versions, which are numbered without a gap.
+func versionPager(list []addon.Version, all int64) frame.Pager {
+	if len(list) == 0 {
+		return frame.Pager{Newer: pathHistory}
+	}
+	first, last := list[0].Number, list[len(list)-1].Number
+	pager := frame.Pager{Text: span("Versions", all-first+1, all-last+1, all)}
+	if first < all {
+		pager.Newer = pathHistory
+	}
+	if first+perPage < all {
+		pager.Newer += "?before=" + strconv.FormatInt(first+perPage+1, 10)
+	}
+	if last > 1 {
+		pager.Older = pathHistory + "?before=" + strconv.FormatInt(last, 10)
+	}
+	return pager
 }
 
 // versionRows is the table of versions.

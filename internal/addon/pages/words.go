@@ -30,6 +30,14 @@ func thousands(n int64) string {
 	return digits
 }
 
+// span says which part of a list is shown: "Lines 101–150 of 1,240".
+func span(noun string, first, last, all int64) string {
+	if last < first {
+		return ""
+	}
+	return fmt.Sprintf("%s %s–%s of %s", noun, thousands(first), thousands(last), thousands(all))
+}
+
 // moment is a time inside a sentence.
 func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
 

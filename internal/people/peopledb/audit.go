@@ -50,19 +50,43 @@ type AuditFilter struct {
 	Action, Noun, Actor string
 }
 
-// Audits lists lines, newest first.
-func (d *DB) Audits(ctx context.Context, f AuditFilter) ([]Audit, error) {
-	if f.Before == 0 {
-		f.Before = math.MaxInt64
+// auditWhere is the filter but for Before and Limit.
+const auditWhere = ` ($2 = '' OR action = $2) AND substr(action, 1, $3) = $4 AND ($5 = '' OR actor = $5) `
+
+// args are the arguments $1 to $5 of a query with auditWhere.
+func (f AuditFilter) args() []any {
+	before, noun := f.Before, ""
+	if before == 0 {
+		before = math.MaxInt64
 	}
-	noun := ""
 	if f.Noun != "" {
 		noun = f.Noun + "."
 	}
+	return []any{before, f.Action, len(noun), noun, f.Actor}
+}
+
+// Audits lists lines, newest first.
+func (d *DB) Audits(ctx context.Context, f AuditFilter) ([]Audit, error) {
 	return sqldb.List(ctx, d.Queries, scanAudit, `SELECT id, at, actor_kind, actor, face, address, action, workspace, subject,
 		detail, before, after FROM audit
-		WHERE id < $1 AND ($2 = '' OR action = $2) AND substr(action, 1, $3) = $4 AND ($5 = '' OR actor = $5)
-		ORDER BY id DESC LIMIT $6`, f.Before, f.Action, len(noun), noun, f.Actor, f.Limit)
+		WHERE id < $1 AND`+auditWhere+`ORDER BY id DESC LIMIT $6`, append(f.args(), f.Limit)...)
+}
+
+// AuditPlace is where a page of the log is among all lines that a filter wants.
+type AuditPlace struct {
+	// All is how many lines there are, Newer how many of them are newer than the page.
+	All, Newer int64
+	// Before leads to the page before this one; 0 is the newest.
+	Before int64
+}
+
+// AuditPlace tells where the page of a filter is.
+func (d *DB) AuditPlace(ctx context.Context, f AuditFilter) (AuditPlace, error) {
+	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (p AuditPlace, err error) {
+		return p, r.Scan(&p.All, &p.Newer, &p.Before)
+	}, `SELECT count(*), count(CASE WHEN id >= $1 THEN 1 END), COALESCE((
+			SELECT id FROM audit WHERE id >= $1 AND`+auditWhere+`ORDER BY id LIMIT 1 OFFSET $6), 0)
+		FROM audit WHERE`+auditWhere, append(f.args(), f.Limit)...)
 }
 
 func scanAudit(r sqldb.Row) (Audit, error) {
