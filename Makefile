@@ -17,7 +17,7 @@ check: ## formatting, vet and staticcheck
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-fuzz: ## every fuzz target for a short while (FUZZTIME=10s)
+fuzz: ## every fuzz target for a short while (FUZZCOUNT=20000)
 	./.ci/fuzz
 
 bench: ## the store against a bare server, SQLite, 1,000,000 purchases (BENCH=full: the rest; BENCH="flags of bench")
