@@ -21,7 +21,7 @@ func (q Queries) SetMeta(ctx context.Context, name, value string) error {
 // LockMeta reads a named value and makes others who ask for the lock wait until
 // the transaction ends.
 func (q Queries) LockMeta(ctx context.Context, name string) (string, error) {
-	if _, err := q.Exec(ctx, `UPDATE meta SET value = value WHERE name = $1`, name); err != nil {
+	if err := q.Lock(ctx, "meta", "name", name); err != nil {
 		return "", err
 	}
 	return q.Meta(ctx, name)

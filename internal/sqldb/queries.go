@@ -23,13 +23,17 @@ func (db *DB) Queries() Queries { return Queries{db: db} }
 // DB is the database behind q.
 func (q Queries) DB() *DB { return q.db }
 
-// ForUpdateOf is the end of a SELECT in a transaction that locks its rows of a
-// table, until the transaction ends. On SQLite nobody else writes meanwhile anyway.
-func (q Queries) ForUpdateOf(table string) string {
-	if q.db.engine == Postgres {
-		return " FOR UPDATE OF " + table
+// Lock makes others who lock or change the row of a table whose column has a value
+// wait until the transaction ends. Read the row after it: a statement that locks and
+// reads at once sees what it joins as it was before the wait. On SQLite nobody else
+// writes while a transaction runs.
+func (q Queries) Lock(ctx context.Context, table, column string, value any) error {
+	if q.db.engine == SQLite {
+		return nil
 	}
-	return ""
+	// Not FOR UPDATE, which would also keep others from writing rows that refer to it.
+	_, err := q.Exec(ctx, `SELECT 1 FROM `+table+` WHERE `+column+` = $1 FOR NO KEY UPDATE`, value)
+	return err
 }
 
 // One reads the single row of a query, or [ErrNotFound].

@@ -39,8 +39,11 @@ type reader struct {
 	commits uint64
 }
 
+// countReaders is how many connections read at once, for look-ups and for all else.
+func countReaders() int { return max(4, 2*runtime.NumCPU()) }
+
 func newReaders(s *shared, query string) *readers {
-	n := max(4, 2*runtime.NumCPU())
+	n := countReaders()
 	return &readers{shared: s, query: query, all: n, idle: make([]*reader, n)}
 }
 

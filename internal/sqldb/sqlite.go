@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"runtime"
 
 	"github.com/countersign/countersign"
 )
@@ -34,7 +33,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if err := db.checkSQLite(ctx); err != nil {
 		return nil, errors.Join(db.wrap(err), write.Close())
 	}
-	readers := max(4, 2*runtime.NumCPU())
+	readers := countReaders()
 	if db.read, err = openKeeping(readerDSN(s.options.Path)); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}

@@ -113,6 +113,38 @@ func TestSnapshotCannotWrite(t *testing.T) {
 	})
 }
 
+func TestALockedRowWaitsForTheEndOfTheTransaction(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		db := migrated(t, at)
+		other := open(t, optionsOf(at, twoSteps()))
+		exec(t, db, `INSERT INTO notes (id, text) VALUES (1, 'one'), (2, 'two')`)
+		impatient := `SELECT 1 FROM notes WHERE id = 1 FOR UPDATE NOWAIT`
+		if other.engine == SQLite {
+			exec(t, other, `PRAGMA busy_timeout = 0`)
+			impatient = `UPDATE notes SET text = 'changed' WHERE id = 1`
+		}
+		change := func() error {
+			_, err := other.Queries().Exec(t.Context(), impatient)
+			return err
+		}
+		err := db.Tx(t.Context(), func(q Queries) error {
+			if err := q.Lock(t.Context(), "notes", "id", 1); err != nil {
+				return err
+			}
+			if change() == nil {
+				t.Error("somebody else had the row meanwhile")
+			}
+			return nil
+		})
+		if err == nil {
+			err = change()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestSessionTakesNoWriteLock(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)

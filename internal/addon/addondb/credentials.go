@@ -46,7 +46,7 @@ func (d *DB) Credentials(ctx context.Context) ([]Credential, error) {
 // LockCredential reads one and makes others who would change it wait until the
 // transaction ends.
 func (d *DB) LockCredential(ctx context.Context, id int64) (Credential, error) {
-	if _, err := d.Exec(ctx, `UPDATE credentials SET label = label WHERE id = $1`, id); err != nil {
+	if err := d.Lock(ctx, "credentials", "id", id); err != nil {
 		return Credential{}, err
 	}
 	return sqldb.One(ctx, d.Queries, scanCredential, selectCredentials+`WHERE id = $1`, id)

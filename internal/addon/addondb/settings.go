@@ -70,7 +70,7 @@ func (d *DB) Revision(ctx context.Context) (int64, error) {
 // LockDraft makes others who would change the draft or publish it wait until the
 // transaction ends. It returns the revision.
 func (d *DB) LockDraft(ctx context.Context) (int64, error) {
-	if _, err := d.Exec(ctx, `UPDATE draft SET revision = revision WHERE id = 1`); err != nil {
+	if err := d.Lock(ctx, "draft", "id", 1); err != nil {
 		return 0, err
 	}
 	return d.Revision(ctx)

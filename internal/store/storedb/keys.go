@@ -80,7 +80,7 @@ func (d *DB) Key(ctx context.Context, id int64) (Key, error) {
 // LockKey reads one by its id and makes others who would change it wait until
 // the transaction ends, so that neither undoes what the other did.
 func (d *DB) LockKey(ctx context.Context, id int64) (Key, error) {
-	if _, err := d.Exec(ctx, `UPDATE keys SET name = name WHERE id = $1`, id); err != nil {
+	if err := d.Lock(ctx, "keys", "id", id); err != nil {
 		return Key{}, err
 	}
 	return d.Key(ctx, id)

@@ -129,7 +129,10 @@ func (d *DB) Licensee(ctx context.Context, digest Digest) (Licensee, error) {
 // LockLicensee is Licensee, and makes others who would change the purchase or
 // its licenses wait until the transaction ends.
 func (d *DB) LockLicensee(ctx context.Context, digest Digest) (Licensee, error) {
-	return sqldb.One(ctx, d.Queries, scanLicensee, selectLicensee+d.ForUpdateOf("p"), digest)
+	if err := d.Lock(ctx, "purchases", "code_digest", digest); err != nil {
+		return Licensee{}, err
+	}
+	return d.Licensee(ctx, digest)
 }
 
 // LicensesOf lists the licenses of a purchase in the order of their issue, those

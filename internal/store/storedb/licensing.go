@@ -40,7 +40,7 @@ func (l Licensing) Domains(licenseType string) int {
 // LockItem reads one item of the store and makes others who would change it wait
 // until the transaction ends.
 func (d *DB) LockItem(ctx context.Context, id int64) (Item, error) {
-	if _, err := d.Exec(ctx, `UPDATE items SET id = id WHERE id = $1`, id); err != nil {
+	if err := d.Lock(ctx, "items", "id", id); err != nil {
 		return Item{}, err
 	}
 	return d.Item(ctx, id)

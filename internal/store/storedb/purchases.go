@@ -99,7 +99,7 @@ func (d *DB) PurchaseByDigest(ctx context.Context, digest Digest) (Purchase, err
 // LockPurchase finds a purchase and makes others who would change it wait until
 // the transaction ends.
 func (d *DB) LockPurchase(ctx context.Context, digest Digest) (Purchase, error) {
-	if _, err := d.Exec(ctx, `UPDATE purchases SET code = code WHERE code_digest = $1`, digest); err != nil {
+	if err := d.Lock(ctx, "purchases", "code_digest", digest); err != nil {
 		return Purchase{}, err
 	}
 	return d.PurchaseByDigest(ctx, digest)

@@ -68,11 +68,7 @@ func (d *DB) Workspace(ctx context.Context, username string) (Workspace, error) 
 // LockWorkspace reads one by its username and makes others who would change it
 // wait until the transaction ends.
 func (d *DB) LockWorkspace(ctx context.Context, username string) (Workspace, error) {
-	w, err := d.Workspace(ctx, username)
-	if err != nil {
-		return Workspace{}, err
-	}
-	if _, err := d.Exec(ctx, `UPDATE workspaces SET username = username WHERE id = $1`, w.ID); err != nil {
+	if err := d.Lock(ctx, "workspaces", "username", username); err != nil {
 		return Workspace{}, err
 	}
 	return d.Workspace(ctx, username)
