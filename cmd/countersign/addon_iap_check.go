@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/spf13/cobra"
@@ -36,11 +39,9 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := health.Finding{Name: "store", Level: health.OK, What: "Apps see the store as on"}
-	if !i.publishedStore.Enabled {
-		store.Level, store.What = health.Fail, "Apps see the store as off"
-		store.Why = "It is on when iapEnabled is 1, package name and service account are set, a product is mapped, and all of it is published."
-		store.Fix = "countersign addon iap show"
+	store, err := testStore(ctx, s, i)
+	if err != nil {
+		return nil, err
 	}
 	findings := []health.Finding{store}
 	for _, f := range s.Doctor(ctx) {
@@ -59,6 +60,30 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 		}
 	}
 	return findings, nil
+}
+
+// testStore tells whether apps see the store as on, and what would make them.
+func testStore(ctx context.Context, s *addon.Addon, i iap) (health.Finding, error) {
+	if i.publishedStore.Enabled {
+		return health.Finding{Name: "store", Level: health.OK, What: "Apps see the store as on"}, nil
+	}
+	store := health.Finding{
+		Name: "store", Level: health.Fail, What: "Apps see the store as off", Fix: "countersign addon iap show",
+		Why: "It is on when iapEnabled is 1, package name and service account are set, a product is mapped, and all of it is published.",
+	}
+	_, draft, err := s.Preview(ctx, operator())
+	if err != nil {
+		return store, err
+	}
+	var would countersign.IAPConfig
+	if err := json.Unmarshal(draft, &would); err != nil {
+		return store, fmt.Errorf("read the view of the draft: %w", err)
+	}
+	if would.Platforms.Store.Enabled {
+		store.What, store.Why = "Apps see the store as off until the draft is published", "The draft has all that it takes."
+		store.Fix = "countersign addon settings publish -m NOTE"
+	}
+	return store, nil
 }
 
 // testServiceAccount looks at the service account of the draft, without asking
