@@ -4,6 +4,8 @@ import { after } from 'node:test';
 import { chromium } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+// Only ends what hangs: on a slow machine with much to do a page may take long.
+const patience = 180_000;
 let browser;
 
 after(async () => (await browser)?.close());
@@ -18,9 +20,9 @@ const reportViolations = () => addEventListener('securitypolicyviolation', (e) =
 
 /** A visitor: a context with its own cookies. Scripts can be switched off. */
 export async function visitor({ scripts = true, ...options } = {}) {
-  browser ??= chromium.launch({ executablePath });
+  browser ??= chromium.launch({ executablePath, timeout: patience });
   const context = await (await browser).newContext({ javaScriptEnabled: scripts, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', ...options });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(patience);
   await context.addInitScript(reportViolations);
   return context;
 }

@@ -1,6 +1,8 @@
 package dbtest
 
 import (
+	"crypto/rand"
+	"fmt"
 	"net"
 	"net/url"
 	"strconv"
@@ -35,7 +37,7 @@ func NewProxy(t testing.TB, db DB) *Proxy {
 		t.Fatalf("dbtest: %v", err)
 	}
 	port := strconv.Itoa(int(config.Port))
-	p := &Proxy{t: t, network: "tcp", server: net.JoinHostPort(config.Host, port), address: "127.0.0.1:0", frozen: make(chan struct{})}
+	p := &Proxy{t: t, network: "tcp", server: net.JoinHostPort(config.Host, port), address: lonely(), frozen: make(chan struct{})}
 	close(p.frozen)
 	if strings.HasPrefix(config.Host, "/") {
 		p.network, p.server = "unix", config.Host+"/.s.PGSQL."+port
@@ -52,6 +54,18 @@ func NewProxy(t testing.TB, db DB) *Proxy {
 	u.Host, u.RawQuery = p.address, query.Encode()
 	p.URL = u.String()
 	return p
+}
+
+// lonely is a place on this machine where nobody else looks for a free port: it has
+// to be free still when the server comes back. Only Linux has all of 127.0.0.0/8.
+func lonely() string {
+	random := make([]byte, 2)
+	rand.Read(random) // never returns an error
+	address := fmt.Sprintf("127.77.%d.%d:0", random[0], random[1])
+	if listener, err := net.Listen("tcp", address); err != nil || listener.Close() != nil {
+		return "127.0.0.1:0"
+	}
+	return address
 }
 
 // Cut ends all connections and refuses new ones, as a server that has gone.

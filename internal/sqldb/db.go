@@ -39,6 +39,9 @@ type Options struct {
 	Schemas []Schema
 	// Log is told of a lost feed and of writes that were switched off.
 	Log *slog.Logger
+	// Longer is added to what is allowed for an answer of PostgreSQL, where a slow
+	// machine is no reason to take it for gone.
+	Longer time.Duration
 }
 
 // DB is an open database. Its methods may be called from many goroutines.
@@ -96,7 +99,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
-	s := &shared{engine: SQLite, options: o, logGrown: make(chan struct{}, 1), patience: patience, queueing: queueing}
+	s := &shared{engine: SQLite, options: o, logGrown: make(chan struct{}, 1), patience: patience + o.Longer, queueing: queueing + o.Longer}
 	if o.URL != "" {
 		s.engine = Postgres
 		return openPostgres(s)

@@ -199,13 +199,8 @@ func TestPostgresThatCannotBeReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close() // accepts nobody: a server that does not answer
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
 	cases := []struct{ name, url string }{
-		{"the connection is refused", "postgres://me:geheim@" + closed.Addr().String() + "/shop"},
+		{"the connection is refused", "postgres://me:geheim@127.0.0.1:1/shop"},
 		{"the server does not answer", "postgres://me:geheim@" + listener.Addr().String() + "/shop?connect_timeout=1"},
 		{"the host has no address", "postgres://me:geheim@countersign.invalid/shop?connect_timeout=1"},
 		{"the database does not exist", withPath(t, at.URL, "/countersign_no_such_database")},

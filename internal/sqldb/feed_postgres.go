@@ -52,7 +52,7 @@ func (db *DB) receive(ctx context.Context, conn *pgx.Conn) error {
 	case !errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	beat, cancel := context.WithTimeout(ctx, 2*feedBeat)
+	beat, cancel := context.WithTimeout(ctx, 2*feedBeat+db.options.Longer)
 	defer cancel()
 	return conn.Ping(beat)
 }

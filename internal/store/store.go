@@ -34,8 +34,10 @@ type Options struct {
 	// CacheBytes bounds the memory in which answers are kept; 0 keeps none. Items
 	// have 8 MiB in any case.
 	CacheBytes int64
-	Log        *slog.Logger
-	Now        func() time.Time
+	// Longer is that of [sqldb.Options].
+	Longer time.Duration
+	Log    *slog.Logger
+	Now    func() time.Time
 }
 
 // Store is an open store. Its methods may be called from many goroutines.
@@ -69,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Look: o.Look, Schemas: storedb.Schemas, Log: o.Log,
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Look: o.Look, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer,
 	})
 	if err != nil {
 		return nil, err

@@ -323,8 +323,8 @@ func await[T any](t testing.TB, from <-chan T) T {
 	select {
 	case value := <-from:
 		return value
-	case <-time.After(30 * time.Second):
-		t.Fatal("nothing came within 30 s")
+	case <-time.After(5 * time.Minute):
+		t.Fatal("nothing came within five minutes")
 		panic("unreachable")
 	}
 }

@@ -29,6 +29,9 @@ type ServerOptions struct {
 	Log *slog.Logger
 	// StopGrace is how long a stop waits for requests in flight; 0 means ten seconds.
 	StopGrace time.Duration
+	// Longer is added to what a client is allowed for its request and its answer,
+	// where a slow machine is no reason to refuse it.
+	Longer time.Duration
 }
 
 // Serve answers requests on ln, which it closes, until ctx ends. Then it accepts no more, finishes the requests in
@@ -62,9 +65,9 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServerOptions
 func newServer(h http.Handler, o ServerOptions) *http.Server {
 	return &http.Server{
 		Handler:                      h,
-		ReadHeaderTimeout:            readHeaderTimeout,
-		ReadTimeout:                  readTimeout,
-		WriteTimeout:                 writeTimeout,
+		ReadHeaderTimeout:            readHeaderTimeout + o.Longer,
+		ReadTimeout:                  readTimeout + o.Longer,
+		WriteTimeout:                 writeTimeout + o.Longer,
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               maxHeaderBytes,
 		DisableGeneralOptionsHandler: true, // the edge answers OPTIONS *

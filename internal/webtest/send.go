@@ -17,7 +17,7 @@ import (
 )
 
 // deadline ends a case whose answer never comes.
-const deadline = 30 * time.Second
+const deadline = 5 * time.Minute
 
 // request is what one case sends. raw, when not empty, is all of it.
 type request struct {

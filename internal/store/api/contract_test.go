@@ -26,7 +26,7 @@ func now() time.Time { return today }
 func openShop(t *testing.T, db dbtest.DB) *store.Store {
 	t.Helper()
 	ctx := t.Context()
-	s, err := store.Open(ctx, store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 8 << 20, Now: now})
+	s, err := store.Open(ctx, store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 8 << 20, Now: now, Longer: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

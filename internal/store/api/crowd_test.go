@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/web"
@@ -63,7 +64,9 @@ func serveCrowd(t *testing.T, db dbtest.DB) {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- web.Serve(ctx, listener, newHandler(s, 0), web.ServerOptions{}) }()
+	go func() {
+		served <- web.Serve(ctx, listener, newHandler(s, 0), web.ServerOptions{Longer: time.Hour, StopGrace: time.Hour})
+	}()
 	address := listener.Addr().String()
 
 	visit(t, address, 50) // what the first requests allocate for good
