@@ -50,7 +50,7 @@ func TestPagersSayWhichPartOfHowMuchIsShownAndLeadPageByPage(t *testing.T) {
 				}
 			}
 			for i := len(newer) - 1; i > 0; i-- {
-				p = b.get(newer[i]).says(list.pages[i-1])
+				b.get(newer[i]).says(list.pages[i-1])
 			}
 		}
 		b.get("/api-addons/admin/audit").says("Lines 1–50 of 1,322")
