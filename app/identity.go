@@ -54,7 +54,7 @@ func CheckVersion(text string) error {
 		return malformed("version_malformed", "is <version>+<build_number>, like 1.2.3+45")
 	}
 	if build, err := strconv.ParseUint(parts[4], 10, 32); err != nil || build > maxBuild {
-		return malformed("build_number_too_large", "has a build number above 2100000000, the largest that Google Play takes")
+		return malformed("build_number_too_large", "has a build number of at most 2100000000, the largest that Google Play takes")
 	}
 	return nil
 }

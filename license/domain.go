@@ -39,7 +39,7 @@ func ParseDomain(text string, rule DomainRule) (Domain, error) {
 	case wildcard && noIP == nil:
 		return Domain{}, badDomain("an IP address has nothing below it; give it without the *")
 	case noIP != nil && isPublicSuffix(name) && (wildcard || !IsFree(name, rule.Staging...)):
-		return Domain{}, badDomain(name + " is no domain of one site: anybody can have a name below it; give the whole domain, like shop.example")
+		return Domain{}, badDomain("anybody can have a name below " + name + ", so it is no domain of one site; give the whole domain, like shop.example")
 	}
 	return Domain{Name: name, Wildcard: wildcard}, nil
 }

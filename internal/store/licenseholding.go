@@ -82,16 +82,13 @@ func parseDomain(domain string, l Licensing) (license.Domain, error) {
 }
 
 // asSentence begins the message of an error with a capital letter, as a program
-// shows it to somebody; a domain at its beginning stays as it is.
+// shows it to somebody.
 func asSentence(err error) error {
 	var ours *countersign.Error
 	if !errors.As(err, &ours) {
 		return err
 	}
 	told := *ours
-	if word, _, _ := strings.Cut(told.Message, " "); strings.Contains(word, ".") {
-		return err
-	}
 	begin, size := utf8.DecodeRuneInString(told.Message)
 	told.Message = string(unicode.ToUpper(begin)) + told.Message[size:]
 	return &told

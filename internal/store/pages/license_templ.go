@@ -528,7 +528,7 @@ func filesView(code string, files []store.SignedLicense, now time.Time) templ.Co
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</span> alone, and needs no network for that.</li></ol><p class=\"small-print\">A new address for the site? Come back with the same purchase code: the license moves with it.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</span> and no other domain, and needs no network for that.</li></ol><p class=\"small-print\">A new address for the site? Come back with the same purchase code: the license moves with it.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
