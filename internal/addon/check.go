@@ -97,7 +97,7 @@ func checkScheme(text string) (value, problem string) {
 	case text == "":
 		return "", ""
 	case strings.Contains(text, ":") || strings.Contains(text, "/"):
-		return "", "Write the scheme alone, without :// and what follows: myapp, not myapp://"
+		return "", "Write the scheme alone, without :// and what follows: not myapp:// but myapp"
 	case !schemePattern.MatchString(text):
 		return "", "A scheme begins with a letter and has lower-case letters, digits, +, . and - only, like myapp"
 	case slices.Contains(commonSchemes, text):

@@ -26,15 +26,15 @@ func FormErrors(err error, order ...string) (Errors, bool) {
 	var all Errors
 	for _, name := range order {
 		if text := ours.Fields[name]; text != "" {
-			all = append(all, FieldError{Name: name, Text: text})
+			all = append(all, FieldError{Name: name, Text: sentence(text)})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(ours.Fields)) {
 		switch {
 		case len(order) == 0:
-			all = append(all, FieldError{Name: name, Text: ours.Fields[name]})
+			all = append(all, FieldError{Name: name, Text: sentence(ours.Fields[name])})
 		case !slices.Contains(order, name):
-			all = append(all, FieldError{Text: name + ": " + ours.Fields[name]})
+			all = append(all, FieldError{Text: name + ": " + sentence(ours.Fields[name])})
 		}
 	}
 	if len(all) == 0 {

@@ -27,6 +27,7 @@ func TestRefusalsBecomeErrorsOfTheirFields(t *testing.T) {
 		{"in the order of the form", refused(fields), []string{"b", "a"}, frame.Errors{{Name: "b", Text: "B is wrong."}, {Name: "a", Text: "A is wrong."}}},
 		{"a field that the form does not have stands for the whole", refused(fields), []string{"b"}, frame.Errors{{Name: "b", Text: "B is wrong."}, {Text: "a: A is wrong."}}},
 		{"without an order every field is the form's", refused(fields), nil, frame.Errors{{Name: "a", Text: "A is wrong."}, {Name: "b", Text: "B is wrong."}}},
+		{"what a field has to say ends as a sentence does", refused(map[string]string{"a": "A is wrong", "c": "C too"}), []string{"a"}, frame.Errors{{Name: "a", Text: "A is wrong."}, {Text: "c: C too."}}},
 		{"a refusal without fields is about the whole", refused(nil), []string{"a"}, frame.Errors{{Text: "Two settings are wrong."}}},
 		{"a limit says how long to wait", &countersign.Error{Kind: countersign.KindLimited, Message: "Too many tries", RetryAfter: 29500 * time.Millisecond}, nil, frame.Errors{{Text: "Too many tries. Try again in 30 seconds."}}},
 		{"a long wait is told in minutes", &countersign.Error{Kind: countersign.KindLimited, Message: "Too many tries!", RetryAfter: 10 * time.Minute}, nil, frame.Errors{{Text: "Too many tries! Try again in 10 minutes."}}},

@@ -57,7 +57,7 @@ func TestAppSettingsThatAreWrongAreShownAgain(t *testing.T) {
 		b := s.signedIn(t)
 		p := b.fill(appPath, appPath, "appName", "Rain", "messengerUrlScheme", "rain://", "messengerDomain", "https://chat.example.com", "messengerAndroidPackageId", "chat", "idpIosClientId", "a b").
 			status(http.StatusUnprocessableEntity).says("Nothing was saved.")
-		p.wrong("messengerUrlScheme", "myapp, not myapp://")
+		p.wrong("messengerUrlScheme", "not myapp:// but myapp.")
 		p.wrong("messengerDomain", "without https://")
 		p.wrong("messengerAndroidPackageId", "com.example.app")
 		p.wrong("idpIosClientId", "A client ID is")
