@@ -32,7 +32,7 @@ of their authors over HTTP: is this purchase code good?
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 not found, 4 check says no,
 5 not allowed, 6 conflict, 7 database not reachable, 8 partly done, 130 interrupted.`,
 		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
-	}, newDemo(a), newStore(a), newAddon(a), newApp(a), newDoctor(a), newVersion(a))
+	}, withoutStore(newDemo(a)), newStore(a), newAddon(a), withoutStore(newApp(a)), newDoctor(a), withoutStore(newVersion(a)))
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	flags := root.PersistentFlags()
@@ -44,6 +44,19 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 not found, 4 check says no,
 	flags.BoolVar(&a.yes, "yes", false, "answer yes to questions")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors and warnings")
 	return root
+}
+
+// withoutStore keeps the flags that name a store out of the help of a command, and of
+// those below it, that have nothing to do with one.
+func withoutStore(c *cobra.Command) *cobra.Command {
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		root := c.Root()
+		for _, name := range []string{"data", "db"} {
+			root.PersistentFlags().Lookup(name).Hidden = true
+		}
+		root.HelpFunc()(c, args)
+	})
+	return c
 }
 
 // newGroup makes a command that only has commands below it. Without one of them

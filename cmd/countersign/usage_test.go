@@ -138,3 +138,15 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+func TestHelpOffersAStoreOnlyWhereACommandHasOne(t *testing.T) {
+	for args, want := range map[string]bool{
+		"--help": true, "store --help": true, "doctor --help": true, "addon settings list --help": true,
+		"app": false, "app start --help": false, "help app check": false, "demo --help": false, "version --help": false,
+	} {
+		r := command(t, t.TempDir(), strings.Fields(args)...)
+		if got := strings.Contains(r.out, "--data folder"); r.code != 0 || got != want {
+			t.Errorf("countersign %s: exit %d, --data is offered: %t", args, r.code, got)
+		}
+	}
+}
