@@ -107,7 +107,7 @@ func startFrom(bin string) (*server, error) {
 	}
 	cmd := exec.Command("/bin/sh", "-c", supervise, "supervise", bin, dir)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "HOME=" + dir}
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "PGCTLTIMEOUT=600", "HOME=" + dir} // seconds
 	if err := runAs(cmd, dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

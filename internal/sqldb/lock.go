@@ -16,8 +16,9 @@ import (
 // serveLock is the file in a data folder that its server keeps locked.
 const serveLock = "serve.lock"
 
-// lockPatience is how long a look by [ServedAt] may stand in the way of a lock.
-const lockPatience = 200 * time.Millisecond
+// lockPatience is how long a look by [ServedAt], or a program that is being started
+// and still holds the files of this one, may stand in the way of a lock.
+const lockPatience = time.Second
 
 // LockFolder makes this process the only server of a data folder until unlock
 // is called or the process ends. owner says who holds it, for the message that
@@ -27,7 +28,7 @@ func LockFolder(dir, owner, url string) (unlock func(), err error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
 	defer cancel()
-	_, err = lock.TryLockContext(ctx, lockPatience/10)
+	_, err = lock.TryLockContext(ctx, lockPatience/50)
 	if errors.Is(err, context.DeadlineExceeded) {
 		first, _ := readLock(path)
 		return nil, &countersign.Error{
