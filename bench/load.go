@@ -48,7 +48,7 @@ func generate(ctx context.Context, address string, n int, turn time.Duration, ne
 	start := time.Now()
 	var wait sync.WaitGroup
 	for i := range n {
-		wait.Go(func() { loads[i], errs[i] = ask(ctx, u.Host, rand.New(rand.NewPCG(uint64(i), 7)), next, check) })
+		wait.Go(func() { loads[i], errs[i] = ask(ctx, u.Host, next, check) })
 	}
 	wait.Wait()
 	total := load{elapsed: time.Since(start)}
@@ -61,8 +61,11 @@ func generate(ctx context.Context, address string, n int, turn time.Duration, ne
 	return total, errors.Join(errs...)
 }
 
-func ask(ctx context.Context, host string, random *rand.Rand, next func(*rand.Rand) (request, bool), check bool) (load, error) {
+// ask draws anew in every turn: codes that were asked before would be found in memory,
+// and what was written before is not written again.
+func ask(ctx context.Context, host string, next func(*rand.Rand) (request, bool), check bool) (load, error) {
 	var l load
+	random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	conn, err := net.Dial("tcp", host)
 	if err != nil {
 		return l, err
