@@ -1,6 +1,9 @@
 package countersign
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // The license types of a purchase (spec 2.4).
 const (
@@ -31,7 +34,7 @@ func (p Purchase) Print() PrintedPurchase {
 	b = append(b, `,"license_type":`...)
 	b = appendString(b, p.LicenseType)
 	b = append(b, `,"price":`...)
-	b = append(b, p.Price.String()...)
+	b = p.Price.append(b)
 	b = append(b, `,"currency":`...)
 	b = appendString(b, p.Currency)
 	b = append(b, `,"item":`...)
@@ -54,7 +57,7 @@ func (p Purchase) Print() PrintedPurchase {
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := EncodeJSON(s) // a string always encodes
+			quoted, _ := EncodeJSON(strings.Clone(s)) // a string always encodes; what is copied here need not live on the heap
 			return append(b, quoted...)
 		}
 	}

@@ -53,7 +53,7 @@ func newBox(secret []byte) (*Box, error) {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
 	b := &Box{aead: aead, check: hex.EncodeToString(check)}
-	b.macs.New = func() any { return hmac.New(sha256.New, digests) }
+	b.macs.New = func() any { return &codeMAC{hash: hmac.New(sha256.New, digests)} }
 	return b, nil
 }
 
@@ -92,12 +92,21 @@ func (b *Box) CodeName(folded string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// codeMAC is an HMAC that is used again, with room for what it reads and writes:
+// every validation makes one.
+type codeMAC struct {
+	hash    hash.Hash
+	in, sum []byte
+}
+
 func (b *Box) codeSum(folded string) (sum [sha256.Size]byte) {
-	mac := b.macs.Get().(hash.Hash)
+	mac := b.macs.Get().(*codeMAC)
 	defer b.macs.Put(mac)
-	mac.Reset()
-	mac.Write([]byte(folded))
-	mac.Sum(sum[:0])
+	mac.hash.Reset()
+	mac.in = append(mac.in[:0], folded...)
+	mac.hash.Write(mac.in)
+	mac.sum = mac.hash.Sum(mac.sum[:0])
+	copy(sum[:], mac.sum)
 	return sum
 }
 
@@ -118,4 +127,7 @@ func KeyName(check string) string {
 
 // KeyDigest is the digest by which an API key is found: SHA-256, which is enough
 // for a random key of 256 bits and stays valid when the key file is replaced.
-func KeyDigest(key string) [sha256.Size]byte { return sha256.Sum256([]byte(key)) }
+func KeyDigest(key string) [sha256.Size]byte {
+	var room [128]byte // enough for most keys, without memory of its own
+	return sha256.Sum256(append(room[:0], key...))
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -15,10 +16,11 @@ import (
 type answers struct {
 	// purchases is nil when only items are kept.
 	purchases *otter.Cache[purchaseKey, keptPurchase]
+	door      *doorkeeper // of purchases
 	others    *otter.Cache[answerKey, answer]
-	mu        sync.Mutex
+	mu        sync.Mutex // held to keep and to drop
 	// generation counts changes; fed tells whether those of others arrive.
-	generation uint64
+	generation atomic.Uint64
 	fed        bool
 }
 
@@ -71,8 +73,9 @@ func newAnswers(bytes int64) *answers {
 	if bytes > 0 {
 		a.purchases = otter.Must(&otter.Options[purchaseKey, keptPurchase]{
 			MaximumWeight: uint64(bytes - forOthers),
-			Weigher:       func(_ purchaseKey, p keptPurchase) uint32 { return uint32(p.size() + entryBytes) },
+			Weigher:       func(_ purchaseKey, p keptPurchase) uint32 { return uint32(p.size()) },
 		})
+		a.door = newDoorkeeper(bytes - forOthers)
 	}
 	return a
 }
@@ -102,13 +105,14 @@ func (a *answers) empty() {
 	a.others.InvalidateAll()
 	if a.purchases != nil {
 		a.purchases.InvalidateAll()
+		a.door.emptied()
 	}
 }
 
 func (a *answers) drop(what func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.generation++
+	a.generation.Add(1)
 	what()
 }
 
@@ -121,17 +125,18 @@ func (a *answers) findPurchase(key purchaseKey) (kept keptPurchase, found bool, 
 	if kept, found = a.purchases.GetIfPresent(key); found {
 		return kept, true, 0
 	}
-	return kept, false, a.begin()
+	return kept, false, a.generation.Load()
 }
 
-// keepPurchase keeps what was read, unless a change came since its read began.
+// keepPurchase keeps what was read, if it is worth it, unless a change came since
+// its read began.
 func (a *answers) keepPurchase(key purchaseKey, p keptPurchase, generation uint64) {
-	if a.purchases == nil {
+	if a.purchases == nil || !a.door.admits(key, p.size()) {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.fed && a.generation == generation {
+	if a.fed && a.generation.Load() == generation {
 		key.code = p.part(key.code)
 		a.purchases.Set(key, p)
 	}
@@ -145,7 +150,7 @@ func (a *answers) find(key answerKey) (kept answer, generation uint64) {
 	if kept, ok := a.others.GetIfPresent(key); ok {
 		return kept, 0
 	}
-	return nil, a.begin()
+	return nil, a.generation.Load()
 }
 
 // keep is keepPurchase for all else.
@@ -155,15 +160,9 @@ func (a *answers) keep(key answerKey, v answer, generation uint64) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.fed && a.generation == generation {
+	if a.fed && a.generation.Load() == generation {
 		a.others.Set(key, v)
 	}
-}
-
-func (a *answers) begin() uint64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.generation
 }
 
 // keptPurchase is a purchase as it is printed. Its item is kept by itself, once
@@ -176,7 +175,7 @@ type keptPurchase struct {
 	state State
 }
 
-func (k keptPurchase) size() int { return len(k.Before) + len(k.After) }
+func (k keptPurchase) size() int { return len(k.Before) + len(k.After) + entryBytes }
 
 // part is s as a part of what is printed, if it stands there. Otherwise it is a
 // copy: s may be a part of a whole request.

@@ -14,7 +14,8 @@ import (
 // Authorization, X-Api-Key, the body or the query (spec 5.4, decided). What
 // follows is answered as the key's workspace wishes.
 func (f *face) authenticated(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, store.Access, error) {
-	p, err := web.ReadParams(w, r, append(names, "api_key")...)
+	var room [4]string // as many as Params have room for
+	p, err := web.ReadParams(w, r, append(append(room[:0], "api_key"), names...)...)
 	if err != nil {
 		return nil, store.Access{}, keyConflict(err)
 	}
