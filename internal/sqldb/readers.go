@@ -14,14 +14,16 @@ import (
 
 // readers is a fixed set of connections, each with the same prepared SELECT.
 // They speak to SQLite without database/sql, whose locks and conversions cost
-// as much as the look-up itself. The one that was used last is used next: each
-// has the file mapped by itself, and the processor knows that mapping.
+// as much as the look-up itself. Each processor takes the one that it used last, whose
+// memory is still in its cache, or else the one that was used last by any.
 type readers struct {
 	shared *shared
 	query  string
 	// all is how many connections there are.
 	all int
 	mu  sync.Mutex
+	// near holds for each processor the reader that it used last.
+	near sync.Pool
 	// idle holds those that nobody uses, the one used last at the end; nil stands
 	// for one that is to be opened.
 	idle []*reader
@@ -47,12 +49,12 @@ func newReaders(s *shared, query string) *readers {
 	return &readers{shared: s, query: query, all: n, idle: make([]*reader, n)}
 }
 
-// take gives the reader that was used last, and waits for one when all are in use.
+// take gives an idle reader, and waits for one when all are in use.
 func (r *readers) take(ctx context.Context) (*reader, error) {
+	near, _ := r.near.Get().(*reader)
 	r.mu.Lock()
-	if last := len(r.idle) - 1; last >= 0 {
-		one := r.idle[last]
-		r.idle = r.idle[:last]
+	if len(r.idle) > 0 {
+		one := r.takeIdle(near)
 		r.mu.Unlock()
 		return one, nil
 	}
@@ -66,6 +68,17 @@ func (r *readers) take(ctx context.Context) (*reader, error) {
 		r.leave(mine)
 		return nil, ctx.Err()
 	}
+}
+
+// takeIdle takes near if that is idle, else the reader that was used last.
+func (r *readers) takeIdle(near *reader) *reader {
+	i := len(r.idle) - 1
+	if found := slices.Index(r.idle, near); near != nil && found >= 0 {
+		i = found
+	}
+	one := r.idle[i]
+	r.idle = slices.Delete(r.idle, i, i+1)
+	return one
 }
 
 // leave ends a wait; a reader that came all the same is put back.
@@ -105,6 +118,7 @@ func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
 		}
 	}
 	err = r.read(one, a, b, dest)
+	r.near.Put(one)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		// Whatever is wrong with it, the next look-up starts anew.
 		_ = one.conn.Close()
