@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,7 +63,7 @@ func TestRouting(t *testing.T) {
 		{"HEAD where GET is", "HEAD", "/api/items/all", 200, "", ""},
 	}
 	face := testFace(Options{})
-	for _, tt := range tests {
+	for _, tt := range slices.Concat(tests, tests) { // the second time the mux need not be asked
 		t.Run(tt.name, func(t *testing.T) {
 			res := serveOne(t, face, tt.method, tt.target)
 			if res.StatusCode != tt.status {
@@ -78,6 +79,25 @@ func TestRouting(t *testing.T) {
 				t.Errorf("Location %q", res.Header.Get("Location"))
 			}
 		})
+	}
+}
+
+func TestARouteHasItsPatternWheneverItIsAsked(t *testing.T) {
+	patterns := []string{"GET /one", "POST /one", "GET /one/{id}", "GET /one/two"}
+	mux, e := http.NewServeMux(), NewEdge(Options{})
+	for _, pattern := range patterns {
+		mux.Handle(pattern, e.Wrap(func(w http.ResponseWriter, r *http.Request) error {
+			return OK(w, r, "data", r.Pattern)
+		}))
+	}
+	face := e.Handler(mux)
+	for range 2 {
+		for target, want := range map[string]string{"GET /one": "GET /one", "POST /one": "POST /one", "GET /one/7": "GET /one/{id}", "GET /one/%74wo": "GET /one/two", "GET /one/two": "GET /one/two"} {
+			method, path, _ := strings.Cut(target, " ")
+			if got := bodyOf(t, serveOne(t, face, method, path)); got != `{"status":"success","data":"`+want+`"}` {
+				t.Errorf("%s: %s, want the pattern %s", target, got, want)
+			}
+		}
 	}
 }
 
