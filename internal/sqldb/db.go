@@ -58,8 +58,8 @@ type shared struct {
 	watchers  watchers
 	snapshots snapshots
 	writesOff atomic.Bool
-	// logGrown asks for a checkpoint.
-	logGrown chan struct{}
+	// logDue asks for a checkpoint.
+	logDue   chan struct{}
 	patience time.Duration
 	queueing time.Duration
 }
@@ -99,7 +99,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
-	s := &shared{engine: SQLite, options: o, logGrown: make(chan struct{}, 1), patience: patience + o.Longer, queueing: queueing + o.Longer}
+	s := &shared{engine: SQLite, options: o, logDue: make(chan struct{}, 1), patience: patience + o.Longer, queueing: queueing + o.Longer}
 	if o.URL != "" {
 		s.engine = Postgres
 		return openPostgres(s)

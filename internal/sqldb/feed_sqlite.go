@@ -28,7 +28,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 	db.watchers.live()
 	tick := time.NewTicker(feedPoll)
 	defer tick.Stop()
-	for {
+	for quiet := 1; ; quiet++ {
 		select {
 		case <-ctx.Done():
 			return true, ctx.Err()
@@ -38,10 +38,13 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 		if err != nil {
 			return true, err
 		}
+		if quiet == logQuiet {
+			db.askCheckpoint()
+		}
 		if now == version {
 			continue
 		}
-		version = now
+		version, quiet = now, 0
 		changes, err := readChanges(ctx, conn, last)
 		if err != nil {
 			return true, err

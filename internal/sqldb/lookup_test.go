@@ -236,6 +236,15 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 	}
 }
 
+// As long as the log holds anything, every page of a look-up is looked for in it.
+func TestTheLogIsBroughtInWhenNobodyWrites(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	feed(t, db)
+	await(t, db.logDue) // what was there at the start
+	mark(t, db, "7")
+	await(t, db.logDue)
+}
+
 func logSize(t *testing.T, db *DB) int64 {
 	t.Helper()
 	log, err := os.Stat(db.options.Path + "-wal")
@@ -249,6 +258,7 @@ func logSize(t *testing.T, db *DB) int64 {
 func (r *readers) turn() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.near = sync.Pool{}
 	if len(r.idle) > 0 { // else all of them are being released
 		r.idle = append(r.idle[1:], r.idle[0])
 	}

@@ -10,14 +10,22 @@ import (
 // finish while look-ups hold the view before that commit.
 const logLimit = 4 << 20
 
+// logQuiet is after how many polls of the feed without a commit the log is brought
+// into the database, too: a look-up that has to ask for each page whether the log
+// has a newer one takes longer.
+const logQuiet = 10
+
 // KeepLogShort brings SQLite's write-ahead log back into the database whenever
-// the feed finds that it has grown, until ctx ends.
+// the feed finds that it has grown or that nobody writes, until ctx ends.
 func (db *DB) KeepLogShort(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-db.logGrown:
+		case <-db.logDue:
+		}
+		if db.writesOff.Load() {
+			continue
 		}
 		if err := db.checkpoint(ctx); err != nil && ctx.Err() == nil {
 			db.options.Log.Warn("the write-ahead log could not be brought into the database", "cause", err)
@@ -28,11 +36,14 @@ func (db *DB) KeepLogShort(ctx context.Context) {
 // watchLog asks for a checkpoint when the log has grown.
 func (db *DB) watchLog() {
 	log, err := os.Stat(db.options.Path + "-wal")
-	if err != nil || log.Size() < logLimit {
-		return
+	if err == nil && log.Size() >= logLimit {
+		db.askCheckpoint()
 	}
+}
+
+func (db *DB) askCheckpoint() {
 	select {
-	case db.logGrown <- struct{}{}:
+	case db.logDue <- struct{}{}:
 	default:
 	}
 }
