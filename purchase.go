@@ -1,9 +1,6 @@
 package countersign
 
-import (
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // The license types of a purchase (spec 2.4).
 const (
@@ -24,11 +21,41 @@ type Purchase struct {
 	Date           Timestamp  `json:"date"`
 }
 
-// PrintedPurchase is a purchase as it is printed (spec 2.4): the JSON before and after the JSON of its item.
-type PrintedPurchase struct{ Before, After string }
+// PurchaseText is a purchase without its item, for printing (spec 2.4): its times as [Timestamp.String] prints them,
+// SupportedUntil empty when it was sold without support.
+type PurchaseText struct {
+	PurchaseCode   []byte
+	LicenseType    string
+	Price          Money
+	Currency       string
+	SupportedUntil []byte
+	Downloaded     bool
+	Date           []byte
+}
 
-// Print prints the purchase without p.Item.
-func (p Purchase) Print() PrintedPurchase {
+// PrintedPurchase is a purchase as it is printed (spec 2.4), all but its item.
+type PrintedPurchase struct {
+	text string
+	// item is where the item belongs, and supported where the part about support ends.
+	item, supported int
+}
+
+// Before is the JSON before that of the item.
+func (p PrintedPurchase) Before() string { return p.text[:p.item] }
+
+// After is the JSON after that of the item: with supported_until, if the purchase has it and it is wanted, or without.
+func (p PrintedPurchase) After(support bool) string {
+	if support {
+		return p.text[p.item:]
+	}
+	return p.text[p.supported:]
+}
+
+// Len is the length of all parts together, in bytes.
+func (p PrintedPurchase) Len() int { return len(p.text) }
+
+// Print prints the purchase. What it returns shares no memory with it.
+func (p PurchaseText) Print() PrintedPurchase {
 	b := append(make([]byte, 0, 384), `{"purchase_code":`...)
 	b = appendString(b, p.PurchaseCode)
 	b = append(b, `,"license_type":`...)
@@ -38,26 +65,24 @@ func (p Purchase) Print() PrintedPurchase {
 	b = append(b, `,"currency":`...)
 	b = appendString(b, p.Currency)
 	b = append(b, `,"item":`...)
-	before := len(b)
-	if p.SupportedUntil != nil {
-		b = append(b, `,"supported_until":"`...)
-		b = p.SupportedUntil.append(b)
-		b = append(b, '"')
+	item := len(b)
+	if len(p.SupportedUntil) > 0 {
+		b = append(b, `,"supported_until":`...)
+		b = appendString(b, p.SupportedUntil)
 	}
+	supported := len(b)
 	b = append(b, `,"downloaded":`...)
 	b = strconv.AppendBool(b, p.Downloaded)
-	b = append(b, `,"date":"`...)
-	b = p.Date.append(b)
-	b = append(b, `"}`...)
-	text := string(b)
-	return PrintedPurchase{Before: text[:before], After: text[before:]}
+	b = append(b, `,"date":`...)
+	b = appendString(b, p.Date)
+	return PrintedPurchase{text: string(append(b, '}')), item: item, supported: supported}
 }
 
 // appendString appends s as JSON; plain ASCII, which nearly all of it is, is copied.
-func appendString(b []byte, s string) []byte {
+func appendString[T string | []byte](b []byte, s T) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := EncodeJSON(strings.Clone(s)) // a string always encodes; what is copied here need not live on the heap
+			quoted, _ := EncodeJSON(string(s)) // a string always encodes
 			return append(b, quoted...)
 		}
 	}

@@ -29,9 +29,23 @@ func TestPrintPrintsWhatTheEncoderPrints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			printed := p.Print()
-			if got := printed.Before + string(body) + printed.After; got != string(want) {
+			text := PurchaseText{
+				PurchaseCode: []byte(p.PurchaseCode), LicenseType: p.LicenseType, Price: p.Price, Currency: p.Currency,
+				Downloaded: p.Downloaded, Date: []byte(p.Date.String()),
+			}
+			if p.SupportedUntil != nil {
+				text.SupportedUntil = []byte(p.SupportedUntil.String())
+			}
+			printed := text.Print()
+			if got := printed.Before() + string(body) + printed.After(true); got != string(want) || printed.Len() != len(got)-len(body) {
 				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			p.SupportedUntil = nil
+			if want, err = EncodeJSON(p); err != nil {
+				t.Fatal(err)
+			}
+			if got := printed.Before() + string(body) + printed.After(false); got != string(want) {
+				t.Errorf("without support: got  %s\nwant %s", got, want)
 			}
 		})
 	}

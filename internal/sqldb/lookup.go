@@ -13,8 +13,7 @@ type Lookup struct {
 }
 
 // Lookup prepares query at its first use, so that a database that is down at
-// the start is no error here. Its columns are text, integers, booleans and
-// times.
+// the start is no error here. Its columns are text, integers and booleans.
 func (db *DB) Lookup(query string) *Lookup {
 	l := &Lookup{db: db, query: query}
 	if db.engine == SQLite {
@@ -25,7 +24,8 @@ func (db *DB) Lookup(query string) *Lookup {
 }
 
 // Row reads the row with two numbers as arguments into dest, pointers to
-// string, int64, bool and [Time]; [ErrNotFound] when there is none.
+// string, []byte, int64 and bool; [ErrNotFound] when there is none. A NULL is an
+// empty []byte.
 func (l *Lookup) Row(ctx context.Context, a, b int64, dest ...any) error {
 	if l.readers != nil {
 		return l.db.wrap(l.readers.row(ctx, a, b, dest))

@@ -261,10 +261,8 @@ func scanColumns(q *sqlite.Stmt, dest []any) error {
 			*d = q.ColumnInt64(i)
 		case *bool:
 			*d = q.ColumnBool(i)
-		case *Time:
-			if err := d.parse(columnText(q, i, room[:])); err != nil {
-				return err
-			}
+		case *[]byte:
+			*d = append((*d)[:0], columnText(q, i, room[:])...)
 		default:
 			return fmt.Errorf("sqldb: a look-up can't scan into a %T", d)
 		}

@@ -28,18 +28,9 @@ func (t *Time) Scan(src any) error {
 		*t = Time{}
 		return nil
 	case string:
-		return t.parse([]byte(v))
+		return t.UnmarshalText([]byte(v))
 	}
 	return fmt.Errorf("sqldb: a %T is no time", src)
-}
-
-// parse reads a column's text; no text is the zero time.
-func (t *Time) parse(text []byte) error {
-	if len(text) == 0 {
-		*t = Time{}
-		return nil
-	}
-	return t.UnmarshalText(text)
 }
 
 // JSON is a column that holds a list or an object as JSON text.

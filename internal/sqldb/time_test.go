@@ -32,10 +32,10 @@ func TestTimeComesBackAsWholeSecondsOfUTC(t *testing.T) {
 			if err != nil || !back.Equal(c.in.Truncate(time.Second)) || back.Location() != time.UTC {
 				t.Errorf("%s: read %v, %v", c.name, back, err)
 			}
-			var found Time
+			var found []byte
 			err = db.Lookup(`SELECT at FROM times WHERE id = $1 AND id = $2`).Row(t.Context(), int64(i), int64(i), &found)
-			if err != nil || !found.Equal(back.Time) || found.Location() != time.UTC {
-				t.Errorf("%s: looked up %v, %v", c.name, found, err)
+			if err != nil || string(found) != c.want {
+				t.Errorf("%s: looked up %s, %v", c.name, found, err)
 			}
 		}
 	})
@@ -53,10 +53,10 @@ func TestZeroTimeIsNull(t *testing.T) {
 		if err != nil || !back.IsZero() {
 			t.Errorf("read %v, %v", back, err)
 		}
-		found := Time{time.Now()}
+		found := []byte("of the last row")
 		err = db.Lookup(`SELECT at FROM times WHERE CAST($1 AS bigint) = CAST($2 AS bigint)`).Row(t.Context(), 1, 1, &found)
-		if err != nil || !found.IsZero() {
-			t.Errorf("looked up %v, %v", found, err)
+		if err != nil || len(found) > 0 {
+			t.Errorf("looked up %s, %v", found, err)
 		}
 	})
 }

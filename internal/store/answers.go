@@ -170,24 +170,25 @@ func (a *answers) keep(key answerKey, v answer, generation uint64) {
 // two pieces of memory for the collector to follow, and no more: the entry and
 // what is printed.
 type keptPurchase struct {
-	countersign.PrintedPurchase
-	item  int64
-	state State
+	printed countersign.PrintedPurchase
+	item    int64
+	state   State
 }
 
-func (k keptPurchase) size() int { return len(k.Before) + len(k.After) + entryBytes }
+func (k keptPurchase) size() int { return k.printed.Len() + entryBytes }
 
 // part is s as a part of what is printed, if it stands there. Otherwise it is a
 // copy: s may be a part of a whole request.
 func (k keptPurchase) part(s string) string {
-	if i := strings.Index(k.Before, s); i >= 0 {
-		return k.Before[i : i+len(s)]
+	before := k.printed.Before()
+	if i := strings.Index(before, s); i >= 0 {
+		return before[i : i+len(s)]
 	}
 	return strings.Clone(s)
 }
 
-// keptItem is an item as the API prints it, and whether its purchases may carry
-// support.
+// keptItem is an item as the API prints it, and whether its purchases print until
+// when they are supported, also when that has passed.
 type keptItem struct {
 	body    string
 	support bool

@@ -27,10 +27,9 @@ const (
 )
 
 // Valid is the answer to a validation that succeeded: the purchase as it is
-// printed, and its item's body.
+// printed, before its item's body and after it.
 type Valid struct {
-	countersign.PrintedPurchase
-	ItemBody string
+	Before, ItemBody, After string
 }
 
 // ValidatePurchase answers whether a purchase code is good (spec 4.4). A code
@@ -57,13 +56,13 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	if p.state != StateActive {
 		return Valid{}, notValid("purchase_" + string(p.state))
 	}
-	return Valid{p.PrintedPurchase, p.itemBody}, nil
+	return Valid{p.printed.Before(), p.body, p.printed.After(p.support)}, nil
 }
 
 // sale is a purchase and what the API prints of it and of its item.
 type sale struct {
 	keptPurchase
-	itemBody string
+	keptItem
 }
 
 // sale finds a purchase of a workspace, in memory or in the database.
@@ -72,7 +71,7 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 	kept, found, generation := s.answers.findPurchase(key)
 	if found {
 		item, err := s.item(ctx, workspace, kept.item)
-		return sale{kept, item.body}, err
+		return sale{kept, item}, err
 	}
 	p, err := s.db.Purchase(ctx, workspace, s.box.Load().CodeDigest(folded))
 	if err != nil {
@@ -81,32 +80,16 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 	if p.Code != folded && foldCode(p.Code) != folded {
 		return sale{}, sqldb.ErrNotFound
 	}
-	item, err := s.item(ctx, workspace, p.ItemID)
-	if err != nil {
-		return sale{}, err
-	}
-	kept = keptPurchase{printed(&p, item.support).Print(), p.ItemID, p.State}
+	kept = keptPurchase{p.Printed, p.ItemID, p.State}
 	s.answers.keepPurchase(key, kept, generation)
-	return sale{kept, item.body}, nil
+	item, err := s.item(ctx, workspace, p.ItemID)
+	return sale{kept, item}, err
 }
 
 var errNoPurchase = notValid("purchase_not_found")
 
 func notValid(code string) *countersign.Error {
 	return &countersign.Error{Kind: countersign.KindNotFound, Code: code, Message: "Invalid purchase code"}
-}
-
-// printed is the purchase as the API prints it. supported_until is there when
-// the item has support and the purchase was sold with it, also when it has passed.
-func printed(p *Purchase, support bool) countersign.Purchase {
-	out := countersign.Purchase{
-		PurchaseCode: p.Code, LicenseType: p.License, Price: p.Price, Currency: p.Currency,
-		Downloaded: p.Downloaded, Date: p.SoldAt,
-	}
-	if support && !p.SupportedUntil.IsZero() {
-		out.SupportedUntil = &p.SupportedUntil
-	}
-	return out
 }
 
 // Check is what the operator is told of a purchase code.

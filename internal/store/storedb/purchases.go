@@ -51,35 +51,42 @@ const purchaseColumns = `code_digest, code, workspace_id, item_id, license, pric
 const selectValidation = `SELECT code, item_id, license, price, currency, supported_until, downloaded, sold_at, state
 	FROM purchases WHERE code_digest = $1 AND workspace_id = $2`
 
-// Purchase finds what is printed of a purchase of a workspace, by the digest of
-// its code; it is the query that every validation waits for.
-func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (Purchase, error) {
-	row := foundPurchases.Get().(*foundPurchase)
-	defer foundPurchases.Put(row)
+// FoundPurchase is what a validation needs of a purchase.
+type FoundPurchase struct {
+	Code    string
+	ItemID  int64
+	State   State
+	Printed countersign.PrintedPurchase
+}
+
+// Purchase finds a purchase of a workspace by the digest of its code; it is the
+// query that every validation waits for. It prints what it finds at once: columns
+// hold times as they are printed.
+func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (FoundPurchase, error) {
+	row := purchaseRows.Get().(*purchaseRow)
+	defer purchaseRows.Put(row)
 	if err := d.purchase.Row(ctx, digest, workspace, row.dest...); err != nil {
-		return Purchase{}, err // the row still holds the last purchase
+		return FoundPurchase{}, err // the row still holds the last purchase
 	}
-	p := row.p
-	p.Digest, p.WorkspaceID = digest, workspace
-	p.SupportedUntil, p.SoldAt = countersign.At(row.until.Time), countersign.At(row.sold.Time)
-	return p, nil
+	return FoundPurchase{Code: string(row.text.PurchaseCode), ItemID: row.item, State: State(row.state), Printed: row.text.Print()}, nil
 }
 
-// foundPurchase is where a look-up writes. It is used again: most of what it
+// purchaseRow is where a look-up writes. It is used again: most of what it
 // holds from the last purchase is the same in the next.
-type foundPurchase struct {
-	p           Purchase
-	until, sold sqldb.Time
-	dest        []any
+type purchaseRow struct {
+	item  int64
+	state string
+	text  countersign.PurchaseText
+	dest  []any
 }
 
-var foundPurchases = sync.Pool{New: func() any {
-	f := new(foundPurchase)
-	f.dest = []any{
-		&f.p.Code, &f.p.ItemID, &f.p.License, (*int64)(&f.p.Price), &f.p.Currency, &f.until, &f.p.Downloaded, &f.sold,
-		(*string)(&f.p.State),
+var purchaseRows = sync.Pool{New: func() any {
+	r := new(purchaseRow)
+	r.dest = []any{
+		&r.text.PurchaseCode, &r.item, &r.text.LicenseType, (*int64)(&r.text.Price), &r.text.Currency,
+		&r.text.SupportedUntil, &r.text.Downloaded, &r.text.Date, &r.state,
 	}
-	return f
+	return r
 }}
 
 func scanPurchase(r sqldb.Row) (Purchase, error) {
