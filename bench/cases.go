@@ -20,7 +20,7 @@ const (
 	caseCold    = "validation, uniform, --cache 0"
 	caseInvalid = "invalid codes"
 	caseBadKeys = "bad keys"
-	caseMixed   = "mixed: 90 % good, 9 % bad, 1 % writes"
+	caseMixed   = "mixed: 90 % good (Zipf), 9 % bad, 1 % writes"
 	caseMinute  = "mixed, for a minute"
 )
 
@@ -127,14 +127,16 @@ func always(q request) func(*rand.Rand) request { return func(*rand.Rand) reques
 func validations(s settings) []benchCase {
 	hot := min(s.purchases, 100_000)
 	uniform := func(r *rand.Rand) request { return valid(r.IntN(s.purchases)) }
-	mixed := func(r *rand.Rand) request {
-		switch n := r.IntN(100); {
-		case n == 0:
-			return issue(r, s.purchases)
-		case n < 10:
-			return invalid(r)
+	mixed := func(good func(*rand.Rand) request) func(*rand.Rand) request {
+		return func(r *rand.Rand) request {
+			switch n := r.IntN(100); {
+			case n == 0:
+				return issue(r, s.purchases)
+			case n < 10:
+				return invalid(r)
+			}
+			return good(r)
 		}
-		return uniform(r)
 	}
 	all := []benchCase{
 		{name: caseWarm, next: zipf(hot), warm: hot, warmBy: valid},
@@ -142,10 +144,11 @@ func validations(s settings) []benchCase {
 		{name: caseCold, next: uniform, serve: []string{"--cache", "0"}},
 		{name: caseInvalid, next: invalid},
 		{name: caseBadKeys, next: badKey},
-		{name: caseMixed, next: mixed},
+		{name: caseMixed, next: mixed(zipf(hot)), warm: hot, warmBy: valid},
+		{name: "the same, good codes uniform", next: mixed(uniform)},
 	}
 	if s.minute {
-		all = append(all, benchCase{name: caseMinute, next: mixed, turn: time.Minute})
+		all = append(all, benchCase{name: caseMinute, next: mixed(zipf(hot)), warm: hot, warmBy: valid, turn: time.Minute})
 	}
 	return all
 }

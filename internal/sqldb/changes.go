@@ -37,6 +37,16 @@ func (q Queries) Mark(ctx context.Context, topic, ref string) error {
 // a watcher hears only of this process's own transactions.
 func (db *DB) Watch(w Watcher) { db.watchers.add(w) }
 
+// changed lets everything that is held catch up with committed changes. Snapshots go
+// first: what was read from an older one is not kept once the watchers are told.
+func (s *shared) changed(changes []change) {
+	if len(changes) == 0 {
+		return // what is held knows nothing of what was written
+	}
+	s.snapshots.release()
+	s.watchers.tell(changes)
+}
+
 type watchers struct {
 	mu   sync.Mutex
 	list []Watcher

@@ -84,11 +84,8 @@ func readChanges(ctx context.Context, conn *sql.Conn, last int64) ([]numbered, e
 }
 
 // follow lets everything that is held catch up with rows of changes and returns
-// the last of them. Snapshots go first: one that was opened after the rows were
-// read knows them, and what was read from an older one is not kept once the
-// watchers are told. Where rows were pruned unread, everything is dropped.
+// the last of them. Where rows were pruned unread, everything is dropped.
 func (db *DB) follow(rows []numbered, last int64) int64 {
-	db.snapshots.release()
 	changes := make([]change, len(rows))
 	gap := false
 	for i, row := range rows {
@@ -97,9 +94,10 @@ func (db *DB) follow(rows []numbered, last int64) int64 {
 		changes[i] = row.change
 	}
 	if gap {
+		db.snapshots.release()
 		db.watchers.live()
 		return last
 	}
-	db.watchers.tell(changes)
+	db.changed(changes)
 	return last
 }

@@ -154,6 +154,41 @@ func TestLookupHoldsNothingOlderThanTheLastCommit(t *testing.T) {
 	}
 }
 
+// To open one after a commit costs SQLite its mapping of the whole file.
+func TestSnapshotsAreReleasedByCommitsThatMarkSomething(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	for name, c := range map[string]struct {
+		change func()
+		want   uint64
+	}{
+		"a commit without a mark leaves them":         {func() { commit(t, db, 1) }, 0},
+		"a commit with a mark releases them":          {func() { mark(t, db, "7") }, 1},
+		"another's commit without a mark leaves them": {func() { db.follow(nil, 7) }, 0},
+		"another's commit with a mark releases them":  {func() { db.follow([]numbered{{id: 8}}, 7) }, 1},
+		"marks that were missed release them":         {func() { db.follow([]numbered{{id: 9}}, 7) }, 1},
+		"a checkpoint releases them, before and after it": {func() {
+			if err := db.checkpoint(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := db.snapshots.releases.Load()
+			c.change()
+			if got := db.snapshots.releases.Load() - before; got != c.want {
+				t.Errorf("released %d times, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func commit(t *testing.T, db *DB, note int64) {
+	t.Helper()
+	if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, note) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A look-up that begins when the feed has read a change, and before it tells of
 // it, must not hold a view from before that change once it is told.
 func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {

@@ -35,10 +35,9 @@ type readers struct {
 type reader struct {
 	conn              *sqlite.Conn
 	begin, end, query *sqlite.Stmt
-	// held tells whether a snapshot is open, and commits how many commits it
-	// may know of.
-	held    bool
-	commits uint64
+	// held tells whether a snapshot is open, and opened after how many releases.
+	held   bool
+	opened uint64
 }
 
 // countReaders is how many connections read at once, for look-ups and for all else.
@@ -159,13 +158,13 @@ func (r *readers) renew(one *reader) error {
 	if one.held || !r.shared.snapshots.fed.Load() {
 		return nil
 	}
-	one.commits = r.shared.snapshots.commits.Load()
+	one.opened = r.shared.snapshots.releases.Load()
 	one.held = true
 	return run(one.begin)
 }
 
 func (r *readers) stale(one *reader) bool {
-	return one.held && (one.commits != r.shared.snapshots.commits.Load() || !r.shared.snapshots.fed.Load())
+	return one.held && (one.opened != r.shared.snapshots.releases.Load() || !r.shared.snapshots.fed.Load())
 }
 
 func (one *reader) release() error {

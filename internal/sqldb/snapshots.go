@@ -7,14 +7,16 @@ import (
 )
 
 // snapshots are all read transactions that look-ups hold open on SQLite. They
-// are held only while the feed tells of every commit, and released together at
-// each: what a look-up reads is never older than the last commit that this
-// process has made or heard of, and no snapshot keeps the log from being reset.
+// are held only while the feed tells of every commit, and released together at each
+// that has marked something: what a look-up reads is never older than the last such
+// commit that this process has made or heard of. Others do not matter to it, and to
+// open a snapshot after one costs SQLite its whole mapping of the file. Before a
+// checkpoint they are released, too, so that none keeps the log from being reset.
 type snapshots struct {
 	mu   sync.Mutex
 	list []*readers
-	// commits counts the commits that were made or heard of.
-	commits atomic.Uint64
+	// releases counts how often all were released.
+	releases atomic.Uint64
 	// fed tells whether the feed is live.
 	fed atomic.Bool
 }
@@ -28,7 +30,7 @@ func (s *snapshots) add(r *readers) {
 // release ends all snapshots: the idle ones at once, those in use when their
 // look-up ends.
 func (s *snapshots) release() {
-	s.commits.Add(1)
+	s.releases.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.list {

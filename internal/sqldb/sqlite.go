@@ -98,9 +98,11 @@ func dsn(path string, values url.Values) string {
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: values.Encode()}).String()
 }
 
+// writerDSN has a log that is cut when it is begun anew: its size tells what is in it.
 func writerDSN(path string) string {
 	return dsn(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-8000)",
+		"journal_size_limit(1048576)", fmt.Sprintf("wal_autocheckpoint(%d)", logLimit/pageBytes),
 	}})
 }
 

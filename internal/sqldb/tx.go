@@ -30,8 +30,7 @@ func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
 		return interrupted(ctx, err)
 	}
 	err = interrupted(ctx, tx.Commit())
-	db.snapshots.release()
-	db.watchers.tell(t.marks)
+	db.changed(t.marks)
 	return db.wrap(err)
 }
 

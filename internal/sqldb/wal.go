@@ -7,8 +7,12 @@ import (
 
 // logLimit is the size of the write-ahead log, in bytes, from which it is brought
 // back into the database. SQLite does so itself at the end of a commit, but can't
-// finish while look-ups hold the view before that commit.
-const logLimit = 4 << 20
+// finish while look-ups hold an older view. A smaller limit would release those more
+// often.
+const logLimit = 16 << 20
+
+// pageBytes is the size of a page of a database, unless SQLite was built otherwise.
+const pageBytes = 4096
 
 // logQuiet is after how many polls of the feed without a commit the log is brought
 // into the database, too: a look-up that has to ask for each page whether the log
@@ -48,10 +52,11 @@ func (db *DB) askCheckpoint() {
 	}
 }
 
-// checkpoint brings the log into the database and then releases all snapshots:
-// the ones opened next need nothing of the log, so that the next commit writes it
-// from its beginning.
+// checkpoint brings the log into the database, as far as no older snapshot needs it,
+// and then releases all snapshots: the ones opened next need nothing of the log, so
+// that the next commit writes it from its beginning.
 func (db *DB) checkpoint(ctx context.Context) error {
+	db.snapshots.release()
 	var busy, frames, done int64
 	err := db.read.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &frames, &done)
 	db.snapshots.release()
