@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -103,7 +104,7 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	}
 	url, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil || url == "none\n" {
-		t.Skipf("no private server on this machine (%v)", err)
+		skip(t, fmt.Errorf("no private server on this machine: %q, %v", url, err))
 	}
 	conn, err := pgx.Connect(context.Background(), strings.TrimSpace(url))
 	if err != nil {
