@@ -28,7 +28,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 	db.watchers.live()
 	tick := time.NewTicker(feedPoll)
 	defer tick.Stop()
-	for quiet := 1; ; quiet++ {
+	for {
 		select {
 		case <-ctx.Done():
 			return true, ctx.Err()
@@ -38,13 +38,10 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if quiet == logQuiet {
-			db.askCheckpoint()
-		}
 		if now == version {
 			continue
 		}
-		version, quiet = now, 0
+		version = now
 		changes, err := readChanges(ctx, conn, last)
 		if err != nil {
 			return true, err

@@ -271,15 +271,6 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 	}
 }
 
-// As long as the log holds anything, every page of a look-up is looked for in it.
-func TestTheLogIsBroughtInWhenNobodyWrites(t *testing.T) {
-	db := migrated(t, dbtest.New(t, dbtest.SQLite))
-	feed(t, db)
-	await(t, db.logDue) // what was there at the start
-	mark(t, db, "7")
-	await(t, db.logDue)
-}
-
 func logSize(t *testing.T, db *DB) int64 {
 	t.Helper()
 	log, err := os.Stat(db.options.Path + "-wal")

@@ -14,13 +14,8 @@ const logLimit = 16 << 20
 // pageBytes is the size of a page of a database, unless SQLite was built otherwise.
 const pageBytes = 4096
 
-// logQuiet is after how many polls of the feed without a commit the log is brought
-// into the database, too: a look-up that has to ask for each page whether the log
-// has a newer one takes longer.
-const logQuiet = 10
-
 // KeepLogShort brings SQLite's write-ahead log back into the database whenever
-// the feed finds that it has grown or that nobody writes, until ctx ends.
+// the feed finds that it has grown, until ctx ends.
 func (db *DB) KeepLogShort(ctx context.Context) {
 	for {
 		select {
@@ -41,14 +36,10 @@ func (db *DB) KeepLogShort(ctx context.Context) {
 func (db *DB) watchLog() {
 	log, err := os.Stat(db.options.Path + "-wal")
 	if err == nil && log.Size() >= logLimit {
-		db.askCheckpoint()
-	}
-}
-
-func (db *DB) askCheckpoint() {
-	select {
-	case db.logDue <- struct{}{}:
-	default:
+		select {
+		case db.logDue <- struct{}{}:
+		default:
+		}
 	}
 }
 
