@@ -216,7 +216,7 @@ func (h holding) add(ctx context.Context, tx *storedb.DB, d license.Domain, now 
 		return l, tx.WidenLicense(ctx, l.ID)
 	}
 	l := storedb.License{
-		ID: uuid.NewString(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
+		ID: uuid.Must(uuid.NewV7()).String(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
 	}
 	added, err := tx.AddLicense(ctx, l, h.limit(d))
 	if err == nil && !added {

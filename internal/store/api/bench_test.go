@@ -26,22 +26,7 @@ func BenchmarkValidation(b *testing.B) {
 
 func benchmarkValidation(b *testing.B, cache int64) {
 	const purchases = 20_000
-	s, err := store.Open(b.Context(), store.Options{Dir: b.TempDir(), CacheBytes: cache})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.Prepare(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	if _, err := s.Import(b.Context(), people.Operator("bench"), sample.Big(100, purchases), store.ImportOptions{}); err != nil {
-		b.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(b.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	defer func() { stop(); <-ended }()
-	handler := api.New(s, api.Options{})
+	handler := openBig(b, purchases, cache)
 	body := new(repeatable)
 	r := httptest.NewRequest(http.MethodPost, "/api/purchases/validation", body)
 	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Api-Key": {sample.BigKey()}}
@@ -61,6 +46,54 @@ func benchmarkValidation(b *testing.B, cache int64) {
 	for i := 0; b.Loop(); i++ {
 		ask(i)
 	}
+}
+
+// BenchmarkIssueLicense is one new license without the network, each for another
+// purchase and durable when it is answered: what a write costs.
+func BenchmarkIssueLicense(b *testing.B) {
+	const purchases = 50_000
+	handler := openBig(b, purchases, 64<<20)
+	r := httptest.NewRequest(http.MethodPost, "/api/licenses", nil)
+	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	w := &discard{header: http.Header{}}
+	issue := func(i int) {
+		code := sample.BigCode(i * 7919 % purchases)
+		body := strings.NewReader("purchase_code=" + code + "&domain=d" + code[:8] + ".example")
+		r.Body, r.ContentLength = io.NopCloser(body), body.Size()
+		handler.ServeHTTP(w, r)
+		if w.status != http.StatusOK {
+			b.Fatalf("status %d: %s", w.status, fmt.Sprint(w.header))
+		}
+	}
+	issue(0)
+	b.ReportAllocs()
+	for i := 1; b.Loop(); i++ {
+		if i == purchases {
+			b.Fatal("more licenses than there are purchases")
+		}
+		issue(i)
+	}
+}
+
+// openBig opens a store of made-up purchases with its background work under way.
+func openBig(b *testing.B, purchases int, cache int64) http.Handler {
+	b.Helper()
+	s, err := store.Open(b.Context(), store.Options{Dir: b.TempDir(), CacheBytes: cache})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	if err := s.Prepare(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := s.Import(b.Context(), people.Operator("bench"), sample.Big(100, purchases), store.ImportOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(b.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	b.Cleanup(func() { stop(); <-ended })
+	return api.New(s, api.Options{})
 }
 
 // repeatable is a body that can be filled again.
