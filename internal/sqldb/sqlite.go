@@ -102,7 +102,7 @@ func dsn(path string, values url.Values) string {
 func writerDSN(path string) string {
 	return dsn(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-8000)",
-		"journal_size_limit(1048576)", fmt.Sprintf("wal_autocheckpoint(%d)", logLimit/pageBytes),
+		fmt.Sprintf("journal_size_limit(%d)", logLimit), fmt.Sprintf("wal_autocheckpoint(%d)", logLimit/pageBytes),
 	}})
 }
 

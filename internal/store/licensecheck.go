@@ -34,7 +34,7 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 	if !s.prepared() {
 		return "", errNotPrepared
 	}
-	e, asked, err := s.askedAbout(ctx, q)
+	found, asked, err := s.askedAbout(ctx, q)
 	if !s.prepared() { // the digest was made with a key file that was replaced
 		return "", errNotPrepared
 	}
@@ -44,19 +44,15 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 	if err != nil {
 		return "", err
 	}
-	list, err := s.db.LicensesOf(ctx, e.Digest)
-	if err != nil {
-		return "", err
-	}
-	h := holding{Licensee: e, list: list, now: s.now()}
+	h := holding{Holding: found, now: s.now()}
 	d, bad := license.ParseDomain(q.Domain, license.DomainRule{Wildcard: true, Staging: h.Licensing.StagingHosts})
 	if code := h.past(asked, d, bad); code != "" {
-		if a.Kind == people.KindOperator || (a.Kind == people.KindKey && a.Secret && a.Workspace == e.WorkspaceID) {
+		if a.Kind == people.KindOperator || (a.Kind == people.KindKey && a.Secret && a.Workspace == h.WorkspaceID) {
 			return code, nil
 		}
 		return countersign.CheckNotFound, nil
 	}
-	if item, err := strconv.ParseInt(q.Item, 10, 64); q.Item != "" && (err != nil || item != e.ItemID) {
+	if item, err := strconv.ParseInt(q.Item, 10, 64); q.Item != "" && (err != nil || item != h.ItemID) {
 		return countersign.CheckItemMismatch, nil
 	}
 	if bad != nil {
@@ -65,7 +61,7 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 	if code := h.domainCode(asked, d); code != "" {
 		return code, nil
 	}
-	if e.Support && passed(e.SupportedUntil, s.now()) {
+	if h.Support && passed(h.SupportedUntil, h.now) {
 		return countersign.CheckSupportLapsed, nil
 	}
 	return countersign.CheckValid, nil
@@ -74,26 +70,30 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 // askedAbout finds what a question names: a purchase, and a license when it names
 // one. The error is sqldb.ErrNotFound when there is none, or when they do not
 // belong together.
-func (s *Store) askedAbout(ctx context.Context, q LicenseQuestion) (storedb.Licensee, *storedb.License, error) {
+func (s *Store) askedAbout(ctx context.Context, q LicenseQuestion) (storedb.Holding, *storedb.License, error) {
 	code, isCode := cleanCode(q.Code)
 	if q.ID == "" {
 		if !isCode {
-			return storedb.Licensee{}, nil, sqldb.ErrNotFound
+			return storedb.Holding{}, nil, sqldb.ErrNotFound
 		}
-		e, err := s.db.Licensee(ctx, s.digest(code))
-		if err == nil && foldCode(e.Code) != foldCode(code) {
+		h, err := s.db.Holding(ctx, s.digest(code))
+		if err == nil && foldCode(h.Code) != foldCode(code) {
 			err = sqldb.ErrNotFound
 		}
-		return e, nil, err
+		return h, nil, err
 	}
 	if !isLicenseID(q.ID) {
-		return storedb.Licensee{}, nil, sqldb.ErrNotFound
+		return storedb.Holding{}, nil, sqldb.ErrNotFound
 	}
 	l, err := s.db.License(ctx, q.ID)
 	if err == nil && q.Code != "" && (!isCode || foldCode(l.Code) != foldCode(code)) {
 		err = sqldb.ErrNotFound
 	}
-	return l.Licensee, &l.License, err
+	if err != nil {
+		return storedb.Holding{}, nil, err
+	}
+	h, err := s.db.Holding(ctx, l.License.Digest)
+	return h, &l.License, err
 }
 
 // isLicenseID tells of 1 to 128 printable characters without space.
@@ -145,6 +145,6 @@ func (h holding) licensed(d license.Domain) bool {
 
 // only is the holding with one of its licenses.
 func (h holding) only(l storedb.License) holding {
-	h.list = []storedb.License{l}
+	h.Licenses = []storedb.License{l}
 	return h
 }

@@ -57,7 +57,7 @@ func (s *Store) giveUp(ctx context.Context, a people.Actor, digest storedb.Diges
 // that was the last for this domain and was given up. id narrows both to one.
 func (h holding) toGiveUp(d license.Domain, id string) (storedb.License, error) {
 	var last storedb.License
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		switch {
 		case l.Domain != d.Name, id != "" && l.ID != id:
 		case l.Ended == "" && l.Free:

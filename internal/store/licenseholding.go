@@ -18,8 +18,7 @@ import (
 
 // holding is a good purchase with its licenses, for somebody who wants one.
 type holding struct {
-	storedb.Licensee
-	list  []storedb.License
+	storedb.Holding
 	buyer bool // not the operator
 	now   time.Time
 }
@@ -36,37 +35,31 @@ func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holdi
 	if !ok {
 		return holding{}, errNoPurchase
 	}
-	e, err := s.db.Licensee(ctx, s.digest(code))
-	if err == nil && foldCode(e.Code) != foldCode(code) {
+	h, err := s.db.Holding(ctx, s.digest(code))
+	if err == nil && foldCode(h.Code) != foldCode(code) {
 		err = errNoPurchase
 	}
-	return s.hold(ctx, s.db, a, e, err)
+	return s.hold(a, h, err)
 }
 
 // lockHolding reads a purchase again, with a lock on it and its licenses.
 func (s *Store) lockHolding(ctx context.Context, tx *storedb.DB, a people.Actor, digest storedb.Digest) (holding, error) {
-	e, err := tx.LockLicensee(ctx, digest)
-	return s.hold(ctx, tx, a, e, err)
+	h, err := tx.LockHolding(ctx, digest)
+	return s.hold(a, h, err)
 }
 
-func (s *Store) hold(ctx context.Context, db *storedb.DB, a people.Actor, e storedb.Licensee, err error) (holding, error) {
+func (s *Store) hold(a people.Actor, found storedb.Holding, err error) (holding, error) {
 	if !s.prepared() { // the digest was made with a key file that was replaced
 		return holding{}, errNotPrepared
 	}
-	h := holding{Licensee: e, buyer: a.Kind == people.KindBuyer, now: s.now()}
+	h := holding{Holding: found, buyer: a.Kind == people.KindBuyer, now: s.now()}
 	switch {
 	case err != nil:
 		return holding{}, notFound(err, errNoPurchase)
-	case e.State != StateActive && h.buyer:
+	case h.buyer && (h.State != StateActive || h.hasEnding(storedb.EndingRevoked)):
 		return holding{}, errNoPurchase
-	case e.State != StateActive:
-		return holding{}, conflict("purchase_"+string(e.State), "No license: "+stateReason(e.Purchase))
-	}
-	if h.list, err = db.LicensesOf(ctx, e.Digest); err != nil {
-		return holding{}, err
-	}
-	if h.buyer && h.hasEnding(storedb.EndingRevoked) {
-		return holding{}, errNoPurchase
+	case h.State != StateActive:
+		return holding{}, conflict("purchase_"+string(h.State), "No license: "+stateReason(h.Purchase))
 	}
 	return h, nil
 }
@@ -95,7 +88,7 @@ func asSentence(err error) error {
 }
 
 func (h holding) hasEnding(how storedb.Ending) bool {
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		if l.Ended == how {
 			return true
 		}
@@ -105,7 +98,7 @@ func (h holding) hasEnding(how storedb.Ending) bool {
 
 // find gives the license in use that is for a domain already.
 func (h holding) find(d license.Domain) (storedb.License, bool) {
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		is := covers(l, h.Licensing, d.Name)
 		if d.Wildcard {
 			is = l.Domain == d.Name && l.Wildcard && h.Licensing.Wildcard
@@ -141,7 +134,7 @@ func (h holding) isFree(d license.Domain) bool {
 // inUse tells which domains licenses are in use for, free ones or those that count.
 func (h holding) inUse(free bool) countersign.LicenseDomains {
 	in := countersign.LicenseDomains{Licenses: []countersign.LicenseInUse{}}
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		if l.Ended == "" && l.Free == free {
 			domain := license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String()
 			in.Domains = append(in.Domains, domain)
@@ -165,7 +158,7 @@ func isFreeGivenUp(l storedb.License) bool { return l.Free && l.Ended == storedb
 
 // endedInAYear is when those licenses ended that did in the last year, in no order.
 func (h holding) endedInAYear(is func(storedb.License) bool) (ended []time.Time) {
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		if is(l) && h.now.Before(l.EndedAt.Add(moveYear)) {
 			ended = append(ended, l.EndedAt.Time)
 		}
@@ -175,7 +168,7 @@ func (h holding) endedInAYear(is func(storedb.License) bool) (ended []time.Time)
 
 // widens finds the license in use that a wildcard is to be added to.
 func (h holding) widens(d license.Domain) (storedb.License, bool) {
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		if l.Ended == "" && l.Domain == d.Name {
 			return l, d.Wildcard && !l.Wildcard
 		}
@@ -226,7 +219,7 @@ func (h holding) add(ctx context.Context, tx *storedb.DB, d license.Domain, now 
 }
 
 func (h holding) replaceRevoked(ctx context.Context, tx *storedb.DB) error {
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		if l.Ended == storedb.EndingRevoked {
 			if err := tx.EndLicense(ctx, l.ID, storedb.EndingReplaced, l.EndedAt); err != nil {
 				return err

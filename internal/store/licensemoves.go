@@ -89,13 +89,13 @@ func (s *Store) moveLicense(ctx context.Context, a people.Actor, digest storedb.
 
 // without is the holding after one of its licenses has ended.
 func (h holding) without(ended storedb.License) holding {
-	rest := make([]storedb.License, 0, len(h.list))
-	for _, l := range h.list {
+	rest := make([]storedb.License, 0, len(h.Licenses))
+	for _, l := range h.Licenses {
 		if l.ID != ended.ID {
 			rest = append(rest, l)
 		}
 	}
-	h.list = rest
+	h.Licenses = rest
 	return h
 }
 
@@ -106,7 +106,7 @@ func (h holding) movable(from string, to license.Domain) (storedb.License, error
 			to.Name+" is a test domain, which is free: ask for a license for it, and move none", nil)
 	}
 	var counted []storedb.License
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		if l.Ended == "" && !l.Free {
 			counted = append(counted, l)
 		}
@@ -204,7 +204,7 @@ func (s *Store) ReassignLicense(ctx context.Context, a people.Actor, issuer, id,
 		return SignedLicense{}, err
 	}
 	l, err := s.moveLicense(ctx, a, old.License.Digest, d, func(h holding) (storedb.License, error) {
-		for _, l := range h.list {
+		for _, l := range h.Licenses {
 			if l.ID == id && l.Ended == "" {
 				return l, nil
 			}
@@ -227,7 +227,7 @@ func (s *Store) RevokeLicense(ctx context.Context, a people.Actor, id string) (L
 		return License{}, err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if _, err := tx.LockLicensee(ctx, l.License.Digest); err != nil {
+		if _, err := tx.LockPurchase(ctx, l.License.Digest); err != nil {
 			return err
 		}
 		if l, err = tx.License(ctx, id); err != nil {

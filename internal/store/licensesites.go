@@ -71,7 +71,7 @@ func (s *Store) LicensesInUse(ctx context.Context, a people.Actor, code string) 
 		return nil, err
 	}
 	var all []License
-	for _, l := range h.list {
+	for _, l := range h.Licenses {
 		if l.Ended == "" {
 			all = append(all, License{License: l, Licensee: h.Licensee})
 		}

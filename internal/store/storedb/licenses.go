@@ -1,8 +1,11 @@
 package storedb
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -55,7 +58,10 @@ type Licensee struct {
 }
 
 const (
-	licenseColumns  = `l.id, l.code_digest, l.domain, l.wildcard, l.free, l.issued_at, l.ended, l.ended_at`
+	licenseColumns = `l.id, l.code_digest, l.domain, l.wildcard, l.free, l.issued_at, l.ended, l.ended_at`
+	// licenseColumnsOrNone are those of a purchase that may have no license.
+	licenseColumnsOrNone = `coalesce(l.id, ''), p.code_digest, coalesce(l.domain, ''), coalesce(l.wildcard, false), coalesce(l.free, false),
+		l.issued_at, coalesce(l.ended, ''), l.ended_at`
 	licenseeColumns = `p.code_digest, p.code, p.workspace_id, p.item_id, p.license, p.supported_until, p.sold_at, p.state, p.state_at,
 		w.username, i.name, i.support, i.licensing`
 	licenseeTables = `purchases p JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`
@@ -100,14 +106,6 @@ func scanLicense(r sqldb.Row) (License, error) {
 	return l, err
 }
 
-func scanLicensee(r sqldb.Row) (Licensee, error) {
-	var e Licensee
-	var s licenseeScan
-	err := r.Scan(s.into(&e)...)
-	s.finish(&e)
-	return e, err
-}
-
 func scanLicensed(r sqldb.Row) (Licensed, error) {
 	var l Licensed
 	var a licenseScan
@@ -118,28 +116,42 @@ func scanLicensed(r sqldb.Row) (Licensed, error) {
 	return l, err
 }
 
-const selectLicensee = `SELECT ` + licenseeColumns + ` FROM ` + licenseeTables + ` WHERE p.code_digest = $1`
-
-// Licensee finds a purchase of any workspace by the digest of its code, with
-// what its item says about licenses.
-func (d *DB) Licensee(ctx context.Context, digest Digest) (Licensee, error) {
-	return sqldb.One(ctx, d.Queries, scanLicensee, selectLicensee, digest)
-}
-
-// LockLicensee is Licensee, and makes others who would change the purchase or
-// its licenses wait until the transaction ends.
-func (d *DB) LockLicensee(ctx context.Context, digest Digest) (Licensee, error) {
-	if err := d.Lock(ctx, "purchases", "code_digest", digest); err != nil {
-		return Licensee{}, err
-	}
-	return d.Licensee(ctx, digest)
-}
-
-// LicensesOf lists the licenses of a purchase in the order of their issue, those
+// Holding is a licensee with all of its licenses in the order of their issue, those
 // that have ended too.
-func (d *DB) LicensesOf(ctx context.Context, digest Digest) ([]License, error) {
-	return sqldb.List(ctx, d.Queries, scanLicense, `SELECT `+licenseColumns+` FROM licenses l
-		WHERE l.code_digest = $1 ORDER BY l.issued_at, l.id`, digest)
+type Holding struct {
+	Licensee
+	Licenses []License
+}
+
+// Holding finds a purchase of any workspace by the digest of its code.
+func (d *DB) Holding(ctx context.Context, digest Digest) (Holding, error) {
+	rows, err := sqldb.List(ctx, d.Queries, scanLicensed, `SELECT `+licenseColumnsOrNone+`, `+licenseeColumns+`
+		FROM `+licenseeTables+` LEFT JOIN licenses l ON l.code_digest = p.code_digest WHERE p.code_digest = $1`, digest)
+	if err == nil && len(rows) == 0 {
+		err = sqldb.ErrNotFound
+	}
+	if err != nil {
+		return Holding{}, err
+	}
+	h := Holding{Licensee: rows[0].Licensee}
+	for _, row := range rows {
+		if row.License.ID != "" {
+			h.Licenses = append(h.Licenses, row.License)
+		}
+	}
+	slices.SortFunc(h.Licenses, func(a, b License) int {
+		return cmp.Or(a.IssuedAt.Compare(b.IssuedAt.Time), strings.Compare(a.ID, b.ID))
+	})
+	return h, nil
+}
+
+// LockHolding is Holding, and makes others who would change the purchase or its
+// licenses wait until the transaction ends.
+func (d *DB) LockHolding(ctx context.Context, digest Digest) (Holding, error) {
+	if err := d.Lock(ctx, "purchases", "code_digest", digest); err != nil {
+		return Holding{}, err
+	}
+	return d.Holding(ctx, digest)
 }
 
 // License reads one by its id.
