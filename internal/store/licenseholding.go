@@ -19,6 +19,7 @@ import (
 // holding is a good purchase with its licenses, for somebody who wants one.
 type holding struct {
 	storedb.Holding
+	known int  // how many licenses there were, also when some are left out
 	buyer bool // not the operator
 	now   time.Time
 }
@@ -52,7 +53,7 @@ func (s *Store) hold(a people.Actor, found storedb.Holding, err error) (holding,
 	if !s.prepared() { // the digest was made with a key file that was replaced
 		return holding{}, errNotPrepared
 	}
-	h := holding{Holding: found, buyer: a.Kind == people.KindBuyer, now: s.now()}
+	h := holding{Holding: found, known: len(found.Licenses), buyer: a.Kind == people.KindBuyer, now: s.now()}
 	switch {
 	case err != nil:
 		return holding{}, notFound(err, errNoPurchase)
@@ -196,24 +197,34 @@ func (h holding) noRoom(d license.Domain) error {
 	return &countersign.Error{Kind: countersign.KindConflict, Code: countersign.CodeLimitReached, Message: message, Data: in}
 }
 
-// add writes a license in the transaction that holds the purchase's lock. That of
-// the operator takes the place of those that were revoked.
-func (h holding) add(ctx context.Context, tx *storedb.DB, d license.Domain, now countersign.Timestamp) (storedb.License, error) {
+// errMeanwhile says that a purchase or its licenses are not as they were read.
+var errMeanwhile = errors.New("store: the purchase has changed meanwhile")
+
+// add writes a license if nothing has changed since h was read, else the error is
+// errMeanwhile and the transaction must not be committed. That of the operator
+// takes the place of those that were revoked.
+func (h holding) add(ctx context.Context, tx *storedb.DB, d license.Domain, now countersign.Timestamp) (l storedb.License, err error) {
+	if err := h.room(d); err != nil {
+		return l, err
+	}
 	if !h.buyer {
 		if err := h.replaceRevoked(ctx, tx); err != nil {
-			return storedb.License{}, err
+			return l, err
 		}
 	}
-	if l, widens := h.widens(d); widens {
+	l, widens := h.widens(d)
+	written := false
+	if widens {
 		l.Wildcard = true
-		return l, tx.WidenLicense(ctx, l.ID)
+		written, err = tx.WidenLicense(ctx, l.ID)
+	} else {
+		l = storedb.License{
+			ID: uuid.Must(uuid.NewV7()).String(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
+		}
+		written, err = tx.AddLicense(ctx, l, h.known)
 	}
-	l := storedb.License{
-		ID: uuid.Must(uuid.NewV7()).String(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
-	}
-	added, err := tx.AddLicense(ctx, l, h.limit(d))
-	if err == nil && !added {
-		err = h.noRoom(d)
+	if err == nil && !written {
+		err = errMeanwhile
 	}
 	return l, err
 }

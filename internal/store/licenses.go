@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -50,41 +51,39 @@ func (l *licenses) watch(db *sqldb.DB) {
 // Invalid (domain_invalid) for a domain that can't have a license, and a Conflict
 // (limit_reached) with the domains in use when none is left.
 func (s *Store) IssueLicense(ctx context.Context, a people.Actor, issuer, code, domain string) (SignedLicense, error) {
-	h, err := s.holding(ctx, a, code)
-	if err != nil {
-		return SignedLicense{}, err
-	}
-	d, err := h.parse(domain)
-	if err != nil {
-		return SignedLicense{}, err
-	}
-	l, found := h.find(d)
-	if !found {
-		if l, err = s.addLicense(ctx, a, h, d); err != nil {
+	for {
+		h, err := s.holding(ctx, a, code)
+		if err != nil {
 			return SignedLicense{}, err
 		}
+		d, err := h.parse(domain)
+		if err != nil {
+			return SignedLicense{}, err
+		}
+		l, found := h.find(d)
+		if !found {
+			l, err = s.addLicense(ctx, a, h, d)
+		}
+		if errors.Is(err, errMeanwhile) {
+			continue // somebody else got one, so it may be full by now
+		}
+		if err != nil {
+			return SignedLicense{}, err
+		}
+		return s.signLicense(ctx, issuer, License{License: l, Licensee: h.Licensee})
 	}
-	return s.signLicense(ctx, issuer, License{License: l, Licensee: h.Licensee})
 }
 
-// addLicense writes a license that is not there yet, in one transaction.
-func (s *Store) addLicense(ctx context.Context, a people.Actor, h holding, d license.Domain) (storedb.License, error) {
-	if err := h.room(d); err != nil {
-		return storedb.License{}, err
+// addLicense writes a license that was not there when h was read, in one
+// transaction. The error is errMeanwhile when the purchase has changed since.
+func (s *Store) addLicense(ctx context.Context, a people.Actor, h holding, d license.Domain) (l storedb.License, err error) {
+	if err := h.room(d); err != nil { // before others are made to wait
+		return l, err
 	}
 	if _, err := s.signingKeys(ctx); err != nil { // a store without a key makes it first
-		return storedb.License{}, err
+		return l, err
 	}
-	var l storedb.License
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		h, err := s.lockHolding(ctx, tx, a, h.Digest)
-		if err != nil {
-			return err
-		}
-		found := false
-		if l, found = h.find(d); found {
-			return nil
-		}
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
 		if l, err = h.add(ctx, tx, d, s.timestamp()); err != nil {
 			return err
 		}

@@ -203,22 +203,26 @@ func (d *DB) EachLicense(ctx context.Context, fn func(Licensed) error) error {
 		ORDER BY l.id`)
 }
 
-// AddLicense writes a new one unless its purchase has limit of its sort, free or
-// not, already; it tells whether it did. [sqldb.ErrExists] when the purchase has
-// one for this domain.
-func (d *DB) AddLicense(ctx context.Context, l License, limit int) (added bool, err error) {
+// AddLicense writes a new one if its purchase is still active and has known licenses,
+// those that have ended among them; it tells whether it did. Others who would change
+// the purchase or its licenses wait until the transaction ends.
+func (d *DB) AddLicense(ctx context.Context, l License, known int) (added bool, err error) {
+	if err := d.Lock(ctx, "purchases", "code_digest", l.Digest); err != nil {
+		return false, err
+	}
 	n, err := d.Exec(ctx, `INSERT INTO licenses (id, code_digest, domain, wildcard, free, issued_at, ended)
 		SELECT CAST($1 AS text), p.code_digest, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
-		FROM purchases p WHERE p.code_digest = $2
-			AND (SELECT count(*) FROM licenses l WHERE l.code_digest = $2 AND l.ended = '' AND l.free = CAST($4 AS boolean)) < $6`,
-		l.ID, l.Digest, l.Domain, l.Free, column(l.IssuedAt), limit, l.Wildcard)
+		FROM purchases p WHERE p.code_digest = $2 AND p.state = 'active'
+			AND (SELECT count(*) FROM licenses l WHERE l.code_digest = $2) = $6`,
+		l.ID, l.Digest, l.Domain, l.Free, column(l.IssuedAt), known, l.Wildcard)
 	return n == 1, err
 }
 
-// WidenLicense lets one be for the hosts one level below its domain, too.
-func (d *DB) WidenLicense(ctx context.Context, id string) error {
-	_, err := d.Exec(ctx, `UPDATE licenses SET wildcard = true WHERE id = $1`, id)
-	return err
+// WidenLicense lets one that has not ended be for the hosts one level below its
+// domain, too; it tells whether it did.
+func (d *DB) WidenLicense(ctx context.Context, id string) (widened bool, err error) {
+	n, err := d.Exec(ctx, `UPDATE licenses SET wildcard = true WHERE id = $1 AND ended = ''`, id)
+	return n == 1, err
 }
 
 // EndLicense ends one, and puts it on the list of revoked licenses.
