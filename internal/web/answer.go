@@ -149,6 +149,19 @@ func (a *answer) FlushError() error {
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
+// ReadFrom sends a body that net/http may be able to send without copying it, as it does for files.
+func (a *answer) ReadFrom(r io.Reader) (int64, error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.withheld != 0 || a.r.Method == http.MethodHead {
+		return io.Copy(io.Discard, r)
+	}
+	n, err := io.Copy(a.ResponseWriter, r)
+	a.bytes += n
+	return n, err
+}
+
 // Unwrap gives http.ResponseController the writer beneath.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"syscall"
@@ -73,6 +74,27 @@ type cappedTCP struct {
 
 // CloseWrite closes the sending side; net/http looks for it.
 func (c *cappedTCP) CloseWrite() error { return c.tcp.CloseWrite() }
+
+// ReadFrom is that of [net.TCPConn], which sends a file without copying it. Only a file is read here: whatever else is
+// read would be lost when the wait for the client begins anew.
+func (c *cappedTCP) ReadFrom(r io.Reader) (int64, error) {
+	if !isFile(r) {
+		return io.Copy(struct{ io.Writer }{c}, r)
+	}
+	if err := c.write.beginOnce(); err != nil {
+		return 0, err
+	}
+	defer c.write.end()
+	return c.tcp.ReadFrom(r)
+}
+
+func isFile(r io.Reader) bool {
+	if part, ok := r.(*io.LimitedReader); ok {
+		r = part.R
+	}
+	_, ok := r.(syscall.Conn)
+	return ok
+}
 
 func (c *cappedTCP) Close() error {
 	defer c.release()

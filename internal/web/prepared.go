@@ -26,7 +26,7 @@ type Prepared struct {
 
 // coded is a body in one content coding, with the headers that belong to it.
 type coded struct {
-	body     []byte
+	body     content
 	etag     []string
 	length   []string
 	encoding []string // nil: none
@@ -37,16 +37,26 @@ func Prepare(body []byte) *Prepared {
 	p := prepare(body)
 	if len(body) >= compressFrom {
 		p.compressed = sync.OnceValue(func() coded {
-			small := compress(body)
-			tag := strings.TrimSuffix(p.plain.etag[0], `"`) + `-gzip"`
-			return coded{body: small, etag: []string{tag}, length: lengthOf(small), encoding: valueGzip}
+			zipped, err := compress(p.plain.body)
+			if err != nil {
+				return p.plain
+			}
+			small := encode(zipped, strings.TrimSuffix(p.plain.etag[0], `"`)+`-gzip"`)
+			small.encoding = valueGzip
+			return small
 		})
 	}
 	return p
 }
 
 func prepare(body []byte) *Prepared {
-	return &Prepared{plain: coded{body: body, etag: []string{`"` + tagOf(body) + `"`}, length: lengthOf(body)}, keep: valueRevalidated}
+	return &Prepared{plain: encode(body, `"`+tagOf(body)+`"`), keep: valueRevalidated}
+}
+
+// encode makes the form of a body that has a tag, its quotes included.
+func encode(body []byte, tag string) coded {
+	c := keep(body)
+	return coded{body: c, etag: []string{tag}, length: c.lengths()}
 }
 
 // Form is a body in one content coding, and its strong ETag with its quotes.
@@ -59,11 +69,12 @@ type Form struct {
 // made before. The compressed form is for clients that ask for it; without a body there is none.
 func PreparePublic(plain, gzipped Form, age time.Duration) *Prepared {
 	p := &Prepared{
-		plain: coded{body: plain.Body, etag: []string{plain.ETag}, length: lengthOf(plain.Body)},
+		plain: encode(plain.Body, plain.ETag),
 		keep:  []string{"public, max-age=" + wholeSeconds(age)},
 	}
 	if gzipped.Body != nil {
-		small := coded{body: gzipped.Body, etag: []string{gzipped.ETag}, length: lengthOf(gzipped.Body), encoding: valueGzip}
+		small := encode(gzipped.Body, gzipped.ETag)
+		small.encoding = valueGzip
 		p.compressed = func() coded { return small }
 	}
 	return p
@@ -75,18 +86,15 @@ func tagOf(body []byte) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-func lengthOf(body []byte) []string { return []string{strconv.Itoa(len(body))} }
-
-func compress(body []byte) []byte {
+func compress(body content) ([]byte, error) {
 	var small bytes.Buffer
 	z := gzip.NewWriter(&small)
-	_, _ = z.Write(body) // a buffer takes everything
-	_ = z.Close()
-	return small.Bytes()
+	if err := body.sendTo(z); err != nil {
+		return nil, err
+	}
+	err := z.Close()
+	return small.Bytes(), err
 }
-
-// Body returns the bytes; they must not be changed.
-func (p *Prepared) Body() []byte { return p.plain.body }
 
 // Serve answers a read: 200 with the body, or 304 when the client has it. The answer may be kept by the client alone
 // and must be asked about each time, unless it is public. Methods other than GET and HEAD get no ETag and stay no-store, because some HTTP
@@ -108,7 +116,7 @@ func (p *Prepared) Serve(w http.ResponseWriter, r *http.Request) error {
 	h["Content-Type"] = valueJSON
 	h["Content-Length"] = f.length
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(f.body) // a client that has left is nobody to tell
+	_ = f.body.sendTo(w) // a client that has left is nobody to tell
 	return nil
 }
 
