@@ -98,14 +98,6 @@ func (s *licenseeScan) finish(e *Licensee) {
 	e.Licensing = s.licensing.V
 }
 
-func scanLicense(r sqldb.Row) (License, error) {
-	var l License
-	var s licenseScan
-	err := r.Scan(s.into(&l)...)
-	s.finish(&l)
-	return l, err
-}
-
 func scanLicensed(r sqldb.Row) (Licensed, error) {
 	var l Licensed
 	var a licenseScan

@@ -2,7 +2,6 @@ package storedb
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,21 +15,14 @@ import (
 func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	columns := map[string][]string{}
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "store.db"), Schemas: Schemas})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		db := openMigrated(t, at, Schemas)
 		query := `SELECT m.name, c.name, c.type, c."notnull" = 0 AND c.pk = 0 FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE '%_versions'`
 		if at.Engine == dbtest.Postgres {
 			query = `SELECT table_name, column_name, data_type, is_nullable = 'YES' FROM information_schema.columns
 				WHERE table_schema = current_schema() AND table_name NOT LIKE '%_versions'`
 		}
-		list, err := sqldb.List(t.Context(), db.Queries(), func(r sqldb.Row) (string, error) {
+		list, err := sqldb.List(t.Context(), db.Queries, func(r sqldb.Row) (string, error) {
 			var table, column, kind string
 			var nullable bool
 			err := r.Scan(&table, &column, &kind, &nullable)
