@@ -271,6 +271,46 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 	}
 }
 
+// A log that is begun anew keeps its length, and asks for no checkpoint before it is
+// full again.
+func TestALogThatWasBroughtInAsksForNoCheckpoint(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	if _, err := db.Queries().Exec(t.Context(), `CREATE TABLE texts (text text)`); err != nil {
+		t.Fatal(err)
+	}
+	due := func(commits, length int) (times int) {
+		t.Helper()
+		for range commits {
+			if err := db.Tx(t.Context(), func(q Queries) error {
+				_, err := q.Exec(t.Context(), `INSERT INTO texts VALUES ($1)`, strings.Repeat("x", length))
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			db.watchLog()
+			select {
+			case <-db.logDue:
+				times++
+				if err := db.checkpoint(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			default:
+			}
+		}
+		return times
+	}
+	const mib = 1 << 20
+	if n := due(logLimit/mib+4, mib); n == 0 {
+		t.Errorf("%d MiB in the log, and no checkpoint", logLimit/mib+4)
+	}
+	if n := due(20, 10); n != 0 {
+		t.Errorf("%d of 20 small commits asked for a checkpoint; the log has %d bytes", n, logSize(t, db))
+	}
+	if size := logSize(t, db); size < logLimit/2 {
+		t.Errorf("the log was cut to %d bytes", size)
+	}
+}
+
 func logSize(t *testing.T, db *DB) int64 {
 	t.Helper()
 	log, err := os.Stat(db.options.Path + "-wal")

@@ -98,11 +98,12 @@ func dsn(path string, values url.Values) string {
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: values.Encode()}).String()
 }
 
-// writerDSN has a log that is cut when it is begun anew: its size tells what is in it.
+// writerDSN has a log that keeps most of its length, to be written over in place. It is
+// cut to less than what asks for a checkpoint: its size tells when it is full again.
 func writerDSN(path string) string {
 	return dsn(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-8000)",
-		fmt.Sprintf("journal_size_limit(%d)", logLimit), fmt.Sprintf("wal_autocheckpoint(%d)", logLimit/pageBytes),
+		fmt.Sprintf("journal_size_limit(%d)", logLimit-pageBytes), fmt.Sprintf("wal_autocheckpoint(%d)", logLimit/pageBytes),
 	}})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 	"github.com/google/uuid"
@@ -216,14 +217,14 @@ func (h holding) add(ctx context.Context, tx *storedb.DB, d license.Domain, now 
 	written := false
 	if widens {
 		l.Wildcard = true
-		written, err = tx.WidenLicense(ctx, l.ID)
+		written, err = tx.WidenLicense(ctx, l)
 	} else {
 		l = storedb.License{
 			ID: uuid.Must(uuid.NewV7()).String(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
 		}
 		written, err = tx.AddLicense(ctx, l, h.known)
 	}
-	if err == nil && !written {
+	if errors.Is(err, sqldb.ErrExists) || (err == nil && !written) {
 		err = errMeanwhile
 	}
 	return l, err

@@ -56,6 +56,15 @@ func (s *Store) moveLicense(ctx context.Context, a people.Actor, digest storedb.
 	if _, err := s.signingKeys(ctx); err != nil {
 		return storedb.License{}, err
 	}
+	for {
+		l, err := s.tryMove(ctx, a, digest, d, choose)
+		if !errors.Is(err, errMeanwhile) { // an import takes no lock of the purchase
+			return l, err
+		}
+	}
+}
+
+func (s *Store) tryMove(ctx context.Context, a people.Actor, digest storedb.Digest, d license.Domain, choose func(holding) (storedb.License, error)) (storedb.License, error) {
 	var l storedb.License
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		h, err := s.lockHolding(ctx, tx, a, digest)

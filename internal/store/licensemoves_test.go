@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 	"github.com/google/go-cmp/cmp"
 )
@@ -214,6 +216,33 @@ func TestLicensingIsHeldToItsLimits(t *testing.T) {
 		}
 		if got := f.audits(t); got[len(got)-1] != "item.licensing ada 1" {
 			t.Error(got)
+		}
+	})
+}
+
+// An import writes licenses without the purchase's lock, which only PostgreSQL lets it
+// do beside a move.
+func TestAMoveBeginsAnewWhenAnImportAddsALicense(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		f.allow(t, 1, func(l *Licensing) { l.RegularDomains = 5 })
+		old := f.issue(t, "one", "a.example").License
+		d, err := license.ParseDomain("b.example", license.DomainRule{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tries := 0
+		moved, err := f.moveLicense(t.Context(), buyer, old.License.Digest, d, func(h holding) (storedb.License, error) {
+			tries++
+			if tries == 1 && f.db.Queries.DB().Engine() == sqldb.Postgres {
+				f.mustImport(t, `{"type":"license","id":"imported","purchase_code":"one","domain":"c.example","issued_at":"2024-01-01T00:00:00Z"}`)
+			}
+			return old.License, nil
+		})
+		if err != nil || moved.Domain != "b.example" {
+			t.Fatalf("%v, error %v", moved, err)
+		}
+		if want := map[sqldb.Engine]int{sqldb.SQLite: 1, sqldb.Postgres: 2}[f.db.Queries.DB().Engine()]; tries != want {
+			t.Errorf("%d tries, want %d", tries, want)
 		}
 	})
 }

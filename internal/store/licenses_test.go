@@ -378,6 +378,76 @@ func TestManyAtOnceForOneDomainGetTheSameLicense(t *testing.T) {
 	})
 }
 
+// What was read before the write may have changed when the write's turn comes.
+func TestALicenseIsNotWrittenWhenThePurchaseChangedMeanwhile(t *testing.T) {
+	tests := []struct {
+		rule   string
+		change func(*testing.T, *fixture, License) error
+		then   string // the code of whoever asks anew, "" for a license
+	}{
+		{"refunded", func(t *testing.T, f *fixture, _ License) error {
+			_, err := f.RefundPurchase(t.Context(), operator, "one")
+			return err
+		}, "purchase_not_found"},
+		{"a license was revoked", func(t *testing.T, f *fixture, l License) error {
+			_, err := f.RevokeLicense(t.Context(), operator, l.License.ID)
+			return err
+		}, "purchase_not_found"},
+		{"one that was given up was revoked", func(t *testing.T, f *fixture, l License) error {
+			if _, err := f.GiveUpLicense(t.Context(), buyer, "one", "a.example", ""); err != nil {
+				return err
+			}
+			_, err := f.RevokeLicense(t.Context(), operator, l.License.ID)
+			return err
+		}, "purchase_not_found"},
+		{"another domain took the last place", func(t *testing.T, f *fixture, _ License) error {
+			_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "c.example")
+			return err
+		}, "limit_reached"},
+		{"the domain got its license", func(t *testing.T, f *fixture, _ License) error {
+			_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "b.example")
+			return err
+		}, ""},
+		{"moved", func(t *testing.T, f *fixture, _ License) error {
+			_, err := f.MoveLicense(t.Context(), buyer, issuer, "one", "a.example", "c.example")
+			return err
+		}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			licensed(t, func(t *testing.T, f *fixture) {
+				f.allow(t, 1, func(l *Licensing) { l.RegularDomains = 2; l.Wildcard = true })
+				first := f.issue(t, "one", "a.example")
+				stale, err := f.holding(t.Context(), buyer, "one")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := tt.change(t, f, first.License); err != nil {
+					t.Fatal(err)
+				}
+				before := f.rows(t, "licenses")
+				for _, domain := range []string{"b.example", "*.a.example"} {
+					d, err := stale.parse(domain)
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, err = f.addLicense(t.Context(), buyer, stale, d)
+					if widens := domain[0] == '*' && tt.then != "purchase_not_found" && tt.rule != "moved"; (err == nil) != widens || (err != nil && !errors.Is(err, errMeanwhile)) {
+						t.Errorf("%s: %v", domain, err)
+					}
+				}
+				if n := f.rows(t, "licenses"); n != before {
+					t.Errorf("%d licenses, %d before", n, before)
+				}
+				_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", "b.example")
+				if got := codeOf(err); got != tt.then {
+					t.Errorf("whoever asks anew reads %q, want %q", got, tt.then)
+				}
+			})
+		})
+	}
+}
+
 // A purchase that is not good any more has its licenses on the list, and one that
 // is good again has not.
 func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {

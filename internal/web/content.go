@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 )
 
@@ -20,7 +21,7 @@ type content struct {
 
 // keep makes content of bytes, which must not change afterwards.
 func keep(body []byte) content {
-	c := content{bytes: body, length: int64(len(body))}
+	c := inBytes(body)
 	if len(body) < fileFrom {
 		return c
 	}
@@ -29,6 +30,8 @@ func keep(body []byte) content {
 	}
 	return c
 }
+
+func inBytes(body []byte) content { return content{bytes: body, length: int64(len(body))} }
 
 // memoryFile makes a file in memory.
 func memoryFile(body []byte) (*os.File, error) {
@@ -56,6 +59,7 @@ func (c content) sendTo(w io.Writer) error {
 		return err
 	}
 	defer own.Close()
+	runtime.KeepAlive(c.file) // as long as its number is used
 	_, err = io.Copy(w, own)
 	return err
 }

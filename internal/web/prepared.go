@@ -34,14 +34,14 @@ type coded struct {
 
 // Prepare makes a prepared answer. The body must not change afterwards.
 func Prepare(body []byte) *Prepared {
-	p := prepare(body)
+	p := prepare(body, keep(body))
 	if len(body) >= compressFrom {
 		p.compressed = sync.OnceValue(func() coded {
 			zipped, err := compress(p.plain.body)
 			if err != nil {
 				return p.plain
 			}
-			small := encode(zipped, strings.TrimSuffix(p.plain.etag[0], `"`)+`-gzip"`)
+			small := encode(keep(zipped), strings.TrimSuffix(p.plain.etag[0], `"`)+`-gzip"`)
 			small.encoding = valueGzip
 			return small
 		})
@@ -49,14 +49,13 @@ func Prepare(body []byte) *Prepared {
 	return p
 }
 
-func prepare(body []byte) *Prepared {
-	return &Prepared{plain: encode(body, `"`+tagOf(body)+`"`), keep: valueRevalidated}
+func prepare(body []byte, c content) *Prepared {
+	return &Prepared{plain: encode(c, `"`+tagOf(body)+`"`), keep: valueRevalidated}
 }
 
 // encode makes the form of a body that has a tag, its quotes included.
-func encode(body []byte, tag string) coded {
-	c := keep(body)
-	return coded{body: c, etag: []string{tag}, length: c.lengths()}
+func encode(body content, tag string) coded {
+	return coded{body: body, etag: []string{tag}, length: body.lengths()}
 }
 
 // Form is a body in one content coding, and its strong ETag with its quotes.
@@ -69,11 +68,11 @@ type Form struct {
 // made before. The compressed form is for clients that ask for it; without a body there is none.
 func PreparePublic(plain, gzipped Form, age time.Duration) *Prepared {
 	p := &Prepared{
-		plain: encode(plain.Body, plain.ETag),
+		plain: encode(keep(plain.Body), plain.ETag),
 		keep:  []string{"public, max-age=" + wholeSeconds(age)},
 	}
 	if gzipped.Body != nil {
-		small := encode(gzipped.Body, gzipped.ETag)
+		small := encode(keep(gzipped.Body), gzipped.ETag)
 		small.encoding = valueGzip
 		p.compressed = func() coded { return small }
 	}
@@ -116,6 +115,9 @@ func (p *Prepared) Serve(w http.ResponseWriter, r *http.Request) error {
 	h["Content-Type"] = valueJSON
 	h["Content-Length"] = f.length
 	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
 	_ = f.body.sendTo(w) // a client that has left is nobody to tell
 	return nil
 }
@@ -154,7 +156,7 @@ func acceptsGzip(values []string) bool {
 
 // Cached answers a read from a body that is made for this request, as [Prepared.Serve] does. It is not worth compressing.
 func Cached(w http.ResponseWriter, r *http.Request, body []byte) error {
-	return prepare(body).Serve(w, r)
+	return prepare(body, inBytes(body)).Serve(w, r)
 }
 
 // noneMatch reports whether If-None-Match names the ETag. It compares weakly (RFC 9110, 13.1.2); what can't be read

@@ -195,25 +195,33 @@ func (d *DB) EachLicense(ctx context.Context, fn func(Licensed) error) error {
 		ORDER BY l.id`)
 }
 
-// AddLicense writes a new one if its purchase is still active and has known licenses,
-// those that have ended among them; it tells whether it did. Others who would change
-// the purchase or its licenses wait until the transaction ends.
+// licensable is what a purchase p must be to get a license.
+const licensable = `p.state = 'active' AND NOT EXISTS (SELECT 1 FROM licenses r WHERE r.code_digest = p.code_digest AND r.ended = 'revoked')`
+
+// AddLicense writes a new one if its purchase is active, has known licenses, those
+// that have ended among them, and none that was revoked; it tells whether it did.
+// Others who would change the purchase or its licenses wait until the transaction
+// ends. [sqldb.ErrExists] when the purchase has one in use for this domain.
 func (d *DB) AddLicense(ctx context.Context, l License, known int) (added bool, err error) {
 	if err := d.Lock(ctx, "purchases", "code_digest", l.Digest); err != nil {
 		return false, err
 	}
 	n, err := d.Exec(ctx, `INSERT INTO licenses (id, code_digest, domain, wildcard, free, issued_at, ended)
 		SELECT CAST($1 AS text), p.code_digest, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
-		FROM purchases p WHERE p.code_digest = $2 AND p.state = 'active'
+		FROM purchases p WHERE p.code_digest = $2 AND `+licensable+`
 			AND (SELECT count(*) FROM licenses l WHERE l.code_digest = $2) = $6`,
 		l.ID, l.Digest, l.Domain, l.Free, column(l.IssuedAt), known, l.Wildcard)
 	return n == 1, err
 }
 
-// WidenLicense lets one that has not ended be for the hosts one level below its
-// domain, too; it tells whether it did.
-func (d *DB) WidenLicense(ctx context.Context, id string) (widened bool, err error) {
-	n, err := d.Exec(ctx, `UPDATE licenses SET wildcard = true WHERE id = $1 AND ended = ''`, id)
+// WidenLicense lets one be for the hosts one level below its domain, too, if it has
+// not ended and its purchase may get licenses; it tells whether it did.
+func (d *DB) WidenLicense(ctx context.Context, l License) (widened bool, err error) {
+	if err := d.Lock(ctx, "purchases", "code_digest", l.Digest); err != nil {
+		return false, err
+	}
+	n, err := d.Exec(ctx, `UPDATE licenses SET wildcard = true WHERE id = $1 AND ended = ''
+		AND EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = licenses.code_digest AND `+licensable+`)`, l.ID)
 	return n == 1, err
 }
 
