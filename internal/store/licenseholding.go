@@ -44,6 +44,16 @@ func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holdi
 	return s.hold(a, h, err)
 }
 
+// holdingFor is holding, with the domain that is asked about.
+func (s *Store) holdingFor(ctx context.Context, a people.Actor, code, domain string) (holding, license.Domain, error) {
+	h, err := s.holding(ctx, a, code)
+	if err != nil {
+		return holding{}, license.Domain{}, err
+	}
+	d, err := h.parse(domain)
+	return h, d, err
+}
+
 // lockHolding reads a purchase again, with a lock on it and its licenses.
 func (s *Store) lockHolding(ctx context.Context, tx *storedb.DB, a people.Actor, digest storedb.Digest) (holding, error) {
 	h, err := tx.LockHolding(ctx, digest)

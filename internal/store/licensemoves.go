@@ -26,11 +26,7 @@ const moveYear = 365 * 24 * time.Hour
 // move_too_soon, which say when to come back, and domain_not_activated for a from
 // that is not in use; and of kind Invalid from_missing and domain_free.
 func (s *Store) MoveLicense(ctx context.Context, a people.Actor, issuer, code, from, domain string) (SignedLicense, error) {
-	h, err := s.holding(ctx, a, code)
-	if err != nil {
-		return SignedLicense{}, err
-	}
-	d, err := h.parse(domain)
+	h, d, err := s.holdingFor(ctx, a, code, domain)
 	if err != nil {
 		return SignedLicense{}, err
 	}

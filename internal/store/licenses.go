@@ -52,11 +52,7 @@ func (l *licenses) watch(db *sqldb.DB) {
 // (limit_reached) with the domains in use when none is left.
 func (s *Store) IssueLicense(ctx context.Context, a people.Actor, issuer, code, domain string) (SignedLicense, error) {
 	for {
-		h, err := s.holding(ctx, a, code)
-		if err != nil {
-			return SignedLicense{}, err
-		}
-		d, err := h.parse(domain)
+		h, d, err := s.holdingFor(ctx, a, code, domain)
 		if err != nil {
 			return SignedLicense{}, err
 		}

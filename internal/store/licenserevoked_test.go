@@ -1,0 +1,89 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A purchase that is not good any more has its licenses on the list, and one that
+// is good again has not.
+func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		l := f.issue(t, "one", "shop.example")
+		other := f.issue(t, "two", "shop.example")
+		f.run(t)
+		if got := f.revoked(t); len(got) != 0 {
+			t.Errorf("revoked: %v", got)
+		}
+		if _, err := f.RefundPurchase(t.Context(), operator, "one"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "shop.example")
+		wantError(t, err, "purchase_not_found")
+		f.mustImport(t, lines(purchaseText("ada", 1, "one"), purchaseText("ada", 1, "two", `"state":"charged_back"`)))
+		if diff := cmp.Diff([]string{other.License.ID}, f.revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestTheOperatorRevokesALicense(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		l := f.issue(t, "one", "shop.example")
+		got, err := f.RevokeLicense(t.Context(), operator, l.License.ID)
+		if err != nil || got.Ended != "revoked" || !got.EndedAt.Equal(noon) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+		_, err = f.RevokeLicense(t.Context(), operator, l.License.ID)
+		wantError(t, err, "license_ended")
+		_, err = f.RevokeLicense(t.Context(), operator, "no-such-license")
+		wantError(t, err, "license_not_found")
+		for _, domain := range []string{"shop.example", "other.example", "localhost"} {
+			_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", domain)
+			wantError(t, err, "purchase_not_found")
+		}
+		again, err := f.IssueLicense(t.Context(), operator, issuer, "one", "shop.example")
+		if err != nil || again.License.ID == l.License.ID {
+			t.Fatalf("%+v, %v", again, err)
+		}
+		if mine := f.issue(t, "one", "shop.example"); mine.Text != again.Text {
+			t.Error("the buyer does not get the license that the operator issued")
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		text := func(from string) string {
+			d, err := f.RevokedLicenses(t.Context(), from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(bodyOf(d))
+		}
+		f.run(t)
+		first := text(issuer)
+		f.clock.set(noon.Add(59 * time.Minute))
+		if text(issuer) != first {
+			t.Error("another list within the hour")
+		}
+		if text("https://other.example") == first {
+			t.Error("the same list for another address of the store")
+		}
+		f.clock.set(noon.Add(61 * time.Minute))
+		if text(issuer) == first {
+			t.Error("the same list after an hour")
+		}
+	})
+}
