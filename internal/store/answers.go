@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/maypok86/otter/v2"
+	"golang.org/x/sync/singleflight"
 )
 
 // answers keeps what was read for answers, up to a number of bytes. Whatever a
@@ -18,7 +20,8 @@ type answers struct {
 	purchases *otter.Cache[purchaseKey, keptPurchase]
 	door      *doorkeeper // of purchases
 	others    *otter.Cache[answerKey, answer]
-	mu        sync.Mutex // held to keep and to drop
+	reads     singleflight.Group // of others, by once
+	mu        sync.Mutex         // held to keep and to drop
 	// generation counts changes; fed tells whether those of others arrive.
 	generation atomic.Uint64
 	fed        bool
@@ -163,6 +166,36 @@ func (a *answers) keep(key answerKey, v answer, generation uint64) {
 	if a.fed && a.generation.Load() == generation {
 		a.others.Set(key, v)
 	}
+}
+
+// once reads and keeps what find did not find. Who wants the same meanwhile waits
+// for it and shares it, but not across a change: of long answers, one for each of
+// a crowd would take more memory than all else.
+func (a *answers) once(key answerKey, generation uint64, read func() (answer, error)) (answer, error) {
+	if !a.trusted() {
+		return read()
+	}
+	v, err, _ := a.reads.Do(fmt.Sprint(key, generation), func() (any, error) {
+		if kept, _ := a.find(key); kept != nil { // by a read that has just ended
+			return kept, nil
+		}
+		v, err := read()
+		if err == nil {
+			a.keep(key, v, generation)
+		}
+		return v, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(answer), nil
+}
+
+// trusted tells whether the changes of others arrive.
+func (a *answers) trusted() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fed
 }
 
 // keptPurchase is a purchase as it is printed. Its item is kept by itself, once

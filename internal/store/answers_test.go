@@ -3,7 +3,10 @@ package store
 import (
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"unsafe"
 
 	"github.com/countersign/countersign"
@@ -229,4 +232,66 @@ func (f *fixture) withCache(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	return &fixture{s, f.clock, f.at}
+}
+
+// A crowd that wants the same answer reads it once, and nobody gets what was read
+// before a change that had come when they asked.
+func TestACrowdReadsOnce(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		bytes     int64
+		fed       bool
+		meanwhile func(*answers)
+		want      int64
+	}{
+		{"who asks during a read shares it", 1 << 20, true, func(*answers) {}, 1},
+		{"also when answers are not kept", 0, true, func(*answers) {}, 1},
+		{"but not across a change", 1 << 20, true, func(a *answers) { a.changed(storedb.TopicItems, "") }, 2},
+		{"and not while changes of others don't arrive", 1 << 20, false, func(*answers) {}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAnswers(c.bytes)
+				if c.fed {
+					a.live()
+				}
+				var reads atomic.Int64
+				var done sync.WaitGroup
+				release := make(chan struct{})
+				ask := func() {
+					_, generation := a.find(itemsKey(7))
+					_, err := a.once(itemsKey(7), generation, func() (answer, error) {
+						reads.Add(1)
+						<-release
+						return &Items{}, nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				done.Go(ask)
+				synctest.Wait()
+				c.meanwhile(a)
+				done.Go(ask)
+				synctest.Wait()
+				close(release)
+				done.Wait()
+				if got := reads.Load(); got != c.want {
+					t.Errorf("read %d times, want %d", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAReadThatFailsIsNotKept(t *testing.T) {
+	a := newAnswers(1 << 20)
+	a.live()
+	for _, want := range []error{sqldb.ErrNotFound, nil} {
+		_, generation := a.find(itemsKey(7))
+		got, err := a.once(itemsKey(7), generation, func() (answer, error) { return &Items{}, want })
+		if err != want || (got == nil) != (want != nil) {
+			t.Errorf("%v, %v, want the error %v", got, err, want)
+		}
+	}
 }

@@ -25,10 +25,21 @@ func (s *Store) Items(ctx context.Context, a people.Actor) (*Items, error) {
 	}
 	key := itemsKey(a.Workspace)
 	kept, generation := s.answers.find(key)
-	if kept != nil {
-		return kept.(*Items), nil
+	if kept == nil {
+		var err error
+		kept, err = s.answers.once(key, generation, func() (answer, error) {
+			// It is for others, too, who stay when the first one leaves.
+			return s.readItems(context.WithoutCancel(ctx), a.Workspace)
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	bodies, err := s.db.ItemBodies(ctx, a.Workspace)
+	return kept.(*Items), nil
+}
+
+func (s *Store) readItems(ctx context.Context, workspace int64) (answer, error) {
+	bodies, err := s.db.ItemBodies(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +50,6 @@ func (s *Store) Items(ctx context.Context, a people.Actor) (*Items, error) {
 	for _, body := range bodies {
 		items.bytes += len(body) + 1
 	}
-	s.answers.keep(key, items, generation)
 	return items, nil
 }
 
