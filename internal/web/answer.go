@@ -27,6 +27,7 @@ type answer struct {
 	always200 bool
 	logged    bool // the cause is in the log already
 	abort     bool // the answer is broken off: the connection must not survive
+	gone      bool // the client left before the answer
 
 	idValue     [1]string
 	codeValue   [1]string
@@ -43,6 +44,9 @@ var (
 	valueBearer      = []string{`Bearer realm="countersign"`}
 	valueRevalidated = []string{"private, no-cache"}
 )
+
+// statusClientGone stands in the log and the metrics for an answer that nobody waited for, as in those of nginx.
+const statusClientGone = 499
 
 // begin makes the answer for one request and sets the headers that every answer has.
 func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *answer {
@@ -81,6 +85,9 @@ func (a *answer) end() {
 func (a *answer) account() {
 	if a.status == 0 && !a.abort {
 		a.status = http.StatusOK // what net/http sends for a handler that wrote nothing
+	}
+	if a.gone {
+		a.status, a.code = statusClientGone, ""
 	}
 	e := a.edge
 	logged := e.access != nil && e.access.wants(a)

@@ -268,17 +268,33 @@ func TestHEADHasTheHeadersOfGETAndNoBody(t *testing.T) {
 }
 
 func TestAClientThatLeftIsNoErrorOfOurs(t *testing.T) {
+	left := func(o Options) {
+		ctx, leave := context.WithCancel(context.Background())
+		h := NewEdge(o).Wrap(func(_ http.ResponseWriter, r *http.Request) error {
+			leave()
+			return r.Context().Err()
+		})
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+	}
 	out, log := logged()
-	ctx, leave := context.WithCancel(context.Background())
-	h := NewEdge(Options{Log: log}).Wrap(func(_ http.ResponseWriter, r *http.Request) error {
-		leave()
-		return r.Context().Err()
+	metrics := NewMetrics("test")
+	accessed := lines(t, LogText, func(o Options) {
+		o.Log, o.Metrics = log, metrics
+		left(o)
 	})
-	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil).WithContext(ctx))
 	if out.Len() != 0 {
 		t.Errorf("logged: %s", out)
 	}
-	h = NewEdge(Options{Log: log}).Wrap(func(http.ResponseWriter, *http.Request) error { return context.Canceled })
+	if !strings.Contains(accessed, "level=INFO") || !strings.Contains(accessed, " status=499 ") || strings.Contains(accessed, "code=") {
+		t.Errorf("the access log says %q", accessed)
+	}
+	if got := lines(t, LogOff, left); got != "" {
+		t.Errorf("an access log that is off says %q", got)
+	}
+	if got := string(scrape(t, metrics)); !strings.Contains(got, `status="499"} 1`) || strings.Contains(got, `status="500"`) {
+		t.Errorf("the metrics say %s", got)
+	}
+	h := NewEdge(Options{Log: log}).Wrap(func(http.ResponseWriter, *http.Request) error { return context.Canceled })
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	if out.Len() == 0 {
 		t.Error("a cancelled context of ours was taken for the client's")

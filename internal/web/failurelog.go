@@ -22,8 +22,12 @@ func LogFailure(w http.ResponseWriter, r *http.Request, shown *countersign.Error
 // logFailure writes one line for each fault. A service that is not available is a state rather than a fault of the
 // request: it is told once, and again after a minute.
 func (e *Edge) logFailure(a *answer, r *http.Request, shown *countersign.Error, err error) {
+	if clientGone(r, err) {
+		a.gone = true
+		return
+	}
 	status := shown.Kind.Status()
-	if e.log == nil || status < http.StatusInternalServerError || clientGone(r, err) {
+	if e.log == nil || status < http.StatusInternalServerError {
 		return
 	}
 	a.logged = true
