@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -148,7 +150,7 @@ func (a *answers) keepPurchase(key purchaseKey, p keptPurchase, generation uint6
 // find is findPurchase for all else.
 func (a *answers) find(key answerKey) (kept answer, generation uint64) {
 	if a.purchases == nil && key.what != anItem {
-		return nil, 0
+		return nil, a.generation.Load()
 	}
 	if kept, ok := a.others.GetIfPresent(key); ok {
 		return kept, 0
@@ -170,22 +172,23 @@ func (a *answers) keep(key answerKey, v answer, generation uint64) {
 
 // once reads and keeps what find did not find. Who wants the same meanwhile waits
 // for it and shares it, but not across a change: of long answers, one for each of
-// a crowd would take more memory than all else.
-func (a *answers) once(key answerKey, generation uint64, read func() (answer, error)) (answer, error) {
+// a crowd would take more memory than all else. A read that is shared goes on when
+// the one who began it leaves.
+func (a *answers) once(ctx context.Context, key answerKey, generation uint64, read func(context.Context) (answer, error)) (answer, error) {
 	if !a.trusted() {
-		return read()
+		return read(ctx)
 	}
 	v, err, _ := a.reads.Do(fmt.Sprint(key, generation), func() (any, error) {
 		if kept, _ := a.find(key); kept != nil { // by a read that has just ended
 			return kept, nil
 		}
-		v, err := read()
+		v, err := read(context.WithoutCancel(ctx))
 		if err == nil {
 			a.keep(key, v, generation)
 		}
 		return v, err
 	})
-	if err != nil {
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return nil, err
 	}
 	return v.(answer), nil

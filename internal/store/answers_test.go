@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -247,6 +249,8 @@ func TestACrowdReadsOnce(t *testing.T) {
 		{"who asks during a read shares it", 1 << 20, true, func(*answers) {}, 1},
 		{"also when answers are not kept", 0, true, func(*answers) {}, 1},
 		{"but not across a change", 1 << 20, true, func(a *answers) { a.changed(storedb.TopicItems, "") }, 2},
+		{"nor across one when answers are not kept", 0, true, func(a *answers) { a.changed(storedb.TopicItems, "") }, 2},
+		{"nor when changes may have been missed", 0, true, func(a *answers) { a.lost(); a.live() }, 2},
 		{"and not while changes of others don't arrive", 1 << 20, false, func(*answers) {}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -260,7 +264,7 @@ func TestACrowdReadsOnce(t *testing.T) {
 				release := make(chan struct{})
 				ask := func() {
 					_, generation := a.find(itemsKey(7))
-					_, err := a.once(itemsKey(7), generation, func() (answer, error) {
+					_, err := a.once(t.Context(), itemsKey(7), generation, func(context.Context) (answer, error) {
 						reads.Add(1)
 						<-release
 						return &Items{}, nil
@@ -287,11 +291,30 @@ func TestACrowdReadsOnce(t *testing.T) {
 func TestAReadThatFailsIsNotKept(t *testing.T) {
 	a := newAnswers(1 << 20)
 	a.live()
-	for _, want := range []error{sqldb.ErrNotFound, nil} {
-		_, generation := a.find(itemsKey(7))
-		got, err := a.once(itemsKey(7), generation, func() (answer, error) { return &Items{}, want })
-		if err != want || (got == nil) != (want != nil) {
-			t.Errorf("%v, %v, want the error %v", got, err, want)
-		}
+	_, generation := a.find(itemsKey(7))
+	got, err := a.once(t.Context(), itemsKey(7), generation, func(context.Context) (answer, error) { return &Items{}, sqldb.ErrNotFound })
+	if err != sqldb.ErrNotFound || got != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if kept, _ := a.find(itemsKey(7)); kept != nil {
+		t.Errorf("kept %v", kept)
+	}
+}
+
+// Who began a read may leave: the others still get it.
+func TestASharedReadGoesOn(t *testing.T) {
+	a := newAnswers(1 << 20)
+	a.live()
+	ctx, leave := context.WithCancel(t.Context())
+	_, generation := a.find(itemsKey(7))
+	_, err := a.once(ctx, itemsKey(7), generation, func(ctx context.Context) (answer, error) {
+		leave()
+		return &Items{}, ctx.Err()
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("who left got %v", err)
+	}
+	if kept, _ := a.find(itemsKey(7)); kept == nil {
+		t.Error("what was read is not kept")
 	}
 }

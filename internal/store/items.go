@@ -27,9 +27,8 @@ func (s *Store) Items(ctx context.Context, a people.Actor) (*Items, error) {
 	kept, generation := s.answers.find(key)
 	if kept == nil {
 		var err error
-		kept, err = s.answers.once(key, generation, func() (answer, error) {
-			// It is for others, too, who stay when the first one leaves.
-			return s.readItems(context.WithoutCancel(ctx), a.Workspace)
+		kept, err = s.answers.once(ctx, key, generation, func(ctx context.Context) (answer, error) {
+			return s.readItems(ctx, a.Workspace)
 		})
 		if err != nil {
 			return nil, err

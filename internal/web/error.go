@@ -128,6 +128,7 @@ func (e *Edge) recovered(a *answer, cause any) {
 		a.abort = true
 		return
 	}
+	a.gone = false
 	if e.log != nil {
 		a.logged = true
 		e.log.LogAttrs(a.r.Context(), slog.LevelError, "request panicked", append(a.facts(http.StatusInternalServerError),

@@ -22,8 +22,9 @@ func LogFailure(w http.ResponseWriter, r *http.Request, shown *countersign.Error
 // logFailure writes one line for each fault. A service that is not available is a state rather than a fault of the
 // request: it is told once, and again after a minute.
 func (e *Edge) logFailure(a *answer, r *http.Request, shown *countersign.Error, err error) {
-	if clientGone(r, err) {
-		a.gone = true
+	left := clientGone(r, err)
+	a.gone = left && a.status == 0
+	if left {
 		return
 	}
 	status := shown.Kind.Status()
