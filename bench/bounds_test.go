@@ -108,11 +108,13 @@ func TestFiguresOfARun(t *testing.T) {
 }
 
 func TestTheTableAndTheJSONShowWhatMisses(t *testing.T) {
-	run := oneCase(1_000_000, "", comparison{Name: caseWarm, Ratio: 1.2, Store: figures{Anonymous: 99_000_000}, bounded: boundedBy(1.2, 1.15)})
+	run := oneCase(1_000_000, "", comparison{
+		Name: caseWarm, Ratio: 1.2, Store: figures{Anonymous: 99_000_000}, Pairs: []pair{{1.2, 0}, {1.3, 0}, {1.1, 0.6}}, bounded: boundedBy(1.2, 1.15),
+	})
 	run.Figures = run.figures()
 	var table strings.Builder
 	printTable(&table, run)
-	for _, want := range []string{"1.20     1.15  !", "RssAnon of the store: 99 MB (at most 150)"} {
+	for _, want := range []string{"1.20     1.15  !", "99       0        20", "RssAnon of the store: 99 MB (at most 150)"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("%q is not in\n%s", want, table.String())
 		}

@@ -32,8 +32,26 @@ type comparison struct {
 	// per request to the other's.
 	Ratio float64 `json:"ratio"`
 	bounded
+	Pairs []pair `json:"pairs"`
 	// Log is the largest size of SQLite's write-ahead log, in bytes.
 	Log int64 `json:"wal_bytes,omitempty"`
+}
+
+// pair is what one turn of each server came to.
+type pair struct {
+	Ratio float64 `json:"ratio"`
+	// Stolen is the share of the processors' time, 0 to 1, that other machines on the
+	// same host took meanwhile.
+	Stolen float64 `json:"stolen"`
+}
+
+// stolen is the mean over the pairs: disturbed turns are not to hide behind a median.
+func (c comparison) stolen() float64 {
+	sum := 0.0
+	for _, p := range c.Pairs {
+		sum += p.Stolen
+	}
+	return sum / float64(len(c.Pairs))
 }
 
 // compare measures one case: store and other in turn, after one turn each that
@@ -69,29 +87,42 @@ func (s *shop) rounds(ctx context.Context, c benchCase, store, other *process, c
 		rounds = 1
 	}
 	var stores, others []figures
-	var ratios []float64
+	var pairs []pair
 	for round := range rounds + 1 {
 		if round > 0 && c.turn > 0 {
 			length = c.turn
 		}
-		a, err := s.turn(ctx, store, c, length, true)
+		a, b, p, err := s.pair(ctx, c, store, other, checked, length)
 		if err != nil {
 			return comparison{}, err
-		}
-		b, err := s.turn(ctx, other, c, length, checked)
-		if err != nil {
-			return comparison{}, err
-		}
-		if c.file && a.Body != b.Body {
-			return comparison{}, fmt.Errorf("the store's answers have %d bytes, those of the floor %d", a.Body, b.Body)
 		}
 		if round > 0 {
-			stores, others = append(stores, a), append(others, b)
-			ratios = append(ratios, float64(a.CPU)/float64(b.CPU))
+			stores, others, pairs = append(stores, a), append(others, b), append(pairs, p)
 		}
 	}
-	slices.Sort(ratios)
-	return comparison{Name: c.name, Store: median(stores), Other: median(others), Ratio: ratios[len(ratios)/2]}, nil
+	return comparison{
+		Name: c.name, Store: median(stores), Other: median(others), Pairs: pairs,
+		Ratio: middle(pairs, func(p pair) float64 { return p.Ratio }),
+	}, nil
+}
+
+// pair takes one turn of the store and one of the other.
+func (s *shop) pair(ctx context.Context, c benchCase, store, other *process, checked bool, length time.Duration) (a, b figures, p pair, err error) {
+	before, err := readMachineTime()
+	if err != nil {
+		return a, b, p, err
+	}
+	if a, err = s.turn(ctx, store, c, length, true); err != nil {
+		return a, b, p, err
+	}
+	if b, err = s.turn(ctx, other, c, length, checked); err != nil {
+		return a, b, p, err
+	}
+	after, err := readMachineTime()
+	if err == nil && c.file && a.Body != b.Body {
+		err = fmt.Errorf("the store's answers have %d bytes, those of the floor %d", a.Body, b.Body)
+	}
+	return a, b, pair{float64(a.CPU) / float64(b.CPU), after.stolenSince(before)}, err
 }
 
 // server starts what a case measures.
@@ -187,20 +218,22 @@ func (s *shop) turn(ctx context.Context, p *process, c benchCase, length time.Du
 
 // median takes each figure's median by itself.
 func median(all []figures) figures {
-	middle := func(of func(figures) float64) float64 {
-		values := make([]float64, len(all))
-		for i, f := range all {
-			values[i] = of(f)
-		}
-		slices.Sort(values)
-		return values[len(values)/2]
-	}
 	return figures{
-		PerSecond: middle(func(f figures) float64 { return f.PerSecond }),
-		P50:       time.Duration(middle(func(f figures) float64 { return float64(f.P50) })),
-		P99:       time.Duration(middle(func(f figures) float64 { return float64(f.P99) })),
-		CPU:       time.Duration(middle(func(f figures) float64 { return float64(f.CPU) })),
-		Anonymous: int64(middle(func(f figures) float64 { return float64(f.Anonymous) })),
-		Body:      int64(middle(func(f figures) float64 { return float64(f.Body) })),
+		PerSecond: middle(all, func(f figures) float64 { return f.PerSecond }),
+		P50:       time.Duration(middle(all, func(f figures) float64 { return float64(f.P50) })),
+		P99:       time.Duration(middle(all, func(f figures) float64 { return float64(f.P99) })),
+		CPU:       time.Duration(middle(all, func(f figures) float64 { return float64(f.CPU) })),
+		Anonymous: int64(middle(all, func(f figures) float64 { return float64(f.Anonymous) })),
+		Body:      int64(middle(all, func(f figures) float64 { return float64(f.Body) })),
 	}
+}
+
+// middle is the median of one number of each, of two in the middle the larger.
+func middle[T any](all []T, of func(T) float64) float64 {
+	values := make([]float64, len(all))
+	for i, one := range all {
+		values[i] = of(one)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
 }

@@ -29,7 +29,7 @@ const patience = 10 * grace
 
 // try is one question whose answer is taken back.
 type try struct {
-	ask      func(context.Context) (good bool, err error)
+	ask      func(context.Context) (verdict, error)
 	takeBack func(context.Context) error
 }
 
@@ -37,6 +37,9 @@ type try struct {
 type sighting struct {
 	refused time.Duration // to the first refusal; patience when there was none
 	stale   int           // answers
+	// unavailable are the answers of 503 since the change had returned: neither stale
+	// nor a refusal.
+	unavailable int
 }
 
 // observer watches tries. The clock is the harness's own except in tests.
@@ -45,8 +48,8 @@ type observer struct {
 	wait func(context.Context, time.Duration)
 }
 
-// observe makes one try. refused is called when nothing is left but to ask once more.
-func (o observer) observe(ctx context.Context, t try, refused func()) (sighting, error) {
+// observe makes one try. onRefusal is called when nothing is left but to ask once more.
+func (o observer) observe(ctx context.Context, t try, onRefusal func()) (sighting, error) {
 	if err := o.awaitGood(ctx, t); err != nil {
 		return sighting{}, err
 	}
@@ -57,19 +60,21 @@ func (o observer) observe(ctx context.Context, t try, refused func()) (sighting,
 	seen := sighting{refused: patience}
 	for pause := time.Millisecond; ctx.Err() == nil; o.wait(ctx, pause) {
 		asked := o.now().Sub(returned)
-		good, err := t.ask(ctx)
+		said, err := t.ask(ctx)
 		if err != nil {
 			return seen, err
 		}
-		if good && asked >= grace {
+		switch {
+		case said == unavailable:
+			seen.unavailable++
+		case said == good && asked >= grace:
 			seen.stale++
-		}
-		if !good && seen.refused == patience {
+		case said == refused && seen.refused == patience:
 			seen.refused = o.now().Sub(returned)
 			pause = max(pause, grace-seen.refused)
-			refused()
+			onRefusal()
 		}
-		if asked >= patience || (asked >= grace && !good) {
+		if asked >= patience || (asked >= grace && said == refused) {
 			break
 		}
 	}
@@ -80,13 +85,13 @@ func (o observer) observe(ctx context.Context, t try, refused func()) (sighting,
 // after a moment.
 func (o observer) awaitGood(ctx context.Context, t try) error {
 	began := o.now()
-	for good := 0; good < 2; {
-		yes, err := t.ask(ctx)
+	for times := 0; times < 2; {
+		said, err := t.ask(ctx)
 		switch {
 		case err != nil:
 			return err
-		case yes:
-			good++
+		case said == good:
+			times++
 		case o.now().Sub(began) >= patience:
 			return errors.New("it was refused before anything was taken back")
 		default:
@@ -131,10 +136,14 @@ type staleness struct {
 	// Revocations are the tries that revoked a key; the others refunded a purchase.
 	Revocations int `json:"revocations"`
 	Stale       int `json:"stale_answers"`
+	// Unavailable are answers of 503 after a change.
+	Unavailable int `json:"unavailable_answers"`
 	// The times from the return of the change to the first refusal.
 	Median  time.Duration `json:"median_ns"`
 	P99     time.Duration `json:"p99_ns"`
 	Longest time.Duration `json:"longest_ns"`
+	// Stolen is the share of the processors' time, 0 to 1, that other machines took.
+	Stolen float64 `json:"stolen"`
 }
 
 func stalenessOf(engine string, seen []sighting) staleness {
@@ -142,6 +151,7 @@ func stalenessOf(engine string, seen []sighting) staleness {
 	times := make([]time.Duration, len(seen))
 	for i, one := range seen {
 		s.Stale += one.stale
+		s.Unavailable += one.unavailable
 		times[i] = one.refused
 		if revokes(engine, i) {
 			s.Revocations++
@@ -153,11 +163,15 @@ func stalenessOf(engine string, seen []sighting) staleness {
 }
 
 func printStale(out io.Writer, s staleness) {
-	missed := ""
-	if s.Stale > 0 {
-		missed = " !"
+	fmt.Fprintf(out, "\n%s, answers taken back by another process: %d tries, %d of them revoked keys; stale answers after %s: %d (at most 0)%s; answers of 503: %d%s; "+
+		"first refusal after %.1f ms (median), %.1f ms (p99), %.1f ms (longest); stolen %.0f %%\n",
+		s.Engine, s.Tries, s.Revocations, grace, s.Stale, flagged(s.Stale), s.Unavailable, flagged(s.Unavailable), milliseconds(s.Median), milliseconds(s.P99), milliseconds(s.Longest), 100*s.Stolen)
+}
+
+// flagged marks a count of what must not be.
+func flagged(n int) string {
+	if n > 0 {
+		return " !"
 	}
-	fmt.Fprintf(out, "\n%s, answers taken back by another process: %d tries, %d of them revoked keys; stale answers after %s: %d (at most 0)%s; "+
-		"first refusal after %.1f ms (median), %.1f ms (p99), %.1f ms (longest)\n",
-		s.Engine, s.Tries, s.Revocations, grace, s.Stale, missed, milliseconds(s.Median), milliseconds(s.P99), milliseconds(s.Longest))
+	return ""
 }

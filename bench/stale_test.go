@@ -15,8 +15,10 @@ type pretended struct {
 	clock    time.Time
 	takenAt  time.Time // zero: not yet
 	good     func(sinceTaken int) bool
-	unknown  int // how many questions are refused at first
-	failAt   int // the question that fails, 0 for none
+	away     func(sinceTaken int) bool // nil: never
+	unknown  int                       // how many questions are refused at first
+	absent   int                       // how many are answered with 503 at first
+	failAt   int                       // the question that fails, 0 for none
 	asked    int
 	refusals int // calls of refused
 }
@@ -29,17 +31,30 @@ func (p *pretended) observe() (sighting, error) {
 	return o.observe(context.Background(), try{p.ask, p.takeBack}, func() { p.refusals++ })
 }
 
-func (p *pretended) ask(context.Context) (bool, error) {
+func (p *pretended) ask(context.Context) (verdict, error) {
 	p.asked++
 	if p.asked == p.failAt {
-		return false, errors.New("status 503")
+		return refused, errors.New("status 500")
 	}
 	asked := p.clock
 	p.clock = p.clock.Add(time.Millisecond)
 	if p.takenAt.IsZero() {
-		return p.asked > p.unknown, nil
+		switch {
+		case p.asked <= p.absent:
+			return unavailable, nil
+		case p.asked <= p.unknown:
+			return refused, nil
+		}
+		return good, nil
 	}
-	return p.good(int(asked.Sub(p.takenAt).Milliseconds())), nil
+	ms := int(asked.Sub(p.takenAt).Milliseconds())
+	switch {
+	case p.away != nil && p.away(ms):
+		return unavailable, nil
+	case p.good(ms):
+		return good, nil
+	}
+	return refused, nil
 }
 
 func (p *pretended) takeBack(context.Context) error {
@@ -50,24 +65,29 @@ func (p *pretended) takeBack(context.Context) error {
 
 func TestATry(t *testing.T) {
 	for name, c := range map[string]struct {
-		server  pretended
-		refused time.Duration
-		stale   int
+		server      pretended
+		refused     time.Duration
+		stale       int
+		unavailable int
 	}{
-		"refused at once":                                {pretended{good: func(int) bool { return false }}, 1 * time.Millisecond, 0},
-		"refused after a moment":                         {pretended{good: func(ms int) bool { return ms < 100 }}, 101 * time.Millisecond, 0},
-		"good to a question of the last moment is right": {pretended{good: func(ms int) bool { return ms < 1000 }}, 1001 * time.Millisecond, 0},
-		"good to a question after a second is stale":     {pretended{good: func(ms int) bool { return ms < 1001 }}, 1003 * time.Millisecond, 1},
-		"every stale answer counts":                      {pretended{good: func(ms int) bool { return ms < 1010 }}, 1011 * time.Millisecond, 5},
-		"good again after a refusal is stale":            {pretended{good: func(ms int) bool { return ms >= 100 && ms < 1500 }}, 1 * time.Millisecond, 1},
-		"never refused: ten seconds":                     {pretended{good: func(int) bool { return true }}, patience, 4501},
-		"a key that is known only after a moment":        {pretended{unknown: 7, good: func(int) bool { return false }}, 1 * time.Millisecond, 0},
+		"refused at once":                                {pretended{good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
+		"refused after a moment":                         {pretended{good: func(ms int) bool { return ms < 100 }}, 101 * time.Millisecond, 0, 0},
+		"good to a question of the last moment is right": {pretended{good: func(ms int) bool { return ms < 1000 }}, 1001 * time.Millisecond, 0, 0},
+		"good to a question after a second is stale":     {pretended{good: func(ms int) bool { return ms < 1001 }}, 1003 * time.Millisecond, 1, 0},
+		"every stale answer counts":                      {pretended{good: func(ms int) bool { return ms < 1010 }}, 1011 * time.Millisecond, 5, 0},
+		"good again after a refusal is stale":            {pretended{good: func(ms int) bool { return ms >= 100 && ms < 1500 }}, 1 * time.Millisecond, 1, 0},
+		"never refused: ten seconds":                     {pretended{good: func(int) bool { return true }}, patience, 4501, 0},
+		"503 is neither a refusal nor stale":             {pretended{away: func(ms int) bool { return ms < 5 }, good: func(int) bool { return false }}, 7 * time.Millisecond, 0, 3},
+		"503 after the grace is followed up":             {pretended{away: func(ms int) bool { return ms >= 900 && ms < 1005 }, good: func(ms int) bool { return ms < 1008 }}, 1009 * time.Millisecond, 1, 53},
+		"503 to the end is no refusal":                   {pretended{away: func(int) bool { return true }}, patience, 0, 5001},
+		"503 before the change is waited for":            {pretended{absent: 9, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
+		"a key that is known only after a moment":        {pretended{unknown: 7, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.server.clock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			got, err := c.server.observe()
-			if err != nil || got != (sighting{c.refused, c.stale}) {
-				t.Errorf("got %+v, error %v; want %v and %d", got, err, c.refused, c.stale)
+			if err != nil || got != (sighting{c.refused, c.stale, c.unavailable}) {
+				t.Errorf("got %+v, error %v; want %v, %d and %d", got, err, c.refused, c.stale, c.unavailable)
 			}
 			if once := c.refused < patience; once != (c.server.refusals == 1) {
 				t.Errorf("refused was called %d times", c.server.refusals)
@@ -81,8 +101,8 @@ func TestATryFails(t *testing.T) {
 		server pretended
 		want   string
 	}{
-		"when an answer is neither good nor a refusal": {pretended{failAt: 5, good: func(int) bool { return true }}, "status 503"},
-		"also before anything was taken back":          {pretended{failAt: 1}, "status 503"},
+		"when an answer is neither good nor a refusal": {pretended{failAt: 5, good: func(int) bool { return true }}, "status 500"},
+		"also before anything was taken back":          {pretended{failAt: 1}, "status 500"},
 		"when it never was good":                       {pretended{unknown: 1 << 30}, "refused before"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +123,12 @@ func TestAllTries(t *testing.T) {
 		return func(_ context.Context, i int) (try, error) {
 			var taken bool
 			return try{
-				ask: func(context.Context) (bool, error) { return !taken, nil },
+				ask: func(context.Context) (verdict, error) {
+					if taken {
+						return refused, nil
+					}
+					return good, nil
+				},
 				takeBack: func(context.Context) error {
 					if taken = true; i == failing {
 						return errors.New("the database is away")
@@ -138,12 +163,20 @@ func TestStalenessSumsTries(t *testing.T) {
 		seen[i].refused = time.Duration(200-i) * time.Millisecond
 	}
 	seen[3].stale, seen[4].stale = 2, 1
+	seen[4].unavailable, seen[5].unavailable = 3, 4
 	want := staleness{
-		Engine: "sqlite", Tries: 200, Revocations: 100, Stale: 3,
+		Engine: "sqlite", Tries: 200, Revocations: 100, Stale: 3, Unavailable: 7,
 		Median: 101 * time.Millisecond, P99: 199 * time.Millisecond, Longest: 200 * time.Millisecond,
 	}
 	if got := stalenessOf("sqlite", seen); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	var printed strings.Builder
+	printStale(&printed, want)
+	for _, part := range []string{"200 tries, 100 of them revoked keys", ": 3 (at most 0) !", "503: 7 !", "200.0 ms (longest)"} {
+		if !strings.Contains(printed.String(), part) {
+			t.Errorf("%q is not in %s", part, printed.String())
+		}
 	}
 	if got := stalenessOf("postgres", seen); got.Revocations != 20 {
 		t.Errorf("on PostgreSQL every tenth try revokes a key; got %d of 200", got.Revocations)

@@ -14,11 +14,11 @@ func printTable(out io.Writer, r result) {
 	}
 	fmt.Fprintf(out, "\n%s, %d purchases%s, %s, against %s\n\n", r.Engine, r.Purchases, flags, r.Machine, r.Against)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "case\tCPU µs\tother µs\tratio\tat most\t\treq/s\tother req/s\tp50 ms\tp99 ms\tRssAnon MB\tWAL MB\t")
+	fmt.Fprintln(w, "case\tCPU µs\tother µs\tratio\tat most\t\treq/s\tother req/s\tp50 ms\tp99 ms\tRssAnon MB\tWAL MB\tstolen %\t")
 	for _, c := range r.Cases {
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.2f\t%s\t%s\t%.0f\t%.0f\t%.2f\t%.2f\t%d\t%d\t\n", c.Name,
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.2f\t%s\t%s\t%.0f\t%.0f\t%.2f\t%.2f\t%d\t%d\t%.0f\t\n", c.Name,
 			float64(c.Store.CPU.Nanoseconds())/1000, float64(c.Other.CPU.Nanoseconds())/1000, c.Ratio, c.atMost(), c.mark(),
-			c.Store.PerSecond, c.Other.PerSecond, milliseconds(c.Store.P50), milliseconds(c.Store.P99), c.Store.Anonymous/megabyte, c.Log/megabyte)
+			c.Store.PerSecond, c.Other.PerSecond, milliseconds(c.Store.P50), milliseconds(c.Store.P99), c.Store.Anonymous/megabyte, c.Log/megabyte, 100*c.stolen())
 	}
 	_ = w.Flush()
 	fmt.Fprintln(out)

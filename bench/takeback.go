@@ -52,11 +52,18 @@ func (s *shop) countStale(ctx context.Context) (staleness, error) {
 		defer second.close()
 		other, atOnce = second, 16
 	}
+	before, err := readMachineTime()
+	if err != nil {
+		return staleness{}, err
+	}
 	seen, err := systemObserver().observeAll(ctx, s.settings.purchases, atOnce, s.tries(server.address, other))
 	if err != nil {
 		return staleness{}, err
 	}
-	return stalenessOf(s.settings.engine(), seen), nil
+	after, err := readMachineTime()
+	counted := stalenessOf(s.settings.engine(), seen)
+	counted.Stolen = after.stolenSince(before)
+	return counted, err
 }
 
 func systemObserver() observer {
