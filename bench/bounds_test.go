@@ -109,7 +109,7 @@ func TestFiguresOfARun(t *testing.T) {
 
 func TestTheTableAndTheJSONShowWhatMisses(t *testing.T) {
 	run := oneCase(1_000_000, "", comparison{
-		Name: caseWarm, Ratio: 1.2, Store: figures{Anonymous: 99_000_000}, Pairs: []pair{{1.2, 0}, {1.3, 0}, {1.1, 0.6}}, bounded: boundedBy(1.2, 1.15),
+		Name: caseWarm, Ratio: 1.2, Store: figures{Anonymous: 99_000_000}, Pairs: []pair{{Ratio: 1.2}, {Ratio: 1.3}, {Ratio: 1.1, Stolen: 0.6}}, bounded: boundedBy(1.2, 1.15),
 	})
 	run.Figures = run.figures()
 	var table strings.Builder

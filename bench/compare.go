@@ -6,22 +6,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 )
-
-// figures are the medians of a server's turns.
-type figures struct {
-	PerSecond float64       `json:"requests_per_second"`
-	P50       time.Duration `json:"p50_ns"`
-	P99       time.Duration `json:"p99_ns"`
-	// CPU is processor time per request.
-	CPU       time.Duration `json:"cpu_per_request_ns"`
-	Anonymous int64         `json:"rss_anon_bytes"`
-	// Body is the mean size of an answer's body, in bytes.
-	Body int64 `json:"body_bytes"`
-}
 
 // comparison is one case, the store against the floor or against a peer.
 type comparison struct {
@@ -32,26 +19,11 @@ type comparison struct {
 	// per request to the other's.
 	Ratio float64 `json:"ratio"`
 	bounded
-	Pairs []pair `json:"pairs"`
+	// Pairs are the pairs of turns that count, LeftOut those that neighbours disturbed.
+	Pairs   []pair `json:"pairs"`
+	LeftOut []pair `json:"left_out,omitempty"`
 	// Log is the largest size of SQLite's write-ahead log, in bytes.
 	Log int64 `json:"wal_bytes,omitempty"`
-}
-
-// pair is what one turn of each server came to.
-type pair struct {
-	Ratio float64 `json:"ratio"`
-	// Stolen is the share of the processors' time, 0 to 1, that other machines on the
-	// same host took meanwhile.
-	Stolen float64 `json:"stolen"`
-}
-
-// stolen is the mean over the pairs: disturbed turns are not to hide behind a median.
-func (c comparison) stolen() float64 {
-	sum := 0.0
-	for _, p := range c.Pairs {
-		sum += p.Stolen
-	}
-	return sum / float64(len(c.Pairs))
 }
 
 // compare measures one case: store and other in turn, after one turn each that
@@ -82,47 +54,48 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 
 // rounds takes the turns of a case.
 func (s *shop) rounds(ctx context.Context, c benchCase, store, other *process, checked bool) (comparison, error) {
-	rounds, length := s.settings.rounds, s.settings.turn
-	if c.turn > 0 {
-		rounds = 1
+	taken, length := pairs{want: s.settings.rounds, most: 2 * s.settings.rounds}, s.settings.turn
+	if _, err := s.pair(ctx, c, store, other, checked, length); err != nil {
+		return comparison{}, err
 	}
-	var stores, others []figures
-	var pairs []pair
-	for round := range rounds + 1 {
-		if round > 0 && c.turn > 0 {
-			length = c.turn
-		}
-		a, b, p, err := s.pair(ctx, c, store, other, checked, length)
+	if c.turn > 0 {
+		taken, length = pairs{want: 1, most: 1}, c.turn
+	}
+	for taken.more() {
+		p, err := s.pair(ctx, c, store, other, checked, length)
 		if err != nil {
 			return comparison{}, err
 		}
-		if round > 0 {
-			stores, others, pairs = append(stores, a), append(others, b), append(pairs, p)
-		}
+		taken.all = append(taken.all, p)
 	}
+	counted, leftOut := taken.calmest()
 	return comparison{
-		Name: c.name, Store: median(stores), Other: median(others), Pairs: pairs,
-		Ratio: middle(pairs, func(p pair) float64 { return p.Ratio }),
+		Name: c.name, Pairs: counted, LeftOut: leftOut,
+		Store: median(counted, func(p pair) figures { return p.store }),
+		Other: median(counted, func(p pair) figures { return p.other }),
+		Ratio: middle(counted, func(p pair) float64 { return p.Ratio }),
 	}, nil
 }
 
 // pair takes one turn of the store and one of the other.
-func (s *shop) pair(ctx context.Context, c benchCase, store, other *process, checked bool, length time.Duration) (a, b figures, p pair, err error) {
+func (s *shop) pair(ctx context.Context, c benchCase, store, other *process, checked bool, length time.Duration) (pair, error) {
 	before, err := readMachineTime()
 	if err != nil {
-		return a, b, p, err
+		return pair{}, err
 	}
-	if a, err = s.turn(ctx, store, c, length, true); err != nil {
-		return a, b, p, err
+	a, err := s.turn(ctx, store, c, length, true)
+	if err != nil {
+		return pair{}, err
 	}
-	if b, err = s.turn(ctx, other, c, length, checked); err != nil {
-		return a, b, p, err
+	b, err := s.turn(ctx, other, c, length, checked)
+	if err != nil {
+		return pair{}, err
 	}
 	after, err := readMachineTime()
 	if err == nil && c.file && a.Body != b.Body {
 		err = fmt.Errorf("the store's answers have %d bytes, those of the floor %d", a.Body, b.Body)
 	}
-	return a, b, pair{float64(a.CPU) / float64(b.CPU), after.stolenSince(before)}, err
+	return pair{Ratio: float64(a.CPU) / float64(b.CPU), Stolen: after.stolenSince(before), store: a, other: b}, err
 }
 
 // server starts what a case measures.
@@ -210,30 +183,9 @@ func (s *shop) turn(ctx context.Context, p *process, c benchCase, length time.Du
 		return figures{}, err
 	}
 	requests := max(1, l.requests)
+	used := max(clockTick, after.cpu-before.cpu) // less can't be told, and none would make a ratio infinite
 	return figures{
 		PerSecond: float64(l.requests) / l.elapsed.Seconds(), P50: l.percentile(0.5), P99: l.percentile(0.99),
-		CPU: (after.cpu - before.cpu) / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),
+		CPU: used / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),
 	}, nil
-}
-
-// median takes each figure's median by itself.
-func median(all []figures) figures {
-	return figures{
-		PerSecond: middle(all, func(f figures) float64 { return f.PerSecond }),
-		P50:       time.Duration(middle(all, func(f figures) float64 { return float64(f.P50) })),
-		P99:       time.Duration(middle(all, func(f figures) float64 { return float64(f.P99) })),
-		CPU:       time.Duration(middle(all, func(f figures) float64 { return float64(f.CPU) })),
-		Anonymous: int64(middle(all, func(f figures) float64 { return float64(f.Anonymous) })),
-		Body:      int64(middle(all, func(f figures) float64 { return float64(f.Body) })),
-	}
-}
-
-// middle is the median of one number of each, of two in the middle the larger.
-func middle[T any](all []T, of func(T) float64) float64 {
-	values := make([]float64, len(all))
-	for i, one := range all {
-		values[i] = of(one)
-	}
-	slices.Sort(values)
-	return values[len(values)/2]
 }

@@ -55,6 +55,15 @@ func (s *shop) measure(ctx context.Context, log io.Writer) (result, error) {
 	return r, nil
 }
 
+// leftOut counts the pairs of turns that do not count.
+func (r result) leftOut() int {
+	n := 0
+	for _, c := range r.Cases {
+		n += len(c.LeftOut)
+	}
+	return n
+}
+
 // peer is the name of the server of another make, "" for the bare handler.
 func (r result) peer() string {
 	if r.Against == bareHandler {

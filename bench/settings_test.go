@@ -35,7 +35,7 @@ func TestArguments(t *testing.T) {
 				}
 				return
 			}
-			want := settings{out: "bench/out", purchases: 1_000_000, items: 1000, rounds: 5, turn: 2 * time.Second, connections: 64}
+			want := settings{out: "bench/out", purchases: 1_000_000, items: 1000, rounds: 5, turn: time.Second, connections: 64}
 			c.want(&want)
 			if err != nil || got != want {
 				t.Errorf("got %+v, error %v; want %+v", got, err, want)

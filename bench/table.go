@@ -18,10 +18,13 @@ func printTable(out io.Writer, r result) {
 	for _, c := range r.Cases {
 		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.2f\t%s\t%s\t%.0f\t%.0f\t%.2f\t%.2f\t%d\t%d\t%.0f\t\n", c.Name,
 			float64(c.Store.CPU.Nanoseconds())/1000, float64(c.Other.CPU.Nanoseconds())/1000, c.Ratio, c.atMost(), c.mark(),
-			c.Store.PerSecond, c.Other.PerSecond, milliseconds(c.Store.P50), milliseconds(c.Store.P99), c.Store.Anonymous/megabyte, c.Log/megabyte, 100*c.stolen())
+			c.Store.PerSecond, c.Other.PerSecond, milliseconds(c.Store.P50), milliseconds(c.Store.P99), c.Store.Anonymous/megabyte, c.Log/megabyte, 100*meanStolen(c.Pairs))
 	}
 	_ = w.Flush()
 	fmt.Fprintln(out)
+	if n := r.leftOut(); n > 0 {
+		fmt.Fprintf(out, "left out, because other machines took more of the processors meanwhile: %d pairs of turns\n", n)
+	}
 	for _, f := range r.Figures {
 		fmt.Fprintf(out, "%s: %.0f %s%s\n", f.Name, f.Value, f.Unit, f.aside())
 	}

@@ -3,7 +3,7 @@
 // its route is one of PocketBase's router. The benchmark compares the store
 // with it.
 //
-// Usage: pocketbase [-lookup join|records|prepared] [-connections N] [-log] OUT LINES
+// Usage: pocketbase [-lookup join|records|prepared] [-connections N] [-nolog] OUT LINES
 //
 // The data are kept in OUT/pocketbase. LINES is a file of import lines; it is
 // read unless an earlier run was filled from one of the same size. The first and
@@ -30,20 +30,20 @@ import (
 func main() {
 	how := flag.String("lookup", "join", "how a purchase is found: join (one query), records (three records, one by expand) or prepared (the join, prepared below PocketBase)")
 	connections := flag.Int("connections", 0, "`limit` of open and idle database connections; 0 leaves PocketBase's own")
-	log := flag.Bool("log", false, "keep PocketBase's log of requests, which it writes to a database of its own")
+	noLog := flag.Bool("nolog", false, "switch off the log of requests that PocketBase keeps in a database of its own")
 	flag.Parse()
 	look, known := lookUps[*how]
 	if flag.NArg() != 2 || !known {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), flag.Arg(1), look, *connections, *log); err != nil {
+	if err := run(flag.Arg(0), flag.Arg(1), look, *connections, *noLog); err != nil {
 		fmt.Fprintln(os.Stderr, "pocketbase peer:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, lines string, look func(core.App) (lookUp, error), connections int, log bool) error {
+func run(out, lines string, look func(core.App) (lookUp, error), connections int, noLog bool) error {
 	out = filepath.Join(out, "pocketbase")
 	if err := fillOnce(out, lines); err != nil {
 		return err
@@ -53,7 +53,7 @@ func run(out, lines string, look func(core.App) (lookUp, error), connections int
 		return err
 	}
 	defer func() { _ = app.ResetBootstrapState() }()
-	if !log {
+	if noLog {
 		app.Settings().Logs.MaxDays = 0
 	}
 	find, err := look(app)
