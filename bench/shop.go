@@ -130,7 +130,7 @@ func (s *shop) program(ctx context.Context, args ...string) (stdout []byte, err 
 func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 	args := append([]string{"store", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--fail-limit", "0"}, s.flags()...)
 	args = append(append(args, strings.Fields(s.settings.serveFlags)...), more...)
-	log, err := os.Create(filepath.Join(s.settings.out, "serve.log"))
+	log, err := os.Create(s.log())
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +143,18 @@ func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 		return said.URL, err
 	}, nil, log, s.binary, args...)
 }
+
+// keepLog saves the log of the server that was started last from the next one, and
+// says where it is.
+func (s *shop) keepLog() error {
+	kept := filepath.Join(s.settings.out, "failed.log")
+	if err := os.Rename(s.log(), kept); err != nil {
+		return err
+	}
+	return fmt.Errorf("the server's log is in %s", kept)
+}
+
+func (s *shop) log() string { return filepath.Join(s.settings.out, "serve.log") }
 
 // peer starts the server of another make; see peers/README.md.
 func (s *shop) peer(ctx context.Context) (*process, error) {

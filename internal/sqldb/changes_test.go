@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"testing"
 
@@ -284,25 +283,13 @@ func TestNoQueryFailsOnceTheFeedIsBack(t *testing.T) {
 	db := open(t, Options{URL: proxy.URL, Schemas: []Schema{twoSteps()}})
 	events := feed(t, db)
 	for range 2 { // the driver tries a connection before it is used again the first time
-		var held []*sql.Conn
-		for range idleConnections {
-			conn, err := db.read.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			held = append(held, conn)
-		}
-		for _, conn := range held {
-			if err := conn.Close(); err != nil { // back to the pool
-				t.Fatal(err)
-			}
-		}
+		useAllConnections(t, db)
 	}
 	proxy.Cut()
 	awaitEvent(t, events, "lost")
 	proxy.Restore()
 	awaitEvent(t, events, "live")
-	for i := range idleConnections {
+	for i := range connections {
 		if _, err := One(t.Context(), db.Queries(), Value[int64], `SELECT count(*) FROM notes`); err != nil {
 			t.Errorf("query %d: %v", i, err)
 		}

@@ -30,7 +30,7 @@ func (db *DB) followPostgres(ctx context.Context) (live bool, err error) {
 	}
 	// Connections of before may be broken: each would fail a query.
 	db.read.SetMaxIdleConns(0)
-	db.read.SetMaxIdleConns(idleConnections)
+	db.read.SetMaxIdleConns(connections)
 	db.watchers.live()
 	for {
 		if err := db.receive(ctx, conn); err != nil {

@@ -14,16 +14,18 @@ import (
 // that needs it is answered soon when it is gone.
 const connectTimeout = 3 * time.Second
 
-// idleConnections is how many connections are kept for the next query.
-const idleConnections = 16
+// connections is how many queries run at once. All of them are kept for the next
+// query: with fewer, a busy server would open and close some all the time, each of
+// them a process of PostgreSQL, a sign-in and every statement prepared anew.
+const connections = 32
 
 func openPostgres(s *shared) (*DB, error) {
 	pool, err := openPool(s.options.URL)
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(32)
-	pool.SetMaxIdleConns(idleConnections)
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 	return &DB{shared: s, read: pool, write: pool}, nil
 }
