@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -46,7 +45,7 @@ func (s *shop) measure(ctx context.Context, log io.Writer) (result, error) {
 	for _, c := range list {
 		compared, err := s.compare(ctx, c)
 		if err != nil {
-			return r, errors.Join(fmt.Errorf("%s: %w", c.name, err), s.keepLog())
+			return r, fmt.Errorf("%s: %w", c.name, err)
 		}
 		compared.bounded = boundedBy(compared.Ratio, r.bound(c.name))
 		r.Cases = append(r.Cases, compared)

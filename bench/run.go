@@ -62,7 +62,7 @@ func (all *session) measure(ctx context.Context, one settings) error {
 	if one.stale {
 		counted, err := shop.countStale(ctx)
 		if err != nil {
-			return err
+			return shop.withLog(err)
 		}
 		all.stale = append(all.stale, counted)
 		printStale(all.stdout, counted)
@@ -70,7 +70,7 @@ func (all *session) measure(ctx context.Context, one settings) error {
 	}
 	r, err := shop.measure(ctx, all.stderr)
 	if err != nil {
-		return err
+		return shop.withLog(err)
 	}
 	all.results = append(all.results, r)
 	printTable(all.stdout, r)

@@ -144,14 +144,17 @@ func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 	}, nil, log, s.binary, args...)
 }
 
-// keepLog saves the log of the server that was started last from the next one, and
-// says where it is.
-func (s *shop) keepLog() error {
-	kept := filepath.Join(s.settings.out, "failed.log")
-	if err := os.Rename(s.log(), kept); err != nil {
+// withLog saves the log of the server that was started last from the next one, and
+// says in the error where it is. What is not installed has none.
+func (s *shop) withLog(err error) error {
+	if errors.Is(err, errNotInstalled) {
 		return err
 	}
-	return fmt.Errorf("the server's log is in %s", kept)
+	kept := filepath.Join(s.settings.out, "failed.log")
+	if lost := os.Rename(s.log(), kept); lost != nil {
+		return errors.Join(err, lost)
+	}
+	return fmt.Errorf("%w\nthe server's log is in %s", err, kept)
 }
 
 func (s *shop) log() string { return filepath.Join(s.settings.out, "serve.log") }
