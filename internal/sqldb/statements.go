@@ -119,6 +119,12 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 	return &keptRows{rows, s}, nil
 }
 
+// BeginTx is that of [driver.ConnBeginTx]. It waits for no longer than the busy
+// timeout, also when ctx ends.
+func (c *keepingConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	return c.sqliteConn.BeginTx(context.WithoutCancel(ctx), o)
+}
+
 // Close is that of [driver.Conn].
 func (c *keepingConn) Close() error {
 	var errs []error

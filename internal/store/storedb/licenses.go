@@ -117,7 +117,7 @@ type Holding struct {
 
 // Holding finds a purchase of any workspace by the digest of its code.
 func (d *DB) Holding(ctx context.Context, digest Digest) (Holding, error) {
-	rows, err := sqldb.List(ctx, d.Queries, scanLicensed, `SELECT `+licenseColumnsOrNone+`, `+licenseeColumns+`
+	rows, err := sqldb.List(d.Brief(ctx), d.Queries, scanLicensed, `SELECT `+licenseColumnsOrNone+`, `+licenseeColumns+`
 		FROM `+licenseeTables+` LEFT JOIN licenses l ON l.code_digest = p.code_digest WHERE p.code_digest = $1`, digest)
 	if err == nil && len(rows) == 0 {
 		err = sqldb.ErrNotFound
@@ -206,7 +206,7 @@ func (d *DB) AddLicense(ctx context.Context, l License, known int) (added bool, 
 	if err := d.Lock(ctx, "purchases", "code_digest", l.Digest); err != nil {
 		return false, err
 	}
-	n, err := d.Exec(ctx, `INSERT INTO licenses (id, code_digest, domain, wildcard, free, issued_at, ended)
+	n, err := d.Exec(d.Brief(ctx), `INSERT INTO licenses (id, code_digest, domain, wildcard, free, issued_at, ended)
 		SELECT CAST($1 AS text), p.code_digest, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
 		FROM purchases p WHERE p.code_digest = $2 AND `+licensable+`
 			AND (SELECT count(*) FROM licenses l WHERE l.code_digest = $2) = $6`,
