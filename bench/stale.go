@@ -93,7 +93,7 @@ func (o observer) awaitGood(ctx context.Context, t try) error {
 		case said == good:
 			times++
 		case o.now().Sub(began) >= patience:
-			return errors.New("it was refused before anything was taken back")
+			return errors.New("no two answers were good before anything was taken back")
 		default:
 			o.wait(ctx, time.Millisecond)
 		}

@@ -103,7 +103,7 @@ func TestATryFails(t *testing.T) {
 	}{
 		"when an answer is neither good nor a refusal": {pretended{failAt: 5, good: func(int) bool { return true }}, "status 500"},
 		"also before anything was taken back":          {pretended{failAt: 1}, "status 500"},
-		"when it never was good":                       {pretended{unknown: 1 << 30}, "refused before"},
+		"when it never was good":                       {pretended{unknown: 1 << 30}, "no two answers were good before"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := c.server.observe(); err == nil || !strings.Contains(err.Error(), c.want) {
