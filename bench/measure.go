@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,30 +12,53 @@ import (
 	"time"
 )
 
+// firstAnswer is one start of the store.
+type firstAnswer struct {
+	took   time.Duration
+	stolen float64
+}
+
+func (a firstAnswer) stolenShare() float64 { return a.stolen }
+
 // startToAnswer is the median time from the start of the store's process to its
 // first right answer.
 func (s *shop) startToAnswer(ctx context.Context) (time.Duration, error) {
 	const tries = 5
-	var took []time.Duration
-	for i := range tries {
-		began := time.Now()
-		store, err := s.serve(ctx)
+	starts := repeats[firstAnswer]{want: tries, most: 2 * tries}
+	for starts.more() {
+		one, err := s.startOnce(ctx, valid(len(starts.all)))
 		if err != nil {
 			return 0, err
 		}
-		q := valid(i)
-		answer, err := answerOf(store.address, q)
-		took = append(took, time.Since(began))
-		store.stop()
-		if err != nil {
-			return 0, err
-		}
-		if answer.Status != q.status {
-			return 0, fmt.Errorf("the first answer has the status %d: %.200s", answer.Status, answer.Body)
-		}
+		starts.all = append(starts.all, one)
 	}
-	slices.Sort(took)
-	return took[tries/2], nil
+	counted, _ := starts.calmest()
+	slices.SortFunc(counted, func(a, b firstAnswer) int { return cmp.Compare(a.took, b.took) })
+	return counted[tries/2].took, nil
+}
+
+// startOnce starts the store, asks it once, and stops it.
+func (s *shop) startOnce(ctx context.Context, q request) (firstAnswer, error) {
+	before, err := readMachineTime()
+	if err != nil {
+		return firstAnswer{}, err
+	}
+	began := time.Now()
+	store, err := s.serve(ctx)
+	if err != nil {
+		return firstAnswer{}, err
+	}
+	answer, err := answerOf(store.address, q)
+	took := time.Since(began)
+	after, noTime := readMachineTime()
+	store.stop()
+	if err = errors.Join(err, noTime); err != nil {
+		return firstAnswer{}, err
+	}
+	if answer.Status != q.status {
+		return firstAnswer{}, fmt.Errorf("the first answer has the status %d: %.200s", answer.Status, answer.Body)
+	}
+	return firstAnswer{took, after.stolenSince(before)}, nil
 }
 
 // logWatch follows the size of SQLite's write-ahead log.

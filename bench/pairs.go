@@ -28,34 +28,42 @@ type pair struct {
 	store, other figures
 }
 
-// disturbed is the stolen share above which a pair is taken anew.
+func (p pair) stolenShare() float64 { return p.Stolen }
+
+// disturbed is the stolen share above which a measurement is taken anew.
 const disturbed = 0.2
 
-// pairs are those of a case. Neighbours that take a machine's processors between two
-// turns, or empty its caches, spoil a ratio without a fault of either server, so
-// which pairs count is decided by what was stolen and never by the ratio.
-type pairs struct {
+// disturbable is a measurement that says what was stolen meanwhile.
+type disturbable interface{ stolenShare() float64 }
+
+// repeats are measurements of the same thing. Neighbours that take a machine's
+// processors, or empty its caches, spoil one without a fault of any server, so which
+// of them count is decided by what was stolen and never by what was measured.
+type repeats[T disturbable] struct {
 	want, most int
-	all        []pair
+	all        []T
 }
 
-// more tells whether another pair is to be taken: until as many as are wanted were
+// pairs are those of a case.
+type pairs = repeats[pair]
+
+// more tells whether another one is to be taken: until as many as are wanted were
 // calm, and no more than most.
-func (p *pairs) more() bool {
+func (r *repeats[T]) more() bool {
 	calm := 0
-	for _, one := range p.all {
-		if one.Stolen <= disturbed {
+	for _, one := range r.all {
+		if one.stolenShare() <= disturbed {
 			calm++
 		}
 	}
-	return calm < p.want && len(p.all) < p.most
+	return calm < r.want && len(r.all) < r.most
 }
 
-// calmest parts the pairs into those of the least stolen time, as many as are wanted,
-// and the rest.
-func (p *pairs) calmest() (counted, leftOut []pair) {
-	sorted := slices.SortedStableFunc(slices.Values(p.all), func(a, b pair) int { return cmp.Compare(a.Stolen, b.Stolen) })
-	n := min(p.want, len(sorted))
+// calmest parts them into those of the least stolen time, as many as are wanted, and
+// the rest.
+func (r *repeats[T]) calmest() (counted, leftOut []T) {
+	sorted := slices.SortedStableFunc(slices.Values(r.all), func(a, b T) int { return cmp.Compare(a.stolenShare(), b.stolenShare()) })
+	n := min(r.want, len(sorted))
 	return sorted[:n], sorted[n:]
 }
 
