@@ -43,7 +43,7 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 		if err != nil {
 			return err
 		}
-		return do(ctx, s)
+		return a.warnBehind(s.Behind(), do(ctx, s))
 	})
 }
 
@@ -88,7 +88,11 @@ func (a *app) addonOptions(p place, log *slog.Logger) addon.Options {
 // addonURL is the address of the addon for links, without a trailing slash: what
 // --base-url says, or its variable, or the server that runs, else where one would.
 func (a *app) addonURL(c *cobra.Command) (string, error) {
-	url, err := parseBaseURL(a.setting(c, "base-url", envAddonURL))
+	given, err := a.setting(c, "base-url", envAddonURL)
+	if err != nil {
+		return "", err
+	}
+	url, err := parseBaseURL(given)
 	if err != nil {
 		return "", usage(c, "--base-url: "+err.Error())
 	}

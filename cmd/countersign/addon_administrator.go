@@ -9,8 +9,8 @@ import (
 // environmentAdministrator is the first administrator that the environment names;
 // an empty e-mail is none.
 func (a *app) environmentAdministrator() (email, password string, err error) {
-	if email = a.getenv(envAdminEmail); email == "" {
-		return "", "", nil
+	if email, err = a.variable(envAdminEmail); email == "" {
+		return "", "", err
 	}
 	if password, err = a.secret(envAdminPassword); err != nil {
 		return "", "", err
@@ -24,8 +24,8 @@ func (a *app) environmentAdministrator() (email, password string, err error) {
 // firstAdministrator makes the administrator that the environment names, where
 // there is none yet, and returns the e-mail when it did. The addon must be set up.
 func (a *app) firstAdministrator(ctx context.Context, s *addon.Addon) (email string, err error) {
-	if a.getenv(envAdminEmail) == "" {
-		return "", nil
+	if named, err := a.variable(envAdminEmail); named == "" {
+		return "", err
 	}
 	there, err := s.People().HasAdministrator(ctx)
 	if err != nil || there {

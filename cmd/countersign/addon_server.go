@@ -38,11 +38,17 @@ func (s *addonServer) open(ctx context.Context, p place) error {
 	if err := s.listen(p.dir, s.flag); err != nil {
 		return err
 	}
+	options := s.app.addonOptions(p, s.log)
+	options.Lock = s.lock
 	var err error
-	if s.addon, err = addon.Open(ctx, s.app.addonOptions(p, s.log)); err != nil {
+	if s.addon, err = addon.Open(ctx, options); err != nil {
 		return err
 	}
-	err = s.addon.Prepare(ctx)
+	if s.options.acceptLoss {
+		err = s.addon.AcceptLoss(ctx, operator())
+	} else {
+		err = s.addon.PrepareToServe(ctx)
+	}
 	if s.updateNeeded = hasCode(err, "update_needed"); s.updateNeeded {
 		return nil
 	}

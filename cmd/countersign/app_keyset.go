@@ -19,10 +19,11 @@ const maxKeySet = 64 << 10
 
 // readKeySet reads the key set that --jwks names.
 func (a *app) readKeySet(c *cobra.Command) (*license.KeySet, error) {
-	from := a.setting(c, "jwks", envKeySet)
+	from, err := a.setting(c, "jwks", envKeySet)
 	var text []byte
-	var err error
 	switch {
+	case err != nil:
+		return nil, err
 	case from == "":
 		return nil, usage(c, "--jwks is missing: a license is judged by the public keys of its store; name a file, or https://STORE/.well-known/jwks.json")
 	case strings.Contains(from, "://"):

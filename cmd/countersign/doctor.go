@@ -13,7 +13,7 @@ import (
 )
 
 // doctorAddonWhereabouts are those of the addon where --data is the store's.
-var doctorAddonWhereabouts = whereabouts{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, ""}
+var doctorAddonWhereabouts = whereabouts{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve"}
 
 func newDoctor(a *app) *cobra.Command {
 	c := &cobra.Command{

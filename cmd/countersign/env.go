@@ -27,21 +27,54 @@ const (
 	envAdminPassword = "COUNTERSIGN_ADMIN_PASSWORD"
 )
 
-// setting is what a flag says, else its variable, else the flag's default.
-func (a *app) setting(c *cobra.Command, flag, variable string) string {
-	f := c.Flag(flag)
-	if value := a.getenv(variable); value != "" && !f.Changed {
-		return value
+// getenv is the value of a variable, "" for one that is not set.
+func (a *app) getenv(name string) string {
+	value, _ := a.lookupEnv(name)
+	return value
+}
+
+// variable is getenv for a variable of ours. One that is set but empty is an error:
+// somebody wanted to say something, and it got lost on the way.
+func (a *app) variable(name string) (string, error) {
+	value, set := a.lookupEnv(name)
+	if set && value == "" {
+		return "", fail(exitUsage, "usage", name+" is set but empty; give it a value, or take it out of the environment")
 	}
-	return f.Value.String()
+	return value, nil
+}
+
+// setting is what a flag says, else its variable, else the flag's default. An empty
+// flag or variable is an error.
+func (a *app) setting(c *cobra.Command, flag, variable string) (string, error) {
+	f := c.Flag(flag)
+	if f.Changed {
+		return givenFlag(c, flag)
+	}
+	if value, err := a.variable(variable); value != "" || err != nil {
+		return value, err
+	}
+	return f.Value.String(), nil
+}
+
+// givenFlag is the value of a flag that was given, which may not be empty.
+func givenFlag(c *cobra.Command, flag string) (string, error) {
+	value := c.Flag(flag).Value.String()
+	if value == "" {
+		return "", usage(c, "--"+flag+" is empty; give it a value, or leave it out")
+	}
+	return value, nil
 }
 
 // secret reads a variable that may also be given by a file.
 func (a *app) secret(variable string) (string, error) {
-	value, path := a.getenv(variable), a.getenv(variable+"_FILE")
+	value, err := a.variable(variable)
+	if err != nil {
+		return "", err
+	}
+	path, err := a.variable(variable + "_FILE")
 	switch {
-	case path == "":
-		return value, nil
+	case path == "" || err != nil:
+		return value, err
 	case value != "":
 		return "", fail(exitUsage, "usage", fmt.Sprintf("%s and %s_FILE are both set; take one of them out of the environment", variable, variable))
 	}
@@ -49,7 +82,10 @@ func (a *app) secret(variable string) (string, error) {
 	if err != nil {
 		return "", fail(exitUsage, "usage", fmt.Sprintf("%s_FILE: %s can't be read (%v); name a file that this user can read", variable, path, reason(err)))
 	}
-	return strings.TrimRight(string(text), "\r\n"), nil
+	if value = strings.TrimRight(string(text), "\r\n"); strings.TrimSpace(value) == "" {
+		return "", fail(exitUsage, "usage", fmt.Sprintf("%s_FILE: %s is empty; write the value into it, or take the variable out of the environment", variable, path))
+	}
+	return value, nil
 }
 
 // place is where a service lives.
@@ -60,32 +96,35 @@ type whereabouts struct {
 	data, db, envData, envDB, envKey string
 	// lost is what else there is to do about a key file that can't be read.
 	lost string
+	// serve is the command that serves it.
+	serve string
 }
 
 var (
-	storeWhereabouts = whereabouts{"data", "db", envData, envDB, envKey, ", or make a new one with: countersign store rekey"}
-	addonWhereabouts = whereabouts{"data", "db", envAddonData, envAddonDB, envAddonKey, ""}
+	storeWhereabouts = whereabouts{"data", "db", envData, envDB, envKey, ", or make a new one with: countersign store rekey", "countersign store serve"}
+	addonWhereabouts = whereabouts{"data", "db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve"}
 )
 
 // resolve reads the place of a service from flags and environment.
-func (a *app) resolve(c *cobra.Command, w whereabouts) (place, error) {
-	p := place{dir: a.setting(c, w.data, w.envData), url: c.Flag(w.db).Value.String()}
-	var err error
-	if !c.Flag(w.db).Changed {
-		if p.url, err = a.secret(w.envDB); err != nil {
-			return place{}, err
-		}
+func (a *app) resolve(c *cobra.Command, w whereabouts) (p place, err error) {
+	if p.dir, err = a.setting(c, w.data, w.envData); err != nil {
+		return place{}, err
+	}
+	if c.Flag(w.db).Changed {
+		p.url, err = givenFlag(c, w.db)
+	} else {
+		p.url, err = a.secret(w.envDB)
+	}
+	if err != nil {
+		return place{}, err
 	}
 	if p.keyText, err = a.secret(w.envKey); err != nil {
 		return place{}, err
 	}
-	if p.dir == "" {
-		return place{}, usage(c, "--"+w.data+" is empty; name a folder")
-	}
 	if p.url != "" && !strings.HasPrefix(p.url, "postgres://") && !strings.HasPrefix(p.url, "postgresql://") {
 		return place{}, usage(c, "--"+w.db+" is no URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
-	a.postgres, a.keyLost = p.url != "", w.lost
+	a.postgres, a.keyLost, a.serveCommand = p.url != "", w.lost, w.serve
 	return p, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,8 +27,50 @@ func TestTheFlagWinsOverTheEnvironment(t *testing.T) {
 	if r := commandIn(t, env, "store", "workspace", "list"); r.code != exitUnreachable {
 		t.Errorf("%s counts without a flag: exit %d", envDB, r.code)
 	}
-	if r := commandIn(t, env, "store", "workspace", "list", "--db", ""); r.code != 0 || !strings.Contains(r.out, "ada") {
-		t.Errorf("an empty --db means SQLite: exit %d, %s%s", r.code, r.out, r.err)
+}
+
+func TestAnEmptySettingIsAMistake(t *testing.T) {
+	dir := shop(t)
+	empty, blank := writeFile(t, ""), writeFile(t, "\n")
+	list := []string{"store", "workspace", "list"}
+	site := []string{"addon", "settings", "list"}
+	serve := []string{"store", "serve", "--listen", "127.0.0.1:0"}
+	tests := []struct {
+		name string
+		env  environment
+		args []string
+		want string
+	}{
+		{"the flag of the database", nil, append(list, "--db", ""), "--db is empty; give it a value, or leave it out"},
+		{"the flag of the folder", nil, append(list, "--data", ""), "--data is empty"},
+		{"the flag of the address", nil, append(serve, "--base-url", ""), "--base-url is empty"},
+		{"the folder", environment{envData: setEmpty}, list, envData + " is set but empty; give it a value, or take it out of the environment"},
+		{"the database", environment{envDB: setEmpty}, list, envDB + " is set but empty"},
+		{"the name of the database's file", environment{envDB + "_FILE": setEmpty}, list, envDB + "_FILE is set but empty"},
+		{"the database's file", environment{envDB + "_FILE": empty}, list, envDB + "_FILE: " + empty + " is empty"},
+		{"a blank file", environment{envDB + "_FILE": blank}, list, envDB + "_FILE: " + blank + " is empty"},
+		{"the key", environment{envKey: setEmpty}, list, envKey + " is set but empty"},
+		{"the name of the key's file", environment{envKey + "_FILE": setEmpty}, list, envKey + "_FILE is set but empty"},
+		{"the key's file", environment{envKey + "_FILE": empty}, list, envKey + "_FILE: " + empty + " is empty"},
+		{"the address of a server", environment{envURL: setEmpty}, serve, envURL + " is set but empty"},
+		{"where a server listens", environment{envListen: setEmpty}, []string{"store", "serve"}, envListen + " is set but empty"},
+		{"the addon's folder", environment{envAddonData: setEmpty}, site, envAddonData + " is set but empty"},
+		{"the addon's database", environment{envAddonDB: setEmpty}, site, envAddonDB + " is set but empty"},
+		{"the addon's database, for doctor", environment{envAddonDB: setEmpty}, []string{"doctor"}, envAddonDB + " is set but empty"},
+		{"the addon's key", environment{envAddonKey: setEmpty}, site, envAddonKey + " is set but empty"},
+		{"the first administrator", environment{envAdminEmail: setEmpty, envAddonData: t.TempDir()}, []string{"addon", "update"}, envAdminEmail + " is set but empty"},
+		{"the first administrator's password", environment{envAdminEmail: "ada@shop.example", envAdminPassword + "_FILE": empty, envAddonData: t.TempDir()},
+			[]string{"addon", "update"}, envAdminPassword + "_FILE: " + empty + " is empty"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			env := environment{envData: dir}
+			maps.Copy(env, tt.env)
+			r := commandIn(t, env, tt.args...)
+			if r.code != exitUsage || !strings.Contains(r.err, tt.want) {
+				t.Errorf("exit %d, %q; want %d, %q", r.code, r.err, exitUsage, tt.want)
+			}
+		})
 	}
 }
 
@@ -89,7 +132,7 @@ func TestColoursAreForTerminals(t *testing.T) {
 		"a dumb machine": {environment{"TERM": "dumb"}, false, person, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &app{getenv: tt.env.get, globalFlags: globalFlags{noColor: tt.flag}}
+			a := &app{lookupEnv: tt.env.lookup, globalFlags: globalFlags{noColor: tt.flag}}
 			if got := a.colour(tt.on, red, "no") != "no"; got != tt.want {
 				t.Errorf("coloured: %t", got)
 			}

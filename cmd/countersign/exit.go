@@ -117,6 +117,8 @@ func (a *app) nextStep(e *countersign.Error) string {
 	switch {
 	case e.Code == "key_unreadable":
 		return "put the right key file back from a backup" + a.keyLost
+	case e.Code == sqldb.CodeBehind:
+		return "accept it with: " + a.serveCommand + " --accept-loss"
 	case next != "" || e.Kind != countersign.KindUnavailable:
 		return next
 	case a.postgres:

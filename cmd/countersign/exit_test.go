@@ -77,7 +77,7 @@ func TestTheLineOfAnError(t *testing.T) {
 // failWith is what the program does at its end when a command returned err.
 func failWith(ctx context.Context, err error) (code int, stderr string) {
 	var out, errs strings.Builder
-	a := &app{getenv: environment{}.get, term: newTerminal(strings.NewReader(""), &out, &errs)}
+	a := &app{lookupEnv: environment{}.lookup, term: newTerminal(strings.NewReader(""), &out, &errs)}
 	code = a.fail(ctx, err, nil)
 	return code, errs.String()
 }

@@ -20,7 +20,7 @@ func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	code := run(ctx, []string{"store", "import", "--skip-bad", writeFile(t, file.String())}, environment{envData: dir}.get,
+	code := run(ctx, []string{"store", "import", "--skip-bad", writeFile(t, file.String())}, environment{envData: dir}.lookup,
 		strings.NewReader(""), &out, cancelAt{"line 5:", cancel})
 	if code != exitInterrupted {
 		t.Errorf("exit %d", code)
@@ -44,7 +44,7 @@ func TestRejectedLinesThatCanNotBeKeptAreStillTold(t *testing.T) {
 func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 	var stderr bytes.Buffer
 	now := fixedNow()
-	a := &app{getenv: environment{}.get, term: newTerminal(strings.NewReader(""), &stderr, &stderr), now: func() time.Time { return now }}
+	a := &app{lookupEnv: environment{}.lookup, term: newTerminal(strings.NewReader(""), &stderr, &stderr), now: func() time.Time { return now }}
 	p := a.newProgress(2000)
 	for _, bytes := range []int64{100, 500, 1000, 1500, 2000} {
 		now = now.Add(3 * time.Second)
@@ -58,7 +58,7 @@ func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 
 func TestABarOnATerminalMakesRoomForBadLines(t *testing.T) {
 	var stderr bytes.Buffer
-	a := &app{getenv: environment{"TERM": "xterm"}.get, term: newTerminal(strings.NewReader(""), &stderr, &stderr), now: time.Now}
+	a := &app{lookupEnv: environment{"TERM": "xterm"}.lookup, term: newTerminal(strings.NewReader(""), &stderr, &stderr), now: time.Now}
 	a.term.err.isTerminal = true
 	p := a.newProgress(2000)
 	p.read(500)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -23,11 +24,11 @@ type listeners struct {
 	log      *slog.Logger
 	listener net.Listener
 	metrics  net.Listener // nil: off
-	unlock   func()
+	lock     *sqldb.FolderLock
 }
 
 func (a *app) newListeners(o serverOptions) listeners {
-	return listeners{app: a, options: o, log: a.serverLog(o.log), unlock: func() {}}
+	return listeners{app: a, options: o, log: a.serverLog(o.log)}
 }
 
 // listen takes the addresses and locks the data folder. flag is the one that
@@ -40,11 +41,10 @@ func (l *listeners) listen(dir, flag string) error {
 	if l.listener, listenErr = listen(addr, flag); listenErr == nil {
 		addr, url = l.listener.Addr().String(), l.address()
 	}
-	unlock, err := lockFolder(dir, fmt.Sprintf("process %d on %s", os.Getpid(), addr), url)
-	if err != nil {
+	var err error
+	if l.lock, err = lockFolder(dir, fmt.Sprintf("process %d on %s", os.Getpid(), addr), url); err != nil {
 		return err
 	}
-	l.unlock = unlock
 	if listenErr != nil {
 		return listenErr
 	}
@@ -102,7 +102,7 @@ func (l *listeners) closeListeners(err error) {
 	if err != nil {
 		l.log.Warn("the database was not closed cleanly", "cause", err)
 	}
-	l.unlock()
+	l.lock.Unlock()
 }
 
 // url is where the server can be reached from this machine.

@@ -13,10 +13,16 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"countersign": main})
 }
 
-// environment is what a run sees in place of os.Getenv.
+// environment is what a run sees in place of os.LookupEnv. A variable without a value
+// is not set, as that of a database on SQLite; setEmpty is the value of one that is.
 type environment map[string]string
 
-func (e environment) get(name string) string { return e[name] }
+const setEmpty = "\x00"
+
+func (e environment) lookup(name string) (string, bool) {
+	value := e[name]
+	return strings.TrimPrefix(value, setEmpty), value != ""
+}
 
 // result is what a run left behind.
 type result struct {
@@ -34,7 +40,7 @@ func command(t *testing.T, dir string, args ...string) result {
 func commandIn(t *testing.T, env environment, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), args, env.get, strings.NewReader(""), &stdout, &stderr)
+	code := run(t.Context(), args, env.lookup, strings.NewReader(""), &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
 }
 
@@ -52,7 +58,7 @@ func must(t *testing.T, dir string, args ...string) result {
 func asPerson(t *testing.T, ctx context.Context, dir, input string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &app{getenv: environment{envData: dir}.get, term: newTerminal(strings.NewReader(input), &stdout, &stderr), now: fixedNow}
+	a := &app{lookupEnv: environment{envData: dir}.lookup, term: newTerminal(strings.NewReader(input), &stdout, &stderr), now: fixedNow}
 	a.term.inIsPerson = true
 	code := a.execute(ctx, args)
 	return result{code, stdout.String(), stderr.String()}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/user"
-	"path/filepath"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
@@ -25,7 +23,7 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(p.dir, store.DatabaseName)); p.url == "" && errors.Is(err, fs.ErrNotExist) {
+	if p.url == "" && !store.Begun(p.dir) {
 		return fail(exitNotFound, "no_store", fmt.Sprintf("there is no store in %s; name its folder with --data, or begin one there with: countersign store workspace create USERNAME --data %[1]s", p.dir))
 	}
 	return a.withNewStore(c, do)
@@ -37,25 +35,40 @@ func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Sto
 		if err := s.Prepare(ctx); err != nil {
 			return err
 		}
-		return do(ctx, s)
+		return a.warnBehind(s.Behind(), do(ctx, s))
 	})
+}
+
+// warnBehind is the error of a command that has worked on a database. One that only
+// reads works without the commits that are missing, and says so; any other ends with
+// the error that behind is.
+func (a *app) warnBehind(behind, err error) error {
+	if behind != nil && !hasCode(err, sqldb.CodeBehind) {
+		_, _, message := a.judge(context.Background(), behind)
+		a.warn(message)
+	}
+	return err
 }
 
 // withDatabase is withStore for commands that work on a store that is not
 // prepared; look is for those that only look at what is there.
-func (a *app) withDatabase(c *cobra.Command, look bool, do func(context.Context, *store.Store) error) (err error) {
+func (a *app) withDatabase(c *cobra.Command, look bool, do func(context.Context, *store.Store) error) error {
 	p, err := a.resolve(c, storeWhereabouts)
 	if err != nil {
 		return err
 	}
 	o := a.storeOptions(p, a.errorLog())
 	o.Look = look
-	s, err := store.Open(c.Context(), o)
+	return openStore(c.Context(), o, do)
+}
+
+func openStore(ctx context.Context, o store.Options, do func(context.Context, *store.Store) error) (err error) {
+	s, err := store.Open(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return do(c.Context(), s)
+	return do(ctx, s)
 }
 
 // withLock is withDatabase while no server may run on the data folder.
@@ -64,12 +77,12 @@ func (a *app) withLock(c *cobra.Command, do func(context.Context, *store.Store) 
 	if err != nil {
 		return err
 	}
-	unlock, err := lockFolder(p.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()), "")
-	if err != nil {
+	o := a.storeOptions(p, a.errorLog())
+	if o.Lock, err = lockFolder(p.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()), ""); err != nil {
 		return err
 	}
-	defer unlock()
-	return a.withDatabase(c, false, do)
+	defer o.Lock.Unlock()
+	return openStore(c.Context(), o, do)
 }
 
 func (a *app) storeOptions(p place, log *slog.Logger) store.Options {
@@ -84,16 +97,16 @@ func (a *app) errorLog() *slog.Logger {
 
 // lockFolder makes the data folder when it is missing and locks it for a server,
 // which is at a URL, or for a command that must not meet one.
-func lockFolder(dir, owner, url string) (unlock func(), err error) {
+func lockFolder(dir, owner, url string) (*sqldb.FolderLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, folderError(dir, "made", err)
 	}
-	unlock, err = sqldb.LockFolder(dir, owner, url)
+	lock, err := sqldb.LockFolder(dir, owner, url)
 	var ours *countersign.Error
 	if err != nil && !errors.As(err, &ours) {
 		return nil, folderError(dir, "locked", err)
 	}
-	return unlock, err
+	return lock, err
 }
 
 func folderError(dir, what string, err error) error {

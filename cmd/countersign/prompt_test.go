@@ -69,7 +69,7 @@ func TestCtrlCEndsAQuestion(t *testing.T) {
 	dir := shop(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	in, _ := io.Pipe() // nobody ever types
-	a := &app{getenv: environment{envData: dir}.get, term: newTerminal(in, io.Discard, cancelAt{"[y/N]", cancel}), now: fixedNow}
+	a := &app{lookupEnv: environment{envData: dir}.lookup, term: newTerminal(in, io.Discard, cancelAt{"[y/N]", cancel}), now: fixedNow}
 	a.term.inIsPerson = true
 	if code := a.execute(ctx, []string{"store", "key", "revoke", "1"}); code != exitInterrupted {
 		t.Errorf("exit %d", code)

@@ -10,19 +10,20 @@ import (
 // app is one run of the program: what it was started with, and what its global
 // flags say.
 type app struct {
-	getenv func(string) string
-	term   *terminal
-	now    func() time.Time
+	lookupEnv func(string) (string, bool)
+	term      *terminal
+	now       func() time.Time
 	// postgres tells that the command works on a PostgreSQL database.
-	postgres bool
-	keyLost  string // whereabouts.lost of its service
+	postgres     bool
+	keyLost      string // whereabouts.lost of its service
+	serveCommand string // whereabouts.serve of its service
 	globalFlags
 }
 
 // run runs the program once and returns its exit code. The end of ctx is an
 // interruption, such as Ctrl-C.
-func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{getenv: getenv, term: newTerminal(stdin, stdout, stderr), now: time.Now}
+func run(ctx context.Context, args []string, lookupEnv func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{lookupEnv: lookupEnv, term: newTerminal(stdin, stdout, stderr), now: time.Now}
 	return a.execute(ctx, args)
 }
 

@@ -79,7 +79,7 @@ func use(ts *testscript.TestScript, _ bool, args []string) {
 		s.urls[name] = dbtest.New(s.t, s.engine).URL
 	}
 	ts.Setenv(envData, ts.MkAbs(name))
-	ts.Setenv(envDB, s.urls[name])
+	setDB(ts, envDB, s.urls[name])
 }
 
 func useSite(ts *testscript.TestScript, _ bool, args []string) {
@@ -88,7 +88,15 @@ func useSite(ts *testscript.TestScript, _ bool, args []string) {
 		s.urls[name] = dbtest.New(s.t, s.engine).URL
 	}
 	ts.Setenv(envAddonData, ts.MkAbs(args[0]))
-	ts.Setenv(envAddonDB, s.urls[name])
+	setDB(ts, envAddonDB, s.urls[name])
+}
+
+// setDB sets the variable of a database on PostgreSQL. On SQLite it stays unset: an
+// empty one is an error.
+func setDB(ts *testscript.TestScript, variable, url string) {
+	if url != "" {
+		ts.Setenv(variable, url)
+	}
 }
 
 func exits(ts *testscript.TestScript, _ bool, args []string) {
@@ -133,7 +141,9 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
 	s.server, server.Dir = server, ts.MkAbs(".")
 	for _, name := range []string{envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE", "HOME", "TMPDIR", "GORACE"} {
-		s.server.Env = append(s.server.Env, name+"="+ts.Getenv(name))
+		if value := ts.Getenv(name); value != "" {
+			s.server.Env = append(s.server.Env, name+"="+value)
+		}
 	}
 	s.server.Stderr = &s.stderr
 	stdout, err := s.server.StdoutPipe()

@@ -25,6 +25,7 @@ type serverFlags struct {
 	listen, baseURL, log, metrics string
 	proxies                       []string
 	failLimit                     int
+	acceptLoss                    bool
 }
 
 // serverOptions are the flags of a server once they are understood.
@@ -35,6 +36,8 @@ type serverOptions struct {
 	failLimit int
 	log       web.LogMode
 	metrics   string // empty: off
+	// acceptLoss serves a database that lacks commits.
+	acceptLoss bool
 }
 
 // serverVariables are the variables that stand for flags of a server.
@@ -53,6 +56,7 @@ func (f *serverFlags) register(c *cobra.Command, listen string, v serverVariable
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; the causes of answers of 500 are always logged, of 503 once a minute")
 	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")
+	fs.BoolVar(&f.acceptLoss, "accept-loss", false, "serve a database that lacks commits, for example a restored backup; the audit log says so")
 	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -75,13 +79,18 @@ func (w *wrongFlags) err(c *cobra.Command) error {
 
 // check understands the flags and notes what is wrong with them.
 func (f *serverFlags) check(a *app, c *cobra.Command, v serverVariables, wrong *wrongFlags) serverOptions {
-	o := serverOptions{listen: a.setting(c, "listen", v.listen), failLimit: f.failLimit, metrics: f.metrics}
-	wrong.note("--listen", checkListen(o.listen))
+	o := serverOptions{failLimit: f.failLimit, metrics: f.metrics, acceptLoss: f.acceptLoss}
+	var err error
+	if o.listen, err = a.setting(c, "listen", v.listen); err == nil {
+		err = checkListen(o.listen)
+	}
+	wrong.note("--listen", err)
 	if o.metrics != "" {
 		wrong.note("--metrics", checkListen(o.metrics))
 	}
-	var err error
-	o.baseURL, err = parseBaseURL(a.setting(c, "base-url", v.baseURL))
+	if o.baseURL, err = a.setting(c, "base-url", v.baseURL); err == nil {
+		o.baseURL, err = parseBaseURL(o.baseURL)
+	}
 	wrong.note("--base-url", err)
 	o.proxies, err = parseNetworks(f.proxies)
 	wrong.note("--trusted-proxy", err)

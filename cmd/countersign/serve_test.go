@@ -49,7 +49,7 @@ func startCommand(t *testing.T, env environment, args ...string) *running {
 	in, out := io.Pipe()
 	s := &running{t: t, stdout: bufio.NewReader(in), stderr: new(lockedBuffer), cancel: cancel, done: make(chan int, 1)}
 	go func() {
-		code := run(ctx, args, env.get, strings.NewReader(""), out, s.stderr)
+		code := run(ctx, args, env.lookup, strings.NewReader(""), out, s.stderr)
 		out.Close()
 		s.done <- code
 	}()

@@ -34,10 +34,13 @@ func (s *server) open(ctx context.Context, p place) error {
 		return err
 	}
 	options := s.app.storeOptions(p, s.log)
-	options.CacheBytes = s.options.cache
+	options.CacheBytes, options.Lock = s.options.cache, s.lock
 	var err error
 	if s.store, err = store.Open(ctx, options); err != nil {
 		return err
+	}
+	if s.options.acceptLoss {
+		return s.unlessDown(p, s.store.AcceptLoss(ctx, operator()))
 	}
 	return s.unlessDown(p, s.store.PrepareToServe(ctx))
 }
@@ -81,6 +84,7 @@ func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler, e
 	}
 	if s.metrics != nil {
 		o.Metrics, metrics = newMetrics()
+		o.Metrics.AddCounter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.", s.store.Damages)
 	}
 	return frame.StripBase(base, api.New(s.store, o)), metrics, nil
 }

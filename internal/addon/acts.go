@@ -14,7 +14,7 @@ var acts = []string{
 	"settings.set", "settings.add", "settings.remove", "settings.publish", "settings.rollback", "iap.decline", "iap.accept",
 	"package.add", "package.update", "package.remove",
 	"credential.create", "credential.reveal", "credential.rotate", "credential.activate", "credential.deactivate",
-	"store.set", "license.make", "license.move", "license.revoke", "license.check", "license.forget", "license.forget_code", "addon.update", "update_token.create",
+	"store.set", "license.make", "license.move", "license.revoke", "license.check", "license.forget", "license.forget_code", "addon.update", "addon.accept_loss", "update_token.create",
 }
 
 // Acts lists the actions that an addon's audit log may hold, for faces that have

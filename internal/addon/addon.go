@@ -5,6 +5,7 @@ package addon
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync/atomic"
@@ -34,6 +35,8 @@ type Options struct {
 	KeyText string
 	// Look is for looking at what is there: neither Dir nor a database is made.
 	Look bool
+	// Lock is the server's lock of Dir, nil for a program that takes none.
+	Lock *sqldb.FolderLock
 	// Version of this build, for reports.
 	Version string
 	// HashCost of passwords; the zero value is the real one.
@@ -69,20 +72,25 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	keys := &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log}
+	path := filepath.Join(o.Dir, DatabaseName)
+	if o.URL == "" {
+		keys.Database = path
+	}
 	if !o.Look {
-		if err := vault.MakeFolder(o.Dir); err != nil {
+		if err := errors.Join(vault.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
 			return nil, err
 		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Look: o.Look, Schemas: addondb.Schemas, Log: o.Log,
+		URL: o.URL, Path: path, Look: o.Look, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
 	})
 	if err != nil {
 		return nil, err
 	}
 	a := &Addon{
 		options: o, database: database, db: addondb.New(database), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
-		vault: &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log},
+		vault: keys,
 	}
 	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)
 	a.held.init()

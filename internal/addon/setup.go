@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/vault"
 )
 
 // setupLife is how long a set-up link is good.
@@ -49,6 +50,9 @@ func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token str
 // update. It does not use it up. Its errors are those of people.CheckSetupLink.
 func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 	state, err := a.look(ctx)
+	if vault.IsDatabaseMissing(err) {
+		return errNotLooked // a visitor learns no more
+	}
 	if err != nil {
 		return err
 	}

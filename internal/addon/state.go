@@ -1,8 +1,10 @@
 package addon
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -70,9 +72,39 @@ func (a *Addon) Prepare(ctx context.Context) error {
 	return a.ready()
 }
 
-// look reads how far the addon is set up. It writes nothing.
+// PrepareToServe is Prepare for the server. A database that lacks commits which it
+// acknowledged is a conflict ([sqldb.CodeBehind]).
+func (a *Addon) PrepareToServe(ctx context.Context) error {
+	err := a.Prepare(ctx)
+	if vault.IsDatabaseMissing(err) {
+		return err
+	}
+	return cmp.Or(a.database.Behind(), err)
+}
+
+// AcceptLoss is PrepareToServe for a database that may lack commits. What it lacks is
+// written into the audit log.
+func (a *Addon) AcceptLoss(ctx context.Context, actor people.Actor) error {
+	missing := a.database.MissingCommits()
+	a.database.AcceptLoss()
+	prepared := a.Prepare(ctx)
+	if missing == 0 || !a.Installed() {
+		return prepared
+	}
+	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
+		return a.audit(ctx, tx, actor, people.Event{Action: "addon.accept_loss", Detail: fmt.Sprintf("%d commits are missing", missing)})
+	})
+	return cmp.Or(err, prepared)
+}
+
+// Behind is an error of kind Conflict when the database lacks commits that it
+// acknowledged. It can be read, and is not written before the loss is accepted.
+func (a *Addon) Behind() error { return a.database.Behind() }
+
+// look reads how far the addon is set up. It writes nothing. An empty database beside
+// a key file is a conflict.
 func (a *Addon) look(ctx context.Context) (State, error) {
-	tables, err := a.database.State(ctx)
+	tables, err := a.vault.State(ctx, a.database)
 	if err != nil {
 		return "", err
 	}
@@ -142,6 +174,9 @@ func (a *Addon) Run(ctx context.Context) error {
 	work := newBackground(ctx, a.log)
 	work.start("feed of changes", a.database.Feed)
 	work.start("write-ahead log", a.database.KeepLogShort)
+	work.start("number of commits", a.database.KeepCommits)
+	work.start("files", a.database.WatchFiles)
+	work.start("integrity", func(ctx context.Context) { a.database.WatchIntegrity(ctx, a.now) })
 	work.start("public answers in memory", a.holdPublished)
 	work.start("last uses and requests", a.writeEvery)
 	work.start("old rows", a.tidyEvery)
@@ -200,12 +235,13 @@ func (a *Addon) watchUpdates(ctx context.Context) error {
 	}
 }
 
-// Ready tells whether the addon can answer: updated, and its database alive.
+// Ready returns an error unless the addon is updated, its database answers and is the
+// one that was prepared, and nothing keeps it from being written.
 func (a *Addon) Ready(ctx context.Context) error {
 	if err := a.ready(); err != nil {
 		return err
 	}
-	return a.database.Ping(ctx)
+	return vault.Present(ctx, a.database, a.box.Load())
 }
 
 // updateRan is told of changes by all processes.

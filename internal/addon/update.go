@@ -67,7 +67,7 @@ func (a *Addon) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
 
 func (a *Addon) plan(ctx context.Context) (Plan, error) {
 	p := Plan{Steps: []Step{}, Version: a.options.Version}
-	tables, err := a.database.State(ctx)
+	tables, err := a.vault.State(ctx, a.database)
 	if err != nil {
 		return p, err
 	}

@@ -57,6 +57,13 @@ func (db DB) Terminate(t testing.TB) {
 		WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 }
 
+// Clear makes a PostgreSQL database like new while others use it, as one that was
+// dropped and made again.
+func (db DB) Clear(t testing.TB) {
+	t.Helper()
+	empty(t, db.URL)
+}
+
 // private starts at most one private server in this process.
 var private = sync.OnceValues(startPrivate)
 

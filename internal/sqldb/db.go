@@ -37,8 +37,11 @@ type Options struct {
 	Look bool
 	// Schemas in the order in which they are migrated, after sqldb's own.
 	Schemas []Schema
-	// Log is told of a lost feed and of writes that were switched off.
+	// Log is told of a lost feed, of damage and of writes that were switched off.
 	Log *slog.Logger
+	// Lock is the server's lock of the data folder, nil for a program that takes none.
+	// [DB.Close] notes in it whether the server stopped cleanly.
+	Lock *FolderLock
 	// Longer is added to what is allowed for an answer of PostgreSQL, where a slow
 	// machine is no reason to take it for gone.
 	Longer time.Duration
@@ -57,7 +60,11 @@ type shared struct {
 	options   Options
 	watchers  watchers
 	snapshots snapshots
-	writesOff atomic.Bool
+	writesOff atomic.Pointer[stopReason]
+	commits   commits
+	files     []openFile
+	// checkDue reports that the file was not checked since an unclean stop.
+	checkDue atomic.Bool
 	// logDue asks for a checkpoint.
 	logDue   chan struct{}
 	patience time.Duration
@@ -99,7 +106,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
-	s := &shared{engine: SQLite, options: o, logDue: make(chan struct{}, 1), patience: patience + o.Longer, queueing: queueing + o.Longer}
+	s := &shared{engine: SQLite, options: o, logDue: make(chan struct{}, 1), commits: commits{due: make(chan struct{}, 1)}, patience: patience + o.Longer, queueing: queueing + o.Longer}
 	if o.URL != "" {
 		s.engine = Postgres
 		return openPostgres(s)
@@ -112,6 +119,15 @@ func (db *DB) Engine() Engine { return db.engine }
 
 // Close ends all connections. Call it after everything that uses db has ended.
 func (db *DB) Close() error {
+	db.writeCommits()
+	err := db.closePools()
+	if err == nil && !db.checkDue.Load() && db.writesOff.Load() == nil {
+		err = db.options.Lock.markClean()
+	}
+	return err
+}
+
+func (db *DB) closePools() error {
 	if db.read == db.write {
 		return db.write.Close()
 	}

@@ -64,12 +64,14 @@ func (s *shared) wrap(err error) error {
 func (s *shared) wrapSQLite(err error, code int) error {
 	switch code {
 	case lib.SQLITE_IOERR_FSYNC, lib.SQLITE_IOERR_DIR_FSYNC:
-		s.stopWrites(err)
+		s.stopWrites(stopFsync, err)
 		return unavailable("The disk failed while the database was written", err)
 	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return errors.Join(ErrExists, err)
 	}
 	switch code & 0xff {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		s.stopWrites(stopDamage, err)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return busy(err)
 	case lib.SQLITE_FULL:
@@ -127,19 +129,4 @@ func unavailable(message string, cause error) error {
 		Kind: countersign.KindUnavailable, Code: "unavailable", Message: message,
 		Cause: cause, RetryAfter: 5 * time.Second,
 	}
-}
-
-// stopWrites is the answer to an fsync that failed: what the kernel dropped
-// can't be told, so nothing more is written until a restart reads the file anew.
-func (s *shared) stopWrites(cause error) {
-	if !s.writesOff.Swap(true) {
-		s.options.Log.Error("an fsync failed; writes are off until a restart", "cause", cause)
-	}
-}
-
-func (s *shared) writable() error {
-	if s.writesOff.Load() {
-		return unavailable("Writes are off since an fsync failed; check the disk and restart", nil)
-	}
-	return nil
 }

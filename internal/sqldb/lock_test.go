@@ -12,7 +12,7 @@ import (
 
 func TestFolderHasOneServer(t *testing.T) {
 	dir := t.TempDir()
-	unlock, err := LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example")
+	lock, err := LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,15 +28,15 @@ func TestFolderHasOneServer(t *testing.T) {
 	if url := ServedAt(dir); url != "https://shop.example" {
 		t.Errorf("the folder is served at %q", url)
 	}
-	unlock()
+	lock.Unlock()
 	if url := ServedAt(dir); url != "" {
 		t.Errorf("after its server has ended, the folder is served at %q", url)
 	}
-	unlock, err = LockFolder(dir, "process 19", "")
+	lock, err = LockFolder(dir, "process 19", "")
 	if err != nil {
 		t.Fatalf("after the first has ended: %v", err)
 	}
-	unlock()
+	lock.Unlock()
 }
 
 func TestLockOfAMissingFolder(t *testing.T) {
@@ -57,11 +57,11 @@ func TestLookingForAServerMakesNothing(t *testing.T) {
 
 func TestLookingForAServerStopsNoneFromStarting(t *testing.T) {
 	dir := t.TempDir()
-	unlock, err := LockFolder(dir, "process 17", "")
+	lock, err := LockFolder(dir, "process 17", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	unlock()
+	lock.Unlock()
 	looks := make(chan struct{})
 	go func() {
 		defer close(looks)
@@ -70,11 +70,11 @@ func TestLookingForAServerStopsNoneFromStarting(t *testing.T) {
 		}
 	}()
 	for range 20 {
-		unlock, err := LockFolder(dir, "process 18", "")
+		lock, err := LockFolder(dir, "process 18", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		unlock()
+		lock.Unlock()
 	}
 	<-looks
 }

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"strings"
 )
 
 // Row is the current row of a result.
@@ -48,6 +49,7 @@ func (q Queries) Brief(ctx context.Context) context.Context {
 
 // One reads the single row of a query, or [ErrNotFound].
 func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) (T, error) {
+	q.noteWrite(!strings.HasPrefix(query, "SELECT"))
 	var value T
 	err := q.asking(ctx, func(ctx context.Context, on runner) error {
 		var err error
@@ -63,6 +65,7 @@ func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query
 
 // List reads all rows of a query.
 func List[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
+	q.noteWrite(!strings.HasPrefix(query, "SELECT"))
 	var list []T
 	err := q.asking(ctx, func(ctx context.Context, on runner) error {
 		return each(ctx, on, func(r Row) error {
@@ -110,7 +113,9 @@ func (q Queries) Exec(ctx context.Context, query string, args ...any) (int64, er
 	if err != nil {
 		return 0, q.db.wrap(err)
 	}
-	return result.RowsAffected()
+	changed, err := result.RowsAffected()
+	q.noteWrite(changed > 0)
+	return changed, err
 }
 
 // runner is what a pool and a transaction have in common.
@@ -142,4 +147,11 @@ func (q Queries) writer() runner {
 		return q.tx.sql
 	}
 	return q.db.write
+}
+
+// noteWrite notes that a transaction may have changed a row.
+func (q Queries) noteWrite(wrote bool) {
+	if wrote && q.tx != nil {
+		q.tx.wrote = true
+	}
 }

@@ -33,6 +33,11 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if err := db.checkSQLite(ctx); err != nil {
 		return nil, errors.Join(db.wrap(err), write.Close())
 	}
+	db.compareCommits(ctx)
+	if s.files, err = openFiles(s.options.Path); err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	s.checkDue.Store(s.options.Lock.unclean())
 	readers := countReaders()
 	if db.read, err = openKeeping(readerDSN(s.options.Path)); err != nil {
 		return nil, errors.Join(err, write.Close())
@@ -49,7 +54,9 @@ func openNothing(s *shared) (*DB, error) {
 		return nil, err
 	}
 	memory.SetMaxOpenConns(1)
-	return &DB{shared: s, read: memory, write: memory}, nil
+	db := &DB{shared: s, read: memory, write: memory}
+	db.compareCommits(context.Background())
+	return db, nil
 }
 
 // makeFile creates an empty database file that only its owner may read.

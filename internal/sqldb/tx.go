@@ -10,6 +10,8 @@ import (
 type transaction struct {
 	sql   *sql.Tx
 	marks []change
+	// wrote reports that a statement may have changed a row.
+	wrote bool
 }
 
 // Tx runs fn in one transaction: on SQLite the only writer, on PostgreSQL read
@@ -29,7 +31,13 @@ func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
 	if err := fn(Queries{db: db, tx: t}); err != nil {
 		return interrupted(ctx, err)
 	}
-	err = interrupted(ctx, tx.Commit())
+	number, err := db.countCommit(ctx, t)
+	if err != nil {
+		return db.wrap(interrupted(ctx, err))
+	}
+	if err = interrupted(ctx, tx.Commit()); err == nil {
+		db.commits.acknowledge(number)
+	}
 	db.changed(t.marks)
 	return db.wrap(err)
 }

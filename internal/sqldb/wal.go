@@ -23,7 +23,7 @@ func (db *DB) KeepLogShort(ctx context.Context) {
 			return
 		case <-db.logDue:
 		}
-		if db.writesOff.Load() {
+		if db.writesOff.Load() != nil {
 			continue
 		}
 		if err := db.checkpoint(ctx); err != nil && ctx.Err() == nil {

@@ -76,10 +76,7 @@ func (s *Store) askedAbout(ctx context.Context, q LicenseQuestion) (storedb.Hold
 		if !isCode {
 			return storedb.Holding{}, nil, sqldb.ErrNotFound
 		}
-		h, err := s.db.Holding(ctx, s.digest(code))
-		if err == nil && foldCode(h.Code) != foldCode(code) {
-			err = sqldb.ErrNotFound
-		}
+		h, err := s.holdingByCode(ctx, code)
 		return h, nil, err
 	}
 	if !isLicenseID(q.ID) {

@@ -37,11 +37,19 @@ func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holdi
 	if !ok {
 		return holding{}, errNoPurchase
 	}
-	h, err := s.db.Holding(ctx, s.digest(code))
-	if err == nil && foldCode(h.Code) != foldCode(code) {
-		err = errNoPurchase
-	}
+	h, err := s.holdingByCode(ctx, code)
 	return s.hold(a, h, err)
+}
+
+// holdingByCode reads a purchase by its clean code.
+func (s *Store) holdingByCode(ctx context.Context, code string) (storedb.Holding, error) {
+	folded := foldCode(code)
+	digest := s.box.Load().CodeDigest(folded)
+	h, err := s.db.Holding(ctx, digest)
+	if err == nil {
+		err = s.sameCode(h.Code, folded, digest)
+	}
+	return h, err
 }
 
 // holdingFor is holding, with the domain that is asked about.

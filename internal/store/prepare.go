@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/vault"
@@ -18,9 +20,9 @@ const keyCheck = vault.CheckName
 // Prepare makes the store usable: it creates the tables of an empty database,
 // and the key file of a new one. An older database is a conflict that names
 // "store migrate up", and so is a key file that is missing or does not belong
-// to the database.
+// to the database, and an empty database beside a key file.
 func (s *Store) Prepare(ctx context.Context) error {
-	state, err := s.database.State(ctx)
+	state, err := s.vault.State(ctx, s.database)
 	if err != nil {
 		return err
 	}
@@ -50,9 +52,13 @@ func (s *Store) Prepare(ctx context.Context) error {
 }
 
 // PrepareToServe is Prepare for the server: an older database is backed up and
-// migrated.
+// migrated. A database that lacks commits which it acknowledged is a conflict
+// ([sqldb.CodeBehind]).
 func (s *Store) PrepareToServe(ctx context.Context) error {
-	state, err := s.database.State(ctx)
+	state, err := s.vault.State(ctx, s.database)
+	if err == nil {
+		err = s.database.Behind()
+	}
 	if err != nil {
 		return err
 	}
@@ -62,6 +68,19 @@ func (s *Store) PrepareToServe(ctx context.Context) error {
 		}
 	}
 	return s.Prepare(ctx)
+}
+
+// AcceptLoss is PrepareToServe for a database that may lack commits. What it lacks is
+// written into the audit log.
+func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
+	missing := s.database.MissingCommits()
+	s.database.AcceptLoss()
+	if err := s.PrepareToServe(ctx); err != nil || missing == 0 {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *storedb.DB) error {
+		return s.audit(ctx, tx, a, "store.accept_loss", "", "", fmt.Sprintf("%d commits are missing", missing))
+	})
 }
 
 // prepareLater prepares a store whose database was down at the start, as soon
@@ -93,7 +112,7 @@ func (s *Store) prepareLater(ctx context.Context) error {
 // Migrate backs the database up and brings its tables to this version. It
 // returns the backup's path, "" when there was nothing to back up.
 func (s *Store) Migrate(ctx context.Context) (backup string, err error) {
-	state, err := s.database.State(ctx)
+	state, err := s.vault.State(ctx, s.database)
 	if err != nil {
 		return "", err
 	}
@@ -111,6 +130,10 @@ func (s *Store) Migrate(ctx context.Context) (backup string, err error) {
 	}
 	return backup, s.database.Migrate(ctx)
 }
+
+// Behind is an error of kind Conflict when the database lacks commits that it
+// acknowledged. It can be read, and is not written before the loss is accepted.
+func (s *Store) Behind() error { return s.database.Behind() }
 
 // Migrations lists the steps of the store's tables and which the database has.
 func (s *Store) Migrations(ctx context.Context) ([]sqldb.Migration, error) {

@@ -90,11 +90,6 @@ func TestPrepareByState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "", "", ""},
-		{"a key file of its own without tables", func(t *testing.T, place dbtest.DB) {
-			if _, err := seal.Create(place.Dir); err != nil {
-				t.Fatal(err)
-			}
-		}, "", "", ""},
 		{"no key file beside a store", func(t *testing.T, place dbtest.DB) {
 			prepared(t, place)
 			remove(t, keyFile(place))

@@ -73,12 +73,13 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 		item, err := s.item(ctx, workspace, kept.item)
 		return sale{kept, item}, err
 	}
-	p, err := s.db.Purchase(ctx, workspace, s.box.Load().CodeDigest(folded))
+	digest := s.box.Load().CodeDigest(folded)
+	p, err := s.db.Purchase(ctx, workspace, digest)
 	if err != nil {
 		return sale{}, err
 	}
-	if p.Code != folded && foldCode(p.Code) != folded {
-		return sale{}, sqldb.ErrNotFound
+	if err := s.sameCode(p.Code, folded, digest); err != nil {
+		return sale{}, err
 	}
 	kept = keptPurchase{p.Printed, p.ItemID, p.State}
 	s.answers.keepPurchase(key, kept, generation)
@@ -114,9 +115,13 @@ func (s *Store) CheckPurchase(ctx context.Context, a people.Actor, text string) 
 	if !ok {
 		return Check{Code: "purchase_not_found", Reason: fmt.Sprintf("this can't be a purchase code: one has 1 to %d printable ASCII characters", maxCode)}, nil
 	}
-	p, err := s.db.PurchaseByDigest(ctx, s.digest(code))
+	digest := s.digest(code)
+	p, err := s.db.PurchaseByDigest(ctx, digest)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return s.unknownCode(ctx, code)
+	}
+	if err == nil {
+		err = s.sameCode(p.Code, foldCode(code), digest)
 	}
 	if err != nil {
 		return Check{}, err

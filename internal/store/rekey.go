@@ -50,7 +50,7 @@ func (s *Store) rekeyable(ctx context.Context) error {
 	if s.options.KeyText != "" {
 		return invalid("The key is given by the environment; take it out of there to make a new key file")
 	}
-	state, err := s.database.State(ctx)
+	state, err := s.vault.State(ctx, s.database)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -36,8 +38,10 @@ type Options struct {
 	CacheBytes int64
 	// Longer is that of [sqldb.Options].
 	Longer time.Duration
-	Log    *slog.Logger
-	Now    func() time.Time
+	// Lock is the server's lock of Dir, nil for a program that takes none.
+	Lock *sqldb.FolderLock
+	Log  *slog.Logger
+	Now  func() time.Time
 }
 
 // Store is an open store. Its methods may be called from many goroutines.
@@ -53,8 +57,19 @@ type Store struct {
 	answers  *answers
 	uses     uses
 	licenses licenses
+	damages  atomic.Int64
 	now      func() time.Time
 	log      *slog.Logger
+}
+
+// Begun reports whether a data folder holds the SQLite file of a store, or a key file.
+func Begun(dir string) bool {
+	for _, name := range []string{DatabaseName, seal.FileName} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			return true
+		}
+	}
+	return false
 }
 
 // Open opens the store's database. Call [Store.Prepare] before anything else.
@@ -65,18 +80,22 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	keys := &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Lost: "or make a new one with: countersign store rekey", Log: o.Log}
+	path := filepath.Join(o.Dir, DatabaseName)
+	if o.URL == "" {
+		keys.Database = path
+	}
 	if !o.Look {
-		if err := vault.MakeFolder(o.Dir); err != nil {
+		if err := errors.Join(vault.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
 			return nil, err
 		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), Look: o.Look, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer,
+		URL: o.URL, Path: path, Look: o.Look, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock,
 	})
 	if err != nil {
 		return nil, err
 	}
-	keys := &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Lost: "or make a new one with: countersign store rekey", Log: o.Log}
 	s := &Store{options: o, database: database, db: storedb.New(database), vault: keys, answers: newAnswers(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
 	s.held.init()
 	database.Watch(sqldb.Watcher{Changed: s.held.changed, Lost: s.held.lost, Live: s.held.live})
@@ -106,6 +125,9 @@ func (s *Store) Run(ctx context.Context) error {
 	work := newBackground(ctx, s.log)
 	work.start("feed of changes", s.database.Feed)
 	work.start("write-ahead log", s.database.KeepLogShort)
+	work.start("number of commits", s.database.KeepCommits)
+	work.start("files", s.database.WatchFiles)
+	work.start("integrity", func(ctx context.Context) { s.database.WatchIntegrity(ctx, s.now) })
 	work.start("keys in memory", s.holdKeys)
 	work.start("last uses", func(ctx context.Context) { s.writeUsesEvery(ctx, useInterval) })
 	work.start("old changes", s.pruneEvery)
@@ -113,12 +135,13 @@ func (s *Store) Run(ctx context.Context) error {
 	return work.wait()
 }
 
-// Ready tells whether the store can answer: prepared, and its database alive.
+// Ready returns an error unless the store is prepared, its database answers and is the
+// one that was prepared, and nothing keeps it from being written.
 func (s *Store) Ready(ctx context.Context) error {
 	if !s.prepared() {
 		return errNotPrepared
 	}
-	return s.database.Ping(ctx)
+	return vault.Present(ctx, s.database, s.box.Load())
 }
 
 // prepared tells whether the store has the key file that belongs to its database.

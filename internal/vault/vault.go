@@ -26,6 +26,8 @@ type Vault struct {
 	Dir string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
+	// Database is the path of the SQLite file, "" for PostgreSQL.
+	Database string
 	// Lost says what to do when the key file is gone for good, as the end of a
 	// sentence: "or make a new one with: …". It may be empty.
 	Lost string

@@ -71,6 +71,12 @@ func NewMetrics(version string) *Metrics {
 // Registry returns the registry, for what else is worth counting.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
+// AddCounter adds a counter whose value something else keeps.
+func (m *Metrics) AddCounter(name, help string, value func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+		func() float64 { return float64(value()) }))
+}
+
 // Handler serves the metrics, on a listener of their own: they are not for the public.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

@@ -1,13 +1,16 @@
 package pages_test
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 const updatePath = "/api-addons/update.php"
@@ -109,7 +112,15 @@ func TestUpdateThatFailsSaysWhichStepAndLeavesTheOldState(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
 	token := s.setupToken(t)
-	// A key file that can't be read stops the update at that step.
+	// An update that was killed before it had all tables leaves some; a key file that
+	// can't be read stops the next one at that step.
+	migrated, err := sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(s.at.Dir, addon.DatabaseName), Schemas: addondb.Schemas[:1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(migrated.Migrate(t.Context()), migrated.Close()); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(s.at.Dir, "countersign.key"), []byte("no key"), 0o600); err != nil {
 		t.Fatal(err)
 	}

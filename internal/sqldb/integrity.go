@@ -1,0 +1,129 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+const (
+	// integrityInterval is how often a server checks its database file.
+	integrityInterval = 7 * 24 * time.Hour
+	// integrityRetry is how soon it looks again whether that is due.
+	integrityRetry = time.Hour
+	// metaChecked is the name under which the database keeps when it was last found to
+	// be whole.
+	metaChecked = "integrity_checked"
+	// maxProblems is how many problems of a table are reported.
+	maxProblems = 5
+)
+
+// WatchIntegrity checks a SQLite file in the background after an unclean stop, and
+// every week, until ctx ends. Damage switches writes off; reads go on where they are
+// sound. PostgreSQL checks its own files.
+func (db *DB) WatchIntegrity(ctx context.Context, now func() time.Time) {
+	if db.engine != SQLite {
+		return
+	}
+	tick := time.NewTicker(integrityRetry)
+	defer tick.Stop()
+	for {
+		if err := db.checkIntegrity(ctx, now()); err != nil && ctx.Err() == nil {
+			db.options.Log.Warn("the database file could not be checked", "cause", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// checkIntegrity checks the file if that is due. Its error says that it could not.
+func (db *DB) checkIntegrity(ctx context.Context, now time.Time) error {
+	due, err := db.integrityDue(ctx, now)
+	if err != nil || !due {
+		return err
+	}
+	problems, err := db.QuickCheck(ctx)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		db.stopWrites(stopDamage, errors.New(strings.Join(problems, "; ")))
+		return nil
+	}
+	db.checkDue.Store(false)
+	return db.Tx(ctx, func(q Queries) error {
+		return q.SetMeta(ctx, metaChecked, now.UTC().Format(timeLayout))
+	})
+}
+
+func (db *DB) integrityDue(ctx context.Context, now time.Time) (bool, error) {
+	if db.checkDue.Load() {
+		return true, nil
+	}
+	text, err := db.Queries().Meta(ctx, metaChecked)
+	if err != nil {
+		return false, err
+	}
+	var last Time
+	if text != "" {
+		err = last.UnmarshalText([]byte(text))
+	}
+	return err != nil || now.Sub(last.Time) >= integrityInterval, nil
+}
+
+// QuickCheck returns what is wrong with a SQLite file, nothing for one that is whole.
+// It reads every page, on a connection of its own, one table after the other: the
+// snapshot of each check ends with it, so that none keeps the write-ahead log from
+// being reset for longer than the largest table takes. It blocks nobody.
+func (db *DB) QuickCheck(ctx context.Context) (problems []string, err error) {
+	if len(db.files) == 0 { // PostgreSQL, or no file at all
+		return nil, nil
+	}
+	pool, err := openKeeping(readerDSN(db.options.Path))
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	pool.SetMaxOpenConns(1)
+	tables, err := texts(ctx, pool, `SELECT name FROM sqlite_schema WHERE type = 'table'`)
+	// The schema stands for itself and for the list of free pages.
+	for _, table := range append([]string{"sqlite_schema"}, tables...) {
+		if err != nil {
+			break
+		}
+		var found []string
+		found, err = texts(ctx, pool, `PRAGMA quick_check('`+strings.ReplaceAll(table, "'", "''")+`')`)
+		if len(found) != 1 || found[0] != "ok" {
+			problems = append(problems, found[:min(len(found), maxProblems)]...)
+		}
+	}
+	if err = db.wrap(err); isDamage(err) {
+		return append(problems, err.Error()), nil
+	}
+	return problems, err
+}
+
+// texts reads a column of text.
+func texts(ctx context.Context, on *sql.DB, query string) ([]string, error) {
+	var list []string
+	err := each(ctx, on, func(r Row) error {
+		text, err := Value[string](r)
+		list = append(list, text)
+		return err
+	}, query)
+	return list, err
+}
+
+// isDamage reports whether SQLite could not make sense of the file.
+func isDamage(err error) bool {
+	lite, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (lite.Code()&0xff == lib.SQLITE_CORRUPT || lite.Code()&0xff == lib.SQLITE_NOTADB)
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package sqldb
+
+const noFollow = 0

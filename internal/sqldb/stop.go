@@ -1,0 +1,45 @@
+package sqldb
+
+// stopReason says why nothing more is written until a restart.
+type stopReason struct {
+	what string // what happened, for the log
+	// message is for the operator. Its end says what to do.
+	message string
+}
+
+// The reasons. After each of them an acknowledged write could be lost, or be made to a
+// file that nobody reads any more; what is read is still what was written.
+var (
+	// What the kernel dropped after an fsync that failed is not known.
+	stopFsync  = stopReason{"an fsync failed", "Writes are off since an fsync failed; check the disk and restart"}
+	stopDamage = stopReason{"the database is damaged", "Writes are off: the database file is damaged. Stop the service, keep a copy of the file, and restore the last backup"}
+	stopFile   = stopReason{"the database file was removed or replaced while it was open", "Writes are off: the database file was removed or replaced while it was open. Stop the service, restore the file, and start again"}
+	stopLock   = stopReason{"the lock file of the data folder was removed or replaced", "Writes are off: the lock file of the data folder was removed or replaced, so that another server may use the folder. Make sure that none does, and restart"}
+)
+
+// stopWrites switches writes off. The first reason counts.
+func (s *shared) stopWrites(why stopReason, cause error) {
+	if s.writesOff.CompareAndSwap(nil, &why) {
+		s.options.Log.Error(why.what+"; writes are off until a restart", "cause", cause)
+	}
+}
+
+// writable returns why nothing can be written.
+func (s *shared) writable() error {
+	if why := s.writesOff.Load(); why != nil {
+		return unavailable(why.message, nil)
+	}
+	return s.commits.behind()
+}
+
+// Healthy returns an error of kind Unavailable while writes are off, and when the
+// files of a SQLite database are not the ones that are open.
+func (db *DB) Healthy() error {
+	if err := db.checkFiles(); err != nil {
+		return unavailable(stopFile.message, err)
+	}
+	if why := db.writesOff.Load(); why != nil {
+		return unavailable(why.message, nil)
+	}
+	return nil
+}

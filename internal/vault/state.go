@@ -1,0 +1,99 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// codeDatabaseMissing is the code of the error of a data folder that had a database.
+const codeDatabaseMissing = "database_missing"
+
+// IsDatabaseMissing reports whether err is that error. It names files: it is for the
+// operator.
+func IsDatabaseMissing(err error) bool {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	return ok && ours.Code == codeDatabaseMissing
+}
+
+// State is [sqldb.DB.State]. An empty database in a folder that had one before is an
+// error of kind Conflict ([IsDatabaseMissing]): it is not new.
+func (v *Vault) State(ctx context.Context, db *sqldb.DB) (sqldb.State, error) {
+	left := v.leftOver() // read first: a first run makes the tables before the key file
+	state, err := db.State(ctx)
+	if err != nil || state != sqldb.StateEmpty || len(left) == 0 {
+		return state, err
+	}
+	return "", v.databaseMissing(left)
+}
+
+// FindDatabase is an error like that of [Vault.State] when there is no SQLite file in a
+// folder that had one. Call it before the file is made.
+func (v *Vault) FindDatabase() error {
+	if v.Database == "" || exists(v.Database) {
+		return nil
+	}
+	if left := v.leftOver(); len(left) > 0 {
+		return v.databaseMissing(left)
+	}
+	return nil
+}
+
+// leftOver lists the files in the folder that only a database leaves there. A key that
+// is given by the environment is none of them.
+func (v *Vault) leftOver() []string {
+	var left []string
+	if path := filepath.Join(v.Dir, seal.FileName); exists(path) {
+		left = append(left, path)
+	}
+	if v.Database != "" {
+		if path := sqldb.CommitFile(v.Database); exists(path) {
+			left = append(left, path)
+		}
+	}
+	return left
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+func (v *Vault) databaseMissing(left []string) error {
+	what := "the PostgreSQL database has no tables"
+	switch {
+	case v.Database != "" && exists(v.Database):
+		what = fmt.Sprintf("the database %s has no tables", v.Database)
+	case v.Database != "":
+		what = fmt.Sprintf("there is no database %s", v.Database)
+	}
+	files := strings.Join(left, " and ")
+	return conflict(codeDatabaseMissing, fmt.Sprintf("This folder is not new: it holds %s, but %s. Restore the database, or name the folder and the database that belong together; "+
+		"to begin anew, move %s away", files, what, files))
+}
+
+// Present is an error of kind Unavailable unless the database is there and belongs to
+// the key file. It is cheap enough to be asked by a readiness check.
+func Present(ctx context.Context, db *sqldb.DB, box *seal.Box) error {
+	if err := db.Healthy(); err != nil {
+		return err
+	}
+	check, err := db.Queries().Meta(ctx, CheckName)
+	if err != nil {
+		return err
+	}
+	if !box.Matches(check) {
+		return &countersign.Error{
+			Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable,
+			Message: "The database lost its content, or belongs to another key file by now; restore it, and restart",
+		}
+	}
+	return nil
+}
