@@ -24,7 +24,7 @@ func php(t *testing.T, dir string, env []string, args ...string) result {
 	}
 	c := exec.Command("php", append([]string{path}, args...)...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), append([]string{envAddonData + "=" + filepath.Join(dir, "data"), envAddonDB + "=", "COUNTERSIGN_BIN="}, env...)...)
+	c.Env = append(os.Environ(), append([]string{envAddonData + "=" + filepath.Join(dir, "data"), "COUNTERSIGN_BIN="}, env...)...)
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil && c.ProcessState == nil {
