@@ -39,7 +39,9 @@ func (s *addonServer) open(ctx context.Context, p place) error {
 		return err
 	}
 	var err error
-	if s.addon, err = addon.Open(ctx, s.app.addonOptions(p, s.log)); err != nil {
+	o := s.app.addonOptions(p, s.log)
+	o.AllowPrivate = s.options.allowPrivate
+	if s.addon, err = addon.Open(ctx, o); err != nil {
 		return err
 	}
 	err = s.addon.Prepare(ctx)
