@@ -71,7 +71,7 @@ func (a *Addon) orderCode(ctx context.Context, o LicenseOrder) (c storedCode, er
 	c, err = a.keptCode(ctx, o.Kept)
 	if err == nil && o.Store != "" && o.Store != c.store {
 		return storedCode{}, badOrder("code_of_other_store", map[string]string{
-			"code": "The kept purchase code is for " + c.store + " and is sent nowhere else. To use a purchase code at " + o.Store + ", type it here",
+			"code": "This kept purchase code is for " + c.store + " and is sent nowhere else. Type that address below, or type the purchase code here to use it at " + o.Store,
 		})
 	}
 	return c, err

@@ -71,8 +71,13 @@ func (p *Pages) showLicenses(w http.ResponseWriter, r *frame.Request) error {
 	}
 	host := p.host(w, r)
 	f := licenseForm{store: known.Store, domain: host}
-	if len(known.Codes) > 0 {
-		f.kept, f.store = known.Codes[0].ID, known.Codes[0].Store
+	if f.store == "" && len(known.Codes) > 0 {
+		f.store = known.Codes[0].Store // which has not answered yet
+	}
+	for _, c := range slices.Backward(known.Codes) {
+		if c.Store == f.store {
+			f.kept = c.ID
+		}
 	}
 	return p.frame.Show(w, r, licensesPage(licensePage{known, f, host}))
 }

@@ -284,7 +284,7 @@ func licensesView(l licensePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Store for new purchase codes", "The form above suggests this address for a purchase code that you type. It is the store that answered last.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Store for new purchase codes", "The form above begins with this address. It changes when another store answers for a purchase code that you type.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -69,6 +69,9 @@ func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
 		if form.Get("kept") != "1" || form.Get("domain") != "shop.example" || form.Get("store") != store.URL {
 			t.Errorf("the form holds %v", form)
 		}
+		if form := b.get(licensePath).form(licensePath); form.Get("kept") != "1" || form.Get("store") != store.URL {
+			t.Errorf("the form begins with %v", form)
+		}
 		store.down = false
 		b.postForm(licensePath, form).leadsTo(licensePath + "/1")
 		b.get(licensePath).says("Store for new purchase codes")
@@ -126,11 +129,15 @@ func TestTheStoresAddressAloneIsChangedWithThePassword(t *testing.T) {
 		b.get(licensePath).silentAbout("other.example")
 		b.fill(at, at, "store", other, "password", password).leadsTo(licensePath)
 		list := b.get(licensePath).says("address was changed", other)
-		if form := list.form(licensePath); form.Get("store") != store.URL { // that of the code that is chosen
-			t.Errorf("the form begins with %v", form)
+		if form := list.form(licensePath); form.Get("store") != other || form.Get("kept") != "0" {
+			t.Errorf("the form begins with %v", form) // no kept code is for that address
 		}
 		b.get("/api-addons/admin/audit").says("Changed the license store's address", other)
-		b.fill(licensePath, licensePath, "domain", "shop.example").leadsTo(licensePath + "/1")
+		b.fill(licensePath, licensePath, "kept", "1", "domain", "shop.example").status(http.StatusUnprocessableEntity).wrong("code", "Type that address below")
+		b.fill(licensePath, licensePath, "kept", "1", "domain", "shop.example", "store", store.URL).leadsTo(licensePath + "/1")
+		if form := b.get(licensePath).form(licensePath); form.Get("store") != store.URL || form.Get("kept") != "1" {
+			t.Errorf("the form begins with %v", form)
+		}
 	})
 }
 

@@ -10,7 +10,7 @@ const pathLicenseStore = pathLicense + "/store"
 
 func storePage(address string, errs frame.Errors) frame.Page {
 	return frame.Page{Title: "Change the store's address", Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
-		Consequence: "The form for license files suggests this address for purchase codes that you type. Kept purchase codes stay with the stores that they were typed for.",
+		Consequence: "The form for license files begins with this address. Kept purchase codes stay with the stores that they were typed for.",
 		Path:        pathLicenseStore, Label: "Change the address", Cancel: pathLicense, Safe: true, Errors: errs,
 		Fields: []frame.Field{
 			{Name: "store", Label: "Address of the store", Value: address, Required: true, Error: errs.Of("store"), Example: "https://store.example"},
