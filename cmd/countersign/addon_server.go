@@ -41,6 +41,7 @@ func (s *addonServer) open(ctx context.Context, p place) error {
 	options := s.app.addonOptions(p, s.log)
 	options.Lock = s.lock
 	var err error
+	options.AllowPrivate = s.options.allowPrivate
 	if s.addon, err = addon.Open(ctx, options); err != nil {
 		return err
 	}
