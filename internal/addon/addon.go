@@ -106,13 +106,14 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	return a, nil
 }
 
-// Close writes what is still to be written of the credentials' last uses and of
-// the requests from apps, and closes the database.
+// Close writes what is still to be written of the credentials' last uses, of the
+// requests from apps and of failed sign-ins, and closes the database.
 func (a *Addon) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	a.writeUses(ctx)
 	a.writeRequests(ctx)
+	a.people.Close(ctx)
 	return a.database.Close()
 }
 

@@ -18,6 +18,9 @@ const (
 	KindKey Kind = "key"
 	// KindUser is somebody who signed in.
 	KindUser Kind = "user"
+	// KindVisitor is somebody who did not sign in. Such an actor has no ID and may do
+	// nothing.
+	KindVisitor Kind = "visitor"
 )
 
 // Face says through which door an actor came.
@@ -60,6 +63,8 @@ type Origin struct {
 	Addr netip.Addr
 	// Agent is the browser's own name, as it was sent.
 	Agent string
+	// Known is what [People.RememberBrowser] gave the browser to keep, "" for nothing.
+	Known string
 }
 
 // maxAgent is how many characters of a browser's name are kept.

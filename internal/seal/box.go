@@ -31,6 +31,7 @@ type Box struct {
 	aead  cipher.AEAD
 	check string
 	macs  sync.Pool
+	mac   []byte // the key of MAC
 }
 
 // newBox derives independent keys for sealing, digests and the check value.
@@ -41,7 +42,8 @@ func newBox(secret []byte) (*Box, error) {
 	sealing, err1 := derived("seal")
 	digests, err2 := derived("code digest")
 	check, err3 := derived("check")
-	if err := errors.Join(err1, err2, err3); err != nil {
+	mac, err4 := derived("mac")
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
 	block, err := aes.NewCipher(sealing)
@@ -52,7 +54,7 @@ func newBox(secret []byte) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	b := &Box{aead: aead, check: hex.EncodeToString(check)}
+	b := &Box{aead: aead, check: hex.EncodeToString(check), mac: mac}
 	b.macs.New = func() any { return &codeMAC{hash: hmac.New(sha256.New, digests)} }
 	return b, nil
 }
