@@ -25,7 +25,9 @@ type holding struct {
 	now   time.Time
 }
 
-// holding finds a good purchase by its code.
+// holding finds a good purchase by its code. A buyer with a workspace finds those of
+// that workspace alone. A purchase that is not active takes a buyer as long as one
+// that is not there.
 func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holding, error) {
 	if err := may(a, licensePurchases); err != nil {
 		return holding{}, err
@@ -33,12 +35,12 @@ func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holdi
 	if !s.prepared() {
 		return holding{}, errNotPrepared
 	}
-	code, ok := cleanCode(text)
-	if !ok {
-		return holding{}, errNoPurchase
+	code, find := lookupCode(text), s.db.Holding
+	if a.Kind == people.KindBuyer {
+		find = s.db.ActiveHolding
 	}
-	h, err := s.db.Holding(ctx, s.digest(code))
-	if err == nil && foldCode(h.Code) != foldCode(code) {
+	h, err := find(ctx, s.digest(code))
+	if err == nil && (foldCode(h.Code) != foldCode(code) || (a.Workspace != 0 && a.Workspace != h.WorkspaceID)) {
 		err = errNoPurchase
 	}
 	return s.hold(a, h, err)
