@@ -148,7 +148,7 @@ func (s *Store) CheckPurchase(ctx context.Context, a people.Actor, text string) 
 
 func (s *Store) unknownCode(ctx context.Context, code string) (Check, error) {
 	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
-	_, err := s.findKey(ctx, code, keyDigest(code))
+	_, _, err := s.findKey(ctx, code)
 	if err == nil {
 		c.Reason = "this is an API key, not a purchase code"
 	}
