@@ -44,7 +44,8 @@ type Actor struct {
 	Addr netip.Addr
 	// User is the id of a user.
 	User int64
-	// Workspace is the id of a key's workspace.
+	// Workspace is the id of a key's workspace. A buyer who has one reaches the
+	// purchases of that workspace alone.
 	Workspace int64
 	// Secret tells a key that opens all of its workspace from a publishable one,
 	// which opens Item alone.

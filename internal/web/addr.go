@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/countersign/countersign/internal/limit"
 )
 
 // clientAddr returns the address of the client: the socket's peer or, when the peer is a trusted proxy, the
@@ -107,14 +109,5 @@ func unmapped(networks []netip.Prefix) []netip.Prefix {
 	return plain
 }
 
-// LimitKey returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is
-// what one customer is given.
-func LimitKey(addr netip.Addr) netip.Prefix {
-	addr = plain(addr)
-	bits := 64
-	if addr.Is4() {
-		bits = 32
-	}
-	key, _ := addr.Prefix(bits) // fails for the zero Addr alone, whose key is the zero Prefix
-	return key
-}
+// LimitKey returns the network that counts as one client, as [limit.Network] says.
+func LimitKey(addr netip.Addr) netip.Prefix { return limit.Network(addr) }
