@@ -79,8 +79,6 @@ func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler, e
 		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),
 		Log:   s.log, Access: access, Now: s.app.now,
 	}
-	if s.metrics != nil {
-		o.Metrics, metrics = newMetrics()
-	}
+	o.Metrics, metrics = s.newMetrics()
 	return frame.StripBase(base, api.New(s.store, o)), metrics, nil
 }
