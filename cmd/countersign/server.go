@@ -83,8 +83,7 @@ func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler, e
 		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),
 		Log:   s.log, Access: access, Now: s.app.now,
 	}
-	if s.metrics != nil {
-		o.Metrics, metrics = newMetrics()
+	if o.Metrics, metrics = s.newMetrics(); o.Metrics != nil {
 		o.Metrics.AddCounter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.", s.store.Damages)
 	}
 	return frame.StripBase(base, api.New(s.store, o)), metrics, nil

@@ -62,21 +62,27 @@ func parseHop(hop string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// peerKey is the context key of a connection's peer address, which would otherwise be parsed for every request.
-type peerKey struct{}
+// connKey is the context key of a request's connection, whose address would otherwise be parsed for every request.
+type connKey struct{}
 
-// withPeer is the context of a connection's requests.
-func withPeer(ctx context.Context, c net.Conn) context.Context {
-	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		return context.WithValue(ctx, peerKey{}, plain(tcp.AddrPort().Addr()))
+// withConn is the context of a connection's requests.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	if own, ok := c.(*conn); ok {
+		return context.WithValue(ctx, connKey{}, own)
 	}
 	return ctx
 }
 
+// connOf is the connection of a request that [Serve] received, else nil.
+func connOf(r *http.Request) *conn {
+	c, _ := r.Context().Value(connKey{}).(*conn)
+	return c
+}
+
 // peerAddr returns the address at the other end of the socket.
 func peerAddr(r *http.Request) netip.Addr {
-	if peer, ok := r.Context().Value(peerKey{}).(netip.Addr); ok {
-		return peer
+	if c := connOf(r); c != nil && c.peer.IsValid() {
+		return c.peer
 	}
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
