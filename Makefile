@@ -20,7 +20,7 @@ check: ## formatting, vet and staticcheck
 fuzz: ## every fuzz target for a short while (FUZZCOUNT=20000)
 	./.ci/fuzz
 
-bench: ## the store against a bare server, SQLite, 1,000,000 purchases (BENCH=full: the rest; BENCH="flags of bench")
+bench: ## the store against a bare server, SQLite, 1,000,000 purchases (BENCH=full: the rest; BENCH="--baseline PATH": against another build; BENCH="flags of bench")
 	go run ./bench $(BENCH)
 
 gen: ## the Go of the pages, from their templates
