@@ -1,4 +1,4 @@
-.PHONY: e2e bench-peers help build test race check fuzz bench gen css
+.PHONY: e2e chaos bench-peers help build test race check fuzz bench gen css
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -20,8 +20,11 @@ check: ## formatting, vet and staticcheck
 fuzz: ## every fuzz target for a short while (FUZZCOUNT=20000)
 	./.ci/fuzz
 
-bench: ## the store against a bare server, SQLite, 1,000,000 purchases (BENCH=full: the rest; BENCH="flags of bench")
+bench: ## the store against a bare server, SQLite, 1,000,000 purchases (BENCH=full: the rest; BENCH="--baseline PATH": against another build; BENCH="flags of bench")
 	go run ./bench $(BENCH)
+
+chaos: ## the store while its PostgreSQL fails (CHAOS="flags of chaos", see docs/chaos.md)
+	go run ./bench/chaos $(CHAOS)
 
 gen: ## the Go of the pages, from their templates
 	go generate ./...

@@ -55,6 +55,9 @@ const megabyte = 1_000_000
 
 // bound is what a case's ratio may be at most in this run, 0 without a promise.
 func (r result) bound(name string) float64 {
+	if r.Baseline != "" {
+		return baselineBound
+	}
 	if r.Flags != "" {
 		return 0
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,7 +116,8 @@ func cases(s settings) []benchCase {
 	})
 	var wanted []benchCase
 	for _, c := range all {
-		if strings.Contains(c.name, s.only) {
+		measured := s.baseline == "" || slices.Contains(baselineCases, c.name)
+		if measured && strings.Contains(c.name, s.only) {
 			wanted = append(wanted, c)
 		}
 	}

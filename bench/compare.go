@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// comparison is one case, the store against the floor or against a peer.
+// comparison is one case, the store against the floor, a peer or a baseline.
 type comparison struct {
 	Name  string  `json:"name"`
 	Store figures `json:"store"`
@@ -19,6 +19,8 @@ type comparison struct {
 	// per request to the other's.
 	Ratio float64 `json:"ratio"`
 	bounded
+	// LowerQuartile is that of the same ratios. Against a baseline the bound is for it.
+	LowerQuartile float64 `json:"lower_quartile"`
 	// Pairs are the pairs of turns that count, LeftOut those that neighbours disturbed.
 	Pairs   []pair `json:"pairs"`
 	LeftOut []pair `json:"left_out,omitempty"`
@@ -71,9 +73,10 @@ func (s *shop) rounds(ctx context.Context, c benchCase, store, other *process, c
 	counted, leftOut := taken.calmest()
 	return comparison{
 		Name: c.name, Pairs: counted, LeftOut: leftOut,
-		Store: median(counted, func(p pair) figures { return p.store }),
-		Other: median(counted, func(p pair) figures { return p.other }),
-		Ratio: middle(counted, func(p pair) float64 { return p.Ratio }),
+		Store:         median(counted, func(p pair) figures { return p.store }),
+		Other:         median(counted, func(p pair) figures { return p.other }),
+		Ratio:         middle(counted, func(p pair) float64 { return p.Ratio }),
+		LowerQuartile: lowerQuartile(counted),
 	}, nil
 }
 
@@ -106,9 +109,13 @@ func (s *shop) server(ctx context.Context, c benchCase) (*process, error) {
 	return s.serve(ctx, c.serve...)
 }
 
-// other is what the store is measured against: the peer whose answers are
-// checked like the store's, or the floor, which says one thing to everything.
+// other is what the store is measured against: the baseline or the peer, whose answers
+// are checked like the store's, or the floor, which says one thing to everything.
 func (s *shop) other(ctx context.Context, store *process, c *benchCase) (other *process, checked bool, err error) {
+	if s.baseline != nil {
+		other, err = s.serveBaseline(ctx, *c)
+		return other, true, err
+	}
 	if s.settings.peer != "" {
 		other, err = s.peer(ctx)
 		return other, true, err

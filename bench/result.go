@@ -17,6 +17,8 @@ type result struct {
 	Purchases int    `json:"purchases"`
 	Flags     string `json:"serve_flags"`
 	Against   string `json:"against"`
+	// Baseline is the path of the other binary of the store, "" without one.
+	Baseline string `json:"baseline,omitempty"`
 	// Start is the time from the start of the process to the first right answer.
 	Start time.Duration `json:"start_to_first_answer_ns"`
 	Cases []comparison  `json:"cases"`
@@ -34,7 +36,10 @@ func (s *shop) measure(ctx context.Context, log io.Writer) (result, error) {
 		Flags: strings.TrimSpace(s.settings.serveFlags), Against: bareHandler,
 	}
 	list := cases(s.settings)
-	if s.settings.peer != "" {
+	switch {
+	case s.baseline != nil:
+		r.Baseline, r.Against = s.baseline.binary, "the binary "+s.baseline.binary
+	case s.settings.peer != "":
 		r.Against = s.settings.peer
 		list = list[:min(2, len(list))]
 	}
@@ -47,12 +52,20 @@ func (s *shop) measure(ctx context.Context, log io.Writer) (result, error) {
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", c.name, err)
 		}
-		compared.bounded = boundedBy(compared.Ratio, r.bound(c.name))
+		compared.bounded = boundedBy(r.held(compared), r.bound(c.name))
 		r.Cases = append(r.Cases, compared)
-		fmt.Fprintf(log, "%s: %.2f\n", c.name, compared.Ratio)
+		fmt.Fprintf(log, "%s: %.2f\n", c.name, r.held(compared))
 	}
 	r.Figures = r.figures()
 	return r, nil
+}
+
+// held is the figure of a case that its bound is for.
+func (r result) held(c comparison) float64 {
+	if r.Baseline != "" {
+		return c.LowerQuartile
+	}
+	return c.Ratio
 }
 
 // leftOut counts the pairs of turns that do not count.
@@ -64,9 +77,10 @@ func (r result) leftOut() int {
 	return n
 }
 
-// peer is the name of the server of another make, "" for the bare handler.
+// peer is the name of the server of another make, "" for the bare handler and for a
+// baseline.
 func (r result) peer() string {
-	if r.Against == bareHandler {
+	if r.Against == bareHandler || r.Baseline != "" {
 		return ""
 	}
 	return filepath.Base(filepath.Dir(strings.Fields(r.Against)[0]))
@@ -80,6 +94,9 @@ func (r result) file() string {
 	}
 	if peer := r.peer(); peer != "" {
 		name += "-" + peer
+	}
+	if r.Baseline != "" {
+		name += "-baseline"
 	}
 	return name + ".json"
 }

@@ -74,7 +74,7 @@ func (all *session) measure(ctx context.Context, one settings) error {
 	}
 	all.results = append(all.results, r)
 	printTable(all.stdout, r)
-	return writeJSON(one, r.file(), r)
+	return errors.Join(writeJSON(one, r.file(), r), r.slower())
 }
 
 // summarize prints what only several runs together show.

@@ -19,6 +19,7 @@ type settings struct {
 	only        string
 	serveFlags  string
 	peer        string
+	baseline    string // path of another binary of the store
 	stale       bool
 	full        bool
 	// minute adds the mixed case for a minute.
@@ -41,6 +42,7 @@ func parse(args []string) (settings, error) {
 	f.StringVar(&s.only, "only", "", "run only the cases whose name contains this")
 	f.StringVar(&s.serveFlags, "serve", "", "more flags for store serve, separated by spaces")
 	f.StringVar(&s.peer, "peer", "", "`command` that starts a server of another make to measure against, in place of the floor")
+	f.StringVar(&s.baseline, "baseline", "", "`path` of a countersign binary of another commit to measure against, in place of the floor: five cases, --rounds 31 unless it is given; fails when a lower quartile of the ratios is above 1.03")
 	f.BoolVar(&s.stale, "stale", false, "count stale answers after refunds and revocations, and measure nothing else")
 	err := f.Parse(args)
 	for err == nil && f.NArg() > 0 {
@@ -50,10 +52,20 @@ func parse(args []string) (settings, error) {
 		s.full = true
 		err = f.Parse(f.Args()[1:])
 	}
-	if err == nil {
-		err = s.check()
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	if s.baseline != "" && !given(f, "rounds") {
+		s.rounds = baselineRounds
+	}
+	return s, s.check()
+}
+
+// given reports whether a flag was set on the command line.
+func given(f *flag.FlagSet, name string) bool {
+	found := false
+	f.Visit(func(one *flag.Flag) { found = found || one.Name == name })
+	return found
 }
 
 // check tells what can't be measured.
@@ -65,6 +77,10 @@ func (s settings) check() error {
 		return errors.New("full takes neither --peer nor --db nor --stale: it brings its databases along, and counts stale answers")
 	case s.stale && s.peer != "":
 		return errors.New("--stale knows no peers")
+	case s.baseline != "" && (s.full || s.peer != "" || s.database != "" || s.stale):
+		return errors.New("--baseline takes neither full nor --peer nor --db nor --stale: it compares two binaries on SQLite")
+	case len(cases(s)) == 0:
+		return fmt.Errorf("no case has a name that contains %q", s.only)
 	}
 	return nil
 }

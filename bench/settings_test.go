@@ -14,18 +14,26 @@ func TestArguments(t *testing.T) {
 		want func(*settings)
 		err  string
 	}{
-		"none is a run with default flags":    {args: nil, want: func(*settings) {}},
-		"flags alone are one run":             {args: []string{"--only", "warm", "--rounds", "3"}, want: func(s *settings) { s.only, s.rounds = "warm", 3 }},
-		"full":                                {args: []string{"full"}, want: func(s *settings) { s.full = true }},
-		"full may stand before flags":         {args: []string{"full", "--rounds", "1"}, want: func(s *settings) { s.full, s.rounds = true, 1 }},
-		"full may stand behind flags":         {args: []string{"--rounds", "1", "full"}, want: func(s *settings) { s.full, s.rounds = true, 1 }},
-		"any other argument is an error":      {args: []string{"ful"}, err: `unknown argument "ful"`},
-		"also behind full":                    {args: []string{"full", "--rounds", "1", "more"}, err: `unknown argument "more"`},
-		"full does not measure against peers": {args: []string{"full", "--peer", "x"}, err: "full takes neither"},
-		"full brings its databases along":     {args: []string{"full", "--db", "postgres"}, err: "full takes neither"},
-		"stale answers are not of peers":      {args: []string{"--stale", "--peer", "x"}, err: "--stale knows no peers"},
-		"a run has a round":                   {args: []string{"--rounds", "0"}, err: "begin at 1"},
-		"a store has a purchase":              {args: []string{"--purchases", "0"}, err: "begin at 1"},
+		"none is a run with default flags":            {args: nil, want: func(*settings) {}},
+		"flags alone are one run":                     {args: []string{"--only", "warm", "--rounds", "3"}, want: func(s *settings) { s.only, s.rounds = "warm", 3 }},
+		"full":                                        {args: []string{"full"}, want: func(s *settings) { s.full = true }},
+		"full may stand before flags":                 {args: []string{"full", "--rounds", "1"}, want: func(s *settings) { s.full, s.rounds = true, 1 }},
+		"full may stand behind flags":                 {args: []string{"--rounds", "1", "full"}, want: func(s *settings) { s.full, s.rounds = true, 1 }},
+		"any other argument is an error":              {args: []string{"ful"}, err: `unknown argument "ful"`},
+		"also behind full":                            {args: []string{"full", "--rounds", "1", "more"}, err: `unknown argument "more"`},
+		"full does not measure against peers":         {args: []string{"full", "--peer", "x"}, err: "full takes neither"},
+		"full brings its databases along":             {args: []string{"full", "--db", "postgres"}, err: "full takes neither"},
+		"stale answers are not of peers":              {args: []string{"--stale", "--peer", "x"}, err: "--stale knows no peers"},
+		"against a baseline there are 31 rounds":      {args: []string{"--baseline", "old"}, want: func(s *settings) { s.baseline, s.rounds = "old", 31 }},
+		"unless it is said how many":                  {args: []string{"--baseline", "old", "--rounds", "5"}, want: func(s *settings) { s.baseline = "old" }},
+		"a baseline is of SQLite":                     {args: []string{"--baseline", "old", "--db", "postgres"}, err: "--baseline takes neither"},
+		"a baseline is not for full":                  {args: []string{"full", "--baseline", "old"}, err: "--baseline takes neither"},
+		"a baseline is no peer":                       {args: []string{"--peer", "x", "--baseline", "old"}, err: "--baseline takes neither"},
+		"a baseline counts no stale answers":          {args: []string{"--stale", "--baseline", "old"}, err: "--baseline takes neither"},
+		"cases are known":                             {args: []string{"--only", "wram"}, err: `no case has a name that contains "wram"`},
+		"against a baseline, those measured for both": {args: []string{"--baseline", "old", "--only", "items"}, err: `no case has a name that contains "items"`},
+		"a run has a round":                           {args: []string{"--rounds", "0"}, err: "begin at 1"},
+		"a store has a purchase":                      {args: []string{"--purchases", "0"}, err: "begin at 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parse(c.args)

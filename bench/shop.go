@@ -22,6 +22,7 @@ type shop struct {
 	settings settings
 	binary   string
 	data     string
+	baseline *shop // nil without another binary to measure against
 }
 
 // listSizes are the sizes of the workspaces for items/all.
@@ -34,6 +35,12 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 	if err := os.MkdirAll(set.out, 0o755); err != nil {
 		return nil, err
 	}
+	if set.baseline != "" {
+		var err error
+		if set.baseline, err = exec.LookPath(set.baseline); err != nil {
+			return nil, fmt.Errorf("--baseline: %w", err)
+		}
+	}
 	s := &shop{settings: set, binary: filepath.Join(set.out, "countersign")}
 	s.data = filepath.Join(set.out, fmt.Sprintf("data-%s-%d-%d", set.engine(), set.purchases, set.items))
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", s.binary, "./cmd/countersign")
@@ -41,6 +48,9 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 	build.Stderr = log
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("go build: %w", err)
+	}
+	if set.baseline != "" {
+		return s, s.useBaseline(ctx, log)
 	}
 	return s, s.fill(ctx, log)
 }

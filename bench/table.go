@@ -13,6 +13,10 @@ func printTable(out io.Writer, r result) {
 		flags = ", " + r.Flags
 	}
 	fmt.Fprintf(out, "\n%s, %d purchases%s, %s, against %s\n\n", r.Engine, r.Purchases, flags, r.Machine, r.Against)
+	if r.Baseline != "" {
+		printBaseline(out, r)
+		return
+	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "case\tCPU µs\tother µs\tratio\tat most\t\treq/s\tother req/s\tp50 ms\tp99 ms\tRssAnon MB\tWAL MB\tstolen %\t")
 	for _, c := range r.Cases {

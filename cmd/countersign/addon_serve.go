@@ -7,6 +7,7 @@ import (
 
 func newAddonServe(a *app) *cobra.Command {
 	var flags serverFlags
+	var private []string
 	c := &cobra.Command{
 		Use: "serve", Short: "Serve the app's settings and the admin pages", Args: none,
 		Long: `Serve the app's settings, the view of in-app purchases and the admin pages, until Ctrl-C or
@@ -16,9 +17,13 @@ While there is no administrator, a link for the first one is printed; it is also
 ` + addon.SetupFile + ` of the data folder. Or set ` + envAdminEmail + ` and
 ` + envAdminPassword + `_FILE, and the administrator is made from them.
 
-Behind the web server of a site, pass on /api-addons/ and /admincp, and give --base-url.`,
+Behind the web server of a site, pass on /api-addons/ and /admincp, and give --base-url.
+
+The License page calls the store whose address an administrator types, if that is a public
+address. For a store on this machine or in a private network, name it with --allow-private.`,
 		Example: `  countersign addon serve
-  countersign addon serve --base-url https://site.example --trusted-proxy 127.0.0.1`,
+  countersign addon serve --base-url https://site.example --trusted-proxy 127.0.0.1
+  countersign addon serve --allow-private 127.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := a.resolve(c, addonWhereabouts)
 			if err != nil {
@@ -26,6 +31,8 @@ Behind the web server of a site, pass on /api-addons/ and /admincp, and give --b
 			}
 			var wrong wrongFlags
 			o := flags.check(a, c, addonVariables, &wrong)
+			o.allowPrivate, err = parsePrivateNetworks(private)
+			wrong.note("--allow-private", err)
 			if err := wrong.err(c); err != nil {
 				return err
 			}
@@ -34,6 +41,7 @@ Behind the web server of a site, pass on /api-addons/ and /admincp, and give --b
 	}
 	flags.register(c, defaultAddonListen, addonVariables)
 	c.Flags().IntVar(&flags.failLimit, "fail-limit", defaultFailLimit, "failed authentications of an address a minute; 0 for no limit")
+	c.Flags().StringSliceVar(&private, "allow-private", nil, "private `network` that the addon may call, for a store in it (repeatable; default public addresses alone)")
 	return c
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,14 +12,58 @@ import (
 
 func TestAddonServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 	r := command(t, t.TempDir(), "addon", "serve", "--listen", "8080", "--base-url", "site.example", "--trusted-proxy", "10.0.0.0/99",
-		"--log", "loud", "--fail-limit", "-1", "--metrics", "x")
+		"--log", "loud", "--fail-limit", "-1", "--metrics", "x", "--allow-private", "8.8.8.0/24")
 	if r.code != exitUsage {
 		t.Errorf("exit %d", r.code)
 	}
-	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: "} {
+	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: ", "--allow-private: 8.8.8.0/24 is not a private network"} {
 		if !strings.Contains(r.err, flag) {
 			t.Errorf("%q does not name %s", r.err, flag)
 		}
+	}
+}
+
+// Without the flag an administrator can't make the server call what is beside it.
+func TestAPrivateStoreIsCalledOnlyWhenItsNetworkIsAllowed(t *testing.T) {
+	store := startServer(t, environment{envData: shop(t)}, "store", "serve")
+	order := url.Values{"code": {"code-1"}, "domain": {"site.example"}, "store": {store.said["store_url"]}}
+	for _, c := range []struct {
+		flags  []string
+		status int
+		page   string
+	}{
+		{nil, http.StatusServiceUnavailable, "can&#39;t be reached right now"},
+		{[]string{"--allow-private", "10.0.0.0/8"}, http.StatusServiceUnavailable, "can&#39;t be reached right now"},
+		{[]string{"--allow-private", "10.0.0.0/8", "--allow-private", "127.0.0.1"}, http.StatusOK, "The license file for site.example is here"},
+	} {
+		env := environment{envAddonData: t.TempDir()}
+		if r := commandIn(t, env, "addon", "update"); r.code != 0 {
+			t.Fatal(r.err)
+		}
+		s := startServer(t, env, append([]string{"addon", "serve"}, c.flags...)...)
+		b := newBrowser(t, s.said["addon_url"])
+		b.setUp(s.said["setup_url"])
+		if status, page := b.do(http.MethodPost, "/api-addons/admin/license", order); status != c.status || !strings.Contains(page, c.page) {
+			t.Errorf("%v: %d %s", c.flags, status, page)
+		}
+		s.stop()
+		if refused := strings.Contains(s.stderr.String(), "127.0.0.1 is not a public address: address refused"); refused != (c.status != http.StatusOK) || strings.Contains(s.stderr.String(), "code-1") {
+			t.Errorf("%v: the log says %s", c.flags, s.stderr)
+		}
+	}
+}
+
+// The demo's store is on this machine.
+func TestTheDemosAddonGetsALicenseFromTheDemosStore(t *testing.T) {
+	s := startServer(t, environment{}, "demo", "--addon-listen", "127.0.0.1:0")
+	b := newBrowser(t, s.said["addon_url"])
+	_, token, _ := strings.Cut(s.said["addon_admin_link"], "#")
+	if status, page := b.do(http.MethodPost, "/admincp/link", url.Values{"token": {token}}); status != http.StatusOK {
+		t.Fatalf("%d %s", status, page)
+	}
+	order := url.Values{"code": {s.said["purchase_code"]}, "domain": {"site.example"}, "store": {s.said["store_url"]}}
+	if status, page := b.do(http.MethodPost, "/api-addons/admin/license", order); status != http.StatusOK || !strings.Contains(page, "The license file for site.example is here") {
+		t.Errorf("%d %s", status, page)
 	}
 }
 

@@ -41,6 +41,7 @@ func (s *addonServer) open(ctx context.Context, p place) error {
 	options := s.app.addonOptions(p, s.log)
 	options.Lock = s.lock
 	var err error
+	options.AllowPrivate = s.options.allowPrivate
 	if s.addon, err = addon.Open(ctx, options); err != nil {
 		return err
 	}
@@ -148,8 +149,6 @@ func (s *addonServer) handlers(access *web.AccessLog) (site, metrics http.Handle
 		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
 		Log: s.log, Access: access, Now: s.app.now,
 	}
-	if s.metrics != nil {
-		o.Metrics, metrics = newMetrics()
-	}
+	o.Metrics, metrics = s.newMetrics()
 	return frame.StripBase(base, api.New(s.addon, o)), metrics, nil
 }

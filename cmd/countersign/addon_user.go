@@ -8,8 +8,8 @@ import (
 
 func newAddonUser(a *app) *cobra.Command {
 	return newGroup(&cobra.Command{
-		Use: "user", Short: "People who sign in to the admin pages: list, create, reset-password", SuggestionsMinimumDistance: 2,
-	}, newUserList(a), newUserCreate(a), newUserResetPassword(a))
+		Use: "user", Short: "People who sign in to the admin pages: list, create, reset-password, sign-in-link", SuggestionsMinimumDistance: 2,
+	}, newUserList(a), newUserCreate(a), newUserResetPassword(a), newUserSignInLink(a))
 }
 
 // userJSON is a user as --json prints it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 
@@ -59,7 +60,9 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 		return err
 	}
 	defer s.close()
-	site, err := a.newAddonServer(ctx, place{dir: filepath.Join(dir, "addon")}, demoServer(flags.addonListen), "--addon-listen")
+	options := demoServer(flags.addonListen)
+	options.allowPrivate = loopback // its store is on this machine
+	site, err := a.newAddonServer(ctx, place{dir: filepath.Join(dir, "addon")}, options, "--addon-listen")
 	if err != nil {
 		return err
 	}
@@ -76,6 +79,9 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 	}
 	return a.serveBoth(ctx, s, site)
 }
+
+// loopback is this machine.
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
 func demoServer(listen string) serverOptions {
 	return serverOptions{listen: listen, failLimit: defaultFailLimit, log: web.LogOff}
@@ -106,7 +112,7 @@ func fillDemos(ctx context.Context, s *server, site *addonServer, dir string) (f
 	if f.addon, err = fillDemoAddon(ctx, site.addon, dir); err != nil {
 		return f, err
 	}
-	return f, site.addon.SetStore(ctx, operator(), f.storeURL)
+	return f, site.addon.SetStore(ctx, operator(), f.storeURL, "")
 }
 
 // fillDemo imports the sample shop with its well-known keys. A store of somebody

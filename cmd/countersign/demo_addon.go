@@ -36,7 +36,7 @@ func fillDemoAddon(ctx context.Context, s *addon.Addon, dir string) (demoAddon, 
 	if err := fillSettings(ctx, s); err != nil {
 		return d, fmt.Errorf("demo: %w", err)
 	}
-	if d.token, err = s.People().NewSignInLink(ctx, operator(), user.ID); err != nil {
+	if d.token, _, err = s.People().NewSignInLink(ctx, operator(), user.Email); err != nil {
 		return d, err
 	}
 	pairs, err := s.Credentials(ctx, operator())

@@ -25,6 +25,7 @@ type listeners struct {
 	listener net.Listener
 	metrics  net.Listener // nil: off
 	lock     *sqldb.FolderLock
+	counted  *web.Metrics // nil: off
 }
 
 func (a *app) newListeners(o serverOptions) listeners {
@@ -146,12 +147,18 @@ func urlOf(ln net.Listener) string {
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port()))
 }
 
-// newMetrics makes metrics and the handler that serves them.
-func newMetrics() (*web.Metrics, http.Handler) {
-	metrics := web.NewMetrics(readBuildInfo().Version)
+// metricsConnections is how many connections read metrics at once: they take from the descriptors that the others leave.
+const metricsConnections = 16
+
+// newMetrics makes metrics and the handler that serves them; nil without a listener for them.
+func (l *listeners) newMetrics() (*web.Metrics, http.Handler) {
+	if l.metrics == nil {
+		return nil, nil
+	}
+	l.counted = web.NewMetrics(readBuildInfo().Version)
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metrics.Handler())
-	return metrics, mux
+	mux.Handle("GET /metrics", l.counted.Handler())
+	return l.counted, mux
 }
 
 // service is background work behind a handler.
@@ -181,9 +188,12 @@ func (l *listeners) serve(ctx context.Context, access *web.AccessLog, handler, m
 		return nil
 	})
 	if l.metrics != nil {
-		work.start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, web.ServerOptions{Log: l.log}) })
+		options := web.ServerOptions{Log: l.log, MaxConnections: metricsConnections}
+		work.start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, options) })
 	}
-	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{Log: l.log})
+	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{
+		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies,
+	})
 	end()
 	if err := work.wait(); err != nil {
 		return err

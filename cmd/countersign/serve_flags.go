@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
@@ -34,8 +36,10 @@ type serverOptions struct {
 	baseURL   string // without a trailing slash; empty for the address of each request
 	proxies   []netip.Prefix
 	failLimit int
-	log       web.LogMode
-	metrics   string // empty: off
+	// allowPrivate are the private networks that an addon may call.
+	allowPrivate []netip.Prefix
+	log          web.LogMode
+	metrics      string // empty: off
 	// acceptLoss serves a database that lacks commits.
 	acceptLoss bool
 }
@@ -168,6 +172,15 @@ func parseNetworks(texts []string) ([]netip.Prefix, error) {
 		all = append(all, network)
 	}
 	return all, nil
+}
+
+// parsePrivateNetworks reads networks that an addon may call.
+func parsePrivateNetworks(texts []string) ([]netip.Prefix, error) {
+	all, err := parseNetworks(texts)
+	for _, network := range all {
+		err = errors.Join(err, dial.CheckNetwork(network))
+	}
+	return all, err
 }
 
 // parseSize reads a number of bytes with a unit: 64MiB, 512KiB, 1GiB, or plain.

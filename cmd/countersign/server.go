@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/pages"
@@ -76,14 +77,13 @@ func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler, e
 	if err != nil {
 		return nil, nil, err
 	}
-	guard := web.NewGuard(s.options.failLimit, s.app.now)
+	guard := web.NewGuard(limit.NewGuard(limit.Options{Failures: s.options.failLimit, Now: s.app.now}))
 	o := api.Options{
 		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
 		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),
 		Log:   s.log, Access: access, Now: s.app.now,
 	}
-	if s.metrics != nil {
-		o.Metrics, metrics = newMetrics()
+	if o.Metrics, metrics = s.newMetrics(); o.Metrics != nil {
 		o.Metrics.AddCounter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.", s.store.Damages)
 	}
 	return frame.StripBase(base, api.New(s.store, o)), metrics, nil

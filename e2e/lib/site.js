@@ -76,6 +76,6 @@ export async function filledStore(...flags) {
 
 /** A filled addon beside the store where its owner bought the app. */
 export async function licensedSite(...flags) {
-  const [site, store] = await Promise.all([filledSite(...flags), filledStore()]);
+  const [site, store] = await Promise.all([filledSite('--allow-private', '127.0.0.0/8', ...flags), filledStore()]);
   return { ...site, store, stop: () => Promise.all([site.stop(), store.stop()]) };
 }

@@ -1,4 +1,5 @@
 // Pages about license files: the owner's at the addon, the buyer's at the store.
+import { ada } from '../lib/site.js';
 import { get, post } from './case.js';
 
 const admin = '/api-addons/admin/license', as = 'stranger';
@@ -23,8 +24,11 @@ export const licenses = [
     name: "the owner's license files", site: 'licensed', cases: [
       get(`GET ${admin}`, { name: 'license-new' }),
       post(`POST ${admin}`, { name: 'license-refused', values: { code: 'none', domain: 'x y', store: 'store' }, button: 'Make the file', status: 422 }),
+      post(`POST ${admin}`, { name: 'license-unreachable', values: (site) => ({ ...order('shop.example')(site), store: 'http://127.0.0.1:1' }), button: 'Make the file', status: 503 }),
+      post(`POST ${admin}/codes/{id}/forget`, { name: 'license-code-of-none-forgotten', at: `${admin}/codes/1/forget`, button: 'Forget the code' }),
       post(`POST ${admin}`, { name: 'license-made', values: (site) => ({ ...order('shop.example')(site), tests: 'localhost' }), button: 'Make the file' }),
       get(`GET ${admin}`, { name: 'license' }),
+      post(`POST ${admin}`, { name: 'license-other-store', values: { store: 'https://other.example' }, button: 'Make the file', status: 422 }),
       get(`GET ${admin}/{id}`, { name: 'license-file', path: `${admin}/1` }),
       get(`GET ${admin}/{id}/check`, { name: 'license-file-check', path: `${admin}/1/check`, leads: true }),
       post(`POST ${admin}/{id}/check`, { name: 'license-checked', at: `${admin}/1`, button: 'Ask the store if it is good' }),
@@ -40,8 +44,11 @@ export const licenses = [
       get(`GET ${admin}/{id}`, { name: 'license-none', path: `${admin}/99`, status: 404 }),
       get(`GET ${admin}/{id}/forget`, { name: 'license-forget', path: `${admin}/1/forget` }),
       post(`POST ${admin}/{id}/forget`, { name: 'license-forgotten', at: `${admin}/1/forget`, button: 'Forget the file' }),
-      get(`GET ${admin}/codes/{id}/forget`, { name: 'license-code-forget', path: `${admin}/codes/1/forget` }),
-      post(`POST ${admin}/codes/{id}/forget`, { name: 'license-code-forgotten', at: `${admin}/codes/1/forget`, button: 'Forget the code' }),
+      get(`GET ${admin}/store`, { name: 'license-store' }),
+      post(`POST ${admin}/store`, { name: 'license-store-refused', values: { store: 'https://other.example', password: 'four loud green words' }, button: 'Change the address', status: 422 }),
+      post(`POST ${admin}/store`, { name: 'license-store-changed', values: { store: 'https://other.example', password: ada.password }, button: 'Change the address' }),
+      get(`GET ${admin}/codes/{id}/forget`, { name: 'license-code-forget', path: `${admin}/codes/2/forget` }),
+      post(`POST ${admin}/codes/{id}/forget`, { name: 'license-code-forgotten', at: `${admin}/codes/2/forget`, button: 'Forget the code' }),
     ],
   },
   {

@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -41,8 +43,11 @@ type Options struct {
 	Version string
 	// HashCost of passwords; the zero value is the real one.
 	HashCost people.HashCost
-	Log      *slog.Logger
-	Now      func() time.Time
+	// AllowPrivate are the private networks in which a store may be. Without it stores
+	// have public addresses alone.
+	AllowPrivate []netip.Prefix
+	Log          *slog.Logger
+	Now          func() time.Time
 }
 
 // Addon is an open addon. Its methods may be called from many goroutines.
@@ -52,6 +57,7 @@ type Addon struct {
 	db       *addondb.DB
 	vault    *vault.Vault
 	people   *people.People
+	stores   *dial.Guard              // calls the stores of licenses
 	box      atomic.Pointer[seal.Box] // nil until the key file is known
 	state    atomic.Pointer[State]
 	updated  chan struct{} // told when the state may have changed
@@ -90,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	}
 	a := &Addon{
 		options: o, database: database, db: addondb.New(database), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
-		vault: keys,
+		vault: keys, stores: dial.New(o.AllowPrivate),
 	}
 	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)
 	a.held.init()
@@ -100,13 +106,14 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	return a, nil
 }
 
-// Close writes what is still to be written of the credentials' last uses and of
-// the requests from apps, and closes the database.
+// Close writes what is still to be written of the credentials' last uses, of the
+// requests from apps and of failed sign-ins, and closes the database.
 func (a *Addon) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	a.writeUses(ctx)
 	a.writeRequests(ctx)
+	a.people.Close(ctx)
 	return a.database.Close()
 }
 

@@ -22,6 +22,7 @@ import (
 var (
 	operator = people.Operator("tester")
 	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	client   = netip.MustParseAddr("192.0.2.7")
 	user     = people.Actor{Kind: people.KindUser, ID: "ana@site.example", User: 1, Face: people.FacePage, Addr: client}
 	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: client, Secret: true}
@@ -57,7 +58,9 @@ type fixture struct {
 func opened(t testing.TB, at dbtest.DB, c *clock) *fixture {
 	t.Helper()
 	var log bytes.Buffer
-	a, err := Open(t.Context(), Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: c.Now, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	a, err := Open(t.Context(), Options{
+		Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: c.Now, Log: slog.New(slog.NewTextHandler(&log, nil)), AllowPrivate: loopback,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

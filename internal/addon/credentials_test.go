@@ -345,7 +345,7 @@ func TestWhoMay(t *testing.T) {
 			"MakeLicenses":        func(a people.Actor) error { _, err := f.MakeLicenses(ctx, a, LicenseOrder{}); return err },
 			"MoveLicense":         func(a people.Actor) error { _, err := f.MoveLicense(ctx, a, 1, "a.example", "b.example"); return err },
 			"CheckLicense":        func(a people.Actor) error { _, err := f.CheckLicense(ctx, a, 1); return err },
-			"SetStore":            func(a people.Actor) error { return f.SetStore(ctx, a, "") },
+			"SetStore":            func(a people.Actor) error { return f.SetStore(ctx, a, "", "") },
 			"Requests":            func(a people.Actor) error { _, err := f.Requests(ctx, a); return err },
 			"Plan":                func(a people.Actor) error { _, err := f.Plan(ctx, a); return err },
 			"Update":              func(a people.Actor) error { _, err := f.Update(ctx, a, nil); return err },

@@ -23,17 +23,17 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 	if !l.Good() {
 		return License{}, conflict("license_ended", "This file is not good any more; nothing was changed")
 	}
-	code, store, err := a.keptCode(ctx, l.Code.ID)
+	c, err := a.keptCode(ctx, l.Code.ID)
 	if err != nil {
 		return License{}, err
 	}
-	ended, err := newStoreCall(store, code).revoke(ctx, l)
+	ended, err := a.storeCall(c.store, c.code).revoke(ctx, l)
 	if err != nil {
 		return License{}, err
 	}
 	l.Answer, l.CheckedAt = countersign.CheckRevoked, a.now()
 	err = a.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := tx.NoteRevoked(ctx, ended, l.Answer, a.timestamp()); err != nil {
+		if err := tx.NoteRevoked(ctx, c.id, ended, l.Answer, a.timestamp()); err != nil {
 			return err
 		}
 		return a.audit(ctx, tx, actor, people.Event{Action: "license.revoke", Subject: l.Domain, Detail: ended})

@@ -54,7 +54,7 @@ func (l License) Opens(host string) bool {
 
 // Licenses is what an addon knows of licenses.
 type Licenses struct {
-	// Store is the store's address, "" while it is not known.
+	// Store is the address of the store that was used last, "" while there is none.
 	Store string
 	// Codes are the kept purchase codes, the newest first.
 	Codes []PurchaseCode
@@ -117,7 +117,8 @@ func (a *Addon) License(ctx context.Context, actor people.Actor, id int64) (l Li
 
 // LicenseOrder says which license files are wanted.
 type LicenseOrder struct {
-	// Store is the store's address.
+	// Store is the store's address. For a kept code it may be empty, and may be no
+	// other than the code's own.
 	Store string
 	// Code is a purchase code; or Kept names one that is kept.
 	Code string
@@ -129,14 +130,16 @@ type LicenseOrder struct {
 }
 
 // MakeLicenses gets the license files of a purchase from the store, that of the
-// domain first. The store's address and the purchase code are kept before it is
-// asked, the code encrypted, so that nothing is lost when it can't be reached; a
-// code that it does not know is forgotten again.
+// domain first. A purchase code that was typed is kept before the store is asked,
+// encrypted and for that store alone, so that nothing is lost when it can't be
+// reached; a code that it does not know is forgotten again. The store's address
+// becomes the site's once it has answered for the code.
 //
 // Errors tell by their Code what happened. Of kind Invalid, with Fields "store",
-// "code", "domain" and "tests": license_order, purchase_not_found, domain_invalid,
-// store_unknown. Of kind Conflict: limit_reached, whose Data is the
-// countersign.LicenseDomains in use. Of kind Unavailable: store_unreachable.
+// "code", "domain" and "tests": license_order, code_of_other_store,
+// purchase_not_found, domain_invalid. Of kind Conflict: limit_reached, whose Data is
+// the countersign.LicenseDomains in use. Of kind Unavailable: store_unreachable,
+// which is the same for every reason.
 func (a *Addon) MakeLicenses(ctx context.Context, actor people.Actor, o LicenseOrder) ([]License, error) {
 	if err := a.mayNow(actor, manageSite); err != nil {
 		return nil, err
@@ -145,18 +148,18 @@ func (a *Addon) MakeLicenses(ctx context.Context, actor people.Actor, o LicenseO
 	if err != nil {
 		return nil, err
 	}
-	code, err := a.keepOrder(ctx, actor, &o)
+	c, err := a.orderCode(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	s := newStoreCall(o.Store, code)
+	s := a.storeCall(c.store, c.code)
 	var all []License
 	for _, d := range domains {
 		signed, err := s.issue(ctx, d.String())
 		if err != nil {
-			return all, a.forget(ctx, o.Kept, err)
+			return all, a.afterRefusal(ctx, actor, c, err)
 		}
-		l, err := a.keepLicense(ctx, actor, s, signed, keeping{code: o.Kept, domain: d})
+		l, err := a.keepLicense(ctx, actor, s, signed, keeping{code: c, domain: d})
 		if err != nil {
 			return all, err
 		}
@@ -178,16 +181,16 @@ func (a *Addon) MoveLicense(ctx context.Context, actor people.Actor, kept int64,
 	if err != nil {
 		return License{}, badOrder(countersign.CodeDomainInvalid, map[string]string{"domain": sentenceOf(err)})
 	}
-	code, store, err := a.keptCode(ctx, kept)
+	c, err := a.keptCode(ctx, kept)
 	if err != nil {
 		return License{}, err
 	}
-	s := newStoreCall(store, code)
+	s := a.storeCall(c.store, c.code)
 	signed, err := s.move(ctx, from, d.String())
 	if err != nil {
 		return License{}, err
 	}
-	return a.keepLicense(ctx, actor, s, signed, keeping{code: kept, domain: d, from: from})
+	return a.keepLicense(ctx, actor, s, signed, keeping{code: c, domain: d, from: from})
 }
 
 // CheckLicense asks the store whether a license is still good, and keeps the
@@ -198,11 +201,7 @@ func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) 
 	if err != nil {
 		return License{}, err
 	}
-	store, err := a.db.Meta(ctx, metaStore)
-	if err != nil {
-		return License{}, err
-	}
-	answer, err := newStoreCall(store, "").check(ctx, l)
+	answer, err := a.storeCall(l.Code.Store, "").check(ctx, l)
 	if err != nil {
 		return License{}, err
 	}
@@ -222,7 +221,7 @@ func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) 
 // keeping says what a license is that is to be kept. from is the domain that was
 // given up for it, "" for none.
 type keeping struct {
-	code   int64
+	code   storedCode
 	domain license.Domain
 	from   string
 }
@@ -234,7 +233,7 @@ func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s storeCall
 		return License{}, err
 	}
 	row := addondb.License{
-		LicenseID: said.ID, CodeID: k.code, Domain: said.Domain, Domains: sqldb.JSON[[]string]{V: said.Domains},
+		LicenseID: said.ID, CodeID: k.code.id, Domain: said.Domain, Domains: sqldb.JSON[[]string]{V: said.Domains},
 		ItemID: said.ItemID, ItemName: said.ItemName, LicenseType: said.LicenseType,
 		SupportedUntil: sqldb.Time{Time: said.SupportedUntil.Time}, IssuedAt: sqldb.Time{Time: said.IssuedAt}, MadeAt: a.timestamp(),
 		File: signed.License,
@@ -250,9 +249,11 @@ func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s storeCall
 		event := people.Event{Action: "license.make", Subject: row.Domain, Detail: row.LicenseID}
 		if k.from != "" {
 			event.Action, event.Before, event.After = "license.move", k.from, row.Domain
-			if err := tx.EndLicenses(ctx, k.code, normal(k.from), row.ID, a.timestamp()); err != nil {
+			if err := tx.EndLicenses(ctx, k.code.id, normal(k.from), row.ID, a.timestamp()); err != nil {
 				return err
 			}
+		} else if err := a.setStore(ctx, tx, actor, k.code.store); err != nil {
+			return err
 		}
 		return a.audit(ctx, tx, actor, event)
 	})

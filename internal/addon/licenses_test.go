@@ -278,10 +278,6 @@ func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
 			kind    countersign.Kind
 			field   string
 		}{
-			"a page instead of a store": {func() { s.body = "<html>" }, "store_unknown", countersign.KindInvalid, "store"},
-			"another JSON service":      {func() { s.body = `{"hello":"world"}` }, "store_unknown", countersign.KindInvalid, "store"},
-			"a proxy without a store":   {func() { s.status = http.StatusBadGateway }, "store_unreachable", countersign.KindUnavailable, ""},
-			"another path":              {func() { s.status = http.StatusNotFound }, "store_unknown", countersign.KindInvalid, "store"},
 			"no domain left":            {func() { s.refuse = countersign.CodeLimitReached }, countersign.CodeLimitReached, countersign.KindConflict, ""},
 			"a domain that it refuses":  {func() { s.refuse = countersign.CodeDomainInvalid }, countersign.CodeDomainInvalid, countersign.KindInvalid, "domain"},
 			"too many questions":        {func() { s.refuse = countersign.CodeRateLimited }, countersign.CodeRateLimited, countersign.KindLimited, ""},
@@ -294,28 +290,32 @@ func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
 			if !ok || ours.Code != c.code || ours.Kind != c.kind || (c.field != "" && ours.Fields[c.field] == "") {
 				t.Errorf("%s: %v", name, err)
 			}
-			if known := f.mustKnow(t); len(known.Files) != 0 || len(known.Codes) != 1 || known.Store != s.URL {
+			if known := f.mustKnow(t); len(known.Files) != 0 || len(known.Codes) != 1 || known.Codes[0].Store != s.URL {
 				t.Errorf("%s: %+v", name, known)
 			}
 		}
 	})
 }
 
-// With the store down nothing is lost: its address and the code are kept, and the
-// code can be used when it is back.
+// With the store down nothing is lost: the code is kept for its address, and can be
+// used when it is back. The site's own address is that of a store that answered.
 func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		s := newPretendedStore(t)
-		const down = "http://127.0.0.1:1" // nobody listens there
-		_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: down, Code: goodCode, Domain: "site.example"})
+		s.status = http.StatusBadGateway
+		_, err := f.MakeLicenses(t.Context(), user, s.order())
 		if ours, ok := err.(*countersign.Error); !ok || ours.Code != "store_unreachable" || !strings.Contains(ours.Message, "Nothing is lost") {
 			t.Fatal(err)
 		}
 		known := f.mustKnow(t)
-		if known.Store != down || len(known.Codes) != 1 {
+		if known.Store != "" || len(known.Codes) != 1 || known.Codes[0].Store != s.URL || known.Kept(goodCode, s.URL+"/") != known.Codes[0].ID {
 			t.Fatalf("%+v", known)
 		}
-		f.mustMake(t, LicenseOrder{Store: s.URL, Kept: known.Codes[0].ID, Domain: "site.example"})
+		s.status = 0
+		f.mustMake(t, LicenseOrder{Kept: known.Codes[0].ID, Domain: "site.example"})
+		if known := f.mustKnow(t); known.Store != s.URL || len(known.Codes) != 1 {
+			t.Errorf("%+v", known)
+		}
 	})
 }
 
@@ -397,7 +397,7 @@ func TestTheStoreIsAskedWhetherALicenseIsGood(t *testing.T) {
 			}
 		}
 		s.answer = "certainly"
-		if _, err := f.CheckLicense(t.Context(), user, l.ID); codeOf(err) != "store_unknown" || f.mustKnow(t).Files[0].Answer == s.answer {
+		if _, err := f.CheckLicense(t.Context(), user, l.ID); codeOf(err) != "store_unreachable" || f.mustKnow(t).Files[0].Answer == s.answer {
 			t.Errorf("an answer that no store gives: %v", err)
 		}
 		s.status = http.StatusServiceUnavailable
@@ -431,7 +431,7 @@ func TestAKeptCodeOfAnotherKeyFileHasToBePastedAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		s := newPretendedStore(t)
 		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
-			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Sealed: []byte("of another key"), KeptAt: f.timestamp()})
+			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Store: s.URL, Sealed: []byte("of another key"), KeptAt: f.timestamp()})
 			return err
 		})
 		if err != nil {

@@ -3,6 +3,8 @@ package addon
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -19,11 +21,13 @@ const storeWait = 15 * time.Second
 type storeCall struct {
 	client countersign.Client
 	code   string
+	log    *slog.Logger
 }
 
-func newStoreCall(address, code string) storeCall {
+// storeCall asks the store of a purchase code, with the code when there is one.
+func (a *Addon) storeCall(address, code string) storeCall {
 	// A person waits for the answer, and can ask again.
-	return storeCall{countersign.Client{BaseURL: address, Retries: -1}, code}
+	return storeCall{countersign.Client{BaseURL: address, HTTP: a.stores.Client(), Retries: -1}, code, a.log}
 }
 
 func (s storeCall) issue(ctx context.Context, domain string) (countersign.License, error) {
@@ -53,7 +57,7 @@ func (s storeCall) check(ctx context.Context, l License) (answer string, err err
 	defer stop()
 	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: l.LicenseID, Domain: l.Domain})
 	if err == nil && !slices.Contains(checkCodes, c.Code) {
-		return "", s.unknown("it gave an answer about a license that no store gives")
+		return "", s.unreachable(fmt.Errorf("it answered a check with %q", c.Code))
 	}
 	return c.Code, s.explain(err)
 }
@@ -75,7 +79,7 @@ func (s storeCall) open(ctx context.Context, signed countersign.License, domain 
 	}
 	keys, err := license.ReadKeySet(text)
 	if err != nil {
-		return license.License{}, s.unknown("it publishes no keys for licenses")
+		return license.License{}, s.unreachable(err)
 	}
 	l, err := license.Open(signed.License, keys, domain.Name, at)
 	if err == nil && l.ID != signed.LicenseID {
@@ -87,60 +91,46 @@ func (s storeCall) open(ctx context.Context, signed countersign.License, domain 
 	return l, nil
 }
 
-// explain says by its cause why there is no license.
+// explain returns what a store said, and one and the same error for everything else:
+// whoever may type an address must not learn what is there in a private network.
 func (s storeCall) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	if notJSON, ok := errors.AsType[*countersign.NotJSONError](err); ok {
-		if notJSON.Status >= 500 {
-			return s.unreachable(nil)
-		}
-		return s.unknown("what answers there is something else")
-	}
-	if _, ok := errors.AsType[*countersign.RedirectError](err); ok {
-		return s.unknown("it leads on to another address; type that one")
-	}
-	if errors.Is(err, countersign.ErrAnswerTooLarge) {
-		return s.unknown("its answer is far too long")
-	}
 	if said, ok := errors.AsType[*countersign.Error](err); ok {
-		return s.refused(said)
+		if told := s.refused(said); told != nil {
+			return told
+		}
 	}
 	return s.unreachable(err)
 }
 
-// refused is what the store said, in words for the owner of the site.
+// refused is what the store said, in words for the owner of the site; nil for what no
+// store says.
 func (s storeCall) refused(said *countersign.Error) error {
 	message := s.redact(said.Message)
 	told := &countersign.Error{Kind: countersign.KindConflict, Code: said.Code, Message: message, RetryAfter: said.RetryAfter, Data: said.Data}
-	switch said.Code {
-	case countersign.CodePurchaseNotFound:
+	switch {
+	case said.Code == countersign.CodePurchaseNotFound:
 		return badOrder(said.Code, map[string]string{"code": "The store does not know this purchase code, or it is not good any more, for example after a refund. Compare it with the receipt; if it is the same, ask the seller"})
-	case countersign.CodeDomainInvalid, countersign.CodeDomainFree:
+	case said.Code == countersign.CodeDomainInvalid, said.Code == countersign.CodeDomainFree:
 		return badOrder(said.Code, map[string]string{"domain": message})
-	case countersign.CodeLimitReached, countersign.CodeMovesUsed, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated, countersign.CodeFromMissing:
+	case answered[said.Code]:
 		return told
-	}
-	switch said.Kind {
-	case countersign.KindLimited:
+	case said.Code == countersign.CodeRateLimited:
 		told.Kind, told.Message = countersign.KindLimited, "The store was asked too often. Nothing is lost: the purchase code is kept"
 		return told
-	case countersign.KindInternal, countersign.KindUnavailable:
-		return s.unreachable(nil)
 	}
-	return s.unknown("what answers there is something else")
+	return nil
 }
 
+// unreachable logs why a store did not answer. The error itself does not say it.
 func (s storeCall) unreachable(cause error) error {
+	s.log.Warn("a store of licenses gave no answer", "store", s.client.BaseURL, "cause", s.redact(cause.Error()))
 	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "store_unreachable", Cause: cause,
-		Message: "The store at " + s.client.BaseURL + " can't be reached right now. Nothing is lost: its address and the purchase code are kept. Try again in a few minutes",
+		Kind: countersign.KindUnavailable, Code: "store_unreachable",
+		Message: "The store at " + s.client.BaseURL + " can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes",
 	}
-}
-
-func (s storeCall) unknown(why string) error {
-	return badOrder("store_unknown", map[string]string{"store": "There is no store at " + s.client.BaseURL + ": " + why})
 }
 
 // redact takes the code out of what came from elsewhere.

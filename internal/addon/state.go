@@ -180,6 +180,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.start("public answers in memory", a.holdPublished)
 	work.start("last uses and requests", a.writeEvery)
 	work.start("old rows", a.tidyEvery)
+	work.start("failed sign-ins", a.people.Run)
 	work.start("later updates", func(ctx context.Context) { work.fail(a.watchUpdates(ctx)) })
 	return work.wait()
 }

@@ -7,7 +7,7 @@ import (
 
 func (f *Frame) linkPage(token string, errs Errors) Page {
 	return Page{Title: "Sign in by link", Bare: true, Body: linkView(f, token, errs), Scripts: []string{"link.js"},
-		Lead: "The link signs you in once, without a password."}
+		Lead: "The link signs you in once, without a password, also after too many failures."}
 }
 
 func (f *Frame) showLink(w http.ResponseWriter, r *Request) error {

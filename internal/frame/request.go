@@ -33,6 +33,8 @@ type Request struct {
 	banners []Banner
 	// as is whom the session belongs to from its next save on.
 	as people.User
+	// begun says that the session is a new one.
+	begun bool
 }
 
 type requestKey struct{}

@@ -120,9 +120,10 @@ func (f *Frame) confirmTOTP(w http.ResponseWriter, r *Request) error {
 		return err
 	}
 	errs := missing(in.Get, "code", "Type the six digits that the app shows.")
+	var user people.User
 	var codes []string
 	if errs == nil {
-		codes, err = f.People.ConfirmTOTP(r.Context(), r.Actor, in.Get("code"))
+		user, codes, err = f.People.ConfirmTOTP(r.Context(), r.Actor, r.Session, in.Get("code"))
 		errs, _ = FormErrors(about("code", err))
 	}
 	if errs != nil {
@@ -135,10 +136,10 @@ func (f *Frame) confirmTOTP(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
-	if err := f.begin(r, r.User); err != nil {
+	if err := f.begin(r, user); err != nil {
 		return err
 	}
-	return f.showCodes(w, r, codes, "Two-step sign-in is on.")
+	return f.showCodes(w, r, codes, "Two-step sign-in is on. You are signed out everywhere else.")
 }
 
 // showCodes shows recovery codes, once: they are nowhere else to be read.
@@ -148,7 +149,7 @@ func (f *Frame) showCodes(w http.ResponseWriter, r *Request, codes []string, don
 
 func (f *Frame) totpOffPage(errs Errors) Page {
 	return Page{Title: "Turn off two-step sign-in", Crumbs: f.securityCrumbs(), Body: Confirm{
-		Consequence: "From then on the password alone signs you in, and the recovery codes stop working.",
+		Consequence: "From then on the password alone signs you in, and the recovery codes stop working. You are signed out everywhere else.",
 		Path:        f.security() + "/totp/off", Label: "Turn it off", Cancel: f.security(), Errors: errs, Fields: passwordAgain(errs),
 	}}
 }
@@ -165,17 +166,17 @@ func (f *Frame) disableTOTP(w http.ResponseWriter, r *Request) error {
 	if errs := missing(in.Get, "password", "Type your password."); errs != nil {
 		return f.refuse(w, r, f.totpOffPage(errs), nil)
 	}
-	err = f.People.DisableTOTP(r.Context(), r.Actor, in.Get("password"))
+	user, err := f.People.DisableTOTP(r.Context(), r.Actor, r.Session, in.Get("password"))
 	if errs, ok := FormErrors(aboutCode(err, passwordField)); ok {
 		return f.refuse(w, r, f.totpOffPage(errs), err)
 	}
 	if err != nil {
 		return err
 	}
-	if err := f.begin(r, r.User); err != nil {
+	if err := f.begin(r, user); err != nil {
 		return err
 	}
-	return f.Redirect(w, r, f.security(), "Two-step sign-in is off.")
+	return f.Redirect(w, r, f.security(), "Two-step sign-in is off. You are signed out everywhere else.")
 }
 
 func (f *Frame) newCodesPage(errs Errors) Page {

@@ -211,7 +211,7 @@ func securityView(f *Frame, u people.User, errs Errors) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Section("Two-step sign-in", "After the password, a code from an app on your phone. A stolen password alone is then worth nothing.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Section("Two-step sign-in", "After the password, a code from an app on your phone. A stolen password alone is then worth nothing. Turning it on or off signs you out everywhere else.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -453,7 +453,7 @@ func totpView(f *Frame, v totpSetup) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Section(confirmTitle(v), "This shows that the app has the right secret, and turns two-step sign-in on.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Section(confirmTitle(v), "This shows that the app has the right secret, and turns two-step sign-in on. It signs you out everywhere else.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -69,7 +69,7 @@ func (s *site) code(t *testing.T, secret string) string {
 func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
-		b := s.signedIn(t)
+		b, other := s.signedIn(t), s.signedIn(t)
 		b.get("/admincp/me/security/totp").status(http.StatusOK).says("Nothing changes before you have typed a code")
 		for _, tt := range []struct{ rule, password, says string }{
 			{"the password is asked for", "", "Type your password."},
@@ -99,11 +99,12 @@ func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {
 			t.Fatal("a wrong code turned it on")
 		}
 		before := b.token()
-		p = b.post("/admincp/me/security/totp/confirm", "code", s.code(t, secret)).status(http.StatusOK).says("Two-step sign-in is on.", "never again")
+		p = b.post("/admincp/me/security/totp/confirm", "code", s.code(t, secret)).status(http.StatusOK).says("Two-step sign-in is on. You are signed out everywhere else.", "never again")
 		p.silentAbout(secret)
 		if b.token() == before {
 			t.Error("the token stayed")
 		}
+		other.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
 		b.get("/admincp/me/security").says("Recovery codes left", "10 codes").silentAbout(secret)
 		b.post("/admincp/me/security/totp", "password", password).status(http.StatusConflict)
 	})
@@ -174,7 +175,11 @@ func TestTwoStepSignInIsTurnedOffByThePassword(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		b.turnOnTOTP()
+		secret, _ := b.turnOnTOTP()
+		s.clock.move(time.Minute)
+		other := s.browser(t)
+		other.post("/admincp/login", "email", email, "password", password).leadsTo("/admincp/2fa")
+		other.post("/admincp/2fa", "code", s.code(t, secret)).leadsTo("/admin")
 		b.get("/admincp/me/security/totp/off").status(http.StatusOK).says("recovery codes stop working")
 		b.post("/admincp/me/security/totp/off").status(http.StatusUnprocessableEntity).wrong("password", "Type your password.")
 		b.post("/admincp/me/security/totp/off", "password", "wrong").status(http.StatusUnprocessableEntity).wrong("password", "not right")
@@ -182,7 +187,8 @@ func TestTwoStepSignInIsTurnedOffByThePassword(t *testing.T) {
 			t.Fatal("it is off without the password")
 		}
 		b.post("/admincp/me/security/totp/off", "password", password).leadsTo("/admincp/me/security")
-		b.get("/admincp/me/security").says("Two-step sign-in is off.")
+		other.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
+		b.get("/admincp/me/security").says("Two-step sign-in is off. You are signed out everywhere else.")
 		s.browser(t).post("/admincp/login", "email", email, "password", password).leadsTo("/admin")
 	})
 }

@@ -95,7 +95,7 @@ func (r *Request) adopt(s people.LoadedSession) {
 
 // load makes a request of ours with the session that its cookie names.
 func (f *Frame) load(w http.ResponseWriter, r *http.Request) (*Request, error) {
-	req := &Request{frame: f, From: people.Origin{Addr: web.ClientAddr(w), Agent: r.UserAgent()}}
+	req := &Request{frame: f, From: people.Origin{Addr: web.ClientAddr(w), Agent: r.UserAgent(), Known: knownOf(r)}}
 	req.Request = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
 	token := ""
 	if c, err := r.Cookie(f.sessions.Cookie.Name); err == nil && f.installed() {
@@ -128,6 +128,9 @@ func (f *Frame) save(w http.ResponseWriter, r *Request) error {
 			return err
 		}
 		f.sessions.WriteSessionCookie(ctx, w, token, expires)
+		if r.begun && r.as.ID != 0 {
+			f.rememberBrowser(w, r)
+		}
 	case scs.Destroyed:
 		f.sessions.WriteSessionCookie(ctx, w, "", time.Time{})
 	}
@@ -147,6 +150,6 @@ func (f *Frame) begin(r *Request, u people.User) error {
 	}
 	f.sessions.SetDeadline(ctx, f.Now().Add(longestTime))
 	f.sessions.Put(ctx, keyRenewed, f.Now().Unix())
-	r.as = u
+	r.as, r.begun = u, true
 	return nil
 }

@@ -40,12 +40,12 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 			"AuditPlace":          func(a Actor) error { _, err := f.AuditPlace(ctx, a, AuditFilter{}); return err },
 			"ResetPassword":       func(a Actor) error { return f.ResetPassword(ctx, a, email, other, true) },
 			"NewSetupLink":        func(a Actor) error { _, _, err := f.NewSetupLink(ctx, a); return err },
-			"NewSignInLink":       func(a Actor) error { _, err := f.NewSignInLink(ctx, a, 1); return err },
+			"NewSignInLink":       func(a Actor) error { _, _, err := f.NewSignInLink(ctx, a, email); return err },
 			"CheckPassword":       func(a Actor) error { return f.CheckPassword(ctx, a, password) },
 			"ChangePassword":      func(a Actor) error { _, err := f.ChangePassword(ctx, a, 0, password, other); return err },
 			"BeginTOTP":           func(a Actor) error { _, err := f.BeginTOTP(ctx, a, password, "x"); return err },
-			"ConfirmTOTP":         func(a Actor) error { _, err := f.ConfirmTOTP(ctx, a, "000000"); return err },
-			"DisableTOTP":         func(a Actor) error { return f.DisableTOTP(ctx, a, password) },
+			"ConfirmTOTP":         func(a Actor) error { _, _, err := f.ConfirmTOTP(ctx, a, 0, "000000"); return err },
+			"DisableTOTP":         func(a Actor) error { _, err := f.DisableTOTP(ctx, a, 0, password); return err },
 			"NewRecoveryCodes":    func(a Actor) error { _, err := f.NewRecoveryCodes(ctx, a, password); return err },
 			"Sessions":            func(a Actor) error { _, err := f.Sessions(ctx, a); return err },
 			"EndSession":          func(a Actor) error { return f.EndSession(ctx, a, 1) },
@@ -53,7 +53,7 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 		}
 		before := len(f.actions(t))
 		for name, rule := range rules {
-			for _, a := range []Actor{{}, {Kind: KindKey, ID: "1", User: 1, Secret: true}} {
+			for _, a := range []Actor{{}, {Kind: KindKey, ID: "1", User: 1, Secret: true}, {Kind: KindVisitor, User: 1}} {
 				if codeOf(rule(a)) != "not_allowed" {
 					t.Errorf("%s lets %q in: %v", name, a.Kind, rule(a))
 				}

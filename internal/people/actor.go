@@ -18,6 +18,9 @@ const (
 	KindKey Kind = "key"
 	// KindUser is somebody who signed in.
 	KindUser Kind = "user"
+	// KindVisitor is somebody who did not sign in. Such an actor has no ID and may do
+	// nothing.
+	KindVisitor Kind = "visitor"
 )
 
 // Face says through which door an actor came.
@@ -41,7 +44,8 @@ type Actor struct {
 	Addr netip.Addr
 	// User is the id of a user.
 	User int64
-	// Workspace is the id of a key's workspace.
+	// Workspace is the id of a key's workspace. A buyer who has one reaches the
+	// purchases of that workspace alone.
 	Workspace int64
 	// Secret tells a key that opens all of its workspace from a publishable one,
 	// which opens Item alone.
@@ -60,6 +64,8 @@ type Origin struct {
 	Addr netip.Addr
 	// Agent is the browser's own name, as it was sent.
 	Agent string
+	// Known is what [People.RememberBrowser] gave the browser to keep, "" for nothing.
+	Known string
 }
 
 // maxAgent is how many characters of a browser's name are kept.

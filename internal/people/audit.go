@@ -26,8 +26,13 @@ type Event struct {
 
 // Record writes a line of the audit log, in the transaction of what it describes.
 func Record(ctx context.Context, tx *peopledb.DB, at time.Time, a Actor, e Event) error {
+	return recordAt(ctx, tx, at, addressText(a.Addr), a, e)
+}
+
+// recordAt is Record with an address, or a network, as text.
+func recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, address string, a Actor, e Event) error {
 	return tx.AddAudit(ctx, peopledb.Audit{
-		At: sqldb.Time{Time: at}, Kind: string(a.Kind), Actor: a.ID, Face: string(a.Face), Address: addressText(a.Addr),
+		At: sqldb.Time{Time: at}, Kind: string(a.Kind), Actor: a.ID, Face: string(a.Face), Address: address,
 		Action: e.Action, Workspace: e.Workspace, Subject: e.Subject, Detail: e.Detail, Before: e.Before, After: e.After,
 	})
 }

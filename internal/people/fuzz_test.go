@@ -3,7 +3,10 @@ package people
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"github.com/countersign/countersign/internal/seal"
 )
 
 func FuzzFoldEmail(f *testing.F) {
@@ -30,6 +33,25 @@ func FuzzAgent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if got := (Origin{Agent: text}).agent(); !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\r\n") || utf8.RuneCountInString(got) > maxAgent {
 			t.Errorf("%q is kept as %q", text, got)
+		}
+	})
+}
+
+func FuzzKnownBrowser(f *testing.F) {
+	box, err := seal.Create(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	good := knownBrowser{1, 2, 1 << 40, "AAAA"}.signed(box)
+	for _, text := range []string{good, good + "~" + good, "", ".", "....", "1.2.3.A.", strings.Replace(good, "1.", "2.", 1), "\xff.\x00"} {
+		f.Add(text)
+	}
+	p := &People{box: func() *seal.Box { return box }, now: func() time.Time { return time.Unix(0, 0) }}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, k := range p.knownTo(box, text) {
+			if k != (knownBrowser{1, 2, 1 << 40, "AAAA"}) {
+				t.Errorf("%q is taken for %+v", text, k)
+			}
 		}
 	})
 }

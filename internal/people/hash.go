@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
+	"time"
 
+	"github.com/countersign/countersign"
 	"golang.org/x/crypto/argon2"
 )
 
@@ -34,32 +37,58 @@ const hashFormat = "$argon2id$v=%d$m=%d,t=%d,p=%d$"
 // maxHashes bounds the memory for hashes, of which each takes 19 MiB.
 const maxHashes = 4
 
+// queue is how many hashes may be computed or wait for that when one more is asked
+// for.
+type queue int64
+
+// Strangers who sign in never fill the queue: the rest is for people who are signed
+// in, or whose browser is known.
+const (
+	strangersQueue queue = 32
+	wholeQueue     queue = 64
+)
+
 // hashes makes and compares password hashes, a few at once.
 type hashes struct {
-	cost  HashCost
-	slots chan struct{}
+	cost   HashCost
+	slots  chan struct{}
+	queued *atomic.Int64
+}
+
+var errBusy = &countersign.Error{
+	Kind: countersign.KindLimited, Code: countersign.CodeRateLimited, RetryAfter: 2 * time.Second,
+	Message: "Too many passwords are being checked right now; try again in 2 seconds",
 }
 
 func newHashes(cost HashCost) hashes {
 	if cost == (HashCost{}) {
 		cost = realCost
 	}
-	return hashes{cost, make(chan struct{}, min(maxHashes, runtime.GOMAXPROCS(0)))}
+	return hashes{cost, make(chan struct{}, min(maxHashes, runtime.GOMAXPROCS(0))), new(atomic.Int64)}
 }
 
-// enter waits for a slot. The caller calls leave.
-func (h hashes) enter(ctx context.Context) (leave func(), err error) {
+// enter waits for a slot, or returns errBusy at once when the queue is full. The
+// caller calls leave.
+func (h hashes) enter(ctx context.Context, q queue) (leave func(), err error) {
+	if queued := h.queued.Add(1); queued > int64(q) {
+		h.queued.Add(-1)
+		return nil, errBusy
+	}
 	select {
 	case h.slots <- struct{}{}:
-		return func() { <-h.slots }, nil
+		return func() {
+			<-h.slots
+			h.queued.Add(-1)
+		}, nil
 	case <-ctx.Done():
+		h.queued.Add(-1)
 		return nil, ctx.Err()
 	}
 }
 
 // make hashes a password with a salt of its own, in the PHC string format.
 func (h hashes) make(ctx context.Context, password string) (string, error) {
-	leave, err := h.enter(ctx)
+	leave, err := h.enter(ctx, wholeQueue)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +110,7 @@ func (h hashes) nobodys() string {
 }
 
 // matches tells whether a password belongs to a hash.
-func (h hashes) matches(ctx context.Context, hash, password string) (bool, error) {
+func (h hashes) matches(ctx context.Context, q queue, hash, password string) (bool, error) {
 	var version int
 	var memory, passes uint32
 	var lanes uint8
@@ -98,7 +127,7 @@ func (h hashes) matches(ctx context.Context, hash, password string) (bool, error
 	if err1 != nil || err2 != nil || len(want) == 0 {
 		return false, fmt.Errorf("people: a stored password has a broken salt or hash")
 	}
-	leave, err := h.enter(ctx)
+	leave, err := h.enter(ctx, q)
 	if err != nil {
 		return false, err
 	}

@@ -10,23 +10,28 @@ import (
 )
 
 // How many attempts may fail within limitWindow. One address can't use up what
-// an e-mail may fail, so a single stranger can't lock its owner out.
+// an e-mail may fail. What several can use up does not keep out a browser that has
+// signed in before: it is counted by itself.
 const (
 	limitWindow     = 15 * time.Minute
 	addressFailures = 10
 	emailFailures   = 30
 	codeFailures    = 5  // of a user's second step
 	againFailures   = 10 // of a signed-in user's password
+	knownFailures   = 10 // of a known browser's password
 	limitKeys       = 1 << 16
 	limitSample     = 8
 )
 
 // limits counts failed attempts in this process's memory.
-type limits struct{ address, email, code, again *limiter }
+type limits struct{ address, email, code, again, known, knownCode *limiter }
 
 func newLimits(now func() time.Time) limits {
 	of := func(most int) *limiter { return &limiter{now: now, most: most, counts: map[string]failures{}} }
-	return limits{address: of(addressFailures), email: of(emailFailures), code: of(codeFailures), again: of(againFailures)}
+	return limits{
+		address: of(addressFailures), email: of(emailFailures), code: of(codeFailures), again: of(againFailures),
+		known: of(knownFailures), knownCode: of(codeFailures),
+	}
 }
 
 // limiter counts failures by key in windows that begin with the first of them.

@@ -33,31 +33,35 @@ func (p *People) checkLink(ctx context.Context, db *peopledb.DB, purpose peopled
 	return nil
 }
 
-// NewSignInLink makes a token that signs a user in once within ten minutes,
-// without password and code. Only the operator may make one.
-func (p *People) NewSignInLink(ctx context.Context, a Actor, user int64) (token string, err error) {
+// NewSignInLink makes a token that signs a user in once within ten minutes, without
+// password and code and past every limit of failures. Only the operator may make
+// one. An e-mail that nobody has is user_not_found.
+func (p *People) NewSignInLink(ctx context.Context, a Actor, email string) (token string, expires time.Time, err error) {
 	if err := may(a, operate); err != nil {
-		return "", err
+		return "", time.Time{}, err
 	}
-	token = rand.Text()
+	if email, err = foldEmail(email); err != nil {
+		return "", time.Time{}, err
+	}
+	token, expires = rand.Text(), p.now().Add(signInLife).Truncate(time.Second)
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
-		u, err := tx.User(ctx, user)
+		u, err := tx.UserNamed(ctx, email)
 		if err != nil {
-			return notFound(err, errorOf(countersign.KindNotFound, "user_not_found", "There is no such user"))
+			return notFound(err, errNoUser(email))
 		}
 		if err := tx.DeleteExpiredLinks(ctx, peopledb.PurposeSignIn, p.stamp()); err != nil {
 			return err
 		}
-		expires := sqldb.Time{Time: p.now().Add(signInLife)}
-		if err := tx.AddLink(ctx, peopledb.Link{Digest: digestOf(token), Purpose: peopledb.PurposeSignIn, User: user, ExpiresAt: expires}); err != nil {
+		link := peopledb.Link{Digest: digestOf(token), Purpose: peopledb.PurposeSignIn, User: u.ID, ExpiresAt: sqldb.Time{Time: expires}}
+		if err := tx.AddLink(ctx, link); err != nil {
 			return err
 		}
 		return p.record(ctx, tx, a, Event{Action: "sign_in_link.create", Subject: u.Email})
 	})
 	if err != nil {
-		return "", err
+		return "", time.Time{}, err
 	}
-	return token, nil
+	return token, expires, nil
 }
 
 // SignInByLink signs in by a token of [People.NewSignInLink] and uses it up. Its

@@ -85,7 +85,7 @@ func (p *People) again(ctx context.Context, a Actor, password string) (peopledb.
 		try.succeeded()
 		return peopledb.User{}, notFound(err, errUserGone)
 	}
-	right, err := p.hashes.matches(ctx, u.Password, hashable(password))
+	right, err := p.hashes.matches(ctx, wholeQueue, u.Password, hashable(password))
 	if err != nil || right {
 		try.succeeded()
 	}
@@ -95,14 +95,14 @@ func (p *People) again(ctx context.Context, a Actor, password string) (peopledb.
 	return u, err
 }
 
-// withPassword runs an act on the acting user, whose password it asks for first.
-func (p *People) withPassword(ctx context.Context, a Actor, password string, fn func(*peopledb.DB, *peopledb.User) error) error {
+// withPassword runs an act on the acting user, whose password it asks for first. It
+// returns the user as it is then.
+func (p *People) withPassword(ctx context.Context, a Actor, password string, fn func(*peopledb.DB, *peopledb.User) error) (peopledb.User, error) {
 	checked, err := p.again(ctx, a, password)
 	if err != nil {
-		return err
+		return peopledb.User{}, err
 	}
-	_, err = p.change(ctx, checked, fn)
-	return err
+	return p.change(ctx, checked, fn)
 }
 
 // change runs an act on a user whose password was checked, in one transaction. fn
@@ -162,6 +162,12 @@ func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, ol
 // writes u.
 func (p *People) setPassword(ctx context.Context, tx *peopledb.DB, u *peopledb.User, hash string, keep SessionID) (ended int64, err error) {
 	u.Password, u.PasswordAt = hash, p.stamp()
+	return p.endOthers(ctx, tx, u, keep)
+}
+
+// endOthers ends u's sessions but keep, and makes its browsers unknown; the caller
+// writes u.
+func (p *People) endOthers(ctx context.Context, tx *peopledb.DB, u *peopledb.User, keep SessionID) (ended int64, err error) {
 	u.Generation++
 	ended, err = tx.EndSessions(ctx, u.ID, int64(keep), p.stamp())
 	if err == nil && keep != 0 {

@@ -68,12 +68,12 @@ func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 		{"no password matches nobody", h.nobodys(), password, false},
 		{"other costs are understood", "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$3VnAhLS+KIslCLqbfDbIw2OB7HJBl+3TdRTWPUZ/1Bg", password, false},
 	} {
-		if got, err := h.matches(t.Context(), tt.hash, tt.password); err != nil || got != tt.want {
+		if got, err := h.matches(t.Context(), wholeQueue, tt.hash, tt.password); err != nil || got != tt.want {
 			t.Errorf("%s: %v, %v", tt.rule, got, err)
 		}
 	}
 	for _, broken := range []string{"", "$", "secret", "$argon2i$v=19$m=64,t=1,p=1$c2FsdA$c2FsdA", "$argon2id$v=18$m=64,t=1,p=1$c2FsdA$c2FsdA", "$argon2id$v=19$m=64,t=1,p=1$c2FsdA$", "$argon2id$v=19$m=64,t=1,p=1$!$!"} {
-		if got, err := h.matches(t.Context(), broken, password); err == nil || got {
+		if got, err := h.matches(t.Context(), wholeQueue, broken, password); err == nil || got {
 			t.Errorf("%q is taken for a hash", broken)
 		}
 	}

@@ -27,6 +27,7 @@ type People struct {
 	log    *slog.Logger
 	hashes hashes
 	limits limits
+	failed failedSignIns
 }
 
 // New gives the users of a database, whose passwords are hashed at a cost. box returns nil until the key file is
@@ -39,10 +40,15 @@ func (p *People) stamp() sqldb.Time { return sqldb.Time{Time: p.now()} }
 
 // record writes a line of the audit log in the transaction of the act.
 func (p *People) record(ctx context.Context, tx *peopledb.DB, a Actor, e Event) error {
+	return p.recordAt(ctx, tx, p.now(), addressText(a.Addr), a, e)
+}
+
+// recordAt is record for a time and an address, or a network, of their own.
+func (p *People) recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, address string, a Actor, e Event) error {
 	if !slices.Contains(acts, e.Action) {
 		return fmt.Errorf("people: the act %q is not in the list of acts", e.Action)
 	}
-	return Record(ctx, tx, p.now(), a, e)
+	return recordAt(ctx, tx, at, address, a, e)
 }
 
 // openBox is the box of the key file.

@@ -72,7 +72,7 @@ func (p *People) useCode(ctx context.Context, tx *peopledb.DB, u *peopledb.User,
 // NewRecoveryCodes replaces the recovery codes, after the password.
 func (p *People) NewRecoveryCodes(ctx context.Context, a Actor, password string) ([]string, error) {
 	var codes []string
-	err := p.withPassword(ctx, a, password, func(tx *peopledb.DB, u *peopledb.User) (err error) {
+	_, err := p.withPassword(ctx, a, password, func(tx *peopledb.DB, u *peopledb.User) (err error) {
 		if u.TOTP == nil {
 			return errTOTPOff
 		}

@@ -3,6 +3,7 @@ package people
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // Whoever reads the database, a backup of it or the log finds nothing to sign in
@@ -15,7 +16,7 @@ func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 			t.Fatal(err)
 		}
 		ada := u.Actor(home)
-		unused, err := f.NewSignInLink(t.Context(), operator, u.ID)
+		unused, _, err := f.NewSignInLink(t.Context(), operator, u.Email)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,6 +26,8 @@ func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 			t.Fatal(err)
 		}
 		secret, recovery := f.enableTOTP(t, ada, other)
+		session2 := "another session's token"
+		f.session(t, session2, f.user(t))
 		if err := f.SignInCode(t.Context(), home, u.ID, recovery[0]); err != nil {
 			t.Fatal(err)
 		}
@@ -32,6 +35,7 @@ func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 		if err := f.SignInCode(t.Context(), home, u.ID, code); err != nil {
 			t.Fatal(err)
 		}
+		f.clock.move(time.Minute)
 		guess := "a guess of the password"
 		for range 2 { // as a password, and typed into the wrong field
 			_, err := f.SignIn(t.Context(), away, email, guess)
@@ -39,9 +43,10 @@ func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 			_, err = f.SignIn(t.Context(), away, guess, "")
 			wantCode(t, err, "sign_in_refused")
 		}
+		f.Close(t.Context()) // writes the failed sign-ins
 		secrets := map[string]string{
 			"the set-up token": setup, "the sign-in token": unused, "the old password": password, "the password": other,
-			"the session's token": session, "the TOTP secret": secret, "a guess": guess,
+			"the session's token": session, "the later session's token": session2, "the TOTP secret": secret, "a guess": guess,
 		}
 		for _, code := range recovery {
 			secrets["recovery code "+code] = code

@@ -104,7 +104,7 @@ func TestOnlyTheOperatorMakesLinks(t *testing.T) {
 		for _, a := range []Actor{{}, {Kind: KindKey, ID: "1", Secret: true}, {Kind: KindUser, User: 1}} {
 			_, _, err := f.NewSetupLink(t.Context(), a)
 			wantCode(t, err, "not_allowed")
-			_, err = f.NewSignInLink(t.Context(), a, 1)
+			_, _, err = f.NewSignInLink(t.Context(), a, email)
 			wantCode(t, err, "not_allowed")
 		}
 	})

@@ -23,19 +23,30 @@ var errRefused = errorOf(countersign.KindUnauthorized, "sign_in_refused", "The e
 // SignIn checks an e-mail and a password. An unknown e-mail and a wrong password
 // are the same error (sign_in_refused, unauthorized) after the same time. Too
 // many failures of one address or for one e-mail are rate_limited, with the time
-// to wait.
+// to wait; a browser in which the user has signed in before has a count of its own
+// instead. So is a sign-in while too many passwords wait to be checked.
 func (p *People) SignIn(ctx context.Context, from Origin, email, password string) (SignIn, error) {
 	email, err := foldEmail(email)
 	if err != nil {
 		email = "" // nobody's
 	}
-	attempt, err := try(limitKey{p.limits.address, limitAddress(from.Addr)}, limitKey{p.limits.email, email})
+	known, err := p.knownAs(ctx, from, func(u peopledb.User) bool { return u.Email == email })
 	if err != nil {
 		return SignIn{}, err
 	}
-	checked, err := p.checkSignIn(ctx, email, password)
+	keys, q := []limitKey{{p.limits.address, limitAddress(from.Addr)}, {p.limits.email, email}}, strangersQueue
+	if known != "" {
+		keys, q = []limitKey{{p.limits.known, known}}, wholeQueue
+	}
+	attempt, err := try(keys...)
+	if err != nil {
+		p.failed.note(p.now(), from.Addr, failedSignIn{limited: true})
+		return SignIn{}, err
+	}
+	checked, err := p.checkSignIn(ctx, q, email, password)
 	if errors.Is(err, errRefused) {
 		p.log.Warn("a sign-in was refused", "client", from.address())
+		p.failed.note(p.now(), from.Addr, failedSignIn{email: checked.Email})
 		return SignIn{}, err
 	}
 	attempt.succeeded()
@@ -60,7 +71,7 @@ func (p *People) SignIn(ctx context.Context, from Origin, email, password string
 
 // checkSignIn finds the user of an e-mail and a password, or errRefused. It takes
 // as long for an e-mail that nobody has.
-func (p *People) checkSignIn(ctx context.Context, email, password string) (peopledb.User, error) {
+func (p *People) checkSignIn(ctx context.Context, q queue, email, password string) (peopledb.User, error) {
 	u, err := p.db.UserNamed(ctx, email)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		u, err = peopledb.User{Password: p.hashes.nobodys()}, nil
@@ -68,7 +79,7 @@ func (p *People) checkSignIn(ctx context.Context, email, password string) (peopl
 	if err != nil {
 		return u, err
 	}
-	right, err := p.hashes.matches(ctx, u.Password, hashable(password))
+	right, err := p.hashes.matches(ctx, q, u.Password, hashable(password))
 	if err == nil && !right {
 		err = errRefused
 	}
@@ -88,9 +99,18 @@ var errCodeRefused = errorOf(countersign.KindUnauthorized, "code_refused", "This
 
 // SignInCode is the second step of a sign-in whose first step named the user: a
 // code of the authenticator, or a recovery code, each good for one use. The
-// errors are code_refused (unauthorized) and rate_limited.
+// errors are code_refused (unauthorized) and rate_limited; a browser in which the user
+// has signed in before has a count of its own.
 func (p *People) SignInCode(ctx context.Context, from Origin, user int64, code string) error {
-	attempt, err := try(limitKey{p.limits.address, limitAddress(from.Addr)}, limitKey{p.limits.code, userKey(user)})
+	known, err := p.knownAs(ctx, from, func(u peopledb.User) bool { return u.ID == user })
+	if err != nil {
+		return err
+	}
+	keys := []limitKey{{p.limits.address, limitAddress(from.Addr)}, {p.limits.code, userKey(user)}}
+	if known != "" {
+		keys = []limitKey{{p.limits.knownCode, known}}
+	}
+	attempt, err := try(keys...)
 	if err != nil {
 		return err
 	}

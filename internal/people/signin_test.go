@@ -173,14 +173,19 @@ func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {
 		f.enableTOTP(t, ada, password)
 		link := func() string {
 			t.Helper()
-			token, err := f.NewSignInLink(t.Context(), operator, u.ID)
+			token, expires, err := f.NewSignInLink(t.Context(), operator, " ADA@site.example ")
 			if err != nil {
 				t.Fatal(err)
 			}
+			if want := f.clock.now().Add(10 * time.Minute); !expires.Equal(want) {
+				t.Errorf("it expires at %v, want %v", expires, want)
+			}
 			return token
 		}
-		_, err := f.NewSignInLink(t.Context(), operator, u.ID+1)
+		_, _, err := f.NewSignInLink(t.Context(), operator, "bob@site.example")
 		wantCode(t, err, "user_not_found")
+		_, _, err = f.NewSignInLink(t.Context(), operator, "ada")
+		wantCode(t, err, "email_invalid")
 
 		token := link()
 		if got, err := f.SignInByLink(t.Context(), home, token); err != nil || got.ID != u.ID || !got.SignedInAt.Equal(f.clock.now()) {

@@ -41,7 +41,7 @@ func (p *People) BeginTOTP(ctx context.Context, a Actor, password, issuer string
 	if err != nil {
 		return TOTPSetup{}, err
 	}
-	err = p.withPassword(ctx, a, password, func(_ *peopledb.DB, u *peopledb.User) error {
+	_, err = p.withPassword(ctx, a, password, func(_ *peopledb.DB, u *peopledb.User) error {
 		if u.TOTP != nil {
 			return errorOf(countersign.KindConflict, "totp_on", "Two-step sign-in is on already; turn it off first to move it to another app")
 		}
@@ -54,20 +54,22 @@ func (p *People) BeginTOTP(ctx context.Context, a Actor, password, issuer string
 	return TOTPSetup{Secret: key.Secret(), URI: key.URL()}, nil
 }
 
-// ConfirmTOTP turns two-step sign-in on, and returns the recovery codes: each
-// signs in once in place of a code. They are never shown again. The errors are
-// code_refused (unauthorized), totp_not_begun (conflict) and rate_limited.
-func (p *People) ConfirmTOTP(ctx context.Context, a Actor, code string) (recovery []string, err error) {
+// ConfirmTOTP turns two-step sign-in on, ends the user's sessions but keep, and
+// returns the recovery codes: each signs in once in place of a code. They are never
+// shown again. The user it returns has a new Generation, which a renewed session must
+// be saved with. The errors are code_refused (unauthorized), totp_not_begun (conflict)
+// and rate_limited.
+func (p *People) ConfirmTOTP(ctx context.Context, a Actor, keep SessionID, code string) (after User, recovery []string, err error) {
 	if err := may(a, ownAccount); err != nil {
-		return nil, err
+		return User{}, nil, err
 	}
 	attempt, err := try(limitKey{p.limits.code, userKey(a.User)})
 	if err != nil {
-		return nil, err
+		return User{}, nil, err
 	}
+	var u peopledb.User
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
-		u, err := tx.LockUser(ctx, a.User)
-		if err != nil {
+		if u, err = tx.LockUser(ctx, a.User); err != nil {
 			return notFound(err, errUserGone)
 		}
 		if u.TOTPPending == nil {
@@ -78,34 +80,50 @@ func (p *People) ConfirmTOTP(ctx context.Context, a Actor, code string) (recover
 			return err
 		}
 		u.TOTPStep, u.TOTP, u.TOTPPending = step, u.TOTPPending, nil
+		ended, err := p.endOthers(ctx, tx, &u, keep)
+		if err != nil {
+			return err
+		}
 		if err := tx.UpdateUser(ctx, u); err != nil {
 			return err
 		}
 		if recovery, err = p.replaceRecoveryCodes(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "totp.enable", Subject: u.Email, Before: "off", After: "on"})
+		return p.record(ctx, tx, a, Event{Action: "totp.enable", Subject: u.Email, Detail: endedText(ended), Before: "off", After: "on"})
 	})
 	if !errors.Is(err, errCodeRefused) {
 		attempt.succeeded()
 	}
 	if err != nil {
-		return nil, err
+		return User{}, nil, err
 	}
-	return recovery, nil
+	u.RecoveryCodes = recoveryCodes
+	return userOf(u), recovery, nil
 }
 
-// DisableTOTP turns two-step sign-in off, after the password.
-func (p *People) DisableTOTP(ctx context.Context, a Actor, password string) error {
-	return p.withPassword(ctx, a, password, func(tx *peopledb.DB, u *peopledb.User) error {
+// DisableTOTP turns two-step sign-in off, after the password, and ends the user's
+// sessions but keep. The user it returns has a new Generation, as that of
+// [People.ConfirmTOTP].
+func (p *People) DisableTOTP(ctx context.Context, a Actor, keep SessionID, password string) (User, error) {
+	u, err := p.withPassword(ctx, a, password, func(tx *peopledb.DB, u *peopledb.User) error {
 		if u.TOTP == nil {
 			return errTOTPOff
 		}
 		if err := p.removeTOTP(ctx, tx, u); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "totp.disable", Subject: u.Email, Before: "on", After: "off"})
+		ended, err := p.endOthers(ctx, tx, u, keep)
+		if err != nil {
+			return err
+		}
+		return p.record(ctx, tx, a, Event{Action: "totp.disable", Subject: u.Email, Detail: endedText(ended), Before: "on", After: "off"})
 	})
+	if err != nil {
+		return User{}, err
+	}
+	u.RecoveryCodes = 0
+	return userOf(u), nil
 }
 
 var errTOTPOff = errorOf(countersign.KindConflict, "totp_off", "Two-step sign-in is off; turn it on first")

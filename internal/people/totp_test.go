@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/pquerna/otp/totp"
 )
@@ -35,7 +36,7 @@ func (f *fixture) enableTOTP(t *testing.T, a Actor, password string) (secret str
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err = f.ConfirmTOTP(t.Context(), a, f.code(t, s.Secret))
+	_, recovery, err = f.ConfirmTOTP(t.Context(), a, 0, f.code(t, s.Secret))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func (f *fixture) enableTOTP(t *testing.T, a Actor, password string) (secret str
 func TestTwoStepSignInBeginsWithItsFirstCode(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		_, ada := f.administrator(t)
-		_, err := f.ConfirmTOTP(t.Context(), ada, "123456")
+		_, _, err := f.ConfirmTOTP(t.Context(), ada, 0, "123456")
 		wantCode(t, err, "totp_not_begun")
 		begun, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
 		if err != nil {
@@ -59,14 +60,14 @@ func TestTwoStepSignInBeginsWithItsFirstCode(t *testing.T) {
 		if in, err := f.SignIn(t.Context(), home, email, password); err != nil || in.NeedsCode {
 			t.Errorf("before the first code: %+v, %v", in, err)
 		}
-		_, err = f.ConfirmTOTP(t.Context(), ada, wrongCode(f.code(t, begun.Secret)))
+		_, _, err = f.ConfirmTOTP(t.Context(), ada, 0, wrongCode(f.code(t, begun.Secret)))
 		wantCode(t, err, "code_refused")
 
 		newer, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon") // replaces the one before
 		if err != nil || newer.Secret == begun.Secret {
 			t.Fatalf("%v", err)
 		}
-		recovery, err := f.ConfirmTOTP(t.Context(), ada, f.code(t, newer.Secret))
+		_, recovery, err := f.ConfirmTOTP(t.Context(), ada, 0, f.code(t, newer.Secret))
 		if err != nil || len(recovery) != 10 {
 			t.Fatalf("%q, %v", recovery, err)
 		}
@@ -151,7 +152,7 @@ func TestCodeIsGoodForOneUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := f.code(t, begun.Secret)
-		if _, err := f.ConfirmTOTP(t.Context(), ada, first); err != nil {
+		if _, _, err := f.ConfirmTOTP(t.Context(), ada, 0, first); err != nil {
 			t.Fatal(err)
 		}
 		wantCode(t, f.SignInCode(t.Context(), home, u.ID, first), "code_refused")
@@ -219,18 +220,24 @@ func TestUserWithoutTwoStepSignInHasNoCode(t *testing.T) {
 		for _, id := range []int64{u.ID, u.ID + 1, 0, -1} {
 			wantCode(t, f.SignInCode(t.Context(), home, id, "000000"), "code_refused")
 		}
-		wantCode(t, f.DisableTOTP(t.Context(), ada, password), "totp_off")
+		wantCode(t, f.disableTOTP(t, ada, password), "totp_off")
 		_, err := f.NewRecoveryCodes(t.Context(), ada, password)
 		wantCode(t, err, "totp_off")
 	})
+}
+
+func (f *fixture) disableTOTP(t *testing.T, a Actor, password string) error {
+	t.Helper()
+	_, err := f.DisableTOTP(t.Context(), a, 0, password)
+	return err
 }
 
 func TestDisableTOTPTakesThePassword(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
 		_, recovery := f.enableTOTP(t, ada, password)
-		wantCode(t, f.DisableTOTP(t.Context(), ada, other), "password_wrong")
-		wantCode(t, f.DisableTOTP(t.Context(), ada, password), "")
+		wantCode(t, f.disableTOTP(t, ada, other), "password_wrong")
+		wantCode(t, f.disableTOTP(t, ada, password), "")
 		if in, err := f.SignIn(t.Context(), home, email, password); err != nil || in.NeedsCode || in.User.RecoveryCodes != 0 {
 			t.Errorf("%+v, %v", in, err)
 		}
@@ -258,5 +265,40 @@ func TestTwoStepSignInWaitsForTheKeyFile(t *testing.T) {
 		f.keyFile = nil
 		_, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
 		wantCode(t, err, "unavailable")
+	})
+}
+
+func TestTurningTwoStepSignInOnOrOffEndsTheOtherSessions(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		u, ada := f.administrator(t)
+		keep := f.session(t, "this browser", u)
+		f.session(t, "another browser", u)
+		from := f.known(u)
+		begun, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
+		if err != nil {
+			t.Fatal(err)
+		}
+		on, _, err := f.ConfirmTOTP(t.Context(), ada, keep, f.code(t, begun.Secret))
+		if err != nil || !on.TOTP || on.Generation != u.Generation+1 || on.RecoveryCodes != recoveryCodes {
+			t.Fatalf("%+v, %v", on, err)
+		}
+		if !f.alive(t, "this browser") || f.alive(t, "another browser") {
+			t.Error("turned on: the wrong session goes on")
+		}
+		if key, err := f.knownAs(t.Context(), from, func(peopledb.User) bool { return true }); key != "" || err != nil {
+			t.Errorf("the browsers of before are known still: %q, %v", key, err)
+		}
+		f.session(t, "a third browser", on)
+		off, err := f.DisableTOTP(t.Context(), ada, keep, password)
+		if err != nil || off.TOTP || off.Generation != on.Generation+1 || off.RecoveryCodes != 0 {
+			t.Fatalf("%+v, %v", off, err)
+		}
+		if !f.alive(t, "this browser") || f.alive(t, "a third browser") {
+			t.Error("turned off: the wrong session goes on")
+		}
+		lines, err := f.Audit(t.Context(), ada, AuditFilter{Action: "totp"})
+		if err != nil || len(lines) != 2 || lines[0].Detail != "1 session ended" || lines[1].Detail != "1 session ended" {
+			t.Errorf("audit %+v, %v", lines, err)
+		}
 	})
 }

@@ -122,7 +122,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 	}
 	found, err := p.db.UserNamed(ctx, email)
 	if err != nil {
-		return notFound(err, errorOf(countersign.KindNotFound, "user_not_found", fmt.Sprintf("There is no user with the e-mail %s; check its spelling", email)))
+		return notFound(err, errNoUser(email))
 	}
 	hash, err := p.hashNew(ctx, email, password)
 	if err != nil {
@@ -149,6 +149,10 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 		}
 		return p.record(ctx, tx, a, Event{Action: "password.reset", Subject: u.Email, Detail: detail})
 	})
+}
+
+func errNoUser(email string) error {
+	return errorOf(countersign.KindNotFound, "user_not_found", fmt.Sprintf("There is no user with the e-mail %s; check its spelling", email))
 }
 
 // endedText says for the audit log how many sessions an act has ended.

@@ -97,8 +97,9 @@ func TestFirstAdministratorsAtOnceAreOne(t *testing.T) {
 
 func TestResetPasswordByTheOperator(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		u, ada := f.administrator(t)
+		_, ada := f.administrator(t)
 		f.enableTOTP(t, ada, password)
+		u := f.user(t)
 		f.session(t, "one", u)
 		f.session(t, "two", u)
 

@@ -30,7 +30,9 @@ const keySize = 32
 type Box struct {
 	aead  cipher.AEAD
 	check string
-	macs  sync.Pool
+	codes macPool // of purchase codes
+	keys  macPool // of API keys
+	mac   []byte  // the key of MAC
 }
 
 // newBox derives independent keys for sealing, digests and the check value.
@@ -40,8 +42,10 @@ func newBox(secret []byte) (*Box, error) {
 	}
 	sealing, err1 := derived("seal")
 	digests, err2 := derived("code digest")
-	check, err3 := derived("check")
-	if err := errors.Join(err1, err2, err3); err != nil {
+	keyDigests, err3 := derived("key digest")
+	check, err4 := derived("check")
+	mac, err5 := derived("mac")
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
 	block, err := aes.NewCipher(sealing)
@@ -52,9 +56,7 @@ func newBox(secret []byte) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	b := &Box{aead: aead, check: hex.EncodeToString(check)}
-	b.macs.New = func() any { return &codeMAC{hash: hmac.New(sha256.New, digests)} }
-	return b, nil
+	return &Box{aead: aead, check: hex.EncodeToString(check), codes: newMACs(digests), keys: newMACs(keyDigests), mac: mac}, nil
 }
 
 // Seal encrypts plain with AES-256-GCM. The purpose is bound to the result: Open
@@ -81,29 +83,47 @@ func (b *Box) Open(purpose string, sealed []byte) ([]byte, error) {
 // CodeDigest is the keyed digest by which a purchase code is found: 63 bits, not
 // negative. The caller folds the code first.
 func (b *Box) CodeDigest(folded string) int64 {
-	sum := b.codeSum(folded)
+	sum := b.codes.sum(folded)
 	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)
 }
 
 // CodeName is the keyed digest that stands for a purchase code where strangers
 // read it: 128 bits in hex digits. The caller folds the code first.
 func (b *Box) CodeName(folded string) string {
-	sum := b.codeSum(folded)
+	sum := b.codes.sum(folded)
 	return hex.EncodeToString(sum[:16])
 }
 
-// codeMAC is an HMAC that is used again, with room for what it reads and writes:
+// KeyDigest is the keyed digest by which an API key is found that somebody else
+// chose: it may be short, so that a plain digest would give it away.
+func (b *Box) KeyDigest(key string) [sha256.Size]byte { return b.keys.sum(key) }
+
+// Name is a keyed digest that stands for a text in counts: 128 bits. It is of no use
+// with another key file.
+func (b *Box) Name(text string) (name [16]byte) {
+	sum := b.codes.sum("name\x00" + text) // no code has a NUL
+	return [16]byte(sum[:len(name)])
+}
+
+// macPool makes HMACs under one key.
+type macPool struct{ pool *sync.Pool }
+
+func newMACs(key []byte) macPool {
+	return macPool{&sync.Pool{New: func() any { return &textMAC{hash: hmac.New(sha256.New, key)} }}}
+}
+
+// textMAC is an HMAC that is used again, with room for what it reads and writes:
 // every validation makes one.
-type codeMAC struct {
+type textMAC struct {
 	hash    hash.Hash
 	in, sum []byte
 }
 
-func (b *Box) codeSum(folded string) (sum [sha256.Size]byte) {
-	mac := b.macs.Get().(*codeMAC)
-	defer b.macs.Put(mac)
+func (m macPool) sum(text string) (sum [sha256.Size]byte) {
+	mac := m.pool.Get().(*textMAC)
+	defer m.pool.Put(mac)
 	mac.hash.Reset()
-	mac.in = append(mac.in[:0], folded...)
+	mac.in = append(mac.in[:0], text...)
 	mac.hash.Write(mac.in)
 	mac.sum = mac.hash.Sum(mac.sum[:0])
 	copy(sum[:], mac.sum)
@@ -125,8 +145,8 @@ func KeyName(check string) string {
 	return strings.ToLower(check[:min(8, len(check))])
 }
 
-// KeyDigest is the digest by which an API key is found: SHA-256, which is enough
-// for a random key of 256 bits and stays valid when the key file is replaced.
+// KeyDigest is the digest by which an API key of ours is found: SHA-256, which is
+// enough for a random key of 256 bits and stays valid when the key file is replaced.
 func KeyDigest(key string) [sha256.Size]byte {
 	var room [128]byte // enough for most keys, without memory of its own
 	return sha256.Sum256(append(room[:0], key...))

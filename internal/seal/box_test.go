@@ -3,6 +3,7 @@ package seal
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 )
@@ -119,6 +120,9 @@ func TestDerivationsStayWhatTheyAre(t *testing.T) {
 	}
 	if got, want := box.CodeName("abc"), "14f4984cacac233721a287a7bc6ebb36"; got != want {
 		t.Errorf("name %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprintf("%x", box.MAC("p", []byte("abc"))), "1023c92ae16bff7804917615e49888cd99b2030cfd37938d1cf56ebbef850404"; got != want {
+		t.Errorf("MAC %s, want %s", got, want)
 	}
 	// The first 63 bits of 14f4984cacac2337 21a287a7bc6ebb36.
 	if got, want := box.CodeDigest("abc"), int64(0x14f4984cacac2337>>1); got != want {

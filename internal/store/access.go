@@ -41,7 +41,7 @@ func may(a people.Actor, what action) error {
 }
 
 // notFound replaces the error of a missing row by what it means here.
-func notFound(err error, meaning *countersign.Error) error {
+func notFound(err, meaning error) error {
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return meaning
 	}

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -28,8 +27,6 @@ var (
 	versionPattern  = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9}){0,3}$`)
 	emailPattern    = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
-
-func keyDigest(text string) storedb.KeyDigest { return seal.KeyDigest(text) }
 
 // checkWorkspace says what is wrong with a workspace that is to be written.
 func checkWorkspace(w Workspace) error {

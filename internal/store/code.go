@@ -25,14 +25,36 @@ func cleanCode(text string) (code string, ok bool) {
 	return code, true
 }
 
+// lookupCode is cleanCode for a lookup. What can't be a code is looked up, too, and
+// found nowhere, so that it takes as long as a code that nobody has: as many bytes of
+// it as a code may have.
+func lookupCode(text string) string {
+	if code, ok := cleanCode(text); ok {
+		return code
+	}
+	return "\x00" + text[:min(len(text), maxCode)] // the first byte keeps it apart from all codes
+}
+
 // foldCode makes codes that differ in the case of ASCII letters alike.
 func foldCode(code string) string {
 	for i := range len(code) {
 		if 'A' <= code[i] && code[i] <= 'Z' {
-			return strings.ToLower(code) // ASCII alone, by cleanCode
+			return lowerASCII(code)
 		}
 	}
 	return code
+}
+
+// lowerASCII is [strings.ToLower] for ASCII letters alone, in the same time for all
+// texts of a length.
+func lowerASCII(text string) string {
+	lower := []byte(text)
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c + ('a' - 'A')
+		}
+	}
+	return string(lower)
 }
 
 // digest is the digest by which a clean code is found.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -122,8 +124,20 @@ func tableOf(list []storedb.HeldKey) keyTable {
 	return t
 }
 
-// findKey finds a key by one of its values, of which it is given the digest, too.
-func (s *Store) findKey(ctx context.Context, value string, digest storedb.KeyDigest) (*heldKey, error) {
+// findKey finds a key by one of its values, and returns the digest that found it. The
+// keys that the store made have one digest; an imported one may still have the plain
+// one of an earlier version.
+func (s *Store) findKey(ctx context.Context, value string) (*heldKey, storedb.KeyDigest, error) {
+	digest := keyDigest(s.box.Load(), value)
+	k, err := s.findDigest(ctx, value, digest)
+	if errors.Is(err, errKeyUnknown) && !isOurs(value) {
+		digest = seal.KeyDigest(value)
+		k, err = s.findDigest(ctx, value, digest)
+	}
+	return k, digest, err
+}
+
+func (s *Store) findDigest(ctx context.Context, value string, digest storedb.KeyDigest) (*heldKey, error) {
 	if t := s.held.keys.Load(); t != nil {
 		if k := (*t)[digest]; k != nil {
 			return k, nil
@@ -140,7 +154,7 @@ func (s *Store) findKey(ctx context.Context, value string, digest storedb.KeyDig
 	return hold(k), nil
 }
 
-var errKeyUnknown = unauthorized("key_unknown")
+var errKeyUnknown error = unauthorized("key_unknown")
 
 func unauthorized(code string) *countersign.Error {
 	return &countersign.Error{Kind: countersign.KindUnauthorized, Code: code, Message: "Invalid request"}

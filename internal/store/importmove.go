@@ -100,7 +100,7 @@ func (imp *importer) moveKey(ctx context.Context, tx *storedb.DB, l keyLine) err
 		return err
 	}
 	k := imp.store.keyFromLine(old, l)
-	if err := imp.checkKey(ctx, tx, k); err != nil {
+	if err := imp.checkKey(ctx, tx, k, l); err != nil {
 		return err
 	}
 	switch {
@@ -141,15 +141,17 @@ func (s *Store) keyFromLine(k Key, l keyLine) Key {
 	if l.Class != "" {
 		k.Class, k.ItemID = l.Class, l.ItemID
 	}
-	switch digest := seal.KeyDigest(l.Key); {
+	box := s.box.Load()
+	switch {
 	case l.Key == "" && k.ID == 0:
 		s.setValue(&k, newToken(k.Class))
-	case l.Key == "" || hasReplaced(k, digest):
-	case digest != k.Digest || k.Sealed == nil:
+	case l.Key == "" || s.hasReplaced(k, l.Key):
+	case keyDigest(box, l.Key) != k.Digest || k.Sealed == nil:
 		s.setValue(&k, l.Key)
 	}
-	if digest := seal.KeyDigest(l.PreviousKey); l.PreviousKey != "" && digest != k.Digest && !hasReplaced(k, digest) {
-		k.Previous, k.PreviousSealed = &digest, s.box.Load().Seal(sealPurpose(digest), []byte(l.PreviousKey))
+	if l.PreviousKey != "" && !s.isDigestOf(k.Digest, l.PreviousKey) && !s.hasReplaced(k, l.PreviousKey) {
+		digest := keyDigest(box, l.PreviousKey)
+		k.Previous, k.PreviousSealed = &digest, box.Seal(sealPurpose(digest), []byte(l.PreviousKey))
 	}
 	set := func(to *countersign.Timestamp, from *countersign.Timestamp) {
 		if from != nil {
@@ -165,12 +167,12 @@ func (s *Store) keyFromLine(k Key, l keyLine) Key {
 }
 
 // hasReplaced tells whether a value is the one that a key had before.
-func hasReplaced(k Key, digest storedb.KeyDigest) bool {
-	return k.Previous != nil && *k.Previous == digest
+func (s *Store) hasReplaced(k Key, value string) bool {
+	return k.Previous != nil && s.isDigestOf(*k.Previous, value)
 }
 
 // checkKey holds a key to an item of its workspace, and its values to itself.
-func (imp *importer) checkKey(ctx context.Context, tx *storedb.DB, k Key) error {
+func (imp *importer) checkKey(ctx context.Context, tx *storedb.DB, k Key, l keyLine) error {
 	err := checkScope(ctx, tx, k)
 	var ours *countersign.Error
 	if errors.As(err, &ours) && ours.Kind != countersign.KindUnavailable {
@@ -182,6 +184,11 @@ func (imp *importer) checkKey(ctx context.Context, tx *storedb.DB, k Key) error 
 	values := []storedb.KeyDigest{k.Digest}
 	if k.Previous != nil {
 		values = append(values, *k.Previous)
+	}
+	for _, value := range []string{l.Key, l.PreviousKey} {
+		if value != "" && !isOurs(value) { // another key may have it from before digests were keyed
+			values = append(values, seal.KeyDigest(value))
+		}
 	}
 	for _, digest := range values {
 		other, err := tx.KeyWithDigest(ctx, digest)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -41,8 +40,10 @@ func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (
 	if !s.prepared() {
 		return Access{}, errNotPrepared
 	}
-	digest := seal.KeyDigest(key)
-	k, err := s.findKey(ctx, key, digest)
+	k, digest, err := s.findKey(ctx, key)
+	if !s.prepared() { // the digest was made with a key file that was replaced
+		return Access{}, errNotPrepared
+	}
 	if err != nil {
 		return Access{}, err
 	}
@@ -121,7 +122,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 
 // setValue gives a key its current value: digest, hint and sealed text.
 func (s *Store) setValue(k *Key, token string) {
-	k.Digest, k.Hint = seal.KeyDigest(token), hint(token)
+	k.Digest, k.Hint = keyDigest(s.box.Load(), token), hint(token)
 	k.Sealed = s.box.Load().Seal(sealPurpose(k.Digest), []byte(token))
 }
 

@@ -16,6 +16,8 @@ import (
 // least one of Code and ID is given; Item may be empty.
 type LicenseQuestion struct {
 	Code, ID, Domain, Item string
+	// Workspace is whose purchases are asked about; 0 means everybody's.
+	Workspace int64
 }
 
 // CheckLicense answers a question about a license. It never writes. What became of
@@ -34,7 +36,7 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 	if !s.prepared() {
 		return "", errNotPrepared
 	}
-	found, asked, err := s.askedAbout(ctx, q)
+	found, asked, err := s.askedAbout(ctx, a, q)
 	if !s.prepared() { // the digest was made with a key file that was replaced
 		return "", errNotPrepared
 	}
@@ -43,6 +45,9 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 	}
 	if err != nil {
 		return "", err
+	}
+	if q.Workspace != 0 && q.Workspace != found.WorkspaceID {
+		return countersign.CheckNotFound, nil
 	}
 	h := holding{Holding: found, now: s.now()}
 	d, bad := license.ParseDomain(q.Domain, license.DomainRule{Wildcard: true, Staging: h.Licensing.StagingHosts})
@@ -70,20 +75,17 @@ func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (s
 // askedAbout finds what a question names: a purchase, and a license when it names
 // one. The error is sqldb.ErrNotFound when there is none, or when they do not
 // belong together.
-func (s *Store) askedAbout(ctx context.Context, q LicenseQuestion) (storedb.Holding, *storedb.License, error) {
-	code, isCode := cleanCode(q.Code)
+func (s *Store) askedAbout(ctx context.Context, a people.Actor, q LicenseQuestion) (storedb.Holding, *storedb.License, error) {
+	code := lookupCode(q.Code)
 	if q.ID == "" {
-		if !isCode {
-			return storedb.Holding{}, nil, sqldb.ErrNotFound
-		}
-		h, err := s.holdingByCode(ctx, code)
+		h, err := s.holdingByCode(ctx, s.holdingFinder(a), code)
 		return h, nil, err
 	}
 	if !isLicenseID(q.ID) {
 		return storedb.Holding{}, nil, sqldb.ErrNotFound
 	}
 	l, err := s.db.License(ctx, q.ID)
-	if err == nil && q.Code != "" && (!isCode || foldCode(l.Code) != foldCode(code)) {
+	if err == nil && q.Code != "" && foldCode(l.Code) != foldCode(code) {
 		err = sqldb.ErrNotFound
 	}
 	if err != nil {
@@ -91,6 +93,21 @@ func (s *Store) askedAbout(ctx context.Context, q LicenseQuestion) (storedb.Hold
 	}
 	h, err := s.db.Holding(ctx, l.License.Digest)
 	return h, &l.License, err
+}
+
+// holdingFinder returns the query of a purchase for whoever asks about it. Only the operator and secret
+// keys may read of a purchase that is not active; for everybody else it takes as long
+// as one that is not there.
+func (s *Store) holdingFinder(a people.Actor) findHolding {
+	switch {
+	case a.Kind == people.KindOperator:
+		return s.db.Holding
+	case a.Kind == people.KindKey && a.Secret:
+		return func(ctx context.Context, digest storedb.Digest) (storedb.Holding, error) {
+			return s.db.HoldingFor(ctx, digest, a.Workspace)
+		}
+	}
+	return s.db.ActiveHolding
 }
 
 // isLicenseID tells of 1 to 128 printable characters without space.

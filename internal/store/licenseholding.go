@@ -25,7 +25,9 @@ type holding struct {
 	now   time.Time
 }
 
-// holding finds a good purchase by its code.
+// holding finds a good purchase by its code. A buyer with a workspace finds those of
+// that workspace alone. A purchase that is not active takes a buyer as long as one
+// that is not there.
 func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holding, error) {
 	if err := may(a, licensePurchases); err != nil {
 		return holding{}, err
@@ -33,19 +35,25 @@ func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holdi
 	if !s.prepared() {
 		return holding{}, errNotPrepared
 	}
-	code, ok := cleanCode(text)
-	if !ok {
-		return holding{}, errNoPurchase
+	code, find := lookupCode(text), findHolding(s.db.Holding)
+	if a.Kind == people.KindBuyer {
+		find = s.db.ActiveHolding
 	}
-	h, err := s.holdingByCode(ctx, code)
+	h, err := s.holdingByCode(ctx, find, code)
+	if err == nil && a.Workspace != 0 && a.Workspace != h.WorkspaceID {
+		err = errNoPurchase
+	}
 	return s.hold(a, h, err)
 }
 
-// holdingByCode reads a purchase by its clean code.
-func (s *Store) holdingByCode(ctx context.Context, code string) (storedb.Holding, error) {
+// findHolding is a query that finds a purchase with its licenses.
+type findHolding func(context.Context, storedb.Digest) (storedb.Holding, error)
+
+// holdingByCode reads a purchase by its code.
+func (s *Store) holdingByCode(ctx context.Context, find findHolding, code string) (storedb.Holding, error) {
 	folded := foldCode(code)
 	digest := s.box.Load().CodeDigest(folded)
-	h, err := s.db.Holding(ctx, digest)
+	h, err := find(ctx, digest)
 	if err == nil {
 		err = s.sameCode(h.Code, folded, digest)
 	}

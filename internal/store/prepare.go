@@ -47,6 +47,9 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.keyImportedKeys(ctx, box); err != nil {
+		return err
+	}
 	s.box.Store(box)
 	return nil
 }

@@ -39,11 +39,7 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	if err := may(a, validatePurchases); err != nil {
 		return Valid{}, err
 	}
-	code, ok := cleanCode(text)
-	if !ok {
-		return Valid{}, errNoPurchase
-	}
-	p, err := s.sale(ctx, a.Workspace, foldCode(code))
+	p, err := s.sale(ctx, a.Workspace, foldCode(lookupCode(text)))
 	if !s.prepared() { // the digest was made with a key file that was replaced
 		return Valid{}, errNotPrepared
 	}
@@ -51,7 +47,7 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 		return Valid{}, notFound(err, errNoPurchase)
 	}
 	if !a.Secret && (a.Item != p.item || p.state != StateActive) {
-		return Valid{}, errNoPurchase
+		return Valid{}, s.asUnknown(ctx, a.Workspace, p)
 	}
 	if p.state != StateActive {
 		return Valid{}, notValid("purchase_" + string(p.state))
@@ -59,10 +55,24 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	return Valid{p.printed.Before(), p.body, p.printed.After(p.support)}, nil
 }
 
+// asUnknown says of a purchase that nobody has its code. One that was in memory would
+// be told from an unknown one by the time that a lookup takes, so that is made.
+func (s *Store) asUnknown(ctx context.Context, workspace int64, p sale) error {
+	if !p.cached {
+		return errNoPurchase
+	}
+	_, err := s.db.Purchase(ctx, workspace, s.box.Load().CodeDigest(lookupCode("")))
+	if err != nil {
+		return notFound(err, errNoPurchase)
+	}
+	return errNoPurchase
+}
+
 // sale is a purchase and what the API prints of it and of its item.
 type sale struct {
 	keptPurchase
 	keptItem
+	cached bool // the purchase was in memory
 }
 
 // sale finds a purchase of a workspace, in memory or in the database.
@@ -71,7 +81,7 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 	kept, found, generation := s.answers.findPurchase(key)
 	if found {
 		item, err := s.item(ctx, workspace, kept.item)
-		return sale{kept, item}, err
+		return sale{kept, item, true}, err
 	}
 	digest := s.box.Load().CodeDigest(folded)
 	p, err := s.db.Purchase(ctx, workspace, digest)
@@ -84,7 +94,7 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 	kept = keptPurchase{p.Printed, p.ItemID, p.State}
 	s.answers.keepPurchase(key, kept, generation)
 	item, err := s.item(ctx, workspace, p.ItemID)
-	return sale{kept, item}, err
+	return sale{kept, item, false}, err
 }
 
 var errNoPurchase = notValid("purchase_not_found")
@@ -143,7 +153,7 @@ func (s *Store) CheckPurchase(ctx context.Context, a people.Actor, text string) 
 
 func (s *Store) unknownCode(ctx context.Context, code string) (Check, error) {
 	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
-	_, err := s.findKey(ctx, code, keyDigest(code))
+	_, _, err := s.findKey(ctx, code)
 	if err == nil {
 		c.Reason = "this is an API key, not a purchase code"
 	}

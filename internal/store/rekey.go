@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
@@ -12,13 +13,28 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// RekeyPlan says what a new key file would cost: the keys whose values can't be
-// shown again afterwards, which go on working, and the key for licenses.
+// RekeyPlan says what a new key file would cost.
 type RekeyPlan struct {
+	// Dropped are the keys whose values can't be shown again afterwards. They go on
+	// working, but for those in Ended.
 	Dropped []Key
+	// Ended are the imported keys among them: their digests were made with the key file
+	// that is lost, so they stop working until they are imported again. An imported
+	// value that a rotation has replaced ends with them.
+	Ended []Key
 	// LicenseKey is the id of the key that signs licenses when it can't be opened any
 	// more. Licenses that it has signed stay good; a new key signs the next ones.
 	LicenseKey string
+}
+
+// Working are the dropped keys that go on working.
+func (p RekeyPlan) Working() (list []Key) {
+	for _, k := range p.Dropped {
+		if !slices.ContainsFunc(p.Ended, func(ended Key) bool { return ended.ID == k.ID }) {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 // PlanRekey says what Rekey would drop. It needs no key file.
@@ -30,16 +46,23 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if err != nil {
 		return RekeyPlan{}, err
 	}
+	made, err := s.db.Meta(ctx, keyDigests)
+	if err != nil {
+		return RekeyPlan{}, err
+	}
 	keys, err := s.db.Keys(ctx)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
 	var plan RekeyPlan
 	for _, k := range keys {
-		current := k.Sealed != nil && reseal(old, old, k.Digest, k.Sealed) == nil
-		previous := k.Previous != nil && k.PreviousSealed != nil && reseal(old, old, *k.Previous, k.PreviousSealed) == nil
+		current := k.Sealed != nil && !opens(old, k.Digest, k.Sealed)
+		previous := k.Previous != nil && k.PreviousSealed != nil && !opens(old, *k.Previous, k.PreviousSealed)
 		if current || previous {
 			plan.Dropped = append(plan.Dropped, k)
+		}
+		if current && !isOurs(k.Hint) && made != plainDigests {
+			plan.Ended = append(plan.Ended, k)
 		}
 	}
 	plan.LicenseKey, err = lostLicenseKey(ctx, s.db, old)
@@ -145,6 +168,9 @@ func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error
 	if err := resealKeys(ctx, tx, old, fresh); err != nil {
 		return err
 	}
+	if err := tx.SetMeta(ctx, keyDigests, keyedDigests); err != nil {
+		return err
+	}
 	return tx.SetMeta(ctx, keyCheck, fresh.Check())
 }
 
@@ -158,9 +184,9 @@ func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error
 		return err
 	}
 	for _, k := range keys {
-		k.Sealed = reseal(old, fresh, k.Digest, k.Sealed)
+		k.Digest, k.Sealed = carryValue(old, fresh, k.Digest, k.Sealed)
 		if k.Previous != nil {
-			k.PreviousSealed = reseal(old, fresh, *k.Previous, k.PreviousSealed)
+			*k.Previous, k.PreviousSealed = carryValue(old, fresh, *k.Previous, k.PreviousSealed)
 		}
 		if err := tx.UpdateKey(ctx, k); err != nil {
 			return err
@@ -169,15 +195,8 @@ func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error
 	return nil
 }
 
-// reseal moves a sealed value from one box to another; nil when it can't be
-// opened.
-func reseal(old, fresh *seal.Box, digest storedb.KeyDigest, sealed []byte) []byte {
-	if old == nil || sealed == nil {
-		return nil
-	}
-	plain, err := old.Open(sealPurpose(digest), sealed)
-	if err != nil {
-		return nil
-	}
-	return fresh.Seal(sealPurpose(digest), plain)
+// opens reports whether a key's sealed value can be opened; nil is a lost key file.
+func opens(box *seal.Box, digest storedb.KeyDigest, sealed []byte) bool {
+	_, again := carryValue(box, box, digest, sealed)
+	return again != nil
 }

@@ -48,10 +48,16 @@ func encode62(n *big.Int, width int) string {
 	return string(text)
 }
 
+// isOurs reports whether a key, or the hint of one, begins as those do that the store
+// makes. Others were imported.
+func isOurs(key string) bool {
+	return strings.HasPrefix(key, prefixSecret) || strings.HasPrefix(key, prefixPublishable)
+}
+
 // mistyped tells of a key that begins as ours do whether its checksum is wrong.
 // Keys of other makers are opaque.
 func mistyped(key string) bool {
-	if !strings.HasPrefix(key, prefixSecret) && !strings.HasPrefix(key, prefixPublishable) {
+	if !isOurs(key) {
 		return false
 	}
 	if len(key) != len(prefixSecret)+tokenRandom+tokenChecksum {
@@ -63,7 +69,7 @@ func mistyped(key string) bool {
 
 // hint is what a list shows of a key: its ends, as far as they give nothing away.
 func hint(key string) string {
-	if strings.HasPrefix(key, prefixSecret) || strings.HasPrefix(key, prefixPublishable) {
+	if isOurs(key) {
 		return key[:len(prefixSecret)] + "…" + key[len(key)-4:]
 	}
 	if len(key) >= 24 {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/countersign/countersign/internal/limit"
 )
 
 // clientAddr returns the address of the client: the socket's peer or, when the peer is a trusted proxy, the
@@ -60,21 +62,27 @@ func parseHop(hop string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// peerKey is the context key of a connection's peer address, which would otherwise be parsed for every request.
-type peerKey struct{}
+// connKey is the context key of a request's connection, whose address would otherwise be parsed for every request.
+type connKey struct{}
 
-// withPeer is the context of a connection's requests.
-func withPeer(ctx context.Context, c net.Conn) context.Context {
-	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		return context.WithValue(ctx, peerKey{}, plain(tcp.AddrPort().Addr()))
+// withConn is the context of a connection's requests.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	if own, ok := c.(*conn); ok {
+		return context.WithValue(ctx, connKey{}, own)
 	}
 	return ctx
 }
 
+// connOf is the connection of a request that [Serve] received, else nil.
+func connOf(r *http.Request) *conn {
+	c, _ := r.Context().Value(connKey{}).(*conn)
+	return c
+}
+
 // peerAddr returns the address at the other end of the socket.
 func peerAddr(r *http.Request) netip.Addr {
-	if peer, ok := r.Context().Value(peerKey{}).(netip.Addr); ok {
-		return peer
+	if c := connOf(r); c != nil && c.peer.IsValid() {
+		return c.peer
 	}
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -107,14 +115,5 @@ func unmapped(networks []netip.Prefix) []netip.Prefix {
 	return plain
 }
 
-// LimitKey returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is
-// what one customer is given.
-func LimitKey(addr netip.Addr) netip.Prefix {
-	addr = plain(addr)
-	bits := 64
-	if addr.Is4() {
-		bits = 32
-	}
-	key, _ := addr.Prefix(bits) // fails for the zero Addr alone, whose key is the zero Prefix
-	return key
-}
+// LimitKey returns the network that counts as one client, as [limit.Network] says.
+func LimitKey(addr netip.Addr) netip.Prefix { return limit.Network(addr) }

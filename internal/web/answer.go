@@ -14,6 +14,7 @@ type answer struct {
 	http.ResponseWriter
 	edge  *Edge
 	r     *http.Request
+	conn  *conn // nil outside of [Serve]
 	id    string
 	key   string
 	code  string
@@ -50,7 +51,7 @@ const statusClientGone = 499
 
 // begin makes the answer for one request and sets the headers that every answer has.
 func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *answer {
-	a := &answer{ResponseWriter: w, edge: e, r: r, id: newRequestID()}
+	a := &answer{ResponseWriter: w, edge: e, r: r, id: newRequestID(), conn: connOf(r)}
 	a.addr = clientAddr(r, e.trusted)
 	if e.access != nil || e.metrics != nil {
 		a.start = e.now()
@@ -115,8 +116,17 @@ func (a *answer) WriteHeader(status int) {
 	}
 	if status >= 200 && a.status == 0 {
 		a.status = status
+		if a.isLast() {
+			a.ResponseWriter.Header()["Connection"] = valueClose
+		}
 	}
 	a.ResponseWriter.WriteHeader(status)
+}
+
+// isLast reports whether the connection ends with this answer: at a stop, and after a body that is too large, since
+// net/http would otherwise wait for the rest of the body before it sends the answer.
+func (a *answer) isLast() bool {
+	return a.status == http.StatusRequestEntityTooLarge || a.conn != nil && a.conn.slots.stopping.Load()
 }
 
 // Write sends bytes of the body.

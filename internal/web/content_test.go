@@ -38,7 +38,7 @@ func TestManyGetALongAnswerAtOnce(t *testing.T) {
 	body := numbered(3*fileFrom + 1)
 	p := Prepare(bytes.Clone(body))
 	server := httptest.NewUnstartedServer(NewEdge(Options{}).Wrap(p.Serve))
-	server.Listener = capConnections(server.Listener, 100)
+	server.Listener = capConnections(server.Listener, ServerOptions{})
 	server.Start()
 	defer server.Close()
 	client := server.Client()
@@ -113,7 +113,7 @@ func connected(t *testing.T) (server, client net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	capped := capConnections(ln, 1)
+	capped := capConnections(ln, ServerOptions{})
 	t.Cleanup(func() { _ = capped.Close() })
 	if client, err = net.Dial("tcp", ln.Addr().String()); err != nil {
 		t.Fatal(err)

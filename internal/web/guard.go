@@ -3,62 +3,81 @@ package web
 import (
 	"errors"
 	"net/http"
-	"strings"
-	"time"
+	"net/netip"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/limit"
 )
 
-// codeLimit is how many requests a purchase code has an hour, good or not, for each thing that is asked of it.
-const codeLimit = 60
+// Guard answers requests of clients past the limits of a [limit.Guard]. The front ends of one service share a guard.
+type Guard struct{ limits *limit.Guard }
 
-// Guard holds back those who guess credentials: it counts the failures of each client in a minute, and the requests for
-// each purchase code in an hour. The faces of one service share a guard, so that none is a way around the others. It is
-// safe for concurrent use.
-type Guard struct {
-	failures  *Limiter
-	codes     *Window[codeUse]
-	codeLimit int // 0 means no limit
+// NewGuard answers for the limits of g.
+func NewGuard(g *limit.Guard) *Guard { return &Guard{g} }
+
+// Admit returns the refusal (429) of a client that has had too many failures, and nil for any other one. Call it before
+// what was sent is looked up, and once more before the response says what was found: others of the same client may have
+// failed meanwhile.
+func (g *Guard) Admit(w http.ResponseWriter) error {
+	addr := ClientAddr(w)
+	if g.limits.Allowed(addr) {
+		return nil
+	}
+	return g.refuse(w, addr)
 }
 
-// codeUse is what a purchase code is counted for.
-type codeUse struct{ what, code string }
-
-// NewGuard allows each client failLimit failures a minute; 0 switches the guard off, for purchase codes too. now is its
-// clock, and nil means time.Now.
-func NewGuard(failLimit int, now func() time.Time) *Guard {
-	g := &Guard{failures: NewLimiter(failLimit, now), codes: NewLongWindow[codeUse](time.Hour, now)}
-	if failLimit > 0 {
-		g.codeLimit = codeLimit
-	}
-	return g
+func (g *Guard) refuse(w http.ResponseWriter, addr netip.Addr) error {
+	return RefuseLimited(w, g.limits.Refusal(addr))
 }
 
 // Failed counts a failed authentication or validation, an error of KindUnauthorized or KindNotFound, and returns the
 // error to answer with: err, or the refusal of a client that has had too many. Other errors are not counted.
 func (g *Guard) Failed(w http.ResponseWriter, err error) error {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || (ours.Kind != countersign.KindUnauthorized && ours.Kind != countersign.KindNotFound) {
+	addr := ClientAddr(w)
+	if !isFailure(err) || g.limits.Fail(addr) {
 		return err
 	}
-	addr := ClientAddr(w)
-	if !g.failures.Allowed(addr) {
-		return g.failures.Refuse(w, addr)
-	}
-	g.failures.Fail(addr)
-	return err
+	return g.refuse(w, addr)
 }
 
-// TakeCode counts a request for a purchase code, also for one that nobody sold: the answer must not tell. what says what
-// is asked of it, for each thing is counted by itself. The error is the refusal (429) of a code that was asked too often.
+func isFailure(err error) bool {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	return ok && (ours.Kind == countersign.KindUnauthorized || ours.Kind == countersign.KindNotFound)
+}
+
+// Call runs do for a client whose credential is a purchase code. A client that has had too many failures is refused
+// before anything is looked up, unless it sent a secret key: then do is told to find the purchases of that key's
+// workspace alone. Failures are counted. An outcome that do found while others of the same client used the limit up is
+// not given away: do runs once more within the workspace, so it must be safe to repeat.
+func (g *Guard) Call(w http.ResponseWriter, secretKey bool, do func(ownOnly bool) error) error {
+	for addr := ClientAddr(w); ; {
+		ownOnly := !g.limits.Allowed(addr)
+		if ownOnly && !secretKey {
+			return g.refuse(w, addr)
+		}
+		err := do(ownOnly)
+		if isFailure(err) {
+			return g.Failed(w, err)
+		}
+		if ownOnly || g.limits.Allowed(addr) {
+			return err
+		}
+	}
+}
+
+// TakeCode counts a request for a purchase code, as [limit.Guard.TakeCode] says. The error is the refusal (429) of a
+// code that was asked too often.
 func (g *Guard) TakeCode(w http.ResponseWriter, what, code string) error {
-	const longest = 2 * 128
-	use := codeUse{what, strings.ToLower(strings.TrimSpace(code))}
-	if use.code == "" || len(code) > longest { // no code, which belongs to nobody
-		return nil
+	if ok, refused := g.limits.TakeCode(what, code); !ok {
+		return RefuseLimited(w, refused)
 	}
-	if g.codes.Take(use, g.codeLimit) {
-		return nil
+	return nil
+}
+
+// TakeCheck is TakeCode for the check of a license by one client.
+func (g *Guard) TakeCheck(w http.ResponseWriter, code, id string) error {
+	if ok, refused := g.limits.TakeCheck(ClientAddr(w), code, id); !ok {
+		return RefuseLimited(w, refused)
 	}
-	return Refuse(w, countersign.CodeRateLimited, g.codeLimit, 0, g.codes.Retry(use))
+	return nil
 }

@@ -1,19 +1,26 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"sync"
+	"os"
 	"syscall"
+	"time"
 
 	"github.com/countersign/countersign"
 )
 
+// acceptGrace is how long a stop goes on to accept connections whose handshake had begun.
+const acceptGrace = 100 * time.Millisecond
+
 // Listen opens a TCP listener. An address in use is a [countersign.Error] of kind Conflict.
 func Listen(addr string) (net.Listener, error) {
-	ln, err := net.Listen("tcp", addr)
+	var config net.ListenConfig
+	config.SetMultipathTCP(false) // the kernel drops handshakes at a stop for plain TCP alone
+	ln, err := config.Listen(context.Background(), "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, &countersign.Error{
 			Kind: countersign.KindConflict, Code: "address_in_use", Cause: err,
@@ -26,87 +33,50 @@ func Listen(addr string) (net.Listener, error) {
 	return ln, nil
 }
 
-// A cappedListener lets only so many connections be open at once; the others wait in the kernel's queue. Unlike
-// netutil.LimitListener it lets net/http close the sending side alone: without
-// that, a client whose request is refused half-way sees a reset instead of the answer.
+// A cappedListener gives each connection one of its slots. When they run out it closes the connection that has been
+// silent longest; only while requests are under way on all of them does a new one wait.
 type cappedListener struct {
 	net.Listener
-	slots  chan struct{}
-	closed chan struct{}
-	once   sync.Once
+	slots *slots
 }
 
-func capConnections(ln net.Listener, n int) *cappedListener {
-	return &cappedListener{Listener: ln, slots: make(chan struct{}, n), closed: make(chan struct{})}
+func capConnections(ln net.Listener, o ServerOptions) *cappedListener {
+	limit := cmp.Or(o.MaxConnections, connectionLimit(descriptorLimit()))
+	evicted := &evictions{log: o.Log, metrics: o.Metrics, limit: limit}
+	return &cappedListener{Listener: ln, slots: newSlots(limit, o.TrustedProxies, evicted.note)}
 }
 
-// Accept waits for a free slot, then for a connection.
+// Accept waits for a connection, then for a slot.
 func (l *cappedListener) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.closed:
+	accepted, err := l.Listener.Accept()
+	if errors.Is(err, os.ErrDeadlineExceeded) && l.slots.stopping.Load() {
+		_ = l.Listener.Close() // the stop is over, whatever closing says
 		return nil, net.ErrClosed
 	}
-	c, err := l.Listener.Accept()
 	if err != nil {
-		l.release()
 		return nil, err
 	}
-	if tcp, ok := c.(*net.TCPConn); ok {
-		return &cappedTCP{patientConn: newPatientConn(tcp), tcp: tcp, release: sync.OnceFunc(l.release)}, nil
+	c := newConn(accepted, l.slots)
+	if !l.slots.take(c) {
+		_ = accepted.Close()
+		return nil, net.ErrClosed
 	}
-	return &cappedConn{Conn: c, release: sync.OnceFunc(l.release)}, nil
+	return c, nil
+}
+
+// stop accepts the connections that are being opened, and then no more. Requests are told to be the last of their
+// connections from now on.
+func (l *cappedListener) stop() {
+	l.slots.stop()
+	refuseHandshakes(l.Listener)
+	d, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
+	if !ok || d.SetDeadline(time.Now().Add(acceptGrace)) != nil {
+		_ = l.Listener.Close()
+	}
 }
 
 // Close closes the listener and ends an Accept that waits for a slot.
 func (l *cappedListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
+	l.slots.close()
 	return l.Listener.Close()
-}
-
-func (l *cappedListener) release() { <-l.slots }
-
-type cappedTCP struct {
-	*patientConn
-	tcp     *net.TCPConn
-	release func()
-}
-
-// CloseWrite closes the sending side; net/http looks for it.
-func (c *cappedTCP) CloseWrite() error { return c.tcp.CloseWrite() }
-
-// ReadFrom is that of [net.TCPConn], which sends a file without copying it. Only a file is read here: whatever else is
-// read would be lost when the wait for the client begins anew.
-func (c *cappedTCP) ReadFrom(r io.Reader) (int64, error) {
-	if !isFile(r) {
-		return io.Copy(struct{ io.Writer }{c}, r)
-	}
-	if err := c.write.beginOnce(); err != nil {
-		return 0, err
-	}
-	defer c.write.end()
-	return c.tcp.ReadFrom(r)
-}
-
-func isFile(r io.Reader) bool {
-	if part, ok := r.(*io.LimitedReader); ok {
-		r = part.R
-	}
-	_, ok := r.(syscall.Conn)
-	return ok
-}
-
-func (c *cappedTCP) Close() error {
-	defer c.release()
-	return c.tcp.Close()
-}
-
-type cappedConn struct {
-	net.Conn
-	release func()
-}
-
-func (c *cappedConn) Close() error {
-	defer c.release()
-	return c.Conn.Close()
 }

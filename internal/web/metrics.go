@@ -22,6 +22,8 @@ type Metrics struct {
 	seconds  *prometheus.HistogramVec
 	refusals *prometheus.CounterVec
 	inFlight prometheus.Gauge
+	// evictions are connections that were closed for want of slots, by their reason.
+	evictions *prometheus.CounterVec
 
 	mu     sync.Mutex // of those who add to routes
 	routes atomic.Pointer[map[string]*routeMetrics]
@@ -57,13 +59,19 @@ func NewMetrics(version string) *Metrics {
 			Name: "countersign_http_in_flight", Help: "Requests being answered.",
 		}),
 	}
+	m.evictions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "countersign_http_connections_closed_total", Help: "Silent connections closed to make room for others.",
+	}, []string{"reason"})
+	for _, why := range []reason{reasonSilent, reasonAddress} {
+		m.evictions.WithLabelValues(string(why))
+	}
 	m.routes.Store(&map[string]*routeMetrics{})
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "countersign_build_info", Help: "Always 1; the labels say which build runs.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.requests, m.seconds, m.refusals, m.inFlight, info,
+	m.registry.MustRegister(m.requests, m.seconds, m.refusals, m.inFlight, m.evictions, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -2,12 +2,14 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -19,14 +21,23 @@ const (
 	idleTimeout       = 60 * time.Second
 	maxHeaderBytes    = 16 << 10
 	maxConnections    = 4096
+	// spareDescriptors are those of the process that connections leave for databases, logs and metrics.
+	spareDescriptors = 64
 	// stopGrace is how long a stop waits for requests in flight.
 	stopGrace = 10 * time.Second
 )
 
 // ServerOptions says how [Serve] serves. The zero value works.
 type ServerOptions struct {
-	// Log receives what net/http has to say about connections.
+	// Log receives what net/http has to say about connections, and once a minute that they ran out.
 	Log *slog.Logger
+	// Metrics counts the connections that were closed when they ran out.
+	Metrics *Metrics
+	// TrustedProxies are the networks that may hold more than a quarter of the connections.
+	TrustedProxies []netip.Prefix
+	// MaxConnections is how many connections are open at most; 0 means 4,096, or as many as the process's descriptors
+	// allow when they are fewer than 4,096 and 64.
+	MaxConnections int
 	// StopGrace is how long a stop waits for requests in flight; 0 means ten seconds.
 	StopGrace time.Duration
 	// Longer is added to what a client is allowed for its request and its answer,
@@ -34,30 +45,44 @@ type ServerOptions struct {
 	Longer time.Duration
 }
 
-// Serve answers requests on ln, which it closes, until ctx ends. Then it accepts no more, finishes the requests in
-// flight and returns nil. Requests that take longer than the grace are broken off, which is an error.
+// connectionLimit is how many connections a server may have when nothing else is said.
+func connectionLimit(descriptors int) int {
+	return max(1, min(maxConnections, descriptors-spareDescriptors))
+}
+
+// Serve answers requests on ln, which it closes, until ctx ends. When connections run out, the one that has been
+// without a complete request longest is closed for the next; an address that holds a quarter of them loses its own.
+//
+// A stop accepts no more, and finishes the requests in flight. Each response is then the last of its connection, and
+// says so; connections without a request get a second to send one. Serve returns nil then. Requests that take longer
+// than the grace are broken off, which is an error.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServerOptions) error {
-	srv := newServer(h, o)
+	return serve(ctx, capConnections(ln, o), h, o)
+}
+
+func serve(ctx context.Context, capped *cappedListener, h http.Handler, o ServerOptions) error {
+	srv := newServer(watched(h), o)
 	var served error
-	done := Go(o.Log, "http server", func() { served = srv.Serve(capConnections(ln, maxConnections)) })
+	done := Go(o.Log, "http server", func() { served = srv.Serve(capped) })
 	select {
 	case panicked := <-done:
 		return fmt.Errorf("web: serve: %w", firstError(panicked, served))
 	case <-ctx.Done():
 	}
-	grace := o.StopGrace
-	if grace == 0 {
-		grace = stopGrace
+	grace := cmp.Or(o.StopGrace, stopGrace)
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	capped.stop()
+	broken := 0
+	select {
+	case <-capped.slots.settled:
+	case <-late.C:
+		broken = capped.slots.working()
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	err := srv.Shutdown(stop)
-	if err != nil {
-		_ = srv.Close() // the reason is known; what closing says adds nothing
-	}
+	_ = srv.Close() // nothing is left, or it is broken off: what closing says adds nothing
 	<-done
-	if err != nil {
-		return fmt.Errorf("web: requests were still running %s after the stop: %w", grace, err)
+	if broken > 0 {
+		return fmt.Errorf("web: %d requests were still running %s after the stop: %w", broken, grace, context.DeadlineExceeded)
 	}
 	return nil
 }
@@ -71,7 +96,8 @@ func newServer(h http.Handler, o ServerOptions) *http.Server {
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               maxHeaderBytes,
 		DisableGeneralOptionsHandler: true, // the edge answers OPTIONS *
-		ConnContext:                  withPeer,
+		ConnContext:                  withConn,
+		ConnState:                    connState,
 		ErrorLog:                     log.New(connectionLog{o.Log}, "", 0),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +16,25 @@ import (
 
 // started is a server under test.
 type started struct {
-	addr string
-	stop context.CancelFunc
-	done <-chan error
+	addr  string
+	stop  context.CancelFunc
+	done  <-chan error
+	slots *slots
+}
+
+// stopped ends the server's context and waits until the stop has begun.
+func (s started) stopped() {
+	s.stop()
+	for !s.slots.stopping.Load() {
+		runtime.Gosched()
+	}
+}
+
+// working waits until n requests have arrived to their end.
+func (s started) working(n int) {
+	for s.slots.working() != n {
+		runtime.Gosched()
+	}
 }
 
 func start(t *testing.T, h http.Handler, o ServerOptions) started {
@@ -29,8 +46,9 @@ func start(t *testing.T, h http.Handler, o ServerOptions) started {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, ln, h, o) }()
-	return started{addr: ln.Addr().String(), stop: stop, done: done}
+	capped := capConnections(ln, o)
+	go func() { done <- serve(ctx, capped, h, o) }()
+	return started{addr: ln.Addr().String(), stop: stop, done: done, slots: capped.slots}
 }
 
 func TestAStopFinishesRequestsInFlight(t *testing.T) {
@@ -56,14 +74,7 @@ func TestAStopFinishesRequestsInFlight(t *testing.T) {
 		answers <- fmt.Sprint(string(b), err)
 	}()
 	<-entered
-	s.stop()
-	for { // until nobody is let in any more
-		c, err := net.Dial("tcp", s.addr)
-		if err != nil {
-			break
-		}
-		_ = c.Close()
-	}
+	s.stopped()
 	close(leave)
 	if got := <-answers; got != success+"<nil>" {
 		t.Errorf("the request in flight got %s", got)

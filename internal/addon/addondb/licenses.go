@@ -8,8 +8,10 @@ import (
 
 // PurchaseCode is a purchase code, sealed, and what may be told of it.
 type PurchaseCode struct {
-	ID     int64
-	Hint   string
+	ID   int64
+	Hint string
+	// Store is the address of the only store that it is sent to.
+	Store  string
 	Sealed []byte
 	KeptAt sqldb.Time
 }
@@ -36,14 +38,14 @@ type License struct {
 }
 
 const (
-	selectPurchaseCodes = `SELECT id, hint, sealed, kept_at FROM purchase_codes `
+	selectPurchaseCodes = `SELECT id, hint, store, sealed, kept_at FROM purchase_codes `
 	selectLicenses      = `SELECT id, license_id, code_id, domain, domains, item_id, item_name, license_type, supported_until,
 		issued_at, made_at, moved_at, checked_at, answer, file FROM licenses `
 )
 
 func scanPurchaseCode(r sqldb.Row) (PurchaseCode, error) {
 	var c PurchaseCode
-	err := r.Scan(&c.ID, &c.Hint, &c.Sealed, &c.KeptAt)
+	err := r.Scan(&c.ID, &c.Hint, &c.Store, &c.Sealed, &c.KeptAt)
 	return c, err
 }
 
@@ -66,8 +68,8 @@ func (d *DB) PurchaseCode(ctx context.Context, id int64) (PurchaseCode, error) {
 
 // AddPurchaseCode writes one and returns its id.
 func (d *DB) AddPurchaseCode(ctx context.Context, c PurchaseCode) (int64, error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO purchase_codes (hint, sealed, kept_at) VALUES ($1, $2, $3) RETURNING id`,
-		c.Hint, c.Sealed, c.KeptAt)
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO purchase_codes (hint, store, sealed, kept_at) VALUES ($1, $2, $3, $4) RETURNING id`,
+		c.Hint, c.Store, c.Sealed, c.KeptAt)
 }
 
 // DeleteUnusedCode takes a code away that no license is of.
@@ -91,7 +93,7 @@ func (d *DB) License(ctx context.Context, id int64) (License, error) {
 func (d *DB) PutLicense(ctx context.Context, l License) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO licenses (license_id, code_id, domain, domains, item_id, item_name,
 		license_type, supported_until, issued_at, made_at, answer, file) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', $11)
-		ON CONFLICT (license_id) DO UPDATE SET domains = excluded.domains, item_name = excluded.item_name, license_type = excluded.license_type,
+		ON CONFLICT (code_id, license_id) DO UPDATE SET domains = excluded.domains, item_name = excluded.item_name, license_type = excluded.license_type,
 			supported_until = excluded.supported_until, file = excluded.file, moved_at = NULL, checked_at = NULL, answer = '' RETURNING id`,
 		l.LicenseID, l.CodeID, l.Domain, l.Domains, l.ItemID, l.ItemName, l.LicenseType, l.SupportedUntil, l.IssuedAt, l.MadeAt, l.File)
 }
@@ -109,9 +111,10 @@ func (d *DB) NoteAnswer(ctx context.Context, id int64, answer string, at sqldb.T
 	return err
 }
 
-// NoteRevoked is NoteAnswer of a license that is named as the store names it.
-func (d *DB) NoteRevoked(ctx context.Context, licenseID, answer string, at sqldb.Time) error {
-	_, err := d.Exec(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE license_id = $3`, answer, at, licenseID)
+// NoteRevoked is NoteAnswer of a license of a code that is named as the store names
+// it.
+func (d *DB) NoteRevoked(ctx context.Context, code int64, licenseID, answer string, at sqldb.Time) error {
+	_, err := d.Exec(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE code_id = $3 AND license_id = $4`, answer, at, code, licenseID)
 	return err
 }
 

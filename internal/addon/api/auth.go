@@ -133,10 +133,9 @@ func (f *face) failed(w http.ResponseWriter, err error) error {
 		return err
 	}
 	addr := web.ClientAddr(w)
-	if !f.failures.Allowed(addr) {
-		return f.failures.Refuse(w, addr)
+	if !f.failures.Fail(addr) {
+		return web.RefuseLimited(w, f.failures.Refusal(addr))
 	}
-	f.failures.Fail(addr)
 	if unauthorized {
 		w.Header()["Www-Authenticate"] = challenge
 	}

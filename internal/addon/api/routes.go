@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -42,7 +43,7 @@ type face struct {
 	Options
 	addon    *addon.Addon
 	openAPI  *web.Prepared
-	failures *web.Limiter
+	failures *limit.Limiter
 	origins  *http.CrossOriginProtection
 	// served is made of what the addon published last.
 	served atomic.Pointer[served]
@@ -52,7 +53,7 @@ type face struct {
 // for all others.
 func New(a *addon.Addon, o Options) http.Handler {
 	f := &face{
-		Options: o, addon: a, openAPI: web.Prepare(openAPI), failures: web.NewLimiter(o.FailLimit, o.Now),
+		Options: o, addon: a, openAPI: web.Prepare(openAPI), failures: limit.NewLimiter(o.FailLimit, o.Now),
 		origins: http.NewCrossOriginProtection(),
 	}
 	edge := web.NewEdge(web.Options{

@@ -36,7 +36,7 @@ func (s *site) secrets(t *testing.T) map[string]string {
 	ana := user.Actor(people.Origin{})
 	totp, err := s.People().BeginTOTP(ctx, ana, "correct horse battery", "Countersign addon")
 	check(t, err)
-	signInLink, err := s.People().NewSignInLink(ctx, operator, user.ID)
+	signInLink, _, err := s.People().NewSignInLink(ctx, operator, user.Email)
 	check(t, err)
 	session := "ZmFrZS1zZXNzaW9uLXRva2VuLW9mLWFuYS0wMDAwMQ"
 	check(t, s.People().SaveSession(ctx, session, people.SavedSession{

@@ -28,6 +28,7 @@ var auditNouns = []frame.Choice{
 	{Value: "password", Label: "Passwords"},
 	{Value: "totp", Label: "Two-step sign-in"},
 	{Value: "recovery_codes", Label: "Recovery codes"},
+	{Value: "audit", Label: "The audit log itself"},
 	{Value: "setup_link", Label: "Set-up links"},
 	{Value: "sign_in_link", Label: "Sign-in links"},
 }
@@ -40,12 +41,13 @@ var acts = map[string]string{
 	"package.add": "Added a package", "package.update": "Changed a package", "package.remove": "Removed a package",
 	"credential.create": "Made API credentials", "credential.reveal": "Looked at the values of API credentials", "credential.rotate": "Replaced the values of API credentials",
 	"credential.activate": "Switched API credentials on", "credential.deactivate": "Switched API credentials off",
-	"store.set": "Named the store of the licenses", "license.make": "Got a license file", "license.move": "Moved a license to another domain", "license.check": "Asked the store about a license",
+	"store.set": "Changed the license store's address", "license.make": "Got a license file", "license.move": "Moved a license to another domain", "license.check": "Asked the store about a license",
 	"license.revoke": "Revoked a license", "license.forget": "Forgot a license file", "license.forget_code": "Forgot a purchase code",
 	"addon.update": "Ran the update", "addon.accept_loss": "Accepted that commits are missing", "update_token.create": "Made a token for the update page", "user.create": "Made an administrator", "user.sign_in": "Signed in", "user.refuse_code": "Typed a wrong code at sign-in",
-	"session.end": "Ended a session", "session.end_others": "Ended all other sessions", "password.change": "Changed the password", "password.reset": "Reset a password",
+	"user.refuse_sign_in": "Failed sign-ins",
+	"session.end":         "Ended a session", "session.end_others": "Ended all other sessions", "password.change": "Changed the password", "password.reset": "Reset a password",
 	"totp.enable": "Turned on two-step sign-in", "totp.disable": "Turned off two-step sign-in", "recovery_codes.replace": "Made new recovery codes",
-	"setup_link.create": "Made a set-up link", "sign_in_link.create": "Made a sign-in link",
+	"audit.prune": "Pruned the audit log", "setup_link.create": "Made a set-up link", "sign_in_link.create": "Made a sign-in link",
 }
 
 // auditPage is what the page of the log shows.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -84,7 +85,7 @@ func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
 	s := &site{clock: &clock{at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}, log: &logged{}, at: at}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	var err error
-	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.now})
+	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.now, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (l licensePage) codeRows() (rows []frame.Row) {
 		if len(c.domains) > 0 {
 			files = frame.Words(strings.Join(c.domains, ", "))
 		}
-		rows = append(rows, frame.Row{frame.Mono(c.Hint), files, frame.Time(c.KeptAt), frame.LinkButton{Link: frame.Link{Label: "Forget", Path: c.path()}, Context: "the purchase code " + c.Hint}})
+		rows = append(rows, frame.Row{frame.Mono(c.Hint), frame.Mono(c.Store), files, frame.Time(c.KeptAt), frame.LinkButton{Link: frame.Link{Label: "Forget", Path: c.path()}, Context: "the purchase code " + c.Hint}})
 	}
 	return rows
 }

@@ -71,8 +71,13 @@ func (p *Pages) showLicenses(w http.ResponseWriter, r *frame.Request) error {
 	}
 	host := p.host(w, r)
 	f := licenseForm{store: known.Store, domain: host}
-	if len(known.Codes) > 0 {
-		f.kept = known.Codes[0].ID
+	if f.store == "" && len(known.Codes) > 0 {
+		f.store = known.Codes[0].Store // which has not answered yet
+	}
+	for _, c := range slices.Backward(known.Codes) {
+		if c.Store == f.store {
+			f.kept = c.ID
+		}
 	}
 	return p.frame.Show(w, r, licensesPage(licensePage{known, f, host}))
 }
@@ -97,7 +102,7 @@ func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
 	})
 	if err != nil {
 		f.made = made
-		return p.refuseLicense(w, r, f, err)
+		return p.refuseLicense(w, r, f, in.Get("code"), err)
 	}
 	text := "The license file for " + made[0].Domain + " is here."
 	if len(made) > 1 {
@@ -107,8 +112,8 @@ func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
 }
 
 // refuseLicense shows the form again and says why. A code that was typed is kept by
-// now, unless the store does not know it.
-func (p *Pages) refuseLicense(w http.ResponseWriter, r *frame.Request, f licenseForm, refusal error) error {
+// now, unless the store does not know it, and then it is the one that is chosen.
+func (p *Pages) refuseLicense(w http.ResponseWriter, r *frame.Request, f licenseForm, typed string, refusal error) error {
 	errs, ok := licenseErrors(refusal, p.frame.Now())
 	if !ok {
 		return refusal
@@ -118,8 +123,8 @@ func (p *Pages) refuseLicense(w http.ResponseWriter, r *frame.Request, f license
 		return err
 	}
 	f.errs = errs
-	if f.kept == 0 && len(known.Codes) > 0 && errs.Of("code") == "" {
-		f.kept = known.Codes[0].ID
+	if f.kept == 0 && errs.Of("code") == "" {
+		f.kept = known.Kept(typed, f.store)
 	}
 	if len(f.made) > 0 {
 		f.errs = aboutTests(f.errs)
@@ -191,19 +196,15 @@ func (p *Pages) showLicense(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	known, err := p.addon.Licenses(r.Context(), r.Actor)
-	if err != nil {
-		return err
-	}
-	return p.frame.Show(w, r, p.oneLicensePage(w, r, oneLicense{License: l, text: text, store: known.Store}))
+	return p.frame.Show(w, r, p.oneLicensePage(w, r, oneLicense{License: l, text: text}))
 }
 
 // oneLicense is what the page of a license file shows.
 type oneLicense struct {
 	addon.License
-	text, store, host string
-	now               time.Time
-	errs              frame.Errors
+	text, host string
+	now        time.Time
+	errs       frame.Errors
 }
 
 func (p *Pages) oneLicensePage(w http.ResponseWriter, r *frame.Request, l oneLicense) frame.Page {
@@ -237,11 +238,7 @@ func (p *Pages) checkLicense(w http.ResponseWriter, r *frame.Request) error {
 		for i := range errs {
 			errs[i].Name = "" // the page has no field for it
 		}
-		known, broken := p.addon.Licenses(r.Context(), r.Actor)
-		if broken != nil {
-			return broken
-		}
-		return p.refuse(w, r, p.oneLicensePage(w, r, oneLicense{License: l, text: text, store: known.Store, errs: errs}), err)
+		return p.refuse(w, r, p.oneLicensePage(w, r, oneLicense{License: l, text: text, errs: errs}), err)
 	}
 	if err != nil {
 		return err

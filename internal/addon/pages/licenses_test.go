@@ -1,10 +1,12 @@
 package pages_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/countersign/countersign"
@@ -55,23 +57,87 @@ func TestALicenseFormThatIsWrongIsShownAgain(t *testing.T) {
 	})
 }
 
-// While the store is down the address and the code are kept, and chosen in the form
+// While the store is down the code is kept for its address, and chosen in the form
 // that is shown again.
 func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		store, b := newLicenseStore(t), s.signedIn(t)
-		const down = "http://127.0.0.1:1" // nobody listens there
-		p := b.post(licensePath, "code", purchaseCode, "domain", "shop.example", "store", down).status(http.StatusServiceUnavailable)
-		p.wrong("store", "Nothing is lost").says("7c0f…8e37").silentAbout(purchaseCode)
+		store.down = true
+		p := b.post(licensePath, "code", purchaseCode, "domain", "shop.example", "store", store.URL).status(http.StatusServiceUnavailable)
+		p.wrong("store", "Nothing is lost").says("7c0f…8e37").silentAbout(purchaseCode, "Store for new purchase codes")
 		form := p.form(licensePath)
-		if form.Get("kept") != "1" || form.Get("domain") != "shop.example" || form.Get("store") != down {
+		if form.Get("kept") != "1" || form.Get("domain") != "shop.example" || form.Get("store") != store.URL {
 			t.Errorf("the form holds %v", form)
 		}
-		form.Set("store", store.URL)
+		if form := b.get(licensePath).form(licensePath); form.Get("kept") != "1" || form.Get("store") != store.URL {
+			t.Errorf("the form begins with %v", form)
+		}
+		store.down = false
 		b.postForm(licensePath, form).leadsTo(licensePath + "/1")
-		elsewhere := httptest.NewServer(http.NotFoundHandler())
-		t.Cleanup(elsewhere.Close)
-		b.fill(licensePath, licensePath, "store", elsewhere.URL, "domain", "shop.example").status(http.StatusUnprocessableEntity).wrong("store", "There is no store at")
+		b.get(licensePath).says("Store for new purchase codes")
+	})
+}
+
+// Somebody with a session and without the password must not get a kept code out.
+func TestAFormCanNotSendAKeptCodeToAnAddressInTheForm(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		s.mustLicense(t, store, "shop.example")
+		var mu sync.Mutex
+		var sent []string
+		thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			mu.Lock()
+			defer mu.Unlock()
+			sent = append(sent, r.URL.Path+" "+string(body))
+		}))
+		t.Cleanup(thief.Close)
+		p := b.fill(licensePath, licensePath, "store", thief.URL).status(http.StatusUnprocessableEntity)
+		p.wrong("code", "is sent nowhere else").silentAbout(purchaseCode)
+		if form := p.form(licensePath); form.Get("kept") != "1" || form.Get("store") != thief.URL {
+			t.Errorf("the form holds %v", form)
+		}
+		for _, path := range []string{"/move", "/1/check", "/1/revoke"} {
+			b.post(licensePath+path, "kept", "1", "from", "shop.example", "domain", "new.example", "store", thief.URL)
+		}
+		if form := b.get(licensePath).form(licensePath); form.Get("store") != store.URL {
+			t.Errorf("the next form holds %v", form)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if len(sent) != 0 {
+			t.Errorf("sent: %s", sent)
+		}
+	})
+}
+
+func TestTheStoresAddressAloneIsChangedWithThePassword(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		store, b := newLicenseStore(t), s.signedIn(t)
+		s.mustLicense(t, store, "shop.example")
+		const at, other = licensePath + "/store", "https://other.example"
+		if len(b.get(licensePath).having("href", at)) != 1 {
+			t.Errorf("nothing leads to %s", at)
+		}
+		if form := b.get(at).form(at); form.Get("store") != store.URL {
+			t.Errorf("the form begins with %v", form)
+		}
+		for _, wrong := range []string{"", "four quiet green birds"} {
+			b.fill(at, at, "store", other, "password", wrong).status(http.StatusUnprocessableEntity).wrong("password", "password")
+		}
+		b.fill(at, at, "store", "http://other.example", "password", password).status(http.StatusUnprocessableEntity).wrong("store", "https://")
+		b.get(licensePath).silentAbout("other.example")
+		b.fill(at, at, "store", other, "password", password).leadsTo(licensePath)
+		list := b.get(licensePath).says("address was changed", other)
+		if form := list.form(licensePath); form.Get("store") != other || form.Get("kept") != "0" {
+			t.Errorf("the form begins with %v", form) // no kept code is for that address
+		}
+		b.get("/api-addons/admin/audit").says("Changed the license store's address", other)
+		b.fill(licensePath, licensePath, "kept", "1", "domain", "shop.example").status(http.StatusUnprocessableEntity).wrong("code", "Type that address below")
+		b.fill(licensePath, licensePath, "kept", "1", "domain", "shop.example", "store", store.URL).leadsTo(licensePath + "/1")
+		if form := b.get(licensePath).form(licensePath); form.Get("store") != store.URL || form.Get("kept") != "1" {
+			t.Errorf("the form begins with %v", form)
+		}
 	})
 }
 

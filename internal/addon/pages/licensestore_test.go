@@ -27,6 +27,7 @@ type licenseStore struct {
 	refuse string
 	// noTests refuses test domains, as if too many were in use.
 	noTests bool
+	down    bool   // answers 502
 	answer  string // to checks
 }
 
@@ -55,6 +56,8 @@ func (s *licenseStore) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	free := license.IsFree(in["domain"])
 	switch {
+	case s.down:
+		w.WriteHeader(http.StatusBadGateway)
 	case r.URL.Path == "/.well-known/jwks.json":
 		set, _ := license.NewKeySet(s.key.Public())
 		_ = json.NewEncoder(w).Encode(set)

@@ -23,7 +23,7 @@ func (l licensePage) codeChoices() []frame.Choice {
 				break
 			}
 		}
-		all = append(all, frame.Choice{Value: strconv.FormatInt(c.ID, 10), Label: label})
+		all = append(all, frame.Choice{Value: strconv.FormatInt(c.ID, 10), Label: label + ", for " + c.Store})
 	}
 	return append(all, frame.Choice{Value: "0", Label: "Another code, typed below"})
 }
@@ -104,6 +104,7 @@ func licenseFacts(l addon.License, now time.Time) frame.Facts {
 		{Label: "Item", Value: frame.Words(l.ItemName + " (" + strconv.FormatInt(l.ItemID, 10) + ")")},
 		{Label: "License", Value: frame.Words(l.LicenseType)},
 		{Label: "Purchase code", Value: frame.Mono(l.Code.Hint)},
+		{Label: "Store", Value: frame.Mono(l.Code.Store)},
 		{Label: "Good until", Value: frame.Words("It does not run out")},
 		{Label: "Support", Value: frame.Words(supportWords(l.SupportedUntil, now))},
 		{Label: "State", Value: licenseBadge(l)},

@@ -56,6 +56,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/license", p.admin(p.makeLicense))
 	mux.Handle("GET /api-addons/admin/license/move", p.admin(p.showMove))
 	mux.Handle("POST /api-addons/admin/license/move", p.admin(p.moveLicense))
+	mux.Handle("GET /api-addons/admin/license/store", p.admin(p.showStore))
+	mux.Handle("POST /api-addons/admin/license/store", p.admin(p.setStore))
 	mux.Handle("GET /api-addons/admin/license/{id}", p.admin(p.showLicense))
 	mux.Handle("GET /api-addons/admin/license/{id}/file", p.adminFile(p.downloadLicense))
 	mux.Handle("GET /api-addons/admin/license/{id}/check", p.admin(p.showLicense))

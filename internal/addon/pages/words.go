@@ -71,8 +71,11 @@ func through(f people.Face) string {
 
 // who names an actor for people.
 func who(kind people.Kind, id string) string {
-	if kind == people.KindKey {
+	switch kind {
+	case people.KindKey:
 		return "API pair " + id
+	case people.KindVisitor:
+		return "Not signed in"
 	}
 	return id
 }

@@ -45,6 +45,17 @@ func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params,
 	return access, nil
 }
 
+// holder finds the key that may be sent along with a purchase code, which is the
+// credential itself: the key says whose programs ask. Without a key the access is
+// the zero one. A key that is sent must be a good one.
+func (f *face) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (store.Access, error) {
+	key, err := sentKey(r, p)
+	if err != nil || key == "" {
+		return store.Access{}, err
+	}
+	return f.identified(w, r, p, key)
+}
+
 // authenticate finds the key and counts failures by address.
 func (f *face) authenticate(r *http.Request, w http.ResponseWriter, key string) (store.Access, error) {
 	if key == "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
@@ -68,7 +69,7 @@ func background(t *testing.T, s *store.Store) {
 // newHandler is the face as a proxy on this machine reaches it.
 func newHandler(s *store.Store, failLimit int) http.Handler {
 	return api.New(s, api.Options{
-		Guard: web.NewGuard(failLimit, now), Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Guard: web.NewGuard(limit.NewGuard(limit.Options{Failures: failLimit, Now: now})), Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	})
 }
 

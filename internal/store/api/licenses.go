@@ -11,59 +11,101 @@ import (
 
 // issueLicense answers POST /api/licenses. The purchase code is the credential.
 func (f *face) issueLicense(w http.ResponseWriter, r *http.Request) error {
-	p, code, err := f.codeOf(w, r, "domain")
-	if err != nil {
-		return err
-	}
-	domain, _ := p.Get("domain")
-	l, err := f.store.IssueLicense(r.Context(), buyer(w), f.address(w, r), code, domain)
-	return f.answerLicense(w, r, l, err)
+	return f.signed(w, r, []string{"domain"}, func(q licenseCall) (store.SignedLicense, error) {
+		return f.store.IssueLicense(r.Context(), q.buyer, f.address(w, r), q.code, q.get("domain"))
+	})
 }
 
 // moveLicense answers POST /api/licenses/move.
 func (f *face) moveLicense(w http.ResponseWriter, r *http.Request) error {
-	p, code, err := f.codeOf(w, r, "domain", "from")
-	if err != nil {
-		return err
-	}
-	domain, _ := p.Get("domain")
-	from, _ := p.Get("from")
-	l, err := f.store.MoveLicense(r.Context(), buyer(w), f.address(w, r), code, from, domain)
-	return f.answerLicense(w, r, l, err)
+	return f.signed(w, r, []string{"domain", "from"}, func(q licenseCall) (store.SignedLicense, error) {
+		return f.store.MoveLicense(r.Context(), q.buyer, f.address(w, r), q.code, q.get("from"), q.get("domain"))
+	})
 }
 
-func (f *face) answerLicense(w http.ResponseWriter, r *http.Request, l store.SignedLicense, err error) error {
+// signed answers with the license that do gives.
+func (f *face) signed(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) (store.SignedLicense, error)) error {
+	var l store.SignedLicense
+	err := f.withCode(w, r, names, func(q licenseCall) (err error) {
+		l, err = do(q)
+		return err
+	})
 	if err != nil {
-		return f.guard.Failed(w, public(err))
+		return err
 	}
 	return web.OK(w, r, "data", countersign.License{License: l.Text, LicenseID: l.License.ID})
 }
 
 // revokeLicense answers POST /api/licenses/revoke: the buyer gives a license up.
 func (f *face) revokeLicense(w http.ResponseWriter, r *http.Request) error {
-	p, code, err := f.codeOf(w, r, "domain", "license_id")
+	var l store.License
+	err := f.withCode(w, r, []string{"domain", "license_id"}, func(q licenseCall) (err error) {
+		l, err = f.store.GiveUpLicense(r.Context(), q.buyer, q.code, q.get("domain"), q.get("license_id"))
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	domain, _ := p.Get("domain")
-	id, _ := p.Get("license_id")
-	l, err := f.store.GiveUpLicense(r.Context(), buyer(w), code, domain, id)
-	if err != nil {
-		return f.guard.Failed(w, public(err))
 	}
 	return web.OK(w, r, "data", countersign.LicenseRevocation{LicenseID: l.License.ID, Domain: l.Domain, RevokedAt: l.EndedAt})
 }
 
-// checkLicense answers POST /api/licenses/check. A key may be given, and then it
-// must be a good one: the workspace's secret keys are told what became of a
-// purchase.
-func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
-	names := []string{"purchase_code", "license_id", "domain", "item_id"}
+// licenseCall is a request whose credential is a purchase code.
+type licenseCall struct {
+	buyer  people.Actor
+	code   string
+	params *web.Params
+}
+
+func (q licenseCall) get(name string) string {
+	value, _ := q.params.Get(name)
+	return value
+}
+
+// withCode reads a request whose credential is a purchase code, with parameters of
+// these names, and calls do within the limits.
+func (f *face) withCode(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) error) error {
+	names = append(names, "purchase_code")
+	p, access, err := f.licenseParams(w, r, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if p.IsNumber(name) {
+			return badBody()
+		}
+	}
+	q := licenseCall{buyer: buyer(w), params: p}
+	q.code = q.get("purchase_code")
+	taken := false
+	return f.guard.Call(w, access.Actor.Secret, func(ownOnly bool) error {
+		if !taken { // a call that is repeated is one request
+			if err := f.guard.TakeCode(w, "issue", q.code); err != nil {
+				return err
+			}
+			taken = true
+		}
+		if q.buyer.Workspace = 0; ownOnly {
+			q.buyer.Workspace = access.Actor.Workspace
+		}
+		return public(do(q))
+	})
+}
+
+// licenseParams reads a request about licenses and finds the key that was sent along.
+func (f *face) licenseParams(w http.ResponseWriter, r *http.Request, names []string) (*web.Params, store.Access, error) {
 	p, err := web.ReadParams(w, r, append(names, "api_key")...)
 	if err != nil {
-		return keyConflict(err)
+		return nil, store.Access{}, keyConflict(err)
 	}
-	actor, err := f.asker(w, r, p)
+	access, err := f.holder(w, r, p)
+	return p, access, err
+}
+
+// checkLicense answers POST /api/licenses/check. The workspace's secret keys are told
+// what became of a purchase.
+func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
+	names := []string{"purchase_code", "license_id", "domain", "item_id"}
+	p, access, err := f.licenseParams(w, r, names)
 	if err != nil {
 		return err
 	}
@@ -74,52 +116,47 @@ func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	for i, to := range []*string{&q.Code, &q.ID, &q.Domain, &q.Item} {
 		*to, _ = p.Get(names[i])
 	}
-	if err := f.guard.TakeCode(w, "check", q.Code+" "+q.ID); err != nil {
+	actor := access.Actor
+	if actor.Kind == "" {
+		actor = buyer(w)
+	}
+	answer, err := f.guardedCheck(w, r, actor, q)
+	if err != nil && err != errNotFound {
 		return err
-	}
-	answer, err := f.store.CheckLicense(r.Context(), actor, q)
-	if err != nil {
-		return public(err)
-	}
-	if answer.Code == countersign.CheckNotFound {
-		if err := f.guard.Failed(w, notFound); err != notFound {
-			return err
-		}
 	}
 	return web.OK(w, r, "data", answer)
 }
 
-// notFound is counted like a failed validation, and not written.
-var notFound error = &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodePurchaseNotFound}
-
-// asker is who asks about a license: the key that was sent, else whoever holds the
-// code.
-func (f *face) asker(w http.ResponseWriter, r *http.Request, p *web.Params) (people.Actor, error) {
-	key, err := sentKey(r, p)
-	if err != nil || key == "" {
-		return buyer(w), err
-	}
-	access, err := f.identified(w, r, p, key)
-	return access.Actor, err
+// guardedCheck asks the store within the limits. The error is errNotFound for an
+// answer that counts like a failed validation.
+func (f *face) guardedCheck(w http.ResponseWriter, r *http.Request, actor people.Actor, q store.LicenseQuestion) (answer countersign.LicenseCheck, err error) {
+	taken := false
+	err = f.guard.Call(w, actor.Secret, func(ownOnly bool) (err error) {
+		if !taken {
+			if err := f.guard.TakeCheck(w, q.Code, q.ID); err != nil {
+				return err
+			}
+			taken = true
+		}
+		if q.Workspace = 0; ownOnly {
+			q.Workspace = actor.Workspace
+		}
+		if answer, err = f.store.CheckLicense(r.Context(), actor, q); err != nil {
+			return public(err)
+		}
+		if answer.Code == countersign.CheckNotFound {
+			return errNotFound
+		}
+		return nil
+	})
+	return answer, err
 }
+
+// errNotFound is counted like a failed validation, and not written.
+var errNotFound error = &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodePurchaseNotFound}
 
 func buyer(w http.ResponseWriter) people.Actor {
 	return people.Buyer(people.FaceAPI, web.ClientAddr(w))
-}
-
-// codeOf reads the parameters of a request whose credential is a purchase code.
-func (f *face) codeOf(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, string, error) {
-	p, err := web.ReadParams(w, r, append(names, "purchase_code")...)
-	if err != nil {
-		return nil, "", err
-	}
-	for _, name := range append(names, "purchase_code") {
-		if p.IsNumber(name) {
-			return nil, "", badBody()
-		}
-	}
-	code, _ := p.Get("purchase_code")
-	return p, code, f.guard.TakeCode(w, "issue", code)
 }
 
 // listRevokedLicenses answers GET /api/licenses/revoked.

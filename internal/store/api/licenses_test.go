@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -41,7 +42,7 @@ func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
 		clock := today
 		s := openShop(t, dbtest.New(t, dbtest.SQLite))
 		ticking := func() time.Time { return clock }
-		limited := api.New(s, api.Options{Guard: web.NewGuard(1_000_000, ticking), Now: ticking})
+		limited := api.New(s, api.Options{Guard: web.NewGuard(limit.NewGuard(limit.Options{Failures: 1_000_000, Now: ticking})), Now: ticking})
 		free := api.New(s, api.Options{Now: now})
 		form := func(code string) url.Values {
 			return url.Values{"purchase_code": {code}, "domain": {"shop.example"}}

@@ -3,10 +3,13 @@ package api
 import (
 	"net/http"
 
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
 )
 
-// validatePurchase answers POST /api/purchases/validation (spec 4.4).
+// validatePurchase answers POST /api/purchases/validation (spec 4.4). A publishable
+// key stands in what is sold, so whoever sends one may be guessing: past the limit
+// it is refused, also when the code is valid. A secret key's valid code succeeds.
 func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 	p, access, err := f.authenticated(w, r, "purchase_code")
 	if err != nil {
@@ -15,14 +18,28 @@ func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 	if p.IsNumber("purchase_code") {
 		return badBody()
 	}
+	if err := f.admit(w, access); err != nil {
+		return err
+	}
 	code, _ := p.Get("purchase_code")
 	valid, err := f.store.ValidatePurchase(r.Context(), access.Actor, code)
 	if err != nil {
 		return f.guard.Failed(w, public(err))
+	}
+	if err := f.admit(w, access); err != nil { // others of the same client may have failed meanwhile
+		return err
 	}
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
 	web.Raw(w, `{"status":"success","data":{"purchase":`, valid.Before, valid.ItemBody, valid.After, "}}")
 	return nil
+}
+
+// admit refuses a client that is past its limit and has no secret key.
+func (f *face) admit(w http.ResponseWriter, a store.Access) error {
+	if a.Actor.Secret {
+		return nil
+	}
+	return f.guard.Admit(w)
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -34,14 +35,14 @@ type face struct {
 	baseURL string
 	openAPI *web.Prepared
 	guard   *web.Guard
-	quotas  *web.Window[int64]
+	quotas  *limit.Window[int64]
 }
 
 // New is the handler of all paths of the face.
 func New(s *store.Store, o Options) http.Handler {
 	f := &face{
 		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(openAPI),
-		guard: cmp.Or(o.Guard, web.NewGuard(0, o.Now)), quotas: web.NewWindow[int64](o.Now),
+		guard: cmp.Or(o.Guard, web.NewGuard(limit.NewGuard(limit.Options{}))), quotas: limit.NewWindow[int64](o.Now),
 	}
 	edge := web.NewEdge(web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now})
 	if o.Pages == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
@@ -67,7 +68,7 @@ func faces(t *testing.T, s *store.Store, failLimit int, base string) http.Handle
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := web.NewGuard(failLimit, now)
+	guard := web.NewGuard(limit.NewGuard(limit.Options{Failures: failLimit, Now: now}))
 	shown := pages.New(pages.Options{Store: s, Frame: f, Guard: guard})
 	return frame.StripBase(base, api.New(s, api.Options{Guard: guard, Pages: shown, Now: now}))
 }

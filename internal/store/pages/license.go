@@ -69,11 +69,12 @@ func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
 		return p.refuse(w, r, o, nil)
 	}
 	var files []store.SignedLicense
-	if err = p.guard.TakeCode(w, "issue", o.code); err == nil {
+	err = p.withCode(w, o.code, func() (err error) {
 		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.address(w, r), o.code, o.domain, o.testDomains())
-	}
+		return err
+	})
 	if err != nil {
-		return p.refuse(w, r, o, p.guard.Failed(w, err))
+		return p.refuse(w, r, o, err)
 	}
 	return p.showFiles(w, r, o.code, files)
 }
@@ -88,17 +89,29 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 	if !o.complete() {
 		return p.refuse(w, r, o, nil)
 	}
-	if err = p.guard.TakeCode(w, "issue", o.code); err == nil {
-		_, err = p.store.MoveLicense(r.Context(), buyer(r), p.address(w, r), o.code, in.Get("from"), o.domain)
-	}
 	var files []store.SignedLicense
-	if err == nil {
-		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.address(w, r), o.code, o.domain, o.testDomains())
-	}
+	err = p.withCode(w, o.code, func() error {
+		_, err := p.store.MoveLicense(r.Context(), buyer(r), p.address(w, r), o.code, in.Get("from"), o.domain)
+		if err == nil {
+			files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.address(w, r), o.code, o.domain, o.testDomains())
+		}
+		return err
+	})
 	if err != nil {
-		return p.refuse(w, r, o, p.guard.Failed(w, err))
+		return p.refuse(w, r, o, err)
 	}
 	return p.showFiles(w, r, o.code, files)
+}
+
+// withCode calls do, which finds a purchase by a code, within the limits. No key comes
+// to a page, so whoever has had too many failures is refused.
+func (p *Pages) withCode(w http.ResponseWriter, code string, do func() error) error {
+	return p.guard.Call(w, false, func(bool) error {
+		if err := p.guard.TakeCode(w, "issue", code); err != nil {
+			return err
+		}
+		return do()
+	})
 }
 
 func (p *Pages) showFiles(w http.ResponseWriter, r *frame.Request, code string, files []store.SignedLicense) error {

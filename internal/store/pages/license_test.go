@@ -162,7 +162,10 @@ func TestBothFacesShareTheirLimits(t *testing.T) {
 		t.Errorf("headers %v", limited.header)
 	}
 	s.post(t, "/api/licenses", "purchase_code", "nor-this", "domain", "shop.example").is(http.StatusTooManyRequests)
-	s.post(t, "/license", "code", "license-used", "domain", "shop.example").is(http.StatusOK)
+	for path, with := range map[string][]string{"/license": nil, "/license/move": {"from", "old.example"}, "/license/revoke": {"sure", "1"}} {
+		valid := append([]string{"code", "license-used", "domain", "shop.example"}, with...)
+		s.post(t, path, valid...).is(http.StatusTooManyRequests) // whoever guesses on learns nothing
+	}
 
 	s = shop{s.Store, faces(t, s.Store, 1_000_000, "")}
 	for i := range 60 {

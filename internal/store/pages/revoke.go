@@ -22,11 +22,12 @@ func (p *Pages) revokeLicense(w http.ResponseWriter, r *frame.Request) error {
 	if in.Get("sure") == "" {
 		return p.frame.Show(w, r, revokePage(o))
 	}
-	if err = p.guard.TakeCode(w, "issue", o.code); err == nil {
-		_, err = p.store.GiveUpLicense(r.Context(), buyer(r), o.code, o.domain, "")
-	}
+	err = p.withCode(w, o.code, func() error {
+		_, err := p.store.GiveUpLicense(r.Context(), buyer(r), o.code, o.domain, "")
+		return err
+	})
 	if err != nil {
-		return p.refuseRevoke(w, r, o, p.guard.Failed(w, err))
+		return p.refuseRevoke(w, r, o, err)
 	}
 	return p.frame.Show(w, r, frame.Page{Title: "The license of " + o.domain + " has ended", Bare: true, Wide: true, Body: revokedView(o.domain)})
 }

@@ -117,8 +117,32 @@ type Holding struct {
 
 // Holding finds a purchase of any workspace by the digest of its code.
 func (d *DB) Holding(ctx context.Context, digest Digest) (Holding, error) {
-	rows, err := sqldb.List(d.Brief(ctx), d.Queries, scanLicensed, `SELECT `+licenseColumnsOrNone+`, `+licenseeColumns+`
-		FROM `+licenseeTables+` LEFT JOIN licenses l ON l.code_digest = p.code_digest WHERE p.code_digest = $1`, digest)
+	return d.oneHolding(ctx, selectHolding+licenseeTables+holdingLicenses+` WHERE p.code_digest = $1`, digest)
+}
+
+// ActiveHolding is Holding for those who may not learn what became of a purchase: one
+// that is not active is not found, and that takes as long as for a code that nobody has.
+func (d *DB) ActiveHolding(ctx context.Context, digest Digest) (Holding, error) {
+	return d.HoldingFor(ctx, digest, 0)
+}
+
+// HoldingFor is ActiveHolding, but also finds the purchases of one workspace that are
+// not active.
+func (d *DB) HoldingFor(ctx context.Context, digest Digest, workspace int64) (Holding, error) {
+	// The purchase at the digest or, where none is, the next one: a row is read in any
+	// case, and only then it is decided whether it is the right one.
+	return d.oneHolding(ctx, selectHolding+`(SELECT * FROM purchases WHERE code_digest >= $1 ORDER BY code_digest LIMIT 1) p
+		JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`+holdingLicenses+`
+		WHERE p.code_digest = $1 AND (p.state = 'active' OR p.workspace_id = $2)`, digest, workspace)
+}
+
+const (
+	selectHolding   = `SELECT ` + licenseColumnsOrNone + `, ` + licenseeColumns + ` FROM `
+	holdingLicenses = ` LEFT JOIN licenses l ON l.code_digest = p.code_digest`
+)
+
+func (d *DB) oneHolding(ctx context.Context, query string, args ...any) (Holding, error) {
+	rows, err := sqldb.List(d.Brief(ctx), d.Queries, scanLicensed, query, args...)
 	if err == nil && len(rows) == 0 {
 		err = sqldb.ErrNotFound
 	}

@@ -1,4 +1,7 @@
-package web
+// Package limit counts events by key in windows of time and says who has had too many of them: failed guesses by
+// client, requests by purchase code, successes by workspace. Counts can be exchanged with other servers ([Guard.Unsent],
+// [Guard.Merge]).
+package limit
 
 import (
 	"hash/maphash"
@@ -24,7 +27,9 @@ type Window[K comparable] struct {
 	length time.Duration
 	seed   maphash.Seed
 	keys   atomic.Int64 // in all shards, the expired ones included
-	shards [windowShards]windowShard[K]
+	// servers is how many servers count together; 0 and 1 mean this one alone.
+	servers atomic.Int64
+	shards  [windowShards]windowShard[K]
 }
 
 type windowShard[K comparable] struct {
@@ -33,9 +38,10 @@ type windowShard[K comparable] struct {
 	latest time.Time // when the youngest window of the shard began
 }
 
+// windowCount is a key's window: n events, of which the other servers do not know unsent ones yet.
 type windowCount struct {
-	n     int
-	start time.Time
+	n, unsent int
+	start     time.Time
 }
 
 // NewWindow makes an empty window of a minute; now is its clock, and nil means time.Now.
@@ -53,14 +59,23 @@ func NewLongWindow[K comparable](length time.Duration, now func() time.Time) *Wi
 
 // Count returns how many events the key's present window has.
 func (w *Window[K]) Count(key K) int {
-	n, _ := w.look(key)
-	return n
+	c, _ := w.find(key)
+	return c.n
 }
 
 // Retry returns how long the key's present window still lasts; 0 when it has none.
 func (w *Window[K]) Retry(key K) time.Duration {
-	_, left := w.look(key)
+	_, left := w.find(key)
 	return left
+}
+
+// Allows reports whether the key's window has room for one more event under limit. It counts nothing.
+func (w *Window[K]) Allows(key K, limit int) bool {
+	if limit <= 0 || w.keys.Load() == 0 {
+		return true
+	}
+	c, _ := w.find(key)
+	return !w.full(c, limit)
 }
 
 // Add counts one event and returns how many the key's window has now.
@@ -72,7 +87,7 @@ func (w *Window[K]) Add(key K) int {
 }
 
 // Take counts one event if the key's window has fewer than limit of them, and reports whether it did. A limit of 0 or
-// less is none: nothing is counted.
+// less means no limit: nothing is counted.
 func (w *Window[K]) Take(key K, limit int) bool {
 	if limit <= 0 {
 		return true
@@ -80,37 +95,48 @@ func (w *Window[K]) Take(key K, limit int) bool {
 	s, now := w.shard(key), w.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c, ok := s.counts[key]; ok && w.left(c, now) > 0 && c.n >= limit {
+	if c, ok := s.counts[key]; ok && w.left(c, now) > 0 && w.full(c, limit) {
 		return false
 	}
 	w.add(s, key, now)
 	return true
 }
 
+// full reports whether a window has no room left. Servers that count together do not know each other's latest events:
+// each may add so many of its own that all of them stay within twice the limit.
+func (w *Window[K]) full(c windowCount, limit int) bool {
+	if c.n >= limit {
+		return true
+	}
+	servers := int(w.servers.Load())
+	return servers > 2 && c.unsent > 0 && c.unsent*servers >= 2*limit-(c.n-c.unsent)
+}
+
 func (w *Window[K]) shard(key K) *windowShard[K] {
 	return &w.shards[maphash.Comparable(w.seed, key)%windowShards]
 }
 
-func (w *Window[K]) look(key K) (n int, left time.Duration) {
+// find returns the key's present window and how long it still lasts; zero values when it has none.
+func (w *Window[K]) find(key K) (c windowCount, left time.Duration) {
 	if w.keys.Load() == 0 {
-		return 0, 0
+		return windowCount{}, 0
 	}
 	s := w.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.counts) == 0 {
-		return 0, 0
+		return windowCount{}, 0
 	}
 	now := w.now()
 	if now.Sub(s.latest) >= w.length {
 		w.forgetAll(s)
-		return 0, 0
+		return windowCount{}, 0
 	}
-	c := s.counts[key]
+	c = s.counts[key]
 	if left = w.left(c, now); left <= 0 {
-		return 0, 0
+		return windowCount{}, 0
 	}
-	return c.n, left
+	return c, left
 }
 
 // left returns how long the window that began at start still lasts. A clock that was set back ends it.
@@ -132,6 +158,7 @@ func (w *Window[K]) add(s *windowShard[K], key K, now time.Time) int {
 		w.makeRoom(s, now)
 	}
 	c.n++
+	c.unsent++
 	s.counts[key] = c
 	return c.n
 }

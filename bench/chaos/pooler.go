@@ -1,0 +1,191 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/countersign/countersign/internal/store/sample"
+)
+
+const (
+	poolerName  = "pooler"
+	poolerTitle = "PgBouncer between the store and its database"
+)
+
+// poolerTries is how many purchases are refunded behind a pooler.
+const poolerTries = 5
+
+// tryPooler refunds purchases by another process while the store's server reaches its
+// database through PgBouncer, in transaction mode and in session mode. In transaction
+// mode the server may also refuse to run, when it says why.
+func (s *session) tryPooler(ctx context.Context) (report, error) {
+	r := report{title: poolerTitle}
+	program, err := exec.LookPath("/usr/sbin/pgbouncer")
+	if err != nil {
+		r.note = "skipped, because /usr/sbin/pgbouncer is not installed (Debian: apt-get install pgbouncer)"
+		return r, nil
+	}
+	dir := filepath.Join(s.dir, poolerName)
+	n, err := s.startAlone(ctx, dir)
+	if err != nil {
+		return r, err
+	}
+	defer n.stop()
+	logs := map[string]string{"postgres": n.log()}
+	for i, mode := range []string{"transaction", "session"} {
+		logs[mode+"-store"] = (&store{data: filepath.Join(dir, mode, "store")}).log()
+		logs[mode+"-pooler"] = poolerLog(filepath.Join(dir, mode))
+		one, said, err := s.behind(ctx, program, mode, n, i*poolerTries)
+		if err != nil {
+			return r, s.withLogs(poolerName, logs, r.violations, fmt.Errorf("%s mode: %w", mode, err))
+		}
+		r.rows = append(r.rows, row{mode + " mode", one.counts[knownCode]})
+		r.violations = append(r.violations, one.violations...)
+		if said != "" {
+			r.note = fmt.Sprintf("in %s mode the store refuses to run: %s", mode, said)
+		}
+	}
+	if len(r.violations) > 0 {
+		r.err = s.withLogs(poolerName, logs, r.violations, errBroken)
+	}
+	return r, nil
+}
+
+// startAlone starts a server without standbys that has a filled store.
+func (s *session) startAlone(ctx context.Context, dir string) (*node, error) {
+	if err := s.server.makeFolder(dir); err != nil {
+		return nil, err
+	}
+	if err := copyFolder(ctx, s.template, filepath.Join(dir, "data")); err != nil {
+		return nil, err
+	}
+	n, err := newNode(s.server, "alone", dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.start(ctx); err != nil {
+		n.stop()
+		return nil, err
+	}
+	return n, nil
+}
+
+// behind runs the store's server behind a pooler in one mode. It returns what the server
+// said when it refused to run.
+func (s *session) behind(ctx context.Context, program, mode string, n *node, first int) (*record, string, error) {
+	dir := filepath.Join(n.dir, mode)
+	if err := s.server.makeFolder(dir); err != nil {
+		return nil, "", err
+	}
+	pooler, front, err := s.startPooler(program, mode, dir, n)
+	if err != nil {
+		return nil, "", err
+	}
+	defer front.close()
+	defer pooler.end(syscall.SIGTERM, 5*time.Second)
+	direct := &cluster{nodes: []*node{n}}
+	pooled := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", front.port(), database)
+	server, err := s.newStore(ctx, dir, pooled)
+	if err != nil {
+		return nil, "", err
+	}
+	r := newRecord()
+	if said, err := startBehind(ctx, server); said != "" || err != nil {
+		if mode == "transaction" && namesPooler(said) {
+			return r, said, nil
+		}
+		return r, "", fmt.Errorf("the store does not run: %w: %s", err, said)
+	}
+	defer server.end(syscall.SIGTERM, 15*time.Second)
+	command := &store{binary: server.binary, data: server.data, url: direct.url()}
+	for i := range poolerTries {
+		if err := r.refundBehind(ctx, server, command, sample.BigCode(first+i)); err != nil {
+			return r, "", err
+		}
+	}
+	return r, "", nil
+}
+
+// startPooler starts PgBouncer on a socket, and a proxy before it.
+func (s *session) startPooler(program, mode, dir string, n *node) (*process, *proxy, error) {
+	const port = 6432 // of the socket's name only
+	config := fmt.Sprintf("[databases]\n%s = host=%s user=postgres\n[pgbouncer]\nlisten_port = %d\nunix_socket_dir = %s\nauth_type = any\npool_mode = %s\nignore_startup_parameters = extra_float_digits\n",
+		database, n.dir, port, dir, mode)
+	path := filepath.Join(dir, "pgbouncer.ini")
+	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
+		return nil, nil, err
+	}
+	log, err := os.Create(poolerLog(dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer log.Close()
+	c := exec.Command(program, path)
+	c.Stdout, c.Stderr = log, log
+	s.server.asUser(c)
+	front, err := newProxy(filepath.Join(dir, fmt.Sprintf(".s.PGSQL.%d", port)))
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := startProcess(c, syscall.SIGTERM)
+	if err != nil {
+		front.close()
+	}
+	return p, front, err
+}
+
+func poolerLog(dir string) string { return filepath.Join(dir, "pgbouncer.log") }
+
+// startBehind starts a server and waits until it is ready. It returns what the server
+// said when it is not.
+func startBehind(ctx context.Context, server *store) (said string, err error) {
+	if err := server.serve(ctx); err != nil {
+		return server.logged(), err
+	}
+	if err := server.awaitReady(ctx); err != nil {
+		server.end(syscall.SIGTERM, 15*time.Second)
+		return server.logged(), err
+	}
+	return "", nil
+}
+
+// namesPooler reports whether a message says that a pooler in transaction mode is in
+// the way, and what to do.
+func namesPooler(message string) bool {
+	message = strings.ToLower(message)
+	return strings.Contains(message, "pooler") && strings.Contains(message, "session")
+}
+
+// refundBehind refunds a purchase by another process and asks the server until it says
+// so, or until the answer is stale.
+func (r *record) refundBehind(ctx context.Context, server, command *store, code string) error {
+	for range 3 {
+		r.validated(knownCode, code, server.validate(ctx, code), 200)
+	}
+	began := time.Now()
+	out, err := command.run(ctx, 0, "store", "purchase", "refund", code)
+	if err != nil {
+		return err
+	}
+	if r.refunded(code, time.Since(began), out); out.code != 0 {
+		return fmt.Errorf("refund: %s", out.stderr)
+	}
+	for ctx.Err() == nil {
+		want := r.statuses(code)
+		a := server.validate(ctx, code)
+		r.validated(knownCode, code, a, want...)
+		if a.status == 404 || len(want) == 1 {
+			return nil
+		}
+		pause(ctx, 20*time.Millisecond)
+	}
+	return ctx.Err()
+}

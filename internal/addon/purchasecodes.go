@@ -1,0 +1,152 @@
+package addon
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// PurchaseCode is a purchase code that is kept, encrypted. It is never shown again.
+type PurchaseCode struct {
+	ID int64
+	// Hint is what lists show of it: its ends.
+	Hint string
+	// Store is the address of the store for which it was typed; it is sent to no other.
+	Store  string
+	KeptAt time.Time
+}
+
+func purchaseCodeOf(c addondb.PurchaseCode) PurchaseCode {
+	return PurchaseCode{ID: c.ID, Hint: c.Hint, Store: c.Store, KeptAt: c.KeptAt.Time}
+}
+
+// codeHint is the ends of a code, so few characters that the rest can't be guessed.
+func codeHint(code string) string {
+	switch {
+	case len(code) >= 20:
+		return code[:4] + "…" + code[len(code)-4:]
+	case len(code) >= 10:
+		return "…" + code[len(code)-2:]
+	}
+	return "…"
+}
+
+// Kept returns the id of the code that was kept when somebody typed it for a store,
+// 0 for none.
+func (l Licenses) Kept(code, store string) int64 {
+	store, _ = checkStore(store)
+	hint := codeHint(strings.TrimSpace(code))
+	for _, c := range l.Codes {
+		if c.Hint == hint && c.Store == store {
+			return c.ID
+		}
+	}
+	return 0
+}
+
+// storedCode is a kept purchase code that was opened, with the only store that it
+// may be sent to.
+type storedCode struct {
+	id          int64
+	code, store string
+}
+
+// orderCode returns the code of an order. One that was typed is kept for the store
+// of the order; one that is kept goes to its own store, and an order that names
+// another one is refused.
+func (a *Addon) orderCode(ctx context.Context, o LicenseOrder) (c storedCode, err error) {
+	if o.Kept == 0 {
+		c = storedCode{code: o.Code, store: o.Store}
+		err = a.db.Tx(ctx, func(tx *addondb.DB) (err error) {
+			c.id, err = a.keepCode(ctx, tx, c)
+			return err
+		})
+		return c, err
+	}
+	c, err = a.keptCode(ctx, o.Kept)
+	if err == nil && o.Store != "" && o.Store != c.store {
+		return storedCode{}, badOrder("code_of_other_store", map[string]string{
+			"code": "This kept purchase code is for " + c.store + " and is sent nowhere else. Type that address below, or type the purchase code here to use it at " + o.Store,
+		})
+	}
+	return c, err
+}
+
+// keepCode keeps a purchase code for a store, or finds the one that is kept already.
+// Letter case makes no other code.
+func (a *Addon) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (int64, error) {
+	rows, err := tx.PurchaseCodes(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range rows {
+		if row.Store != c.store {
+			continue
+		}
+		if kept, err := a.openCode(row); err == nil && strings.EqualFold(kept, c.code) {
+			return row.ID, nil
+		}
+	}
+	hint := codeHint(c.code)
+	id, err := tx.AddPurchaseCode(ctx, addondb.PurchaseCode{
+		Hint: hint, Store: c.store, Sealed: a.box.Load().Seal(codePurpose(hint), []byte(c.code)), KeptAt: a.timestamp(),
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, a.sameKeyFile(ctx, tx)
+}
+
+// codePurpose binds a sealed code to what is shown of it.
+func codePurpose(hint string) string { return "addon purchase code " + hint }
+
+var noCode = missing("purchase_code_not_kept", "This purchase code is not kept any more; paste it again")
+
+func (a *Addon) openCode(row addondb.PurchaseCode) (string, error) {
+	code, err := a.box.Load().Open(codePurpose(row.Hint), row.Sealed)
+	if err != nil {
+		return "", conflict("purchase_code_not_kept", "The kept purchase code can't be read: it was written with another key file. Paste it again")
+	}
+	return string(code), nil
+}
+
+// keptCode opens a purchase code that is kept.
+func (a *Addon) keptCode(ctx context.Context, id int64) (storedCode, error) {
+	row, err := a.db.PurchaseCode(ctx, id)
+	if err != nil {
+		return storedCode{}, notFound(err, noCode)
+	}
+	code, err := a.openCode(row)
+	return storedCode{id, code, row.Store}, err
+}
+
+// answered are the refusals of a store that knows the purchase code.
+var answered = map[string]bool{
+	countersign.CodeLimitReached: true, countersign.CodeMovesUsed: true, countersign.CodeMoveTooSoon: true,
+	countersign.CodeDomainNotActivated: true, countersign.CodeFromMissing: true,
+}
+
+// afterRefusal returns err, the refusal of a store. It forgets a code that the store
+// does not know, unless a license is of it, and keeps the address of a store that
+// does know it.
+func (a *Addon) afterRefusal(ctx context.Context, actor people.Actor, c storedCode, err error) error {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	if !ok || ours.Code != countersign.CodePurchaseNotFound && !answered[ours.Code] {
+		return err
+	}
+	failed := a.db.Tx(ctx, func(tx *addondb.DB) error {
+		if answered[ours.Code] {
+			return a.setStore(ctx, tx, actor, c.store)
+		}
+		return tx.DeleteUnusedCode(ctx, c.id)
+	})
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	return err
+}

@@ -1,0 +1,80 @@
+package addon
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/license"
+)
+
+// metaStore is the name under which the database keeps the address of the store
+// that the last license came from. Forms begin with it; a kept purchase code has an
+// address of its own.
+const metaStore = "addon_store"
+
+// checkStore returns the one form of a store's address, or what is wrong with it. A
+// purchase code does not travel the internet in the open.
+func checkStore(text string) (address, problem string) {
+	text = strings.TrimRight(strings.TrimSpace(text), "/")
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		return "", "Type the address of the store where the item was bought, like https://store.example"
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return text, "This is no address of a store; type it like https://store.example"
+	case checkLine(text, maxTitle) != "":
+		return text, checkLine(text, maxTitle)
+	case u.Scheme == "http" && strings.Contains(u.Hostname(), ".") && !license.IsFree(u.Hostname()):
+		return text, "Over http everybody on the way could read the purchase code; type the address with https://"
+	}
+	u.Host = oneHost(u)
+	return u.String(), ""
+}
+
+// oneHost is the host of an address in lower case, without the port that its scheme
+// has anyway, so that one store is not taken for two.
+func oneHost(u *url.URL) string {
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	switch {
+	case port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme]:
+		return net.JoinHostPort(host, port)
+	case strings.Contains(host, ":"):
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// SetStore changes the address of the store with which forms begin. Kept purchase
+// codes stay with theirs. A user gives the password again, which the operator does
+// not need. Errors: a wrong address is invalid with Fields "store"; those of
+// people.CheckPassword.
+func (a *Addon) SetStore(ctx context.Context, actor people.Actor, address, password string) error {
+	if err := a.mayNow(actor, manageSite); err != nil {
+		return err
+	}
+	address, problem := checkStore(address)
+	if problem != "" {
+		return badOrder("license_order", map[string]string{"store": problem})
+	}
+	if actor.Kind == people.KindUser {
+		if err := a.people.CheckPassword(ctx, actor, password); err != nil {
+			return err
+		}
+	}
+	return a.db.Tx(ctx, func(tx *addondb.DB) error { return a.setStore(ctx, tx, actor, address) })
+}
+
+func (a *Addon) setStore(ctx context.Context, tx *addondb.DB, actor people.Actor, address string) error {
+	before, err := tx.LockMeta(ctx, metaStore)
+	if err != nil || before == address {
+		return err
+	}
+	if err := tx.SetMeta(ctx, metaStore, address); err != nil {
+		return err
+	}
+	return a.audit(ctx, tx, actor, people.Event{Action: "store.set", Before: before, After: address})
+}

@@ -1,0 +1,273 @@
+package addon
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// stranger is a server that keeps all that it is sent, and answers like no store.
+type stranger struct {
+	*httptest.Server
+	mu   sync.Mutex
+	sent []string
+}
+
+func newStranger(t *testing.T) *stranger {
+	t.Helper()
+	s := &stranger{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.sent = append(s.sent, r.Method+" "+r.URL.Path+" "+string(body))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *stranger) got() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.sent, "\n")
+}
+
+func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s, evil := newPretendedStore(t), newStranger(t)
+		l := f.mustMake(t, s.order())[0]
+		asked := s.asked()
+		_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: evil.URL, Kept: l.Code.ID, Domain: "site.example"})
+		ours, ok := err.(*countersign.Error)
+		if !ok || ours.Code != "code_of_other_store" || ours.Kind != countersign.KindInvalid || !strings.Contains(ours.Fields["code"], s.URL) || !strings.Contains(ours.Fields["code"], evil.URL) {
+			t.Errorf("%v", err)
+		}
+		if evil.got() != "" || s.asked() != asked {
+			t.Errorf("sent: %s", evil.got())
+		}
+		if known := f.mustKnow(t); known.Store != s.URL || len(known.Codes) != 1 {
+			t.Errorf("%+v", known)
+		}
+		for name, store := range map[string]string{"no address": "", "its own": s.URL, "its own with a slash": s.URL + "/", "in capitals": strings.ToUpper(s.URL[:4]) + s.URL[4:]} {
+			if _, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: store, Kept: l.Code.ID, Domain: "site.example"}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// The site's address may have become another one meanwhile.
+func TestMovesChecksAndRevocationsGoToTheCodesOwnStore(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s, evil := newPretendedStore(t), newStranger(t)
+		l := f.mustMake(t, s.order())[0]
+		if err := f.SetStore(t.Context(), operator, evil.URL, ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.CheckLicense(t.Context(), user, l.ID); err != nil {
+			t.Error(err)
+		}
+		moved, err := f.MoveLicense(t.Context(), user, l.Code.ID, "site.example", "new.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.RevokeLicense(t.Context(), user, moved.ID); err != nil {
+			t.Error(err)
+		}
+		if evil.got() != "" {
+			t.Errorf("sent: %s", evil.got())
+		}
+		if known := f.mustKnow(t); known.Store != evil.URL {
+			t.Errorf("a move changed the site's address to %s", known.Store)
+		}
+	})
+}
+
+func TestOneCodeIsKeptForEachStore(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		one, two := newPretendedStore(t), newPretendedStore(t)
+		first, second := f.mustMake(t, one.order())[0], f.mustMake(t, two.order())[0]
+		known := f.mustKnow(t)
+		if len(known.Codes) != 2 || known.Store != two.URL || known.Kept(goodCode, one.URL) != first.Code.ID || known.Kept(goodCode, two.URL) != second.Code.ID {
+			t.Fatalf("%+v", known)
+		}
+		// Both stores gave their license the same name.
+		if first.LicenseID != second.LicenseID || first.ID == second.ID || first.Code == second.Code {
+			t.Errorf("%+v\n%+v", first, second)
+		}
+		if _, err := f.RevokeLicense(t.Context(), user, first.ID); err != nil {
+			t.Fatal(err)
+		}
+		if l, _, err := f.License(t.Context(), user, second.ID); err != nil || !l.Good() || two.inUse["site.example"] == "" {
+			t.Errorf("the other store's license is %+v, %v", l, err)
+		}
+	})
+}
+
+func TestTheStoresAddressIsSavedOnceItHasAnsweredForTheCode(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, c := range []struct {
+			what    string
+			prepare func(*pretendedStore, *LicenseOrder)
+			saved   bool
+		}{
+			{"nothing that a store says", func(s *pretendedStore, _ *LicenseOrder) { s.body = "<html>" }, false},
+			{"a fault", func(s *pretendedStore, _ *LicenseOrder) { s.status = http.StatusBadGateway }, false},
+			{"a code that it does not know", func(_ *pretendedStore, o *LicenseOrder) { o.Code = badCode }, false},
+			{"too many questions", func(s *pretendedStore, _ *LicenseOrder) { s.refuse = countersign.CodeRateLimited }, false},
+			{"a domain that it refuses", func(s *pretendedStore, _ *LicenseOrder) { s.refuse = countersign.CodeDomainInvalid }, false},
+			{"a file for another domain", func(s *pretendedStore, _ *LicenseOrder) { s.other = "evil.example" }, false},
+			{"no domain left", func(s *pretendedStore, _ *LicenseOrder) { s.refuse = countersign.CodeLimitReached }, true},
+			{"a file", func(*pretendedStore, *LicenseOrder) {}, true},
+		} {
+			s := newPretendedStore(t)
+			o, before := s.order(), f.mustKnow(t).Store
+			c.prepare(s, &o)
+			_, _ = f.MakeLicenses(t.Context(), user, o)
+			if now := f.mustKnow(t).Store; (now == s.URL) != c.saved || (!c.saved && now != before) {
+				t.Errorf("%s: the address is %s", c.what, now)
+			}
+		}
+	})
+}
+
+func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		const password, address = "four quiet green words", "https://store.example"
+		admin, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Face: people.FacePage, Addr: client}
+		for _, wrong := range []string{"", "four quiet green birds"} {
+			if err := f.SetStore(t.Context(), ana, address, wrong); codeOf(err) != "password_wrong" || f.mustKnow(t).Store != "" {
+				t.Errorf("with %q: %v", wrong, err)
+			}
+		}
+		if err := f.SetStore(t.Context(), ana, "store", password); codeOf(err) != "license_order" {
+			t.Error(err)
+		}
+		if err := f.SetStore(t.Context(), ana, address+"/", password); err != nil || f.mustKnow(t).Store != address {
+			t.Errorf("%v", err)
+		}
+		if err := f.SetStore(t.Context(), operator, "https://other.example", ""); err != nil {
+			t.Error(err) // who has the data folder has everything in it
+		}
+	})
+}
+
+// Whoever may type an address must not learn what is there.
+func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		closed := httptest.NewServer(http.NotFoundHandler())
+		closed.Close()
+		answers := func(h http.HandlerFunc) string {
+			s := httptest.NewServer(h)
+			t.Cleanup(s.Close)
+			return s.URL
+		}
+		write := func(status int, body string) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); _, _ = io.WriteString(w, body) }
+		}
+		tls := httptest.NewUnstartedServer(http.NotFoundHandler())
+		tls.Config.ErrorLog = nil
+		tls.StartTLS()
+		t.Cleanup(tls.Close)
+		silent, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = silent.Close() })
+		go func() {
+			for {
+				c, err := silent.Accept()
+				if err != nil {
+					return
+				}
+				_ = c.Close()
+			}
+		}()
+		for name, store := range map[string]string{
+			"a closed port": closed.URL, "a refused private address": "http://10.0.0.1", "cloud metadata": "http://169.254.169.254", "the other loopback": "http://[::1]:1",
+			"a name that nobody has": "https://nobody.invalid", "a certificate that nobody trusts": tls.URL, "a connection that is closed": "http://" + silent.Addr().String(),
+			"http where https is spoken": strings.Replace(tls.URL, "https", "http", 1), "https where http is spoken": strings.Replace(answers(write(200, "")), "http", "https", 1),
+			"a page": answers(write(200, "<html>")), "another JSON service": answers(write(200, `{"hello":"world"}`)), "a success with nothing in it": answers(write(200, `{"status":"success"}`)),
+			"an error of another service": answers(write(403, `{"status":"error","msg":"You may not"}`)), "a limit of another service": answers(write(429, `{"error":"slow down"}`)),
+			"another path": answers(write(404, "")), "a fault": answers(write(502, "")), "an unavailable service": answers(write(503, `{"status":"error","msg":"Service unavailable"}`)),
+			"an answer that is far too long": answers(write(200, strings.Repeat(" ", 2<<20))),
+			"a redirect":                     answers(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) }),
+		} {
+			f.log.Reset()
+			_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: store, Code: goodCode, Domain: "site.example"})
+			ours, ok := err.(*countersign.Error)
+			if !ok {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			want := "The store at " + store + " can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes"
+			if ours.Code != "store_unreachable" || ours.Kind != countersign.KindUnavailable || ours.Message != want || ours.Cause != nil || ours.Fields != nil || ours.Data != nil || ours.RetryAfter != 0 {
+				t.Errorf("%s is told apart: %+v", name, ours)
+			}
+			if log := f.log.String(); !strings.Contains(log, "cause=") || strings.Contains(log, goodCode) {
+				t.Errorf("%s: the log says %s", name, log)
+			}
+		}
+	})
+}
+
+func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		s.body = "<p>You sent " + goodCode
+		if _, err := f.MakeLicenses(t.Context(), user, s.order()); codeOf(err) != "store_unreachable" {
+			t.Error(err)
+		}
+		if log := f.log.String(); strings.Contains(log, goodCode) || !strings.Contains(log, "You sent 7c0f…8e37") {
+			t.Errorf("the log says %s", log)
+		}
+	})
+}
+
+// Nothing is sent to a private address that was not allowed: the first connection
+// that the listener gets is the test's own.
+func TestNothingIsSentToAPrivateAddress(t *testing.T) {
+	t.Parallel()
+	at := dbtest.New(t, dbtest.SQLite)
+	a, err := Open(t.Context(), Options{Dir: at.Dir, HashCost: people.TestCost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	if _, err := a.Update(t.Context(), operator, nil); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := a.MakeLicenses(t.Context(), user, LicenseOrder{Store: "http://" + l.Addr().String(), Code: goodCode, Domain: "site.example"}); codeOf(err) != "store_unreachable" {
+		t.Error(err)
+	}
+	own, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	first, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if first.RemoteAddr().String() != own.LocalAddr().String() {
+		t.Errorf("a connection came from %s", first.RemoteAddr())
+	}
+}

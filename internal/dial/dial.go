@@ -1,0 +1,64 @@
+// Package dial calls addresses that somebody typed, without letting them reach the
+// private network of this server.
+package dial
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// Limits of one connection.
+const (
+	connectTimeout = 10 * time.Second
+	idleTimeout    = 30 * time.Second
+	maxHeaderBytes = 64 << 10
+)
+
+// Guard makes HTTP calls to public addresses, and to the private ones that its
+// operator allows. Goroutines may share it.
+type Guard struct {
+	allowed []netip.Prefix
+	client  *http.Client
+}
+
+// New returns a guard that also calls addresses in the allowed networks. A network
+// that [CheckNetwork] refuses has no effect.
+func New(allowed []netip.Prefix) *Guard {
+	g := &Guard{allowed: slices.Clone(allowed)}
+	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: g.control}
+	g.client = &http.Client{
+		Transport: &http.Transport{
+			// Without Proxy: a proxy would connect in this server's place, past the guard.
+			DialContext:         dialer.DialContext,
+			TLSHandshakeTimeout: connectTimeout, IdleConnTimeout: idleTimeout, MaxIdleConns: 10,
+			MaxResponseHeaderBytes: maxHeaderBytes, ForceAttemptHTTP2: true,
+		},
+		// Where a redirect leads was chosen by the server that was called.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return g
+}
+
+// Client makes the calls. It follows no redirect and uses no proxy, and has no
+// timeout for a whole call: the request's context sets it. The error of a refused
+// address wraps [ErrRefused].
+func (g *Guard) Client() *http.Client { return g.client }
+
+// control runs before each attempt to connect, after names were resolved: address is
+// the one that is dialled, so a name that resolves anew can't pass.
+func (g *Guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
+	if network != "tcp4" && network != "tcp6" {
+		return fmt.Errorf("network %s: %w", network, ErrRefused)
+	}
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("address %q: %w", address, ErrRefused)
+	}
+	return check(at.Addr(), g.allowed)
+}

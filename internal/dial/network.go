@@ -1,0 +1,71 @@
+package dial
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+)
+
+// ErrRefused is wrapped by the error of every address that is not called.
+var ErrRefused = errors.New("address refused")
+
+// allowable are the networks that an operator may allow: an installation's own
+// private ones, loopback, and the shared addresses that VPNs use.
+var allowable = prefixes("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "127.0.0.0/8", "::1/128", "100.64.0.0/10")
+
+// reserved are networks of no public host, beside those that package netip knows.
+// Several of them carry an IPv4 address inside an IPv6 address, and a router on the
+// way could turn it into a private one.
+var reserved = prefixes(
+	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+	"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+)
+
+// global holds every public IPv6 address; the rest of the space is not assigned.
+var global = netip.MustParsePrefix("2000::/3")
+
+func prefixes(texts ...string) []netip.Prefix {
+	all := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
+		all[i] = netip.MustParsePrefix(text)
+	}
+	return all
+}
+
+// CheckNetwork reports whether a network may be allowed: it must lie within the
+// private, loopback or shared address space.
+func CheckNetwork(network netip.Prefix) error {
+	for _, n := range allowable {
+		if n.Bits() <= network.Bits() && n.Contains(network.Addr()) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not a private network: expected one within 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10, 127.0.0.0/8, fc00::/7 or ::1/128", network)
+}
+
+// check returns an error that wraps [ErrRefused] unless addr is public or in a
+// network that is allowed.
+func check(addr netip.Addr, allowed []netip.Prefix) error {
+	if addr.Zone() != "" {
+		return fmt.Errorf("%s has a zone: %w", addr, ErrRefused)
+	}
+	addr = addr.Unmap()
+	if contains(allowable, addr) && contains(allowed, addr) {
+		return nil
+	}
+	switch {
+	case !addr.IsValid(), addr.IsUnspecified(), addr.IsLoopback(), addr.IsPrivate(), addr.IsMulticast(), addr.IsLinkLocalUnicast(),
+		contains(reserved, addr), addr.Is6() && !global.Contains(addr):
+		return fmt.Errorf("%s is not a public address: %w", addr, ErrRefused)
+	}
+	return nil
+}
+
+func contains(networks []netip.Prefix, addr netip.Addr) bool {
+	for _, n := range networks {
+		if n.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

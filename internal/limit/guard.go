@@ -1,0 +1,173 @@
+package limit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// codeLimit is how many requests a purchase code has an hour, valid or not, for each thing that is asked of it.
+const codeLimit = 60
+
+// Name stands for a text that is counted, where the text itself must not be kept or written.
+type Name [16]byte
+
+// Options says what a guard allows.
+type Options struct {
+	// Failures is how many failures each client has a minute; 0 switches the guard off, for purchase codes too.
+	Failures int
+	// Name returns the name of a text that is counted, and false for one that is not counted now. Guards that exchange
+	// counts need the same one. It should be keyed: names are written to the database. nil means SHA-256, unkeyed.
+	Name func(text string) (Name, bool)
+	// Now is the clock, and nil means time.Now.
+	Now func() time.Time
+}
+
+// Guard limits those who guess credentials: it counts the failures of each client in a minute, and the requests for
+// each purchase code in an hour. The front ends of one service share a guard, so that none is a way around the others.
+// It is safe for concurrent use.
+type Guard struct {
+	*Limiter
+	codes     *Window[Name]
+	codeLimit int // 0 means no limit
+	name      func(text string) (Name, bool)
+}
+
+// NewGuard returns a guard that has counted nothing.
+func NewGuard(o Options) *Guard {
+	g := &Guard{Limiter: NewLimiter(o.Failures, o.Now), codes: NewLongWindow[Name](time.Hour, o.Now), name: o.Name}
+	if o.Failures > 0 {
+		g.codeLimit = codeLimit
+	}
+	if g.name == nil {
+		g.name = plainName
+	}
+	return g
+}
+
+func plainName(text string) (name Name, ok bool) {
+	sum := sha256.Sum256([]byte(text))
+	return Name(sum[:len(name)]), true
+}
+
+// TakeCode counts a request for a purchase code, also for one that nobody sold: the response must not tell. what says
+// what is asked of it, for each thing is counted by itself. It reports false, and the limit, for a code that was asked
+// too often. An empty code belongs to nobody and is not counted.
+func (g *Guard) TakeCode(what, code string) (ok bool, refused Refusal) {
+	if g.codeLimit == 0 {
+		return true, Refusal{}
+	}
+	code = fold(code)
+	if code == "" {
+		return true, Refusal{}
+	}
+	return g.take(what + " " + code)
+}
+
+// TakeCheck is TakeCode for the check of a license, which is counted for each client by itself: a license's id stands in
+// every license file, so a stranger could use up its checks otherwise.
+func (g *Guard) TakeCheck(client netip.Addr, code, id string) (ok bool, refused Refusal) {
+	if g.codeLimit == 0 || code == "" && id == "" {
+		return true, Refusal{}
+	}
+	return g.take("check " + Network(client).String() + " " + fold(code) + " " + fold(id))
+}
+
+func (g *Guard) take(text string) (bool, Refusal) {
+	name, ok := g.name(text)
+	if !ok || g.codes.Take(name, g.codeLimit) {
+		return true, Refusal{}
+	}
+	return false, refusal(g.codes, name, g.codeLimit)
+}
+
+// fold writes a code as it is compared. What is longer than a code can be is cut: it belongs to nobody.
+func fold(code string) string {
+	const longest = 2 * 128
+	return strings.ToLower(strings.TrimSpace(code[:min(len(code), longest)]))
+}
+
+// Count is a number of events within a window, as servers tell each other. Name is a network, or the name of a code.
+type Count struct {
+	Name string
+	N    int
+	Ends time.Time
+}
+
+// How large a part of a limit is worth telling the other servers: they count together within a factor of two, and
+// codes that are asked once are many.
+const (
+	worthOfFailures = 100
+	worthOfCodes    = 10
+)
+
+// Unsent lists, most at most, the events that the other servers do not know yet and that are worth telling. With all,
+// every one is.
+func (g *Guard) Unsent(all bool, most int) (list []Count) {
+	worth := func(limit, part int) int {
+		if all {
+			return 1
+		}
+		return limit / part
+	}
+	for _, t := range g.clients.unsent(worth(g.limit, worthOfFailures), most) {
+		if t.key.IsValid() {
+			list = append(list, Count{t.key.String(), t.n, t.ends})
+		}
+	}
+	for _, t := range g.sites.unsent(worth(siteFactor*g.limit, worthOfFailures), most-len(list)) {
+		list = append(list, Count{t.key.String(), t.n, t.ends})
+	}
+	for _, t := range g.codes.unsent(worth(g.codeLimit, worthOfCodes), most-len(list)) {
+		list = append(list, Count{hex.EncodeToString(t.key[:]), t.n, t.ends})
+	}
+	return list
+}
+
+// Sent notes that what [Guard.Unsent] listed was told.
+func (g *Guard) Sent(list []Count) {
+	for _, c := range list {
+		if network, err := netip.ParsePrefix(c.Name); err == nil {
+			g.window(network).sent(network, c.N)
+		} else if name, ok := parseName(c.Name); ok {
+			g.codes.sent(name, c.N)
+		}
+	}
+}
+
+// Merge takes over the counts of all servers together, this one's own among them that were sent.
+func (g *Guard) Merge(list []Count) {
+	for _, c := range list {
+		if network, err := netip.ParsePrefix(c.Name); err == nil {
+			g.window(network).merge(tally[netip.Prefix]{network, c.N, c.Ends})
+		} else if name, ok := parseName(c.Name); ok {
+			g.codes.merge(tally[Name]{name, c.N, c.Ends})
+		}
+	}
+}
+
+// SetServers says how many servers exchange their counts, this one included.
+func (g *Guard) SetServers(n int) {
+	for _, w := range []*Window[netip.Prefix]{g.clients, g.sites} {
+		w.servers.Store(int64(n))
+	}
+	g.codes.servers.Store(int64(n))
+}
+
+// window is the window in which a network is counted.
+func (g *Guard) window(network netip.Prefix) *Window[netip.Prefix] {
+	if network.Bits() == siteBits && network.Addr().Is6() {
+		return g.sites
+	}
+	return g.clients
+}
+
+func parseName(text string) (name Name, ok bool) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(name) {
+		return name, false
+	}
+	return Name(raw), true
+}

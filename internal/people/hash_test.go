@@ -1,0 +1,77 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/countersign/countersign"
+)
+
+func TestHashesWaitInAQueueWithABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHashes(TestCost)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var work sync.WaitGroup
+		fill := func(q queue) {
+			for range int64(q) - h.queued.Load() {
+				work.Go(func() {
+					leave, err := h.enter(ctx, q)
+					if err != nil {
+						return // cancelled
+					}
+					<-ctx.Done()
+					leave()
+				})
+				synctest.Wait()
+			}
+		}
+		refused := func(what string, err error) {
+			t.Helper()
+			var ours *countersign.Error
+			if !errors.As(err, &ours) || ours.Kind != countersign.KindLimited || ours.RetryAfter <= 0 {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		fill(strangersQueue)
+		_, err := h.matches(t.Context(), strangersQueue, h.nobodys(), password)
+		refused("one stranger more", err)
+		fill(wholeQueue)
+		_, err = h.matches(t.Context(), wholeQueue, h.nobodys(), password)
+		refused("one more who is known", err)
+		_, err = h.make(t.Context(), password)
+		refused("a new password", err)
+
+		cancel()
+		work.Wait()
+		if n := h.queued.Load(); n != 0 {
+			t.Errorf("%d are left in the queue", n)
+		}
+		if _, err := h.make(t.Context(), password); err != nil {
+			t.Errorf("when it is empty: %v", err)
+		}
+	})
+}
+
+func TestSignInThatFindsAFullQueueIsNotAFailure(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		u, _ := f.administrator(t)
+		f.hashes.queued.Store(int64(strangersQueue))
+		for range addressFailures + 1 {
+			_, err := f.SignIn(t.Context(), home, email, password)
+			if !errors.Is(err, errBusy) {
+				t.Fatalf("a stranger: %v", err)
+			}
+		}
+		if _, err := f.SignIn(t.Context(), f.known(u), email, password); err != nil {
+			t.Errorf("a known browser: %v", err)
+		}
+		f.hashes.queued.Store(0)
+		if _, err := f.SignIn(t.Context(), home, email, password); err != nil {
+			t.Errorf("later: %v", err)
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/vault"
+)
+
+// keyDigest is the digest by which a key's value is found. One that the store made is
+// random, so a plain digest gives nothing away and outlives the key file; one that was
+// imported may be short, so its digest is keyed with the key file.
+func keyDigest(box *seal.Box, value string) storedb.KeyDigest {
+	if isOurs(value) {
+		return seal.KeyDigest(value)
+	}
+	return box.KeyDigest(value)
+}
+
+// isDigestOf reports whether a digest is that of a value, also an imported one's from
+// before such digests were keyed.
+func (s *Store) isDigestOf(digest storedb.KeyDigest, value string) bool {
+	return digest == keyDigest(s.box.Load(), value) || digest == seal.KeyDigest(value)
+}
+
+// carryValue brings a key's value from one key file to another: its digest, and its
+// sealed text, nil when that can't be opened.
+func carryValue(old, fresh *seal.Box, digest storedb.KeyDigest, sealed []byte) (storedb.KeyDigest, []byte) {
+	if old == nil || sealed == nil {
+		return digest, nil
+	}
+	plain, err := old.Open(sealPurpose(digest), sealed)
+	if err != nil {
+		return digest, nil
+	}
+	digest = keyDigest(fresh, string(plain))
+	return digest, fresh.Seal(sealPurpose(digest), plain)
+}
+
+// The name under which the database says how the digests of imported keys were made,
+// and the values: migration 4 writes the first.
+const (
+	keyDigests   = "key_digests"
+	plainDigests = "plain"
+	keyedDigests = "keyed"
+)
+
+// keyImportedKeys keys the digests of imported keys that an earlier version has
+// written, once. A value that can't be opened stays as it is, and is found by its
+// plain digest.
+func (s *Store) keyImportedKeys(ctx context.Context, box *seal.Box) error {
+	made, err := s.db.Meta(ctx, keyDigests)
+	if err != nil || made != plainDigests {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if same, err := vault.Same(ctx, tx.Queries, box); err != nil {
+			return err
+		} else if !same {
+			return errKeyReplaced
+		}
+		made, err := tx.Meta(ctx, keyDigests)
+		if err != nil || made != plainDigests { // another server was first
+			return err
+		}
+		keys, err := tx.Keys(ctx)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if err := keyImportedKey(ctx, tx, box, k.ID); err != nil {
+				return err
+			}
+		}
+		return tx.SetMeta(ctx, keyDigests, keyedDigests)
+	})
+}
+
+func keyImportedKey(ctx context.Context, tx *storedb.DB, box *seal.Box, id int64) error {
+	k, err := tx.LockKey(ctx, id)
+	if err != nil {
+		return err
+	}
+	changed := false
+	carry := func(digest *storedb.KeyDigest, sealed *[]byte) {
+		if keyed, again := carryValue(box, box, *digest, *sealed); keyed != *digest {
+			*digest, *sealed, changed = keyed, again, true
+		}
+	}
+	carry(&k.Digest, &k.Sealed)
+	if k.Previous != nil {
+		carry(k.Previous, &k.PreviousSealed)
+	}
+	if !changed {
+		return nil
+	}
+	return tx.UpdateKey(ctx, k)
+}

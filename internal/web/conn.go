@@ -1,0 +1,133 @@
+package web
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"syscall"
+)
+
+// A conn is an accepted connection that holds a slot. Unlike that of netutil.LimitListener it lets net/http close the
+// sending side alone: without that, a client whose request is refused half-way sees a reset instead of the answer.
+type conn struct {
+	*patientConn
+	tcp   *net.TCPConn // nil for another sort of connection
+	peer  netip.Addr
+	slots *slots
+	// begun is set when bytes of a request have arrived since the silence began.
+	begun atomic.Bool
+	// request and body are those of a request with a body, as the handler sees them.
+	request http.Request
+	body    watchedBody
+
+	// slots.mu guards what follows.
+	holder           *holder // nil where no quarter applies
+	open, silent     bool
+	turn             uint64 // the order in which silences began
+	inSlots, inOwner silentLink
+}
+
+func newConn(c net.Conn, s *slots) *conn {
+	tcp, _ := c.(*net.TCPConn)
+	own := &conn{patientConn: newPatientConn(c), tcp: tcp, slots: s}
+	if addr, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		own.peer = plain(addr.AddrPort().Addr())
+	}
+	return own
+}
+
+// Read is that of [net.Conn].
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.patientConn.Read(b)
+	if n > 0 && !c.begun.Load() {
+		c.begun.Store(true)
+	}
+	return n, err
+}
+
+// CloseWrite closes the sending side; net/http looks for it.
+func (c *conn) CloseWrite() error {
+	if c.tcp == nil {
+		return nil
+	}
+	return c.tcp.CloseWrite()
+}
+
+// ReadFrom is that of [net.TCPConn], which sends a file without copying it. Only a file is read here: whatever else is
+// read would be lost when the wait for the client begins anew.
+func (c *conn) ReadFrom(r io.Reader) (int64, error) {
+	if c.tcp == nil || !isFile(r) {
+		return io.Copy(struct{ io.Writer }{c}, r)
+	}
+	if err := c.write.beginOnce(); err != nil {
+		return 0, err
+	}
+	defer c.write.end()
+	return c.tcp.ReadFrom(r)
+}
+
+func isFile(r io.Reader) bool {
+	if part, ok := r.(*io.LimitedReader); ok {
+		r = part.R
+	}
+	_, ok := r.(syscall.Conn)
+	return ok
+}
+
+// Close closes the connection and frees its slot.
+func (c *conn) Close() error {
+	defer c.slots.release(c)
+	return c.Conn.Close()
+}
+
+// A watchedBody notes when a request has arrived to its end.
+type watchedBody struct {
+	io.ReadCloser
+	of *conn
+}
+
+// Read is that of [io.Reader].
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.of.slots.busy(b.of)
+	}
+	return n, err
+}
+
+// watched makes a handler under which a connection is silent until its request has arrived to the end.
+func watched(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := connOf(r)
+		if c == nil {
+			h.ServeHTTP(w, r)
+			return
+		}
+		if c.slots.stopping.Load() {
+			w.Header()["Connection"] = valueClose
+		}
+		if r.Body == nil || r.Body == http.NoBody {
+			c.slots.busy(c)
+			h.ServeHTTP(w, r)
+			return
+		}
+		// net/http looks at the body of its own request to see whether it was read.
+		c.request = *r
+		c.body = watchedBody{r.Body, c}
+		c.request.Body = &c.body
+		h.ServeHTTP(w, &c.request)
+		r.MultipartForm = c.request.MultipartForm // net/http removes its files
+		c.request, c.body = http.Request{}, watchedBody{}
+	})
+}
+
+// connState follows the connections of an http.Server.
+func connState(c net.Conn, state http.ConnState) {
+	if own, ok := c.(*conn); ok && state == http.StateIdle {
+		own.slots.idle(own)
+	}
+}
+
+var valueClose = []string{"close"}

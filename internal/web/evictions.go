@@ -1,0 +1,27 @@
+package web
+
+import (
+	"log/slog"
+	"time"
+)
+
+// evictions counts connections that were closed to make room for others. The first is logged, and then one line a
+// minute.
+type evictions struct {
+	log     *slog.Logger
+	metrics *Metrics
+	limit   int
+	lines   outages
+}
+
+func (e *evictions) note(why reason) {
+	if e.metrics != nil {
+		e.metrics.evictions.WithLabelValues(string(why)).Inc()
+	}
+	untold, tell := e.lines.tell("evictions", time.Now())
+	if e.log == nil || !tell {
+		return
+	}
+	e.log.Warn("all connections are in use: those that send no complete request are closed to make room",
+		"limit", e.limit, "reason", string(why), "not_told_before", untold)
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+// dial opens a connection and sends text on it.
+func dial(t *testing.T, addr, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// answerOn reads one answer from a connection.
+func answerOn(t *testing.T, c net.Conn) string {
+	t.Helper()
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	got := fmt.Sprint(res.StatusCode, " ", bodyOf(t, res))
+	if res.Close {
+		got += ", the last"
+	}
+	return got
+}
+
+// untilClosed waits until the server has closed the connection.
+func untilClosed(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+// reading is a handler that says that it has a request, reads its body and answers when it is told to.
+type reading struct{ entered, leave chan struct{} }
+
+func newReading() reading { return reading{make(chan struct{}, 100), make(chan struct{})} }
+
+func (h reading) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.entered <- struct{}{}
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.URL.Path != "/wait" {
+		body = nil
+	} else {
+		<-h.leave
+	}
+	_, _ = w.Write(body)
+}
+
+const (
+	oneGet  = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+	oneWait = "POST /wait HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody"
+)
+
+func TestConnectionsWithoutACompleteRequestMakeRoom(t *testing.T) {
+	for _, tt := range []struct {
+		name, text       string
+		handled, answers int
+	}{
+		{name: "nothing sent"},
+		{name: "a header that does not end", text: "GET / HTTP/1.1\r\nHost: a\r\nX: "},
+		{name: "a body that does not end", text: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbod", handled: 1},
+		{name: "chunks that do not end", text: "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n", handled: 1},
+		{name: "nothing after an answer", text: oneGet, handled: 1, answers: 1},
+		{name: "a body that does not end after an answer", text: oneGet + "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbod", handled: 2, answers: 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newReading()
+			s := start(t, h, ServerOptions{MaxConnections: 4})
+			silent := make([]net.Conn, 4)
+			for i := range silent {
+				silent[i] = dial(t, s.addr, tt.text)
+				for range tt.handled {
+					<-h.entered
+				}
+				for range tt.answers {
+					answerOn(t, silent[i])
+				}
+			}
+			for _, c := range silent { // each new one takes the place of the one that came first
+				if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
+					t.Errorf("got %s", got)
+				}
+				untilClosed(c)
+			}
+		})
+	}
+}
+
+func TestACompleteRequestKeepsItsConnection(t *testing.T) {
+	h := newReading()
+	s := start(t, h, ServerOptions{MaxConnections: 2})
+	at := dial(t, s.addr, oneWait)
+	s.working(1)
+	for range 5 {
+		if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
+			t.Errorf("got %s", got)
+		}
+	}
+	close(h.leave)
+	if got := answerOn(t, at); got != "200 body" {
+		t.Errorf("the one at work got %s", got)
+	}
+}
+
+func TestWithoutASilentConnectionANewOneWaits(t *testing.T) {
+	h := newReading()
+	s := start(t, h, ServerOptions{MaxConnections: 2})
+	all := []net.Conn{dial(t, s.addr, oneWait), dial(t, s.addr, oneWait)}
+	s.working(2)
+	all = append(all, dial(t, s.addr, oneWait))
+	if n := len(h.entered); n != 2 {
+		t.Errorf("%d requests on two connections", n)
+	}
+	close(h.leave)
+	for _, c := range all {
+		if got := answerOn(t, c); got != "200 body" {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+func TestTheQuarterIsNotThatOfATrustedProxy(t *testing.T) {
+	out := new(bytes.Buffer)
+	m := NewMetrics("v")
+	s := start(t, http.NotFoundHandler(), ServerOptions{
+		MaxConnections: 2, Metrics: m, Log: slog.New(slog.NewTextHandler(out, nil)),
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	})
+	for range 5 {
+		answerOn(t, dial(t, s.addr, oneGet))
+	}
+	s.stop()
+	if err := <-s.done; err != nil {
+		t.Fatal(err)
+	}
+	if got := scrape(t, m); !bytes.Contains(got, []byte(`countersign_http_connections_closed_total{reason="silent"} 3`)) ||
+		!bytes.Contains(got, []byte(`countersign_http_connections_closed_total{reason="address"} 0`)) {
+		t.Errorf("not three for silence: %s", got)
+	}
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "all connections are in use") || !strings.Contains(got, "limit=2") {
+		t.Errorf("the log says %s", got)
+	}
+}

@@ -1,0 +1,237 @@
+package web
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// idleGrace is how long a stop leaves a connection without a request open, for a request that is on its way.
+const idleGrace = time.Second
+
+// slots are the connections of a listener that may be open at once. A connection is silent until a request has arrived
+// to its end, and again once the response is sent. Everything here takes the same short time however many there are.
+type slots struct {
+	limit, quarter int
+	// exempt are networks whose addresses have no quarter.
+	exempt []netip.Prefix
+	note   func(evicted reason)
+	// stopping says that each response is the last of its connection.
+	stopping atomic.Bool
+	// settled is closed when a stop has no connection left.
+	settled chan struct{}
+
+	mu      sync.Mutex
+	changed sync.Cond // a slot is free, or a connection became silent
+	closed  bool
+	open    int
+	turn    uint64
+	silent  silentList
+	holders map[netip.Prefix]*holder
+	large   []*holder // those that hold a quarter or more: four at most
+}
+
+// A holder is an address ([LimitKey]) and its connections.
+type holder struct {
+	key    netip.Prefix
+	open   int
+	silent silentList
+}
+
+// A reason says why a connection was closed to make room.
+type reason string
+
+const (
+	reasonSilent  reason = "silent"  // it was silent longest of all
+	reasonAddress reason = "address" // it was silent longest of an address that holds a quarter of the slots
+)
+
+func newSlots(limit int, exempt []netip.Prefix, note func(reason)) *slots {
+	s := &slots{
+		limit: limit, quarter: max(1, limit/4), exempt: unmapped(exempt), note: note,
+		settled: make(chan struct{}), holders: map[netip.Prefix]*holder{},
+		silent: silentList{link: func(c *conn) *silentLink { return &c.inSlots }},
+	}
+	s.changed.L = &s.mu
+	return s
+}
+
+// take gives c a slot, for which it closes a silent connection or waits. It is false when there will be none.
+func (s *slots) take(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.open >= s.limit && !s.closed {
+		victim, why := s.longestSilent()
+		if victim == nil {
+			s.changed.Wait()
+			continue
+		}
+		s.drop(victim)
+		s.mu.Unlock()
+		s.note(why)
+		_ = victim.Conn.Close() // there is nobody to tell
+		s.mu.Lock()
+	}
+	if s.closed {
+		return false
+	}
+	s.add(c)
+	return true
+}
+
+// longestSilent is the connection to close when slots run out; nil while none is silent.
+func (s *slots) longestSilent() (*conn, reason) {
+	var longest *conn
+	for _, h := range s.large {
+		if c := h.silent.first; c != nil && (longest == nil || c.turn < longest.turn) {
+			longest = c
+		}
+	}
+	if longest != nil {
+		return longest, reasonAddress
+	}
+	return s.silent.first, reasonSilent
+}
+
+func (s *slots) add(c *conn) {
+	c.open = true
+	s.open++
+	if !contains(s.exempt, c.peer) {
+		key := LimitKey(c.peer)
+		h := s.holders[key]
+		if h == nil {
+			h = &holder{key: key, silent: silentList{link: func(c *conn) *silentLink { return &c.inOwner }}}
+			s.holders[key] = h
+		}
+		c.holder = h
+		if h.open++; h.open == s.quarter {
+			s.large = append(s.large, h)
+		}
+	}
+	s.fallSilent(c)
+}
+
+// drop takes the slot of c away.
+func (s *slots) drop(c *conn) {
+	s.unlist(c)
+	c.open = false
+	s.open--
+	if h := c.holder; h != nil {
+		if h.open == s.quarter {
+			s.large = slices.DeleteFunc(s.large, func(other *holder) bool { return other == h })
+		}
+		if h.open--; h.open == 0 {
+			delete(s.holders, h.key)
+		}
+	}
+	s.settle()
+}
+
+// fallSilent puts c at the end of those that are silent.
+func (s *slots) fallSilent(c *conn) {
+	s.turn++
+	c.silent, c.turn = true, s.turn
+	c.begun.Store(false)
+	s.silent.push(c)
+	if c.holder != nil {
+		c.holder.silent.push(c)
+	}
+	if s.stopping.Load() {
+		s.closeLater(c)
+	}
+}
+
+func (s *slots) unlist(c *conn) {
+	if !c.silent {
+		return
+	}
+	c.silent = false
+	s.silent.remove(c)
+	if c.holder != nil {
+		c.holder.silent.remove(c)
+	}
+}
+
+// busy notes that a request has arrived to its end.
+func (s *slots) busy(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unlist(c)
+}
+
+// idle notes that the response was sent.
+func (s *slots) idle(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.open {
+		s.unlist(c)
+		s.fallSilent(c)
+		s.changed.Signal()
+	}
+}
+
+// release frees the slot of a connection that was closed.
+func (s *slots) release(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.open {
+		s.drop(c)
+		s.changed.Signal()
+	}
+}
+
+// stop makes each response the last of its connection, and closes those that stay without a request.
+func (s *slots) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping.Store(true)
+	for c := s.silent.first; c != nil; c = c.inSlots.next {
+		s.closeLater(c)
+	}
+}
+
+// closeLater closes c unless a request has begun to arrive by then.
+func (s *slots) closeLater(c *conn) {
+	turn := c.turn
+	time.AfterFunc(idleGrace, func() {
+		s.mu.Lock()
+		idle := c.silent && c.turn == turn && !c.begun.Load()
+		if idle {
+			s.drop(c)
+		}
+		s.mu.Unlock()
+		if idle {
+			_ = c.Conn.Close() // there is nobody to tell
+		}
+	})
+}
+
+// close ends the wait for a slot.
+func (s *slots) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.changed.Broadcast()
+	s.settle()
+}
+
+// settle says so when no connection is left and none can come.
+func (s *slots) settle() {
+	if !s.closed || s.open > 0 {
+		return
+	}
+	select {
+	case <-s.settled:
+	default:
+		close(s.settled)
+	}
+}
+
+// working is how many requests are under way.
+func (s *slots) working() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open - s.silent.length
+}
