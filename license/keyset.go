@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"filippo.io/edwards25519"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -38,12 +39,24 @@ func NewKeySet(keys ...Key) (*KeySet, error) {
 			return nil, badKeySet(fmt.Errorf("two keys have the kid %q", k.ID))
 		case len(k.Public) != ed25519.PublicKeySize:
 			return nil, badKeySet(fmt.Errorf("the key %q is not 32 bytes long", k.ID))
+		case !usable(k.Public):
+			return nil, badKeySet(fmt.Errorf("the key %q is not a point of the curve that a private key can have", k.ID))
 		case slices.ContainsFunc(s.keys, func(other Key) bool { return bytes.Equal(other.Public, k.Public) }):
 			return nil, badKeySet(fmt.Errorf("the key %q is in it twice", k.ID))
 		}
 		s.keys = append(s.keys, Key{k.ID, bytes.Clone(k.Public)})
 	}
 	return s, nil
+}
+
+// usable reports whether a public key is the canonical encoding of a point on the curve whose order is not small. Under
+// a key of small order, signatures verify that nobody made.
+func usable(public ed25519.PublicKey) bool {
+	point, err := new(edwards25519.Point).SetBytes(public)
+	if err != nil || !bytes.Equal(point.Bytes(), public) {
+		return false
+	}
+	return new(edwards25519.Point).MultByCofactor(point).Equal(edwards25519.NewIdentityPoint()) == 0
 }
 
 // Key finds a key by its id.

@@ -30,6 +30,15 @@ func (a *app) askSecret(ctx context.Context, question, flag string) (string, err
 	if !a.term.inIsPerson || a.noInput {
 		return "", fail(exitUsage, "usage", "this needs a password, and nobody can be asked; put it into a file and name that with "+flag)
 	}
+	text, err := a.askHidden(ctx, question)
+	if err != nil && ctx.Err() == nil {
+		return "", fail(exitFailed, "input_failed", fmt.Sprintf("the password can't be read (%v); put it into a file and name that with %s", reason(err), flag))
+	}
+	return text, err
+}
+
+// askHidden asks a person at the terminal for a line that is not shown.
+func (a *app) askHidden(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(a.term.err, question)
 	restore := keepTerminal(a.term.in)
 	lines := make(chan secretLine, 1)
@@ -46,10 +55,7 @@ func (a *app) askSecret(ctx context.Context, question, flag string) (string, err
 		}
 	}
 	line := <-lines
-	if line.err != nil {
-		return "", fail(exitFailed, "input_failed", fmt.Sprintf("the password can't be read (%v); put it into a file and name that with %s", reason(line.err), flag))
-	}
-	return line.text, nil
+	return line.text, line.err
 }
 
 type secretLine struct {

@@ -23,13 +23,17 @@ func newLicenseList(a *app) *cobra.Command {
 			if flags.limit < 0 || flags.item < 0 {
 				return usage(c, "--limit and --item can't be negative")
 			}
+			var err error
+			if flags.code, err = a.purchaseCode(c.Context(), flags.code); err != nil {
+				return err
+			}
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error { return a.listLicenses(ctx, s, flags) })
 		},
 	}
 	fs := c.Flags()
 	fs.StringVar(&flags.workspace, "workspace", "", "only licenses of the workspace with this `username`")
 	fs.Int64Var(&flags.item, "item", 0, "only licenses of the item with this `id`")
-	fs.StringVar(&flags.code, "code", "", "only licenses of the purchase with this `code`")
+	fs.StringVar(&flags.code, "code", "", "only licenses of the purchase with this `code`, - for stdin")
 	fs.IntVar(&flags.limit, "limit", 50, "how many at most; 0 for all")
 	return c
 }

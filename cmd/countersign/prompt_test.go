@@ -46,6 +46,26 @@ func TestRevokingAsksAPerson(t *testing.T) {
 	}
 }
 
+func TestAPersonIsAskedForAPurchaseCode(t *testing.T) {
+	for _, tt := range []struct {
+		name, typed string
+		flags       []string
+		code        int
+		asked       bool
+	}{
+		{"the code is good", "code-1\n", nil, exitOK, true},
+		{"nothing is no code", "\n", nil, exitUsage, true},
+		{"--no-input is an error", "code-1\n", []string{"--no-input"}, exitUsage, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := asPerson(t, t.Context(), shop(t), tt.typed, append([]string{"store", "purchase", "check", "-"}, tt.flags...)...)
+			if asked := strings.Contains(r.err, "Purchase code: "); r.code != tt.code || asked != tt.asked {
+				t.Errorf("exit %d, asked %t: %q", r.code, asked, r.err)
+			}
+		})
+	}
+}
+
 func TestRekeyAsksAPersonAndNamesWhatIsDropped(t *testing.T) {
 	dir := shop(t)
 	key := filepath.Join(dir, "countersign.key")

@@ -15,9 +15,14 @@ import (
 func newPurchaseCheck(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "check CODE", Short: "Tell whether a purchase code is good, and if not, why (exit code 4)", Args: one("purchase code"),
+		Long: "Tell whether a purchase code is good, and if not, why (exit code 4).\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
+			code, err := a.purchaseCode(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
-				found, err := s.CheckPurchase(ctx, operator(), args[0])
+				found, err := s.CheckPurchase(ctx, operator(), code)
 				if err != nil {
 					return err
 				}

@@ -32,6 +32,10 @@ func newPurchaseCreate(a *app) *cobra.Command {
 			if c.Flags().Changed("currency") && !c.Flags().Changed("price") {
 				return usage(c, "--currency needs --price; without both, the item's price counts")
 			}
+			var err error
+			if flags.code, err = a.purchaseCode(c.Context(), flags.code); err != nil {
+				return err
+			}
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
 				p, err := flags.purchase(ctx, s, c.Flags())
 				if err != nil {
@@ -53,7 +57,7 @@ func newPurchaseCreate(a *app) *cobra.Command {
 func (f *purchaseCreateFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.workspace, "workspace", "", "the `username` of the item's workspace (required)")
 	flags.Int64Var(&f.item, "item", 0, "`id` of the item that was sold (required)")
-	flags.StringVar(&f.code, "code", "", "the purchase `code` (default a new UUID)")
+	flags.StringVar(&f.code, "code", "", "the purchase `code`, - for stdin (default a new UUID)")
 	flags.Var(&f.license, "license", "Regular or Extended")
 	flags.Var(&f.price, "price", "what was paid, like 49.00 (default the item's price for the license)")
 	flags.Lookup("price").DefValue = ""

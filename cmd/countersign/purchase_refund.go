@@ -10,13 +10,18 @@ import (
 func newPurchaseRefund(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer good", Args: one("purchase code"),
+		Long: "Mark a purchase as refunded: its code is no longer good.\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
+			code, err := a.purchaseCode(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
-				found, err := s.ShowPurchase(ctx, operator(), args[0])
+				found, err := s.ShowPurchase(ctx, operator(), code)
 				if err != nil {
 					return err
 				}
-				p, err := s.RefundPurchase(ctx, operator(), args[0])
+				p, err := s.RefundPurchase(ctx, operator(), code)
 				if err != nil {
 					return err
 				}

@@ -12,7 +12,7 @@ const privateKey = pem('rsa', { modulusLength: 2048 });
 /** A service-account file; values replace its own, undefined ones go. */
 export const accountFile = (values = {}) => JSON.stringify({
   type: 'service_account', project_id: 'tuneful-1', private_key_id: '0a1b', private_key: privateKey,
-  client_email: 'billing@tuneful-1.iam.example', client_id: '1234567890', token_uri: 'https://oauth2.example/token', ...values,
+  client_email: 'billing@tuneful-1.iam.example', client_id: '1234567890', token_uri: 'https://oauth2.googleapis.com/token', ...values,
 });
 
 const wrongFiles = [
@@ -33,6 +33,7 @@ const wrongFiles = [
   ['an empty object', '{}', /type is missing/],
   ['another type', accountFile({ type: 'user' }), /type is not service_account/],
   ['no client_email', accountFile({ client_email: undefined }), /client_email is missing/],
+  ['another token_uri', accountFile({ token_uri: 'https://oauth2.example/token' }), /token_uri must be https/],
   ['no private_key', accountFile({ private_key: undefined }), /private_key is not usable: it is missing/],
   ['a damaged private_key', accountFile({ private_key: '-----BEGIN PRIVATE KEY-----\nZGFtYWdlZA==\n-----END PRIVATE KEY-----\n' }), /damaged/],
   ['a private_key without its line breaks', accountFile({ private_key: privateKey.replaceAll('\n', '') }), /PEM block/],

@@ -65,6 +65,7 @@ type Addon struct {
 	nonces   nonces
 	uses     uses
 	requests requests
+	started  time.Time // the nonces of earlier calls are not known
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -95,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		return nil, err
 	}
 	a := &Addon{
-		options: o, database: database, db: addondb.New(database), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
+		options: o, database: database, db: addondb.New(database), started: o.Now(), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
 		vault: keys, stores: dial.New(o.AllowPrivate),
 	}
 	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)

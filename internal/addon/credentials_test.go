@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -206,6 +207,7 @@ func TestSignedCallsThatAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		f.started = noon.Add(-time.Hour)
 		for i, c := range cases {
 			r := f.sign(pair, fmt.Sprintf("nonce-%04d", i))
 			c.change(&r, pair)
@@ -267,6 +269,42 @@ func TestSignedCallIsGoodOnce(t *testing.T) {
 		_, err = f.Signed(ctx, client, f.sign(pair, "nonce-again"))
 		wantError(t, err, "")
 	})
+}
+
+// The memory of nonces ends with the process: what an earlier one has served must not
+// be good again.
+func TestACallThatWasSignedBeforeTheStartIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		rule        string
+		started, at time.Duration // before noon, which is now
+		code        string
+	}{
+		{"a second before the start", 10 * time.Second, 11 * time.Second, "timestamp_before_start"},
+		{"five minutes old, just after a start", 0, 300 * time.Second, "timestamp_before_start"},
+		{"in the second of the start", 10 * time.Second, 10 * time.Second, ""},
+		{"in the second of the start, which was in its middle", 9500 * time.Millisecond, 10 * time.Second, ""},
+		{"a second before a start in the middle of one", 9500 * time.Millisecond, 11 * time.Second, "timestamp_before_start"},
+		{"after the start", 10 * time.Second, 9 * time.Second, ""},
+		{"by a clock that is ahead", 0, -60 * time.Second, ""},
+		{"older than the window in any case", 0, 301 * time.Second, "timestamp_invalid"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			f := updated(t, dbtest.New(t, dbtest.SQLite))
+			_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.started = noon.Add(-c.started)
+			r := f.sign(pair, "nonce-0001")
+			at(-int64(c.at/time.Second))(&r, pair)
+			_, err = f.Signed(t.Context(), client, r)
+			wantError(t, err, c.code)
+			r.Signature = Sign("cas_x", r) // a stranger learns nothing of the start
+			if _, err := f.Signed(t.Context(), client, r); c.code == "timestamp_before_start" && codeOf(err) != "credential_unknown" {
+				t.Errorf("a stranger is told %v", err)
+			}
+		})
+	}
 }
 
 // Of many who send the same signed call at once, one is served.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -78,6 +79,7 @@ func FuzzSignedHeaders(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	a.started = noon.Add(-time.Hour)
 	now := strconv.FormatInt(noon.Unix(), 10)
 	f.Add(pair.Key, now, "nonce-0001", "00", "GET", "/", []byte("{}"))
 	f.Add("", "", "", "", "", "", []byte(nil))

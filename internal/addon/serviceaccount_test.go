@@ -53,7 +53,7 @@ func pemOf(kind string, body []byte) string {
 func accountFile(members map[string]any) []byte {
 	file := map[string]any{
 		"type": "service_account", "project_id": "tuneful-1", "private_key_id": "0a1b", "private_key": testKeys()["rsa"],
-		"client_email": "billing@tuneful-1.iam.example", "client_id": "1234567890", "token_uri": "https://oauth2.example/token",
+		"client_email": "billing@tuneful-1.iam.example", "client_id": "1234567890", "token_uri": "https://oauth2.googleapis.com/token",
 	}
 	for name, value := range members {
 		if value == nil {
@@ -75,6 +75,14 @@ func TestServiceAccountFilesAreRecognised(t *testing.T) {
 		{"with spaces and a byte order mark", "\xef\xbb\xbf\n " + good + "\r\n", ""},
 		{"a key in the older form", string(accountFile(map[string]any{"private_key": testKeys()["rsa pkcs1"]})), ""},
 		{"without a project", string(accountFile(map[string]any{"project_id": nil})), ""},
+		{"without a token_uri", string(accountFile(map[string]any{"token_uri": nil})), ""},
+		{"a token_uri at another host", string(accountFile(map[string]any{"token_uri": "https://oauth2.example/token"})), "token_uri must be https://oauth2.googleapis.com/token"},
+		{"a token_uri in the private network", string(accountFile(map[string]any{"token_uri": "http://169.254.169.254/token"})), "token_uri must be"},
+		{"a token_uri over http", string(accountFile(map[string]any{"token_uri": "http://oauth2.googleapis.com/token"})), "token_uri must be"},
+		{"a token_uri with another path", string(accountFile(map[string]any{"token_uri": "https://oauth2.googleapis.com/token?x=1"})), "token_uri must be"},
+		{"a token_uri that begins like the store's", string(accountFile(map[string]any{"token_uri": "https://oauth2.googleapis.com.evil.example/token"})), "token_uri must be"},
+		{"a token_uri with a user", string(accountFile(map[string]any{"token_uri": "https://oauth2.googleapis.com@evil.example/token"})), "token_uri must be"},
+		{"a token_uri that is no string", string(accountFile(map[string]any{"token_uri": 7})), "must be strings"},
 		{"nothing", "", "is empty"},
 		{"spaces", " \n", "is empty"},
 		{"half of it", good[:len(good)/2], "not valid JSON"},

@@ -22,6 +22,10 @@ const maxServiceAccount = 64 << 10
 // serviceAccountType is the type of the right file (spec 2.6).
 const serviceAccountType = "service_account"
 
+// tokenURI is where the store gives access tokens to service accounts. It is pinned,
+// so that no file can name another server that gets what the key has signed.
+const tokenURI = "https://oauth2.googleapis.com/token"
+
 // minKeyBits is the shortest RSA key that counts.
 const minKeyBits = 2048
 
@@ -33,6 +37,7 @@ type inspected struct {
 	ClientEmail string `json:"client_email"`
 	PrivateKey  string `json:"private_key"`
 	ProjectID   string `json:"project_id"`
+	TokenURI    string `json:"token_uri"`
 
 	fingerprint string
 	checks      []FileCheck
@@ -82,7 +87,7 @@ func inspect(file []byte) *inspected {
 		return i
 	}
 	if err := json.Unmarshal(file, i); err != nil {
-		i.note(false, "", "type, client_email, private_key and project_id must be strings")
+		i.note(false, "", "type, client_email, private_key, project_id and token_uri must be strings")
 		return i
 	}
 	i.inspectMembers()
@@ -97,6 +102,7 @@ func (i *inspected) inspectMembers() {
 	if len(i.ProjectID) > 128 || strings.ContainsAny(i.ProjectID, "\x00\n\r\t<>") {
 		i.note(false, "", "project_id is no project's name")
 	}
+	i.note(i.TokenURI == tokenURI || i.TokenURI == "", "Its token_uri is the store's own", "token_uri must be "+tokenURI+", and this file names another address; take the file as the cloud console gives it, unchanged")
 	key, err := parseKey(i.PrivateKey)
 	if err != nil {
 		i.note(false, "", "private_key is not usable: "+err.Error()+"; take the file as the cloud console gives it, unchanged")

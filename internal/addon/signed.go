@@ -66,13 +66,14 @@ var (
 	errCredentialUnknown  = unauthorized("credential_unknown", "The API key or what proves it is not right")
 	errCredentialInactive = unauthorized("credential_inactive", "The API key or the API secret is inactive; both must be active under /admincp/apis")
 	errTimestamp          = unauthorized("timestamp_invalid", fmt.Sprintf("X-Api-Timestamp must be Unix seconds within %d seconds of the server's clock", SignedWindow/time.Second))
+	errBeforeStart        = unauthorized("timestamp_before_start", "X-Api-Timestamp is before this server's start, and it knows no nonces of that time; sign the call again with the present time and a new nonce")
 	errNonce              = unauthorized("nonce_invalid", "X-Api-Nonce must be 8 to 128 letters, digits and -._~+/=")
 	errNonceUsed          = unauthorized("nonce_used", "This nonce was used already; every signed call needs a new one")
 )
 
 // Signed finds the pair that signed a call and notes its use. Errors are of kind
 // Unauthorized: credential_unknown (key or signature), credential_inactive,
-// timestamp_invalid, nonce_invalid, nonce_used.
+// timestamp_invalid, timestamp_before_start, nonce_invalid, nonce_used.
 func (a *Addon) Signed(ctx context.Context, from netip.Addr, r SignedRequest) (people.Actor, error) {
 	if err := a.ready(); err != nil {
 		return people.Actor{}, err
@@ -99,6 +100,9 @@ func (a *Addon) Signed(ctx context.Context, from netip.Addr, r SignedRequest) (p
 	if err := active(c); err != nil {
 		return people.Actor{}, err
 	}
+	if a.beforeStart(at, now) {
+		return people.Actor{}, errBeforeStart
+	}
 	// A nonce is remembered until its time is out of the window.
 	if !a.nonces.add(nonce{c.ID, r.Nonce}, now, at.Add(SignedWindow)) {
 		return people.Actor{}, errNonceUsed
@@ -117,6 +121,14 @@ func readTimestamp(text string, now time.Time) (time.Time, error) {
 		return time.Time{}, errTimestamp
 	}
 	return at, nil
+}
+
+// beforeStart reports whether a call was signed before the memory of nonces began,
+// so that it may have been served already. Timestamps are whole seconds: that of the
+// start counts as after it. The age comes from the monotonic clock, so that a clock
+// that is set back after the start refuses nobody.
+func (a *Addon) beforeStart(at, now time.Time) bool {
+	return at.Before(now.Add(-now.Sub(a.started)).Truncate(time.Second))
 }
 
 // Basic is Signed for a key and a secret sent with HTTP's Basic scheme, which is

@@ -107,11 +107,9 @@ func (f *face) signed(w http.ResponseWriter, r *http.Request, body []byte) (peop
 		Signature: r.Header.Get("X-Api-Signature"), Method: r.Method, PathAndQuery: target, BodySHA256: sha256.Sum256(body),
 	}
 	actor, err := f.addon.Signed(r.Context(), web.ClientAddr(w), call)
-	if base := f.basePath(); base != "" && isKind(err, countersign.KindUnauthorized) && !strings.HasPrefix(target, base+"/") {
+	if base := f.basePath(); base != "" && hasCode(err, codeUnknown) && !strings.HasPrefix(target, base+"/") {
 		call.PathAndQuery = base + target
-		if actor, retried := f.addon.Signed(r.Context(), web.ClientAddr(w), call); retried == nil {
-			return actor, nil
-		}
+		return f.addon.Signed(r.Context(), web.ClientAddr(w), call)
 	}
 	return actor, err
 }
@@ -140,6 +138,14 @@ func (f *face) failed(w http.ResponseWriter, err error) error {
 		w.Header()["Www-Authenticate"] = challenge
 	}
 	return err
+}
+
+// codeUnknown is the reason of a call whose key or signature is not right.
+const codeUnknown = "credential_unknown"
+
+func hasCode(err error, code string) bool {
+	var ours *countersign.Error
+	return errors.As(err, &ours) && ours.Code == code
 }
 
 func isKind(err error, kind countersign.Kind) bool {

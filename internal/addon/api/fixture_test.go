@@ -48,8 +48,10 @@ type site struct {
 // newSite opens an addon that no update has seen.
 func newSite(t testing.TB, at dbtest.DB) *site {
 	t.Helper()
-	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: now})
+	clock := today.Add(-time.Hour) // the server was started before what the scripts do
+	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: func() time.Time { return clock }})
 	check(t, err)
+	clock = today
 	t.Cleanup(func() { check(t, a.Close()) })
 	s := &site{Addon: a, dir: at.Dir}
 	s.setupToken, _, err = a.NewSetupLink(t.Context(), operator)

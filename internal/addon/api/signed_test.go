@@ -129,6 +129,16 @@ func TestSignedCalls(t *testing.T) {
 				t.Errorf("the second time: %d %s", status, code)
 			}
 		})
+		t.Run("not by another process that was started later", func(t *testing.T) {
+			later := api.New(again(t, at), options())
+			c := call{method: "GET", target: draftPath, key: s.pair.Key, secret: s.pair.Secret, at: today.Add(-time.Second), nonce: "only-here"}
+			if status, _ := ask(h, c.request()); status != 200 {
+				t.Fatalf("the first time: %d", status)
+			}
+			if status, code := ask(later, c.request()); status != 401 || code != "timestamp_before_start" {
+				t.Errorf("the second time: %d %s", status, code)
+			}
+		})
 	})
 }
 
@@ -156,6 +166,13 @@ func TestSignedCallsUnderAPathPrefix(t *testing.T) {
 			}
 			if status, code := ask(tt.handler, c.request()); status != tt.status {
 				t.Errorf("got %d %s, want %d", status, code, tt.status)
+			}
+			want := "nonce_used"
+			if tt.status != 200 {
+				want = "credential_unknown"
+			}
+			if status, code := ask(tt.handler, c.request()); status != 401 || code != want {
+				t.Errorf("the second time: %d %s", status, code)
 			}
 		})
 	}

@@ -89,6 +89,6 @@ func ServiceAccount() ([]byte, error) {
 	}
 	return json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "tuneful-demo", "client_email": "demo@tuneful-demo.iam.example",
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: body})), "token_uri": "https://oauth2.tuneful.example/token",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: body})), "token_uri": "https://oauth2.googleapis.com/token",
 	})
 }
