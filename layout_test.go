@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"internal/addon/sample":    {},
 	"internal/dbtest":          {"", "internal/sqldb", "internal/store/storedb", "internal/people/peopledb"},
 	"internal/frame":           {"", "internal/people", "internal/web"},
-	"internal/health":          {"", "internal/sqldb"},
+	"internal/health":          {"", "internal/people", "internal/sqldb"},
 	"internal/people":          {"", "internal/people/peopledb", "internal/seal", "internal/sqldb"},
 	"internal/people/peopledb": {"", "internal/sqldb"},
 	"internal/seal":            {""},

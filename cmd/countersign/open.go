@@ -37,6 +37,7 @@ func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Sto
 		if err := s.Prepare(ctx); err != nil {
 			return err
 		}
+		defer s.AuditChain().SealNow(ctx)
 		return do(ctx, s)
 	})
 }
