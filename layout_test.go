@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"internal/dbtest":          {"", "internal/sqldb", "internal/store/storedb", "internal/people/peopledb"},
 	"internal/dial":            {},
 	"internal/frame":           {"", "internal/people", "internal/web"},
-	"internal/health":          {"", "internal/sqldb"},
+	"internal/health":          {"", "internal/people", "internal/sqldb"},
 	"internal/limit":           {""},
 	"internal/people":          {"", "internal/people/peopledb", "internal/seal", "internal/sqldb"},
 	"internal/people/peopledb": {"", "internal/sqldb"},

@@ -43,6 +43,7 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 		if err != nil {
 			return err
 		}
+		defer s.AuditChain().SealNow(ctx)
 		return a.warnBehind(s.Behind(), do(ctx, s))
 	})
 }

@@ -35,6 +35,7 @@ func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Sto
 		if err := s.Prepare(ctx); err != nil {
 			return err
 		}
+		defer s.AuditChain().SealNow(ctx)
 		return a.warnBehind(s.Behind(), do(ctx, s))
 	})
 }

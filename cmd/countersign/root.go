@@ -95,7 +95,7 @@ func newStore(a *app) *cobra.Command {
 		Use: "store", Short: "The store: workspaces, keys, items and purchases, and their server", SuggestionsMinimumDistance: 2,
 	},
 		newServe(a), newImport(a), newExport(a), newRekey(a), newMigrate(a),
-		newWorkspace(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a))
+		newWorkspace(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newStoreAudit(a))
 }
 
 // one wants exactly one argument, whose name is for the message.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,8 +18,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon"
 	addonsample "github.com/countersign/countersign/internal/addon/sample"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -31,6 +35,8 @@ import (
 //	exits N COMMAND      run a command that must end with exit code N
 //	get VARIABLE MEMBER  keep a member of the JSON object on the last stdout
 //	sample FILE          write the sample shop with its keys to a file
+//	spoil DATA DB SQL    run a statement on the database in the folder and at the URL
+//	                     that two variables name, as somebody with access to it could
 //	account FILE         write a service account to a file
 //	start COMMAND        run countersign COMMAND --json --listen 127.0.0.1:0 in the
 //	                     background; members of its first line become variables
@@ -54,7 +60,7 @@ func TestScripts(t *testing.T) {
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
 				"use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "stop": stop, "validate": validate, "await": await,
-				"site": useSite, "fetch": fetchAddon, "account": writeAccount,
+				"site": useSite, "fetch": fetchAddon, "account": writeAccount, "spoil": spoil,
 			},
 		})
 	})
@@ -134,6 +140,18 @@ func writeAccount(ts *testscript.TestScript, _ bool, args []string) {
 	file, err := addonsample.ServiceAccount()
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file, 0o600))
+}
+
+func spoil(ts *testscript.TestScript, _ bool, args []string) {
+	name := store.DatabaseName
+	if args[0] == envAddonData {
+		name = addon.DatabaseName
+	}
+	db, err := sqldb.Open(context.Background(), sqldb.Options{URL: ts.Getenv(args[1]), Path: filepath.Join(ts.Getenv(args[0]), name)})
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Queries().Exec(context.Background(), args[2])
+	ts.Check(err)
 }
 
 func start(ts *testscript.TestScript, _ bool, args []string) {

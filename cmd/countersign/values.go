@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,3 +81,32 @@ func (c *choiceValue) String() string { return c.value }
 
 // Type implements pflag.Value.
 func (*choiceValue) Type() string { return "word" }
+
+// ageValue is a flag that takes an age: a duration like 720h, or days like 365d.
+type ageValue struct{ time.Duration }
+
+// Set implements pflag.Value.
+func (a *ageValue) Set(text string) error {
+	age, err := time.ParseDuration(text)
+	if days, is := strings.CutSuffix(text, "d"); is {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		age = time.Duration(n) * 24 * time.Hour
+	}
+	if err != nil || age <= 0 {
+		return fail(exitUsage, "usage", fmt.Sprintf("%q: expected an age like 365d or 720h", safe(text)))
+	}
+	a.Duration = age
+	return nil
+}
+
+// Type implements pflag.Value.
+func (*ageValue) Type() string { return "age" }
+
+// String implements pflag.Value.
+func (a *ageValue) String() string {
+	if a.Duration == 0 {
+		return ""
+	}
+	return a.Duration.String()
+}

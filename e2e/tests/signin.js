@@ -111,3 +111,47 @@ test('a new password ends all other sessions', async (t) => {
   await other.goto(`${site.url}/api-addons/admin`);
   assert.equal(await heading(other), 'Sign in');
 });
+
+for (const scripts of [true, false]) {
+  test(`who is locked out gets in by a link of the command line, ${scripts ? 'with' : 'without'} scripts`, async (t) => {
+    const site = await siteOfAda();
+    const context = await visitor({ scripts });
+    t.after(() => Promise.all([context.close(), site.stop()]));
+    const page = await tab(context);
+    let refused;
+    for (let failures = 0; failures < 20 && refused?.status() !== 429; failures++) {
+      await page.goto(`${site.url}/admincp/login`);
+      await fill(page, { ...ada, password: 'four quiet green birds' });
+      refused = await press(page, 'Sign in');
+    }
+    assert.equal(refused.status(), 429);
+    const [{ sign_in_url: link }] = await site.ask('user', 'sign-in-link', ada.email);
+    for (let previews = 0; previews < 2; previews++) { // looking at it does not use it up
+      await page.goto('about:blank');
+      await page.goto(link);
+      assert.equal(await heading(page), 'Sign in by link');
+    }
+    if (!scripts) await fill(page, { token: link });
+    await press(page, 'Sign in');
+    assert.equal(await heading(page), 'Dashboard');
+    assert.deepEqual(page.complaints, []);
+  });
+}
+
+test('a browser that has signed in before gets in while others are locked out', async (t) => {
+  const { site, page } = await start(t);
+  await signIn(page, site, ada);
+  await signOut(page);
+  const context = await visitor();
+  t.after(() => context.close());
+  const stranger = await tab(context);
+  let refused;
+  for (let failures = 0; failures < 20 && refused?.status() !== 429; failures++) {
+    await stranger.goto(`${site.url}/admincp/login`);
+    await fill(stranger, { ...ada, password: 'four quiet green birds' });
+    refused = await press(stranger, 'Sign in');
+  }
+  assert.equal(refused.status(), 429);
+  await signIn(page, site, ada);
+  assert.equal(await heading(page), 'Dashboard');
+});

@@ -57,7 +57,8 @@ type Addon struct {
 	db       *addondb.DB
 	vault    *vault.Vault
 	people   *people.People
-	stores   *dial.Guard              // calls the stores of licenses
+	stores   *dial.Guard // calls the stores of licenses
+	chain    *people.AuditChain
 	box      atomic.Pointer[seal.Box] // nil until the key file is known
 	state    atomic.Pointer[State]
 	updated  chan struct{} // told when the state may have changed
@@ -100,6 +101,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		vault: keys, stores: dial.New(o.AllowPrivate),
 	}
 	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)
+	a.chain = people.NewAuditChain(&a.db.DB, a.box.Load, o.Now, o.Log)
 	a.held.init()
 	database.Watch(sqldb.Watcher{Changed: a.held.changed, Lost: a.held.lost, Live: a.held.live})
 	database.Watch(sqldb.Watcher{Changed: a.endSetupFile, Lost: func() {}, Live: func() {}})
@@ -121,3 +123,7 @@ func (a *Addon) Close() error {
 // People is the users, sessions and audit log of the addon. They can be used
 // once the addon is installed ([Addon.Installed]).
 func (a *Addon) People() *people.People { return a.people }
+
+// AuditChain seals and verifies the addon's audit log. It can be used once the addon is
+// installed ([Addon.Installed]).
+func (a *Addon) AuditChain() *people.AuditChain { return a.chain }

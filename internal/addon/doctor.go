@@ -35,7 +35,9 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 	}
 	findings = append(findings, a.examine(ctx, "update", a.checkUpdate), a.examine(ctx, "administrator", a.checkAdministrator),
 		a.examine(ctx, "API credentials", a.checkPairs), a.examine(ctx, "app settings", a.checkPublished))
-	return append(findings, a.examine(ctx, "in-app purchases", a.checkIAP), a.examine(ctx, "service account", a.checkServiceAccount))
+	findings = append(findings, a.examine(ctx, "in-app purchases", a.checkIAP), a.examine(ctx, "service account", a.checkServiceAccount))
+	report, err := a.chain.VerifyNewest(ctx, doctor, people.NewestAudits)
+	return append(findings, health.Audit(report, err, a.now(), "countersign addon audit verify"))
 }
 
 // doctor is who looks: it may read everything and writes nothing.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
@@ -42,7 +43,7 @@ func TestDoctorOfAWholeAddon(t *testing.T) {
 		}
 		for _, name := range []string{
 			"data folder", "key file", "disk", "database", "tables", "backups", "update", "administrator", "API credentials", "app settings",
-			"in-app purchases", "service account",
+			"in-app purchases", "service account", "audit log",
 		} {
 			found(t, findings, name)
 		}
@@ -105,6 +106,11 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			f.mustPublish(t, "")
 			f.execute(t, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
 		}, "service account", health.Fail, "can't be read"},
+		{"an entry of the audit log was changed", func(t *testing.T, f *fixture) {
+			f.AuditChain().SealNow(t.Context())
+			f.execute(t, `UPDATE audit SET actor = 'eve' WHERE id = 1`)
+		}, "audit log", health.Fail, "countersign addon audit verify"},
+		{"the audit log waits for a server", func(t *testing.T, f *fixture) { f.clock.move(2 * time.Minute) }, "audit log", health.Warn, "not sealed yet"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -181,6 +181,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.start("last uses and requests", a.writeEvery)
 	work.start("old rows", a.tidyEvery)
 	work.start("failed sign-ins", a.people.Run)
+	work.start("audit seals", a.chain.Run)
 	work.start("later updates", func(ctx context.Context) { work.fail(a.watchUpdates(ctx)) })
 	return work.wait()
 }

@@ -56,10 +56,12 @@ func (p *People) openBox() (*seal.Box, error) {
 	if box := p.box(); box != nil {
 		return box, nil
 	}
-	return nil, &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, RetryAfter: 2 * time.Second,
-		Message: "The database is not ready yet; try again in a moment",
-	}
+	return nil, errNotReady
+}
+
+var errNotReady = &countersign.Error{
+	Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, RetryAfter: 2 * time.Second,
+	Message: "The database is not ready yet; try again in a moment",
 }
 
 // digestOf is how a token or a recovery code is found. SHA-256 is enough for

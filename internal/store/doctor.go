@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/vault"
 )
@@ -25,21 +26,30 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 	if !ok {
 		return findings
 	}
-	return append(findings, s.checkKey(ctx))
+	key, box := s.checkKey(ctx)
+	findings = append(findings, key)
+	if box == nil {
+		return findings
+	}
+	chain := people.NewAuditChain(&s.db.DB, func() *seal.Box { return box }, s.now, s.log)
+	report, err := chain.VerifyNewest(ctx, people.Operator("doctor"), people.NewestAudits)
+	return append(findings, health.Audit(report, err, s.now(), "countersign store audit verify"))
 }
 
-// checkKey tells whether the key file is the one that belongs to the database.
-func (s *Store) checkKey(ctx context.Context) health.Finding {
+// checkKey reports whether the key file is the one that belongs to the database, and
+// returns it when it is.
+func (s *Store) checkKey(ctx context.Context) (health.Finding, *seal.Box) {
 	const name, why = "key", "Keys and purchases can't be read with another key file."
 	check, err := s.db.Meta(ctx, vault.CheckName)
 	if err != nil {
-		return health.Of(name, err, why, "Check the database.")
+		return health.Of(name, err, why, "Check the database."), nil
 	}
 	if check == "" {
-		return health.Finding{Name: name, Level: health.OK, What: "The database belongs to no key file yet"}
+		return health.Finding{Name: name, Level: health.OK, What: "The database belongs to no key file yet"}, nil
 	}
-	if _, err := s.vault.Open(ctx, s.db.Queries); err != nil {
-		return health.Of(name, err, why, "Put the right key file back from a backup, or make a new one with: countersign store rekey")
+	box, err := s.vault.Open(ctx, s.db.Queries)
+	if err != nil {
+		return health.Of(name, err, why, "Put the right key file back from a backup, or make a new one with: countersign store rekey"), nil
 	}
-	return health.Finding{Name: name, Level: health.OK, What: "The key file belongs to the database"}
+	return health.Finding{Name: name, Level: health.OK, What: "The key file belongs to the database"}, box
 }

@@ -139,7 +139,15 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 			if err := resealLicenseKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
 				return err
 			}
-			return s.audit(ctx, tx, a, "store.rekey", "", "", fmt.Sprintf("%d key values dropped", len(plan.Dropped)))
+			detail := fmt.Sprintf("%d key values dropped", len(plan.Dropped))
+			checked, err := people.RekeyAudit(ctx, &tx.DB, old, fresh, s.now())
+			if err != nil {
+				return err
+			}
+			if !checked {
+				detail += "; the head of the audit log's seals could not be checked"
+			}
+			return s.audit(ctx, tx, a, "store.rekey", "", "", detail)
 		})
 	})
 	if err != nil {

@@ -58,6 +58,7 @@ type Store struct {
 	uses     uses
 	licenses licenses
 	damages  atomic.Int64
+	chain    *people.AuditChain
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -97,6 +98,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{options: o, database: database, db: storedb.New(database), vault: keys, answers: newAnswers(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
+	s.chain = people.NewAuditChain(&s.db.DB, s.box.Load, o.Now, o.Log)
 	s.held.init()
 	database.Watch(sqldb.Watcher{Changed: s.held.changed, Lost: s.held.lost, Live: s.held.live})
 	database.Watch(sqldb.Watcher{Changed: s.keyFileChanged, Lost: func() {}, Live: s.askForKeyFile})
@@ -131,9 +133,14 @@ func (s *Store) Run(ctx context.Context) error {
 	work.start("keys in memory", s.holdKeys)
 	work.start("last uses", func(ctx context.Context) { s.writeUsesEvery(ctx, useInterval) })
 	work.start("old changes", s.pruneEvery)
+	work.start("audit seals", s.chain.Run)
 	work.start("key file", func(ctx context.Context) { work.fail(s.watchKeyFile(ctx)) })
 	return work.wait()
 }
+
+// AuditChain seals and verifies the store's audit log. It can be used once the store is
+// prepared.
+func (s *Store) AuditChain() *people.AuditChain { return s.chain }
 
 // Ready returns an error unless the store is prepared, its database answers and is the
 // one that was prepared, and nothing keeps it from being written.

@@ -28,3 +28,8 @@ func New(db *sqldb.DB) *DB { return &DB{db.Queries()} }
 func (d *DB) Tx(ctx context.Context, fn func(*DB) error) error {
 	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(&DB{q}) })
 }
+
+// Snapshot runs fn on one view of the database, as [sqldb.DB.Snapshot] says.
+func (d *DB) Snapshot(ctx context.Context, fn func(*DB) error) error {
+	return d.Queries.DB().Snapshot(ctx, func(q sqldb.Queries) error { return fn(&DB{q}) })
+}
