@@ -39,7 +39,11 @@ func (s *server) open(ctx context.Context, p place) error {
 	if s.store, err = store.Open(ctx, options); err != nil {
 		return err
 	}
-	return s.unlessDown(p, s.store.PrepareToServe(ctx))
+	if err := s.unlessDown(p, s.store.PrepareToServe(ctx)); err != nil {
+		return err
+	}
+	s.advise(s.store.Exposed(), storeVariables)
+	return nil
 }
 
 // close gives back what open took.

@@ -16,7 +16,7 @@ func (f *face) issueLicense(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	domain, _ := p.Get("domain")
-	l, err := f.store.IssueLicense(r.Context(), buyer(w), f.address(w, r), code, domain)
+	l, err := f.store.IssueLicense(r.Context(), buyer(w), f.baseURL, code, domain)
 	return f.answerLicense(w, r, l, err)
 }
 
@@ -28,7 +28,7 @@ func (f *face) moveLicense(w http.ResponseWriter, r *http.Request) error {
 	}
 	domain, _ := p.Get("domain")
 	from, _ := p.Get("from")
-	l, err := f.store.MoveLicense(r.Context(), buyer(w), f.address(w, r), code, from, domain)
+	l, err := f.store.MoveLicense(r.Context(), buyer(w), f.baseURL, code, from, domain)
 	return f.answerLicense(w, r, l, err)
 }
 
@@ -124,7 +124,7 @@ func (f *face) codeOf(w http.ResponseWriter, r *http.Request, names ...string) (
 
 // listRevokedLicenses answers GET /api/licenses/revoked.
 func (f *face) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error {
-	list, err := f.store.RevokedLicenses(r.Context(), f.address(w, r))
+	list, err := f.store.RevokedLicenses(r.Context(), f.baseURL)
 	if err != nil {
 		return public(err)
 	}
@@ -146,12 +146,4 @@ func (f *face) getLicenseKeys(w http.ResponseWriter, r *http.Request) error {
 func serveToAll(w http.ResponseWriter, r *http.Request, d *store.Document, prepare func([]byte) any) error {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	return d.Prepared(prepare).(*web.Prepared).Serve(w, r)
-}
-
-// address is the store's own address.
-func (f *face) address(w http.ResponseWriter, r *http.Request) string {
-	if f.baseURL != "" {
-		return f.baseURL
-	}
-	return web.BaseURL(w, r)
 }

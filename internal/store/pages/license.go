@@ -70,7 +70,7 @@ func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
 	}
 	var files []store.SignedLicense
 	if err = p.guard.TakeCode(w, "issue", o.code); err == nil {
-		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.address(w, r), o.code, o.domain, o.testDomains())
+		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.baseURL, o.code, o.domain, o.testDomains())
 	}
 	if err != nil {
 		return p.refuse(w, r, o, p.guard.Failed(w, err))
@@ -89,11 +89,11 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 		return p.refuse(w, r, o, nil)
 	}
 	if err = p.guard.TakeCode(w, "issue", o.code); err == nil {
-		_, err = p.store.MoveLicense(r.Context(), buyer(r), p.address(w, r), o.code, in.Get("from"), o.domain)
+		_, err = p.store.MoveLicense(r.Context(), buyer(r), p.baseURL, o.code, in.Get("from"), o.domain)
 	}
 	var files []store.SignedLicense
 	if err == nil {
-		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.address(w, r), o.code, o.domain, o.testDomains())
+		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.baseURL, o.code, o.domain, o.testDomains())
 	}
 	if err != nil {
 		return p.refuse(w, r, o, p.guard.Failed(w, err))
