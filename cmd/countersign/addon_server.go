@@ -50,10 +50,12 @@ func (s *addonServer) open(ctx context.Context, p place) error {
 	} else {
 		err = s.addon.PrepareToServe(ctx)
 	}
-	if s.updateNeeded = hasCode(err, "update_needed"); s.updateNeeded {
-		return nil
+	s.updateNeeded = hasCode(err, "update_needed")
+	if err = s.unlessDown(p, err); err != nil && !s.updateNeeded {
+		return err
 	}
-	return s.unlessDown(p, err)
+	s.advise(s.addon.Exposed(), addonVariables)
+	return nil
 }
 
 func hasCode(err error, code string) bool {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -53,6 +54,18 @@ func (l *listeners) listen(dir, flag string) error {
 		l.metrics, err = listen(l.options.metrics, "--metrics")
 	}
 	return err
+}
+
+// advise logs what the operator should know at the start: that other machines reach a server which does not know its
+// own URL, and what other users of this machine can read.
+func (l *listeners) advise(exposed []health.Finding, v serverVariables) {
+	if addr := l.listener.Addr().(*net.TCPAddr); l.options.baseURL == "" && !addr.IP.IsLoopback() {
+		l.log.Warn("other machines can reach this server, and it does not know its own URL; name it with --base-url or "+v.baseURL,
+			"listen", addr.String(), "why", "links, default pictures and the issuer of licenses are made from it")
+	}
+	for _, f := range exposed {
+		l.log.Warn(f.What, "why", f.Why, "fix", f.Fix)
+	}
 }
 
 // listen is web.Listen with errors that name the flag.

@@ -114,6 +114,9 @@ func (c cancelAt) Write(p []byte) (int, error) {
 func shop(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil { // as a data folder is made
+		t.Fatal(err)
+	}
 	must(t, dir, "store", "import", writeFile(t, shopLines))
 	return dir
 }

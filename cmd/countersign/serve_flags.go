@@ -33,7 +33,7 @@ type serverFlags struct {
 // serverOptions are the flags of a server once they are understood.
 type serverOptions struct {
 	listen    string
-	baseURL   string // without a trailing slash; empty for the address of each request
+	baseURL   string // without a trailing slash; empty when it is not known
 	proxies   []netip.Prefix
 	failLimit int
 	// allowPrivate are the private networks that an addon may call.
@@ -56,7 +56,7 @@ var (
 func (f *serverFlags) register(c *cobra.Command, listen string, v serverVariables) {
 	fs := c.Flags()
 	fs.StringVar(&f.listen, "listen", listen, "`address` to listen on ("+v.listen+")")
-	fs.StringVar(&f.baseURL, "base-url", "", "the server's own `URL`, for addresses in answers and links (default what a request was sent to; "+v.baseURL+")")
+	fs.StringVar(&f.baseURL, "base-url", "", "the server's own `URL`, for what it signs, addresses in answers and links; needed on a public address ("+v.baseURL+")")
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; the causes of answers of 500 are always logged, of 503 once a minute")
 	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")

@@ -40,10 +40,15 @@ func (s *server) open(ctx context.Context, p place) error {
 	if s.store, err = store.Open(ctx, options); err != nil {
 		return err
 	}
+	prepare := s.store.PrepareToServe
 	if s.options.acceptLoss {
-		return s.unlessDown(p, s.store.AcceptLoss(ctx, operator()))
+		prepare = func(ctx context.Context) error { return s.store.AcceptLoss(ctx, operator()) }
 	}
-	return s.unlessDown(p, s.store.PrepareToServe(ctx))
+	if err := s.unlessDown(p, prepare(ctx)); err != nil {
+		return err
+	}
+	s.advise(s.store.Exposed(), storeVariables)
+	return nil
 }
 
 // close gives back what open took.

@@ -15,10 +15,7 @@ import (
 // Doctor looks for what is wrong with the addon. It works in every state and
 // without [Addon.Prepare]; a check that fails is itself a finding.
 func (a *Addon) Doctor(ctx context.Context) []health.Finding {
-	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, seal.FileName), Migrate: "countersign addon update", Now: a.now()}
-	if a.options.KeyText != "" {
-		place.KeyFile = ""
-	}
+	place := a.place()
 	findings := health.Folder(place)
 	tables, ok := health.Database(ctx, a.database, place)
 	findings = append(findings, tables...)
@@ -42,6 +39,17 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 
 // doctor is who looks: it may read everything and writes nothing.
 var doctor = people.Operator("doctor")
+
+// Exposed finds a data folder and a key file that other users of the machine can read.
+func (a *Addon) Exposed() []health.Finding { return health.Exposed(a.place()) }
+
+func (a *Addon) place() health.Place {
+	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, seal.FileName), Migrate: "countersign addon update", Now: a.now()}
+	if a.options.KeyText != "" {
+		place.KeyFile = ""
+	}
+	return place
+}
 
 // examine runs one check; one that can't be made is a finding.
 func (a *Addon) examine(ctx context.Context, name string, check func(context.Context) (health.Finding, error)) health.Finding {

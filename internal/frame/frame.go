@@ -47,7 +47,8 @@ type Options struct {
 	// "https://shop.example"; "" when it is not known. Forms that come from it
 	// are our own even when a proxy changes the Host header.
 	Origin string
-	// Secure says that the base URL is https.
+	// Secure says that the base URL is https. Without it a request is secure when a
+	// trusted proxy says that it came by https.
 	Secure bool
 	// Installed tells whether there are tables for users and sessions; nil means
 	// that there always are. Until then every page leads to set-up help.

@@ -39,7 +39,7 @@ func (f *Frame) AdminFile(h Handler) http.Handler {
 
 func (f *Frame) handler(h Handler) http.Handler {
 	return f.edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
-		f.setHeaders(w.Header())
+		f.setHeaders(w, r)
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		req, err := f.load(w, r)
 		if err == nil {

@@ -24,7 +24,7 @@ func (f *Frame) Methods(mux *http.ServeMux, otherwise http.Handler) http.Handler
 		}
 		w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
 		if r.Method == http.MethodOptions {
-			f.setHeaders(w.Header())
+			f.setHeaders(w, r)
 			w.WriteHeader(http.StatusNoContent)
 			return nil
 		}

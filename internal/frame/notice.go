@@ -25,23 +25,16 @@ const noticeCookie = "countersign_notice"
 // toSignIn leads somebody without a session to the sign-in page, which shows the
 // notice once.
 func (f *Frame) toSignIn(w http.ResponseWriter, r *Request, n notice) error {
-	f.setNotice(w, string(n), 0)
+	f.setCookie(w, r.Request, noticeCookie, string(n), 0)
 	return f.Redirect(w, r, f.SignIn, "")
-}
-
-// setNotice writes the cookie, or ends it when seconds is negative.
-func (f *Frame) setNotice(w http.ResponseWriter, word string, seconds int) {
-	http.SetCookie(w, &http.Cookie{
-		Name: noticeCookie, Value: word, MaxAge: seconds, Path: f.URL("/"), Secure: f.Secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	})
 }
 
 // popNotice is the text of the request's notice, "" without one, and ends it.
 func (f *Frame) popNotice(w http.ResponseWriter, r *Request) string {
-	c, err := r.Cookie(noticeCookie)
-	if err != nil {
+	word := f.cookieOf(w, r.Request, noticeCookie)
+	if word == "" {
 		return ""
 	}
-	f.setNotice(w, "", -1)
-	return notices[notice(c.Value)]
+	f.setCookie(w, r.Request, noticeCookie, "", -1)
+	return notices[notice(word)]
 }

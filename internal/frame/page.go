@@ -97,14 +97,15 @@ func (f *Frame) Redirect(w http.ResponseWriter, r *Request, path, flash string) 
 }
 
 // setHeaders sets what every answer of a page has.
-func (f *Frame) setHeaders(h http.Header) {
+func (f *Frame) setHeaders(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	// With "no-referrer" browsers send "Origin: null" with our own forms, and
 	// over plain http that is all there is to know them by.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Add("Vary", "Cookie")
-	if f.Secure {
+	if f.isSecure(w, r) {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}

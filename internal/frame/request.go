@@ -49,9 +49,12 @@ func requestOf(ctx context.Context) *Request {
 // and invalid (bad_body): a form that can't be read, or text that can't be kept.
 func (r *Request) PostValues() (url.Values, error) {
 	var err error
-	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+	switch {
+	case r.ContentLength > maxForm:
+		err = &http.MaxBytesError{Limit: maxForm} // before any of it arrives
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data"):
 		err = r.ParseMultipartForm(maxForm)
-	} else {
+	default:
 		err = r.ParseForm()
 	}
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {

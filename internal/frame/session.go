@@ -32,14 +32,12 @@ const (
 	keyNext       = "next"
 )
 
+const sessionCookie = "countersign_session"
+
 func (f *Frame) newSessions() *scs.SessionManager {
 	s := scs.New()
 	s.Lifetime = longestTime
 	s.Store = sessionStore{f}
-	s.Cookie.Name = "countersign_session"
-	s.Cookie.Path = f.URL("/")
-	s.Cookie.Secure = f.Secure
-	s.Cookie.Persist = false
 	return s
 }
 
@@ -95,11 +93,11 @@ func (r *Request) adopt(s people.LoadedSession) {
 
 // load makes a request of ours with the session that its cookie names.
 func (f *Frame) load(w http.ResponseWriter, r *http.Request) (*Request, error) {
-	req := &Request{frame: f, From: people.Origin{Addr: web.ClientAddr(w), Agent: r.UserAgent(), Known: knownOf(r)}}
+	req := &Request{frame: f, From: people.Origin{Addr: web.ClientAddr(w), Agent: r.UserAgent(), Known: f.cookieOf(w, r, knownCookie)}}
 	req.Request = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
 	token := ""
-	if c, err := r.Cookie(f.sessions.Cookie.Name); err == nil && f.installed() {
-		token = c.Value
+	if f.installed() {
+		token = f.cookieOf(w, r, sessionCookie)
 	}
 	ctx, err := f.sessions.Load(req.Context(), token)
 	if err != nil {
@@ -123,16 +121,16 @@ func (f *Frame) save(w http.ResponseWriter, r *Request) error {
 		if r.as.ID == 0 {
 			f.sessions.SetDeadline(ctx, f.Now().Add(nobodysTime))
 		}
-		token, expires, err := f.sessions.Commit(ctx)
+		token, _, err := f.sessions.Commit(ctx)
 		if err != nil {
 			return err
 		}
-		f.sessions.WriteSessionCookie(ctx, w, token, expires)
+		f.setCookie(w, r.Request, sessionCookie, token, 0)
 		if r.begun && r.as.ID != 0 {
 			f.rememberBrowser(w, r)
 		}
 	case scs.Destroyed:
-		f.sessions.WriteSessionCookie(ctx, w, "", time.Time{})
+		f.setCookie(w, r.Request, sessionCookie, "", -1)
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	return nil

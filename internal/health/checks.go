@@ -37,6 +37,33 @@ func Folder(p Place) []Finding {
 	return []Finding{folderMode(p), keyFileMode(p), freeDisk(p)}
 }
 
+// Exposed finds a data folder and a key file that other users of the machine can read. It writes nothing, and leaves
+// what can't be looked at to [Folder].
+func Exposed(p Place) (findings []Finding) {
+	if info, err := os.Stat(p.Dir); err == nil && info.IsDir() && isExposed(info) {
+		findings = append(findings, exposedFolder(p, info))
+	}
+	if p.KeyFile == "" {
+		return findings
+	}
+	if info, err := os.Stat(p.KeyFile); err == nil && isExposed(info) {
+		findings = append(findings, exposedKeyFile(p, info))
+	}
+	return findings
+}
+
+func isExposed(info os.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
+
+func exposedFolder(p Place, info os.FileInfo) Finding {
+	return Finding{"data folder", Warn, fmt.Sprintf("Other users of this machine can enter %s (mode %04o)", p.Dir, info.Mode().Perm()),
+		"It holds the key file and the database.", "chmod 700 " + p.Dir}
+}
+
+func exposedKeyFile(p Place, info os.FileInfo) Finding {
+	return Finding{"key file", Fail, fmt.Sprintf("Other users of this machine can read the key file (mode %04o)", info.Mode().Perm()),
+		"Whoever has it and the database has every secret.", "chmod 600 " + p.KeyFile}
+}
+
 func folderMode(p Place) Finding {
 	const name = "data folder"
 	info, err := os.Stat(p.Dir)
@@ -46,9 +73,8 @@ func folderMode(p Place) Finding {
 			"Everything the service keeps is in it.", "Name the right folder with --data."}
 	case !info.IsDir():
 		return Finding{name, Fail, p.Dir + " is no folder", "Everything the service keeps is in it.", "Name the right folder with --data."}
-	case info.Mode().Perm()&0o077 != 0:
-		return Finding{name, Warn, fmt.Sprintf("Other users of this machine can enter %s (mode %04o)", p.Dir, info.Mode().Perm()),
-			"It holds the key file and the database.", "chmod 700 " + p.Dir}
+	case isExposed(info):
+		return exposedFolder(p, info)
 	}
 	probe, err := os.CreateTemp(p.Dir, ".doctor-*")
 	if err != nil {
@@ -73,9 +99,8 @@ func keyFileMode(p Place) Finding {
 	case err != nil:
 		return Finding{name, Fail, fmt.Sprintf("The key file %s can't be looked at (%v)", p.KeyFile, lastOf(err)),
 			"Secrets in the database can't be read without it.", "Make it readable for the user that runs the service."}
-	case info.Mode().Perm()&0o077 != 0:
-		return Finding{name, Fail, fmt.Sprintf("Other users of this machine can read the key file (mode %04o)", info.Mode().Perm()),
-			"Whoever has it and the database has every secret.", "chmod 600 " + p.KeyFile}
+	case isExposed(info):
+		return exposedKeyFile(p, info)
 	}
 	return good(name, "The key file is there and private")
 }

@@ -1,8 +1,10 @@
 package health
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +57,41 @@ func levelOf(t *testing.T, list []Finding, name string) Level {
 	}
 	t.Errorf("nothing about %q in %+v", name, list)
 	return ""
+}
+
+func TestExposed(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		folder, key os.FileMode
+		want        []string
+	}{
+		{"private", 0o700, 0o600, nil},
+		{"the folder", 0o755, 0o600, []string{"data folder"}},
+		{"the key file", 0o700, 0o640, []string{"key file"}},
+		{"both", 0o770, 0o644, []string{"data folder", "key file"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := private(t)
+			if err := errors.Join(os.Chmod(p.KeyFile, c.key), os.Chmod(p.Dir, c.folder)); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range Exposed(p) {
+				got = append(got, f.Name)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			for _, name := range got { // doctor says the same
+				if levelOf(t, Folder(p), name) == OK {
+					t.Errorf("doctor finds nothing about the %s", name)
+				}
+			}
+		})
+	}
+	if got := Exposed(Place{Dir: t.TempDir() + "/none"}); got != nil {
+		t.Errorf("no folder: %+v", got)
+	}
 }
 
 func TestFolder(t *testing.T) {

@@ -15,10 +15,7 @@ import (
 // database and works without [Store.Prepare]; a check that fails is itself a
 // finding.
 func (s *Store) Doctor(ctx context.Context) []health.Finding {
-	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, seal.FileName), Migrate: "countersign store migrate up", Now: s.now()}
-	if s.options.KeyText != "" {
-		place.KeyFile = ""
-	}
+	place := s.place()
 	findings := health.Folder(place)
 	tables, ok := health.Database(ctx, s.database, place)
 	findings = append(findings, tables...)
@@ -34,6 +31,17 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 	chain := people.NewAuditChain(&s.db.DB, func() *seal.Box { return box }, s.now, s.log)
 	report, err := chain.VerifyNewest(ctx, people.Operator("doctor"), people.NewestAudits)
 	return append(findings, health.Audit(report, err, s.now(), "countersign store audit verify"))
+}
+
+// Exposed finds a data folder and a key file that other users of the machine can read.
+func (s *Store) Exposed() []health.Finding { return health.Exposed(s.place()) }
+
+func (s *Store) place() health.Place {
+	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, seal.FileName), Migrate: "countersign store migrate up", Now: s.now()}
+	if s.options.KeyText != "" {
+		place.KeyFile = ""
+	}
+	return place
 }
 
 // checkKey reports whether the key file is the one that belongs to the database, and

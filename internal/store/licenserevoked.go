@@ -18,8 +18,6 @@ const (
 	// client may go by one.
 	revokedStep  = time.Hour
 	revokedLasts = 7 * 24 * time.Hour
-	// maxIssuers is for how many addresses of the store a signed list is kept.
-	maxIssuers = 8
 )
 
 // revokedLicenses is the list of revoked licenses in memory, and what was signed
@@ -27,17 +25,18 @@ const (
 type revokedLicenses struct {
 	ids    []string
 	mu     sync.Mutex
-	signed map[string]signedList // by the address of the store
+	signed signedList
 }
 
 type signedList struct {
+	issuer   string
 	begins   time.Time
 	document *Document
 }
 
 // RevokedLicenses is the signed list of licenses that are not good any more, under
-// the member "list" of an object. issuer is the store's own address. Within an
-// hour the same list has the same text.
+// the member "list" of an object. issuer is the store's own address, empty for the
+// name of its key. Within an hour the same list has the same text.
 func (s *Store) RevokedLicenses(ctx context.Context, issuer string) (*Document, error) {
 	keys, err := s.signingKeys(ctx)
 	if err != nil {
@@ -50,7 +49,7 @@ func (s *Store) RevokedLicenses(ctx context.Context, issuer string) (*Document, 
 	begins := s.now().UTC().Truncate(revokedStep)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if l, ok := r.signed[issuer]; ok && l.begins.Equal(begins) {
+	if l := r.signed; l.document != nil && l.issuer == issuer && l.begins.Equal(begins) {
 		return l.document, nil
 	}
 	text, err := license.SignRevoked(license.Revoked{
@@ -63,11 +62,8 @@ func (s *Store) RevokedLicenses(ctx context.Context, issuer string) (*Document, 
 	if err != nil {
 		return nil, err
 	}
-	l := signedList{begins, &Document{body: body}}
-	if _, again := r.signed[issuer]; again || len(r.signed) < maxIssuers {
-		r.signed[issuer] = l
-	}
-	return l.document, nil
+	r.signed = signedList{issuer, begins, &Document{body: body}}
+	return r.signed.document, nil
 }
 
 func (s *Store) readRevoked(ctx context.Context) (*revokedLicenses, error) {
@@ -80,5 +76,5 @@ func (s *Store) readRevoked(ctx context.Context) (*revokedLicenses, error) {
 		ids = ids[:maxRevoked]
 	}
 	slices.Sort(ids)
-	return &revokedLicenses{ids: ids, signed: map[string]signedList{}}, nil
+	return &revokedLicenses{ids: ids}, nil
 }

@@ -10,25 +10,43 @@ import (
 
 // BaseURL returns the scheme and host under which the client reached us, without a trailing slash. Behind a trusted
 // proxy they are what X-Forwarded-Proto and X-Forwarded-Host say. A host that is none is not repeated: the address of
-// the listener stands in for it.
+// the listener stands in for it. The client chooses the host, so it is for what this client alone is shown.
 func BaseURL(w http.ResponseWriter, r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
 	host := r.Host
-	if a := answerOf(w); a != nil && contains(a.edge.trusted, peerAddr(r)) {
-		if proto := strings.ToLower(forwarded(r, "X-Forwarded-Proto")); proto == "http" || proto == "https" {
-			scheme = proto
-		}
-		if h := forwarded(r, "X-Forwarded-Host"); h != "" {
-			host = h
-		}
+	if h := forwarded(r, "X-Forwarded-Host"); h != "" && fromTrustedProxy(w, r) {
+		host = h
 	}
 	if !isHost(host) {
 		host = ownHost(r)
 	}
-	return scheme + "://" + strings.ToLower(host)
+	return scheme(w, r) + "://" + strings.ToLower(host)
+}
+
+// OwnURL returns the address on which the client's connection came in, with its scheme, whatever host the request and
+// a proxy name.
+func OwnURL(r *http.Request) string { return ownScheme(r) + "://" + ownHost(r) }
+
+// IsHTTPS reports whether the client uses https: with us, or with a trusted proxy that says so by X-Forwarded-Proto.
+func IsHTTPS(w http.ResponseWriter, r *http.Request) bool { return scheme(w, r) == "https" }
+
+func scheme(w http.ResponseWriter, r *http.Request) string {
+	if proto := strings.ToLower(forwarded(r, "X-Forwarded-Proto")); (proto == "http" || proto == "https") && fromTrustedProxy(w, r) {
+		return proto
+	}
+	return ownScheme(r)
+}
+
+func ownScheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// fromTrustedProxy reports whether the headers of the request may be believed.
+func fromTrustedProxy(w http.ResponseWriter, r *http.Request) bool {
+	a := answerOf(w)
+	return a != nil && contains(a.edge.trusted, peerAddr(r))
 }
 
 // forwarded returns what the nearest proxy wrote: the last element of the header.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 func TestParamsOfMultipart(t *testing.T) {
@@ -187,6 +188,27 @@ func TestBodiesOverTheWire(t *testing.T) {
 			defer res.Body.Close()
 			if res.StatusCode != tt.want {
 				t.Errorf("status %d, want %d: %s", res.StatusCode, tt.want, bodyOf(t, res))
+			}
+		})
+	}
+}
+
+func TestABodyThatIsTooLargeIsRefusedBeforeItsEnd(t *testing.T) {
+	h := NewEdge(Options{}).Wrap(func(w http.ResponseWriter, r *http.Request) error {
+		_, err := ReadParams(w, r, "a")
+		return err
+	})
+	s := start(t, h, ServerOptions{Longer: time.Hour})
+	const head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+	for name, text := range map[string]string{
+		"chunks, once they pass the limit":      head + "Transfer-Encoding: chunked\r\n\r\n" + webtest.Chunks(65<<10),
+		"a length just above the limit":         head + "Content-Length: 65537\r\n\r\n{",
+		"a length that net/http would not read": head + "Content-Length: 100000000\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			res := webtest.Unfinished(t, "http://"+s.addr, text)
+			if res.StatusCode != http.StatusRequestEntityTooLarge || !res.Close {
+				t.Errorf("%s, the connection's last: %v", res.Status, res.Close)
 			}
 		})
 	}

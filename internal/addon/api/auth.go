@@ -92,7 +92,7 @@ func (f *face) visitor(w http.ResponseWriter, r *http.Request) (actor people.Act
 // isPrivate tells whether nobody between the client and us can read along.
 func (f *face) isPrivate(w http.ResponseWriter, r *http.Request) bool {
 	return web.ClientAddr(w).IsLoopback() || strings.HasPrefix(f.BaseURL, "https://") ||
-		strings.HasPrefix(web.BaseURL(w, r), "https://")
+		web.IsHTTPS(w, r)
 }
 
 // signed checks the signature of a call. The caller has signed the path that it

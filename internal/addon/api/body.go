@@ -26,12 +26,12 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.ContentLength == 0 {
 		return nil, nil
 	}
+	if r.ContentLength > maxBody {
+		return nil, tooLarge(nil)
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, &countersign.Error{
-			Kind: countersign.KindTooLarge, Code: countersign.CodeBodyTooLarge,
-			Message: "The body is larger than 1 MB. Nothing was changed; send less at once", Cause: err,
-		}
+	if passed := (*http.MaxBytesError)(nil); errors.As(err, &passed) {
+		return nil, tooLarge(err)
 	}
 	if err != nil {
 		return nil, badBody("The body did not arrive whole. Nothing was changed; send it again", err)
@@ -107,6 +107,13 @@ func inspect(body []byte) error {
 		return errNoEnd
 	}
 	return nil
+}
+
+func tooLarge(cause error) error {
+	return &countersign.Error{
+		Kind: countersign.KindTooLarge, Code: countersign.CodeBodyTooLarge,
+		Message: "The body is larger than 1 MB. Nothing was changed; send less at once", Cause: cause,
+	}
 }
 
 func badBody(message string, cause error) error {

@@ -20,7 +20,7 @@ func (f *face) getAccount(w http.ResponseWriter, r *http.Request) error {
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	f.fillPictures(w, r, &account.Profile.Media)
+	f.fillPictures(r, &account.Profile.Media)
 	body, err := countersign.EncodeJSON(struct {
 		Status string              `json:"status"`
 		Data   countersign.Account `json:"data"`

@@ -12,14 +12,14 @@ import (
 // issueLicense answers POST /api/licenses. The purchase code is the credential.
 func (f *face) issueLicense(w http.ResponseWriter, r *http.Request) error {
 	return f.signed(w, r, []string{"domain"}, func(q licenseCall) (store.SignedLicense, error) {
-		return f.store.IssueLicense(r.Context(), q.buyer, f.address(w, r), q.code, q.get("domain"))
+		return f.store.IssueLicense(r.Context(), q.buyer, f.baseURL, q.code, q.get("domain"))
 	})
 }
 
 // moveLicense answers POST /api/licenses/move.
 func (f *face) moveLicense(w http.ResponseWriter, r *http.Request) error {
 	return f.signed(w, r, []string{"domain", "from"}, func(q licenseCall) (store.SignedLicense, error) {
-		return f.store.MoveLicense(r.Context(), q.buyer, f.address(w, r), q.code, q.get("from"), q.get("domain"))
+		return f.store.MoveLicense(r.Context(), q.buyer, f.baseURL, q.code, q.get("from"), q.get("domain"))
 	})
 }
 
@@ -161,7 +161,7 @@ func buyer(w http.ResponseWriter) people.Actor {
 
 // listRevokedLicenses answers GET /api/licenses/revoked.
 func (f *face) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error {
-	list, err := f.store.RevokedLicenses(r.Context(), f.address(w, r))
+	list, err := f.store.RevokedLicenses(r.Context(), f.baseURL)
 	if err != nil {
 		return public(err)
 	}
@@ -183,12 +183,4 @@ func (f *face) getLicenseKeys(w http.ResponseWriter, r *http.Request) error {
 func serveToAll(w http.ResponseWriter, r *http.Request, d *store.Document, prepare func([]byte) any) error {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	return d.Prepared(prepare).(*web.Prepared).Serve(w, r)
-}
-
-// address is the store's own address.
-func (f *face) address(w http.ResponseWriter, r *http.Request) string {
-	if f.baseURL != "" {
-		return f.baseURL
-	}
-	return web.BaseURL(w, r)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -125,22 +127,56 @@ func TestOfAThousandRequestsOneGetsTheLicense(t *testing.T) {
 	})
 }
 
-// The store's own address is in what it signs.
-func TestLicensesNameTheStoreTheyAreOf(t *testing.T) {
-	s := openShop(t, dbtest.New(t, dbtest.SQLite))
-	for base, want := range map[string]string{"": "http://example.com", "https://store.example": "https://store.example"} {
-		h := api.New(s, api.Options{BaseURL: base, Now: now})
-		a := post(h, "/api/licenses", url.Values{"purchase_code": {"license-used"}, "domain": {"shop.example"}})
-		if got := claims(t, a.body, "license")["iss"]; got != want {
-			t.Errorf("base URL %q: the license is of %q", base, got)
+func TestWhatIsSignedNamesTheBaseURLOrTheKeyAndNeverTheHost(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+		s := openShop(t, db)
+		background(t, s)
+		for base, want := range map[string]string{"": "urn:countersign:" + keyID(t, s), "https://store.example": "https://store.example"} {
+			h := api.New(s, api.Options{BaseURL: base, Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
+			lists := map[string]bool{}
+			for _, host := range []string{"evil.example", "other.example", "store.example"} {
+				ask := func(method, path string, form url.Values) string {
+					r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
+					r.Host = host
+					r.Header.Set("X-Forwarded-Host", host)
+					r.Header.Set("X-Forwarded-Proto", "https")
+					r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, r)
+					return w.Body.String()
+				}
+				license := ask(http.MethodPost, "/api/licenses", url.Values{"purchase_code": {"license-used"}, "domain": {"shop.example"}})
+				if got := claims(t, license, "license")["iss"]; got != want {
+					t.Errorf("base URL %q, host %s: the license is of %q", base, host, got)
+				}
+				text := ask(http.MethodGet, "/api/licenses/revoked", nil)
+				lists[text] = true
+				if list := claims(t, text, "list"); list["iss"] != want || len(list["revoked"].([]any)) != 8 {
+					t.Errorf("base URL %q, host %s: the list says %v", base, host, list)
+				}
+			}
+			if len(lists) != 1 {
+				t.Errorf("base URL %q: %d lists within an hour", base, len(lists))
+			}
 		}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/licenses/revoked", nil))
-		list := claims(t, w.Body.String(), "list")
-		if list["iss"] != want || len(list["revoked"].([]any)) != 8 {
-			t.Errorf("base URL %q: the list says %v", base, list)
-		}
+	})
+}
+
+// keyID is the id of the key that signs licenses.
+func keyID(t *testing.T, s *store.Store) string {
+	t.Helper()
+	d, err := s.LicenseKeySet(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
+	var set struct{ Keys []struct{ Kid string } }
+	d.Prepared(func(body []byte) any {
+		if err := json.Unmarshal(body, &set); err != nil {
+			t.Fatal(err)
+		}
+		return web.Prepare(body)
+	})
+	return set.Keys[0].Kid
 }
 
 // claims reads the payload of a JWS in an answer's data, unverified.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/web"
 )
 
 //go:embed media/avatar.png media/cover.png
@@ -23,9 +24,13 @@ func (f *face) getPicture(w http.ResponseWriter, r *http.Request) error {
 }
 
 // fillPictures puts the default pictures in the place of those that a profile
-// lacks, under the store's own address: clients need an absolute URL.
-func (f *face) fillPictures(w http.ResponseWriter, r *http.Request, m *countersign.ProfileMedia) {
-	base := f.address(w, r)
+// lacks: clients need an absolute URL. Without a base URL it is the address that the
+// server listens on; the host of a request would be any that a client chooses.
+func (f *face) fillPictures(r *http.Request, m *countersign.ProfileMedia) {
+	base := f.baseURL
+	if base == "" {
+		base = web.OwnURL(r)
+	}
 	if m.Avatar == "" {
 		m.Avatar = base + "/media/default/avatar.png"
 	}

@@ -14,8 +14,8 @@ import (
 
 // Options says how the face behaves. The zero value works.
 type Options struct {
-	// BaseURL is the store's own address without a trailing slash; empty means
-	// the one by which a request came.
+	// BaseURL is the store's own address without a trailing slash. Without it what
+	// is signed names the signing key as its issuer.
 	BaseURL string
 	// Guard holds back those who guess keys and codes; nil holds nobody back. The
 	// store's faces share one.

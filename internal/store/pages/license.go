@@ -70,7 +70,7 @@ func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
 	}
 	var files []store.SignedLicense
 	err = p.withCode(w, o.code, func() (err error) {
-		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.address(w, r), o.code, o.domain, o.testDomains())
+		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.baseURL, o.code, o.domain, o.testDomains())
 		return err
 	})
 	if err != nil {
@@ -91,9 +91,9 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 	}
 	var files []store.SignedLicense
 	err = p.withCode(w, o.code, func() error {
-		_, err := p.store.MoveLicense(r.Context(), buyer(r), p.address(w, r), o.code, in.Get("from"), o.domain)
+		_, err := p.store.MoveLicense(r.Context(), buyer(r), p.baseURL, o.code, in.Get("from"), o.domain)
 		if err == nil {
-			files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.address(w, r), o.code, o.domain, o.testDomains())
+			files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.baseURL, o.code, o.domain, o.testDomains())
 		}
 		return err
 	})

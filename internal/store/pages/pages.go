@@ -23,8 +23,8 @@ type Options struct {
 	Frame *frame.Frame
 	// Guard holds back those who guess codes; the store's faces share one.
 	Guard *web.Guard
-	// BaseURL is the store's own address without a trailing slash; empty means the
-	// one by which a request came.
+	// BaseURL is the store's own address without a trailing slash. Without it
+	// licenses name the signing key as their issuer.
 	BaseURL string
 }
 
@@ -65,12 +65,4 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("/license", p.frame.Methods(mux, nowhere))
 	mux.Handle("/license/move", p.frame.Methods(mux, nowhere))
 	mux.Handle("/license/revoke", p.frame.Methods(mux, nowhere))
-}
-
-// address is the store's own address, which its licenses name.
-func (p *Pages) address(w http.ResponseWriter, r *frame.Request) string {
-	if p.baseURL != "" {
-		return p.baseURL
-	}
-	return web.BaseURL(w, r.Request)
 }

@@ -1,0 +1,43 @@
+package frame
+
+import (
+	"net/http"
+
+	"github.com/countersign/countersign/internal/web"
+)
+
+// isSecure reports whether the browser speaks https: with the base URL, or with a trusted proxy that says so.
+func (f *Frame) isSecure(w http.ResponseWriter, r *http.Request) bool {
+	return f.Secure || web.IsHTTPS(w, r)
+}
+
+// cookieName is the name of one of our cookies on the wire. Over https it has a prefix, for which browsers take the
+// cookie from this host alone and over https alone; __Host- is for cookies of the whole host, so a path prefix has the
+// weaker one. A session belongs to the scheme in which it began.
+func (f *Frame) cookieName(w http.ResponseWriter, r *http.Request, name string) string {
+	switch {
+	case !f.isSecure(w, r):
+		return name
+	case f.URL("/") == "/":
+		return "__Host-" + name
+	}
+	return "__Secure-" + name
+}
+
+// cookieOf is the value of one of our cookies, "" without it.
+func (f *Frame) cookieOf(w http.ResponseWriter, r *http.Request, name string) string {
+	c, err := r.Cookie(f.cookieName(w, r, name))
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// setCookie writes one of our cookies. It lasts until the browser is closed when seconds is 0, and ends when they are
+// negative.
+func (f *Frame) setCookie(w http.ResponseWriter, r *http.Request, name, value string, seconds int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: f.cookieName(w, r, name), Value: value, MaxAge: seconds, Path: f.URL("/"),
+		Secure: f.isSecure(w, r), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+}

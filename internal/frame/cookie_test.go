@@ -1,0 +1,83 @@
+package frame_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// behind serves the site behind proxies that are trusted.
+func (s *site) behind(t *testing.T, proxies ...netip.Prefix) {
+	t.Helper()
+	edge := web.NewEdge(web.Options{TrustedProxies: proxies})
+	s.server = httptest.NewServer(frame.StripBase(s.base, edge.Handler(s.mux())))
+	t.Cleanup(s.server.Close)
+}
+
+func TestCookiesAndHSTSFollowTheSchemeOfTheBrowser(t *testing.T) {
+	loopback := netip.MustParsePrefix("127.0.0.0/8")
+	for _, tt := range []struct {
+		name    string
+		proxies []netip.Prefix
+		options func(*frame.Options)
+		proto   string
+		cookie  string // its name
+		secure  bool
+	}{
+		{"https at a trusted proxy", []netip.Prefix{loopback}, nil, "https", "__Host-countersign_session", true},
+		{"http at a trusted proxy", []netip.Prefix{loopback}, nil, "http", "countersign_session", false},
+		{"a trusted proxy that says nothing", []netip.Prefix{loopback}, nil, "", "countersign_session", false},
+		{"https at somebody who is not trusted", nil, nil, "https", "countersign_session", false},
+		{"a base URL of https", nil, func(o *frame.Options) { o.Secure = true }, "", "__Host-countersign_session", true},
+		{"https below a path", []netip.Prefix{loopback}, func(o *frame.Options) { o.BasePath = "/shop" }, "https", "__Secure-countersign_session", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t, dbtest.New(t, dbtest.SQLite), tt.options)
+			s.behind(t, tt.proxies...)
+			s.administrator(t)
+			b := s.browser(t)
+			p := b.send("POST", "/admincp/login", strings.NewReader("email="+email+"&password="+strings.ReplaceAll(password, " ", "+")),
+				"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "X-Forwarded-Proto", tt.proto)
+			p.leadsTo("/admin")
+			cookie := p.Header.Get("Set-Cookie")
+			if !strings.HasPrefix(cookie, tt.cookie+"=") || strings.Contains(cookie, "; Secure") != tt.secure || strings.Contains(cookie, "Domain") {
+				t.Errorf("the cookie is %s", cookie)
+			}
+			if strings.HasPrefix(tt.cookie, "__Host-") && !strings.Contains(cookie, "Path=/;") {
+				t.Errorf("no browser takes %s", cookie)
+			}
+			pair, _, _ := strings.Cut(cookie, ";")
+			p = s.browser(t).get("/admin", "Cookie", pair, "X-Forwarded-Proto", tt.proto)
+			p.status(http.StatusOK).says("signed in as " + email)
+			if got := p.Header.Get("Strict-Transport-Security") != ""; got != tt.secure {
+				t.Errorf("Strict-Transport-Security is sent: %v", got)
+			}
+		})
+	}
+}
+
+func TestASessionBelongsToTheSchemeInWhichItBegan(t *testing.T) {
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
+	s.behind(t, netip.MustParsePrefix("127.0.0.0/8"))
+	s.administrator(t)
+	b := s.browser(t)
+	b.post("/admincp/login", "email", email, "password", password).leadsTo("/admin")
+	token := "countersign_session=" + b.token()
+	for _, tt := range []struct {
+		cookie, proto string
+		want          int
+	}{
+		{token, "http", http.StatusOK},
+		{token, "https", http.StatusSeeOther}, // anybody between could have planted it
+		{"__Host-" + token, "http", http.StatusSeeOther},
+		{"__Host-" + token, "https", http.StatusOK},
+	} {
+		s.browser(t).get("/admin", "Cookie", tt.cookie, "X-Forwarded-Proto", tt.proto).status(tt.want)
+	}
+}
