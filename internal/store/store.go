@@ -53,6 +53,7 @@ type Store struct {
 	answers  *answers
 	uses     uses
 	licenses licenses
+	limits   sharedLimits
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -86,12 +87,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close writes what is still to be written of the keys' last uses and closes
-// the database.
+// Close writes what is still to be written of the keys' last uses and of the limits'
+// counts, and closes the database.
 func (s *Store) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s.writeUses(ctx)
+	s.leaveLimits(ctx)
 	return s.database.Close()
 }
 
@@ -109,6 +111,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.start("keys in memory", s.holdKeys)
 	work.start("last uses", func(ctx context.Context) { s.writeUsesEvery(ctx, useInterval) })
 	work.start("old changes", s.pruneEvery)
+	work.start("limits", s.exchangeLimitsEvery)
 	work.start("key file", func(ctx context.Context) { work.fail(s.watchKeyFile(ctx)) })
 	return work.wait()
 }
