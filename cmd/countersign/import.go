@@ -135,7 +135,7 @@ func (a *app) warnWeak(w store.Weak, one, many string, safe int) {
 	if w.Count > 1 {
 		where = "for example lines " + strings.Join(lines, ", ")
 	}
-	a.warn("%s can be guessed: fewer than %d bits by length and characters, the weakest %d (%s)", count(w.Count, one, many), safe, w.LeastBits, where)
+	a.say("warning: %s can be guessed: fewer than %d bits by length and characters, the weakest %d (%s)", count(w.Count, one, many), safe, w.LeastBits, where)
 }
 
 // importVerdict is nil for an import that did what it was asked.
