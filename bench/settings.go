@@ -21,6 +21,7 @@ type settings struct {
 	peer        string
 	baseline    string // path of another binary of the store
 	stale       bool
+	timing      bool
 	full        bool
 	// minute adds the mixed case for a minute.
 	minute bool
@@ -44,6 +45,7 @@ func parse(args []string) (settings, error) {
 	f.StringVar(&s.peer, "peer", "", "`command` that starts a server of another make to measure against, in place of the floor")
 	f.StringVar(&s.baseline, "baseline", "", "`path` of a countersign binary of another commit to measure against, in place of the floor: five cases, --rounds 31 unless it is given; fails when a lower quartile of the ratios is above 1.03")
 	f.BoolVar(&s.stale, "stale", false, "count stale answers after refunds and revocations, and measure nothing else")
+	f.BoolVar(&s.timing, "timing", false, "compare the times of codes that callers must not tell apart, and measure nothing else")
 	err := f.Parse(args)
 	for err == nil && f.NArg() > 0 {
 		if f.Arg(0) != "full" {
@@ -81,6 +83,8 @@ func (s settings) check() error {
 		return errors.New("--baseline takes neither full nor --peer nor --db nor --stale: it compares two binaries on SQLite")
 	case len(cases(s)) == 0:
 		return fmt.Errorf("no case has a name that contains %q", s.only)
+	case s.timing && (s.full || s.stale || s.peer != ""):
+		return errors.New("--timing stands alone: neither full nor --stale nor --peer goes with it")
 	}
 	return nil
 }
@@ -90,6 +94,9 @@ func (s settings) runs() []settings {
 	if !s.full {
 		if s.stale {
 			return []settings{s.staleRun()}
+		}
+		if s.timing {
+			s.purchases, s.items = timingStore, 10
 		}
 		return []settings{s}
 	}

@@ -63,7 +63,9 @@ func (s *server) close() {
 // run serves until ctx ends.
 func (s *server) run(ctx context.Context) error {
 	access := web.NewAccessLog(s.app.term.err, s.options.log)
-	handler, metrics, err := s.handlers(access)
+	limits := limit.NewGuard(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.now})
+	s.store.ShareLimits(ctx, limits)
+	handler, metrics, err := s.handlers(access, web.NewGuard(limits))
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func (s *server) run(ctx context.Context) error {
 
 // handlers are what the two listeners serve: the store, which is the JSON face with
 // the pages behind it, and the metrics, nil without a listener.
-func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler, err error) {
+func (s *server) handlers(access *web.AccessLog, guard *web.Guard) (store, metrics http.Handler, err error) {
 	about := pages.FrameOptions()
 	base, err := s.ownAddress(&about)
 	if err != nil {
@@ -82,7 +84,6 @@ func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler, e
 	if err != nil {
 		return nil, nil, err
 	}
-	guard := web.NewGuard(limit.NewGuard(limit.Options{Failures: s.options.failLimit, Now: s.app.now}))
 	o := api.Options{
 		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
 		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),

@@ -38,10 +38,10 @@ type windowShard[K comparable] struct {
 	latest time.Time // when the youngest window of the shard began
 }
 
-// windowCount is a key's window: n events, of which the other servers do not know unsent ones yet.
+// windowCount is a key's window: n events, own of them counted here, of which the other servers do not know unsent yet.
 type windowCount struct {
-	n, unsent int
-	start     time.Time
+	n, own, unsent int
+	start          time.Time
 }
 
 // NewWindow makes an empty window of a minute; now is its clock, and nil means time.Now.
@@ -102,14 +102,11 @@ func (w *Window[K]) Take(key K, limit int) bool {
 	return true
 }
 
-// full reports whether a window has no room left. Servers that count together do not know each other's latest events:
-// each may add so many of its own that all of them stay within twice the limit.
+// full reports whether a window has no room left. Servers that count together do not know each other's latest events, so
+// where more than two do, each counts no more itself than leaves all of them within twice the limit.
 func (w *Window[K]) full(c windowCount, limit int) bool {
-	if c.n >= limit {
-		return true
-	}
 	servers := int(w.servers.Load())
-	return servers > 2 && c.unsent > 0 && c.unsent*servers >= 2*limit-(c.n-c.unsent)
+	return c.n >= limit || servers > 2 && c.own*servers >= 2*limit
 }
 
 func (w *Window[K]) shard(key K) *windowShard[K] {
@@ -158,6 +155,7 @@ func (w *Window[K]) add(s *windowShard[K], key K, now time.Time) int {
 		w.makeRoom(s, now)
 	}
 	c.n++
+	c.own++
 	c.unsent++
 	s.counts[key] = c
 	return c.n

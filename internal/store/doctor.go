@@ -24,7 +24,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 		return findings
 	}
 	key, box := s.checkKey(ctx)
-	findings = append(findings, key)
+	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx))
 	if box == nil {
 		return findings
 	}

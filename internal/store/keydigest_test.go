@@ -53,7 +53,7 @@ func (f *fixture) age(t *testing.T) {
 			}
 		}
 		for _, statement := range []string{
-			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`,
+			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`, `DROP TABLE limits`,
 		} {
 			if _, err := tx.Exec(t.Context(), statement); err != nil {
 				return err

@@ -59,6 +59,7 @@ type Store struct {
 	licenses licenses
 	damages  atomic.Int64
 	chain    *people.AuditChain
+	limits   sharedLimits
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -107,12 +108,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close writes what is still to be written of the keys' last uses and closes
-// the database.
+// Close writes what is still to be written of the keys' last uses and of the limits'
+// counts, and closes the database.
 func (s *Store) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s.writeUses(ctx)
+	s.leaveLimits(ctx)
 	return s.database.Close()
 }
 
@@ -134,6 +136,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.start("last uses", func(ctx context.Context) { s.writeUsesEvery(ctx, useInterval) })
 	work.start("old changes", s.pruneEvery)
 	work.start("audit seals", s.chain.Run)
+	work.start("limits", s.exchangeLimitsEvery)
 	work.start("key file", func(ctx context.Context) { work.fail(s.watchKeyFile(ctx)) })
 	return work.wait()
 }

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+const (
+	// limitsShared is how often servers on one database exchange their counts, and
+	// limitsKept how often a server that is alone writes its own.
+	limitsShared = time.Second
+	limitsKept   = 10 * time.Second
+	// serverSeen is how often a server says that it is there, and serverGone when the
+	// others forget one that no longer does.
+	serverSeen = 5 * time.Second
+	serverGone = 15 * time.Second
+	// limitsPruned is how often counts that are over are deleted.
+	limitsPruned = time.Minute
+	// maxLimits is how many counts the database keeps, and maxLimitsAtOnce how many a
+	// server writes at once.
+	maxLimits       = 10_000
+	maxLimitsAtOnce = 1000
+	// serverPrefix begins the names of rows that stand for servers.
+	serverPrefix = "server "
+)
+
+// sharedLimits brings the counts of a guard into the database and back, in the
+// background: no request waits for it.
+type sharedLimits struct {
+	guard *limit.Guard // nil when there is none
+	// server names this process among those on the database, "" when it is alone.
+	server       string
+	seen, pruned time.Time
+	read         bool // what others wrote, at least once
+	failed       bool // the last time
+}
+
+// LimitName returns the name that stands for a text in counts, keyed with the key file,
+// and false while the store has none.
+func (s *Store) LimitName(text string) (name limit.Name, ok bool) {
+	box := s.box.Load()
+	if box == nil {
+		return name, false
+	}
+	return box.Name(text), true
+}
+
+// ShareLimits makes the counts of a guard outlive this process and, on PostgreSQL, be
+// those of all servers on the database. Call it before [Store.Run].
+func (s *Store) ShareLimits(ctx context.Context, guard *limit.Guard) {
+	s.limits = sharedLimits{guard: guard}
+	if s.database.Engine() == sqldb.Postgres {
+		s.limits.server = serverPrefix + rand.Text()
+	}
+	s.exchangeLimits(ctx, false)
+}
+
+// exchangeLimitsEvery exchanges counts until ctx ends; [Store.Close] writes the rest.
+func (s *Store) exchangeLimitsEvery(ctx context.Context) {
+	interval := limitsKept
+	if s.limits.server != "" {
+		interval = limitsShared
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.exchangeLimits(ctx, false)
+		}
+	}
+}
+
+// exchangeLimits writes what was counted here and reads what was counted by all. With
+// all, also counts are written that are not worth telling yet. A failure is logged once.
+func (s *Store) exchangeLimits(ctx context.Context, all bool) {
+	if s.limits.guard == nil || !s.prepared() {
+		return
+	}
+	err := s.writeLimits(ctx, all)
+	if err == nil {
+		err = s.readLimits(ctx)
+	}
+	if err != nil && !s.limits.failed && ctx.Err() == nil {
+		s.log.Warn("the limits' counts could not be exchanged; this server counts alone until they can", "cause", err)
+	}
+	s.limits.failed = err != nil
+}
+
+func (s *Store) writeLimits(ctx context.Context, all bool) error {
+	l, now := &s.limits, s.now()
+	counted := l.guard.Unsent(all, maxLimitsAtOnce)
+	announce := l.server != "" && now.Sub(l.seen).Abs() >= serverSeen
+	prune := now.Sub(l.pruned).Abs() >= limitsPruned && (len(counted) > 0 || l.server != "")
+	if len(counted) == 0 && !announce && !prune {
+		return nil
+	}
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		rows := make([]storedb.LimitCount, len(counted))
+		for i, c := range counted {
+			rows[i] = storedb.LimitCount(c)
+		}
+		if err := tx.AddLimits(ctx, now, rows); err != nil {
+			return err
+		}
+		if announce {
+			if err := tx.SetLimit(ctx, storedb.LimitCount{Name: l.server, N: maxLimits, Ends: now.Add(serverGone)}); err != nil {
+				return err
+			}
+		}
+		if prune {
+			return tx.PruneLimits(ctx, now, maxLimits)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	l.guard.Sent(counted)
+	if announce {
+		l.seen = now
+	}
+	if prune {
+		l.pruned = now
+	}
+	return nil
+}
+
+// readLimits takes over what all servers have counted. One that is alone knows it, once
+// it has read what was there at its start.
+func (s *Store) readLimits(ctx context.Context) error {
+	l := &s.limits
+	if l.read && l.server == "" {
+		return nil
+	}
+	rows, err := s.db.Limits(ctx, s.now(), 2*maxLimits)
+	if err != nil {
+		return err
+	}
+	servers := len(rows)
+	rows = slices.DeleteFunc(rows, func(c storedb.LimitCount) bool { return strings.HasPrefix(c.Name, serverPrefix) })
+	servers -= len(rows)
+	counts := make([]limit.Count, len(rows))
+	for i, c := range rows {
+		counts[i] = limit.Count(c)
+	}
+	l.guard.Merge(counts)
+	l.guard.SetServers(servers)
+	l.read = true
+	return nil
+}
+
+// leaveLimits writes what is left to write when the store is closed.
+func (s *Store) leaveLimits(ctx context.Context) {
+	if s.limits.guard == nil || !s.prepared() {
+		return
+	}
+	s.exchangeLimits(ctx, true)
+	if s.limits.server == "" {
+		return
+	}
+	if err := s.db.RemoveLimit(ctx, s.limits.server); err != nil {
+		s.log.Warn("this server could not be taken off the list of those that share limits", "cause", err)
+	}
+}
