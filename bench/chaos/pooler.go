@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -98,11 +99,15 @@ func (s *session) behind(ctx context.Context, program, mode string, n *node, fir
 		return nil, "", err
 	}
 	r := newRecord()
-	if said, err := startBehind(ctx, server); said != "" || err != nil {
-		if mode == "transaction" && namesPooler(said) {
-			return r, said, nil
-		}
-		return r, "", fmt.Errorf("the store does not run: %w: %s", err, said)
+	said, err := startBehind(ctx, server)
+	if err != nil && mode == "transaction" && said != "" {
+		return r, said, nil
+	}
+	if err != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.violated(&r.counts[knownCode].wrong, "in %s mode the store does not run, and does not say what to do: %s", mode, server.logged())
+		return r, "", ctx.Err()
 	}
 	defer server.end(syscall.SIGTERM, 15*time.Second)
 	command := &store{binary: server.binary, data: server.data, url: direct.url()}
@@ -144,24 +149,35 @@ func (s *session) startPooler(program, mode, dir string, n *node) (*process, *pr
 
 func poolerLog(dir string) string { return filepath.Join(dir, "pgbouncer.log") }
 
-// startBehind starts a server and waits until it is ready. It returns what the server
-// said when it is not.
+// startBehind starts a server and waits until it is ready, or until it says that a pooler
+// is in the way. It ends a server that is not ready.
 func startBehind(ctx context.Context, server *store) (said string, err error) {
 	if err := server.serve(ctx); err != nil {
-		return server.logged(), err
+		return poolerLine(server.logged()), err
 	}
-	if err := server.awaitReady(ctx); err != nil {
-		server.end(syscall.SIGTERM, 15*time.Second)
-		return server.logged(), err
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for ctx.Err() == nil && server.running() && said == "" {
+		if a := get(ctx, server.address+"/readyz"); a.status == 200 {
+			return "", nil
+		}
+		pause(ctx, 100*time.Millisecond)
+		said = poolerLine(server.logged())
 	}
-	return "", nil
+	server.end(syscall.SIGTERM, 15*time.Second)
+	return said, errors.New("the store is not ready")
 }
 
-// namesPooler reports whether a message says that a pooler in transaction mode is in
-// the way, and what to do.
-func namesPooler(message string) bool {
-	message = strings.ToLower(message)
-	return strings.Contains(message, "pooler") && strings.Contains(message, "session")
+// poolerLine finds the line in a log that says that a pooler in transaction mode is in
+// the way, and what to use in its place; "" when there is none.
+func poolerLine(log string) string {
+	for line := range strings.Lines(log) {
+		lower := strings.ToLower(line)
+		if strings.Contains(lower, "pooler") && strings.Contains(lower, "session") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
 }
 
 // refundBehind refunds a purchase by another process and asks the server until it says

@@ -37,14 +37,19 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-func TestMessagesThatNameAPooler(t *testing.T) {
-	for text, names := range map[string]bool{
-		"The database is behind a connection pooler in transaction mode: use session mode, or connect directly": true,
-		"ERROR: prepared statement \"stmt_1\" already exists":                                                   false,
-		"": false,
+func TestALogThatNamesAPooler(t *testing.T) {
+	const said = "The database is behind a connection pooler in transaction mode: use session mode, or connect directly"
+	for name, c := range map[string]struct{ log, want string }{
+		"by one line of several":      {"starting\n" + said + "\nstopped\n", said},
+		"but not what to do":          {"The database is behind a connection pooler in transaction mode\n", ""},
+		"that is not named":           {"ERROR: prepared statement \"stmt_1\" already exists\n", ""},
+		"nothing":                     {"", ""},
+		"in words of different lines": {"a pooler\nsession\n", ""},
 	} {
-		if namesPooler(text) != names {
-			t.Errorf("%q names a pooler is %t", text, !names)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := poolerLine(c.log); got != c.want {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }

@@ -44,6 +44,9 @@ func printTable(out io.Writer, reports []report) {
 	wide := 0
 	for _, r := range reports {
 		wide = max(wide, len(r.title))
+		for _, one := range r.rows {
+			wide = max(wide, len("  "+one.name))
+		}
 	}
 	fmt.Fprintln(w, "\trequests\tright\t503\tgave up\tlongest s\tmissing\twrong\tunanswered\tearly\t\t")
 	for _, r := range reports {
