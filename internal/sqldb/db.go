@@ -162,5 +162,5 @@ func (db *DB) openSession() (*sql.DB, error) {
 	if db.engine == Postgres {
 		return openPool(db.options.URL)
 	}
-	return openKeeping(sessionDSN(db.options.Path))
+	return openKeeping(sessionDSN(db.options.Path), db.checkFiles)
 }
