@@ -15,7 +15,7 @@ import (
 // Doctor looks for what is wrong with the addon. It works in every state and
 // without [Addon.Prepare]; a check that fails is itself a finding.
 func (a *Addon) Doctor(ctx context.Context) []health.Finding {
-	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, seal.FileName), Migrate: "countersign addon update", Now: a.now()}
+	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, seal.FileName), Migrate: "countersign addon update", State: a.vault.State, Now: a.now()}
 	if a.options.KeyText != "" {
 		place.KeyFile = ""
 	}

@@ -14,7 +14,7 @@ import (
 // database and works without [Store.Prepare]; a check that fails is itself a
 // finding.
 func (s *Store) Doctor(ctx context.Context) []health.Finding {
-	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, seal.FileName), Migrate: "countersign store migrate up", Now: s.now()}
+	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, seal.FileName), Migrate: "countersign store migrate up", State: s.vault.State, Now: s.now()}
 	if s.options.KeyText != "" {
 		place.KeyFile = ""
 	}
