@@ -46,7 +46,7 @@ func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Sto
 func (a *app) warnBehind(behind, err error) error {
 	if behind != nil && !hasCode(err, sqldb.CodeBehind) {
 		_, _, message := a.judge(context.Background(), behind)
-		a.warn(message)
+		a.warn("%s", message)
 	}
 	return err
 }

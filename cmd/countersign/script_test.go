@@ -32,6 +32,7 @@ import (
 //
 //	use NAME             work on the store of that name; it is empty at first
 //	site NAME            work on the addon of that name; nothing is there at first
+//	emptied NAME         take everything out of the database of a store or an addon
 //	exits N COMMAND      run a command that must end with exit code N
 //	get VARIABLE MEMBER  keep a member of the JSON object on the last stdout
 //	sample FILE          write the sample shop with its keys to a file
@@ -60,7 +61,7 @@ func TestScripts(t *testing.T) {
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
 				"use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "stop": stop, "validate": validate, "await": await,
-				"site": useSite, "fetch": fetchAddon, "account": writeAccount, "spoil": spoil,
+				"emptied": emptied, "site": useSite, "fetch": fetchAddon, "account": writeAccount, "spoil": spoil,
 			},
 		})
 	})
@@ -102,6 +103,19 @@ func useSite(ts *testscript.TestScript, _ bool, args []string) {
 func setDB(ts *testscript.TestScript, variable, url string) {
 	if url != "" {
 		ts.Setenv(variable, url)
+	}
+}
+
+func emptied(ts *testscript.TestScript, _ bool, args []string) {
+	s := scriptOf(ts)
+	for name, file := range map[string]string{args[0]: "store.db", "addon " + args[0]: "addon.db"} {
+		url, there := s.urls[name]
+		switch {
+		case there && url != "":
+			dbtest.DB{URL: url}.Clear(s.t)
+		case there:
+			ts.Check(os.WriteFile(filepath.Join(ts.MkAbs(args[0]), file), nil, 0o600))
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ var doctor = people.Operator("doctor")
 func (a *Addon) Exposed() []health.Finding { return health.Exposed(a.place()) }
 
 func (a *Addon) place() health.Place {
-	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, seal.FileName), Migrate: "countersign addon update", Now: a.now()}
+	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, seal.FileName), Migrate: "countersign addon update", State: a.vault.State, Now: a.now()}
 	if a.options.KeyText != "" {
 		place.KeyFile = ""
 	}

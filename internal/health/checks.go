@@ -22,7 +22,9 @@ type Place struct {
 	KeyFile string
 	// Migrate is the command that brings the tables to this version.
 	Migrate string
-	Now     time.Time
+	// State reads how far the tables are; an error of it says why they can't be used.
+	State func(context.Context, *sqldb.DB) (sqldb.State, error)
+	Now   time.Time
 }
 
 // minFree is the free room of a disk, in bytes, under which it is worth a warning;
@@ -135,9 +137,15 @@ func Database(ctx context.Context, db *sqldb.DB, p Place) (findings []Finding, o
 		return []Finding{{name, Fail, "The database does not answer: " + sentence(err), "Nothing can be read or written.", "Check that it runs and that --db and --data are right."}}, false
 	}
 	findings = append(findings, integrity(ctx, db))
-	state, err := db.State(ctx)
+	if db.Engine() == sqldb.SQLite {
+		findings = append(findings, commits(db))
+	}
+	state, err := p.State(ctx, db)
 	tables := good("tables", "The tables are of this version")
+	conflict, ok := errors.AsType[*countersign.Error](err)
 	switch {
+	case ok && conflict.Kind == countersign.KindConflict:
+		tables = Finding{"tables", Fail, conflict.Message, "The service does not start like this.", "Put the database back from a backup, or name the right folder."}
 	case err != nil:
 		tables = Finding{"tables", Fail, "The tables' version can't be read: " + sentence(err), "The service does not start like this.", "Check the database."}
 	case state == sqldb.StateEmpty:
@@ -155,14 +163,23 @@ func integrity(ctx context.Context, db *sqldb.DB) Finding {
 	if db.Engine() != sqldb.SQLite {
 		return good(name, "PostgreSQL answers")
 	}
-	lines, err := sqldb.List(ctx, db.Queries(), sqldb.Value[string], `PRAGMA quick_check(5)`)
+	problems, err := db.QuickCheck(ctx)
 	if err != nil {
 		return Finding{name, Fail, "The database could not be checked: " + sentence(err), "What is in it may be damaged.", "Look at the disk, and restore a backup if this stays."}
 	}
-	if len(lines) != 1 || lines[0] != "ok" {
-		return Finding{name, Fail, "The database file is damaged: " + strings.Join(lines, "; "), "Answers may be wrong and writes may fail.", "Stop the service, keep a copy of the file, and restore the last backup."}
+	if len(problems) > 0 {
+		return Finding{name, Fail, "The database file is damaged: " + strings.Join(problems[:min(len(problems), 5)], "; "), "Answers may be wrong and writes may fail.", "Stop the service, keep a copy of the file, and restore the last backup."}
 	}
 	return good(name, "The database answers and is whole")
+}
+
+// commits looks for commits that were acknowledged and are missing.
+func commits(db *sqldb.DB) Finding {
+	if err := db.Behind(); err != nil {
+		return Finding{"commits", Fail, sentence(err), "What was written last is gone, and the service does not start like this.",
+			"Put the newer files back. After restoring a backup on purpose, start the server once with --accept-loss."}
+	}
+	return good("commits", "No commit is missing")
 }
 
 // Backups looks for the newest backup that a service made before an update.

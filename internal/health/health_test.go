@@ -1,6 +1,7 @@
 package health
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
+
+func tables(ctx context.Context, db *sqldb.DB) (sqldb.State, error) { return db.State(ctx) }
 
 var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
@@ -42,7 +45,7 @@ func private(t *testing.T) Place {
 	if err := os.WriteFile(key, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Place{Dir: dir, KeyFile: key, Migrate: "countersign x", Now: noon}
+	return Place{Dir: dir, KeyFile: key, Migrate: "countersign x", State: tables, Now: noon}
 }
 
 func levelOf(t *testing.T, list []Finding, name string) Level {
@@ -166,7 +169,7 @@ func TestDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Place{Dir: at.Dir, Migrate: "countersign x", Now: noon}
+		p := Place{Dir: at.Dir, Migrate: "countersign x", State: tables, Now: noon}
 		list, ok := Database(t.Context(), db, p)
 		if ok || levelOf(t, list, "tables") != Warn || levelOf(t, list, "database") != OK {
 			t.Errorf("empty: %+v, %t", list, ok)
@@ -215,7 +218,7 @@ func TestDamagedFileIsFound(t *testing.T) {
 	}
 	db = open()
 	defer db.Close()
-	if list, ok := Database(t.Context(), db, Place{Migrate: "x"}); ok || levelOf(t, list, "database") != Fail {
+	if list, ok := Database(t.Context(), db, Place{Migrate: "x", State: tables}); ok || levelOf(t, list, "database") != Fail {
 		t.Errorf("%+v", list)
 	}
 }

@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign"
 )
-
-// metaCommits is the name under which a SQLite database counts its commits.
-const metaCommits = "commits"
 
 // commitsInterval is how old the number in the commit file gets at most.
 const commitsInterval = time.Second
@@ -22,18 +18,14 @@ const commitsInterval = time.Second
 // CodeBehind is the code of an error that says that a database lacks commits.
 const CodeBehind = "database_behind"
 
-// commits counts the commits of a SQLite database twice: in the database, in the
-// transaction itself, and in a file beside it, after the commit. A database that is
-// behind the file has lost commits that were acknowledged: its write-ahead log was cut
-// or removed, or an older copy was put in its place. The file is never ahead of what
-// is on the disk.
+// commits counts the commits of a SQLite database: in the database, in the transaction
+// itself, and once a second in a file beside it. A database that is behind the file has
+// lost commits that were acknowledged: its write-ahead log was cut or removed, or an
+// older copy was put in its place. The file is never ahead of what is on the disk: what
+// can be read was synced.
 type commits struct {
-	// last is the number of this process's last commit.
-	last atomic.Int64
-	due  chan struct{}
-	mu   sync.Mutex // held to write the file
-	// written is the number that the file holds at least.
-	written int64
+	// due is told of commits since the file was written.
+	due chan struct{}
 	// missing is how many commits the database lacks; 0 once that is accepted.
 	missing atomic.Int64
 	// recorded is the number in the file when the database was opened. Numbers go on
@@ -47,32 +39,37 @@ func CommitFile(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".commits"
 }
 
-const countCommit = `INSERT INTO meta (name, value) VALUES ($1, $2)
-	ON CONFLICT (name) DO UPDATE SET value = max(meta.value + 1, CAST(excluded.value AS bigint)) RETURNING CAST(value AS bigint)`
+const (
+	countCommit  = `UPDATE meta SET value = max(value + 1, $1) WHERE name = 'commits'`
+	firstCommit  = `INSERT INTO meta (name, value) VALUES ('commits', $1)`
+	readCommitNo = `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`
+)
 
-// countCommit counts a transaction that is about to be committed and returns its
-// number, 0 for one that is not counted: it has written nothing, or PostgreSQL keeps it.
-func (db *DB) countCommit(ctx context.Context, t *transaction) (number int64, err error) {
+// countCommit counts a transaction that is about to be committed, unless it has written
+// nothing.
+func (db *DB) countCommit(ctx context.Context, t *transaction) error {
 	if db.engine != SQLite || !t.wrote {
-		return 0, nil
+		return nil
 	}
-	row := t.sql.QueryRowContext(context.WithoutCancel(ctx), countCommit, metaCommits, db.commits.recorded+1)
-	return number, row.Scan(&number)
+	ctx = context.WithoutCancel(ctx) // to be able to end it would cost more than it takes
+	result, err := t.sql.ExecContext(ctx, countCommit, db.commits.recorded+1)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); n > 0 || err != nil {
+		return err
+	}
+	_, err = t.sql.ExecContext(ctx, firstCommit, db.commits.recorded+1)
+	return err
 }
 
-// acknowledge notes that a commit with a number is on the disk.
-func (c *commits) acknowledge(number int64) {
-	for {
-		last := c.last.Load()
-		if number <= last {
-			return
-		}
-		if c.last.CompareAndSwap(last, number) {
-			break
-		}
+// committed asks for the file to be written after a commit that was counted.
+func (db *DB) committed(t *transaction) {
+	if db.engine != SQLite || !t.wrote {
+		return
 	}
 	select {
-	case c.due <- struct{}{}:
+	case db.commits.due <- struct{}{}:
 	default:
 	}
 }
@@ -92,27 +89,31 @@ func (db *DB) KeepCommits(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-db.commits.due:
+			db.writeCommits(ctx)
 		}
-		db.writeCommits()
 		wait.Reset(commitsInterval)
 	}
 }
 
-// writeCommits brings the file to the last number. What can't be written now is
-// written with the next commit: the file is behind until then, and says less.
-func (db *DB) writeCommits() {
-	c := &db.commits
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	last := c.last.Load()
-	if last <= c.written {
-		return
+// lastCommits writes the file if it is due.
+func (db *DB) lastCommits() {
+	select {
+	case <-db.commits.due:
+		db.writeCommits(context.Background())
+	default:
 	}
-	if err := raiseCommits(CommitFile(db.options.Path), last); err != nil {
+}
+
+// writeCommits brings the file to the number in the database. What can't be written now
+// is written with a later commit: the file is behind until then, and says less.
+func (db *DB) writeCommits(ctx context.Context) {
+	number, err := One(ctx, db.Queries(), Value[int64], readCommitNo)
+	if err == nil {
+		err = raiseCommits(CommitFile(db.options.Path), number)
+	}
+	if err != nil {
 		db.options.Log.Warn("the number of commits could not be written to its file", "cause", err)
-		return
 	}
-	c.written = last
 }
 
 // compareCommits finds out whether the database lacks commits. The file is read
@@ -125,13 +126,12 @@ func (db *DB) compareCommits(ctx context.Context) {
 		return
 	}
 	var counted int64
-	row := db.write.QueryRowContext(ctx, `SELECT CAST(value AS bigint) FROM meta WHERE name = $1`, metaCommits)
-	if err := db.wrap(row.Scan(&counted)); err != nil && !errors.Is(err, errNoTable) && !errors.Is(err, ErrNotFound) {
+	err = db.wrap(db.write.QueryRowContext(ctx, readCommitNo).Scan(&counted))
+	if err != nil && !errors.Is(err, errNoTable) && !errors.Is(err, ErrNotFound) {
 		db.options.Log.Warn("the number of commits could not be read from the database", "cause", err)
 		return
 	}
 	c.missing.Store(max(c.recorded-counted, 0))
-	c.written = c.recorded
 }
 
 // MissingCommits is how many acknowledged commits the database lacks, unless that was

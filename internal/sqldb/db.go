@@ -119,7 +119,7 @@ func (db *DB) Engine() Engine { return db.engine }
 
 // Close ends all connections. Call it after everything that uses db has ended.
 func (db *DB) Close() error {
-	db.writeCommits()
+	db.lastCommits()
 	err := db.closePools()
 	if err == nil && !db.checkDue.Load() && db.writesOff.Load() == nil {
 		err = db.options.Lock.markClean()
@@ -162,5 +162,5 @@ func (db *DB) openSession() (*sql.DB, error) {
 	if db.engine == Postgres {
 		return openPool(db.options.URL)
 	}
-	return openKeeping(sessionDSN(db.options.Path))
+	return openKeeping(sessionDSN(db.options.Path), db.checkFiles)
 }

@@ -36,7 +36,8 @@ func openFiles(path string) ([]openFile, error) {
 
 var errReplaced = errors.New("another file is in its place")
 
-// checkFiles returns an error when a file at a path is not the one that is open.
+// checkFiles returns an error of kind Unavailable when a file at a path is not the one
+// that is open. No connection is made then: it would read another database.
 func (s *shared) checkFiles() error {
 	for _, f := range s.files {
 		now, err := os.Stat(f.path)
@@ -44,7 +45,7 @@ func (s *shared) checkFiles() error {
 			err = &fs.PathError{Op: "stat", Path: f.path, Err: errReplaced}
 		}
 		if err != nil {
-			return err
+			return unavailable(stopFile.message, err)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func (db *DB) QuickCheck(ctx context.Context) (problems []string, err error) {
 	if len(db.files) == 0 { // PostgreSQL, or no file at all
 		return nil, nil
 	}
-	pool, err := openKeeping(readerDSN(db.options.Path))
+	pool, err := openKeeping(readerDSN(db.options.Path), db.checkFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +101,20 @@ func (db *DB) QuickCheck(ctx context.Context) (problems []string, err error) {
 		}
 		var found []string
 		found, err = texts(ctx, pool, `PRAGMA quick_check('`+strings.ReplaceAll(table, "'", "''")+`')`)
-		if len(found) != 1 || found[0] != "ok" {
-			problems = append(problems, found[:min(len(found), maxProblems)]...)
+		if len(found) == 1 && found[0] == "ok" {
+			continue
+		}
+		for _, problem := range found[:min(len(found), maxProblems)] {
+			problems = append(problems, table+": "+problem)
+		}
+		if isDamage(err) { // so much that the check itself could not go on
+			problems, err = append(problems, table+": "+err.Error()), nil
 		}
 	}
-	if err = db.wrap(err); isDamage(err) {
-		return append(problems, err.Error()), nil
+	if isDamage(err) {
+		return []string{err.Error()}, nil
 	}
-	return problems, err
+	return problems, db.wrap(err)
 }
 
 // texts reads a column of text.

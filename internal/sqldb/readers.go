@@ -206,6 +206,9 @@ func (r *readers) close() error {
 }
 
 func (r *readers) open() (*reader, error) {
+	if err := r.shared.checkFiles(); err != nil {
+		return nil, err
+	}
 	conn, err := sqlite.OpenConn(r.shared.options.Path, sqlite.OpenReadWrite)
 	if err != nil {
 		return nil, err

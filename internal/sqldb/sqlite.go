@@ -24,7 +24,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if err := makeFile(s.options.Path); err != nil {
 		return nil, err
 	}
-	write, err := openKeeping(writerDSN(s.options.Path))
+	write, err := openKeeping(writerDSN(s.options.Path), s.checkFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	}
 	s.checkDue.Store(s.options.Lock.unclean())
 	readers := countReaders()
-	if db.read, err = openKeeping(readerDSN(s.options.Path)); err != nil {
+	if db.read, err = openKeeping(readerDSN(s.options.Path), s.checkFiles); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
 	db.read.SetMaxOpenConns(readers)
@@ -49,7 +49,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 
 // openNothing opens an empty database in memory. It lives in one connection.
 func openNothing(s *shared) (*DB, error) {
-	memory, err := openKeeping(":memory:")
+	memory, err := openKeeping(":memory:", s.checkFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,9 @@ func versionNumber(version string) int {
 	return major*1_000_000 + minor*1_000 + patch
 }
 
+// dsn names a file that is there: one that was removed meanwhile is not made anew.
 func dsn(path string, values url.Values) string {
+	values.Set("mode", "rw")
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: values.Encode()}).String()
 }
 

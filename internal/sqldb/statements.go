@@ -16,19 +16,26 @@ const maxStatements = 200
 
 // openKeeping opens a pool on SQLite whose connections keep the statements that
 // they have prepared: to read the text of one costs more than to run most of them.
-func openKeeping(dsn string) (*sql.DB, error) {
+// check is asked before each connection is made.
+func openKeeping(dsn string, check func() error) (*sql.DB, error) {
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("sqldb: open: %w", err)
 	}
-	return sql.OpenDB(keeper{connector}), nil
+	return sql.OpenDB(keeper{connector, check}), nil
 }
 
 // keeper makes the connections of a pool.
-type keeper struct{ driver.Connector }
+type keeper struct {
+	driver.Connector
+	check func() error
+}
 
 // Connect is that of [driver.Connector].
 func (k keeper) Connect(ctx context.Context) (driver.Conn, error) {
+	if err := k.check(); err != nil {
+		return nil, err
+	}
 	conn, err := k.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err

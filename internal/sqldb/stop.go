@@ -36,7 +36,7 @@ func (s *shared) writable() error {
 // files of a SQLite database are not the ones that are open.
 func (db *DB) Healthy() error {
 	if err := db.checkFiles(); err != nil {
-		return unavailable(stopFile.message, err)
+		return err
 	}
 	if why := db.writesOff.Load(); why != nil {
 		return unavailable(why.message, nil)

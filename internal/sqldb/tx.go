@@ -31,13 +31,11 @@ func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
 	if err := fn(Queries{db: db, tx: t}); err != nil {
 		return interrupted(ctx, err)
 	}
-	number, err := db.countCommit(ctx, t)
-	if err != nil {
+	if err := db.countCommit(ctx, t); err != nil {
 		return db.wrap(interrupted(ctx, err))
 	}
-	if err = interrupted(ctx, tx.Commit()); err == nil {
-		db.commits.acknowledge(number)
-	}
+	err = interrupted(ctx, tx.Commit())
+	db.committed(t)
 	db.changed(t.marks)
 	return db.wrap(err)
 }

@@ -37,7 +37,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 func (s *Store) Exposed() []health.Finding { return health.Exposed(s.place()) }
 
 func (s *Store) place() health.Place {
-	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, seal.FileName), Migrate: "countersign store migrate up", Now: s.now()}
+	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, seal.FileName), Migrate: "countersign store migrate up", State: s.vault.State, Now: s.now()}
 	if s.options.KeyText != "" {
 		place.KeyFile = ""
 	}
