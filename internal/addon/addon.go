@@ -106,6 +106,7 @@ func (a *Addon) Close() error {
 	defer cancel()
 	a.writeUses(ctx)
 	a.writeRequests(ctx)
+	a.stores.Client().CloseIdleConnections()
 	return a.database.Close()
 }
 
