@@ -79,7 +79,7 @@ func (s storeCall) open(ctx context.Context, signed countersign.License, domain 
 	}
 	keys, err := license.ReadKeySet(text)
 	if err != nil {
-		return license.License{}, s.unreachable(err)
+		return license.License{}, s.unreachable(fmt.Errorf("its keys for licenses: %v", err))
 	}
 	l, err := license.Open(signed.License, keys, domain.Name, at)
 	if err == nil && l.ID != signed.LicenseID {
