@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -178,7 +177,9 @@ func parseNetworks(texts []string) ([]netip.Prefix, error) {
 func parsePrivateNetworks(texts []string) ([]netip.Prefix, error) {
 	all, err := parseNetworks(texts)
 	for _, network := range all {
-		err = errors.Join(err, dial.CheckNetwork(network))
+		if err := dial.CheckNetwork(network); err != nil {
+			return nil, err
+		}
 	}
 	return all, err
 }

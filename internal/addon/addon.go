@@ -117,6 +117,7 @@ func (a *Addon) Close() error {
 	a.writeUses(ctx)
 	a.writeRequests(ctx)
 	a.people.Close(ctx)
+	a.stores.Client().CloseIdleConnections()
 	return a.database.Close()
 }
 

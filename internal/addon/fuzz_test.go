@@ -2,6 +2,7 @@ package addon
 
 import (
 	"crypto/sha256"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,6 +100,27 @@ func FuzzSignedHeaders(f *testing.F) {
 			t.Errorf("%+v is good", r)
 		} else if code := codeOf(err); wellFormedCall && err != nil && code != "nonce_used" {
 			t.Errorf("%+v: %v", r, err)
+		}
+	})
+}
+
+// An address of a store has one form, which is an address again.
+func FuzzStoreAddress(f *testing.F) {
+	for _, seed := range []string{
+		"https://store.example", " HTTPS://Store.Example:443/a/ ", "http://localhost:80", "http://[::1]:8080/", "https://bücher.example/a%2Fb", "https://a:b@c", "https://a?b", "https://a#b", "https://:1", "store",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		one, problem := checkStore(text)
+		if problem != "" {
+			return
+		}
+		if again, problem := checkStore(one); again != one || problem != "" {
+			t.Errorf("%q is %q, and that is %q, %s", text, one, again, problem)
+		}
+		if u, err := url.Parse(one); err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			t.Errorf("%q is taken as %q", text, one)
 		}
 	})
 }

@@ -79,7 +79,7 @@ func (s storeCall) open(ctx context.Context, signed countersign.License, domain 
 	}
 	keys, err := license.ReadKeySet(text)
 	if err != nil {
-		return license.License{}, s.unreachable(err)
+		return license.License{}, s.unreachable(fmt.Errorf("its keys for licenses: %v", err))
 	}
 	l, err := license.Open(signed.License, keys, domain.Name, at)
 	if err == nil && l.ID != signed.LicenseID {
@@ -126,11 +126,23 @@ func (s storeCall) refused(said *countersign.Error) error {
 
 // unreachable logs why a store did not answer. The error itself does not say it.
 func (s storeCall) unreachable(cause error) error {
-	s.log.Warn("a store of licenses gave no answer", "store", s.client.BaseURL, "cause", s.redact(cause.Error()))
+	s.log.Warn("a store of licenses gave no answer", "store", s.client.BaseURL, "cause", s.redact(withoutAnswer(cause)))
 	return &countersign.Error{
 		Kind: countersign.KindUnavailable, Code: "store_unreachable",
 		Message: "The store at " + s.client.BaseURL + " can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes",
 	}
+}
+
+// withoutAnswer is the text of an error without the words of the other server, which
+// may repeat what it was sent.
+func withoutAnswer(err error) string {
+	if said, ok := errors.AsType[*countersign.Error](err); ok {
+		return fmt.Sprintf("HTTP %d, an error that no store gives here", said.Status)
+	}
+	if answer, ok := errors.AsType[*countersign.NotJSONError](err); ok {
+		return fmt.Sprintf("HTTP %d, not the JSON of a store", answer.Status)
+	}
+	return err.Error()
 }
 
 // redact takes the code out of what came from elsewhere.

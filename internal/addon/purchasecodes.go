@@ -42,7 +42,7 @@ func (l Licenses) Kept(code, store string) int64 {
 	store, _ = checkStore(store)
 	hint := codeHint(strings.TrimSpace(code))
 	for _, c := range l.Codes {
-		if c.Hint == hint && c.Store == store {
+		if strings.EqualFold(c.Hint, hint) && c.Store == store {
 			return c.ID
 		}
 	}

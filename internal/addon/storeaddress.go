@@ -24,15 +24,14 @@ func checkStore(text string) (address, problem string) {
 	switch {
 	case text == "":
 		return "", "Type the address of the store where the item was bought, like https://store.example"
-	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#"):
 		return text, "This is no address of a store; type it like https://store.example"
 	case checkLine(text, maxTitle) != "":
 		return text, checkLine(text, maxTitle)
 	case u.Scheme == "http" && strings.Contains(u.Hostname(), ".") && !license.IsFree(u.Hostname()):
 		return text, "Over http everybody on the way could read the purchase code; type the address with https://"
 	}
-	u.Host = oneHost(u)
-	return u.String(), ""
+	return u.Scheme + "://" + oneHost(u) + u.EscapedPath(), ""
 }
 
 // oneHost is the host of an address in lower case, without the port that its scheme

@@ -64,6 +64,18 @@ func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
 	})
 }
 
+func TestAnAddressOfAStoreHasOneForm(t *testing.T) {
+	for text, want := range map[string]string{
+		" https://store.example/ ": "https://store.example", "HTTPS://Store.Example:443": "https://store.example", "https://store.example:8443/Shop/": "https://store.example:8443/Shop",
+		"http://LOCALHOST:80": "http://localhost", "http://[::1]:80/": "http://[::1]", "http://[::1]:8080": "http://[::1]:8080", "https://Bücher.example": "https://bücher.example", "https://store.example/a%2Fb": "https://store.example/a%2Fb",
+		"https://store.example?": "", "https://store.example/#": "", "https://store.example?a=b": "", "https://a@store.example": "", "https://:443": "", "//store.example": "", "http://10.0.0.1": "http://10.0.0.1",
+	} {
+		if got, problem := checkStore(text); (problem == "") != (want != "") || (problem == "" && got != want) {
+			t.Errorf("%q is %q, %s", text, got, problem)
+		}
+	}
+}
+
 // The site's address may have become another one meanwhile.
 func TestMovesChecksAndRevocationsGoToTheCodesOwnStore(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
@@ -226,12 +238,18 @@ func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
 func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		s := newPretendedStore(t)
-		s.body = "<p>You sent " + goodCode
-		if _, err := f.MakeLicenses(t.Context(), user, s.order()); codeOf(err) != "store_unreachable" {
-			t.Error(err)
-		}
-		if log := f.log.String(); strings.Contains(log, goodCode) || !strings.Contains(log, "You sent 7c0f…8e37") {
-			t.Errorf("the log says %s", log)
+		for body, cause := range map[string]string{
+			"<p>You sent " + strings.ToUpper(goodCode):                        "HTTP 200, not the JSON of a store",
+			`{"status":"error","msg":"No ` + strings.ToUpper(goodCode) + `"}`: "HTTP 200, an error that no store gives here",
+		} {
+			f.log.Reset()
+			s.body = body
+			if _, err := f.MakeLicenses(t.Context(), user, s.order()); codeOf(err) != "store_unreachable" {
+				t.Error(err)
+			}
+			if log := f.log.String(); strings.Contains(strings.ToLower(log), goodCode) || !strings.Contains(log, cause) {
+				t.Errorf("the log says %s", log)
+			}
 		}
 	})
 }

@@ -111,6 +111,32 @@ func TestAFormCanNotSendAKeptCodeToAnAddressInTheForm(t *testing.T) {
 	})
 }
 
+// Whoever may type an address must not learn from the page what is there.
+func TestThePageSaysTheSameOfEveryAddressWithoutAStore(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		closed, page := httptest.NewServer(http.NotFoundHandler()), httptest.NewServer(http.NotFoundHandler())
+		closed.Close()
+		t.Cleanup(page.Close)
+		said := map[string]bool{}
+		for _, address := range []string{closed.URL, page.URL, "http://10.0.0.1", "http://169.254.169.254", "https://nobody.invalid"} {
+			p := b.post(licensePath, "code", purchaseCode, "domain", "shop.example", "store", address).status(http.StatusServiceUnavailable).wrong("store", "can't be reached right now")
+			p.silentAbout(purchaseCode)
+			said[strings.ReplaceAll(p.text(), address, "ADDRESS")] = true
+			known, err := s.Licenses(t.Context(), operator)
+			if err == nil {
+				err = s.ForgetCode(t.Context(), operator, known.Codes[0].ID)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(said) != 1 {
+			t.Errorf("%d different pages", len(said))
+		}
+	})
+}
+
 func TestTheStoresAddressAloneIsChangedWithThePassword(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		store, b := newLicenseStore(t), s.signedIn(t)
