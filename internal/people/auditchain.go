@@ -94,7 +94,11 @@ func (c *AuditChain) lockHead(ctx context.Context, tx *peopledb.DB, box *seal.Bo
 		return h, notFound(err, errHeadMissing)
 	}
 	if len(h.MAC) == 0 {
-		return h, begin(ctx, tx, &h, c.now())
+		err := begin(ctx, tx, &h, c.now())
+		if err == nil {
+			c.log.Info("a chain of seals begins for the audit log", "last entry before it", h.Inherited)
+		}
+		return h, err
 	}
 	if !validHead(box, h) {
 		return h, errHeadForged

@@ -17,7 +17,7 @@ const (
 	sealPause = 50 * time.Millisecond
 	// settleAfter is how old a look at the open transactions must be on PostgreSQL: a
 	// transaction takes the id of an entry a moment before others can see it begin.
-	settleAfter = 10 * time.Second
+	settleAfter = 3 * time.Second
 )
 
 // Run seals new entries until ctx ends, within a second, outside the transactions that

@@ -47,12 +47,13 @@ type SealedAudit struct {
 	Entry AuditText
 }
 
-// unsealed are the entries a behind $1 that have no seal.
-const unsealed = ` FROM audit a LEFT JOIN audit_seals s ON s.audit_id = a.id WHERE a.id > $1 AND s.audit_id IS NULL `
+// unsealed are the entries a behind $1 that have no seal. PostgreSQL makes no join of
+// such a subquery: it would read all seals for the few entries behind $1.
+const unsealed = ` FROM audit a WHERE a.id > $1 AND (SELECT s.seq FROM audit_seals s WHERE s.audit_id = a.id) IS NULL `
 
 // HasUnsealed reports whether an entry behind an id has no seal.
 func (d *DB) HasUnsealed(ctx context.Context, after int64) (bool, error) {
-	found, err := sqldb.List(ctx, d.Queries, sqldb.Value[int64], `SELECT a.id`+unsealed+`LIMIT 1`, after)
+	found, err := sqldb.List(ctx, d.Queries, sqldb.Value[int64], `SELECT a.id`+unsealed+`ORDER BY a.id LIMIT 1`, after)
 	return len(found) > 0, err
 }
 

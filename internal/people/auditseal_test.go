@@ -1,0 +1,145 @@
+package people
+
+import (
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+func TestManyEntriesAreSealedInBatches(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		n := 2*sealBatch + 70
+		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+			for range n {
+				if err := Record(t.Context(), tx, f.clock.now(), operator, Event{Action: "key.reveal"}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []int64{sealBatch, 2 * sealBatch, int64(n)} {
+			full, err := f.chain().sealSome(t.Context())
+			if err != nil || full != (want < int64(n)) {
+				t.Fatalf("up to %d: %v, %v", want, full, err)
+			}
+			if r := f.verify(t); !r.Intact() || r.Sealed != want || r.Waiting+r.Sealed != int64(n) {
+				t.Errorf("%+v, want %d sealed", r, want)
+			}
+		}
+	})
+}
+
+func TestSealsAreWrittenOnlyWhenThereIsSomethingNew(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.sealed(t, 3)
+		f.seal(t)
+		head := func() peopledb.AuditHead {
+			h, err := f.db.AuditHead(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return h
+		}
+		before := head()
+		if before.Settled != 3 {
+			t.Errorf("settled up to %d", before.Settled)
+		}
+		for range 5 {
+			f.clock.move(time.Hour)
+			if due, err := f.chain().due(t.Context()); due || err != nil {
+				t.Errorf("%v, %v", due, err)
+			}
+		}
+		f.addEntries(t, 1)
+		if due, err := f.chain().due(t.Context()); !due || err != nil {
+			t.Errorf("with a new entry: %v, %v", due, err)
+		}
+		changes, err := sqldb.One(t.Context(), f.database.Queries(), sqldb.Value[int64], `SELECT count(*) FROM changes WHERE topic <> 'users'`)
+		if err != nil || changes != 0 {
+			t.Errorf("sealing marked %d changes, %v", changes, err)
+		}
+	})
+}
+
+func TestSealersOfSeveralServersDoNotDisturbEachOther(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		chains := []*AuditChain{f.chain(), f.second(t).chain(), f.second(t).chain()}
+		for range 5 {
+			f.addEntries(t, 7)
+			if counts := atOnce(6, func(i int) error { return chains[i%3].sealAll(t.Context()) }); counts[""] != 6 {
+				t.Errorf("%v", counts)
+			}
+		}
+		if r := f.verify(t); !r.Intact() || r.Sealed != 35 || r.Waiting != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestEntryThatCommitsLateIsSealed(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		if f.database.Engine() != sqldb.Postgres {
+			return // SQLite gives ids to one transaction at a time
+		}
+		f.sealed(t, 2)
+		held, release, done := make(chan struct{}), make(chan struct{}), make(chan error)
+		go func() {
+			done <- f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+				err := Record(t.Context(), tx, f.clock.now(), operator, Event{Action: "license.issue", Detail: "late"})
+				close(held)
+				<-release
+				return err
+			})
+		}()
+		<-held
+		for range 3 { // ids behind the late one are sealed long before it
+			f.sealed(t, 2)
+		}
+		f.clock.move(time.Hour)
+		f.seal(t)
+		if r := f.verify(t); !r.Intact() || r.Sealed != 8 {
+			t.Errorf("while it is open: %+v", r)
+		}
+		close(release)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if r := f.verify(t); !r.Intact() || r.Waiting != 1 {
+			t.Errorf("before it is sealed: %+v", r)
+		}
+		f.seal(t)
+		f.seal(t)
+		if r := f.verify(t); !r.Intact() || r.Sealed != 9 || r.Waiting != 0 {
+			t.Errorf("at the end: %+v", r)
+		}
+		if h, err := f.db.AuditHead(t.Context()); err != nil || h.Settled != 9 {
+			t.Errorf("settled up to %d, %v", h.Settled, err)
+		}
+		f.sql(t, `UPDATE audit SET actor = 'eve' WHERE detail = 'late'`)
+		if got := problems(f.verify(t)); got != "changed 3" {
+			t.Errorf("a change of it: %s", got)
+		}
+	})
+}
+
+func TestNothingIsSealedWithoutAKeyFile(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.addEntries(t, 2)
+		box := f.keyFile
+		f.keyFile = nil
+		if full, err := f.chain().sealSome(t.Context()); full || err != nil {
+			t.Errorf("%v, %v", full, err)
+		}
+		_, err := f.chain().Verify(t.Context(), operator)
+		wantCode(t, err, "unavailable")
+		f.keyFile = box
+		if r := f.verify(t); r.Waiting != 2 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
