@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // The exit codes of every command.
@@ -145,7 +144,7 @@ var nextSteps = map[string]string{
 	"key_exists":                     "change it with: countersign addon settings set",
 	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
 	"user_not_found":                 "list them with: countersign addon user list",
-	sqldb.CodeBusy:                   "another command is writing; try again when it has ended",
+	countersign.CodeBusy:             "another command is writing; try again when it has ended",
 	"data_folder":                    "make it writable for this user, or name another one with --data",
 }
 
