@@ -50,11 +50,8 @@ const statusClientGone = 499
 
 // begin makes the answer for one request and sets the headers that every answer has.
 func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *answer {
-	a := &answer{ResponseWriter: w, edge: e, r: r, id: newRequestID()}
+	a := &answer{ResponseWriter: w, edge: e, r: r, id: newRequestID(), start: e.now()}
 	a.addr = clientAddr(r, e.trusted)
-	if e.access != nil || e.metrics != nil {
-		a.start = e.now()
-	}
 	if e.metrics != nil {
 		e.metrics.inFlight.Inc()
 	}
@@ -115,6 +112,7 @@ func (a *answer) WriteHeader(status int) {
 	}
 	if status >= 200 && a.status == 0 {
 		a.status = status
+		a.renewDeadline()
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
