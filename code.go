@@ -55,6 +55,8 @@ const (
 	CodeQuotaExceeded    = "quota_exceeded"
 	CodeInternal         = "internal"
 	CodeUnavailable      = "unavailable"
+	CodeBusy             = "busy"            // others write; nothing was written
+	CodeOutcomeUnknown   = "outcome_unknown" // the change may have been written: look before it is repeated
 )
 
 // codeKinds gives the kind of each code. A client needs it for stores that answer 200 to everything.
@@ -90,6 +92,8 @@ var codeKinds = map[string]Kind{
 	CodeQuotaExceeded:       KindLimited,
 	CodeInternal:            KindInternal,
 	CodeUnavailable:         KindUnavailable,
+	CodeBusy:                KindUnavailable,
+	CodeOutcomeUnknown:      KindUnavailable,
 }
 
 // messageKinds gives the kind of each message in lower case, for an answer that has neither a code nor a status.

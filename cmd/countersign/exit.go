@@ -25,6 +25,7 @@ const (
 	exitConflict    = 6
 	exitUnreachable = 7
 	exitPartly      = 8 // partly done
+	exitUnknown     = 9 // it may have been written, or not
 	exitInterrupted = 130
 )
 
@@ -81,6 +82,8 @@ func (a *app) judge(ctx context.Context, err error) (exit int, code, message str
 	switch {
 	case errors.As(err, &own):
 		return own.exit, own.code, own.message
+	case errors.As(err, &ours) && ours.Code == countersign.CodeOutcomeUnknown:
+		return exitUnknown, ours.Code, "the database did not confirm the change in time; it may have been written; " + a.checkNext()
 	case ctx.Err() != nil:
 		return exitInterrupted, "interrupted", "interrupted; what was not finished was not written"
 	case errors.As(err, &ours):
@@ -110,6 +113,20 @@ func (a *app) sentence(e *countersign.Error) string {
 		return text + "; " + next
 	}
 	return text
+}
+
+// checkNext says how to see whether a command has done what it was to do.
+func (a *app) checkNext() string {
+	if a.command != nil && a.command.HasParent() {
+		for _, name := range []string{"list", "show", "history"} {
+			for _, sibling := range a.command.Parent().Commands() {
+				if sibling.Name() == name && sibling.IsAvailableCommand() {
+					return "before you repeat it, check with: " + sibling.CommandPath()
+				}
+			}
+		}
+	}
+	return "before you repeat it, look at what is there"
 }
 
 func (a *app) nextStep(e *countersign.Error) string {
@@ -147,7 +164,8 @@ var nextSteps = map[string]string{
 	"key_exists":                     "change it with: countersign addon settings set",
 	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
 	"user_not_found":                 "list them with: countersign addon user list",
-	sqldb.CodeBusy:                   "another command is writing; try again when it has ended",
+	countersign.CodeBusy:             "another command is writing; try again when it has ended",
+	sqldb.CodePooler:                 "set the pooler to session mode (in PgBouncer: pool_mode = session), or connect to PostgreSQL directly with --db",
 	"data_folder":                    "make it writable for this user, or name another one with --data",
 }
 

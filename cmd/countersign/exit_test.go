@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
 )
 
 func TestKindsHaveExitCodes(t *testing.T) {
@@ -38,6 +40,44 @@ func TestOtherErrors(t *testing.T) {
 	if code, line := failWith(t.Context(), fail(exitNo, "purchase_refunded", "")); code != 4 || line != "" {
 		t.Errorf("an answer that was printed already: exit %d, %q", code, line)
 	}
+}
+
+func TestACommitThatIsNotConfirmedIsNeverCalledUnwritten(t *testing.T) {
+	unknown := &countersign.Error{Kind: countersign.KindUnavailable, Code: countersign.CodeOutcomeUnknown, Message: "It may have been written"}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ctx := range map[string]context.Context{"in time": t.Context(), "after Ctrl-C": ended} {
+		t.Run(name, func(t *testing.T) {
+			code, line := failWith(ctx, fmt.Errorf("wrapped: %w", unknown))
+			if code != exitUnknown || !strings.Contains(line, "may have been written; before you repeat it, ") {
+				t.Errorf("exit %d, %q", code, line)
+			}
+		})
+	}
+}
+
+func TestAnInterruptedCommandWhoseCommitWaits(t *testing.T) {
+	db := dbtest.Alone(t)
+	env := environment{envData: db.Dir, envDB: db.URL}
+	if r := commandIn(t, env, "store", "import", writeFile(t, shopLines)); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	db.HoldCommits(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	var stdout, stderr bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"store", "purchase", "create", "--workspace", "ada", "--item", "1229"}, env.lookup, strings.NewReader(""), &stdout, &stderr)
+	}()
+	db.AwaitHeldCommits(t, 1)
+	interrupt()
+	if got := <-code; got != exitUnknown || !strings.Contains(stderr.String(), "it may have been written; before you repeat it, check with: countersign store purchase list") {
+		t.Errorf("exit %d, %q", got, stderr.String())
+	}
+	if n := db.HeldCommits(t); n != 1 {
+		t.Errorf("%d commits wait, want 1: it was called off", n)
+	}
+	db.ReleaseCommits(t)
 }
 
 func TestTheLineOfAnError(t *testing.T) {

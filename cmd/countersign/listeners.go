@@ -98,7 +98,7 @@ func (a *app) serverLog(mode web.LogMode) *slog.Logger {
 // unlessDown is the error of a start, but nil for a PostgreSQL that is down: that
 // is waited for while the server runs.
 func (l *listeners) unlessDown(p place, err error) error {
-	if p.url != "" && isUnavailable(err) {
+	if p.url != "" && isUnavailable(err) && !hasCode(err, sqldb.CodePooler) {
 		l.log.Warn("the database can't be used; every request is answered 503 until it can", "cause", err)
 		return nil
 	}

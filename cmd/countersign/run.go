@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // app is one run of the program: what it was started with, and what its global
@@ -17,6 +19,7 @@ type app struct {
 	postgres     bool
 	keyLost      string // whereabouts.lost of its service
 	serveCommand string // whereabouts.serve of its service
+	command      *cobra.Command
 	globalFlags
 }
 
@@ -33,7 +36,8 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root.SetIn(a.term.in)
 	root.SetOut(a.term.out)
 	root.SetErr(a.term.err)
-	err := root.ExecuteContext(ctx)
+	var err error
+	a.command, err = root.ExecuteContextC(ctx)
 	if err == nil {
 		err = a.term.out.failure()
 	}

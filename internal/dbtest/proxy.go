@@ -1,8 +1,11 @@
 package dbtest
 
 import (
+	"bufio"
 	"crypto/rand"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strconv"
@@ -27,6 +30,8 @@ type Proxy struct {
 	listener net.Listener
 	conns    map[net.Conn]bool
 	frozen   chan struct{} // closed when bytes may pass
+	deaf     bool          // notifications do not pass
+	accepted int
 }
 
 // NewProxy puts a proxy before a PostgreSQL database. It is reachable at once.
@@ -51,6 +56,7 @@ func NewProxy(t testing.TB, db DB) *Proxy {
 	query := u.Query()
 	query.Del("host")
 	query.Del("port")
+	query.Set("sslmode", "disable") // so that it can read along
 	u.Host, u.RawQuery = p.address, query.Encode()
 	p.URL = u.String()
 	return p
@@ -91,12 +97,38 @@ func (p *Proxy) Freeze() {
 	p.frozen = make(chan struct{})
 }
 
-// Restore ends what Cut or Freeze began.
+// Break ends all connections and lets new ones in, as a network that was away.
+func (p *Proxy) Break() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for conn := range p.conns {
+		conn.Close()
+	}
+	clear(p.conns)
+}
+
+// Deafen keeps notifications of the server to itself and lets all else pass, as a
+// pooler in transaction mode does.
+func (p *Proxy) Deafen() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = true
+}
+
+// Accepted counts the connections that were made so far.
+func (p *Proxy) Accepted() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.accepted
+}
+
+// Restore ends what Cut, Freeze or Deafen began.
 func (p *Proxy) Restore() {
 	p.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.thaw()
+	p.deaf = false
 	if p.listener != nil {
 		return
 	}
@@ -133,7 +165,7 @@ func (p *Proxy) accept(listener net.Listener) {
 			server.Close()
 			return
 		}
-		go p.forward(client, server)
+		go p.forwardMessages(client, server)
 		go p.forward(server, client)
 	}
 }
@@ -145,6 +177,7 @@ func (p *Proxy) track(listener net.Listener, ends ...net.Conn) bool {
 	if p.listener != listener {
 		return false
 	}
+	p.accepted++
 	for _, end := range ends {
 		p.conns[end] = true
 	}
@@ -170,6 +203,38 @@ func (p *Proxy) forward(to, from net.Conn) {
 		p.mu.Unlock()
 		<-pass
 		if _, failed := to.Write(buffer[:n]); failed != nil || err != nil {
+			return
+		}
+	}
+}
+
+// notification is the first byte of a message of the server that is one.
+const notification = 'A'
+
+// forwardMessages passes on what the server says, message by message: a byte for its
+// kind, its length in four bytes that count themselves, and its content.
+func (p *Proxy) forwardMessages(to, from net.Conn) {
+	defer p.forget(to)
+	in, out := bufio.NewReaderSize(from, 32<<10), bufio.NewWriterSize(to, 32<<10)
+	for {
+		head, err := in.Peek(5)
+		if err != nil {
+			return
+		}
+		kind, size := head[0], 1+int64(binary.BigEndian.Uint32(head[1:]))
+		p.mu.Lock()
+		pass, deaf := p.frozen, p.deaf
+		p.mu.Unlock()
+		<-pass
+		if kind == notification && deaf {
+			_, err = in.Discard(int(size))
+		} else {
+			_, err = io.CopyN(out, in, size)
+		}
+		if err == nil && in.Buffered() == 0 {
+			err = out.Flush()
+		}
+		if err != nil {
 			return
 		}
 	}

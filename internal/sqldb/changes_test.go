@@ -2,7 +2,10 @@ package sqldb
 
 import (
 	"context"
+	"log/slog"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -289,9 +292,66 @@ func TestNoQueryFailsOnceTheFeedIsBack(t *testing.T) {
 	awaitEvent(t, events, "lost")
 	proxy.Restore()
 	awaitEvent(t, events, "live")
-	for i := range connections {
+	for i := range readConnections {
 		if _, err := One(t.Context(), db.Queries(), Value[int64], `SELECT count(*) FROM notes`); err != nil {
 			t.Errorf("query %d: %v", i, err)
 		}
 	}
+}
+
+// Everything passes but notifications: a sign of life does not show it.
+func TestAFeedThatHearsNothingIsLost(t *testing.T) {
+	at := dbtest.New(t, dbtest.Postgres)
+	migrated(t, at)
+	proxy := dbtest.NewProxy(t, at)
+	db := open(t, Options{URL: proxy.URL, Schemas: []Schema{twoSteps()}})
+	events := feed(t, db)
+	proxy.Deafen()
+	awaitEvent(t, events, "lost")
+	awaitEvent(t, events, "lost") // and does not trust the next connection
+	if s := db.Status(); s.FeedLive || s.FeedLosses != 1 {
+		t.Errorf("status %+v", s)
+	}
+	proxy.Restore()
+	awaitEvent(t, events, "live")
+	if s := db.Status(); !s.FeedLive || s.FeedLosses != 1 {
+		t.Errorf("status %+v", s)
+	}
+}
+
+func TestTheLogSaysThatTheFeedIsLostAndThatItIsBack(t *testing.T) {
+	at := dbtest.New(t, dbtest.Postgres)
+	migrated(t, at)
+	proxy := dbtest.NewProxy(t, at)
+	var log lines
+	db := open(t, Options{URL: proxy.URL, Schemas: []Schema{twoSteps()}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	events := feed(t, db)
+	for range 2 {
+		proxy.Deafen()
+		awaitEvent(t, events, "lost")
+		awaitEvent(t, events, "lost")
+		proxy.Restore()
+		awaitEvent(t, events, "live")
+	}
+	if lost, back := log.count("the feed of changes is lost"), log.count("the feed of changes is back"); lost != 2 || back < 1 {
+		t.Errorf("told %d losses and %d ends; want 2 and 2:\n%s", lost, back, log.text.String())
+	}
+}
+
+// lines is a log that may be read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) count(part string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), part)
 }

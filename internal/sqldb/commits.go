@@ -53,6 +53,9 @@ func (db *DB) countCommit(ctx context.Context, t *transaction) error {
 	}
 	ctx = context.WithoutCancel(ctx) // to be able to end it would cost more than it takes
 	result, err := t.sql.ExecContext(ctx, countCommit, db.commits.recorded+1)
+	if errors.Is(db.wrap(err), errNoTable) {
+		return nil // before the first migration there is nothing to lose
+	}
 	if err != nil {
 		return err
 	}

@@ -50,8 +50,11 @@ type Options struct {
 // DB is an open database. Its methods may be called from many goroutines.
 type DB struct {
 	*shared
-	read  *sql.DB
-	write *sql.DB
+	read    *sql.DB
+	write   *sql.DB
+	writers *writers // those of write
+	limits  limits
+	session bool
 }
 
 // shared is what a DB and its sessions have in common.
@@ -66,18 +69,21 @@ type shared struct {
 	// checkDue reports that the file was not checked since an unclean stop.
 	checkDue atomic.Bool
 	// logDue asks for a checkpoint.
-	logDue   chan struct{}
-	patience time.Duration
-	queueing time.Duration
+	logDue chan struct{}
+	// primary is the server of PostgreSQL, nil on SQLite.
+	primary    *primary
+	feed       feedState
+	answerWait time.Duration
+	readWait   time.Duration
 }
 
-// patience is how long one answer of PostgreSQL is waited for: a network that
-// swallows everything would otherwise hold a request for minutes. queueing is
-// how long a connection is waited for when many want one, before that.
-const (
-	patience = 5 * time.Second
-	queueing = 8 * time.Second
-)
+// reachable is the error of a PostgreSQL that is known to be out of reach.
+func (s *shared) reachable() error {
+	if s.primary == nil {
+		return nil
+	}
+	return s.primary.err()
+}
 
 // asking calls fn with something that answers outside a transaction, and a
 // context that bounds the wait for one answer. SQLite is bounded by its busy
@@ -86,14 +92,17 @@ func (db *DB) asking(ctx context.Context, fn func(context.Context, runner) error
 	if db.engine == SQLite {
 		return fn(ctx, db.read)
 	}
-	queue, leave := context.WithTimeout(ctx, db.queueing)
-	conn, err := db.read.Conn(queue)
-	leave()
+	if err := db.reachable(); err != nil {
+		return err
+	}
+	ctx, leave := context.WithTimeout(ctx, db.readWait)
+	defer leave()
+	conn, err := db.read.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(ctx, db.patience)
+	ctx, cancel := context.WithTimeout(ctx, db.answerWait)
 	defer cancel()
 	return fn(ctx, conn)
 }
@@ -106,7 +115,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
-	s := &shared{engine: SQLite, options: o, logDue: make(chan struct{}, 1), commits: commits{due: make(chan struct{}, 1)}, patience: patience + o.Longer, queueing: queueing + o.Longer}
+	s := &shared{
+		engine: SQLite, options: o, logDue: make(chan struct{}, 1), commits: commits{due: make(chan struct{}, 1)},
+		answerWait: answerWait + o.Longer, readWait: readWait + o.Longer,
+	}
 	if o.URL != "" {
 		s.engine = Postgres
 		return openPostgres(s)
@@ -117,8 +129,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 // Engine tells which engine is behind the database.
 func (db *DB) Engine() Engine { return db.engine }
 
-// Close ends all connections. Call it after everything that uses db has ended.
+// Close ends all connections. Call it after everything that uses db has ended. Commits
+// whose outcome nobody waited for get a moment to end. The connection of one that does
+// not is left to the end of the process: the server takes that for no wish to have the
+// commit ended.
 func (db *DB) Close() error {
+	db.writers.awaitCommits(closeWait)
 	db.lastCommits()
 	err := db.closePools()
 	if err == nil && !db.checkDue.Load() && db.writesOff.Load() == nil {
@@ -128,6 +144,9 @@ func (db *DB) Close() error {
 }
 
 func (db *DB) closePools() error {
+	if db.primary != nil {
+		db.primary.close()
+	}
 	if db.read == db.write {
 		return db.write.Close()
 	}
@@ -152,15 +171,15 @@ func (db *DB) Session(ctx context.Context, fn func(*DB) error) error {
 	if err != nil {
 		return err
 	}
-	pool.SetMaxOpenConns(1)
-	pool.SetMaxIdleConns(1)
+	session := &DB{shared: db.shared, read: pool, write: pool, writers: newWriters(pool, 1), limits: sessionLimits(db.options), session: true}
 	defer pool.Close()
-	return fn(&DB{shared: db.shared, read: pool, write: pool})
+	defer session.writers.awaitCommits(closeWait)
+	return fn(session)
 }
 
 func (db *DB) openSession() (*sql.DB, error) {
 	if db.engine == Postgres {
-		return openPool(db.options.URL)
+		return db.primary.openPool(0), nil
 	}
 	return openKeeping(sessionDSN(db.options.Path), db.checkFiles)
 }

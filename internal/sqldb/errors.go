@@ -50,7 +50,7 @@ func (s *shared) wrap(err error) error {
 	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return wrapPostgres(err, pg.Code)
+		return s.wrapPostgres(err, pg.Code)
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
@@ -92,7 +92,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 
 // wrapPostgres reads SQLSTATE codes: class 08 is the connection, 53 a lack of
 // resources (disk, memory, connections), 57 the operator's intervention.
-func wrapPostgres(err error, code string) error {
+func (s *shared) wrapPostgres(err error, code string) error {
 	switch {
 	case code == "23505":
 		return errors.Join(ErrExists, err)
@@ -101,24 +101,28 @@ func wrapPostgres(err error, code string) error {
 	case code == "53100":
 		return unavailable("The database's disk is full", err)
 	case code == "25006":
+		s.primary.demoted()
 		return unavailable("The database can't be written: it is read-only", err)
 	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "53"), strings.HasPrefix(code, "57P"):
 		return unavailable("The database can't be reached", err)
 	case strings.HasPrefix(code, "28"), code == "3D000":
 		return unavailable("The database refused the sign-in or does not exist; check the URL given with --db", err)
+	case code == "42P05", code == "26000":
+		return poolerError(err)
 	case code == "40001", code == "40P01", code == "55P03":
 		return busy(err)
 	}
 	return err
 }
 
-// CodeBusy is the code of an error that only another write stands in the way of.
-const CodeBusy = "busy"
+// retryAfter is when a caller may try again.
+const retryAfter = 5 * time.Second
 
+// busy is the error of a write that only others stand in the way of.
 func busy(cause error) error {
 	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: CodeBusy, Message: "The database is busy with another write",
-		Cause: cause, RetryAfter: 5 * time.Second,
+		Kind: countersign.KindUnavailable, Code: countersign.CodeBusy, Message: "The database is busy with another write",
+		Cause: cause, RetryAfter: retryAfter,
 	}
 }
 
@@ -126,7 +130,7 @@ func busy(cause error) error {
 // terminal; the JSON face prints its own fixed sentence.
 func unavailable(message string, cause error) error {
 	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "unavailable", Message: message,
-		Cause: cause, RetryAfter: 5 * time.Second,
+		Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, Message: message,
+		Cause: cause, RetryAfter: retryAfter,
 	}
 }

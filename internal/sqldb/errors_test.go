@@ -127,7 +127,7 @@ func TestWriterThatWaitsTooLongIsToldToComeBack(t *testing.T) {
 		}
 		second := open(t, o)
 		if at.Engine == dbtest.SQLite {
-			exec(t, second, `PRAGMA busy_timeout = 20`)
+			second.limits.begin = 20 * time.Millisecond
 		}
 		err := first.Tx(t.Context(), func(q Queries) error {
 			if err := addNote(t.Context(), q, 1); err != nil {
@@ -295,11 +295,11 @@ func TestServerThatStopsAnswering(t *testing.T) {
 			if err := read(db); err != nil {
 				t.Fatal(err)
 			}
-			db.patience, db.queueing = 50*time.Millisecond, 50*time.Millisecond
+			db.answerWait, db.readWait = 50*time.Millisecond, 50*time.Millisecond
 			proxy.Freeze()
 			wantUnavailable(t, read(db))
 			proxy.Restore()
-			db.patience, db.queueing = time.Minute, time.Minute
+			db.answerWait, db.readWait = time.Minute, time.Minute
 			if err := read(db); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}

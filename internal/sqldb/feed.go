@@ -2,20 +2,32 @@ package sqldb
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	// feedPoll is how often SQLite is asked whether another process committed.
 	feedPoll = 100 * time.Millisecond
-	// feedBeat is how often PostgreSQL's connection is proved to be alive.
+	// feedBeat is how often a notification is sent through PostgreSQL to prove that
+	// notifications arrive.
 	feedBeat = 250 * time.Millisecond
+	// feedSilence is how long none may arrive.
+	feedSilence = time.Second
 	// feedRetry is the wait before a lost feed is tried again.
 	feedRetry = 250 * time.Millisecond
 	// changesKept is how long rows of changes stay; a reader that was away
 	// longer drops everything it holds.
 	changesKept = time.Hour
 )
+
+// feedState is what is told of the feed.
+type feedState struct {
+	live   atomic.Bool
+	losses atomic.Int64
+	// logged says that the log was told of a loss, and not yet of its end.
+	logged atomic.Bool
+}
 
 // Feed brings the changes of other processes to the watchers until ctx ends.
 // While it is lost, watchers are told so, and it is tried again.
@@ -26,21 +38,42 @@ func (db *DB) Feed(ctx context.Context) {
 	}
 	retry := time.NewTicker(feedRetry)
 	defer retry.Stop()
-	for logged := false; ; {
+	for {
 		live, err := follow(ctx)
+		db.feed.live.Store(false)
 		db.watchers.lost()
 		if ctx.Err() != nil {
 			return
 		}
-		if live || !logged {
-			db.options.Log.Warn("the feed of changes is lost; memory is bypassed until it is back", "cause", err)
-			logged = true
-		}
+		db.feedIsLost(live, err)
 		select {
 		case <-ctx.Done():
 			return
 		case <-retry.C:
 		}
+	}
+}
+
+// feedIsLost counts and logs a loss, the attempts after it only once.
+func (db *DB) feedIsLost(live bool, cause error) {
+	if live {
+		db.feed.losses.Add(1)
+	}
+	if !db.feed.logged.Swap(true) || live {
+		db.options.Log.Warn("the feed of changes is lost; memory is bypassed until it is back", "cause", cause)
+	}
+}
+
+// feedIsBack lets memory be filled, which has to be empty first.
+func (db *DB) feedIsBack() {
+	was := db.feed.logged.Swap(false)
+	if was && db.primary != nil {
+		db.primary.leave() // it may have lost them all, and be another one
+	}
+	db.watchers.live()
+	db.feed.live.Store(true)
+	if was {
+		db.options.Log.Info("the feed of changes is back")
 	}
 }
 

@@ -2,9 +2,11 @@ package sqldb
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -12,49 +14,102 @@ import (
 // channel is where the trigger on the table changes sends its rows.
 const channel = "countersign_changes"
 
+// beatTopic is the first word of a beat. No topic of a change is called so.
+const beatTopic = "beat"
+
+// errNoBeat is a feed that may be deaf: behind a pooler in transaction mode a
+// connection takes LISTEN and answers, but never hears anything.
+var errNoBeat = errors.New("sqldb: what was sent to the feed did not arrive; is a connection pooler in transaction mode between here and PostgreSQL?")
+
 // followPostgres listens on a connection of its own. It listens first and only
-// then lets memory be filled, so that no change falls between the two. A beat
-// proves that the connection is alive.
+// then lets memory be filled, so that no change falls between the two. Beats, which
+// are notifications from another connection, prove that it hears.
 func (db *DB) followPostgres(ctx context.Context) (live bool, err error) {
-	config, err := postgresConfig(db.options.URL)
+	listener, err := db.primary.dial(ctx)
 	if err != nil {
 		return false, err
 	}
-	conn, err := pgx.ConnectConfig(ctx, config)
+	defer listener.Close(context.WithoutCancel(ctx))
+	sender, err := db.primary.dial(ctx)
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+	defer sender.Close(context.WithoutCancel(ctx))
+	if err := db.withinBeat(ctx, func(ctx context.Context) error {
+		_, err := listener.Exec(ctx, "LISTEN "+channel)
+		return err
+	}); err != nil {
 		return false, err
 	}
-	// Connections of before may be broken: each would fail a query.
-	db.read.SetMaxIdleConns(0)
-	db.read.SetMaxIdleConns(connections)
-	db.watchers.live()
+	ctx, stop := context.WithCancelCause(ctx)
+	token := rand.Text()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer stop(errPanicked)
+		defer contain(db.options.Log, "beats of the feed")
+		stop(db.sendBeats(ctx, sender, token))
+	}()
+	defer func() { <-ended }()
+	defer stop(nil)
+	return db.hear(ctx, listener, beatTopic+" "+token)
+}
+
+// hear delivers what arrives until nothing does. The first beat makes the feed live.
+func (db *DB) hear(ctx context.Context, listener *pgx.Conn, beat string) (live bool, err error) {
+	silent := time.Now().Add(feedSilence + db.options.Longer)
 	for {
-		if err := db.receive(ctx, conn); err != nil {
-			return true, err
+		wait, cancel := context.WithDeadline(ctx, silent)
+		note, err := listener.WaitForNotification(wait)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return live, context.Cause(ctx)
+		case errors.Is(err, context.DeadlineExceeded):
+			return live, errNoBeat
+		case err != nil:
+			return live, err
+		case note.Payload != beat:
+			if err := db.deliver(note.Payload); err != nil {
+				return live, err
+			}
+			continue
+		}
+		silent = time.Now().Add(feedSilence + db.options.Longer)
+		if !live {
+			live = true
+			db.feedIsBack()
 		}
 	}
 }
 
-// receive waits for one notification, at most one beat.
-func (db *DB) receive(ctx context.Context, conn *pgx.Conn) error {
-	wait, cancel := context.WithTimeout(ctx, feedBeat)
-	defer cancel()
-	note, err := conn.WaitForNotification(wait)
-	switch {
-	case err == nil:
-		return db.deliver(note.Payload)
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case !errors.Is(err, context.DeadlineExceeded):
-		return err
+// sendBeats sends beats until ctx ends or one does not get through. They wait neither
+// for the disk nor for a standby.
+func (db *DB) sendBeats(ctx context.Context, sender *pgx.Conn, token string) error {
+	tick := time.NewTicker(feedBeat)
+	defer tick.Stop()
+	for {
+		err := db.withinBeat(ctx, func(ctx context.Context) error {
+			_, err := sender.PgConn().Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify('"+
+				channel+"', '"+beatTopic+" "+token+"')").ReadAll()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
 	}
-	beat, cancel := context.WithTimeout(ctx, 2*feedBeat+db.options.Longer)
+}
+
+// withinBeat bounds the wait for an answer on a connection of the feed.
+func (db *DB) withinBeat(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, feedSilence+db.options.Longer)
 	defer cancel()
-	return conn.Ping(beat)
+	return fn(ctx)
 }
 
 // deliver reads the payload "topic ref". This process hears of its own
@@ -64,6 +119,8 @@ func (db *DB) deliver(payload string) error {
 	if !ok {
 		return fmt.Errorf("sqldb: notification %q", payload)
 	}
-	db.watchers.tell([]change{{topic, ref}})
+	if topic != beatTopic { // of another process
+		db.watchers.tell([]change{{topic, ref}})
+	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 	}
 	db.snapshots.follow(true)
 	defer db.snapshots.follow(false)
-	db.watchers.live()
+	db.feedIsBack()
 	tick := time.NewTicker(feedPoll)
 	defer tick.Stop()
 	for {

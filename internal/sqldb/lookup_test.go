@@ -82,12 +82,14 @@ func TestLookupOutlivesItsConnections(t *testing.T) {
 	proxy.Cut()
 	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down at its first use
 	proxy.Restore()
+	db.primary.probing.Wait()
 	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 		t.Fatal(err)
 	}
 	proxy.Cut()
 	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down later
 	proxy.Restore()
+	db.primary.probing.Wait()
 	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
 		t.Error(err)
 	}

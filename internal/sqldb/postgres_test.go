@@ -12,7 +12,7 @@ import (
 func useAllConnections(t *testing.T, db *DB) {
 	t.Helper()
 	var held []*sql.Conn
-	for range connections {
+	for range readConnections {
 		conn, err := db.read.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -38,8 +38,8 @@ func TestABusyTimeKeepsItsConnections(t *testing.T) {
 			ready(db)
 			before := db.read.Stats().MaxIdleClosed
 			useAllConnections(t, db)
-			if s := db.read.Stats(); s.Idle != connections || s.MaxIdleClosed != before {
-				t.Errorf("%d of %d connections were kept, %d closed", s.Idle, connections, s.MaxIdleClosed-before)
+			if s := db.read.Stats(); s.Idle != readConnections || s.MaxIdleClosed != before {
+				t.Errorf("%d of %d connections were kept, %d closed", s.Idle, readConnections, s.MaxIdleClosed-before)
 			}
 		})
 	}

@@ -107,13 +107,26 @@ func Value[T any](r Row) (T, error) {
 	return v, err
 }
 
-// Exec runs a statement and tells how many rows it changed.
-func (q Queries) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+// Exec runs a statement and tells how many rows it changed. Outside a transaction it
+// gets one of its own, but not in a session, whose temporary tables need none.
+func (q Queries) Exec(ctx context.Context, query string, args ...any) (changed int64, err error) {
+	if q.tx == nil && !q.db.session {
+		err = q.db.Tx(ctx, func(q Queries) error {
+			changed, err = q.Exec(ctx, query, args...)
+			return err
+		})
+		return changed, err
+	}
+	if q.tx != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = q.tx.bound(ctx)
+		defer cancel()
+	}
 	result, err := q.writer().ExecContext(ctx, query, args...)
 	if err != nil {
 		return 0, q.db.wrap(err)
 	}
-	changed, err := result.RowsAffected()
+	changed, err = result.RowsAffected()
 	q.noteWrite(changed > 0)
 	return changed, err
 }
@@ -126,10 +139,12 @@ type runner interface {
 }
 
 // asking calls fn with something that answers, and a context that bounds the
-// wait for one answer. In a transaction a statement may take long: an import
-// moves a million rows.
+// wait for one answer, if it has a bound: in a session a statement may take long, an
+// import moves a million rows.
 func (q Queries) asking(ctx context.Context, fn func(context.Context, runner) error) error {
 	if q.tx != nil {
+		ctx, cancel := q.tx.bound(ctx)
+		defer cancel()
 		return fn(ctx, q.tx.sql)
 	}
 	return q.db.asking(ctx, fn)

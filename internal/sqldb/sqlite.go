@@ -28,8 +28,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	write.SetMaxOpenConns(1)
-	db := &DB{shared: s, write: write}
+	db := &DB{shared: s, write: write, writers: newWriters(write, 1), limits: requestLimits(s.options)}
 	if err := db.checkSQLite(ctx); err != nil {
 		return nil, errors.Join(db.wrap(err), write.Close())
 	}
@@ -53,8 +52,7 @@ func openNothing(s *shared) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory.SetMaxOpenConns(1)
-	db := &DB{shared: s, read: memory, write: memory}
+	db := &DB{shared: s, read: memory, write: memory, writers: newWriters(memory, 1), limits: requestLimits(s.options)}
 	db.compareCommits(context.Background())
 	return db, nil
 }
@@ -109,10 +107,13 @@ func dsn(path string, values url.Values) string {
 
 // writerDSN has a log that keeps most of its length, to be written over in place. It is
 // cut to less than what asks for a checkpoint: its size tells when it is full again.
+// Once it is open it has no busy timeout: keepingConn waits, which can be called off. The
+// driver sets what is named "busy_timeout" first and the rest by name.
 func writerDSN(path string) string {
 	return dsn(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-8000)",
 		fmt.Sprintf("journal_size_limit(%d)", logLimit-pageBytes), fmt.Sprintf("wal_autocheckpoint(%d)", logLimit/pageBytes),
+		"temp.busy_timeout(0)",
 	}})
 }
 

@@ -16,7 +16,7 @@ import (
 func TestSettingsOfTheWriter(t *testing.T) {
 	db := open(t, optionsOf(dbtest.New(t, dbtest.SQLite)))
 	for pragma, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000",
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "0",
 	} {
 		var got string
 		if err := db.write.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {

@@ -6,8 +6,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // maxStatements is how many statements one connection to SQLite keeps. The texts
@@ -92,9 +94,13 @@ func (c *keepingConn) statement(ctx context.Context, query string) (s *keptStmt,
 }
 
 // ExecContext is that of [driver.ExecerContext].
-func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
 	if len(args) == 0 { // a PRAGMA, a script, or what is done once
-		return c.sqliteConn.ExecContext(ctx, query, args)
+		err = whileBusy(ctx, func() error {
+			result, err = c.sqliteConn.ExecContext(ctx, query, args)
+			return err
+		})
+		return result, err
 	}
 	s, ok, err := c.statement(ctx, query)
 	if err != nil {
@@ -126,10 +132,45 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 	return &keptRows{rows, s}, nil
 }
 
-// BeginTx is that of [driver.ConnBeginTx]. It waits for no longer than the busy
-// timeout, also when ctx ends.
-func (c *keepingConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	return c.sqliteConn.BeginTx(context.WithoutCancel(ctx), o)
+// BeginTx is that of [driver.ConnBeginTx]. It waits for other writers until ctx ends.
+func (c *keepingConn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
+	err = whileBusy(ctx, func() error {
+		tx, err = c.sqliteConn.BeginTx(context.WithoutCancel(ctx), o)
+		return err
+	})
+	return tx, err
+}
+
+// busyLast is the longest pause between two tries to get the write lock.
+const busyLast = 25 * time.Millisecond
+
+// whileBusy repeats what SQLite refuses because another process writes, until ctx ends
+// or has been waited for as long as a session waits. SQLite's own wait can't be called
+// off.
+func whileBusy(ctx context.Context, try func() error) error {
+	err := try()
+	if !isBusy(err) {
+		return err
+	}
+	last := time.Now().Add(sessionWait)
+	for pause := time.Millisecond; isBusy(err) && time.Now().Before(last); pause = min(2*pause, busyLast) {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+			err = try()
+		}
+	}
+	return err
+}
+
+// isBusy reports whether another process stood in the way. A snapshot that is too old,
+// which has a code of its own, stays so.
+func isBusy(err error) bool {
+	lite, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (lite.Code() == lib.SQLITE_BUSY || lite.Code() == lib.SQLITE_BUSY_RECOVERY)
 }
 
 // Close is that of [driver.Conn].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
 )
@@ -120,7 +121,7 @@ func TestALockedRowWaitsForTheEndOfTheTransaction(t *testing.T) {
 		exec(t, db, `INSERT INTO notes (id, text) VALUES (1, 'one'), (2, 'two')`)
 		impatient := `SELECT 1 FROM notes WHERE id = 1 FOR UPDATE NOWAIT`
 		if other.engine == SQLite {
-			exec(t, other, `PRAGMA busy_timeout = 0`)
+			other.limits.begin = 20 * time.Millisecond
 			impatient = `UPDATE notes SET text = 'changed' WHERE id = 1`
 		}
 		change := func() error {
@@ -150,7 +151,7 @@ func TestSessionTakesNoWriteLock(t *testing.T) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
 		if other.engine == SQLite {
-			exec(t, other, `PRAGMA busy_timeout = 0`)
+			other.limits.begin = 20 * time.Millisecond
 		}
 		err := db.Session(t.Context(), func(session *DB) error {
 			ctx, q := t.Context(), session.Queries()

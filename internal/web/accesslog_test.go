@@ -36,9 +36,9 @@ func lines(t *testing.T, mode LogMode, serve func(Options)) string {
 func accessExample(o Options) {
 	clock := o.Now
 	ticks := 0
-	o.Now = func() time.Time { // 1.5 ms from one look to the next
+	o.Now = func() time.Time { // 1.5 ms from the beginning of a request, over its answer, to its end
 		ticks++
-		return clock().Add(time.Duration(ticks) * 1500 * time.Microsecond)
+		return clock().Add(time.Duration(ticks) * 750 * time.Microsecond)
 	}
 	e := NewEdge(o)
 	mux := http.NewServeMux()

@@ -51,11 +51,8 @@ const statusClientGone = 499
 
 // begin makes the answer for one request and sets the headers that every answer has.
 func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *answer {
-	a := &answer{ResponseWriter: w, edge: e, r: r, id: newRequestID(), conn: connOf(r)}
+	a := &answer{ResponseWriter: w, edge: e, r: r, id: newRequestID(), conn: connOf(r), start: e.now()}
 	a.addr = clientAddr(r, e.trusted)
-	if e.access != nil || e.metrics != nil {
-		a.start = e.now()
-	}
 	if e.metrics != nil {
 		e.metrics.inFlight.Inc()
 	}
@@ -119,6 +116,7 @@ func (a *answer) WriteHeader(status int) {
 		if a.isLast() {
 			a.ResponseWriter.Header()["Connection"] = valueClose
 		}
+		a.renewDeadline()
 	}
 	a.ResponseWriter.WriteHeader(status)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/web"
 )
 
 // refusal is the body of an error. Some clients read msg, others message.
@@ -38,8 +39,5 @@ func quiet(err error) error {
 	if !errors.As(err, &ours) || ours.Kind != countersign.KindUnavailable || ours.Code == "update_needed" {
 		return err
 	}
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, Message: countersign.MsgUnavailable,
-		RetryAfter: ours.RetryAfter, Cause: err,
-	}
+	return web.Unavailable(ours, err)
 }

@@ -138,8 +138,5 @@ func public(err error) error {
 	if !ok || ours.Kind != countersign.KindUnavailable {
 		return err
 	}
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, Message: countersign.MsgUnavailable,
-		RetryAfter: ours.RetryAfter, Cause: err,
-	}
+	return web.Unavailable(ours, err)
 }

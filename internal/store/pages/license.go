@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/web"
 )
 
 // order is what a buyer asks for, as it was typed, and what became of it.
@@ -194,10 +195,12 @@ func unavailable(err error) error {
 	if !ours || refusal.Kind != countersign.KindUnavailable {
 		return err
 	}
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, RetryAfter: refusal.RetryAfter, Cause: err,
-		Message: "The store can't answer right now. Nothing was changed: try again in a few minutes",
+	shown := web.Unavailable(refusal, err)
+	shown.Message = "The store can't answer right now. Nothing was changed: try again in a few minutes"
+	if shown.Code == countersign.CodeOutcomeUnknown {
+		shown.Message = "The store could not confirm in time what you asked for, so it may have been done. Look again in a few minutes"
 	}
+	return shown
 }
 
 func buyer(r *frame.Request) people.Actor { return people.Buyer(people.FacePage, r.From.Addr) }

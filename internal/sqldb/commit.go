@@ -1,0 +1,144 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// pendingCommit is a COMMIT that was sent and has no answer yet.
+type pendingCommit struct {
+	*transaction
+	ended bool // guarded by the mutex of writers
+	done  chan error
+}
+
+// commit commits a transaction, whatever happens to ctx meanwhile: PostgreSQL ends the
+// wait for a standby when the connection asks for it, and then shows everybody what a
+// failover takes back.
+func (db *DB) commit(ctx context.Context, t *transaction) error {
+	if !t.release() {
+		<-t.life.Done()
+		return db.wrap(context.Cause(t.life))
+	}
+	t.committing = true
+	c := &pendingCommit{transaction: t, done: make(chan error, 1)}
+	db.writers.commits.Go(func() { db.finish(c) })
+	err, known := c.wait(ctx, db.limits.commit)
+	if !known {
+		db.writers.stall(c)
+		db.changed(t.marks) // it may be there already
+		return db.writers.outcomeUnknown(err)
+	}
+	return err
+}
+
+// finish waits for the outcome, frees the connection and tells the watchers.
+func (db *DB) finish(c *pendingCommit) {
+	err := errPanicked
+	defer func() { c.done <- db.outcome(err) }()
+	defer contain(db.options.Log, "commit")
+	c.wire.hold()
+	done := c.sql.Commit()
+	if done == nil {
+		done = c.wire.free()
+	}
+	db.writers.end(c)
+	c.close()
+	if done == nil {
+		db.committed(c.transaction)
+	}
+	db.changed(c.marks)
+	err = done
+}
+
+// wait waits for the outcome. Where it stays unknown, err says why.
+func (c *pendingCommit) wait(ctx context.Context, bound time.Duration) (err error, known bool) {
+	var late <-chan time.Time
+	if bound > 0 {
+		timer := time.NewTimer(bound)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case err = <-c.done:
+		return err, true
+	case <-late:
+		return context.DeadlineExceeded, false
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(abandonedWait)
+	defer timer.Stop()
+	select {
+	case err = <-c.done:
+		return err, true
+	case <-late:
+	case <-timer.C:
+	}
+	return ctx.Err(), false
+}
+
+// outcome is the error of a commit that has ended.
+func (db *DB) outcome(err error) error {
+	if err == nil {
+		return nil
+	}
+	wrapped := db.wrap(err) // it also switches writes off
+	if isRefused(err) {
+		return wrapped
+	}
+	return db.writers.outcomeUnknown(err)
+}
+
+// isRefused reports whether the error of a COMMIT means that nothing was written.
+func isRefused(err error) bool {
+	if errors.Is(err, pgx.ErrTxCommitRollback) {
+		return true
+	}
+	if errors.Is(err, errNotReplicated) {
+		return false
+	}
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		return lite.Code()&0xff != lib.SQLITE_IOERR
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || len(pg.Code) < 2 {
+		return false
+	}
+	switch pg.Code[:2] {
+	case "08", "57", "58", "XX": // the connection, the operator, the system, a fault of the server's
+		return false
+	}
+	return true
+}
+
+// outcomeUnknown is the error of a commit that may have happened.
+func (w *writers) outcomeUnknown(cause error) error {
+	w.unknown.Add(1)
+	return &countersign.Error{
+		Kind: countersign.KindUnavailable, Code: countersign.CodeOutcomeUnknown,
+		Message: "The database has not confirmed the change; it may have been written",
+		Cause:   cause, RetryAfter: retryAfter,
+	}
+}
+
+// awaitCommits waits for the commits under way, at most for bound.
+func (w *writers) awaitCommits(bound time.Duration) {
+	timer := time.NewTimer(bound)
+	defer timer.Stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.commits.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+}

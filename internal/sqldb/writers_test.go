@@ -1,0 +1,141 @@
+package sqldb
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+// The time is that of the bubble, so it is exact: nothing but waits takes any.
+func TestAWriteWaitsOnceForTheQueueAndTheLock(t *testing.T) {
+	at := dbtest.New(t, dbtest.SQLite)
+	first := migrated(t, at)
+	second := func() {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			second := open(t, optionsOf(at, twoSteps()))
+			start := time.Now()
+			var all sync.WaitGroup
+			for range 10 {
+				all.Go(func() {
+					wantCode(t, second.Tx(t.Context(), func(Queries) error { return nil }), countersign.CodeBusy)
+					if waited := time.Since(start); waited != writeWait {
+						t.Errorf("refused after %s, want %s", waited, writeWait)
+					}
+				})
+			}
+			all.Wait()
+			count(t, second.Queries(), `SELECT count(*) FROM notes`)
+		})
+	}
+	err := first.Tx(t.Context(), func(q Queries) error { second(); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestACallerThatLeavesTheQueueWritesNothing(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		first := migrated(t, at)
+		second := open(t, optionsOf(at, twoSteps()))
+		taken := holdWriters(t, second)
+		ctx, leave := context.WithCancel(t.Context())
+		result := make(chan error, 1)
+		go func() { result <- second.Tx(ctx, func(Queries) error { t.Error("it began"); return nil }) }()
+		for second.writers.waiting.Load() == 0 {
+		}
+		leave()
+		if err := await(t, result); err != context.Canceled {
+			t.Errorf("error %v, want context.Canceled", err)
+		}
+		taken()
+		if err := first.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestPastAFullQueueAWriteIsRefusedAtOnce(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		db := migrated(t, at)
+		db.limits.begin, db.limits.queue = time.Hour, 3
+		free := holdWriters(t, db)
+		var waiting sync.WaitGroup
+		for i := range db.limits.queue {
+			waiting.Go(func() {
+				if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, i) }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for db.writers.waiting.Load() < db.limits.queue {
+		}
+		wantCode(t, db.Tx(t.Context(), func(Queries) error { return nil }), countersign.CodeBusy)
+		free()
+		waiting.Wait()
+		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != db.limits.queue {
+			t.Errorf("%d notes, want %d", got, db.limits.queue)
+		}
+	})
+}
+
+// holdWriters takes all connections that write, until free is called.
+func holdWriters(t *testing.T, db *DB) (free func()) {
+	t.Helper()
+	var all []interface{ Close() error }
+	for range db.writers.size {
+		conn, err := db.write.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, conn)
+	}
+	free = sync.OnceFunc(func() {
+		for _, conn := range all {
+			conn.Close()
+		}
+	})
+	t.Cleanup(free)
+	return free
+}
+
+// A statement has what is left of the deadline, also when the server says nothing.
+func TestAStatementOfARequestEndsAtTheDeadline(t *testing.T) {
+	at := dbtest.New(t, dbtest.Postgres)
+	migrated(t, at)
+	proxy := dbtest.NewProxy(t, at)
+	db := open(t, Options{URL: proxy.URL})
+	db.limits.begin = 500 * time.Millisecond
+	err := db.Tx(t.Context(), func(q Queries) error {
+		proxy.Freeze()
+		return addNote(t.Context(), q, 1)
+	})
+	wantUnavailable(t, err)
+	proxy.Restore()
+	if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
+		t.Errorf("%d notes, want 0", got)
+	}
+}
+
+func TestSessionsWaitLongerThanRequests(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		db := migrated(t, at)
+		if db.limits.begin >= sessionWait {
+			t.Errorf("a request waits for %s", db.limits.begin)
+		}
+		err := db.Session(t.Context(), func(session *DB) error {
+			if session.limits != (limits{begin: sessionWait}) {
+				t.Errorf("limits %+v", session.limits)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
