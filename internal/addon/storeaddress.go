@@ -25,7 +25,7 @@ func checkStore(text string) (address, problem string) {
 	case text == "":
 		return "", "Type the address of the store where the item was bought, like https://store.example"
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#"):
-		return text, "This is no address of a store; type it like https://store.example"
+		return text, "This is not the address of a store; type it like https://store.example"
 	case checkLine(text, maxTitle) != "":
 		return text, checkLine(text, maxTitle)
 	case u.Scheme == "http" && strings.Contains(u.Hostname(), ".") && !license.IsFree(u.Hostname()):
