@@ -68,6 +68,13 @@ func (all *session) measure(ctx context.Context, one settings) error {
 		printStale(all.stdout, counted)
 		return writeJSON(one, one.engine()+"-stale.json", counted)
 	}
+	if one.silent {
+		seen, err := shop.besideSilent(ctx, all.stderr)
+		if err != nil {
+			return shop.withLog(err)
+		}
+		return errors.Join(printSilent(all.stdout, seen), writeJSON(one, one.engine()+"-silent.json", seen))
+	}
 	r, err := shop.measure(ctx, all.stderr)
 	if err != nil {
 		return shop.withLog(err)

@@ -24,6 +24,7 @@ func TestArguments(t *testing.T) {
 		"full does not measure against peers": {args: []string{"full", "--peer", "x"}, err: "full takes neither"},
 		"full brings its databases along":     {args: []string{"full", "--db", "postgres"}, err: "full takes neither"},
 		"stale answers are not of peers":      {args: []string{"--stale", "--peer", "x"}, err: "--stale knows no peers"},
+		"silent connections stand alone":      {args: []string{"--silent", "--stale"}, err: "--silent stands alone"},
 		"a run has a round":                   {args: []string{"--rounds", "0"}, err: "begin at 1"},
 		"a store has a purchase":              {args: []string{"--purchases", "0"}, err: "begin at 1"},
 	} {
