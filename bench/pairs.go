@@ -92,7 +92,7 @@ func median(all []pair, of func(pair) figures) figures {
 }
 
 // middle is the median of one number of each pair, of two in the middle the larger.
-func middle(all []pair, of func(pair) float64) float64 {
+func middle[T any](all []T, of func(T) float64) float64 {
 	values := make([]float64, len(all))
 	for i, one := range all {
 		values[i] = of(one)

@@ -75,6 +75,13 @@ func (all *session) measure(ctx context.Context, one settings) error {
 		}
 		return errors.Join(printTiming(all.stdout, one.engine(), timed), writeJSON(one, one.engine()+"-timing.json", timed))
 	}
+	if one.silent {
+		seen, err := shop.besideSilent(ctx, all.stderr)
+		if err != nil {
+			return shop.withLog(err)
+		}
+		return errors.Join(printSilent(all.stdout, seen), writeJSON(one, one.engine()+"-silent.json", seen))
+	}
 	r, err := shop.measure(ctx, all.stderr)
 	if err != nil {
 		return shop.withLog(err)

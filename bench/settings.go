@@ -22,6 +22,7 @@ type settings struct {
 	baseline    string // path of another binary of the store
 	stale       bool
 	timing      bool
+	silent      bool
 	full        bool
 	// minute adds the mixed case for a minute.
 	minute bool
@@ -46,6 +47,7 @@ func parse(args []string) (settings, error) {
 	f.StringVar(&s.baseline, "baseline", "", "`path` of a countersign binary of another commit to measure against, in place of the floor: five cases, --rounds 31 unless it is given; fails when a lower quartile of the ratios is above 1.03")
 	f.BoolVar(&s.stale, "stale", false, "count stale answers after refunds and revocations, and measure nothing else")
 	f.BoolVar(&s.timing, "timing", false, "compare the times of codes that callers must not tell apart, and measure nothing else")
+	f.BoolVar(&s.silent, "silent", false, "measure valid requests beside 9,900 silent and slow connections and without them, and nothing else; fails under 90 % of the rate")
 	err := f.Parse(args)
 	for err == nil && f.NArg() > 0 {
 		if f.Arg(0) != "full" {
@@ -85,6 +87,8 @@ func (s settings) check() error {
 		return fmt.Errorf("no case has a name that contains %q", s.only)
 	case s.timing && (s.full || s.stale || s.peer != ""):
 		return errors.New("--timing stands alone: neither full nor --stale nor --peer goes with it")
+	case s.silent && (s.full || s.stale || s.peer != ""):
+		return errors.New("--silent stands alone: neither full nor --stale nor --peer goes with it")
 	}
 	return nil
 }
@@ -97,6 +101,9 @@ func (s settings) runs() []settings {
 		}
 		if s.timing {
 			s.purchases, s.items = timingStore, 10
+		}
+		if s.silent {
+			s.purchases, s.items, s.turn = silentPurchases, 10, max(s.turn, silentTurn)
 		}
 		return []settings{s}
 	}

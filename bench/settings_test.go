@@ -35,6 +35,7 @@ func TestArguments(t *testing.T) {
 		"a run has a round":                           {args: []string{"--rounds", "0"}, err: "begin at 1"},
 		"a store has a purchase":                      {args: []string{"--purchases", "0"}, err: "begin at 1"},
 		"times are compared by themselves":            {args: []string{"--timing", "--stale"}, err: "--timing stands alone"},
+		"silent connections stand alone":              {args: []string{"--silent", "--stale"}, err: "--silent stands alone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parse(c.args)

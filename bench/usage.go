@@ -28,7 +28,10 @@ type processStat struct {
 	cpu         time.Duration
 }
 
-func (p *process) usage() (usage, error) {
+func (p *process) usage() (usage, error) { return usageOf(p.command.Process.Pid) }
+
+// usageOf is what the process with an id and all that it started have used.
+func usageOf(root int) (usage, error) {
 	paths, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return usage{}, err
@@ -46,7 +49,7 @@ func (p *process) usage() (usage, error) {
 		all = append(all, one)
 	}
 	var total usage
-	for _, one := range tree(all, p.command.Process.Pid) {
+	for _, one := range tree(all, root) {
 		total.cpu += one.cpu
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", one.pid)) // none: it has ended
 		total.anonymous += parseAnonymous(string(status))

@@ -9,10 +9,13 @@ import (
 
 // The heap of a server is small, so collecting it each time it doubles costs a
 // tenth of the processor's time. It may grow to five times what lives in it,
-// but beyond heapRoom only by three quarters of that.
+// but beyond heapRoom only by three quarters of that. Stacks are read through by
+// each collection, so with thousands of connections there is stackRoom for each
+// byte of them: else the collector takes more time than the requests.
 const (
 	serverGCPercent = 400
 	heapRoom        = 120 << 20
+	stackRoom       = 8
 )
 
 // tuneMemory follows the live heap until ctx ends. Whoever sets GOGC or
@@ -27,8 +30,7 @@ func (a *app) tuneMemory(ctx context.Context) {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	}()
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	tick := time.NewTicker(5 * time.Second)
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
@@ -36,7 +38,14 @@ func (a *app) tuneMemory(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		metrics.Read(live)
-		debug.SetMemoryLimit(max(heapRoom, int64(live[0].Value.Uint64())/4*7))
+		debug.SetMemoryLimit(memoryLimit())
 	}
+}
+
+// memoryLimit is how much memory the runtime may use, in bytes.
+func memoryLimit() int64 {
+	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(read)
+	live, stacks := int64(read[0].Value.Uint64()), int64(read[1].Value.Uint64())
+	return max(heapRoom, live/4*7+stackRoom*stacks)
 }
