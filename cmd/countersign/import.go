@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -96,6 +98,8 @@ func (a *app) printImport(report store.ImportReport, bad *rejects, flags importF
 		}
 		return a.printJSON(out)
 	}
+	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", 80)
+	a.warnWeak(report.WeakKeys, "imported key", "imported keys", 128)
 	if !report.Written && !flags.dryRun {
 		return nil
 	}
@@ -116,6 +120,22 @@ func (a *app) printImport(report store.ImportReport, bad *rejects, flags importF
 		a.say("Nothing was written (--dry-run).")
 	}
 	return nil
+}
+
+// warnWeak warns of texts that are easy to guess, without showing any.
+func (a *app) warnWeak(w store.Weak, one, many string, safe int) {
+	if w.Count == 0 {
+		return
+	}
+	lines := make([]string, len(w.Lines))
+	for i, line := range w.Lines {
+		lines[i] = strconv.Itoa(line)
+	}
+	where := "line " + lines[0]
+	if w.Count > 1 {
+		where = "for example lines " + strings.Join(lines, ", ")
+	}
+	a.say("warning: %s can be guessed: fewer than %d bits by length and characters, the weakest %d (%s)", count(w.Count, one, many), safe, w.LeastBits, where)
 }
 
 // importVerdict is nil for an import that did what it was asked.

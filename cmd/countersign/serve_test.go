@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -258,4 +259,40 @@ func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
 			t.Errorf("%q is not in %q", want, said.String())
 		}
 	}
+}
+
+// What was counted before a restart is counted after it, and at another server on the
+// same database.
+func TestServersKeepTheirLimits(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+		env := environment{envData: db.Dir, envDB: db.URL}
+		if db.URL == "" {
+			delete(env, envDB)
+		}
+		ask := func(s *running) (limit string) {
+			t.Helper()
+			form := url.Values{"purchase_code": {"nobody-sold-this"}, "domain": {"shop.example"}}
+			r, err := http.PostForm(s.said["store_url"]+"/api/licenses", form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Body.Close()
+			return r.Header.Get("RateLimit-Limit")
+		}
+		first := startServer(t, env, "store", "serve")
+		for i := range 60 { // an hour's requests for a code
+			if limit := ask(first); limit != "" {
+				t.Fatalf("request %d is refused", i)
+			}
+		}
+		if limit := ask(first); limit != "60" {
+			t.Fatalf("the limit is %q", limit)
+		}
+		if code := first.stop(); code != 0 {
+			t.Fatalf("exit %d: %s", code, first.stderr)
+		}
+		if limit := ask(startServer(t, env, "store", "serve")); limit != "60" {
+			t.Errorf("after a restart the limit is %q", limit)
+		}
+	})
 }

@@ -25,7 +25,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 	if !ok {
 		return findings
 	}
-	return append(findings, s.checkKey(ctx))
+	return append(findings, s.checkKey(ctx), s.checkCodes(ctx), s.checkImportedKeys(ctx))
 }
 
 // checkKey tells whether the key file is the one that belongs to the database.

@@ -41,6 +41,10 @@ type ImportReport struct {
 	// LicenseKeys are public keys: what signs is never in a file.
 	LicenseKeys Moved `json:"license_keys"`
 	Licenses    Moved `json:"licenses"`
+	// WeakCodes and WeakKeys are purchase codes under 80 bits and keys of another shop
+	// under 128 bits, by their length and characters: they are easy to guess.
+	WeakCodes Weak `json:"weak_codes,omitzero"`
+	WeakKeys  Weak `json:"weak_keys,omitzero"`
 }
 
 // Import reads JSON Lines and writes them in one transaction: all of them, or
@@ -198,6 +202,9 @@ func (imp *importer) stageKey(ctx context.Context, line int, raw []byte) error {
 	if err := imp.knowWorkspace(ctx, l.Workspace); err != nil {
 		return err
 	}
+	if l.Key != "" && !isOurs(l.Key) {
+		imp.report.WeakKeys.note(shapeBits(l.Key), safeKeyBits, line)
+	}
 	imp.keys = append(imp.keys, numbered[keyLine]{line, l})
 	return nil
 }
@@ -251,6 +258,7 @@ func (imp *importer) stagePurchase(ctx context.Context, line int, raw []byte) er
 	if owner != l.Workspace {
 		return badf("the workspace %s has no item %d; its line must come before its purchases", l.Workspace, p.ItemID)
 	}
+	imp.report.WeakCodes.note(codeBits(p.Code), safeCodeBits, line)
 	p.Digest = imp.store.digest(p.Code)
 	return imp.stage.AddPurchase(ctx, line, p)
 }

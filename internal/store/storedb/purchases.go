@@ -134,6 +134,12 @@ func (d *DB) EachPurchase(ctx context.Context, fn func(Purchase) error) error {
 	return sqldb.Each(ctx, d.Queries, eachPurchase(fn), `SELECT `+purchaseColumns+` FROM purchases ORDER BY code`)
 }
 
+// SampleCodes reads the codes of some purchases, limit at most. They are a fair sample:
+// their digests, in whose order they stand, are keyed.
+func (d *DB) SampleCodes(ctx context.Context, limit int) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT code FROM purchases ORDER BY code_digest LIMIT $1`, limit)
+}
+
 func eachPurchase(fn func(Purchase) error) func(sqldb.Row) error {
 	return func(r sqldb.Row) error {
 		p, err := scanPurchase(r)

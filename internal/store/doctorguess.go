@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/seal"
+)
+
+// sampledCodes is how many purchase codes doctor looks at: in a store of ten million
+// that takes milliseconds, and shows what one code in a thousand is like.
+const sampledCodes = 10_000
+
+// checkCodes estimates by a sample how easy purchase codes are to guess.
+func (s *Store) checkCodes(ctx context.Context) health.Finding {
+	const name, why = "purchase codes", "Whoever guesses a code can get a license with it. The limit on failures slows guessing down; it does not end it."
+	codes, err := s.db.SampleCodes(ctx, sampledCodes)
+	if err != nil {
+		return health.Of(name, err, why, "Check the database.")
+	}
+	var weak Weak
+	for _, code := range codes {
+		weak.note(codeBits(code), safeCodeBits, 0)
+	}
+	if weak.Count == 0 {
+		return health.Finding{Name: name, Level: health.OK, What: "Purchase codes are hard to guess"}
+	}
+	return health.Finding{
+		Name: name, Level: health.Warn, Why: why,
+		What: fmt.Sprintf("Of %d purchase codes, %d can be guessed: they have fewer than %d bits by their length and characters, the weakest %d",
+			len(codes), weak.Count, safeCodeBits, weak.LeastBits),
+		Fix: "Leave --fail-limit on, and sell with longer codes from now on: the store makes them when a purchase is created without one.",
+	}
+}
+
+// checkImportedKeys looks at the keys that another shop has made: how easy they are to
+// guess, and whether their values can be opened, on which their digests depend.
+func (s *Store) checkImportedKeys(ctx context.Context) health.Finding {
+	const name, why = "imported keys", "A key opens everything in its workspace."
+	box, err := s.oldKey(ctx)
+	if err != nil || box == nil {
+		return health.Finding{Name: name, Level: health.OK, What: "Imported keys can't be looked at without the key file"}
+	}
+	keys, err := s.db.Keys(ctx)
+	if err != nil {
+		return health.Of(name, err, why, "Check the database.")
+	}
+	found := weakKeysOf(keys, box)
+	switch {
+	case found.weak.Count > 0:
+		return health.Finding{
+			Name: name, Level: health.Warn, Why: why, Fix: "Replace each: countersign store key rotate ID",
+			What: fmt.Sprintf("Imported keys that can be guessed: %d, for example %s. They have fewer than %d bits by their length and characters, the weakest %d",
+				found.weak.Count, found.example, safeKeyBits, found.weak.LeastBits),
+		}
+	case found.unopened != "":
+		return health.Finding{
+			Name: name, Level: health.Warn, What: "The value of the imported key " + found.unopened + " can't be opened with the key file",
+			Why: "Its digest can't be keyed, or was made with a lost key file: then the key does not work.",
+			Fix: "Import it again with its value, or replace it: countersign store key rotate ID",
+		}
+	}
+	return health.Finding{Name: name, Level: health.OK, What: "No imported key is easy to guess"}
+}
+
+// weakKeys are the imported keys that are easy to guess, with the name of one, and the
+// name of one whose value can't be opened.
+type weakKeys struct {
+	weak              Weak
+	example, unopened string
+}
+
+func weakKeysOf(keys []Key, box *seal.Box) (found weakKeys) {
+	for _, k := range keys {
+		if isOurs(k.Hint) || !k.RevokedAt.IsZero() {
+			continue
+		}
+		name := k.Workspace + "/" + k.Name
+		plain, err := box.Open(sealPurpose(k.Digest), k.Sealed)
+		if err != nil {
+			found.unopened = name
+			continue
+		}
+		before := found.weak.Count
+		if found.weak.note(shapeBits(string(plain)), safeKeyBits, 0); before == 0 && found.weak.Count > 0 {
+			found.example = name
+		}
+	}
+	return found
+}
