@@ -11,7 +11,8 @@
 //
 // One run measures one store. full measures stores of 10,000, 1,000,000 and
 // 10,000,000 purchases on SQLite and on PostgreSQL, with and without access log,
-// and counts stale answers (see stale.go). docs/performance.md says how to read
+// and counts stale answers (see stale.go). --timing compares the times of codes that
+// callers must not tell apart (see timing.go). docs/performance.md says how to read
 // what it prints.
 package main
 

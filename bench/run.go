@@ -68,6 +68,13 @@ func (all *session) measure(ctx context.Context, one settings) error {
 		printStale(all.stdout, counted)
 		return writeJSON(one, one.engine()+"-stale.json", counted)
 	}
+	if one.timing {
+		timed, err := shop.measureTiming(ctx)
+		if err != nil {
+			return shop.withLog(err)
+		}
+		return errors.Join(printTiming(all.stdout, one.engine(), timed), writeJSON(one, one.engine()+"-timing.json", timed))
+	}
 	r, err := shop.measure(ctx, all.stderr)
 	if err != nil {
 		return shop.withLog(err)

@@ -20,6 +20,7 @@ type settings struct {
 	serveFlags  string
 	peer        string
 	stale       bool
+	timing      bool
 	full        bool
 	// minute adds the mixed case for a minute.
 	minute bool
@@ -42,6 +43,7 @@ func parse(args []string) (settings, error) {
 	f.StringVar(&s.serveFlags, "serve", "", "more flags for store serve, separated by spaces")
 	f.StringVar(&s.peer, "peer", "", "`command` that starts a server of another make to measure against, in place of the floor")
 	f.BoolVar(&s.stale, "stale", false, "count stale answers after refunds and revocations, and measure nothing else")
+	f.BoolVar(&s.timing, "timing", false, "compare the times of codes that callers must not tell apart, and measure nothing else")
 	err := f.Parse(args)
 	for err == nil && f.NArg() > 0 {
 		if f.Arg(0) != "full" {
@@ -65,6 +67,8 @@ func (s settings) check() error {
 		return errors.New("full takes neither --peer nor --db nor --stale: it brings its databases along, and counts stale answers")
 	case s.stale && s.peer != "":
 		return errors.New("--stale knows no peers")
+	case s.timing && (s.full || s.stale || s.peer != ""):
+		return errors.New("--timing stands alone: neither full nor --stale nor --peer goes with it")
 	}
 	return nil
 }
@@ -74,6 +78,9 @@ func (s settings) runs() []settings {
 	if !s.full {
 		if s.stale {
 			return []settings{s.staleRun()}
+		}
+		if s.timing {
+			s.purchases, s.items = timingStore, 10
 		}
 		return []settings{s}
 	}

@@ -24,6 +24,7 @@ func TestArguments(t *testing.T) {
 		"full does not measure against peers": {args: []string{"full", "--peer", "x"}, err: "full takes neither"},
 		"full brings its databases along":     {args: []string{"full", "--db", "postgres"}, err: "full takes neither"},
 		"stale answers are not of peers":      {args: []string{"--stale", "--peer", "x"}, err: "--stale knows no peers"},
+		"times are compared by themselves":    {args: []string{"--timing", "--stale"}, err: "--timing stands alone"},
 		"a run has a round":                   {args: []string{"--rounds", "0"}, err: "begin at 1"},
 		"a store has a purchase":              {args: []string{"--purchases", "0"}, err: "begin at 1"},
 	} {
@@ -51,6 +52,7 @@ func TestRuns(t *testing.T) {
 		"without full there is one":               {nil, []string{"sqlite 1000000"}},
 		"stale answers are counted on few":        {[]string{"--stale", "--db", "postgres"}, []string{"postgres 10000 stale"}},
 		"stale answers of SQLite are of commands": {[]string{"--stale"}, []string{"sqlite 200 stale"}},
+		"times are compared on one store":         {[]string{"--timing"}, []string{"sqlite 100000"}},
 		"full is all sizes on both engines, and the log and the minute at 1,000,000": {[]string{"full"}, []string{
 			"sqlite 10000", "sqlite 1000000 minute", "sqlite 1000000 --log json", "sqlite 10000000", "sqlite 200 stale",
 			"postgres 10000", "postgres 1000000", "postgres 1000000 --log json", "postgres 10000000", "postgres 10000 stale",
