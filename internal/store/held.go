@@ -27,7 +27,13 @@ type held struct {
 	kept func()
 }
 
-type keyTable map[storedb.KeyDigest]*heldKey
+// keyTable is every key by its digests.
+type keyTable struct {
+	byDigest map[storedb.KeyDigest]*heldKey
+	// imported says that some may have come from another shop, whose digests take longer
+	// to make. Without any, nothing is made for a key that is not one of ours.
+	imported bool
+}
 
 // heldKey is a key and the actor that it makes of whoever has it.
 type heldKey struct {
@@ -113,13 +119,14 @@ func (s *Store) holdKeys(ctx context.Context) {
 }
 
 func tableOf(list []storedb.HeldKey) keyTable {
-	t := make(keyTable, len(list))
+	t := keyTable{byDigest: make(map[storedb.KeyDigest]*heldKey, len(list))}
 	for _, k := range list {
 		h := hold(k)
-		t[k.Digest] = h
+		t.byDigest[k.Digest] = h
 		if k.Previous != nil {
-			t[*k.Previous] = h
+			t.byDigest[*k.Previous] = h
 		}
+		t.imported = t.imported || !isOurs(k.Hint) || k.Previous != nil
 	}
 	return t
 }
@@ -128,9 +135,13 @@ func tableOf(list []storedb.HeldKey) keyTable {
 // keys that the store made have one digest; an imported one may still have the plain
 // one of an earlier version.
 func (s *Store) findKey(ctx context.Context, value string) (*heldKey, storedb.KeyDigest, error) {
+	ours := isOurs(value)
+	if t := s.held.keys.Load(); t != nil && !t.imported && !ours {
+		return nil, storedb.KeyDigest{}, errKeyUnknown
+	}
 	digest := keyDigest(s.box.Load(), value)
 	k, err := s.findDigest(ctx, value, digest)
-	if errors.Is(err, errKeyUnknown) && !isOurs(value) {
+	if errors.Is(err, errKeyUnknown) && !ours {
 		digest = seal.KeyDigest(value)
 		k, err = s.findDigest(ctx, value, digest)
 	}
@@ -139,7 +150,7 @@ func (s *Store) findKey(ctx context.Context, value string) (*heldKey, storedb.Ke
 
 func (s *Store) findDigest(ctx context.Context, value string, digest storedb.KeyDigest) (*heldKey, error) {
 	if t := s.held.keys.Load(); t != nil {
-		if k := (*t)[digest]; k != nil {
+		if k := t.byDigest[digest]; k != nil {
 			return k, nil
 		}
 		return nil, errKeyUnknown

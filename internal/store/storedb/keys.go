@@ -133,6 +133,7 @@ func (d *DB) AddKeyUse(ctx context.Context, id, count int64, at countersign.Time
 type HeldKey struct {
 	ID, WorkspaceID, ItemID int64
 	Class                   Class
+	Hint                    string
 	Digest                  KeyDigest
 	Previous                *KeyDigest
 	PreviousExpiresAt       countersign.Timestamp
@@ -141,7 +142,7 @@ type HeldKey struct {
 	Switches                Switches
 }
 
-const selectHeldKeys = `SELECT k.id, k.workspace_id, coalesce(k.item_id, 0), k.class, k.digest, k.previous_digest,
+const selectHeldKeys = `SELECT k.id, k.workspace_id, coalesce(k.item_id, 0), k.class, k.hint, k.digest, k.previous_digest,
 	k.previous_expires_at, k.expires_at, k.revoked_at, w.always_200, w.refuse_query_keys, w.quota
 	FROM keys k JOIN workspaces w ON w.id = k.workspace_id `
 
@@ -149,7 +150,7 @@ func scanHeldKey(r sqldb.Row) (HeldKey, error) {
 	var k HeldKey
 	var digest, previous []byte
 	var previousEnd, expires, revoked sqldb.Time
-	err := r.Scan(&k.ID, &k.WorkspaceID, &k.ItemID, &k.Class, &digest, &previous, &previousEnd, &expires, &revoked,
+	err := r.Scan(&k.ID, &k.WorkspaceID, &k.ItemID, &k.Class, &k.Hint, &digest, &previous, &previousEnd, &expires, &revoked,
 		&k.Switches.Always200, &k.Switches.RefuseQueryKeys, &k.Switches.Quota)
 	copy(k.Digest[:], digest)
 	if len(previous) == len(k.Digest) {
