@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"time"
 )
 
@@ -60,6 +61,8 @@ func (s *shop) besideSilent(ctx context.Context, log io.Writer) (besideCrowd, er
 	if err := enoughDescriptors(); err != nil {
 		return besideCrowd{}, err
 	}
+	// The crowd's stacks would be read through with each collection, at the price of the requests.
+	defer debug.SetGCPercent(debug.SetGCPercent(2000))
 	store, err := s.serve(ctx)
 	if err != nil {
 		return besideCrowd{}, err
