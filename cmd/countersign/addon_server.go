@@ -144,6 +144,7 @@ func (s *addonServer) handlers(access *web.AccessLog) (site, metrics http.Handle
 	}
 	if s.metrics != nil {
 		o.Metrics, metrics = newMetrics()
+		addDatabase(o.Metrics, s.addon.DatabaseStatus)
 	}
 	return frame.StripBase(base, api.New(s.addon, o)), metrics, nil
 }

@@ -81,6 +81,7 @@ func (s *server) handlers(access *web.AccessLog) (store, metrics http.Handler, e
 	}
 	if s.metrics != nil {
 		o.Metrics, metrics = newMetrics()
+		addDatabase(o.Metrics, s.store.DatabaseStatus)
 	}
 	return frame.StripBase(base, api.New(s.store, o)), metrics, nil
 }

@@ -121,6 +121,9 @@ func (s *Store) Ready(ctx context.Context) error {
 	return s.database.Ping(ctx)
 }
 
+// DatabaseStatus says how the connections to the database are. It asks nobody.
+func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
+
 // prepared tells whether the store has the key file that belongs to its database.
 func (s *Store) prepared() bool { return s.box.Load() != nil && !s.outdated.Load() }
 
