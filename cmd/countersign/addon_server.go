@@ -151,6 +151,8 @@ func (s *addonServer) handlers(access *web.AccessLog) (site, metrics http.Handle
 		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
 		Log: s.log, Access: access, Now: s.app.now,
 	}
-	o.Metrics, metrics = s.newMetrics()
+	if o.Metrics, metrics = s.newMetrics(); o.Metrics != nil {
+		addDatabase(o.Metrics, s.addon.DatabaseStatus)
+	}
 	return frame.StripBase(base, api.New(s.addon, o)), metrics, nil
 }

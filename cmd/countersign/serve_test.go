@@ -154,6 +154,9 @@ func TestMetricsHaveAListenerOfTheirOwn(t *testing.T) {
 	if status, body := fetch(t, s.said["metrics_url"]); status != 200 || !strings.Contains(body, `countersign_http_requests_total{method="GET",route="/healthz",status="200"} 1`) {
 		t.Errorf("metrics: %d %s", status, body)
 	}
+	if _, body := fetch(t, s.said["metrics_url"]); !strings.Contains(body, "countersign_database_reachable 1\n") || !strings.Contains(body, "countersign_database_feed_losses_total 0\n") {
+		t.Errorf("metrics of the database: %s", body)
+	}
 	if status, _ := s.get("/metrics"); status != 404 {
 		t.Errorf("/metrics of the store: %d", status)
 	}

@@ -121,6 +121,9 @@ func (a *Addon) Close() error {
 	return a.database.Close()
 }
 
+// DatabaseStatus says how the connections to the database are. It asks nobody.
+func (a *Addon) DatabaseStatus() sqldb.Status { return a.database.Status() }
+
 // People is the users, sessions and audit log of the addon. They can be used
 // once the addon is installed ([Addon.Installed]).
 func (a *Addon) People() *people.People { return a.people }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,9 +65,19 @@ func (s *Store) signingKeys(ctx context.Context) (*licenseKeys, error) {
 	if err != nil || keys.signs {
 		return keys, err
 	}
-	s.licenses.making.Lock()
-	defer s.licenses.making.Unlock()
-	if keys, err = s.licenses.keys.get(ctx, s.readLicenseKeys); err != nil || keys.signs {
+	// Whoever comes meanwhile shares the outcome: a queue of attempts, each of which
+	// waits for the database, would be too long for the last ones.
+	made, err, _ := s.licenses.making.Do("", func() (any, error) { return s.makeSigningKeys(context.WithoutCancel(ctx)) })
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return nil, err
+	}
+	return made.(*licenseKeys), nil
+}
+
+// makeSigningKeys makes the first key, unless there is one by now.
+func (s *Store) makeSigningKeys(ctx context.Context) (*licenseKeys, error) {
+	keys, err := s.licenses.keys.get(ctx, s.readLicenseKeys)
+	if err != nil || keys.signs {
 		return keys, err
 	}
 	if err := s.firstLicenseKey(ctx); err != nil {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
+	"golang.org/x/sync/singleflight"
 )
 
 // License binds a purchase to a domain.
@@ -33,7 +33,7 @@ const (
 // licenses is what the store keeps in memory of licenses.
 type licenses struct {
 	keys    memo[licenseKeys]
-	making  sync.Mutex // of the first key
+	making  singleflight.Group // of the first key
 	revoked memo[revokedLicenses]
 }
 

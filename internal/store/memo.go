@@ -1,12 +1,15 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"github.com/countersign/countersign/internal/sqldb"
+	"golang.org/x/sync/singleflight"
 )
 
 // memo keeps one thing that was read from the database for as long as it can be
@@ -15,7 +18,7 @@ import (
 type memo[T any] struct {
 	topics     []string
 	value      atomic.Pointer[T]
-	reading    sync.Mutex // lets one of many read what all want
+	reading    singleflight.Group // by the generation: one of many reads what all want
 	mu         sync.Mutex
 	generation uint64
 	fed        bool
@@ -49,21 +52,24 @@ func (m *memo[T]) get(ctx context.Context, read func(context.Context) (*T, error
 	if v := m.value.Load(); v != nil {
 		return v, nil
 	}
-	if _, fed := m.begin(); !fed {
+	generation, fed := m.begin()
+	if !fed {
 		return read(ctx)
 	}
-	m.reading.Lock()
-	defer m.reading.Unlock()
-	if v := m.value.Load(); v != nil {
-		return v, nil
-	}
-	generation, _ := m.begin()
-	v, err := read(ctx)
-	if err != nil {
+	v, err, _ := m.reading.Do(strconv.FormatUint(generation, 10), func() (any, error) {
+		if v := m.value.Load(); v != nil { // by a read that has just ended
+			return v, nil
+		}
+		v, err := read(context.WithoutCancel(ctx))
+		if err == nil {
+			m.keep(v, generation)
+		}
+		return v, err
+	})
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return nil, err
 	}
-	m.keep(v, generation)
-	return v, nil
+	return v.(*T), nil
 }
 
 func (m *memo[T]) begin() (generation uint64, fed bool) {

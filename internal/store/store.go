@@ -154,6 +154,9 @@ func (s *Store) Ready(ctx context.Context) error {
 	return vault.Present(ctx, s.database, s.box.Load())
 }
 
+// DatabaseStatus says how the connections to the database are. It asks nobody.
+func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
+
 // prepared tells whether the store has the key file that belongs to its database.
 func (s *Store) prepared() bool { return s.box.Load() != nil && !s.outdated.Load() }
 

@@ -1,0 +1,95 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// Writes that have to wait too long are refused in time, all of them, while reads go on.
+func TestEveryWriterBehindALockIsAnswered(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+		openShop(t, db)
+		s, err := store.Open(t.Context(), store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 0, Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		address := serveShop(t, s)
+		locker, err := sqldb.Open(t.Context(), sqldb.Options{URL: db.URL, Path: filepath.Join(db.Dir, store.DatabaseName)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer locker.Close()
+		err = locker.Session(t.Context(), func(session *sqldb.DB) error {
+			return session.Tx(t.Context(), func(q sqldb.Queries) error { // which has no deadline
+				if err := q.Lock(t.Context(), "purchases", "code", "license-fresh"); err != nil {
+					return err
+				}
+				var all sync.WaitGroup
+				for i := range 10 {
+					all.Go(func() { wantBusy(t, address, fmt.Sprintf("shop%d.example", i)) })
+				}
+				all.Wait()
+				answer, err := http.PostForm(address+"/api/licenses", url.Values{"purchase_code": {"nobody-sold-this"}, "domain": {"shop.example"}})
+				if err != nil {
+					return err
+				}
+				defer answer.Body.Close()
+				if answer.StatusCode != http.StatusNotFound {
+					t.Errorf("a read beside the lock: %s", answer.Status)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// serveShop serves a store until the test ends and returns its address.
+func serveShop(t *testing.T, s *store.Store) (address string) {
+	t.Helper()
+	listener, err := web.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(ctx, listener, newHandler(s, 0), web.ServerOptions{}) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + listener.Addr().String()
+}
+
+func wantBusy(t *testing.T, address, domain string) {
+	answer, err := http.PostForm(address+"/api/licenses", url.Values{"purchase_code": {"license-fresh"}, "domain": {domain}})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer answer.Body.Close()
+	code := answer.Header.Get("X-Error-Code")
+	if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" ||
+		code != countersign.CodeBusy && code != countersign.CodeUnavailable {
+		t.Errorf("%s, %s, Retry-After %q", answer.Status, code, answer.Header.Get("Retry-After"))
+	}
+}
