@@ -195,7 +195,11 @@ func (f *fixture) content(t *testing.T) string {
 	t.Helper()
 	if f.at.Engine == dbtest.SQLite {
 		path := filepath.Join(t.TempDir(), "copy.db")
-		if _, err := f.database.Queries().Exec(t.Context(), `VACUUM INTO $1`, path); err != nil {
+		err := f.database.Session(t.Context(), func(session *sqldb.DB) error { // which puts it in no transaction
+			_, err := session.Queries().Exec(t.Context(), `VACUUM INTO $1`, path)
+			return err
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		file, err := os.ReadFile(path)

@@ -33,6 +33,9 @@ func (db *DB) commit(ctx context.Context, t *transaction) error {
 	err, known := c.wait(ctx, db.limits.commit)
 	if !known {
 		db.writers.stall(c)
+		if db.primary != nil && c.wire.generation != db.primary.generation.Load() {
+			c.wire.hangUp() // the primary is another one by now
+		}
 		db.changed(t.marks) // it may be there already
 		return db.writers.outcomeUnknown(err)
 	}

@@ -96,20 +96,25 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err := db.writable(); err != nil {
 		return err
 	}
-	unlock, err := db.lockMigrations(ctx)
+	pool := db.write
+	if db.engine == Postgres { // connections that wait for a lock as long as it takes
+		pool = db.primary.openPool(0)
+		defer pool.Close()
+	}
+	unlock, err := db.lockMigrations(ctx, pool)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	for _, s := range db.options.Schemas {
-		if err := db.migrate(ctx, s); err != nil {
+		if err := db.migrate(ctx, pool, s); err != nil {
 			return fmt.Errorf("sqldb: migrate %s: %w", s.Name, db.wrap(err))
 		}
 	}
 	return nil
 }
 
-func (db *DB) migrate(ctx context.Context, s Schema) error {
+func (db *DB) migrate(ctx context.Context, pool *sql.DB, s Schema) error {
 	files, err := fs.Sub(s.Files, "migrations")
 	if err != nil {
 		return err
@@ -123,7 +128,7 @@ func (db *DB) migrate(ctx context.Context, s Schema) error {
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(dialect, db.write, files,
+	provider, err := goose.NewProvider(dialect, pool, files,
 		goose.WithTableName(s.Name+"_versions"), goose.WithExcludeNames(skip), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
@@ -172,7 +177,7 @@ func (db *DB) applied(ctx context.Context, s Schema) (int64, error) {
 }
 
 // lockMigrations lets one process migrate at a time.
-func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
+func (db *DB) lockMigrations(ctx context.Context, pool *sql.DB) (unlock func(), err error) {
 	if db.engine == SQLite {
 		lock := flock.New(db.options.Path + ".migrate.lock")
 		if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
@@ -180,7 +185,7 @@ func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 		}
 		return func() { _ = lock.Close() }, nil
 	}
-	conn, err := db.write.Conn(ctx)
+	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, db.wrap(err)
 	}

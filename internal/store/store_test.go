@@ -340,7 +340,11 @@ func (f *fixture) dump(t testing.TB, table string) string {
 		return strings.Join(rows, "\n")
 	}
 	path := filepath.Join(t.TempDir(), "copy.db")
-	if _, err := f.database.Queries().Exec(t.Context(), `VACUUM INTO $1`, path); err != nil {
+	err := f.database.Session(t.Context(), func(session *sqldb.DB) error { // which puts it in no transaction
+		_, err := session.Queries().Exec(t.Context(), `VACUUM INTO $1`, path)
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
