@@ -162,7 +162,7 @@ func (r *record) refunded(code string, took time.Duration, out result) {
 	if took >= commandLimit {
 		r.violated(&c.unanswered, "%s: %s did not end within %s", refundCommand, code, commandLimit)
 	}
-	r.unknown[code] = fmt.Sprintf("exit code %d: %s", out.code, strings.TrimSpace(out.stderr))
+	r.unknown[code] = fmt.Sprintf("exit code %d at %s after %.1f s: %s", out.code, time.Now().Format("15:04:05.0"), took.Seconds(), strings.TrimSpace(out.stderr))
 }
 
 // statuses are those that a validation of a code may have that is asked now.
