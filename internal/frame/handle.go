@@ -40,7 +40,9 @@ func (f *Frame) AdminFile(h Handler) http.Handler {
 func (f *Frame) handler(h Handler) http.Handler {
 	return f.edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
 		f.setHeaders(w, r)
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		limited := *r // net/http looks at the body of its own request to see whether it was read
+		limited.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		r = &limited
 		req, err := f.load(w, r)
 		if err == nil {
 			err = f.run(w, req, h)
