@@ -210,8 +210,8 @@ func (p *primary) demoted() {
 
 // close ends the prober.
 func (p *primary) close() {
+	p.mu.Lock() // lost, which starts it, looks at life
 	p.end()
-	p.mu.Lock() // nobody starts it now
 	p.mu.Unlock()
 	p.probing.Wait()
 }

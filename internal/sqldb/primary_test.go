@@ -121,10 +121,10 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)
 	db := open(t, Options{URL: withParam(t, proxy.URL, "target_session_attrs", "read-write")})
-	var last int64
+	notes := int64(0)
 	write := func() error {
-		last++
-		return db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, last) })
+		notes++
+		return db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, notes) })
 	}
 	useAllConnections(t, db)
 	if err := write(); err != nil {
