@@ -38,10 +38,11 @@ type transaction struct {
 //
 // The wait in the queue of writers and the wait for the database share one deadline,
 // past which the error is of kind Unavailable and nothing was written. The end of ctx
-// rolls back, but does not take back a commit that was sent: when that has no answer
-// in time, or none once ctx has ended, the error has the code
+// rolls back, but does not take back a commit that was sent: when PostgreSQL does not
+// answer it in time, or not once ctx has ended, the error has the code
 // [countersign.CodeOutcomeUnknown], the database goes on with it, and watchers are
-// told once more when it has ended.
+// told once more when it has ended. So has the error of a commit that may have happened
+// although it failed.
 func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
 	if err := db.writable(); err != nil {
 		return err
