@@ -40,10 +40,11 @@ func (f *Frame) AdminFile(h Handler) http.Handler {
 func (f *Frame) handler(h Handler) http.Handler {
 	return f.edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
 		f.setHeaders(w, r)
-		limited := *r // net/http looks at the body of its own request to see whether it was read
-		limited.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		r = &limited
-		req, err := f.load(w, r)
+		// net/http looks at the body of its own request: one that was not read to its end is no reason to reset the
+		// connection before the client has the answer.
+		own := *r
+		own.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		req, err := f.load(w, &own)
 		if err == nil {
 			err = f.run(w, req, h)
 		}
