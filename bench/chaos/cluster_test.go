@@ -11,14 +11,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
 )
 
 // testCluster starts a cluster whose database has an empty table.
 func testCluster(t *testing.T) *cluster {
 	t.Helper()
 	server, err := findPostgres()
-	if errors.Is(err, errNoPostgres) && os.Getenv("COUNTERSIGN_REQUIRE_ALL") != "1" {
-		t.Skip(err)
+	if errors.Is(err, errNoPostgres) {
+		dbtest.Skip(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -98,8 +98,8 @@ func (a *app) printImport(report store.ImportReport, bad *rejects, flags importF
 		}
 		return a.printJSON(out)
 	}
-	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", 80)
-	a.warnWeak(report.WeakKeys, "imported key", "imported keys", 128)
+	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", store.SafeCodeBits)
+	a.warnWeak(report.WeakKeys, "imported key", "imported keys", store.SafeKeyBits)
 	if !report.Written && !flags.dryRun {
 		return nil
 	}

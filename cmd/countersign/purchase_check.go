@@ -14,8 +14,8 @@ import (
 
 func newPurchaseCheck(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "check CODE", Short: "Tell whether a purchase code is good, and if not, why (exit code 4)", Args: one("purchase code"),
-		Long: "Tell whether a purchase code is good, and if not, why (exit code 4).\n\n" + codeHelp,
+		Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)", Args: one("purchase code"),
+		Long: "Check whether a purchase code is valid, and if not, say why (exit code 4).\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			code, err := a.purchaseCode(c.Context(), args[0])
 			if err != nil {

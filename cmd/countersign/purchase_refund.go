@@ -9,8 +9,8 @@ import (
 
 func newPurchaseRefund(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer good", Args: one("purchase code"),
-		Long: "Mark a purchase as refunded: its code is no longer good.\n\n" + codeHelp,
+		Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid", Args: one("purchase code"),
+		Long: "Mark a purchase as refunded: its code is no longer valid.\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			code, err := a.purchaseCode(c.Context(), args[0])
 			if err != nil {

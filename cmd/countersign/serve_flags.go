@@ -120,7 +120,7 @@ type serveOptions struct {
 func (f *serveFlags) register(c *cobra.Command) {
 	f.serverFlags.register(c, defaultListen, storeVariables)
 	fs := c.Flags()
-	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications and validations of an address a minute; 0 for no limit, and none for purchase codes either")
+	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications and validations of an address a minute; 0 for no limit, also for requests by purchase code")
 	fs.StringVar(&f.cache, "cache", defaultCache, "`size` of the memory in which answers are kept, like 64MiB; 0 keeps none")
 }
 

@@ -126,7 +126,7 @@ func (s storeCall) refused(said *countersign.Error) error {
 
 // unreachable logs why a store did not answer. The error itself does not say it.
 func (s storeCall) unreachable(cause error) error {
-	s.log.Warn("a store of licenses gave no answer", "store", s.client.BaseURL, "cause", s.redact(withoutAnswer(cause)))
+	s.log.Warn("a license store did not answer", "store", s.client.BaseURL, "cause", s.redact(withoutAnswer(cause)))
 	return &countersign.Error{
 		Kind: countersign.KindUnavailable, Code: "store_unreachable",
 		Message: "The store at " + s.client.BaseURL + " can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes",

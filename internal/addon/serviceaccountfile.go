@@ -102,10 +102,10 @@ func (i *inspected) inspectMembers() {
 	if len(i.ProjectID) > 128 || strings.ContainsAny(i.ProjectID, "\x00\n\r\t<>") {
 		i.note(false, "", "project_id is no project's name")
 	}
-	i.note(i.TokenURI == tokenURI || i.TokenURI == "", "Its token_uri is the store's own", "token_uri must be "+tokenURI+", and this file names another address; take the file as the cloud console gives it, unchanged")
+	i.note(i.TokenURI == tokenURI || i.TokenURI == "", "Its token_uri is the store's own", "token_uri must be "+tokenURI+", and this file names another address; use the file from the cloud console, unchanged")
 	key, err := parseKey(i.PrivateKey)
 	if err != nil {
-		i.note(false, "", "private_key is not usable: "+err.Error()+"; take the file as the cloud console gives it, unchanged")
+		i.note(false, "", "private_key is not usable: "+err.Error()+"; use the file from the cloud console, unchanged")
 		return
 	}
 	i.note(true, "Its private_key can be read", "")

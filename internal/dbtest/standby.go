@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Alone gives an empty database on a private PostgreSQL server that no other test uses,
+// Alone returns an empty database on a private PostgreSQL server that no other test uses,
 // so that the server's own settings may be changed. It skips the test where there are no
 // programs of PostgreSQL.
 func Alone(t testing.TB) DB {

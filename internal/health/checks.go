@@ -129,23 +129,23 @@ func room(bytes int64) string {
 	return fmt.Sprintf("%d MB", bytes>>20)
 }
 
-// Database looks at whether the database answers, is whole and has the tables of
-// this version. ok tells whether it is worth to ask it more.
+// Database looks at whether the database is there, answers, is whole and has the tables
+// of this version. ok reports whether further checks can query it.
 func Database(ctx context.Context, db *sqldb.DB, p Place) (findings []Finding, ok bool) {
 	const name = "database"
 	if err := db.Ping(ctx); err != nil {
 		return []Finding{{name, Fail, "The database does not answer: " + sentence(err), "Nothing can be read or written.", "Check that it runs and that --db and --data are right."}}, false
 	}
+	state, err := p.State(ctx, db)
+	if missing, ok := errors.AsType[*countersign.Error](err); ok && missing.Kind == countersign.KindConflict {
+		return []Finding{{name, Fail, missing.Message, "The service does not start like this.", "Put the database back from a backup, or name the right folder."}}, false
+	}
 	findings = append(findings, integrity(ctx, db))
 	if db.Engine() == sqldb.SQLite {
 		findings = append(findings, commits(db))
 	}
-	state, err := p.State(ctx, db)
 	tables := good("tables", "The tables are of this version")
-	conflict, ok := errors.AsType[*countersign.Error](err)
 	switch {
-	case ok && conflict.Kind == countersign.KindConflict:
-		tables = Finding{"tables", Fail, conflict.Message, "The service does not start like this.", "Put the database back from a backup, or name the right folder."}
 	case err != nil:
 		tables = Finding{"tables", Fail, "The tables' version can't be read: " + sentence(err), "The service does not start like this.", "Check the database."}
 	case state == sqldb.StateEmpty:

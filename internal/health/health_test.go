@@ -9,11 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
 func tables(ctx context.Context, db *sqldb.DB) (sqldb.State, error) { return db.State(ctx) }
+
+func missing(context.Context, *sqldb.DB) (sqldb.State, error) {
+	return "", &countersign.Error{Kind: countersign.KindConflict, Message: "no database"}
+}
 
 var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
@@ -169,7 +174,11 @@ func TestDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Place{Dir: at.Dir, Migrate: "countersign x", State: tables, Now: noon}
+		p := Place{Dir: at.Dir, Migrate: "countersign x", State: missing, Now: noon}
+		if list, ok := Database(t.Context(), db, p); ok || len(list) != 1 || levelOf(t, list, "database") != Fail || list[0].What != "no database" {
+			t.Errorf("a folder that lost its database: %+v, %t", list, ok)
+		}
+		p.State = tables
 		list, ok := Database(t.Context(), db, p)
 		if ok || levelOf(t, list, "tables") != Warn || levelOf(t, list, "database") != OK {
 			t.Errorf("empty: %+v, %t", list, ok)

@@ -60,7 +60,7 @@ func (db *DB) feedIsLost(live bool, cause error) {
 		db.feed.losses.Add(1)
 	}
 	if !db.feed.logged.Swap(true) || live {
-		db.options.Log.Warn("the feed of changes is lost; memory is bypassed until it is back", "cause", cause)
+		db.options.Log.Warn("the feed of changes is lost; caches are bypassed until it is back", "cause", cause)
 	}
 }
 

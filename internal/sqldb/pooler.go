@@ -74,7 +74,7 @@ const CodePooler = "db_pooler"
 func poolerError(cause error) error {
 	return &countersign.Error{
 		Kind: countersign.KindUnavailable, Code: CodePooler,
-		Message: "The database is behind a connection pooler in transaction mode, which loses what belongs to a connection: prepared statements, locks, and the news of changes",
+		Message: "The database is behind a connection pooler in transaction mode, which loses what belongs to a connection: prepared statements, locks, and change notifications",
 		Cause:   cause, RetryAfter: retryAfter,
 	}
 }

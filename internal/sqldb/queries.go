@@ -107,7 +107,7 @@ func Value[T any](r Row) (T, error) {
 	return v, err
 }
 
-// Exec runs a statement and tells how many rows it changed. Outside a transaction it
+// Exec runs a statement and returns how many rows it changed. Outside a transaction it
 // gets one of its own, but not in a session, whose temporary tables need none.
 func (q Queries) Exec(ctx context.Context, query string, args ...any) (changed int64, err error) {
 	if q.tx == nil && !q.db.session {

@@ -109,7 +109,7 @@ func (t *transaction) begin(db *DB, l limits) (err error) {
 	return t.interrupted(err)
 }
 
-// bound gives ctx the bound of one statement.
+// bound returns ctx with the bound of one statement.
 func (t *transaction) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	switch {
 	case !t.until.IsZero():
@@ -147,8 +147,8 @@ func (t *transaction) close() {
 	t.end(nil)
 }
 
-// interrupted gives the end of the transaction's life as the reason of an error that
-// only says that it is over. A wait for others that passed the deadline stays one.
+// interrupted returns the reason for which the transaction's life ended, in place of an
+// error that only says that it is over. A wait for others that passed the deadline stays one.
 func (t *transaction) interrupted(err error) error {
 	cause := context.Cause(t.life)
 	switch {

@@ -21,7 +21,7 @@ func (s *Store) checkCodes(ctx context.Context) health.Finding {
 	}
 	var weak Weak
 	for _, code := range codes {
-		weak.note(codeBits(code), safeCodeBits, 0)
+		weak.note(codeBits(code), SafeCodeBits, 0)
 	}
 	if weak.Count == 0 {
 		return health.Finding{Name: name, Level: health.OK, What: "Purchase codes are hard to guess"}
@@ -29,7 +29,7 @@ func (s *Store) checkCodes(ctx context.Context) health.Finding {
 	return health.Finding{
 		Name: name, Level: health.Warn, Why: why,
 		What: fmt.Sprintf("Of %d purchase codes, %d can be guessed: they have fewer than %d bits by their length and characters, the weakest %d",
-			len(codes), weak.Count, safeCodeBits, weak.LeastBits),
+			len(codes), weak.Count, SafeCodeBits, weak.LeastBits),
 		Fix: "Leave --fail-limit on, and sell with longer codes from now on: the store makes them when a purchase is created without one.",
 	}
 }
@@ -52,7 +52,7 @@ func (s *Store) checkImportedKeys(ctx context.Context) health.Finding {
 		return health.Finding{
 			Name: name, Level: health.Warn, Why: why, Fix: "Replace each: countersign store key rotate ID",
 			What: fmt.Sprintf("Imported keys that can be guessed: %d, for example %s. They have fewer than %d bits by their length and characters, the weakest %d",
-				found.weak.Count, found.example, safeKeyBits, found.weak.LeastBits),
+				found.weak.Count, found.example, SafeKeyBits, found.weak.LeastBits),
 		}
 	case found.unopened != "":
 		return health.Finding{
@@ -83,7 +83,7 @@ func weakKeysOf(keys []Key, box *seal.Box) (found weakKeys) {
 			continue
 		}
 		before := found.weak.Count
-		if found.weak.note(shapeBits(string(plain)), safeKeyBits, 0); before == 0 && found.weak.Count > 0 {
+		if found.weak.note(shapeBits(string(plain)), SafeKeyBits, 0); before == 0 && found.weak.Count > 0 {
 			found.example = name
 		}
 	}

@@ -203,7 +203,7 @@ func (imp *importer) stageKey(ctx context.Context, line int, raw []byte) error {
 		return err
 	}
 	if l.Key != "" && !isOurs(l.Key) {
-		imp.report.WeakKeys.note(shapeBits(l.Key), safeKeyBits, line)
+		imp.report.WeakKeys.note(shapeBits(l.Key), SafeKeyBits, line)
 	}
 	imp.keys = append(imp.keys, numbered[keyLine]{line, l})
 	return nil
@@ -258,7 +258,7 @@ func (imp *importer) stagePurchase(ctx context.Context, line int, raw []byte) er
 	if owner != l.Workspace {
 		return badf("the workspace %s has no item %d; its line must come before its purchases", l.Workspace, p.ItemID)
 	}
-	imp.report.WeakCodes.note(codeBits(p.Code), safeCodeBits, line)
+	imp.report.WeakCodes.note(codeBits(p.Code), SafeCodeBits, line)
 	p.Digest = imp.store.digest(p.Code)
 	return imp.stage.AddPurchase(ctx, line, p)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// guarded gives a store a guard that shares its counts, as a server does.
+// guarded returns a store with a guard that shares its counts, as a server does.
 func (f *fixture) guarded(t *testing.T, failures int) *limit.Guard {
 	t.Helper()
 	g := limit.NewGuard(limit.Options{Failures: failures, Name: f.LimitName, Now: f.clock.Now})

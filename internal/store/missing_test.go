@@ -44,6 +44,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 				"the server":  func(s *Store) error { return s.PrepareToServe(t.Context()) },
 				"its flag":    func(s *Store) error { return s.AcceptLoss(t.Context(), operator) },
 				"a migration": func(s *Store) error { _, err := s.Migrate(t.Context()); return err },
+				"its steps":   func(s *Store) error { _, err := s.Migrations(t.Context()); return err },
 				"a rekey":     func(s *Store) error { _, err := s.PlanRekey(t.Context()); return err },
 			} {
 				s, err := Open(t.Context(), optionsOf(place, newClock()))

@@ -138,8 +138,12 @@ func (s *Store) Migrate(ctx context.Context) (backup string, err error) {
 // acknowledged. It can be read, and is not written before the loss is accepted.
 func (s *Store) Behind() error { return s.database.Behind() }
 
-// Migrations lists the steps of the store's tables and which the database has.
+// Migrations lists the steps of the store's tables and which the database has. In a
+// folder that lost its database it is an error, as everywhere.
 func (s *Store) Migrations(ctx context.Context) ([]sqldb.Migration, error) {
+	if _, err := s.vault.State(ctx, s.database); err != nil {
+		return nil, err
+	}
 	return s.database.Migrations(ctx)
 }
 

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// What a code or a key needs to be safe from guessing, in bits. A code under it is kept
-// from being guessed by the limit on failures alone.
+// SafeCodeBits and SafeKeyBits are what a purchase code and an API key need to be safe
+// from guessing, in bits. Below it, only the limit on failures protects them.
 const (
-	safeCodeBits = 80
-	safeKeyBits  = 128
+	SafeCodeBits = 80
+	SafeKeyBits  = 128
 )
 
 // codeBits estimates how hard a purchase code is to guess, in bits, as if each of its

@@ -35,7 +35,7 @@ func TestBitsByShape(t *testing.T) {
 			}
 		})
 	}
-	if shapeBits("0123456789abcdef0123456789abcdef") < safeKeyBits {
+	if shapeBits("0123456789abcdef0123456789abcdef") < SafeKeyBits {
 		t.Error("32 hexadecimal digits are a safe key")
 	}
 }

@@ -80,7 +80,8 @@ func TestConnectionsWithoutACompleteRequestMakeRoom(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newReading()
-			s := start(t, h, ServerOptions{MaxConnections: 4})
+			m := NewMetrics("v")
+			s := start(t, h, ServerOptions{MaxConnections: 4, Metrics: m})
 			silent := make([]net.Conn, 4)
 			for i := range silent {
 				silent[i] = dial(t, s.addr, tt.text)
@@ -96,6 +97,10 @@ func TestConnectionsWithoutACompleteRequestMakeRoom(t *testing.T) {
 					t.Errorf("got %s", got)
 				}
 				untilClosed(c)
+			}
+			// None of them left by a timeout.
+			if got := scrape(t, m); !bytes.Contains(got, []byte(`countersign_http_connections_closed_total{reason="address"} 4`)) {
+				t.Errorf("not four connections made room:\n%s", got)
 			}
 		})
 	}

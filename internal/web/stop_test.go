@@ -133,6 +133,21 @@ func TestAnAnswerThatIsUnderWayAtAStopSaysThatItIsTheLast(t *testing.T) {
 	}
 }
 
+func TestAtAStopAHandlerWithoutAnEdgeSaysTheSame(t *testing.T) {
+	s := start(t, newReading(), ServerOptions{})
+	c := dial(t, s.addr, oneGet)
+	if got := answerOn(t, c); got != "200 " {
+		t.Errorf("before the stop: %s", got)
+	}
+	s.stopped()
+	if _, err := io.WriteString(c, oneGet); err != nil {
+		t.Fatal(err)
+	}
+	if got := answerOn(t, c); got != "200 , the last" {
+		t.Errorf("after the stop: %s", got)
+	}
+}
+
 func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {
 	s := start(t, http.NotFoundHandler(), ServerOptions{})
 	never, once := dial(t, s.addr, ""), dial(t, s.addr, oneGet)

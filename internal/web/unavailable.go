@@ -2,8 +2,8 @@ package web
 
 import "github.com/countersign/countersign"
 
-// Unavailable gives err, whose part refusal says "not now" to the operator, the fixed sentence of the API. The code
-// stays where it says whether something was written, and the cause for the log.
+// Unavailable returns the public form of err: the fixed sentence of the API, with err as the cause for the log. refusal
+// is the part of err that says "not now" to the operator. Its code stays where it says whether something was written.
 func Unavailable(refusal *countersign.Error, err error) *countersign.Error {
 	return &countersign.Error{
 		Kind: countersign.KindUnavailable, Code: unavailableCode(refusal.Code), Message: countersign.MsgUnavailable,

@@ -1,0 +1,81 @@
+package countersign_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A promise whose test was renamed or removed is a promise without a test.
+func TestSecurityNamesTestsThatExist(t *testing.T) {
+	named := 0
+	for _, line := range strings.Split(readText(t, "SECURITY.md"), "\n") {
+		if !strings.HasPrefix(line, "| ") {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`([a-z0-9_./]+/[a-z0-9_./]+)`").FindAllStringSubmatch(line, -1) {
+			if _, err := os.Stat(m[1]); err != nil {
+				t.Error(err)
+			}
+			named++
+		}
+	}
+	if named < 20 {
+		t.Errorf("SECURITY.md names %d tests", named)
+	}
+}
+
+var (
+	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	mdHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	mdCode    = regexp.MustCompile("(?ms)^```.*?^```$")
+	notAnchor = regexp.MustCompile(`[^\pL\pN _-]`)
+)
+
+// anchors lists what links can lead to on a page, as GitHub makes it of headings.
+func anchors(text string) (all []string) {
+	for _, m := range mdHeading.FindAllStringSubmatch(mdCode.ReplaceAllString(text, ""), -1) {
+		all = append(all, strings.ReplaceAll(notAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return all
+}
+
+func TestLinksOfTheManualsLeadSomewhere(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(roots, pages...) {
+		for _, m := range mdLink.FindAllStringSubmatch(mdCode.ReplaceAllString(readText(t, page), ""), -1) {
+			path, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			target := page
+			if path != "" {
+				target = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			} else if anchor != "" && !slices.Contains(anchors(readText(t, target)), anchor) {
+				t.Errorf("%s links to %s, which has no such heading", page, m[1])
+			}
+		}
+	}
+}
