@@ -72,6 +72,7 @@ func (a *Addon) Licenses(ctx context.Context, actor people.Actor) (Licenses, err
 		if known.Store, err = tx.Meta(ctx, metaStore); err != nil {
 			return err
 		}
+		known.Store = oneStore(known.Store)
 		codes, err := tx.PurchaseCodes(ctx)
 		if err != nil {
 			return err

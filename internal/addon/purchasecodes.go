@@ -22,7 +22,7 @@ type PurchaseCode struct {
 }
 
 func purchaseCodeOf(c addondb.PurchaseCode) PurchaseCode {
-	return PurchaseCode{ID: c.ID, Hint: c.Hint, Store: c.Store, KeptAt: c.KeptAt.Time}
+	return PurchaseCode{ID: c.ID, Hint: c.Hint, Store: oneStore(c.Store), KeptAt: c.KeptAt.Time}
 }
 
 // codeHint is the ends of a code, so few characters that the rest can't be guessed.
@@ -85,7 +85,7 @@ func (a *Addon) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (int
 		return 0, err
 	}
 	for _, row := range rows {
-		if row.Store != c.store {
+		if oneStore(row.Store) != c.store {
 			continue
 		}
 		if kept, err := a.openCode(row); err == nil && strings.EqualFold(kept, c.code) {
@@ -122,7 +122,7 @@ func (a *Addon) keptCode(ctx context.Context, id int64) (storedCode, error) {
 		return storedCode{}, notFound(err, noCode)
 	}
 	code, err := a.openCode(row)
-	return storedCode{id, code, row.Store}, err
+	return storedCode{id, code, oneStore(row.Store)}, err
 }
 
 // answered are the refusals of a store that knows the purchase code.

@@ -34,6 +34,14 @@ func checkStore(text string) (address, problem string) {
 	return u.Scheme + "://" + oneHost(u) + u.EscapedPath(), ""
 }
 
+// oneStore is the one form of a store's address that was kept. Earlier versions kept it as it was typed.
+func oneStore(kept string) string {
+	if address, problem := checkStore(kept); problem == "" {
+		return address
+	}
+	return kept
+}
+
 // oneHost is the host of an address in lower case, without the port that its scheme
 // has anyway, so that one store is not taken for two.
 func oneHost(u *url.URL) string {

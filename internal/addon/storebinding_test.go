@@ -64,6 +64,31 @@ func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
 	})
 }
 
+// Earlier versions kept the address of a store as it was typed.
+func TestACodeThatAnEarlierVersionKeptIsUsedAtItsStore(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		s := newPretendedStore(t)
+		l := f.mustMake(t, s.order())[0]
+		typed := "HTTP" + strings.TrimPrefix(s.URL, "http")
+		if _, err := f.db.Exec(t.Context(), `UPDATE purchase_codes SET store = $1`, typed); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.db.SetMeta(t.Context(), metaStore, typed); err != nil {
+			t.Fatal(err)
+		}
+		known := f.mustKnow(t)
+		if known.Store != s.URL || known.Codes[0].Store != s.URL {
+			t.Errorf("the form begins with %s, the code is for %s", known.Store, known.Codes[0].Store)
+		}
+		if _, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: known.Store, Kept: l.Code.ID, Domain: "site.example"}); err != nil {
+			t.Error(err)
+		}
+		if f.mustMake(t, s.order()); len(f.mustKnow(t).Codes) != 1 {
+			t.Error("the code is kept twice")
+		}
+	})
+}
+
 func TestAnAddressOfAStoreHasOneForm(t *testing.T) {
 	for text, want := range map[string]string{
 		" https://store.example/ ": "https://store.example", "HTTPS://Store.Example:443": "https://store.example", "https://store.example:8443/Shop/": "https://store.example:8443/Shop",

@@ -83,10 +83,12 @@ func (g *Guard) take(text string) (bool, Refusal) {
 	return false, refusal(g.codes, name, g.codeLimit)
 }
 
-// fold writes a code as it is compared. What is longer than a code can be is cut: it belongs to nobody.
+// fold writes a code as it is compared. What is longer than a code can be is cut, after the spaces around it are taken
+// away as for the lookup: it belongs to nobody.
 func fold(code string) string {
 	const longest = 2 * 128
-	return strings.ToLower(strings.TrimSpace(code[:min(len(code), longest)]))
+	code = strings.TrimSpace(code)
+	return strings.ToLower(code[:min(len(code), longest)])
 }
 
 // Count is a number of events within a window, as servers tell each other. Name is a network, or the name of a code.

@@ -209,6 +209,20 @@ func TestChecksAreCountedByClient(t *testing.T) {
 	}
 }
 
+// The lookup takes the spaces around a code away, however many they are.
+func TestSpacesAroundACodeMakeNoOtherCode(t *testing.T) {
+	g := NewGuard(Options{Failures: 600})
+	for range codeLimit {
+		g.TakeCode("issue", "code")
+	}
+	for _, spaces := range []int{1, 250, 1000} {
+		padded := strings.Repeat(" ", spaces) + "code" + strings.Repeat("\n", spaces)
+		if ok, _ := g.TakeCode("issue", padded); ok {
+			t.Errorf("a code between %d spaces is counted by itself, or not at all", spaces)
+		}
+	}
+}
+
 func TestAGuardOf0IsOff(t *testing.T) {
 	g := guards(1, 0, nil)[0]
 	addr := netip.MustParseAddr("2001:db8::1")

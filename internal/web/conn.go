@@ -22,9 +22,13 @@ type conn struct {
 	request http.Request
 	body    watchedBody
 
+	// waits says that a write made the connection silent, because its client does not read.
+	waits bool
+
 	// slots.mu guards what follows.
 	holder           *holder // nil where no quarter applies
 	open, silent     bool
+	stuck            bool   // silent because its client does not read
 	turn             uint64 // the order in which silences began
 	inSlots, inOwner silentLink
 }
@@ -32,6 +36,7 @@ type conn struct {
 func newConn(c net.Conn, s *slots) *conn {
 	tcp, _ := c.(*net.TCPConn)
 	own := &conn{patientConn: newPatientConn(c), tcp: tcp, slots: s}
+	own.unread = func() { own.waits = own.waits || s.stick(own) }
 	if addr, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		own.peer = plain(addr.AddrPort().Addr())
 	}
@@ -43,6 +48,16 @@ func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.patientConn.Read(b)
 	if n > 0 && !c.begun.Load() {
 		c.begun.Store(true)
+	}
+	return n, err
+}
+
+// Write is that of [net.Conn].
+func (c *conn) Write(b []byte) (int, error) {
+	n, err := c.patientConn.Write(b)
+	if c.waits {
+		c.waits = false
+		c.slots.busy(c)
 	}
 	return n, err
 }

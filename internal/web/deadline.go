@@ -8,8 +8,12 @@ import (
 	"time"
 )
 
-// lookAgain is how long a timer runs at most before a waiting connection looks at its deadline again.
-const lookAgain = 5 * time.Second
+// How long a timer runs at most before a waiting connection looks at its deadline again. One that writes also learns in
+// this way that its client does not read.
+const (
+	lookAgainReading = 5 * time.Second
+	lookAgainWriting = time.Second
+)
 
 // A patientConn has the deadlines it is given without telling the connection beneath of each. net/http moves the
 // deadlines of a connection seven times a request, nearly always further away or when nobody waits: that is only
@@ -17,10 +21,16 @@ const lookAgain = 5 * time.Second
 type patientConn struct {
 	net.Conn
 	read, write deadline
+	// unread is called in a write of which the client has taken nothing for lookAgainWriting; nil calls nothing.
+	unread func()
 }
 
 func newPatientConn(c net.Conn) *patientConn {
-	return &patientConn{Conn: c, read: deadline{set: c.SetReadDeadline}, write: deadline{set: c.SetWriteDeadline}}
+	return &patientConn{
+		Conn:  c,
+		read:  deadline{set: c.SetReadDeadline, lookAgain: lookAgainReading},
+		write: deadline{set: c.SetWriteDeadline, lookAgain: lookAgainWriting},
+	}
 }
 
 // SetReadDeadline is that of [net.Conn].
@@ -54,18 +64,25 @@ func (c *patientConn) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	defer c.write.end()
+	whole := false // the timer ran for all of its time
 	for done := 0; ; {
 		n, err := c.Conn.Write(b[done:])
 		done += n
 		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.write.early() {
 			return done, err
 		}
+		if whole && n == 0 && c.unread != nil {
+			c.unread()
+		}
+		whole = true
 	}
 }
 
 // A deadline is what is wanted and what the connection beneath was told, which is never later while somebody waits.
 type deadline struct {
 	set func(time.Time) error
+	// lookAgain is how long the connection beneath is told to wait at most.
+	lookAgain time.Duration
 
 	mu      sync.Mutex
 	waiting int
@@ -144,7 +161,7 @@ func (d *deadline) passed(now time.Time) bool {
 
 func (d *deadline) tell(now time.Time) error {
 	d.told, d.over = d.wanted, d.passed(now)
-	if next := now.Add(lookAgain); d.wanted.After(next) {
+	if next := now.Add(d.lookAgain); d.wanted.After(next) {
 		d.told = next
 	}
 	return d.set(d.told)

@@ -117,3 +117,45 @@ func TestBytesOfAWriteAreSentOnceAcrossLooks(t *testing.T) {
 		}
 	})
 }
+
+func TestAWriteWhoseClientDoesNotReadIsNoticed(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		reads   time.Duration // how often the client reads a byte
+		noticed bool
+	}{
+		{"a client that reads nothing", time.Hour, true},
+		{"one that reads now and then", 700 * time.Millisecond, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := net.Pipe()
+				defer b.Close()
+				c := newPatientConn(a)
+				noticed, begun := time.Duration(0), time.Now()
+				c.unread = func() {
+					if noticed == 0 {
+						noticed = time.Since(begun)
+					}
+				}
+				left := make(chan struct{})
+				go func() {
+					defer close(left)
+					for {
+						time.Sleep(tt.reads)
+						if _, err := b.Read(make([]byte, 1)); err != nil {
+							return
+						}
+					}
+				}()
+				_ = c.SetWriteDeadline(time.Now().Add(15 * time.Second))
+				_, _ = c.Write(make([]byte, 1000))
+				if (noticed != 0) != tt.noticed || noticed > 2*lookAgainWriting {
+					t.Errorf("noticed after %s", noticed)
+				}
+				_ = a.Close()
+				<-left
+			})
+		})
+	}
+}

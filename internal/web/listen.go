@@ -48,20 +48,21 @@ func capConnections(ln net.Listener, o ServerOptions) *cappedListener {
 
 // Accept waits for a connection, then for a slot.
 func (l *cappedListener) Accept() (net.Conn, error) {
-	accepted, err := l.Listener.Accept()
-	if errors.Is(err, os.ErrDeadlineExceeded) && l.slots.stopping.Load() {
-		_ = l.Listener.Close() // the stop is over, whatever closing says
-		return nil, net.ErrClosed
+	for {
+		accepted, err := l.Listener.Accept()
+		if errors.Is(err, os.ErrDeadlineExceeded) && l.slots.stopping.Load() {
+			_ = l.Listener.Close() // the stop is over, whatever closing says
+			return nil, net.ErrClosed
+		}
+		if err != nil {
+			return nil, err
+		}
+		c := newConn(accepted, l.slots)
+		if l.slots.take(c) {
+			return c, nil
+		}
+		_ = accepted.Close() // there is nobody to tell
 	}
-	if err != nil {
-		return nil, err
-	}
-	c := newConn(accepted, l.slots)
-	if !l.slots.take(c) {
-		_ = accepted.Close()
-		return nil, net.ErrClosed
-	}
-	return c, nil
 }
 
 // stop accepts the connections that are being opened, and then no more. Requests are told to be the last of their

@@ -51,7 +51,8 @@ func connectionLimit(descriptors int) int {
 }
 
 // Serve answers requests on ln, which it closes, until ctx ends. When connections run out, the one that has been
-// without a complete request longest is closed for the next; an address that holds a quarter of them loses its own.
+// without a complete request longest is closed for the next; an address that holds a quarter of them loses its own, or
+// gets no more. One whose client does not read the response counts as one without a request.
 //
 // A stop accepts no more, and finishes the requests in flight. Each response is then the last of its connection, and
 // says so; connections without a request get a second to send one. Serve returns nil then. Requests that take longer

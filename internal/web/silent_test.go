@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 )
 
 // dial opens a connection and sends text on it.
@@ -91,6 +92,7 @@ func TestConnectionsWithoutACompleteRequestMakeRoom(t *testing.T) {
 				for range tt.answers {
 					answerOn(t, silent[i])
 				}
+				s.working(0) // the client has the answer before the connection is silent again
 			}
 			for _, c := range silent { // each new one takes the place of the one that came first
 				if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
@@ -136,6 +138,25 @@ func TestWithoutASilentConnectionANewOneWaits(t *testing.T) {
 		if got := answerOn(t, c); got != "200 body" {
 			t.Errorf("got %s", got)
 		}
+	}
+}
+
+// The deadline of a write is hours away: without its slot being taken, the client that does not read would keep it.
+func TestAConnectionWhoseClientDoesNotReadMakesRoom(t *testing.T) {
+	endless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.URL.Path == "/endless" {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				return
+			}
+		}
+	})
+	s := start(t, endless, ServerOptions{MaxConnections: 4, Longer: 10 * time.Hour})
+	for range 4 {
+		dial(t, s.addr, "GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
+	}
+	s.working(4)
+	if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 const idleGrace = time.Second
 
 // slots are the connections of a listener that may be open at once. A connection is silent until a request has arrived
-// to its end, and again once the response is sent. Everything here takes the same short time however many there are.
+// to its end, and again once the response is sent, or while its client does not read the response. Everything here takes
+// the same short time however many there are.
 type slots struct {
 	limit, quarter int
 	// exempt are networks whose addresses have no quarter.
@@ -27,6 +28,7 @@ type slots struct {
 	changed sync.Cond // a slot is free, or a connection became silent
 	closed  bool
 	open    int
+	stuck   int // of those that are silent, how many have a response that their client does not read
 	turn    uint64
 	silent  silentList
 	holders map[netip.Prefix]*holder
@@ -58,7 +60,8 @@ func newSlots(limit int, exempt []netip.Prefix, note func(reason)) *slots {
 	return s
 }
 
-// take gives c a slot, for which it closes a silent connection or waits. It is false when there will be none.
+// take gives c a slot, for which it closes a silent connection or waits. It is false when there will be none: at the
+// end, and for an address that holds a quarter of the slots, all of them at work, where only others have a silent one.
 func (s *slots) take(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,6 +70,15 @@ func (s *slots) take(c *conn) bool {
 		if victim == nil {
 			s.changed.Wait()
 			continue
+		}
+		if why == reasonSilent && s.isLarge(c) {
+			s.mu.Unlock()
+			s.note(reasonAddress)
+			s.mu.Lock()
+			return false
+		}
+		if victim.stuck && victim.tcp != nil {
+			_ = victim.tcp.SetLinger(0) // else the kernel keeps what the client does not read
 		}
 		s.drop(victim)
 		s.mu.Unlock()
@@ -93,6 +105,15 @@ func (s *slots) longestSilent() (*conn, reason) {
 		return longest, reasonAddress
 	}
 	return s.silent.first, reasonSilent
+}
+
+// isLarge reports whether the address of c holds a quarter of the slots without it.
+func (s *slots) isLarge(c *conn) bool {
+	if contains(s.exempt, c.peer) {
+		return false
+	}
+	h := s.holders[LimitKey(c.peer)]
+	return h != nil && h.open >= s.quarter
 }
 
 func (s *slots) add(c *conn) {
@@ -129,17 +150,22 @@ func (s *slots) drop(c *conn) {
 	s.settle()
 }
 
-// fallSilent puts c at the end of those that are silent.
+// fallSilent makes c silent.
 func (s *slots) fallSilent(c *conn) {
+	s.list(c)
+	c.begun.Store(false)
+	if s.stopping.Load() {
+		s.closeLater(c)
+	}
+}
+
+// list puts c at the end of those that are silent.
+func (s *slots) list(c *conn) {
 	s.turn++
 	c.silent, c.turn = true, s.turn
-	c.begun.Store(false)
 	s.silent.push(c)
 	if c.holder != nil {
 		c.holder.silent.push(c)
-	}
-	if s.stopping.Load() {
-		s.closeLater(c)
 	}
 }
 
@@ -148,6 +174,10 @@ func (s *slots) unlist(c *conn) {
 		return
 	}
 	c.silent = false
+	if c.stuck {
+		c.stuck = false
+		s.stuck--
+	}
 	s.silent.remove(c)
 	if c.holder != nil {
 		c.holder.silent.remove(c)
@@ -159,6 +189,22 @@ func (s *slots) busy(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unlist(c)
+}
+
+// stick notes that the client of c does not read its response, until busy is called. It reports whether c was at work
+// before. A stop does not close c for that.
+func (s *slots) stick(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.open || c.silent {
+		return false
+	}
+	s.list(c)
+	c.stuck = true
+	s.stuck++
+	c.begun.Store(true)
+	s.changed.Signal()
+	return true
 }
 
 // idle notes that the response was sent.
@@ -233,5 +279,5 @@ func (s *slots) settle() {
 func (s *slots) working() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open - s.silent.length
+	return s.open - s.silent.length + s.stuck
 }

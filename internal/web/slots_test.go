@@ -22,7 +22,8 @@ func (c namedConn) RemoteAddr() net.Addr {
 }
 
 // A slotScript runs steps against slots: "+a" opens a connection from the address a, and they are called a1, a2, and so
-// on; "!a1" says that a request of it is complete, ".a1" that it was answered, "-a1" that the client has left.
+// on; "!a1" says that a request of it is complete, "~a1" that its client does not read the response, ".a1" that it was
+// answered, "-a1" that the client has left.
 type slotScript struct {
 	addresses map[string]string
 	slots     *slots
@@ -49,6 +50,8 @@ func (p *slotScript) run(steps string) {
 			p.slots.take(c)
 		case '!':
 			p.slots.busy(p.conns[name])
+		case '~':
+			p.slots.stick(p.conns[name])
 		case '.':
 			p.slots.idle(p.conns[name])
 		case '-':
@@ -88,6 +91,13 @@ func TestTheLongestSilentConnectionMakesRoom(t *testing.T) {
 		{"whoever comes", "+a +b +c +d +e +f +x +x +p", "x1", "address"},
 		{"an address just below it does not", full + "+p", "a1", "silent"},
 		{"a quarter that is all at work keeps its connections", "+a +b +c +d +e +f +x +x !x1 !x2 +b", "a1", "silent"},
+		{"and takes none from others", "+a +b +c +d +e +f +x +x !x1 !x2 +x", "x3", "address"},
+		{"an address below it takes them", "+a +b +c +d +e +f +x +v !x1 !v1 +x", "a1", "silent"},
+		{"a trusted proxy takes them too", "+a +b +p +p +p +p +p +p !p1 !p2 !p3 !p4 !p5 !p6 +p", "a1", "silent"},
+		{"one whose client does not read the response", full + "!a1 !b1 !c1 !d1 !e1 !f1 !x1 !v1 ~c1 +b", "c1", "silent"},
+		{"of an address with a quarter, too", "+a +b +c +d +e +f +x +x !x1 !x2 ~x2 +x", "x2", "address"},
+		{"one whose client reads on is at work", full + "!c1 ~c1 !c1 !a1 !b1 +b", "d1", "silent"},
+		{"one that was silent before stays in its place", full + "~c1 ~a1 +b", "a1", "silent"},
 		{"below a quarter again", "+a +b +c +d +e +f +x +x -x1 +p +p", "a1 x1", "silent"},
 		{"of two with a quarter, the one that is silent longest", "+a +b +c +d +x +v +v +x +e +e", "v1 x1", "address address"},
 		{"a /64 is one address", "+a +b +c +d +e +f +v +w +x", "v1", "address"},
@@ -106,7 +116,7 @@ func TestTheLongestSilentConnectionMakesRoom(t *testing.T) {
 			for name := range p.conns {
 				p.run("-" + name)
 			}
-			if s := p.slots; s.open != 0 || s.silent.length != 0 || s.silent.first != nil || len(s.holders) != 0 || len(s.large) != 0 {
+			if s := p.slots; s.open != 0 || s.stuck != 0 || s.silent.length != 0 || s.silent.first != nil || len(s.holders) != 0 || len(s.large) != 0 {
 				t.Errorf("left over: %d open, %d silent, %d addresses, %d large", s.open, s.silent.length, len(s.holders), len(s.large))
 			}
 		})
