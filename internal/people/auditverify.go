@@ -119,6 +119,9 @@ func (w *auditWalk) walk(ctx context.Context, db *peopledb.DB, newest int64) err
 	if err := w.end(); err != nil {
 		return err
 	}
+	if err := w.outside(ctx, db); err != nil {
+		return err
+	}
 	return w.unsealed(ctx, db, first)
 }
 
@@ -195,6 +198,21 @@ func (w *auditWalk) end() error {
 		return w.problem(w.entry, "removed", "the last %d entries, behind entry %d, were removed", w.head.Seq-w.seq, w.entry)
 	case w.seq == w.head.Seq && !bytes.Equal(w.hash, w.head.Hash):
 		return w.problem(0, "rewritten", "the seals were written anew without the key file: entries were changed or removed, and which can't be told")
+	}
+	return nil
+}
+
+// outside finds seals in front of the chain's beginning. Prune leaves none there; they
+// would pass off their entries as sealed.
+func (w *auditWalk) outside(ctx context.Context, db *peopledb.DB) error {
+	ids, err := db.SealedUpTo(ctx, w.head.CutSeq, maxProblems)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := w.problem(id, "inserted", "entry %d has a seal in front of the chain, which somebody has inserted", id); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -100,6 +100,13 @@ func TestTamperingWithTheAuditLogIsFound(t *testing.T) {
 			f.sql(t, insert+`VALUES (`+forged+`)`)
 			f.sql(t, `INSERT INTO audit_seals (seq, audit_id, hash) VALUES (7, 7, $1)`, []byte("x"))
 		}, "inserted 7", ""},
+		{"an entry with a seal from before the first one", func(t *testing.T, f *fixture) {
+			f.sql(t, withID(f)+`VALUES (-1, `+forged+`)`)
+			f.sql(t, `INSERT INTO audit_seals (seq, audit_id, hash) VALUES (0, -1, $1)`, []byte("x"))
+		}, "inserted -1", ""},
+		{"a seal that keeps an entry to come from being sealed", func(t *testing.T, f *fixture) {
+			f.sql(t, `INSERT INTO audit_seals (seq, audit_id, hash) VALUES (-7, 7, $1)`, []byte("x"))
+		}, "inserted 7", ""},
 		{"entries and seals written anew", func(t *testing.T, f *fixture) {
 			f.sql(t, `UPDATE audit SET actor = 'eve' WHERE id = 3`)
 			f.rewriteSeals(t)

@@ -54,10 +54,7 @@ func (db *DB) finish(c *pendingCommit) {
 	defer func() { c.done <- db.outcome(err) }()
 	defer contain(db.options.Log, "commit")
 	c.wire.hold()
-	done := c.sql.Commit()
-	if done == nil {
-		done = c.wire.free()
-	}
+	done := c.wire.free(c.sql.Commit())
 	db.writers.end(c)
 	c.close()
 	if done == nil {

@@ -177,4 +177,12 @@ func TestARefusedCommitIsNoUnknownOutcome(t *testing.T) {
 	if !errors.Is(err, ErrExists) {
 		t.Errorf("error %v, want ErrExists", err)
 	}
+	conn, err := db.write.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if w := wireOf(db, conn); w.committing.Load() {
+		t.Error("what its connection does next can't be called off")
+	}
 }

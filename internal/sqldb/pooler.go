@@ -26,7 +26,7 @@ func (p *primary) checkPooler(ctx context.Context, conn *pgx.Conn) error {
 		p.direct.Store(true)
 		return nil
 	}
-	shared, err := p.isShared(ctx, conn.PgConn(), first)
+	shared, err := isShared(ctx, conn, first)
 	if err == nil && shared {
 		return poolerError(nil)
 	}
@@ -35,14 +35,14 @@ func (p *primary) checkPooler(ctx context.Context, conn *pgx.Conn) error {
 
 // isShared reports whether two connections that are open at the same time had the same
 // process behind them, or one had two.
-func (p *primary) isShared(ctx context.Context, conn *pgconn.PgConn, first uint32) (bool, error) {
-	other, err := pgconn.ConnectConfig(ctx, &p.host.Load().Copy().Config)
+func isShared(ctx context.Context, conn *pgx.Conn, first uint32) (bool, error) {
+	other, err := pgconn.ConnectConfig(ctx, &conn.Config().Config) // the same host: primary may know of none by now
 	if err != nil {
 		return false, err
 	}
 	defer other.Close(ctx)
 	for range 3 {
-		one, err := backendOf(ctx, conn)
+		one, err := backendOf(ctx, conn.PgConn())
 		if err != nil {
 			return false, err
 		}

@@ -1,9 +1,11 @@
 package sqldb
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/jackc/pgx/v5"
 )
 
 func TestAPoolerInTransactionModeIsNamed(t *testing.T) {
@@ -27,6 +29,26 @@ func TestAPoolerInSessionModeServes(t *testing.T) {
 	awaitEvent(t, events, "changed notes one")
 	mark(t, db, "two")
 	awaitEvent(t, events, "changed notes two")
+}
+
+// A server that takes no writes any more is left while a connection to it is made.
+func TestAPoolerIsLookedAtWhileNoPrimaryIsKnown(t *testing.T) {
+	at := dbtest.New(t, dbtest.Postgres)
+	config, err := postgresConfig(dbtest.NewPooler(t, at, "session"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPrimary(config, slog.New(slog.DiscardHandler))
+	defer p.close()
+	p.host.Store(nil)
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if err := p.checkPooler(t.Context(), conn); err != nil {
+		t.Error(err)
+	}
 }
 
 // A pooler that is not recognised, or that comes between later, is never trusted.

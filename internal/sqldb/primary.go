@@ -135,7 +135,8 @@ func try(ctx context.Context, host *pgx.ConnConfig) error {
 
 // meansGone reports whether the failure of an attempt to connect means that others
 // would fail, too. An attempt that was not given its time says nothing, nor does a server
-// that has no connection to spare but answers on those that are open.
+// that has no connection to spare, or refuses the sign-in (class 28), but answers on those
+// that are open.
 func meansGone(ctx context.Context, err error, took time.Duration) bool {
 	if ctx.Err() != nil && took < connectTimeout/2 {
 		return false
@@ -144,7 +145,7 @@ func meansGone(ctx context.Context, err error, took time.Duration) bool {
 		return false
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return !ok || !strings.HasPrefix(pg.Code, "53")
+	return !ok || (!strings.HasPrefix(pg.Code, "53") && !strings.HasPrefix(pg.Code, "28"))
 }
 
 // lost notes that the primary can't be reached, and starts the prober, once.

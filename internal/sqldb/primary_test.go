@@ -169,6 +169,26 @@ func TestWhatMeansThatThePrimaryIsGone(t *testing.T) {
 	}
 }
 
+// A password that was changed, for example: the next start needs the new one, and the
+// connections that are open are as good as before.
+func TestAServerThatRefusesTheSignInIsNotGone(t *testing.T) {
+	at := dbtest.Alone(t)
+	admin := open(t, optionsOf(at))
+	exec(t, admin, `CREATE ROLE app LOGIN`)
+	db := open(t, Options{URL: withUser(t, at.URL, url.User("app"))})
+	ping(t, db)
+	exec(t, admin, `ALTER ROLE app NOLOGIN`)
+	conn, err := db.read.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantUnavailable(t, db.Ping(t.Context())) // it needs another connection
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ping(t, db)
+}
+
 func TestAServerWithoutASpareConnectionIsNotGone(t *testing.T) {
 	at := dbtest.Alone(t)
 	exec(t, open(t, optionsOf(at)), `CREATE ROLE single LOGIN CONNECTION LIMIT 1`)

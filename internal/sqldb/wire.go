@@ -83,16 +83,19 @@ func (w *wire) hold() {
 	}
 }
 
-// free is called after a COMMIT that the server says has succeeded.
-func (w *wire) free() error {
+// free is called after a COMMIT, with its error. A connection that broke stays held: the
+// driver is still about to ask the server to end what it does.
+func (w *wire) free(err error) error {
 	if w == nil {
-		return nil
+		return err
 	}
-	w.committing.Store(false)
-	if w.warned.Load() {
+	if !w.conn.IsClosed() {
+		w.committing.Store(false)
+	}
+	if err == nil && w.warned.Load() {
 		return errNotReplicated
 	}
-	return nil
+	return err
 }
 
 // hangUp closes the connection under a COMMIT, without a word to the server.

@@ -115,6 +115,11 @@ func (d *DB) HasAuditSeals(ctx context.Context) (bool, error) {
 	return len(found) > 0, err
 }
 
+// SealedUpTo lists the ids of entries whose seals have numbers up to last.
+func (d *DB) SealedUpTo(ctx context.Context, last int64, limit int) ([]int64, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int64], `SELECT audit_id FROM audit_seals WHERE seq <= $1 ORDER BY seq LIMIT $2`, last, limit)
+}
+
 // AuditSeal reads the seal with a number.
 func (d *DB) AuditSeal(ctx context.Context, seq int64) (AuditSeal, error) {
 	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (s AuditSeal, err error) {
