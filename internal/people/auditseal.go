@@ -18,6 +18,8 @@ const (
 	// settleAfter is how old a look at the open transactions must be on PostgreSQL: a
 	// transaction takes the id of an entry a moment before others can see it begin.
 	settleAfter = 3 * time.Second
+	// clockError is how far the clocks of two servers may be apart.
+	clockError = time.Hour
 )
 
 // Run seals new entries until ctx ends, within a second, outside the transactions that
@@ -89,11 +91,19 @@ func (c *AuditChain) due(ctx context.Context) (bool, error) {
 	if some, err := c.db.HasUnsealed(ctx, h.Settled); some || err != nil {
 		return some, err
 	}
-	if h.SeenID <= h.Settled || c.now().Sub(h.SeenAt.Time) < settleAfter {
+	age := c.now().Sub(h.SeenAt.Time)
+	if h.SeenID <= h.Settled || (age < settleAfter && age > -clockError) {
 		return false, nil
 	}
 	horizon, err := c.db.AuditHorizon(ctx)
-	return horizon.Xmin >= h.SeenXmax, err
+	return horizon.Xmin >= h.SeenXmax || c.isForeign(h, horizon), err
+}
+
+// isForeign reports whether a look at the open transactions means nothing here: it was
+// made on another PostgreSQL, from which the database was moved by a dump and whose
+// transactions have higher numbers, or by a clock that was ahead.
+func (c *AuditChain) isForeign(h peopledb.AuditHead, now peopledb.AuditHorizon) bool {
+	return now.Xmax < h.SeenXmax || h.SeenAt.Sub(c.now()) >= clockError
 }
 
 // extend seals the next entries behind h.
@@ -134,7 +144,7 @@ func (c *AuditChain) settle(e sqldb.Engine, h *peopledb.AuditHead, horizon peopl
 	if horizon.Xmin >= h.SeenXmax && c.now().Sub(h.SeenAt.Time) >= settleAfter {
 		h.Settled = max(h.Settled, min(h.SeenID, sealed))
 	}
-	if h.SeenID <= h.Settled && horizon.Last > h.Settled {
+	if (h.SeenID <= h.Settled || c.isForeign(*h, horizon)) && horizon.Last > h.Settled {
 		h.SeenID, h.SeenXmax, h.SeenAt = horizon.Last, horizon.Xmax, sqldb.Time{Time: c.now()}
 	}
 }

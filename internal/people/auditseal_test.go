@@ -127,6 +127,42 @@ func TestEntryThatCommitsLateIsSealed(t *testing.T) {
 	})
 }
 
+func TestEntriesSettleAlsoWhenTheLookBeforeMeansNothing(t *testing.T) {
+	tests := map[string]func(h *peopledb.AuditHead, now time.Time){
+		"the database was moved to a new PostgreSQL by a dump": func(h *peopledb.AuditHead, _ time.Time) { h.SeenXmax = 1 << 40 },
+		"the clock was ahead": func(h *peopledb.AuditHead, now time.Time) { h.SeenAt.Time = now.AddDate(4, 0, 0) },
+	}
+	for name, spoil := range tests {
+		t.Run(name, func(t *testing.T) {
+			engines(t, func(t *testing.T, f *fixture) {
+				f.addEntries(t, 2)
+				if err := f.chain().sealAll(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+					h, err := tx.LockAuditHead(t.Context())
+					if err != nil {
+						return err
+					}
+					spoil(&h, f.clock.now())
+					return saveHead(t.Context(), tx, f.keyFile, h)
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.seal(t)
+				if h, err := f.db.AuditHead(t.Context()); err != nil || h.Settled != 2 {
+					t.Errorf("settled up to %d, %v", h.Settled, err)
+				}
+				f.sealed(t, 1)
+				if r := f.verify(t); !r.Intact() || r.Sealed != 3 {
+					t.Errorf("%+v", r)
+				}
+			})
+		})
+	}
+}
+
 func TestNothingIsSealedWithoutAKeyFile(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.addEntries(t, 2)
