@@ -37,6 +37,7 @@ function binary() {
 /** Runs a command in a folder and gives what it printed. */
 export async function run(folder, args, { input = '' } = {}) {
   const done = promisify(execFile)(binary(), args, { cwd: folder, env: environment });
+  done.child.stdin.on('error', () => {}); // a command may end without reading its input; its exit code says whether that is right
   done.child.stdin.end(input);
   return (await done).stdout;
 }
