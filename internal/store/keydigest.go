@@ -54,27 +54,32 @@ func (s *Store) keyImportedKeys(ctx context.Context, box *seal.Box) error {
 	if err != nil || made != plainDigests {
 		return err
 	}
-	return s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if same, err := vault.Same(ctx, tx.Queries, box); err != nil {
-			return err
-		} else if !same {
-			return errKeyReplaced
-		}
-		made, err := tx.Meta(ctx, keyDigests)
-		if err != nil || made != plainDigests { // another server was first
-			return err
-		}
-		keys, err := tx.Keys(ctx)
-		if err != nil {
-			return err
-		}
-		for _, k := range keys {
-			if err := keyImportedKey(ctx, tx, box, k.ID); err != nil {
-				return err
-			}
-		}
-		return tx.SetMeta(ctx, keyDigests, keyedDigests)
+	// Many keys take longer than a transaction has outside a session.
+	return s.db.Session(ctx, func(session *storedb.DB) error {
+		return session.Tx(ctx, func(tx *storedb.DB) error { return keyPlainDigests(ctx, tx, box) })
 	})
+}
+
+func keyPlainDigests(ctx context.Context, tx *storedb.DB, box *seal.Box) error {
+	if same, err := vault.Same(ctx, tx.Queries, box); err != nil {
+		return err
+	} else if !same {
+		return errKeyReplaced
+	}
+	made, err := tx.Meta(ctx, keyDigests)
+	if err != nil || made != plainDigests { // another server was first
+		return err
+	}
+	keys, err := tx.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if err := keyImportedKey(ctx, tx, box, k.ID); err != nil {
+			return err
+		}
+	}
+	return tx.SetMeta(ctx, keyDigests, keyedDigests)
 }
 
 func keyImportedKey(ctx context.Context, tx *storedb.DB, box *seal.Box, id int64) error {

@@ -204,3 +204,24 @@ func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 		f.wantOpens(t, r.tokens["imported"], r.tokens["plain"])
 	})
 }
+
+// A migration of many keys takes longer than a request may wait.
+func TestAMigrationKeysMoreDigestsThanOneWriteHasTimeFor(t *testing.T) {
+	place := dbtest.New(t, dbtest.Postgres)
+	f := prepared(t, place)
+	f.mustImport(t, twoShops+importedKeys())
+	f.age(t)
+	for _, statement := range []string{
+		`CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NEW; END'`,
+		`CREATE TRIGGER slowly BEFORE UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION slowly()`,
+	} {
+		if _, err := f.database.Queries().Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := optionsOf(place, f.clock)
+	o.Longer = -4500 * time.Millisecond // half a second is left for a write
+	if err := opened(t, o).PrepareToServe(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
