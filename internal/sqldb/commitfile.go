@@ -19,6 +19,9 @@ const commitFileWait = time.Second
 
 // readCommits reads the number in a commit file, 0 when there is none.
 func readCommits(path string) (int64, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("sqldb: %s is not a regular file", path) // reading from a pipe would not end
+	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(text) == 0) {
 		return 0, nil
@@ -53,7 +56,10 @@ func raiseCommits(path string, number int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "%020d\n", number)
+	n, err := fmt.Fprintf(f, "%020d\n", number)
+	if err == nil {
+		err = f.Truncate(int64(n)) // something other than a number may have been longer
+	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil && isNew {
 		err = syncFolder(filepath.Dir(path))
 	}

@@ -230,6 +230,16 @@ func TestCommitFileThatSaysNothing(t *testing.T) {
 	}
 }
 
+func TestCommitFileThatSaysNothingIsWrittenAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.commits")
+	if err := errors.Join(os.WriteFile(path, []byte("something that is longer than a number"), 0o600), raiseCommits(path, 12)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := readCommits(path); n != 12 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
 func TestCommitFileIsNotWrittenThroughALink(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target")
