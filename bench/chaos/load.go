@@ -12,9 +12,10 @@ import (
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
-// purchases is how many there are in the store. Each use has its own: codes that are
+// purchases is how many there are in the store, of how many items. Each use has its own: codes that are
 // asked again and again, refunds, licenses, and the rest for codes never asked before.
 const (
+	items        = 100
 	purchases    = 40_000
 	firstRefund  = 200
 	firstLicense = 1_000

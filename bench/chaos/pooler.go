@@ -16,25 +16,20 @@ import (
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
-const (
-	poolerName  = "pooler"
-	poolerTitle = "PgBouncer between the store and its database"
-)
-
 // poolerTries is how many purchases are refunded behind a pooler.
 const poolerTries = 5
 
 // tryPooler refunds purchases by another process while the store's server reaches its
 // database through PgBouncer, in transaction mode and in session mode. In transaction
 // mode the server may also refuse to run, when it says why.
-func (s *session) tryPooler(ctx context.Context) (report, error) {
-	r := report{title: poolerTitle}
+func (s *session) tryPooler(ctx context.Context, scenario scenario) (report, error) {
+	r := report{title: scenario.title}
 	program, err := exec.LookPath("/usr/sbin/pgbouncer")
 	if err != nil {
 		r.note = "skipped, because /usr/sbin/pgbouncer is not installed (Debian: apt-get install pgbouncer)"
 		return r, nil
 	}
-	dir := filepath.Join(s.dir, poolerName)
+	dir := filepath.Join(s.dir, scenario.name)
 	n, err := s.startAlone(ctx, dir)
 	if err != nil {
 		return r, err
@@ -46,7 +41,7 @@ func (s *session) tryPooler(ctx context.Context) (report, error) {
 		logs[mode+"-pooler"] = poolerLog(filepath.Join(dir, mode))
 		one, said, err := s.behind(ctx, program, mode, n, i*poolerTries)
 		if err != nil {
-			return r, s.withLogs(poolerName, logs, r.violations, fmt.Errorf("%s mode: %w", mode, err))
+			return r, s.withLogs(scenario.name, logs, r.violations, fmt.Errorf("%s mode: %w", mode, err))
 		}
 		r.rows = append(r.rows, row{mode + " mode", one.counts[knownCode]})
 		r.violations = append(r.violations, one.violations...)
@@ -55,7 +50,7 @@ func (s *session) tryPooler(ctx context.Context) (report, error) {
 		}
 	}
 	if len(r.violations) > 0 {
-		r.err = s.withLogs(poolerName, logs, r.violations, errBroken)
+		r.err = s.withLogs(scenario.name, logs, r.violations, errBroken)
 	}
 	return r, nil
 }

@@ -84,6 +84,16 @@ func newRecord() *record {
 	return &record{licenses: map[string]acknowledged{}, refunds: map[string]time.Time{}, unknown: map[string]string{}}
 }
 
+// rows are the parts of the load in the table, with something before their names. The load
+// has ended.
+func (r *record) rows(before string) []row {
+	var all []row
+	for k := range kinds {
+		all = append(all, row{before + kind(k).String(), r.counts[k]})
+	}
+	return all
+}
+
 // violated notes what is not to happen. The caller holds the lock.
 func (r *record) violated(n *int, format string, args ...any) {
 	*n++

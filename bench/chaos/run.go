@@ -61,12 +61,8 @@ func (s *session) runAll(ctx context.Context) error {
 	for _, one := range scenarios {
 		if slices.Contains(s.options.only, one.name) && ctx.Err() == nil {
 			fmt.Fprintf(s.stderr, "%s: %s\n", one.name, one.title)
-			failures = append(failures, s.keep(s.try(ctx, one)))
+			failures = append(failures, s.keep(one.try(s, ctx, one)))
 		}
-	}
-	if slices.Contains(s.options.only, poolerName) && ctx.Err() == nil {
-		fmt.Fprintf(s.stderr, "%s: %s\n", poolerName, poolerTitle)
-		failures = append(failures, s.keep(s.tryPooler(ctx)))
 	}
 	return errors.Join(failures...)
 }
@@ -122,19 +118,23 @@ func (s *session) fill(ctx context.Context) error {
 
 func (s *session) importSample(ctx context.Context, to *store) error {
 	path := filepath.Join(s.dir, "lines.jsonl")
-	f, err := os.Create(path)
-	if err != nil {
+	if err := writeFile(path, sample.Big(items, purchases)); err != nil {
 		return err
 	}
-	_, err = io.Copy(f, sample.Big(100, purchases))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	_, err = to.must(ctx, "store", "migrate", "up", "--quiet")
+	_, err := to.must(ctx, "store", "migrate", "up", "--quiet")
 	if err == nil {
 		_, err = to.must(ctx, "store", "import", "--quiet", path)
 	}
 	return err
+}
+
+func writeFile(path string, text io.Reader) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, text)
+	return errors.Join(err, f.Close())
 }
 
 // newStore is a store with a folder of its own, on a database that was copied from the

@@ -8,18 +8,22 @@ import (
 	"time"
 )
 
-// scenario is one way in which PostgreSQL is taken away.
+// scenario is something that happens to a store's database while the load runs.
 type scenario struct {
 	name, title string
-	fault       func(context.Context, *trial) error
+	try         func(*session, context.Context, scenario) (report, error)
+	// fault is what happens to a cluster, for scenarios that are tried on one.
+	fault func(context.Context, *trial) error
 }
 
 var scenarios = []scenario{
-	{"frozen-standbys", "both standbys frozen, then continued", frozenStandbys},
-	{"cut-off-primary", "a primary cut off from its standbys, then from the store; failover", cutOffPrimary},
-	{"killed-primary", "a primary killed; failover", killedPrimary},
-	{"frozen-primary", "a primary frozen, then continued", frozenPrimary},
-	{"frozen-failover", "a primary frozen; failover", frozenFailover},
+	{"frozen-standbys", "both standbys frozen, then continued", (*session).tryCluster, frozenStandbys},
+	{"cut-off-primary", "a primary cut off from its standbys, then from the store; failover", (*session).tryCluster, cutOffPrimary},
+	{"killed-primary", "a primary killed; failover", (*session).tryCluster, killedPrimary},
+	{"frozen-primary", "a primary frozen, then continued", (*session).tryCluster, frozenPrimary},
+	{"frozen-failover", "a primary frozen; failover", (*session).tryCluster, frozenFailover},
+	{"pooler", "PgBouncer between the store and its database", (*session).tryPooler, nil},
+	{"import", "an import of purchases beside the load", (*session).tryImport, nil},
 }
 
 // trial is one scenario on a cluster of its own.

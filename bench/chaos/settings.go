@@ -53,5 +53,5 @@ func names() []string {
 	for _, s := range scenarios {
 		all = append(all, s.name)
 	}
-	return append(all, poolerName)
+	return all
 }

@@ -20,7 +20,7 @@ import (
 // store is the program under test: its server, and its commands beside it.
 type store struct {
 	binary string
-	// data is its folder; url that of its database.
+	// data is its folder; url that of its database, "" for SQLite in the folder.
 	data, url string
 	*process
 	// address is the server's, like http://127.0.0.1:1234.
@@ -28,7 +28,11 @@ type store struct {
 }
 
 func (s *store) flags(args ...string) []string {
-	return append(args, "--data", s.data, "--db", s.url)
+	args = append(args, "--data", s.data)
+	if s.url != "" {
+		args = append(args, "--db", s.url)
+	}
+	return args
 }
 
 // log is the path of what the server wrote to its standard error.

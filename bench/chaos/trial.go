@@ -23,8 +23,8 @@ const (
 
 var errBroken = errors.New("a promise was broken")
 
-// try tries one scenario on a cluster and a store of its own.
-func (s *session) try(ctx context.Context, one scenario) (report, error) {
+// tryCluster tries one scenario on a cluster and a store of its own.
+func (s *session) tryCluster(ctx context.Context, one scenario) (report, error) {
 	dir := filepath.Join(s.dir, one.name)
 	if err := s.server.makeFolder(dir); err != nil {
 		return report{}, err
@@ -77,10 +77,7 @@ func (t *trial) run(ctx context.Context, one scenario) error {
 
 // report sums up what a trial came to.
 func (t *trial) report(one scenario) report {
-	r := report{title: one.title, back: t.record.judge(t.outages)}
-	for k := range kinds {
-		r.rows = append(r.rows, row{kind(k).String(), t.record.counts[k]})
-	}
+	r := report{title: one.title, back: t.record.judge(t.outages), rows: t.record.rows("")}
 	for _, o := range t.outages {
 		r.outage += o.to.Sub(o.from)
 	}
