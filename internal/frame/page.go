@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -71,7 +72,8 @@ func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
 // error and not half a page.
 func (f *Frame) write(w http.ResponseWriter, r *Request, p Page) error {
 	var b bytes.Buffer
-	if err := layout(r, p).Render(r.Context(), &b); err != nil {
+	// net/http ends the context of a request whose body did not arrive in time; its client waits for the page.
+	if err := layout(r, p).Render(context.WithoutCancel(r.Context()), &b); err != nil {
 		return err
 	}
 	h := w.Header()

@@ -1,7 +1,12 @@
 package frame_test
 
 import (
+	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -22,5 +27,30 @@ func TestAFormThatIsTooLargeIsRefusedBeforeItsEnd(t *testing.T) {
 				t.Errorf("%s, the connection's last: %v", res.Status, res.Close)
 			}
 		})
+	}
+}
+
+// lateBody is a body that does not arrive in time: net/http ends the request's context then.
+type lateBody struct {
+	io.Reader
+	end context.CancelFunc
+}
+
+func (b lateBody) Read([]byte) (int, error) {
+	b.end()
+	return 0, os.ErrDeadlineExceeded
+}
+
+func TestAFormThatNeverEndsIsAnsweredWithAPage(t *testing.T) {
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
+	s.administrator(t)
+	ctx, end := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/admincp/login", lateBody{end: end})
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	s.server.Config.Handler.ServeHTTP(w, r)
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "The form could not be read.") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

@@ -179,6 +179,10 @@ func commits(db *sqldb.DB) Finding {
 		return Finding{"commits", Fail, sentence(err), "What was written last is gone, and the service does not start like this.",
 			"Put the newer files back. After restoring a backup on purpose, start the server once with --accept-loss."}
 	}
+	if err := db.CommitsCompared(); err != nil {
+		return Finding{"commits", Warn, "Whether commits are missing is not known: " + sentence(err), "The loss of acknowledged writes would not be noticed.",
+			"Look whether the newest purchases and licenses are there. A damaged file is written anew with the next commit; one that is not a regular file has to be removed."}
+	}
 	return good("commits", "No commit is missing")
 }
 

@@ -231,3 +231,22 @@ func TestDamagedFileIsFound(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+func TestACommitFileThatCantBeReadIsAWarning(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	if err := os.WriteFile(sqldb.CommitFile(path), []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqldb.Open(t.Context(), sqldb.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list, _ := Database(t.Context(), db, Place{Dir: filepath.Dir(path), State: tables, Now: noon})
+	if levelOf(t, list, "commits") != Warn {
+		t.Errorf("%+v", list)
+	}
+}

@@ -31,6 +31,8 @@ type commits struct {
 	// recorded is the number in the file when the database was opened. Numbers go on
 	// above it.
 	recorded int64
+	// unread is why the two numbers could not be compared, nil when they were.
+	unread error
 }
 
 // CommitFile is the path of the file that keeps the number of commits of the SQLite
@@ -123,19 +125,28 @@ func (db *DB) writeCommits(ctx context.Context) {
 // first: whoever commits writes it last.
 func (db *DB) compareCommits(ctx context.Context) {
 	c := &db.commits
-	var err error
-	if c.recorded, err = readCommits(CommitFile(db.options.Path)); err != nil {
-		db.options.Log.Warn("the number of commits could not be read from its file, so nothing is known of commits that are missing", "cause", err)
-		return
-	}
 	var counted int64
-	err = db.wrap(db.write.QueryRowContext(ctx, readCommitNo).Scan(&counted))
-	if err != nil && !errors.Is(err, errNoTable) && !errors.Is(err, ErrNotFound) {
-		db.options.Log.Warn("the number of commits could not be read from the database", "cause", err)
+	if c.recorded, c.unread = readCommits(CommitFile(db.options.Path)); c.unread == nil {
+		counted, c.unread = db.countedCommits(ctx)
+	}
+	if c.unread != nil {
+		db.options.Log.Warn("the numbers of commits could not be compared, so nothing is known of commits that are missing", "cause", c.unread)
 		return
 	}
 	c.missing.Store(max(c.recorded-counted, 0))
 }
+
+// countedCommits is the number in the database, 0 before the first.
+func (db *DB) countedCommits(ctx context.Context) (number int64, err error) {
+	err = db.wrap(db.write.QueryRowContext(ctx, readCommitNo).Scan(&number))
+	if errors.Is(err, errNoTable) || errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return number, err
+}
+
+// CommitsCompared is why it is not known whether commits are missing, nil when it is.
+func (db *DB) CommitsCompared() error { return db.commits.unread }
 
 // MissingCommits is how many acknowledged commits the database lacks, unless that was
 // accepted.

@@ -224,8 +224,12 @@ func TestCommitFileThatSaysNothing(t *testing.T) {
 		if _, err := readCommits(CommitFile(path)); (err == nil) != want {
 			t.Errorf("%q: %v", content, err)
 		}
-		if missing := openAt(t, path).MissingCommits(); (missing > 0) != (len(content) > 10) {
+		again := openAt(t, path)
+		if missing := again.MissingCommits(); (missing > 0) != (len(content) > 10) {
 			t.Errorf("%q: %d commits are missing", content, missing)
+		}
+		if err := again.CommitsCompared(); (err == nil) != want {
+			t.Errorf("%q: compared: %v", content, err)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (s *shared) wrap(err error) error {
 	if errors.As(err, &lite) {
 		return s.wrapSQLite(err, lite.Code())
 	}
-	if code := zombiezen.ErrCode(err); code != zombiezen.ResultOK && code != zombiezen.ResultError {
+	if code := zombiezen.ErrCode(err); s.engine == SQLite && code != zombiezen.ResultOK {
 		return s.wrapSQLite(err, int(code))
 	}
 	var pg *pgconn.PgError
@@ -84,7 +84,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 		return unavailable("The disk failed", err)
 	case lib.SQLITE_ERROR:
 		if strings.Contains(err.Error(), "no such table") {
-			return errors.Join(errNoTable, err)
+			return noTable(err)
 		}
 	}
 	return err
@@ -97,7 +97,7 @@ func (s *shared) wrapPostgres(err error, code string) error {
 	case code == "23505":
 		return errors.Join(ErrExists, err)
 	case code == "42P01":
-		return errors.Join(errNoTable, err)
+		return noTable(err)
 	case code == "53100":
 		return unavailable("The database's disk is full", err)
 	case code == "25006":
@@ -124,6 +124,12 @@ func busy(cause error) error {
 		Kind: countersign.KindUnavailable, Code: countersign.CodeBusy, Message: "The database is busy with another write",
 		Cause: cause, RetryAfter: retryAfter,
 	}
+}
+
+// noTable is the error of a database without the tables of its service: it has not been
+// set up, or somebody replaced it by an empty one.
+func noTable(cause error) error {
+	return unavailable("The database has no such tables: it is another one, or its content was removed", errors.Join(errNoTable, cause))
 }
 
 // unavailable is "not now, try again". The message is for the operator's

@@ -82,10 +82,10 @@ func (db *DB) newTransaction(ctx context.Context, l limits) *transaction {
 	t := &transaction{}
 	t.life, t.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	t.caller = context.AfterFunc(ctx, func() { t.end(ctx.Err()) })
-	t.deadline = time.AfterFunc(l.begin, func() { t.end(context.DeadlineExceeded) })
 	if l.statements {
 		t.until = time.Now().Add(l.begin)
 	}
+	t.deadline = time.AfterFunc(l.begin, func() { t.end(context.DeadlineExceeded) })
 	return t
 }
 

@@ -70,3 +70,15 @@ func TestReadyzOfAStoreWithoutItsTables(t *testing.T) {
 		}
 	})
 }
+
+// A database whose tables are gone says nothing about a code: it can't be asked.
+func TestADatabaseThatLostItsTablesIs503(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		h := newHandler(openShop(t, at), 0)
+		beside(t, at, `ALTER TABLE purchases RENAME TO gone`)
+		a := post(h, "/api/purchases/validation", url.Values{"api_key": {"ada0000000000000000000000000000000000000000000000000000000000001"}, "purchase_code": {"license-fresh"}})
+		if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
+}
