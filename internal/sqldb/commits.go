@@ -110,9 +110,13 @@ func (db *DB) lastCommits() {
 }
 
 // writeCommits brings the file to the number in the database. What can't be written now
-// is written with a later commit: the file is behind until then, and says less.
+// is written with a later commit: the file is behind until then, and says less. Beside
+// another database it is left alone: that one would look as if it lacked commits.
 func (db *DB) writeCommits(ctx context.Context) {
 	number, err := One(ctx, db.Queries(), Value[int64], readCommitNo)
+	if err == nil && len(db.files) > 0 {
+		err = db.files[0].check() // the database's own; a log that is gone is to be told
+	}
 	if err == nil {
 		err = raiseCommits(CommitFile(db.options.Path), number)
 	}

@@ -283,3 +283,31 @@ func TestCommitFileFollowsTheCommits(t *testing.T) {
 		<-ended
 	})
 }
+
+func TestCommitFileOfAnotherDatabaseIsLeftAlone(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	path := filepath.Join(folder, "x.db")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db := openAt(t, path)
+	if err := errors.Join(db.Migrate(t.Context()), writeMeta(t.Context(), db, "one"), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	backup, before := folder+".backup", recordedAt(t, path)
+	if err := os.CopyFS(backup, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+
+	db = openAt(t, path)
+	if err := errors.Join(writeMeta(t.Context(), db, "two"), db.Ping(t.Context()), os.Rename(folder, folder+".bad"), os.Rename(backup, folder)); err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close() // which writes the number, if it writes it at all
+	if n := recordedAt(t, path); n != before {
+		t.Errorf("the file beside the restored backup says %d, want %d", n, before)
+	}
+	if missing := openAt(t, path).MissingCommits(); missing != 0 {
+		t.Errorf("the restored backup lacks %d commits", missing)
+	}
+}

@@ -40,15 +40,20 @@ var errReplaced = errors.New("another file is in its place")
 // that is open. No connection is made then: it would read another database.
 func (s *shared) checkFiles() error {
 	for _, f := range s.files {
-		now, err := os.Stat(f.path)
-		if err == nil && !os.SameFile(f.info, now) {
-			err = &fs.PathError{Op: "stat", Path: f.path, Err: errReplaced}
-		}
-		if err != nil {
+		if err := f.check(); err != nil {
 			return unavailable(stopFile.message, err)
 		}
 	}
 	return nil
+}
+
+// check returns an error when the file at the path is not the one that is open.
+func (f openFile) check() error {
+	now, err := os.Stat(f.path)
+	if err == nil && !os.SameFile(f.info, now) {
+		err = &fs.PathError{Op: "stat", Path: f.path, Err: errReplaced}
+	}
+	return err
 }
 
 // WatchFiles makes sure each minute, until ctx ends, that the lock of the data folder
