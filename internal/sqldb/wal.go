@@ -11,12 +11,17 @@ import (
 // often.
 const logLimit = 16 << 20
 
+// longLog is the size of the log, in bytes, that only a reader that does not end can
+// make, and from which the log file tells of it.
+const longLog = 16 * logLimit
+
 // pageBytes is the size of a page of a database, unless SQLite was built otherwise.
 const pageBytes = 4096
 
 // KeepLogShort brings SQLite's write-ahead log back into the database whenever
 // the feed finds that it has grown, until ctx ends.
 func (db *DB) KeepLogShort(ctx context.Context) {
+	var told int64
 	for {
 		select {
 		case <-ctx.Done():
@@ -29,7 +34,23 @@ func (db *DB) KeepLogShort(ctx context.Context) {
 		if err := db.checkpoint(ctx); err != nil && ctx.Err() == nil {
 			db.options.Log.Warn("the write-ahead log could not be brought into the database", "cause", err)
 		}
+		told = db.tellLongLog(told)
 	}
+}
+
+// tellLongLog warns of a log that stays long, and again whenever its size has doubled.
+// It takes and returns the size that was told last, 0 for none.
+func (db *DB) tellLongLog(told int64) int64 {
+	log, err := os.Stat(db.options.Path + "-wal")
+	if err != nil || log.Size() < longLog {
+		return 0
+	}
+	if log.Size() < 2*told {
+		return told
+	}
+	db.options.Log.Warn("the write-ahead log grows because something reads the database and does not end; "+
+		"look for an export whose output nobody reads, or for another program that has the file open", "bytes", log.Size())
+	return log.Size()
 }
 
 // watchLog asks for a checkpoint when the log has grown.
