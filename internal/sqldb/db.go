@@ -68,6 +68,8 @@ type shared struct {
 	files     []openFile
 	// checkDue reports that the file was not checked since an unclean stop.
 	checkDue atomic.Bool
+	// unmapped reports that look-ups read the file itself, not through memory.
+	unmapped atomic.Bool
 	// logDue asks for a checkpoint.
 	logDue chan struct{}
 	// primary is the server of PostgreSQL, nil on SQLite.

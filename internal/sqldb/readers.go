@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -35,6 +36,8 @@ type readers struct {
 type reader struct {
 	conn              *sqlite.Conn
 	begin, end, query *sqlite.Stmt
+	// mapped tells whether it reads the file through memory.
+	mapped bool
 	// held tells whether a snapshot is open, and opened after how many releases.
 	held   bool
 	opened uint64
@@ -110,21 +113,58 @@ func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
 	if err != nil {
 		return err
 	}
-	if one == nil {
-		if one, err = r.open(); err != nil {
-			r.put(nil)
-			return err
-		}
+	one, err = r.try(one, a, b, dest)
+	if errors.Is(err, errFault) {
+		one, err = r.try(one, a, b, dest) // without the mapping
 	}
-	err = r.read(one, a, b, dest)
-	r.near.Put(one)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		// Whatever is wrong with it, the next look-up starts anew.
-		_ = one.conn.Close()
-		one = nil
+	if one != nil {
+		r.near.Put(one)
 	}
 	r.put(one)
 	return err
+}
+
+// try runs the look-up on a reader, or on one that it opens for nil. It returns the
+// reader, or nil after an error: whatever is wrong with it, the next look-up starts anew.
+func (r *readers) try(one *reader, a, b int64, dest []any) (after *reader, err error) {
+	fatal := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(fatal)
+		if cause := recover(); cause != nil {
+			after, err = nil, r.shared.faulted(cause)
+		}
+	}()
+	if one != nil && one.mapped && r.shared.unmapped.Load() {
+		_ = one.conn.Close()
+		one = nil
+	}
+	if one == nil {
+		if one, err = r.open(); err != nil {
+			return nil, err
+		}
+	}
+	err = r.read(one, a, b, dest)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		_ = one.conn.Close()
+		return nil, err
+	}
+	return one, err
+}
+
+// errFault says that a page of the file could not be read through its mapping.
+var errFault = errors.New("sqldb: a page of the database file could not be read")
+
+// faulted lets no reader map the file any more, after a panic whose cause is a page that
+// the disk did not give or that was cut off. Other panics go on. The connection is left
+// as it is: it was in the middle of its work.
+func (s *shared) faulted(cause any) error {
+	if _, ok := cause.(interface{ Addr() uintptr }); !ok {
+		panic(cause)
+	}
+	if s.unmapped.CompareAndSwap(false, true) {
+		s.options.Log.Error("a page of the database file could not be read through memory; look-ups read the file itself until a restart; check the disk")
+	}
+	return errFault
 }
 
 func (r *readers) read(one *reader, a, b int64, dest []any) error {
@@ -214,8 +254,12 @@ func (r *readers) open() (*reader, error) {
 		return nil, err
 	}
 	conn.SetBusyTimeout(5 * time.Second)
-	one := &reader{conn: conn}
-	for _, pragma := range []string{"PRAGMA query_only = 1", "PRAGMA mmap_size = 2147418112"} {
+	one := &reader{conn: conn, mapped: !r.shared.unmapped.Load()}
+	pragmas := []string{"PRAGMA query_only = 1", "PRAGMA mmap_size = 2147418112"}
+	if !one.mapped {
+		pragmas = pragmas[:1]
+	}
+	for _, pragma := range pragmas {
 		if err = prepareAndRun(conn, pragma); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
