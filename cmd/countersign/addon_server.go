@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -113,13 +114,9 @@ func (s *addonServer) run(ctx context.Context) error {
 // makeAdministrator makes the administrator that the environment names as soon as
 // the addon is set up, and lasts until ctx ends.
 func (s *addonServer) makeAdministrator(ctx context.Context) error {
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
 	for done := s.app.getenv(envAdminEmail) == ""; !done; {
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, 500*time.Millisecond, nil) {
 			return nil
-		case <-tick.C:
 		}
 		if s.addon.State() != addon.StateReady {
 			continue

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/countersign/countersign/internal/web"
 	"golang.org/x/term"
 )
 
@@ -42,7 +41,7 @@ func (a *app) askHidden(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(a.term.err, question)
 	restore := keepTerminal(a.term.in)
 	lines := make(chan secretLine, 1)
-	done := web.Go(nil, "prompt", func() { lines <- readSecretLine(a.term.in) })
+	done := prompt(func() { lines <- readSecretLine(a.term.in) })
 	select {
 	case <-ctx.Done():
 		restore() // the reading ends with the process, and would leave the terminal mute

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/web"
@@ -91,10 +92,10 @@ func demoServer(listen string) serverOptions {
 func (a *app) serveBoth(ctx context.Context, s *server, site *addonServer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	work := &group{log: s.log, stop: stop}
-	work.start("store", func() error { return s.run(ctx) })
-	work.start("addon", func() error { return site.run(ctx) })
-	return work.wait()
+	work := group.New(ctx, s.log)
+	work.Go("store", ending(stop, s.run))
+	work.Go("addon", ending(stop, site.run))
+	return work.Wait()
 }
 
 // filledDemo is what a demo has to show.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
@@ -180,6 +181,14 @@ type service struct {
 	run  func(context.Context) error
 }
 
+// ending returns work whose end, wanted or not, stops the server.
+func ending(stop func(), work func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		defer stop()
+		return work(ctx)
+	}
+}
+
 // serve answers requests until ctx ends. The background work and the logs outlive
 // the last request.
 func (l *listeners) serve(ctx context.Context, access *web.AccessLog, handler, metrics http.Handler, behind ...service) error {
@@ -188,27 +197,30 @@ func (l *listeners) serve(ctx context.Context, access *web.AccessLog, handler, m
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 
-	work := &group{log: l.log, stop: stop}
-	for _, one := range behind {
-		work.start(one.name, func() error { return one.run(background) })
+	work := group.New(ctx, l.log)
+	start := func(name string, run func() error) {
+		work.Go(name, ending(stop, func(context.Context) error { return run() }))
 	}
-	work.start("access log", func() error {
+	for _, one := range behind {
+		start(one.name, func() error { return one.run(background) })
+	}
+	start("access log", func() error {
 		_ = access.Run(background) // an error log that can't be written has no place to say so
 		return nil
 	})
-	work.start("memory", func() error {
+	start("memory", func() error {
 		l.app.tuneMemory(background)
 		return nil
 	})
 	if l.metrics != nil {
 		options := web.ServerOptions{Log: l.log, MaxConnections: metricsConnections}
-		work.start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, options) })
+		start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, options) })
 	}
 	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{
 		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies,
 	})
 	end()
-	if err := work.wait(); err != nil {
+	if err := work.Wait(); err != nil {
 		return err
 	}
 	if served != nil {

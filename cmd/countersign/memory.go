@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 // The heap of a server is small, so collecting it each time it doubles costs a
@@ -30,16 +32,7 @@ func (a *app) tuneMemory(ctx context.Context) {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	}()
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		debug.SetMemoryLimit(memoryLimit())
-	}
+	group.Every(ctx, time.Second, func(context.Context) { debug.SetMemoryLimit(memoryLimit()) })
 }
 
 // memoryLimit is how much memory the runtime may use, in bytes.

@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
-	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/group"
 )
 
 // confirm asks a question before something that can't be undone. Without a
@@ -31,7 +32,7 @@ func (a *app) confirm(ctx context.Context, question string) error {
 // readLine reads one line from stdin. The end of ctx ends the waiting, though
 // not the reading, which only the end of the process can.
 func (a *app) readLine(ctx context.Context) (line string, err error) {
-	done := web.Go(nil, "prompt", func() { line, _ = bufio.NewReader(a.term.in).ReadString('\n') })
+	done := prompt(func() { line, _ = bufio.NewReader(a.term.in).ReadString('\n') })
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(a.term.err)
@@ -39,4 +40,16 @@ func (a *app) readLine(ctx context.Context) (line string, err error) {
 	case err := <-done:
 		return strings.TrimSpace(line), err
 	}
+}
+
+// prompt reads in a goroutine of its own. Its result is nil, or says how a panic ended it.
+func prompt(read func()) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		done <- group.Contain(slog.New(slog.DiscardHandler), "prompt", func() error {
+			read()
+			return nil
+		})
+	}()
+	return done
 }

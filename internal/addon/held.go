@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/group"
 )
 
 // held is the public answers in memory. published is nil while that can't be
@@ -73,17 +74,12 @@ func (h *held) keep(p *Published, generation uint64) {
 
 // holdPublished reads the answers whenever they were dropped, until ctx ends.
 func (a *Addon) holdPublished(ctx context.Context) {
-	retry := time.NewTicker(time.Second)
-	defer retry.Stop()
 	for {
 		if _, wanted := a.held.begin(); wanted {
 			_, _ = a.Published(ctx) // the next who asks gets the error
 		}
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, time.Second, a.held.wake) {
 			return
-		case <-a.held.wake:
-		case <-retry.C:
 		}
 	}
 }

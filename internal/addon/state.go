@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/vault"
@@ -171,26 +172,24 @@ func (a *Addon) Run(ctx context.Context) error {
 	if err := a.awaitUpdate(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
-	work := newBackground(ctx, a.log)
-	work.start("feed of changes", a.database.Feed)
-	work.start("write-ahead log", a.database.KeepLogShort)
-	work.start("number of commits", a.database.KeepCommits)
-	work.start("files", a.database.WatchFiles)
-	work.start("integrity", func(ctx context.Context) { a.database.WatchIntegrity(ctx, a.now) })
-	work.start("public answers in memory", a.holdPublished)
-	work.start("last uses and requests", a.writeEvery)
-	work.start("old rows", a.tidyEvery)
-	work.start("failed sign-ins", a.people.Run)
-	work.start("audit seals", a.chain.Run)
-	work.start("later updates", func(ctx context.Context) { work.fail(a.watchUpdates(ctx)) })
-	return work.wait()
+	work := group.New(ctx, a.log)
+	work.Start("feed of changes", a.database.Feed)
+	work.Start("write-ahead log", a.database.KeepLogShort)
+	work.Start("number of commits", a.database.KeepCommits)
+	work.Start("files", a.database.WatchFiles)
+	work.Start("integrity", func(ctx context.Context) { a.database.WatchIntegrity(ctx, a.now) })
+	work.Start("public answers in memory", a.holdPublished)
+	work.Start("last uses and requests", a.writeEvery)
+	work.Start("old rows", a.tidyEvery)
+	work.Start("failed sign-ins", a.people.Run)
+	work.Start("audit seals", a.chain.Run)
+	work.Go("later updates", a.watchUpdates)
+	return work.Wait()
 }
 
 // awaitUpdate waits until the addon is set up and its database can be reached. A
 // wait is told when it ends.
 func (a *Addon) awaitUpdate(ctx context.Context) error {
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
 	for waited := false; ; waited = true {
 		err := a.Prepare(ctx)
 		if err == nil && waited {
@@ -204,11 +203,8 @@ func (a *Addon) awaitUpdate(ctx context.Context) error {
 		}
 		a.forgetRequests()
 		_ = a.tidySetupFile(ctx) // that it can't be removed is said once the addon is set up
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, 500*time.Millisecond, a.updated) {
 			return nil
-		case <-a.updated:
-		case <-tick.C:
 		}
 	}
 }
@@ -216,24 +212,20 @@ func (a *Addon) awaitUpdate(ctx context.Context) error {
 // watchUpdates returns an error when a later version has updated the database,
 // and nil when ctx ends.
 func (a *Addon) watchUpdates(ctx context.Context) error {
-	retry := time.NewTicker(time.Second)
-	defer retry.Stop()
-	for doubt := false; ; {
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-a.updated:
-			doubt = true
-		case <-retry.C:
 		}
-		if !doubt {
-			continue
+		for err := a.Prepare(ctx); err != nil; err = a.Prepare(ctx) {
+			if ctx.Err() == nil && !isUnavailable(err) {
+				return err
+			}
+			if !group.Sleep(ctx, time.Second, nil) {
+				return nil
+			}
 		}
-		err := a.Prepare(ctx)
-		if err != nil && ctx.Err() == nil && !isUnavailable(err) {
-			return err
-		}
-		doubt = err != nil
 	}
 }
 
@@ -269,10 +261,8 @@ func (a *Addon) tidyEvery(ctx context.Context) {
 		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
 			a.log.Warn("old rows and files could not be removed", "cause", err)
 		}
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, a.setupFileLasts(), nil) {
 			return
-		case <-time.After(a.setupFileLasts()):
 		}
 	}
 }

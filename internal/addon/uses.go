@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -67,17 +68,10 @@ func (u *uses) giveBack(taken map[int64]*use) {
 // writeEvery writes last uses and requests from apps until ctx ends; [Addon.Close]
 // writes the rest.
 func (a *Addon) writeEvery(ctx context.Context) {
-	tick := time.NewTicker(writeInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			a.writeUses(ctx)
-			a.writeRequests(ctx)
-		}
-	}
+	group.Every(ctx, writeInterval, func(ctx context.Context) {
+		a.writeUses(ctx)
+		a.writeRequests(ctx)
+	})
 }
 
 // writeUses writes what was counted since the last time. What can't be written

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -36,10 +37,8 @@ func (c *AuditChain) Run(ctx context.Context) {
 		if full {
 			wait = sealPause
 		}
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, wait, nil) {
 			return
-		case <-time.After(wait):
 		}
 	}
 }

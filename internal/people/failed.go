@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -209,18 +210,11 @@ func (p *People) recordFailed(ctx context.Context, tx *peopledb.DB, l failedLine
 // Run writes failed sign-ins into the audit log until ctx ends; [People.Close] writes
 // the last ones.
 func (p *People) Run(ctx context.Context) {
-	tick := time.NewTicker(failedInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	group.Every(ctx, failedInterval, func(ctx context.Context) {
 		if err := p.writeFailed(ctx, p.now()); err != nil && ctx.Err() == nil {
 			p.log.Warn("failed sign-ins could not be written into the audit log", "cause", err)
 		}
-	}
+	})
 }
 
 // Close writes what is still to be written of failed sign-ins.

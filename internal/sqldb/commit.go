@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
@@ -50,18 +51,17 @@ func (db *DB) commit(ctx context.Context, t *transaction) error {
 
 // finish waits for the outcome, frees the connection and tells the watchers.
 func (db *DB) finish(c *pendingCommit) {
-	err := errPanicked
-	defer func() { c.done <- db.outcome(err) }()
-	defer contain(db.options.Log, "commit")
-	c.wire.hold()
-	done := c.wire.free(c.sql.Commit())
-	db.writers.end(c)
-	c.close()
-	if done == nil {
-		db.committed(c.transaction)
-	}
-	db.changed(c.marks)
-	err = done
+	c.done <- db.outcome(group.Contain(db.options.Log, "commit", func() error {
+		c.wire.hold()
+		err := c.wire.free(c.sql.Commit())
+		db.writers.end(c)
+		c.close()
+		if err == nil {
+			db.committed(c.transaction)
+		}
+		db.changed(c.marks)
+		return err
+	}))
 }
 
 // wait waits for the outcome. Where it stays unknown, err says why.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/group"
 )
 
 // commitsInterval is how old the number in the commit file gets at most.
@@ -82,21 +83,14 @@ func (db *DB) committed(t *transaction) {
 // KeepCommits writes the number of commits into its file, at most once a second,
 // until ctx ends. [DB.Close] writes the last one.
 func (db *DB) KeepCommits(ctx context.Context) {
-	wait := time.NewTimer(0)
-	defer wait.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-wait.C:
-		}
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 			return
 		case <-db.commits.due:
 			db.writeCommits(ctx)
 		}
-		wait.Reset(commitsInterval)
+		group.Sleep(ctx, commitsInterval, nil)
 	}
 }
 

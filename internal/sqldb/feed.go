@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 const (
@@ -36,8 +38,6 @@ func (db *DB) Feed(ctx context.Context) {
 	if db.engine == Postgres {
 		follow = db.followPostgres
 	}
-	retry := time.NewTicker(feedRetry)
-	defer retry.Stop()
 	for {
 		live, err := follow(ctx)
 		db.feed.live.Store(false)
@@ -46,10 +46,8 @@ func (db *DB) Feed(ctx context.Context) {
 			return
 		}
 		db.feedIsLost(live, err)
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, feedRetry, nil) {
 			return
-		case <-retry.C:
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 // channel is where the trigger on the table changes sends its rows.
@@ -46,9 +48,9 @@ func (db *DB) followPostgres(ctx context.Context) (live bool, err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		defer stop(errPanicked)
-		defer contain(db.options.Log, "beats of the feed")
-		stop(db.sendBeats(ctx, sender, token))
+		stop(group.Contain(db.options.Log, "beats of the feed", func() error {
+			return db.sendBeats(ctx, sender, token)
+		}))
 	}()
 	defer func() { <-ended }()
 	defer stop(nil)

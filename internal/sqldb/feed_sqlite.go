@@ -3,7 +3,8 @@ package sqldb
 import (
 	"context"
 	"database/sql"
-	"time"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 // followSQLite polls PRAGMA data_version, which costs a look into shared
@@ -26,14 +27,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 	db.snapshots.follow(true)
 	defer db.snapshots.follow(false)
 	db.feedIsBack()
-	tick := time.NewTicker(feedPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return true, ctx.Err()
-		case <-tick.C:
-		}
+	for group.Sleep(ctx, feedPoll, nil) {
 		now, err := dataVersion(ctx, conn)
 		if err != nil {
 			return true, err
@@ -49,6 +43,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 		last = db.follow(changes, last)
 		db.watchLog()
 	}
+	return true, ctx.Err()
 }
 
 func dataVersion(ctx context.Context, conn *sql.Conn) (int64, error) {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 // placeInterval is how often a server makes sure that its files are still its own.
@@ -61,16 +63,7 @@ func (f openFile) check() error {
 // when they are not: another server may use the folder, and what is written to a file
 // without a name is lost.
 func (db *DB) WatchFiles(ctx context.Context) {
-	tick := time.NewTicker(placeInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			db.checkPlace()
-		}
-	}
+	group.Every(ctx, placeInterval, func(context.Context) { db.checkPlace() })
 }
 
 func (db *DB) checkPlace() {

@@ -9,6 +9,8 @@ import (
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 const (
@@ -30,16 +32,12 @@ func (db *DB) WatchIntegrity(ctx context.Context, now func() time.Time) {
 	if db.engine != SQLite {
 		return
 	}
-	tick := time.NewTicker(integrityRetry)
-	defer tick.Stop()
 	for {
 		if err := db.checkIntegrity(ctx, now()); err != nil && ctx.Err() == nil {
 			db.options.Log.Warn("the database file could not be checked", "cause", err)
 		}
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, integrityRetry, nil) {
 			return
-		case <-tick.C:
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 // The prober waits probeFirst after the loss of the primary, and then twice as long
@@ -106,10 +108,7 @@ func (p *primary) find(ctx context.Context) (*pgx.ConnConfig, error) {
 	results := make(chan result, len(p.hosts))
 	for _, host := range p.hosts {
 		go func() {
-			r := result{host, errPanicked}
-			defer func() { results <- r }()
-			defer contain(p.log, "search for the primary")
-			r.err = try(ctx, host)
+			results <- result{host, group.Contain(p.log, "search for the primary", func() error { return try(ctx, host) })}
 		}()
 	}
 	var errs []error
@@ -157,30 +156,21 @@ func (p *primary) lost(cause error) {
 	}
 	p.outage.Store(&outage{(&shared{primary: p}).wrap(cause)})
 	p.log.Warn("the database can't be reached; requests are answered 503 until it can", "cause", cause)
-	p.probing.Go(func() {
-		defer contain(p.log, "search for the primary")
-		p.probe()
-	})
+	p.probing.Go(func() { _ = group.Contain(p.log, "search for the primary", p.probe) })
 }
 
 // probe looks for the primary until it is found or the database is closed.
-func (p *primary) probe() {
-	for wait := probeFirst; ; wait = min(2*wait, probeLast) {
-		timer := time.NewTimer(wait)
-		select {
-		case <-p.life.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
+func (p *primary) probe() error {
+	for wait := probeFirst; group.Sleep(p.life, wait, nil); wait = min(2*wait, probeLast) {
 		ctx, cancel := context.WithTimeout(p.life, 2*connectTimeout)
 		_, err := p.find(ctx)
 		cancel()
 		if err == nil {
 			p.found()
-			return
+			return nil
 		}
 	}
+	return p.life.Err()
 }
 
 // found lets requests pass again, on new connections.

@@ -10,6 +10,8 @@ import (
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 // maxStatements is how many statements one connection to SQLite keeps. The texts
@@ -154,14 +156,10 @@ func whileBusy(ctx context.Context, try func() error) error {
 	}
 	last := time.Now().Add(sessionWait)
 	for pause := time.Millisecond; isBusy(err) && time.Now().Before(last); pause = min(2*pause, busyLast) {
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if !group.Sleep(ctx, pause, nil) {
 			return err
-		case <-timer.C:
-			err = try()
 		}
+		err = try()
 	}
 	return err
 }

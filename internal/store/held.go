@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -100,8 +101,6 @@ func (h *held) keep(t keyTable, generation uint64) {
 
 // holdKeys fills the table whenever it was dropped, until ctx ends.
 func (s *Store) holdKeys(ctx context.Context) {
-	retry := time.NewTicker(time.Second)
-	defer retry.Stop()
 	for {
 		generation, wanted := s.held.begin()
 		if wanted {
@@ -109,11 +108,8 @@ func (s *Store) holdKeys(ctx context.Context) {
 				s.held.keep(tableOf(list), generation)
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, time.Second, s.held.wake) {
 			return
-		case <-s.held.wake:
-		case <-retry.C:
 		}
 	}
 }

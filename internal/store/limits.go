@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -68,16 +69,7 @@ func (s *Store) exchangeLimitsEvery(ctx context.Context) {
 	if s.limits.server != "" {
 		interval = limitsShared
 	}
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.exchangeLimits(ctx, false)
-		}
-	}
+	group.Every(ctx, interval, func(ctx context.Context) { s.exchangeLimits(ctx, false) })
 }
 
 // exchangeLimits writes what was counted here and reads what was counted by all. With

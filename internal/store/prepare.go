@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -89,8 +90,6 @@ func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
 // prepareLater prepares a store whose database was down at the start, as soon
 // as it is there.
 func (s *Store) prepareLater(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	for s.box.Load() == nil {
 		err := s.PrepareToServe(ctx)
 		if ctx.Err() != nil {
@@ -103,10 +102,8 @@ func (s *Store) prepareLater(ctx context.Context) error {
 			s.log.Info("the database is there; the store is ready")
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, time.Second, nil) {
 			return nil
-		case <-tick.C:
 		}
 	}
 	return nil
@@ -179,25 +176,22 @@ func (s *Store) askForKeyFile() {
 // watchKeyFile returns errKeyReplaced when the database belongs to another key
 // file, and nil when ctx ends.
 func (s *Store) watchKeyFile(ctx context.Context) error {
-	retry := time.NewTicker(time.Second)
-	defer retry.Stop()
-	for doubt := false; ; {
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.keyFile:
-			doubt = true
-		case <-retry.C:
-		}
-		if !doubt {
-			continue
 		}
 		check, err := s.db.Meta(ctx, keyCheck)
-		if err == nil && !s.box.Load().Matches(check) {
+		for ; err != nil; check, err = s.db.Meta(ctx, keyCheck) {
+			if !group.Sleep(ctx, time.Second, nil) {
+				return nil
+			}
+		}
+		if !s.box.Load().Matches(check) {
 			s.outdated.Store(true)
 			return errKeyReplaced
 		}
-		doubt = err != nil
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -126,19 +127,19 @@ func (s *Store) Run(ctx context.Context) error {
 	if err := s.prepareLater(ctx); err != nil {
 		return err
 	}
-	work := newBackground(ctx, s.log)
-	work.start("feed of changes", s.database.Feed)
-	work.start("write-ahead log", s.database.KeepLogShort)
-	work.start("number of commits", s.database.KeepCommits)
-	work.start("files", s.database.WatchFiles)
-	work.start("integrity", func(ctx context.Context) { s.database.WatchIntegrity(ctx, s.now) })
-	work.start("keys in memory", s.holdKeys)
-	work.start("last uses", func(ctx context.Context) { s.writeUsesEvery(ctx, useInterval) })
-	work.start("old changes", s.pruneEvery)
-	work.start("audit seals", s.chain.Run)
-	work.start("limits", s.exchangeLimitsEvery)
-	work.start("key file", func(ctx context.Context) { work.fail(s.watchKeyFile(ctx)) })
-	return work.wait()
+	work := group.New(ctx, s.log)
+	work.Start("feed of changes", s.database.Feed)
+	work.Start("write-ahead log", s.database.KeepLogShort)
+	work.Start("number of commits", s.database.KeepCommits)
+	work.Start("files", s.database.WatchFiles)
+	work.Start("integrity", func(ctx context.Context) { s.database.WatchIntegrity(ctx, s.now) })
+	work.Start("keys in memory", s.holdKeys)
+	work.Start("last uses", func(ctx context.Context) { s.writeUsesEvery(ctx, useInterval) })
+	work.Start("old changes", s.pruneEvery)
+	work.Start("audit seals", s.chain.Run)
+	work.Start("limits", s.exchangeLimitsEvery)
+	work.Go("key file", s.watchKeyFile)
+	return work.Wait()
 }
 
 // AuditChain seals and verifies the store's audit log. It can be used once the store is
@@ -174,16 +175,12 @@ func (s *Store) audit(ctx context.Context, tx *storedb.DB, a people.Actor, actio
 // pruneEvery deletes rows of changes that nobody waits for any more, now and
 // then every hour.
 func (s *Store) pruneEvery(ctx context.Context) {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
 	for {
 		if err := s.database.PruneChanges(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("old changes could not be pruned", "cause", err)
 		}
-		select {
-		case <-ctx.Done():
+		if !group.Sleep(ctx, time.Hour, nil) {
 			return
-		case <-tick.C:
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -65,16 +66,7 @@ func (u *uses) giveBack(taken map[int64]*use) {
 
 // writeUsesEvery writes last uses until ctx ends; [Store.Close] writes the rest.
 func (s *Store) writeUsesEvery(ctx context.Context, interval time.Duration) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.writeUses(ctx)
-		}
-	}
+	group.Every(ctx, interval, s.writeUses)
 }
 
 // writeUses writes what was counted since the last time. What can't be written

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 // LogMode says which requests the access log writes, and how.
@@ -109,25 +112,11 @@ func (l *AccessLog) put(e accessEntry) {
 // End ctx after the last request is answered. It goes on when writing fails, and
 // returns the first such error.
 func (l *AccessLog) Run(ctx context.Context) error {
-	tick := time.NewTicker(flushEvery)
-	defer tick.Stop()
 	var failed error
-	for {
-		select {
-		case <-ctx.Done():
-			return firstError(failed, l.flush())
-		case <-tick.C:
-		case <-l.half:
-		}
-		failed = firstError(failed, l.flush())
+	for group.Sleep(ctx, flushEvery, l.half) {
+		failed = cmp.Or(failed, l.flush())
 	}
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
+	return cmp.Or(failed, l.flush())
 }
 
 // flush writes everything that waits.

@@ -154,7 +154,8 @@ func TestLinesAreWrittenWithinASecond(t *testing.T) {
 		var out lockedBuffer
 		log := NewAccessLog(&out, LogText)
 		ctx, end := context.WithCancel(context.Background())
-		done := Go(nil, "access log", func() { _ = log.Run(ctx) })
+		done := make(chan error, 1)
+		go func() { done <- log.Run(ctx) }()
 		h := NewEdge(Options{Access: log}).Wrap(say("x"))
 		for i := 1; i <= 3; i++ {
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
@@ -172,7 +173,9 @@ func TestLinesAreWrittenWithinASecond(t *testing.T) {
 			t.Errorf("%d lines when half of the room was taken", n)
 		}
 		end()
-		<-done
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/countersign/countersign/internal/group"
 )
 
 // What the server allows a client: enough for a slow telephone, too little to hold the server up.
@@ -63,11 +65,13 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServerOptions
 
 func serve(ctx context.Context, capped *cappedListener, h http.Handler, o ServerOptions) error {
 	srv := newServer(watched(h), o)
-	var served error
-	done := Go(o.Log, "http server", func() { served = srv.Serve(capped) })
+	done := make(chan error, 1)
+	go func() {
+		done <- group.Contain(o.Log, "http server", func() error { return srv.Serve(capped) })
+	}()
 	select {
-	case panicked := <-done:
-		return fmt.Errorf("web: serve: %w", firstError(panicked, served))
+	case err := <-done:
+		return fmt.Errorf("web: serve: %w", err)
 	case <-ctx.Done():
 	}
 	grace := cmp.Or(o.StopGrace, stopGrace)

@@ -228,18 +228,3 @@ func TestHealth(t *testing.T) {
 		t.Error("no Retry-After")
 	}
 }
-
-func TestAGoroutineThatPanicsEndsAlone(t *testing.T) {
-	out, log := logged()
-	if err := <-Go(log, "worker", func() { panic("boom") }); err == nil || !strings.Contains(err.Error(), "worker panicked: boom") {
-		t.Errorf("got %v", err)
-	}
-	for _, want := range []string{"name=worker", "panic=boom", "server_test.go"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the log lacks %q: %s", want, out)
-		}
-	}
-	if err := <-Go(nil, "quiet", func() {}); err != nil {
-		t.Error(err)
-	}
-}
