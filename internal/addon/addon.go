@@ -17,6 +17,7 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/usage"
 	"github.com/countersign/countersign/internal/vault"
 )
 
@@ -64,7 +65,7 @@ type Addon struct {
 	updated  chan struct{} // told when the state may have changed
 	held     held
 	nonces   nonces
-	uses     uses
+	uses     usage.Counter // of credentials
 	requests requests
 	started  time.Time // the nonces of earlier calls are not known
 	now      func() time.Time

@@ -77,9 +77,8 @@ func (a *Addon) writeRequests(ctx context.Context) {
 	if taken == [addresses]int64{} {
 		return
 	}
-	written := false // all but the commit, which may have happened also when it failed
 	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
-		// By the same order in every server, as in writeUses.
+		// In the same order by every server, so that two don't wait for each other.
 		for of := range addresses {
 			if taken[of] == 0 {
 				continue
@@ -88,18 +87,18 @@ func (a *Addon) writeRequests(ctx context.Context) {
 				return err
 			}
 		}
-		written = true
 		return nil
 	})
 	if err == nil {
 		return
 	}
-	if !written {
+	again := !sqldb.OutcomeUnknown(err) // else the commit may have happened
+	if again {
 		for of := range addresses {
 			a.requests[of].Add(taken[of])
 		}
 	}
-	a.log.Warn("the number of requests from apps could not be written", "cause", err, "again", !written)
+	a.log.Warn("the number of requests from apps could not be written", "cause", err, "again", again)
 }
 
 // forgetRequests drops what was counted while the tables were too old to keep it:

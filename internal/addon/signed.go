@@ -177,6 +177,6 @@ func active(c addondb.Credential) error {
 
 // actorOf is the program that holds a pair. Its use is noted.
 func (a *Addon) actorOf(c addondb.Credential, from netip.Addr) people.Actor {
-	a.uses.note(c.ID, a.now(), from)
+	a.uses.Note(c.ID, a.now(), from)
 	return people.Actor{Kind: people.KindKey, ID: credentialName(c), Face: people.FaceAPI, Addr: from, Secret: true}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Bounds of what failed sign-ins write into the audit log, and of the memory for
@@ -185,7 +186,6 @@ func (p *People) writeFailed(ctx context.Context, before time.Time) error {
 	if len(taken) == 0 {
 		return nil
 	}
-	written := false // all but the commit, which may have happened also when it failed
 	err := p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		for _, m := range taken {
 			for _, l := range m.lines() {
@@ -194,10 +194,9 @@ func (p *People) writeFailed(ctx context.Context, before time.Time) error {
 				}
 			}
 		}
-		written = true
 		return nil
 	})
-	if err != nil && !written {
+	if err != nil && !sqldb.OutcomeUnknown(err) { // else the commit may have happened
 		p.failed.giveBack(taken)
 	}
 	return err

@@ -124,6 +124,12 @@ func isRefused(err error) bool {
 	return true
 }
 
+// OutcomeUnknown reports whether err is that of a commit that may have happened.
+func OutcomeUnknown(err error) bool {
+	ours, ok := errors.AsType[*countersign.Error](err)
+	return ok && ours.Code == countersign.CodeOutcomeUnknown
+}
+
 // outcomeUnknown is the error of a commit that may have happened.
 func (w *writers) outcomeUnknown(cause error) error {
 	w.unknown.Add(1)

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 )
 
@@ -24,16 +25,21 @@ func (db *DB) Queries() Queries { return Queries{db: db} }
 // DB is the database behind q.
 func (q Queries) DB() *DB { return q.db }
 
-// Lock makes others who lock or change the row of a table whose column has a value
-// wait until the transaction ends. Read the row after it: a statement that locks and
+// Lock makes others who lock or change the rows of a table whose column has one of the
+// values wait until the transaction ends. It locks them in the order of the column.
+// Read the rows after it: a statement that locks and
 // reads at once sees what it joins as it was before the wait. On SQLite nobody else
 // writes while a transaction runs.
-func (q Queries) Lock(ctx context.Context, table, column string, value any) error {
+func (q Queries) Lock(ctx context.Context, table, column string, values ...any) error {
 	if q.db.engine == SQLite {
 		return nil
 	}
 	// Not FOR UPDATE, which would also keep others from writing rows that refer to it.
-	_, err := q.Exec(ctx, `SELECT 1 FROM `+table+` WHERE `+column+` = $1 FOR NO KEY UPDATE`, value)
+	var list strings.Builder
+	for i := range values {
+		fmt.Fprintf(&list, ", $%d", i+1)
+	}
+	_, err := q.Exec(ctx, `SELECT 1 FROM `+table+` WHERE `+column+` IN (`+list.String()[2:]+`) ORDER BY `+column+` FOR NO KEY UPDATE`, values...)
 	return err
 }
 

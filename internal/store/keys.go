@@ -51,7 +51,7 @@ func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (
 	if err := usable(k, digest, now); err != nil {
 		return Access{}, err
 	}
-	s.uses.note(k.ID, now, from)
+	s.uses.Note(k.ID, now, from)
 	access := Access{Actor: k.actor, Switches: k.Switches}
 	access.Actor.Addr = from
 	return access, nil

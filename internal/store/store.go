@@ -17,6 +17,7 @@ import (
 	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/usage"
 	"github.com/countersign/countersign/internal/vault"
 )
 
@@ -56,7 +57,7 @@ type Store struct {
 	keyFile  chan struct{}            // told when it may
 	held     held
 	answers  *answers
-	uses     uses
+	uses     usage.Counter // of keys
 	licenses licenses
 	damages  atomic.Int64
 	chain    *people.AuditChain
@@ -134,7 +135,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.Start("files", s.database.WatchFiles)
 	work.Start("integrity", func(ctx context.Context) { s.database.WatchIntegrity(ctx, s.now) })
 	work.Start("keys in memory", s.holdKeys)
-	work.Start("last uses", func(ctx context.Context) { s.writeUsesEvery(ctx, useInterval) })
+	work.Start("last uses", s.writeUsesEvery)
 	work.Start("old changes", s.pruneEvery)
 	work.Start("audit seals", s.chain.Run)
 	work.Start("limits", s.exchangeLimitsEvery)

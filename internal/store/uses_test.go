@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -104,33 +103,6 @@ func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
 	})
 }
 
-func TestGiveBackAddsToWhatCameMeanwhile(t *testing.T) {
-	var u uses
-	later := noon.Add(time.Minute)
-	u.note(1, noon, client)
-	u.note(2, noon, client)
-	taken := u.take()
-	u.note(2, later, netip.MustParseAddr("192.0.2.8"))
-	u.note(3, later, client)
-	u.giveBack(taken)
-	got := u.take()
-	want := map[int64]use{
-		1: {1, noon, client}, 2: {2, later, netip.MustParseAddr("192.0.2.8")}, 3: {1, later, client},
-	}
-	for id, w := range want {
-		if got[id] == nil || *got[id] != w {
-			t.Errorf("key %d: %+v, want %+v", id, got[id], w)
-		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("%d keys, want %d", len(got), len(want))
-	}
-	u.giveBack(got)
-	if len(u.take()) != 3 {
-		t.Error("what was given back to nothing is lost")
-	}
-}
-
 func TestCloseWritesTheLastUses(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		reader := prepared(t, place)
@@ -151,47 +123,6 @@ func TestCloseWritesTheLastUses(t *testing.T) {
 		}
 		if got := reader.used(t, k.ID); got != "1, last 2026-11-01T12:00:00Z from 192.0.2.7" {
 			t.Errorf("used %s", got)
-		}
-	})
-}
-
-// Two servers on one database write the uses of the same keys at once.
-func TestBatchesOfTwoServersAddUp(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		var keys []Key
-		var tokens []string
-		for i := range 20 {
-			k, token := f.mustCreate(t, NewKey{Workspace: "ada", Name: text(i)})
-			keys, tokens = append(keys, k), append(tokens, token)
-		}
-		other := f.again(t)
-		failed := errors.New("told by the log")
-		for range 5 {
-			done := make(chan error, 2)
-			for _, server := range []*fixture{f, other} {
-				for _, token := range tokens {
-					if _, err := server.Authenticate(t.Context(), token, client); err != nil {
-						t.Fatal(err)
-					}
-				}
-				go func() {
-					server.writeUses(t.Context())
-					if len(server.uses.take()) > 0 {
-						done <- failed
-					}
-					done <- nil
-				}()
-			}
-			for range 2 {
-				if err := await(t, done); err != nil {
-					t.Fatal("a batch could not be written")
-				}
-			}
-		}
-		for _, k := range keys {
-			if got := f.used(t, k.ID); got != "10, last 2026-11-01T12:00:00Z from 192.0.2.7" {
-				t.Errorf("key %s: %s", k.Name, got)
-			}
 		}
 	})
 }

@@ -72,10 +72,3 @@ func (d *DB) UpdateCredential(ctx context.Context, c Credential) error {
 		c.KeyDigest[:], c.KeyHint, c.KeySealed, c.KeyActive, c.SecretHint, c.SecretSealed, c.SecretActive, c.RotatedAt, c.ID)
 	return err
 }
-
-// AddCredentialUse adds to a pair's count and notes its last use.
-func (d *DB) AddCredentialUse(ctx context.Context, id, count int64, at sqldb.Time, from string) error {
-	_, err := d.Exec(ctx, `UPDATE credentials SET used_count = used_count + $1, last_used_at = $2, last_used_from = $3 WHERE id = $4`,
-		count, at, from, id)
-	return err
-}

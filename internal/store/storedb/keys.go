@@ -121,14 +121,6 @@ func (d *DB) UpdateKey(ctx context.Context, k Key) error {
 	return err
 }
 
-// AddKeyUse adds to a key's count and notes its last use. It is not marked:
-// nothing in memory depends on it.
-func (d *DB) AddKeyUse(ctx context.Context, id, count int64, at countersign.Timestamp, from string) error {
-	_, err := d.Exec(ctx, `UPDATE keys SET used_count = used_count + $1, last_used_at = $2, last_used_from = $3 WHERE id = $4`,
-		count, column(at), from, id)
-	return err
-}
-
 // HeldKey is what a request needs to know of a key.
 type HeldKey struct {
 	ID, WorkspaceID, ItemID int64
