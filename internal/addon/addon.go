@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
@@ -53,23 +54,23 @@ type Options struct {
 
 // Addon is an open addon. Its methods may be called from many goroutines.
 type Addon struct {
-	options  Options
-	database *sqldb.DB
-	db       *addondb.DB
-	vault    *vault.Vault
-	people   *people.People
-	stores   *dial.Guard // calls the stores of licenses
-	chain    *people.AuditChain
-	box      atomic.Pointer[seal.Box] // nil until the key file is known
-	state    atomic.Pointer[State]
-	updated  chan struct{} // told when the state may have changed
-	held     held
-	nonces   nonces
-	uses     usage.Counter // of credentials
-	requests requests
-	started  time.Time // the nonces of earlier calls are not known
-	now      func() time.Time
-	log      *slog.Logger
+	options   Options
+	database  *sqldb.DB
+	db        *addondb.DB
+	vault     *vault.Vault
+	people    *people.People
+	stores    *dial.Guard // calls the stores of licenses
+	chain     *people.AuditChain
+	box       atomic.Pointer[seal.Box] // nil until the key file is known
+	state     atomic.Pointer[State]
+	updated   chan struct{} // told when the state may have changed
+	published cached.Value[Published]
+	nonces    nonces
+	uses      usage.Counter // of credentials
+	requests  requests
+	started   time.Time // the nonces of earlier calls are not known
+	now       func() time.Time
+	log       *slog.Logger
 }
 
 // Open opens the addon's database. It makes no tables: that is for
@@ -103,8 +104,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	}
 	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)
 	a.chain = people.NewAuditChain(&a.db.DB, a.box.Load, o.Now, o.Log)
-	a.held.init()
-	database.Watch(sqldb.Watcher{Changed: a.held.changed, Lost: a.held.lost, Live: a.held.live})
+	database.Watch(a.published.Watch(a.readPublished, addondb.TopicServed))
 	database.Watch(sqldb.Watcher{Changed: a.endSetupFile, Lost: func() {}, Live: func() {}})
 	database.Watch(sqldb.Watcher{Changed: a.updateRan, Lost: func() {}, Live: a.askForState})
 	return a, nil

@@ -104,19 +104,18 @@ func places(t *testing.T, fn func(t *testing.T, at dbtest.DB)) {
 	dbtest.Engines(t, fn)
 }
 
+// feedLive tells when changes by other processes arrive.
+func (f *fixture) feedLive() <-chan struct{} {
+	live := make(chan struct{}, 8)
+	f.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})
+	return live
+}
+
 // run runs the addon's background work until the test ends, and waits until it
-// holds the public answers.
+// caches the public answers.
 func (f *fixture) run(t *testing.T) {
 	t.Helper()
-	kept := make(chan struct{}, 1)
-	f.held.mu.Lock()
-	f.held.kept = func() {
-		select {
-		case kept <- struct{}{}:
-		default:
-		}
-	}
-	f.held.mu.Unlock()
+	live := f.feedLive()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
@@ -127,11 +126,12 @@ func (f *fixture) run(t *testing.T) {
 		}
 	})
 	select {
-	case <-kept:
+	case <-live:
 	case err := <-done:
 		done <- err
 		t.Fatalf("Run ended: %v", err)
 	}
+	f.served(t)
 }
 
 func (f *fixture) mustUpdate(t testing.TB) UpdateReport {

@@ -223,10 +223,7 @@ func TestDatabaseThatGoesAndComesBack(t *testing.T) {
 	far.URL = proxy.URL
 	server := opened(t, far, &clock{now: noon})
 	server.run(t)
-	kept := make(chan struct{}, 1)
-	server.held.mu.Lock()
-	server.held.kept = func() { kept <- struct{}{} }
-	server.held.mu.Unlock()
+	live := server.feedLive()
 	lost := make(chan struct{}, 8)
 	server.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
 	proxy.Cut()
@@ -235,7 +232,7 @@ func TestDatabaseThatGoesAndComesBack(t *testing.T) {
 	wantError(t, err, "unavailable")
 	wantError(t, server.Ready(t.Context()), "unavailable")
 	proxy.Restore()
-	<-kept
+	<-live
 	if got := server.served(t).Version; got != 1 {
 		t.Errorf("version %d is served", got)
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -305,9 +307,11 @@ func TestPublishByAnotherProcessIsServed(t *testing.T) {
 		server.run(t)
 		old := server.served(t)
 		news := make(chan struct{}, 8)
-		server.held.mu.Lock()
-		server.held.kept = func() { news <- struct{}{} }
-		server.held.mu.Unlock()
+		server.database.Watch(sqldb.Watcher{Changed: func(topic, _ string) {
+			if topic == addondb.TopicServed {
+				news <- struct{}{} // after the addon's own watcher, which was added first
+			}
+		}, Lost: func() {}, Live: func() {}})
 		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
 		f.mustPublish(t, "")
 		<-news

@@ -41,27 +41,17 @@ func newBody(text []byte) Body {
 	return Body{JSON: text, ETag: `"` + tag + `"`, Gzip: small.Bytes(), GzipETag: `"` + tag + `-gzip"`}
 }
 
-// Published gives what apps are served: from memory, and from the database while
-// memory can't be trusted. Before the first update it is an error of kind
+// Published returns what apps are served: from the cache, or from the database while
+// there is none. Before the first update it is an error of kind
 // Unavailable with the code update_needed.
 func (a *Addon) Published(ctx context.Context) (*Published, error) {
-	if p := a.held.published.Load(); p != nil {
-		return p, nil
-	}
-	if !a.Installed() {
+	if a.published.Cached() == nil && !a.Installed() {
 		return nil, a.ready()
 	}
-	generation, _ := a.held.begin()
-	p, err := a.readPublished(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a.held.keep(p, generation)
-	return p, nil
+	return a.published.Get(ctx)
 }
 
-// serveNow brings what was just published into memory. When that fails, memory
-// has none and the database is asked.
+// serveNow caches what was just published. When that fails, the next request reads it.
 func (a *Addon) serveNow(ctx context.Context) {
 	if _, err := a.Published(ctx); err != nil && ctx.Err() == nil {
 		a.log.Warn("what was published could not be read back yet", "cause", err)

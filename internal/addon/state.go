@@ -178,7 +178,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("number of commits", a.database.KeepCommits)
 	work.Start("files", a.database.WatchFiles)
 	work.Start("integrity", func(ctx context.Context) { a.database.WatchIntegrity(ctx, a.now) })
-	work.Start("public answers in memory", a.holdPublished)
+	work.Start("cache of public answers", a.published.Fill)
 	work.Start("last uses and requests", a.writeEvery)
 	work.Start("old rows", a.tidyEvery)
 	work.Start("failed sign-ins", a.people.Run)

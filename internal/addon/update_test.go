@@ -315,11 +315,10 @@ func TestDatabaseOfALaterVersionIsLeftAlone(t *testing.T) {
 func TestRunEndsWhenALaterVersionUpdated(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		server := opened(t, f.at, f.clock)
-		kept := make(chan struct{})
-		server.held.kept = sync.OnceFunc(func() { close(kept) })
+		live := server.feedLive()
 		done := make(chan error, 1)
 		go func() { done <- server.Run(t.Context()) }()
-		<-kept
+		<-live
 		f.execute(t, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
 		err := f.database.Tx(t.Context(), func(q sqldb.Queries) error { return q.Mark(t.Context(), "update", "") })
 		if err != nil {
@@ -333,12 +332,11 @@ func TestServerWaitsForTheFirstUpdate(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		server := opened(t, at, &clock{now: noon})
 		ctx, stop := context.WithCancel(t.Context())
-		kept := make(chan struct{})
-		server.held.kept = sync.OnceFunc(func() { close(kept) })
+		live := server.feedLive()
 		done := make(chan error, 1)
 		go func() { done <- server.Run(ctx) }()
 		opened(t, at, &clock{now: noon}).mustUpdate(t) // another process
-		<-kept
+		<-live
 		if got := server.served(t).Version; got != 1 {
 			t.Errorf("version %d is served", got)
 		}

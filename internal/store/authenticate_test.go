@@ -104,9 +104,9 @@ func TestAuthenticateTruthTable(t *testing.T) {
 			}
 		}
 		ask("from the database")
-		f.hold(t)
+		f.fillKeyCache(t)
 		ask("from memory")
-		f.held.lost()
+		f.keyCache.Lost()
 		ask("while the feed is lost")
 	})
 }
@@ -128,7 +128,7 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 		}
 		for _, path := range []string{"database", "memory"} {
 			if path == "memory" {
-				f.hold(t)
+				f.fillKeyCache(t)
 			}
 			for _, c := range cases {
 				_, err := f.Authenticate(t.Context(), c.key, client)
@@ -187,7 +187,7 @@ func TestEndsAreReachedToTheSecond(t *testing.T) {
 				f.clock.set(noon.Add(c.after))
 				_, err := f.Authenticate(t.Context(), token, client)
 				wantError(t, err, c.want)
-				f.hold(t)
+				f.fillKeyCache(t)
 				_, err = f.Authenticate(t.Context(), token, client)
 				wantError(t, err, c.want)
 			})
@@ -206,7 +206,7 @@ func TestAccessOfAKey(t *testing.T) {
 		bound, boundToken := f.mustCreate(t, NewKey{Workspace: "ada", Name: "bound", Class: ClassPublishable, Item: 2})
 		for _, path := range []string{"database", "memory"} {
 			if path == "memory" {
-				f.hold(t)
+				f.fillKeyCache(t)
 			}
 			for token, want := range map[string]Access{
 				secretToken: {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Secret: true}, switches},

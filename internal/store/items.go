@@ -24,10 +24,10 @@ func (s *Store) Items(ctx context.Context, a people.Actor) (*Items, error) {
 		return nil, err
 	}
 	key := itemsKey(a.Workspace)
-	kept, generation := s.answers.find(key)
-	if kept == nil {
+	kept, found, since := s.responses.others.Find(key)
+	if !found {
 		var err error
-		kept, err = s.answers.once(ctx, key, generation, func(ctx context.Context) (answer, error) {
+		kept, err = s.responses.once(ctx, key, since, func(ctx context.Context) (response, error) {
 			return s.readItems(ctx, a.Workspace)
 		})
 		if err != nil {
@@ -37,7 +37,7 @@ func (s *Store) Items(ctx context.Context, a people.Actor) (*Items, error) {
 	return kept.(*Items), nil
 }
 
-func (s *Store) readItems(ctx context.Context, workspace int64) (answer, error) {
+func (s *Store) readItems(ctx context.Context, workspace int64) (response, error) {
 	bodies, err := s.db.ItemBodies(ctx, workspace)
 	if err != nil {
 		return nil, err
@@ -66,18 +66,18 @@ func (s *Store) Item(ctx context.Context, a people.Actor, id int64) (string, err
 }
 
 // item is what the API prints of an item, from memory or from the database.
-func (s *Store) item(ctx context.Context, workspace, id int64) (keptItem, error) {
+func (s *Store) item(ctx context.Context, workspace, id int64) (cachedItem, error) {
 	key := itemKey(workspace, id)
-	kept, generation := s.answers.find(key)
-	if kept != nil {
-		return *kept.(*keptItem), nil
+	kept, found, since := s.responses.others.Find(key)
+	if found {
+		return *kept.(*cachedItem), nil
 	}
 	body, support, err := s.db.ItemBody(ctx, workspace, id)
 	if err != nil {
-		return keptItem{}, err
+		return cachedItem{}, err
 	}
-	item := keptItem{body, support}
-	s.answers.keep(key, &item, generation)
+	item := cachedItem{body, support}
+	s.responses.store(key, &item, since)
 	return item, nil
 }
 

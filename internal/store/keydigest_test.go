@@ -87,7 +87,7 @@ func TestAnImportedKeyIsFoundByAKeyedDigest(t *testing.T) {
 			t.Error("a key of ours depends on the key file")
 		}
 		f.wantOpens(t, token, importedKey, importedBefore)
-		f.hold(t)
+		f.fillKeyCache(t)
 		f.wantOpens(t, token, importedKey, importedBefore)
 		if report := f.mustImport(t, importedKeys()); report.Keys.Same != 2 {
 			t.Errorf("the same file again: %+v", report.Keys)
@@ -117,7 +117,7 @@ func TestAMigrationKeysTheDigestsOfImportedKeys(t *testing.T) {
 		}
 		all := []string{token, importedKey, importedBefore, importedUnopened}
 		g.wantOpens(t, all...)
-		g.hold(t)
+		g.fillKeyCache(t)
 		g.wantOpens(t, all...)
 		if _, shown, err := g.RevealKey(t.Context(), operator, k.ID); err != nil || shown != importedKey {
 			t.Errorf("shown %q, %v", shown, err)

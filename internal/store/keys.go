@@ -59,7 +59,7 @@ func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (
 
 // usable tells whether a value of a key opens anything now: the key is neither
 // revoked nor expired, and an earlier value is within its overlap.
-func usable(k *heldKey, digest storedb.KeyDigest, now time.Time) error {
+func usable(k *cachedKey, digest storedb.KeyDigest, now time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero():
 		return unauthorized("key_revoked")

@@ -61,7 +61,7 @@ func (s *Store) signingKeys(ctx context.Context) (*licenseKeys, error) {
 	if !s.prepared() {
 		return nil, errNotPrepared
 	}
-	keys, err := s.licenses.keys.get(ctx, s.readLicenseKeys)
+	keys, err := s.licenses.keys.Get(ctx)
 	if err != nil || keys.signs {
 		return keys, err
 	}
@@ -76,7 +76,7 @@ func (s *Store) signingKeys(ctx context.Context) (*licenseKeys, error) {
 
 // makeSigningKeys makes the first key, unless there is one by now.
 func (s *Store) makeSigningKeys(ctx context.Context) (*licenseKeys, error) {
-	keys, err := s.licenses.keys.get(ctx, s.readLicenseKeys)
+	keys, err := s.licenses.keys.Get(ctx)
 	if err != nil || keys.signs {
 		return keys, err
 	}

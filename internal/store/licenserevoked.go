@@ -42,7 +42,7 @@ func (s *Store) RevokedLicenses(ctx context.Context, issuer string) (*Document, 
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.licenses.revoked.get(ctx, s.readRevoked)
+	r, err := s.licenses.revoked.Get(ctx)
 	if err != nil {
 		return nil, err
 	}

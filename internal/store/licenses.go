@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 	"golang.org/x/sync/singleflight"
@@ -30,18 +30,11 @@ const (
 	clockSlack = 24 * time.Hour
 )
 
-// licenses is what the store keeps in memory of licenses.
+// licenses is what the store caches of licenses.
 type licenses struct {
-	keys    memo[licenseKeys]
+	keys    cached.Value[licenseKeys]
 	making  singleflight.Group // of the first key
-	revoked memo[revokedLicenses]
-}
-
-func (l *licenses) watch(db *sqldb.DB) {
-	l.keys.topics = []string{storedb.TopicLicenseKeys, storedb.TopicKeyFile}
-	l.revoked.topics = []string{storedb.TopicLicenses, storedb.TopicLicenseKeys, storedb.TopicKeyFile}
-	db.Watch(l.keys.watcher())
-	db.Watch(l.revoked.watcher())
+	revoked cached.Value[revokedLicenses]
 }
 
 // IssueLicense gives the license of a purchase for a domain. One that is there is

@@ -70,15 +70,15 @@ func (s *Store) asUnknown(ctx context.Context, workspace int64, p sale) error {
 
 // sale is a purchase and what the API prints of it and of its item.
 type sale struct {
-	keptPurchase
-	keptItem
+	cachedPurchase
+	cachedItem
 	cached bool // the purchase was in memory
 }
 
 // sale finds a purchase of a workspace, in memory or in the database.
 func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale, error) {
 	key := purchaseKey{workspace, folded}
-	kept, found, generation := s.answers.findPurchase(key)
+	kept, found, since := s.responses.purchases.Find(key)
 	if found {
 		item, err := s.item(ctx, workspace, kept.item)
 		return sale{kept, item, true}, err
@@ -91,8 +91,8 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 	if err := s.sameCode(p.Code, folded, digest); err != nil {
 		return sale{}, err
 	}
-	kept = keptPurchase{p.Printed, p.ItemID, p.State}
-	s.answers.keepPurchase(key, kept, generation)
+	kept = cachedPurchase{p.Printed, p.ItemID, p.State}
+	s.responses.storePurchase(key, kept, since)
 	item, err := s.item(ctx, workspace, p.ItemID)
 	return sale{kept, item, false}, err
 }

@@ -368,11 +368,10 @@ func TestServerThatMissedARekeyStops(t *testing.T) {
 	server := prepared(t, far)
 	lost := make(chan struct{}, 100)
 	server.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
-	held := make(chan struct{}, 100)
-	server.held.kept = func() { held <- struct{}{} }
+	live := server.feedLive()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(t.Context()) }()
-	await(t, held)
+	await(t, live)
 	proxy.Cut()
 	await(t, lost)
 	if _, err := r.unlocked(t).Rekey(t.Context(), operator); err != nil {
@@ -388,13 +387,12 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		r := newRekeyable(t, place)
 		server := r.again(t)
-		held := make(chan struct{}, 100)
-		server.held.kept = func() { held <- struct{}{} }
+		live := server.feedLive()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() { ended <- server.Run(ctx) }()
-		await(t, held)
+		await(t, live)
 		r.wantServed(t, server)
 		actor := server.actorOf(t, r.tokens["plain"])
 		if _, err := r.unlocked(t).Rekey(t.Context(), operator); err != nil {

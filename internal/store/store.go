@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/seal"
@@ -48,22 +49,22 @@ type Options struct {
 
 // Store is an open store. Its methods may be called from many goroutines.
 type Store struct {
-	options  Options
-	database *sqldb.DB
-	db       *storedb.DB
-	vault    *vault.Vault
-	box      atomic.Pointer[seal.Box] // nil until Prepare has succeeded
-	outdated atomic.Bool              // the database belongs to another key file by now
-	keyFile  chan struct{}            // told when it may
-	held     held
-	answers  *answers
-	uses     usage.Counter // of keys
-	licenses licenses
-	damages  atomic.Int64
-	chain    *people.AuditChain
-	limits   sharedLimits
-	now      func() time.Time
-	log      *slog.Logger
+	options   Options
+	database  *sqldb.DB
+	db        *storedb.DB
+	vault     *vault.Vault
+	box       atomic.Pointer[seal.Box] // nil until Prepare has succeeded
+	outdated  atomic.Bool              // the database belongs to another key file by now
+	keyFile   chan struct{}            // told when it may
+	keyCache  cached.Value[keyTable]
+	responses *responseCache
+	uses      usage.Counter // of keys
+	licenses  licenses
+	damages   atomic.Int64
+	chain     *people.AuditChain
+	limits    sharedLimits
+	now       func() time.Time
+	log       *slog.Logger
 }
 
 // Begun reports whether a data folder holds the SQLite file of a store, or a key file.
@@ -100,13 +101,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, database: database, db: storedb.New(database), vault: keys, answers: newAnswers(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
+	s := &Store{options: o, database: database, db: storedb.New(database), vault: keys, responses: newResponseCache(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
 	s.chain = people.NewAuditChain(&s.db.DB, s.box.Load, o.Now, o.Log)
-	s.held.init()
-	database.Watch(sqldb.Watcher{Changed: s.held.changed, Lost: s.held.lost, Live: s.held.live})
+	database.Watch(s.keyCache.Watch(s.readKeys, storedb.TopicKeys))
 	database.Watch(sqldb.Watcher{Changed: s.keyFileChanged, Lost: func() {}, Live: s.askForKeyFile})
-	database.Watch(sqldb.Watcher{Changed: s.answers.changed, Lost: s.answers.lost, Live: s.answers.live})
-	s.licenses.watch(database)
+	database.Watch(s.responses.watcher())
+	database.Watch(s.licenses.keys.Watch(s.readLicenseKeys, storedb.TopicLicenseKeys, storedb.TopicKeyFile))
+	database.Watch(s.licenses.revoked.Watch(s.readRevoked, storedb.TopicLicenses, storedb.TopicLicenseKeys, storedb.TopicKeyFile))
 	return s, nil
 }
 
@@ -134,7 +135,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.Start("number of commits", s.database.KeepCommits)
 	work.Start("files", s.database.WatchFiles)
 	work.Start("integrity", func(ctx context.Context) { s.database.WatchIntegrity(ctx, s.now) })
-	work.Start("keys in memory", s.holdKeys)
+	work.Start("key cache", s.keyCache.Fill)
 	work.Start("last uses", s.writeUsesEvery)
 	work.Start("old changes", s.pruneEvery)
 	work.Start("audit seals", s.chain.Run)

@@ -222,27 +222,30 @@ func (f *fixture) actorOf(t testing.TB, token string) people.Actor {
 	return access.Actor
 }
 
-// hold fills the memory of a store as its background work does.
-func (f *fixture) hold(t testing.TB) {
+// fillKeyCache fills the key cache of a store as its background work does.
+func (f *fixture) fillKeyCache(t testing.TB) {
 	t.Helper()
-	f.held.live()
-	generation, _ := f.held.begin()
-	list, err := f.db.HeldKeys(t.Context())
-	if err != nil {
+	f.keyCache.Live()
+	if _, err := f.keyCache.Get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f.held.keep(tableOf(list), generation)
-	if f.held.keys.Load() == nil {
-		t.Fatal("the keys are not held")
+	if f.keyCache.Cached() == nil {
+		t.Fatal("the keys are not cached")
 	}
 }
 
+// feedLive tells when changes by others arrive.
+func (f *fixture) feedLive() <-chan struct{} {
+	live := make(chan struct{}, 100)
+	f.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})
+	return live
+}
+
 // run does a store's background work until the test ends, and waits until its
-// keys are held.
+// keys are cached.
 func (f *fixture) run(t testing.TB) {
 	t.Helper()
-	held := make(chan struct{}, 100)
-	f.held.kept = func() { held <- struct{}{} }
+	live := f.feedLive()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- f.Run(ctx) }()
@@ -252,7 +255,10 @@ func (f *fixture) run(t testing.TB) {
 			t.Error(err)
 		}
 	})
-	await(t, held)
+	await(t, live)
+	if _, err := f.keyCache.Get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // audits lists the audit log as "action workspace subject", oldest first.

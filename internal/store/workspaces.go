@@ -21,16 +21,16 @@ func (s *Store) Account(ctx context.Context, a people.Actor) (countersign.Accoun
 		return countersign.Account{}, err
 	}
 	key := accountKey(a.Workspace)
-	kept, generation := s.answers.find(key)
-	if kept != nil {
-		return kept.(*keptAccount).Account, nil
+	kept, found, since := s.responses.others.Find(key)
+	if found {
+		return kept.(*cachedAccount).Account, nil
 	}
 	w, err := s.db.WorkspaceByID(ctx, a.Workspace)
 	if err != nil {
 		return countersign.Account{}, err
 	}
 	account := withFullName(w).Account
-	s.answers.keep(key, &keptAccount{account}, generation)
+	s.responses.store(key, &cachedAccount{account}, since)
 	return account, nil
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,34 +22,34 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 	purchase := storedb.Purchase{WorkspaceID: 7, Code: "Code 1"}
 	cases := []struct {
 		name      string
-		meanwhile func(*answers)
+		meanwhile func(*responseCache)
 		want      bool
 	}{
-		{"a read without a change is kept", func(*answers) {}, true},
-		{"a change of keys does not matter", func(a *answers) { a.changed(storedb.TopicKeys, "") }, true},
-		{"a change of this purchase drops it", func(a *answers) { a.changed(storedb.TopicPurchases, purchase.Ref()) }, false},
-		{"a change of all purchases drops it", func(a *answers) { a.changed(storedb.TopicPurchases, "") }, false},
-		{"a change of workspaces drops it", func(a *answers) { a.changed(storedb.TopicWorkspaces, "") }, false},
-		{"a change of items drops it", func(a *answers) { a.changed(storedb.TopicItems, "") }, false},
-		{"a feed that was lost drops it", func(a *answers) { a.lost() }, false},
-		{"a feed that was lost and came back drops it", func(a *answers) { a.lost(); a.live() }, false},
+		{"a read without a change is kept", func(*responseCache) {}, true},
+		{"a change of keys does not matter", func(a *responseCache) { a.changed(storedb.TopicKeys, "") }, true},
+		{"a change of this purchase drops it", func(a *responseCache) { a.changed(storedb.TopicPurchases, purchase.Ref()) }, false},
+		{"a change of all purchases drops it", func(a *responseCache) { a.changed(storedb.TopicPurchases, "") }, false},
+		{"a change of workspaces drops it", func(a *responseCache) { a.changed(storedb.TopicWorkspaces, "") }, false},
+		{"a change of items drops it", func(a *responseCache) { a.changed(storedb.TopicItems, "") }, false},
+		{"a feed that was lost drops it", func(a *responseCache) { a.lost() }, false},
+		{"a feed that was lost and came back drops it", func(a *responseCache) { a.lost(); a.live() }, false},
 	}
 	key := purchaseKey{7, "code 1"}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			during, after := newAnswers(1<<20), newAnswers(1<<20)
+			during, after := newResponseCache(1<<20), newResponseCache(1<<20)
 			during.live()
-			_, _, generation := during.findPurchase(key)
+			_, _, generation := during.purchases.Find(key)
 			c.meanwhile(during)
-			during.keepPurchase(key, keptPurchase{}, generation)
-			if _, kept, _ := during.findPurchase(key); kept != c.want {
+			during.storePurchase(key, cachedPurchase{}, generation)
+			if _, kept, _ := during.purchases.Find(key); kept != c.want {
 				t.Errorf("a change during the read: kept %t, want %t", kept, c.want)
 			}
 			after.live()
-			_, _, generation = after.findPurchase(key)
-			after.keepPurchase(key, keptPurchase{}, generation)
+			_, _, generation = after.purchases.Find(key)
+			after.storePurchase(key, cachedPurchase{}, generation)
 			c.meanwhile(after)
-			if _, kept, _ := after.findPurchase(key); kept != c.want {
+			if _, kept, _ := after.purchases.Find(key); kept != c.want {
 				t.Errorf("a change after the read: kept %t, want %t", kept, c.want)
 			}
 		})
@@ -58,37 +57,20 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 }
 
 func TestAnotherPurchaseStaysKept(t *testing.T) {
-	a := newAnswers(1 << 20)
+	a := newResponseCache(1 << 20)
 	a.live()
 	key := purchaseKey{7, "code 1"}
-	_, _, generation := a.findPurchase(key)
-	a.keepPurchase(key, keptPurchase{}, generation)
+	_, _, generation := a.purchases.Find(key)
+	a.storePurchase(key, cachedPurchase{}, generation)
 	a.changed(storedb.TopicPurchases, storedb.Purchase{WorkspaceID: 7, Code: "code 2"}.Ref())
-	if _, kept, _ := a.findPurchase(key); !kept {
+	if _, kept, _ := a.purchases.Find(key); !kept {
 		t.Error("a change of one purchase dropped another")
-	}
-}
-
-func TestAnswersStayWithinTheirBytes(t *testing.T) {
-	const limit = 4 * itemRoom
-	a := newAnswers(limit)
-	a.live()
-	_, generation := a.find(itemsKey(0))
-	for i := range 1000 {
-		a.keep(itemsKey(int64(i)), &Items{bytes: 100_000}, generation)
-		code := strings.Repeat("c", 100_000) + strconv.Itoa(i)
-		a.keepPurchase(purchaseKey{7, code}, keptPurchase{printed: countersign.PurchaseText{PurchaseCode: []byte(code)}.Print()}, generation)
-	}
-	a.others.CleanUp()
-	a.purchases.CleanUp()
-	if got := a.others.WeightedSize() + a.purchases.WeightedSize(); got > limit || got < limit/2 {
-		t.Errorf("%d bytes are kept, want up to %d", got, limit)
 	}
 }
 
 func TestAnyLimitIsOne(t *testing.T) {
 	for _, limit := range []int64{1, 2, 3, 1000} {
-		newAnswers(limit).live()
+		newResponseCache(limit).live()
 	}
 }
 
@@ -97,7 +79,7 @@ func TestKeptCodesHoldNoRequest(t *testing.T) {
 	request := strings.Repeat("x", 1000) + "abcd-1"
 	asked := request[1000:]
 	for _, printed := range []string{"abcd-1", "ABCD-1"} {
-		p := keptPurchase{printed: countersign.PurchaseText{PurchaseCode: []byte(printed)}.Print()}
+		p := cachedPurchase{printed: countersign.PurchaseText{PurchaseCode: []byte(printed)}.Print()}
 		part := p.part(asked)
 		if part != asked || unsafe.StringData(part) == unsafe.StringData(asked) {
 			t.Errorf("of %s: %q, the request's own: %t", printed, part, part == asked)
@@ -106,28 +88,28 @@ func TestKeptCodesHoldNoRequest(t *testing.T) {
 }
 
 func TestItemsAloneAreKeptWhenSwitchedOff(t *testing.T) {
-	a := newAnswers(0)
+	a := newResponseCache(0)
 	a.live()
 	for _, c := range []struct {
 		name  string
-		key   answerKey
-		value answer
+		key   responseKey
+		value response
 		want  bool
 	}{
 		{"a list of items", itemsKey(7), &Items{}, false},
-		{"an account", accountKey(7), &keptAccount{}, false},
-		{"an item", itemKey(7, 1), &keptItem{}, true},
+		{"an account", accountKey(7), &cachedAccount{}, false},
+		{"an item", itemKey(7, 1), &cachedItem{}, true},
 	} {
-		_, generation := a.find(c.key)
-		a.keep(c.key, c.value, generation)
-		if kept, _ := a.find(c.key); (kept != nil) != c.want {
-			t.Errorf("%s is kept: %t, want %t", c.name, kept != nil, c.want)
+		_, _, generation := a.others.Find(c.key)
+		a.store(c.key, c.value, generation)
+		if _, kept, _ := a.others.Find(c.key); kept != c.want {
+			t.Errorf("%s is kept: %t, want %t", c.name, kept, c.want)
 		}
 	}
 	key := purchaseKey{7, "code 1"}
-	_, _, generation := a.findPurchase(key)
-	a.keepPurchase(key, keptPurchase{}, generation)
-	if _, kept, _ := a.findPurchase(key); kept {
+	_, _, generation := a.purchases.Find(key)
+	a.storePurchase(key, cachedPurchase{}, generation)
+	if _, kept, _ := a.purchases.Find(key); kept {
 		t.Error("a purchase is kept")
 	}
 }
@@ -192,8 +174,12 @@ func (c change) follow(t *testing.T, f, other *fixture) {
 	f.run(t)
 	await(t, live)
 	change{items: 2, name: "Item 1", email: "ada@shop.example"}.ask(t, f, a)
-	if n := f.answers.others.EstimatedSize() + f.answers.purchases.EstimatedSize(); n != 4 {
-		t.Errorf("%d answers are kept, want 4", n)
+	_, purchase, _ := f.responses.purchases.Find(purchaseKey{w.ID, keptCode})
+	_, items, _ := f.responses.others.Find(itemsKey(w.ID))
+	_, item, _ := f.responses.others.Find(itemKey(w.ID, 1))
+	_, account, _ := f.responses.others.Find(accountKey(w.ID))
+	if !purchase || !items || !item || !account {
+		t.Errorf("kept: purchase %t, items %t, item %t, account %t", purchase, items, item, account)
 	}
 	if other == nil {
 		other = f
@@ -243,19 +229,19 @@ func TestACrowdReadsOnce(t *testing.T) {
 		name      string
 		bytes     int64
 		fed       bool
-		meanwhile func(*answers)
+		meanwhile func(*responseCache)
 		want      int64
 	}{
-		{"who asks during a read shares it", 1 << 20, true, func(*answers) {}, 1},
-		{"also when answers are not kept", 0, true, func(*answers) {}, 1},
-		{"but not across a change", 1 << 20, true, func(a *answers) { a.changed(storedb.TopicItems, "") }, 2},
-		{"nor across one when answers are not kept", 0, true, func(a *answers) { a.changed(storedb.TopicItems, "") }, 2},
-		{"nor when changes may have been missed", 0, true, func(a *answers) { a.lost(); a.live() }, 2},
-		{"and not while changes of others don't arrive", 1 << 20, false, func(*answers) {}, 2},
+		{"who asks during a read shares it", 1 << 20, true, func(*responseCache) {}, 1},
+		{"also when answers are not kept", 0, true, func(*responseCache) {}, 1},
+		{"but not across a change", 1 << 20, true, func(a *responseCache) { a.changed(storedb.TopicItems, "") }, 2},
+		{"nor across one when answers are not kept", 0, true, func(a *responseCache) { a.changed(storedb.TopicItems, "") }, 2},
+		{"nor when changes may have been missed", 0, true, func(a *responseCache) { a.lost(); a.live() }, 2},
+		{"and not while changes of others don't arrive", 1 << 20, false, func(*responseCache) {}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := newAnswers(c.bytes)
+				a := newResponseCache(c.bytes)
 				if c.fed {
 					a.live()
 				}
@@ -263,8 +249,8 @@ func TestACrowdReadsOnce(t *testing.T) {
 				var done sync.WaitGroup
 				release := make(chan struct{})
 				ask := func() {
-					_, generation := a.find(itemsKey(7))
-					_, err := a.once(t.Context(), itemsKey(7), generation, func(context.Context) (answer, error) {
+					_, _, generation := a.others.Find(itemsKey(7))
+					_, err := a.once(t.Context(), itemsKey(7), generation, func(context.Context) (response, error) {
 						reads.Add(1)
 						<-release
 						return &Items{}, nil
@@ -289,32 +275,32 @@ func TestACrowdReadsOnce(t *testing.T) {
 }
 
 func TestAReadThatFailsIsNotKept(t *testing.T) {
-	a := newAnswers(1 << 20)
+	a := newResponseCache(1 << 20)
 	a.live()
-	_, generation := a.find(itemsKey(7))
-	got, err := a.once(t.Context(), itemsKey(7), generation, func(context.Context) (answer, error) { return &Items{}, sqldb.ErrNotFound })
+	_, _, generation := a.others.Find(itemsKey(7))
+	got, err := a.once(t.Context(), itemsKey(7), generation, func(context.Context) (response, error) { return &Items{}, sqldb.ErrNotFound })
 	if err != sqldb.ErrNotFound || got != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	if kept, _ := a.find(itemsKey(7)); kept != nil {
-		t.Errorf("kept %v", kept)
+	if _, kept, _ := a.others.Find(itemsKey(7)); kept {
+		t.Error("it is kept")
 	}
 }
 
 // Who began a read may leave: the others still get it.
 func TestASharedReadGoesOn(t *testing.T) {
-	a := newAnswers(1 << 20)
+	a := newResponseCache(1 << 20)
 	a.live()
 	ctx, leave := context.WithCancel(t.Context())
-	_, generation := a.find(itemsKey(7))
-	_, err := a.once(ctx, itemsKey(7), generation, func(ctx context.Context) (answer, error) {
+	_, _, generation := a.others.Find(itemsKey(7))
+	_, err := a.once(ctx, itemsKey(7), generation, func(ctx context.Context) (response, error) {
 		leave()
 		return &Items{}, ctx.Err()
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
-	if kept, _ := a.find(itemsKey(7)); kept == nil {
+	if _, kept, _ := a.others.Find(itemsKey(7)); !kept {
 		t.Error("what was read is not kept")
 	}
 }

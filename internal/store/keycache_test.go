@@ -8,62 +8,6 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// A table is kept only when nothing happened between the start of its read and
-// its keeping.
-func TestKeep(t *testing.T) {
-	cases := []struct {
-		name      string
-		meanwhile func(*held)
-		want      bool
-	}{
-		{"a read without a change is kept", func(*held) {}, true},
-		{"a change of keys during the read drops it", func(h *held) { h.changed(storedb.TopicKeys, "") }, false},
-		{"a change of items does not matter", func(h *held) { h.changed(storedb.TopicItems, "") }, true},
-		{"a change of purchases does not matter", func(h *held) { h.changed(storedb.TopicPurchases, "") }, true},
-		{"a feed that was lost during the read drops it", func(h *held) { h.lost() }, false},
-		{"a feed that was lost and came back drops it", func(h *held) { h.lost(); h.live() }, false},
-		{"a feed that starts anew drops it", func(h *held) { h.live() }, false},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			var h held
-			h.init()
-			h.live()
-			generation, wanted := h.begin()
-			if !wanted {
-				t.Fatal("an empty memory wants no read")
-			}
-			c.meanwhile(&h)
-			h.keep(keyTable{}, generation)
-			if got := h.keys.Load() != nil; got != c.want {
-				t.Errorf("kept: %t, want %t", got, c.want)
-			}
-		})
-	}
-}
-
-func TestMemoryIsFilledOnlyWhileTheFeedIsLive(t *testing.T) {
-	var h held
-	h.init()
-	if _, wanted := h.begin(); wanted {
-		t.Error("before the feed is live a read is wanted")
-	}
-	h.keep(keyTable{}, 0)
-	if h.keys.Load() != nil {
-		t.Error("before the feed is live a table was kept")
-	}
-	h.live()
-	generation, _ := h.begin()
-	h.keep(keyTable{}, generation)
-	if _, wanted := h.begin(); wanted {
-		t.Error("a full memory wants a read")
-	}
-	h.lost()
-	if h.keys.Load() != nil {
-		t.Error("the table outlived the feed")
-	}
-}
-
 // The second store stands for a command that runs beside the server.
 func TestChangesByAnotherProcess(t *testing.T) {
 	cases := []struct {

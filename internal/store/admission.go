@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// doorkeeper says which purchases are worth keeping. While there is room, all are.
+// admission says which purchases are worth keeping. While there is room, all are.
 // After that only those that were asked for twice within a while: to keep one costs
 // about as much as to read it, and of codes that are all asked equally often most
 // would be put out again before anybody asks a second time.
-type doorkeeper struct {
+type admission struct {
 	bytes int64
 	// room is what was not used yet of the bytes, negative once it is full.
 	room atomic.Int64
@@ -18,21 +18,21 @@ type doorkeeper struct {
 	asked []atomic.Uint32
 }
 
-// bytesPerAsked makes the doorkeeper remember somewhat fewer purchases than there is
+// bytesPerAsked makes the admission remember somewhat fewer purchases than there is
 // room for.
 const bytesPerAsked = 512
 
-func newDoorkeeper(bytes int64) *doorkeeper {
-	d := &doorkeeper{bytes: bytes, seed: maphash.MakeSeed(), asked: make([]atomic.Uint32, bytes/bytesPerAsked+1)}
+func newAdmission(bytes int64) *admission {
+	d := &admission{bytes: bytes, seed: maphash.MakeSeed(), asked: make([]atomic.Uint32, bytes/bytesPerAsked+1)}
 	d.emptied()
 	return d
 }
 
 // emptied tells that all room is free again.
-func (d *doorkeeper) emptied() { d.room.Store(d.bytes) }
+func (d *admission) emptied() { d.room.Store(d.bytes) }
 
 // admits tells whether a purchase of so many bytes is to be kept.
-func (d *doorkeeper) admits(key purchaseKey, bytes int) bool {
+func (d *admission) admits(key purchaseKey, bytes int) bool {
 	if d.room.Load() > 0 {
 		d.room.Add(-int64(bytes))
 		return true

@@ -1,0 +1,76 @@
+package cached
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// Map is cached values by their keys, up to a number of bytes. The zero Map keeps none.
+// Its methods may be called from many goroutines.
+type Map[K comparable, V any] struct {
+	protocol
+	values *otter.Cache[K, V]
+}
+
+// SetRoom makes room for values of so many bytes, which size tells of each. Call it
+// before the other methods.
+func (m *Map[K, V]) SetRoom(bytes int64, size func(V) int) {
+	m.values = otter.Must(&otter.Options[K, V]{
+		MaximumWeight: uint64(bytes),
+		Weigher:       func(_ K, v V) uint32 { return uint32(min(size(v), 1<<31)) },
+	})
+}
+
+// HasRoom reports whether m keeps values.
+func (m *Map[K, V]) HasRoom() bool { return m.values != nil }
+
+// Find returns the cached value of a key, or the generation at which a read of it
+// begins, for [Map.Store] and [Map.Share].
+func (m *Map[K, V]) Find(key K) (value V, found bool, since uint64) {
+	if m.values == nil {
+		return value, false, m.generation.Load()
+	}
+	if value, found = m.values.GetIfPresent(key); found {
+		return value, true, 0
+	}
+	return value, false, m.generation.Load()
+}
+
+// Store caches a value whose read began at a generation, unless a change came since.
+func (m *Map[K, V]) Store(key K, value V, since uint64) {
+	if m.values != nil {
+		m.store(since, func() { m.values.Set(key, value) })
+	}
+}
+
+// Share lets one of those who want the same value since the same generation read it for
+// all. The read may store it.
+func (m *Map[K, V]) Share(ctx context.Context, key K, since uint64, read func(context.Context) (V, error)) (V, error) {
+	return share(ctx, &m.protocol, fmt.Sprint(key, since), read)
+}
+
+// Drop drops the value of a key that has changed.
+func (m *Map[K, V]) Drop(key K) {
+	m.drop(func() {
+		if m.values != nil {
+			m.values.Invalidate(key)
+		}
+	})
+}
+
+// DropAll drops all values.
+func (m *Map[K, V]) DropAll() { m.drop(m.empty) }
+
+// Lost drops all values, until changes by others arrive again.
+func (m *Map[K, V]) Lost() { m.setFeed(false, m.empty) }
+
+// Live drops all values and lets them be cached: changes by others arrive from here on.
+func (m *Map[K, V]) Live() { m.setFeed(true, m.empty) }
+
+func (m *Map[K, V]) empty() {
+	if m.values != nil {
+		m.values.InvalidateAll()
+	}
+}

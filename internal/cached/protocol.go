@@ -1,0 +1,71 @@
+// Package cached keeps what was read from the database in memory for as long as it is
+// true: until a change of it is committed, by this process or another one.
+//
+// All caches follow one protocol. A value is cached only if no change arrived between
+// the start of its read and its storing. While changes by other processes do not arrive,
+// a cache is empty and nothing is stored in it.
+package cached
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// protocol decides what may be stored.
+type protocol struct {
+	mu sync.Mutex // held to store and to drop
+	// generation counts what dropped something.
+	generation atomic.Uint64
+	feedLive   bool
+	reads      singleflight.Group
+}
+
+// drop calls fn, which drops what changed. Reads that began before store nothing.
+func (p *protocol) drop(fn func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.generation.Add(1)
+	fn()
+}
+
+// setFeed is drop for the loss and the return of the feed, where fn drops everything.
+func (p *protocol) setFeed(live bool, fn func()) {
+	p.drop(func() {
+		p.feedLive = live
+		fn()
+	})
+}
+
+// store calls fn, which stores a value whose read began at a generation, if it may.
+func (p *protocol) store(since uint64, fn func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.feedLive && p.generation.Load() == since {
+		fn()
+	}
+}
+
+func (p *protocol) isLive() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.feedLive
+}
+
+// share lets one of those who want the same read it for all. It is not shared while
+// changes by others do not arrive; key must name the generation, so that it is not
+// shared across a change either. The read goes on when the one who began it leaves.
+func share[T any](ctx context.Context, p *protocol, key string, read func(context.Context) (T, error)) (T, error) {
+	if !p.isLive() {
+		return read(ctx)
+	}
+	v, err, _ := p.reads.Do(key, func() (any, error) { return read(context.WithoutCancel(ctx)) })
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		var none T
+		return none, err
+	}
+	return v.(T), nil
+}

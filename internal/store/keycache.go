@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// keyTable is every key by its digests.
+type keyTable struct {
+	byDigest map[storedb.KeyDigest]*cachedKey
+	// imported says that some may have come from another shop, whose digests take longer
+	// to make. Without any, nothing is made for a key that is not one of ours.
+	imported bool
+}
+
+// cachedKey is a key and the actor that it makes of whoever has it.
+type cachedKey struct {
+	storedb.HeldKey
+	actor people.Actor
+}
+
+func newCachedKey(k storedb.HeldKey) *cachedKey {
+	return &cachedKey{k, people.Actor{
+		Kind: people.KindKey, ID: strconv.FormatInt(k.ID, 10), Face: people.FaceAPI,
+		Workspace: k.WorkspaceID, Secret: k.Class == ClassSecret, Item: k.ItemID,
+	}}
+}
+
+// readKeys reads every key.
+func (s *Store) readKeys(ctx context.Context) (*keyTable, error) {
+	list, err := s.db.HeldKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &keyTable{byDigest: make(map[storedb.KeyDigest]*cachedKey, len(list))}
+	for _, k := range list {
+		c := newCachedKey(k)
+		t.byDigest[k.Digest] = c
+		if k.Previous != nil {
+			t.byDigest[*k.Previous] = c
+		}
+		t.imported = t.imported || !isOurs(k.Hint) || k.Previous != nil
+	}
+	return t, nil
+}
+
+// findKey finds a key by one of its values, and returns the digest that found it. The
+// keys that the store made have one digest; an imported one may still have the plain
+// one of an earlier version.
+func (s *Store) findKey(ctx context.Context, value string) (*cachedKey, storedb.KeyDigest, error) {
+	ours := isOurs(value)
+	if t := s.keyCache.Cached(); t != nil && !t.imported && !ours {
+		return nil, storedb.KeyDigest{}, errKeyUnknown
+	}
+	digest := keyDigest(s.box.Load(), value)
+	k, err := s.findDigest(ctx, value, digest)
+	if errors.Is(err, errKeyUnknown) && !ours {
+		digest = seal.KeyDigest(value)
+		k, err = s.findDigest(ctx, value, digest)
+	}
+	return k, digest, err
+}
+
+func (s *Store) findDigest(ctx context.Context, value string, digest storedb.KeyDigest) (*cachedKey, error) {
+	if t := s.keyCache.Cached(); t != nil {
+		if k := t.byDigest[digest]; k != nil {
+			return k, nil
+		}
+		return nil, errKeyUnknown
+	}
+	if mistyped(value) {
+		return nil, errKeyUnknown
+	}
+	k, err := s.db.HeldKey(ctx, digest)
+	if err != nil {
+		return nil, notFound(err, errKeyUnknown)
+	}
+	return newCachedKey(k), nil
+}
+
+var errKeyUnknown error = unauthorized("key_unknown")
+
+func unauthorized(code string) *countersign.Error {
+	return &countersign.Error{Kind: countersign.KindUnauthorized, Code: code, Message: "Invalid request"}
+}
