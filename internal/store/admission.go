@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// admission says which purchases are worth keeping. While there is room, all are.
+// admission decides which purchases are worth caching. While there is room, all are.
 // After that only those that were asked for twice within a while: to keep one costs
 // about as much as to read it, and of codes that are all asked equally often most
 // would be put out again before anybody asks a second time.
@@ -28,10 +28,10 @@ func newAdmission(bytes int64) *admission {
 	return d
 }
 
-// emptied tells that all room is free again.
+// emptied notes that all room is free again.
 func (d *admission) emptied() { d.room.Store(d.bytes) }
 
-// admits tells whether a purchase of so many bytes is to be kept.
+// admits reports whether a purchase of so many bytes is to be cached.
 func (d *admission) admits(key purchaseKey, bytes int) bool {
 	if d.room.Load() > 0 {
 		d.room.Add(-int64(bytes))

@@ -55,7 +55,7 @@ type response interface{ size() int }
 const entryBytes = 170
 
 // itemRoom is the least memory for items, in bytes: every purchase prints one of
-// them, so they are kept also when other answers are not.
+// them, so they are cached also when other responses are not.
 const itemRoom = 8 << 20
 
 // newResponseCache keeps up to a number of bytes: five eighths of them are for

@@ -20,6 +20,8 @@ var (
 
 // withRows runs fn on each engine with a table of n rows that were used twice.
 func withRows(t *testing.T, n int, fn func(t *testing.T, db *sqldb.DB)) {
+	t.Helper()
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "tools.db")})
 		if err != nil {
