@@ -15,11 +15,10 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/usage"
-	"github.com/countersign/countersign/internal/vault"
 )
 
 // DatabaseName is the SQLite file's name in the data folder.
@@ -57,11 +56,11 @@ type Addon struct {
 	options   Options
 	database  *sqldb.DB
 	db        *addondb.DB
-	vault     *vault.Vault
+	location  *keyfile.Location
 	people    *people.People
 	stores    *dial.Guard // calls the stores of licenses
 	chain     *people.AuditChain
-	box       atomic.Pointer[seal.Box] // nil until the key file is known
+	box       atomic.Pointer[keyfile.Box] // nil until the key file is known
 	state     atomic.Pointer[State]
 	updated   chan struct{} // told when the state may have changed
 	published cached.Value[Published]
@@ -82,13 +81,13 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	keys := &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log}
+	keys := &keyfile.Location{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log}
 	path := filepath.Join(o.Dir, DatabaseName)
 	if o.URL == "" {
 		keys.Database = path
 	}
 	if !o.Look {
-		if err := errors.Join(vault.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
+		if err := errors.Join(keyfile.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	}
 	a := &Addon{
 		options: o, database: database, db: addondb.New(database), started: o.Now(), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
-		vault: keys, stores: dial.New(o.AllowPrivate),
+		location: keys, stores: dial.New(o.AllowPrivate),
 	}
 	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)
 	a.chain = people.NewAuditChain(&a.db.DB, a.box.Load, o.Now, o.Log)

@@ -9,8 +9,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/token"
 )
 
 // Credential is a pair of API key and API secret, as lists show it.
@@ -129,9 +129,9 @@ func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor peop
 
 // setPair gives a credential new values.
 func (a *Addon) setPair(c *addondb.Credential) Pair {
-	pair := Pair{Key: newToken(prefixKey), Secret: newToken(prefixSecret)}
+	pair := Pair{Key: token.New(prefixKey), Secret: token.New(prefixSecret)}
 	box := a.box.Load()
-	c.KeyDigest, c.KeyHint, c.SecretHint = seal.KeyDigest(pair.Key), hint(pair.Key), hint(pair.Secret)
+	c.KeyDigest, c.KeyHint, c.SecretHint = token.Digest(pair.Key), token.Hint(pair.Key), token.Hint(pair.Secret)
 	c.KeySealed = box.Seal(pairPurpose(*c, HalfKey), []byte(pair.Key))
 	c.SecretSealed = box.Seal(pairPurpose(*c, HalfSecret), []byte(pair.Secret))
 	return pair

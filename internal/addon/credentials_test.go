@@ -14,24 +14,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/token"
 )
-
-func TestTokens(t *testing.T) {
-	key := newToken(prefixKey)
-	if len(key) != 53 || !strings.HasPrefix(key, "cak_") || !wellFormed(prefixKey, key) || newToken(prefixKey) == key {
-		t.Errorf("token %q", key)
-	}
-	typo := []byte(key)
-	typo[10] ^= 1
-	for _, bad := range []string{"", "cak_", key[1:], key + "x", string(typo), "cas_" + key[4:], strings.ToUpper(key)} {
-		if wellFormed(prefixKey, bad) {
-			t.Errorf("%q is taken for a key", bad)
-		}
-	}
-	if got := hint(key); got != "cak_…"+key[49:] {
-		t.Errorf("hint %q", got)
-	}
-}
 
 func TestPairIsMadeShownAndRotated(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
@@ -40,10 +24,10 @@ func TestPairIsMadeShownAndRotated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Label != "App server" || !c.Active() || !wellFormed(prefixKey, pair.Key) || !wellFormed(prefixSecret, pair.Secret) {
+		if c.Label != "App server" || !c.Active() || !token.Valid(prefixKey, pair.Key) || !token.Valid(prefixSecret, pair.Secret) {
 			t.Errorf("%+v", c)
 		}
-		if c.Key != hint(pair.Key) || c.Secret != hint(pair.Secret) || fmt.Sprintf("%v|%+v|%s", pair, pair, pair) != strings.Repeat("|(a pair of API key and secret)", 3)[1:] {
+		if c.Key != token.Hint(pair.Key) || c.Secret != token.Hint(pair.Secret) || fmt.Sprintf("%v|%+v|%s", pair, pair, pair) != strings.Repeat("|(a pair of API key and secret)", 3)[1:] {
 			t.Errorf("a list shows %q and %q, a text %v", c.Key, c.Secret, pair)
 		}
 		_, shown, err := f.RevealCredential(ctx, user, c.ID)
@@ -68,7 +52,7 @@ func TestPairIsMadeShownAndRotated(t *testing.T) {
 		for _, want := range []string{
 			"tester credential.create 2 App server [cli]:  -> key active, secret active",
 			"ana@site.example credential.reveal 2 App server [page]:  -> ",
-			"tester credential.rotate 2 App server [cli]: " + c.Key + " -> " + hint(rotated.Key),
+			"tester credential.rotate 2 App server [cli]: " + c.Key + " -> " + token.Hint(rotated.Key),
 		} {
 			if !strings.Contains(lines, want) {
 				t.Errorf("no line %q in\n%s", want, lines)
@@ -169,7 +153,7 @@ func TestSignedCallIsTheProgramThatHoldsThePair(t *testing.T) {
 }
 
 func TestSignedCallsThatAreRefused(t *testing.T) {
-	other := newToken(prefixKey)
+	other := token.New(prefixKey)
 	cases := []struct {
 		name   string
 		change func(r *SignedRequest, pair Pair)

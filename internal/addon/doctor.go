@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 )
 
 // Doctor looks for what is wrong with the addon. It works in every state and
@@ -44,7 +44,7 @@ var doctor = people.Operator("doctor")
 func (a *Addon) Exposed() []health.Finding { return health.Exposed(a.place()) }
 
 func (a *Addon) place() health.Place {
-	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, seal.FileName), Migrate: "countersign addon update", State: a.vault.State, Now: a.now()}
+	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, keyfile.FileName), Migrate: "countersign addon update", State: a.location.State, Now: a.now()}
 	if a.options.KeyText != "" {
 		place.KeyFile = ""
 	}

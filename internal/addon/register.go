@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/vault"
 )
 
 // firstPair is the label of the pair that the first update makes.
@@ -51,7 +51,7 @@ func (a *Addon) missing(ctx context.Context, tables sqldb.State) (todo, error) {
 	if tables == sqldb.StateEmpty || !applied["countersign"] {
 		return t, nil
 	}
-	if t.keyCheck, err = a.db.Meta(ctx, vault.CheckName); err != nil {
+	if t.keyCheck, err = a.db.Meta(ctx, keyfile.CheckName); err != nil {
 		return t, err
 	}
 	if !applied["addon"] {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 )
 
 // ServiceAccountFacts is what may be told of a service account. The file itself
@@ -129,7 +129,7 @@ func (a *Addon) putServiceAccount(ctx context.Context, tx *addondb.DB, v values,
 func accountPurpose(fingerprint string) string { return "service account " + fingerprint }
 
 // openAccount gives back a file that was sealed.
-func openAccount(box *seal.Box, s addondb.ServiceAccount) (file []byte, ok bool) {
+func openAccount(box *keyfile.Box, s addondb.ServiceAccount) (file []byte, ok bool) {
 	if box == nil || s.Sealed == nil {
 		return nil, false
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/token"
 )
 
 // The keys of spec 2.5 and 2.6, in its order.
@@ -320,7 +321,7 @@ func TestOwnKeysThatAreRefused(t *testing.T) {
 			{"a text with NUL", "x", TypeText, "a\x00", "settings_invalid", "value"},
 			{"a private key", "x", TypeText, "k: -----BEGIN RSA PRIVATE KEY-----", "settings_invalid", "value"},
 			{"a service account", "x", TypeText, `{"private_key":"…"}`, "settings_invalid", "value"},
-			{"an API secret", "x", TypeText, newToken(prefixSecret), "settings_invalid", "value"},
+			{"an API secret", "x", TypeText, token.New(prefixSecret), "settings_invalid", "value"},
 			{"a key of the addon", KeyAppName, TypeText, "x", "key_exists", ""},
 			{"a secret key of the addon", KeyIAPStoreServiceAccount, TypeText, "x", "key_exists", ""},
 			{"a key of the addon in other letters", "APPNAME", TypeText, "x", "key_exists", ""},

@@ -11,8 +11,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/vault"
 )
 
 // setupLife is how long a set-up link is good.
@@ -50,7 +50,7 @@ func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token str
 // update. It does not use it up. Its errors are those of people.CheckSetupLink.
 func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 	state, err := a.look(ctx)
-	if vault.IsDatabaseMissing(err) {
+	if keyfile.IsDatabaseMissing(err) {
 		return errNotLooked // a visitor learns no more
 	}
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/token"
 )
 
 // SignedWindow is how far the time of a signed call may be from the server's.
@@ -153,10 +153,10 @@ func (a *Addon) Basic(ctx context.Context, from netip.Addr, key, secret string) 
 // findPair finds a pair by its key. A key with a typo is refused before the
 // database is asked.
 func (a *Addon) findPair(ctx context.Context, key string) (addondb.Credential, Pair, error) {
-	if !wellFormed(prefixKey, key) {
+	if !token.Valid(prefixKey, key) {
 		return addondb.Credential{}, Pair{}, errCredentialUnknown
 	}
-	c, err := a.db.CredentialWithKey(ctx, seal.KeyDigest(key))
+	c, err := a.db.CredentialWithKey(ctx, token.Digest(key))
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return c, Pair{}, errCredentialUnknown
 	}

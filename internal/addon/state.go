@@ -10,9 +10,9 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/vault"
 )
 
 // State says how far an addon is set up.
@@ -63,7 +63,7 @@ func (a *Addon) Prepare(ctx context.Context) error {
 		return err
 	}
 	if state == StateReady || state == StateOutdated {
-		box, err := a.vault.Open(ctx, a.db.Queries)
+		box, err := a.location.Open(ctx, a.db.Queries)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (a *Addon) Prepare(ctx context.Context) error {
 // acknowledged is a conflict ([sqldb.CodeBehind]).
 func (a *Addon) PrepareToServe(ctx context.Context) error {
 	err := a.Prepare(ctx)
-	if vault.IsDatabaseMissing(err) {
+	if keyfile.IsDatabaseMissing(err) {
 		return err
 	}
 	return cmp.Or(a.database.Behind(), err)
@@ -105,7 +105,7 @@ func (a *Addon) Behind() error { return a.database.Behind() }
 // look reads how far the addon is set up. It writes nothing. An empty database beside
 // a key file is a conflict.
 func (a *Addon) look(ctx context.Context) (State, error) {
-	tables, err := a.vault.State(ctx, a.database)
+	tables, err := a.location.State(ctx, a.database)
 	if err != nil {
 		return "", err
 	}
@@ -235,7 +235,7 @@ func (a *Addon) Ready(ctx context.Context) error {
 	if err := a.ready(); err != nil {
 		return err
 	}
-	return vault.Present(ctx, a.database, a.box.Load())
+	return keyfile.Present(ctx, a.database, a.box.Load())
 }
 
 // updateRan is told of changes by all processes.
@@ -270,7 +270,7 @@ func (a *Addon) tidyEvery(ctx context.Context) {
 // sameKeyFile makes sure, at the end of a transaction that wrote something made
 // with the key file, that the database still belongs to it.
 func (a *Addon) sameKeyFile(ctx context.Context, tx *addondb.DB) error {
-	same, err := vault.Same(ctx, tx.Queries, a.box.Load())
+	same, err := keyfile.Same(ctx, tx.Queries, a.box.Load())
 	if err == nil && !same {
 		return conflict("key_replaced", "The key file of this database was replaced after this program had read it; start it again, with the key file that belongs to the database")
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/vault"
 )
 
 // updateLock is the file in the data folder that a running update keeps locked.
@@ -67,7 +67,7 @@ func (a *Addon) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
 
 func (a *Addon) plan(ctx context.Context) (Plan, error) {
 	p := Plan{Steps: []Step{}, Version: a.options.Version}
-	tables, err := a.vault.State(ctx, a.database)
+	tables, err := a.location.State(ctx, a.database)
 	if err != nil {
 		return p, err
 	}
@@ -166,7 +166,7 @@ func (a *Addon) runSteps(ctx context.Context, actor people.Actor, report *Update
 
 // openKey finds or makes the key file that belongs to the database.
 func (a *Addon) openKey(ctx context.Context) error {
-	box, err := a.vault.Open(ctx, a.db.Queries)
+	box, err := a.location.Open(ctx, a.db.Queries)
 	if err == nil {
 		a.box.Store(box)
 	}
@@ -193,7 +193,7 @@ func stepFailed(step Step, err error) error {
 // lockUpdate lets one update of a data folder run at a time. The system gives the
 // lock back also when the process is killed.
 func (a *Addon) lockUpdate() (unlock func(), err error) {
-	if err := vault.MakeFolder(a.options.Dir); err != nil {
+	if err := keyfile.MakeFolder(a.options.Dir); err != nil {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(a.options.Dir, updateLock), flock.SetPermissions(0o600))

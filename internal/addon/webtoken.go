@@ -13,7 +13,15 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/token"
+)
+
+// The prefixes of the tokens that the addon makes: of an API key, of its secret, and
+// of the token for update.php.
+const (
+	prefixKey    = "cak_"
+	prefixSecret = "cas_"
+	prefixUpdate = "cau_"
 )
 
 // webTokenFile holds the digest of the token for update.php and its end.
@@ -27,17 +35,17 @@ var errWebToken = forbidden("update_token", "The update needs a signed-in admini
 // NewWebToken makes the one-time token for the header X-Update-Token of
 // update.php, good for an hour; an earlier one ends. Its digest lies in a file
 // of the data folder, so that it works before there are tables.
-func (a *Addon) NewWebToken(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
+func (a *Addon) NewWebToken(ctx context.Context, actor people.Actor) (value string, expires time.Time, err error) {
 	if err := may(actor, operate); err != nil {
 		return "", time.Time{}, err
 	}
-	token, expires = newToken(prefixUpdate), a.now().Add(webTokenLife).Truncate(time.Second)
-	digest := seal.KeyDigest(token)
+	value, expires = token.New(prefixUpdate), a.now().Add(webTokenLife).Truncate(time.Second)
+	digest := token.Digest(value)
 	text := fmt.Sprintf("%s\n%s\n", hex.EncodeToString(digest[:]), expires.UTC().Format(time.RFC3339))
 	if err := a.writePrivate(webTokenFile, text); err != nil {
 		return "", time.Time{}, err
 	}
-	return token, expires, a.auditWebToken(ctx, actor)
+	return value, expires, a.auditWebToken(ctx, actor)
 }
 
 // auditWebToken writes down that a token was made, once there are tables.
@@ -52,8 +60,8 @@ func (a *Addon) auditWebToken(ctx context.Context, actor people.Actor) error {
 
 // CheckWebToken tells whether a token is good, without using it up: for GET. Its
 // error is of kind Forbidden.
-func (a *Addon) CheckWebToken(_ context.Context, token string) error {
-	if !wellFormed(prefixUpdate, token) {
+func (a *Addon) CheckWebToken(_ context.Context, value string) error {
+	if !token.Valid(prefixUpdate, value) {
 		return errWebToken
 	}
 	text, err := os.ReadFile(a.webTokenPath())
@@ -68,7 +76,7 @@ func (a *Addon) CheckWebToken(_ context.Context, token string) error {
 		return errWebToken
 	}
 	expires, err := time.Parse(time.RFC3339, lines[1])
-	digest := seal.KeyDigest(token)
+	digest := token.Digest(value)
 	same := subtle.ConstantTimeCompare([]byte(lines[0]), []byte(hex.EncodeToString(digest[:]))) == 1
 	if err != nil || !same || !a.now().Before(expires) {
 		return errWebToken
@@ -78,8 +86,8 @@ func (a *Addon) CheckWebToken(_ context.Context, token string) error {
 
 // UseWebToken uses a token up: for POST. Of two who use it at once, one gets an
 // error of kind Forbidden.
-func (a *Addon) UseWebToken(ctx context.Context, token string) error {
-	if err := a.CheckWebToken(ctx, token); err != nil {
+func (a *Addon) UseWebToken(ctx context.Context, value string) error {
+	if err := a.CheckWebToken(ctx, value); err != nil {
 		return err
 	}
 	err := os.Remove(a.webTokenPath())

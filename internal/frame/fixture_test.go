@@ -17,9 +17,9 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -87,7 +87,7 @@ func engines(t *testing.T, fn func(t *testing.T, s *site)) {
 // newSite serves a frame whose options with may change.
 func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
 	t.Helper()
-	box, err := seal.Create(place.Dir)
+	box, err := keyfile.Create(place.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *seal.Box { return box }, s.clock.now, log, people.TestCost)
+	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *keyfile.Box { return box }, s.clock.now, log, people.TestCost)
 	o := frame.Options{
 		People: s.People, Log: log, Now: s.clock.now, Brand: "Countersign addon", Command: "countersign addon",
 		Home: "/admin", SignIn: "/admincp/login", Account: "/admincp/me",

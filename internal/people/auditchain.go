@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -23,14 +23,14 @@ import (
 // can't show.
 type AuditChain struct {
 	db  *peopledb.DB
-	box func() *seal.Box
+	box func() *keyfile.Box
 	now func() time.Time
 	log *slog.Logger
 }
 
 // NewAuditChain returns the chain of a database. box returns nil until the key file is
 // known; nothing is sealed until then.
-func NewAuditChain(db *peopledb.DB, box func() *seal.Box, now func() time.Time, log *slog.Logger) *AuditChain {
+func NewAuditChain(db *peopledb.DB, box func() *keyfile.Box, now func() time.Time, log *slog.Logger) *AuditChain {
 	return &AuditChain{db: db, box: box, now: now, log: log}
 }
 
@@ -76,19 +76,19 @@ func headMessage(h peopledb.AuditHead) (message []byte) {
 	return appendText(appendText(message, string(h.Hash)), string(h.CutHash))
 }
 
-func signHead(box *seal.Box, h *peopledb.AuditHead) {
+func signHead(box *keyfile.Box, h *peopledb.AuditHead) {
 	mac := box.MAC(headPurpose, headMessage(*h))
 	h.MAC = mac[:]
 }
 
-func validHead(box *seal.Box, h peopledb.AuditHead) bool {
+func validHead(box *keyfile.Box, h peopledb.AuditHead) bool {
 	return box.ValidMAC(headPurpose, headMessage(h), h.MAC)
 }
 
 // lockHead reads the head for a change, in a transaction, and begins the chain where
 // there is none. A head that is missing or was not written with the key file is a
 // conflict (audit_broken), and never written over.
-func (c *AuditChain) lockHead(ctx context.Context, tx *peopledb.DB, box *seal.Box) (peopledb.AuditHead, error) {
+func (c *AuditChain) lockHead(ctx context.Context, tx *peopledb.DB, box *keyfile.Box) (peopledb.AuditHead, error) {
 	h, err := tx.LockAuditHead(ctx)
 	if err != nil {
 		return h, notFound(err, errHeadMissing)
@@ -121,7 +121,7 @@ func begin(ctx context.Context, tx *peopledb.DB, h *peopledb.AuditHead, now time
 }
 
 // saveHead signs and writes the head.
-func saveHead(ctx context.Context, tx *peopledb.DB, box *seal.Box, h peopledb.AuditHead) error {
+func saveHead(ctx context.Context, tx *peopledb.DB, box *keyfile.Box, h peopledb.AuditHead) error {
 	signHead(box, &h)
 	return tx.UpdateAuditHead(ctx, h)
 }
@@ -129,7 +129,7 @@ func saveHead(ctx context.Context, tx *peopledb.DB, box *seal.Box, h peopledb.Au
 // RekeyAudit brings the head of the chain from an old key file, nil when it is lost, to
 // a new one, in the transaction that replaces the key file. checked reports whether the
 // old key file confirmed the head; one that it refutes stays as it is.
-func RekeyAudit(ctx context.Context, tx *peopledb.DB, old, fresh *seal.Box, now time.Time) (checked bool, err error) {
+func RekeyAudit(ctx context.Context, tx *peopledb.DB, old, fresh *keyfile.Box, now time.Time) (checked bool, err error) {
 	h, err := tx.LockAuditHead(ctx)
 	switch {
 	case errors.Is(err, sqldb.ErrNotFound):

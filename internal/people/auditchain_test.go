@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 )
 
 // chain is the audit chain of the fixture's database.
 func (f *fixture) chain() *AuditChain {
-	return NewAuditChain(f.db, func() *seal.Box { return f.keyFile }, f.clock.now, f.People.log)
+	return NewAuditChain(f.db, func() *keyfile.Box { return f.keyFile }, f.clock.now, f.People.log)
 }
 
 // write adds entries to the audit log, a minute apart.
@@ -94,7 +94,7 @@ func TestHeadIsBroughtToANewKeyFile(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
 				f.sealed(t, 3)
 				tt.tamper(t, f)
-				fresh, err := seal.Create(t.TempDir())
+				fresh, err := keyfile.Create(t.TempDir())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +132,7 @@ func TestHeadIsBroughtToANewKeyFile(t *testing.T) {
 func TestNewDatabaseIsRekeyedBeforeTheChainHasBegun(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.addEntries(t, 2)
-		fresh, err := seal.Create(t.TempDir())
+		fresh, err := keyfile.Create(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -62,7 +62,7 @@ func (c *AuditChain) Prune(ctx context.Context, a Actor, before time.Time) (int6
 
 // pruning is one run of Prune.
 type pruning struct {
-	box     *seal.Box
+	box     *keyfile.Box
 	actor   Actor
 	before  sqldb.Time
 	last    int64 // the last seal to be removed

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -106,7 +106,7 @@ func (c *AuditChain) isForeign(h peopledb.AuditHead, now peopledb.AuditHorizon) 
 }
 
 // extend seals the next entries behind h.
-func (c *AuditChain) extend(ctx context.Context, tx *peopledb.DB, box *seal.Box, h peopledb.AuditHead) (full bool, err error) {
+func (c *AuditChain) extend(ctx context.Context, tx *peopledb.DB, box *keyfile.Box, h peopledb.AuditHead) (full bool, err error) {
 	horizon, err := tx.AuditHorizon(ctx) // first: it shows no more entries than the list
 	if err != nil {
 		return false, err

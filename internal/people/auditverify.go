@@ -9,8 +9,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -86,7 +86,7 @@ func (c *AuditChain) verify(ctx context.Context, a Actor, newest int64) (AuditRe
 
 // auditWalk goes along the chain.
 type auditWalk struct {
-	box    *seal.Box
+	box    *keyfile.Box
 	report AuditReport
 	head   peopledb.AuditHead
 	found  bool // there is a head

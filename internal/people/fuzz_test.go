@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/keyfile"
 )
 
 func FuzzFoldEmail(f *testing.F) {
@@ -38,7 +38,7 @@ func FuzzAgent(f *testing.F) {
 }
 
 func FuzzKnownBrowser(f *testing.F) {
-	box, err := seal.Create(f.TempDir())
+	box, err := keyfile.Create(f.TempDir())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func FuzzKnownBrowser(f *testing.F) {
 	for _, text := range []string{good, good + "~" + good, "", ".", "....", "1.2.3.A.", strings.Replace(good, "1.", "2.", 1), "\xff.\x00"} {
 		f.Add(text)
 	}
-	p := &People{box: func() *seal.Box { return box }, now: func() time.Time { return time.Unix(0, 0) }}
+	p := &People{box: func() *keyfile.Box { return box }, now: func() time.Time { return time.Unix(0, 0) }}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, k := range p.knownTo(box, text) {
 			if k != (knownBrowser{1, 2, 1 << 40, "AAAA"}) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -39,14 +39,14 @@ func (k knownBrowser) text() string {
 }
 
 // signed is the text with its MAC.
-func (k knownBrowser) signed(box *seal.Box) string {
+func (k knownBrowser) signed(box *keyfile.Box) string {
 	mac := box.MAC(knownPurpose, []byte(k.text()))
 	return k.text() + "." + base64.RawURLEncoding.EncodeToString(mac[:])
 }
 
 // parseKnown reads one text of [knownBrowser.signed]. Nothing in it is looked at
 // before its MAC.
-func parseKnown(box *seal.Box, signed string) (k knownBrowser, ok bool) {
+func parseKnown(box *keyfile.Box, signed string) (k knownBrowser, ok bool) {
 	at := strings.LastIndexByte(signed, '.')
 	if at < 0 {
 		return k, false
@@ -68,7 +68,7 @@ func parseKnown(box *seal.Box, signed string) (k knownBrowser, ok bool) {
 }
 
 // knownTo lists what a browser was given and is valid still.
-func (p *People) knownTo(box *seal.Box, kept string) (all []knownBrowser) {
+func (p *People) knownTo(box *keyfile.Box, kept string) (all []knownBrowser) {
 	for i, signed := range strings.Split(kept, "~") {
 		if i == knownUsers {
 			break

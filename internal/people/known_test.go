@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/keyfile"
 )
 
 // stranger is an address of its own for each number.
@@ -104,7 +104,7 @@ func TestWhatMakesABrowserKnown(t *testing.T) {
 		}
 		cookie := f.RememberBrowser(u, "")
 		parts := strings.Split(cookie, ".")
-		other1, err := seal.Create(t.TempDir())
+		other1, err := keyfile.Create(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

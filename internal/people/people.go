@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -22,7 +22,7 @@ import (
 // goroutines.
 type People struct {
 	db     *peopledb.DB
-	box    func() *seal.Box
+	box    func() *keyfile.Box
 	now    func() time.Time
 	log    *slog.Logger
 	hashes hashes
@@ -32,7 +32,7 @@ type People struct {
 
 // New gives the users of a database, whose passwords are hashed at a cost. box returns nil until the key file is
 // known; what needs it answers [countersign.KindUnavailable] until then.
-func New(db *peopledb.DB, box func() *seal.Box, now func() time.Time, log *slog.Logger, cost HashCost) *People {
+func New(db *peopledb.DB, box func() *keyfile.Box, now func() time.Time, log *slog.Logger, cost HashCost) *People {
 	return &People{db: db, box: box, now: now, log: log, hashes: newHashes(cost), limits: newLimits(now)}
 }
 
@@ -52,7 +52,7 @@ func (p *People) recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, ad
 }
 
 // openBox is the box of the key file.
-func (p *People) openBox() (*seal.Box, error) {
+func (p *People) openBox() (*keyfile.Box, error) {
 	if box := p.box(); box != nil {
 		return box, nil
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -57,14 +57,14 @@ type fixture struct {
 	clock    *clock
 	at       dbtest.DB
 	database *sqldb.DB
-	keyFile  *seal.Box
+	keyFile  *keyfile.Box
 	log      *strings.Builder
 }
 
 // engines runs fn with new people on both engines.
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		box, err := seal.Create(place.Dir)
+		box, err := keyfile.Create(place.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func (f *fixture) open(t *testing.T) {
 		}
 	})
 	f.database = database
-	f.People = New(peopledb.New(database), func() *seal.Box { return f.keyFile }, f.clock.now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
+	f.People = New(peopledb.New(database), func() *keyfile.Box { return f.keyFile }, f.clock.now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
 }
 
 // second is the same people in another process.

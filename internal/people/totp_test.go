@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/pquerna/otp/totp"
 )
 
@@ -249,7 +249,7 @@ func TestSecretOfAnotherKeyFileLeavesTheRecoveryCodes(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
 		secret, recovery := f.enableTOTP(t, ada, password)
-		box, err := seal.Create(t.TempDir())
+		box, err := keyfile.Create(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,9 +6,8 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
-	"github.com/countersign/countersign/internal/vault"
 )
 
 // Doctor looks for what is wrong with the store. It writes nothing to the
@@ -28,7 +27,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 	if box == nil {
 		return findings
 	}
-	chain := people.NewAuditChain(&s.db.DB, func() *seal.Box { return box }, s.now, s.log)
+	chain := people.NewAuditChain(&s.db.DB, func() *keyfile.Box { return box }, s.now, s.log)
 	report, err := chain.VerifyNewest(ctx, people.Operator("doctor"), people.NewestAudits)
 	return append(findings, health.Audit(report, err, s.now(), "countersign store audit verify"))
 }
@@ -37,7 +36,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 func (s *Store) Exposed() []health.Finding { return health.Exposed(s.place()) }
 
 func (s *Store) place() health.Place {
-	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, seal.FileName), Migrate: "countersign store migrate up", State: s.vault.State, Now: s.now()}
+	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, keyfile.FileName), Migrate: "countersign store migrate up", State: s.location.State, Now: s.now()}
 	if s.options.KeyText != "" {
 		place.KeyFile = ""
 	}
@@ -46,16 +45,16 @@ func (s *Store) place() health.Place {
 
 // checkKey reports whether the key file is the one that belongs to the database, and
 // returns it when it is.
-func (s *Store) checkKey(ctx context.Context) (health.Finding, *seal.Box) {
+func (s *Store) checkKey(ctx context.Context) (health.Finding, *keyfile.Box) {
 	const name, why = "key", "Keys and purchases can't be read with another key file."
-	check, err := s.db.Meta(ctx, vault.CheckName)
+	check, err := s.db.Meta(ctx, keyfile.CheckName)
 	if err != nil {
 		return health.Of(name, err, why, "Check the database."), nil
 	}
 	if check == "" {
 		return health.Finding{Name: name, Level: health.OK, What: "The database belongs to no key file yet"}, nil
 	}
-	box, err := s.vault.Open(ctx, s.db.Queries)
+	box, err := s.location.Open(ctx, s.db.Queries)
 	if err != nil {
 		return health.Of(name, err, why, "Put the right key file back from a backup, or make a new one with: countersign store rekey"), nil
 	}

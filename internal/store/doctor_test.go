@@ -7,8 +7,8 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 )
 
 func TestDoctorNamesWhatIsWrong(t *testing.T) {
@@ -29,7 +29,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{"the key file is another's", func(t *testing.T, at dbtest.DB) {
 			prepared(t, at)
 			remove(t, keyFile(at))
-			if _, err := seal.Create(at.Dir); err != nil {
+			if _, err := keyfile.Create(at.Dir); err != nil {
 				t.Fatal(err)
 			}
 		}, "key", health.Fail, "put that one in its place"},

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign/internal/health"
-	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/keyfile"
 )
 
 // sampledCodes is how many purchase codes doctor looks at: in a store of ten million
@@ -71,7 +71,7 @@ type weakKeys struct {
 	example, unopened string
 }
 
-func weakKeysOf(keys []Key, box *seal.Box) (found weakKeys) {
+func weakKeysOf(keys []Key, box *keyfile.Box) (found weakKeys) {
 	for _, k := range keys {
 		if isOurs(k.Hint) || !k.RevokedAt.IsZero() {
 			continue

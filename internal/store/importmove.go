@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/token"
 )
 
 // move writes what was staged, in one transaction. It returns errNotWritten
@@ -144,7 +144,7 @@ func (s *Store) keyFromLine(k Key, l keyLine) Key {
 	box := s.box.Load()
 	switch {
 	case l.Key == "" && k.ID == 0:
-		s.setValue(&k, newToken(k.Class))
+		s.setValue(&k, newKeyValue(k.Class))
 	case l.Key == "" || s.hasReplaced(k, l.Key):
 	case keyDigest(box, l.Key) != k.Digest || k.Sealed == nil:
 		s.setValue(&k, l.Key)
@@ -187,7 +187,7 @@ func (imp *importer) checkKey(ctx context.Context, tx *storedb.DB, k Key, l keyL
 	}
 	for _, value := range []string{l.Key, l.PreviousKey} {
 		if value != "" && !isOurs(value) { // another key may have it from before digests were keyed
-			values = append(values, seal.KeyDigest(value))
+			values = append(values, token.Digest(value))
 		}
 	}
 	for _, digest := range values {

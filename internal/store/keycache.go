@@ -7,8 +7,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/token"
 )
 
 // keyTable is every key by its digests.
@@ -61,7 +61,7 @@ func (s *Store) findKey(ctx context.Context, value string) (*cachedKey, storedb.
 	digest := keyDigest(s.box.Load(), value)
 	k, err := s.findDigest(ctx, value, digest)
 	if errors.Is(err, errKeyUnknown) && !ours {
-		digest = seal.KeyDigest(value)
+		digest = token.Digest(value)
 		k, err = s.findDigest(ctx, value, digest)
 	}
 	return k, digest, err

@@ -3,17 +3,17 @@ package store
 import (
 	"context"
 
-	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/store/storedb"
-	"github.com/countersign/countersign/internal/vault"
+	"github.com/countersign/countersign/internal/token"
 )
 
 // keyDigest is the digest by which a key's value is found. One that the store made is
 // random, so a plain digest gives nothing away and outlives the key file; one that was
 // imported may be short, so its digest is keyed with the key file.
-func keyDigest(box *seal.Box, value string) storedb.KeyDigest {
+func keyDigest(box *keyfile.Box, value string) storedb.KeyDigest {
 	if isOurs(value) {
-		return seal.KeyDigest(value)
+		return token.Digest(value)
 	}
 	return box.KeyDigest(value)
 }
@@ -21,12 +21,12 @@ func keyDigest(box *seal.Box, value string) storedb.KeyDigest {
 // isDigestOf reports whether a digest is that of a value, also an imported one's from
 // before such digests were keyed.
 func (s *Store) isDigestOf(digest storedb.KeyDigest, value string) bool {
-	return digest == keyDigest(s.box.Load(), value) || digest == seal.KeyDigest(value)
+	return digest == keyDigest(s.box.Load(), value) || digest == token.Digest(value)
 }
 
 // carryValue brings a key's value from one key file to another: its digest, and its
 // sealed text, nil when that can't be opened.
-func carryValue(old, fresh *seal.Box, digest storedb.KeyDigest, sealed []byte) (storedb.KeyDigest, []byte) {
+func carryValue(old, fresh *keyfile.Box, digest storedb.KeyDigest, sealed []byte) (storedb.KeyDigest, []byte) {
 	if old == nil || sealed == nil {
 		return digest, nil
 	}
@@ -49,7 +49,7 @@ const (
 // keyImportedKeys keys the digests of imported keys that an earlier version has
 // written, once. A value that can't be opened stays as it is, and is found by its
 // plain digest.
-func (s *Store) keyImportedKeys(ctx context.Context, box *seal.Box) error {
+func (s *Store) keyImportedKeys(ctx context.Context, box *keyfile.Box) error {
 	made, err := s.db.Meta(ctx, keyDigests)
 	if err != nil || made != plainDigests {
 		return err
@@ -60,8 +60,8 @@ func (s *Store) keyImportedKeys(ctx context.Context, box *seal.Box) error {
 	})
 }
 
-func keyPlainDigests(ctx context.Context, tx *storedb.DB, box *seal.Box) error {
-	if same, err := vault.Same(ctx, tx.Queries, box); err != nil {
+func keyPlainDigests(ctx context.Context, tx *storedb.DB, box *keyfile.Box) error {
+	if same, err := keyfile.Same(ctx, tx.Queries, box); err != nil {
 		return err
 	} else if !same {
 		return errKeyReplaced
@@ -82,7 +82,7 @@ func keyPlainDigests(ctx context.Context, tx *storedb.DB, box *seal.Box) error {
 	return tx.SetMeta(ctx, keyDigests, keyedDigests)
 }
 
-func keyImportedKey(ctx context.Context, tx *storedb.DB, box *seal.Box, id int64) error {
+func keyImportedKey(ctx context.Context, tx *storedb.DB, box *keyfile.Box, id int64) error {
 	k, err := tx.LockKey(ctx, id)
 	if err != nil {
 		return err

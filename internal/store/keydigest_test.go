@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/token"
 )
 
 // imported are keys that came from another shop: one with an earlier value, one alone.
@@ -37,7 +37,7 @@ func (f *fixture) age(t *testing.T) {
 		}
 		plain := func(digest *storedb.KeyDigest, sealed *[]byte) {
 			value := f.openValue(*digest, *sealed)
-			*digest = seal.KeyDigest(value)
+			*digest = token.Digest(value)
 			*sealed = f.box.Load().Seal(sealPurpose(*digest), []byte(value))
 		}
 		for _, k := range keys {
@@ -78,17 +78,17 @@ func (f *fixture) wantOpens(t *testing.T, values ...string) {
 func TestAnImportedKeyIsFoundByAKeyedDigest(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		f.mustImport(t, importedKeys())
-		made, token := f.mustCreate(t, NewKey{Workspace: "ada", Name: "ours"})
+		made, value := f.mustCreate(t, NewKey{Workspace: "ada", Name: "ours"})
 		k := f.keyNamed(t, "bob", "imported")
-		if k.Digest == seal.KeyDigest(importedKey) || *k.Previous == seal.KeyDigest(importedBefore) {
+		if k.Digest == token.Digest(importedKey) || *k.Previous == token.Digest(importedBefore) {
 			t.Error("whoever reads the database can try short keys against a plain digest")
 		}
-		if made.Digest != seal.KeyDigest(token) {
+		if made.Digest != token.Digest(value) {
 			t.Error("a key of ours depends on the key file")
 		}
-		f.wantOpens(t, token, importedKey, importedBefore)
+		f.wantOpens(t, value, importedKey, importedBefore)
 		f.fillKeyCache(t)
-		f.wantOpens(t, token, importedKey, importedBefore)
+		f.wantOpens(t, value, importedKey, importedBefore)
 		if report := f.mustImport(t, importedKeys()); report.Keys.Same != 2 {
 			t.Errorf("the same file again: %+v", report.Keys)
 		}
@@ -98,7 +98,7 @@ func TestAnImportedKeyIsFoundByAKeyedDigest(t *testing.T) {
 func TestAMigrationKeysTheDigestsOfImportedKeys(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		f.mustImport(t, importedKeys())
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada", Name: "ours"})
+		_, value := f.mustCreate(t, NewKey{Workspace: "ada", Name: "ours"})
 		f.age(t)
 		wantError(t, opened(t, optionsOf(f.at, f.clock)).Prepare(t.Context()), "schema_older")
 		g := &fixture{opened(t, optionsOf(f.at, f.clock)), f.clock, f.at}
@@ -112,10 +112,10 @@ func TestAMigrationKeysTheDigestsOfImportedKeys(t *testing.T) {
 		if k.Digest != g.box.Load().KeyDigest(importedKey) || *k.Previous != g.box.Load().KeyDigest(importedBefore) {
 			t.Error("the digests are still plain")
 		}
-		if k := g.keyNamed(t, "bob", "unopenable"); k.Digest != seal.KeyDigest(importedUnopened) {
+		if k := g.keyNamed(t, "bob", "unopenable"); k.Digest != token.Digest(importedUnopened) {
 			t.Error("the digest of a value that can't be opened was changed")
 		}
-		all := []string{token, importedKey, importedBefore, importedUnopened}
+		all := []string{value, importedKey, importedBefore, importedUnopened}
 		g.wantOpens(t, all...)
 		g.fillKeyCache(t)
 		g.wantOpens(t, all...)
@@ -160,7 +160,7 @@ func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
 			t.Errorf("another key took its value: %v", rejected)
 		}
 		g.mustImport(t, importedKeys())
-		if k := g.keyNamed(t, "bob", "unopenable"); k.Digest == seal.KeyDigest(importedUnopened) {
+		if k := g.keyNamed(t, "bob", "unopenable"); k.Digest == token.Digest(importedUnopened) {
 			t.Error("the digest is still plain")
 		}
 		g.wantOpens(t, importedKey, importedBefore, importedUnopened)
@@ -170,11 +170,11 @@ func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
 func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		f.mustImport(t, importedKeys())
-		_, token, err := f.RotateKey(t.Context(), operator, f.keyNamed(t, "bob", "imported").ID, time.Hour)
+		_, value, err := f.RotateKey(t.Context(), operator, f.keyNamed(t, "bob", "imported").ID, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.wantOpens(t, token, importedKey)
+		f.wantOpens(t, value, importedKey)
 		f.clock.set(noon.Add(time.Hour))
 		_, err = f.Authenticate(t.Context(), importedKey, client)
 		wantError(t, err, "key_expired")

@@ -94,7 +94,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 		return Key{}, "", err
 	}
 	k := Key{Workspace: n.Workspace, Name: n.Name, Class: n.Class, ItemID: n.Item, ExpiresAt: n.ExpiresAt, CreatedAt: s.timestamp()}
-	token := newToken(n.Class)
+	token := newKeyValue(n.Class)
 	s.setValue(&k, token)
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		w, err := tx.Workspace(ctx, n.Workspace)
@@ -200,7 +200,7 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 		previous := k.Digest
 		k.Previous, k.PreviousSealed = &previous, k.Sealed
 		k.PreviousExpiresAt = countersign.At(s.now().Add(overlap))
-		token = newToken(k.Class)
+		token = newKeyValue(k.Class)
 		s.setValue(k, token)
 		if err := s.sameKeyFile(ctx, tx); err != nil {
 			return err

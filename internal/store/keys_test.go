@@ -256,7 +256,7 @@ func TestRevocationIsNotLostToAChangeUnderWay(t *testing.T) {
 		{"a rotation", func(k Key, meanwhile func()) error {
 			_, err := f.changeKey(t.Context(), operator, k.ID, "key.rotate", func(tx *storedb.DB, k *Key) error {
 				meanwhile()
-				f.setValue(k, newToken(k.Class))
+				f.setValue(k, newKeyValue(k.Class))
 				return tx.UpdateKey(t.Context(), *k)
 			})
 			return err

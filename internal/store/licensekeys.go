@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
@@ -118,7 +118,7 @@ func (s *Store) readLicenseKeys(ctx context.Context) (*licenseKeys, error) {
 	return keys, err
 }
 
-func openLicenseKey(box *seal.Box, k LicenseKey) (license.SigningKey, error) {
+func openLicenseKey(box *keyfile.Box, k LicenseKey) (license.SigningKey, error) {
 	seed, err := box.Open(licenseKeyPurpose(k.ID), k.Sealed)
 	if err != nil {
 		return license.SigningKey{}, fmt.Errorf("store: license key %s: %w", k.ID, err)
@@ -130,7 +130,7 @@ func openLicenseKey(box *seal.Box, k LicenseKey) (license.SigningKey, error) {
 func licenseKeyPurpose(id string) string { return "license key " + id }
 
 // newLicenseKey makes a key that signs.
-func (s *Store) newLicenseKey(box *seal.Box) (LicenseKey, error) {
+func (s *Store) newLicenseKey(box *keyfile.Box) (LicenseKey, error) {
 	key, err := license.NewSigningKey()
 	if err != nil {
 		return LicenseKey{}, err
@@ -227,7 +227,7 @@ func (s *Store) LicenseKeys(ctx context.Context, a people.Actor) ([]LicenseKey, 
 
 // lostLicenseKey finds the key that signs when an old key file, nil when it is
 // lost, does not open it.
-func lostLicenseKey(ctx context.Context, db *storedb.DB, old *seal.Box) (id string, err error) {
+func lostLicenseKey(ctx context.Context, db *storedb.DB, old *keyfile.Box) (id string, err error) {
 	list, err := db.LicenseKeys(ctx)
 	for _, k := range list {
 		if !k.Current() {
@@ -246,7 +246,7 @@ func lostLicenseKey(ctx context.Context, db *storedb.DB, old *seal.Box) (id stri
 // resealLicenseKeys brings the private key for licenses from an old key file, nil
 // when it is lost, to a new one. A key that can't be opened any more is retired;
 // the next license makes a new one.
-func resealLicenseKeys(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box, now countersign.Timestamp) error {
+func resealLicenseKeys(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box, now countersign.Timestamp) error {
 	lost, err := lostLicenseKey(ctx, tx, old)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/license"
 )
 
@@ -175,7 +175,7 @@ func TestARekeyKeepsLicensesAndTheirKey(t *testing.T) {
 func TestARekeyWithoutTheOldKeyFileMakesANewKeyForLicenses(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		before := f.issue(t, "one", "shop.example")
-		if err := os.Remove(filepath.Join(f.at.Dir, seal.FileName)); err != nil {
+		if err := os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)); err != nil {
 			t.Fatal(err)
 		}
 		list, err := f.LicenseKeys(t.Context(), operator)
@@ -337,7 +337,7 @@ func TestTheKeySetIsNeverLongerThanClientsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Remove(filepath.Join(f.at.Dir, seal.FileName)); err != nil {
+		if err := os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.Rekey(t.Context(), operator); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -62,7 +62,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 			if after := fileNames(t, place.Dir); !slices.Equal(before, after) {
 				t.Errorf("the folder held %v, and holds %v", before, after)
 			}
-			for _, name := range []string{seal.FileName, "store.commits"} {
+			for _, name := range []string{keyfile.FileName, "store.commits"} {
 				if err := os.RemoveAll(filepath.Join(place.Dir, name)); err != nil {
 					t.Fatal(err)
 				}
@@ -91,10 +91,10 @@ func fileNames(t *testing.T, dir string) []string {
 func TestAKeyFromTheEnvironmentIsNoKeyFile(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		elsewhere := t.TempDir()
-		if _, err := seal.Create(elsewhere); err != nil {
+		if _, err := keyfile.Create(elsewhere); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(elsewhere, seal.FileName))
+		text, err := os.ReadFile(filepath.Join(elsewhere, keyfile.FileName))
 		if err != nil {
 			t.Fatal(err)
 		}

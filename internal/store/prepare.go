@@ -9,21 +9,21 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
-	"github.com/countersign/countersign/internal/vault"
 )
 
 // keyCheck is the name under which the database keeps its key file's check value.
-const keyCheck = vault.CheckName
+const keyCheck = keyfile.CheckName
 
 // Prepare makes the store usable: it creates the tables of an empty database,
 // and the key file of a new one. An older database is a conflict that names
 // "store migrate up", and so is a key file that is missing or does not belong
 // to the database, and an empty database beside a key file.
 func (s *Store) Prepare(ctx context.Context) error {
-	state, err := s.vault.State(ctx, s.database)
+	state, err := s.location.State(ctx, s.database)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	box, err := s.vault.Open(ctx, s.db.Queries)
+	box, err := s.location.Open(ctx, s.db.Queries)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 // migrated. A database that lacks commits which it acknowledged is a conflict
 // ([sqldb.CodeBehind]).
 func (s *Store) PrepareToServe(ctx context.Context) error {
-	state, err := s.vault.State(ctx, s.database)
+	state, err := s.location.State(ctx, s.database)
 	if err == nil {
 		err = s.database.Behind()
 	}
@@ -112,7 +112,7 @@ func (s *Store) prepareLater(ctx context.Context) error {
 // Migrate backs the database up and brings its tables to this version. It
 // returns the backup's path, "" when there was nothing to back up.
 func (s *Store) Migrate(ctx context.Context) (backup string, err error) {
-	state, err := s.vault.State(ctx, s.database)
+	state, err := s.location.State(ctx, s.database)
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +138,7 @@ func (s *Store) Behind() error { return s.database.Behind() }
 // Migrations lists the steps of the store's tables and which the database has. In a
 // folder that lost its database it is an error, as everywhere.
 func (s *Store) Migrations(ctx context.Context) ([]sqldb.Migration, error) {
-	if _, err := s.vault.State(ctx, s.database); err != nil {
+	if _, err := s.location.State(ctx, s.database); err != nil {
 		return nil, err
 	}
 	return s.database.Migrations(ctx)
@@ -147,7 +147,7 @@ func (s *Store) Migrations(ctx context.Context) ([]sqldb.Migration, error) {
 // sameKeyFile makes sure, at the end of a transaction that wrote something made
 // with the key file, that the database still belongs to it.
 func (s *Store) sameKeyFile(ctx context.Context, tx *storedb.DB) error {
-	same, err := vault.Same(ctx, tx.Queries, s.box.Load())
+	same, err := keyfile.Same(ctx, tx.Queries, s.box.Load())
 	if err == nil && !same {
 		return errKeyReplaced
 	}

@@ -11,13 +11,13 @@ import (
 	"testing/fstest"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-func keyFile(place dbtest.DB) string { return filepath.Join(place.Dir, seal.FileName) }
+func keyFile(place dbtest.DB) string { return filepath.Join(place.Dir, keyfile.FileName) }
 
 func TestFirstRunMakesTablesAndAKeyFile(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
@@ -86,7 +86,7 @@ func TestPrepareByState(t *testing.T) {
 		{"a first run that was killed before the key file", func(t *testing.T, place dbtest.DB) { migrate(t, place, storedb.Schemas...) }, "", "", ""},
 		{"a first run that was killed after the key file", func(t *testing.T, place dbtest.DB) {
 			migrate(t, place, storedb.Schemas...)
-			if _, err := seal.Create(place.Dir); err != nil {
+			if _, err := keyfile.Create(place.Dir); err != nil {
 				t.Fatal(err)
 			}
 		}, "", "", ""},
@@ -97,18 +97,18 @@ func TestPrepareByState(t *testing.T) {
 		{"the key file of another store", func(t *testing.T, place dbtest.DB) {
 			prepared(t, place)
 			remove(t, keyFile(place))
-			if _, err := seal.Create(place.Dir); err != nil {
+			if _, err := keyfile.Create(place.Dir); err != nil {
 				t.Fatal(err)
 			}
 		}, "key_mismatch", "key_mismatch", "put that one in its place"},
 		{"a key file that can't be read", func(t *testing.T, place dbtest.DB) {
 			prepared(t, place)
 			write(t, keyFile(place), "countersign-key-1:AAAA")
-		}, "key_unreadable", "key_unreadable", seal.FileName},
+		}, "key_unreadable", "key_unreadable", keyfile.FileName},
 		{"an empty key file", func(t *testing.T, place dbtest.DB) {
 			prepared(t, place)
 			write(t, keyFile(place), "")
-		}, "key_unreadable", "key_unreadable", seal.FileName},
+		}, "key_unreadable", "key_unreadable", keyfile.FileName},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func migrate(t *testing.T, place dbtest.DB, schemas ...sqldb.Schema) {
 // of its key file.
 func withContent(t *testing.T, place dbtest.DB) {
 	t.Helper()
-	box, err := seal.Create(place.Dir)
+	box, err := keyfile.Create(place.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,14 +178,14 @@ func TestMismatchNamesBothKeyFiles(t *testing.T) {
 	place := dbtest.New(t, dbtest.SQLite)
 	first := prepared(t, place).box.Load()
 	remove(t, keyFile(place))
-	second, err := seal.Create(place.Dir)
+	second, err := keyfile.Create(place.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	message := messageOf(opened(t, optionsOf(place, newClock())).Prepare(t.Context()))
-	for _, box := range []*seal.Box{first, second} {
-		if !strings.Contains(message, seal.KeyName(box.Check())) {
-			t.Errorf("message %q does not name %s", message, seal.KeyName(box.Check()))
+	for _, box := range []*keyfile.Box{first, second} {
+		if !strings.Contains(message, keyfile.KeyName(box.Check())) {
+			t.Errorf("message %q does not name %s", message, keyfile.KeyName(box.Check()))
 		}
 	}
 }
@@ -195,7 +195,7 @@ func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 		f := prepared(t, place)
 		remove(t, keyFile(place))
 		err := opened(t, optionsOf(place, newClock())).Prepare(t.Context())
-		if !strings.Contains(messageOf(err), seal.KeyName(f.box.Load().Check())) {
+		if !strings.Contains(messageOf(err), keyfile.KeyName(f.box.Load().Check())) {
 			t.Errorf("message %q does not say which key file belongs here", messageOf(err))
 		}
 		if _, err := os.Stat(keyFile(place)); err == nil {
@@ -207,10 +207,10 @@ func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 func TestKeyGivenAsText(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		elsewhere := t.TempDir()
-		if _, err := seal.Create(elsewhere); err != nil {
+		if _, err := keyfile.Create(elsewhere); err != nil {
 			t.Fatal(err)
 		}
-		content, err := os.ReadFile(filepath.Join(elsewhere, seal.FileName))
+		content, err := os.ReadFile(filepath.Join(elsewhere, keyfile.FileName))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 	second.Dir = t.TempDir()
 	err := opened(t, optionsOf(second, newClock())).Prepare(t.Context())
 	wantError(t, err, "key_missing")
-	if !strings.Contains(messageOf(err), seal.KeyName(f.box.Load().Check())) {
+	if !strings.Contains(messageOf(err), keyfile.KeyName(f.box.Load().Check())) {
 		t.Errorf("message %q does not say which key file belongs here", messageOf(err))
 	}
 	content, err := os.ReadFile(keyFile(place))

@@ -7,8 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -73,7 +73,7 @@ func (s *Store) rekeyable(ctx context.Context) error {
 	if s.options.KeyText != "" {
 		return invalid("The key is given by the environment; take it out of there to make a new key file")
 	}
-	state, err := s.vault.State(ctx, s.database)
+	state, err := s.location.State(ctx, s.database)
 	if err != nil {
 		return err
 	}
@@ -86,30 +86,30 @@ func (s *Store) rekeyable(ctx context.Context) error {
 // oldKey is the key file that belongs to the database when it is there, nil when
 // it is lost. A key file that is there and can't be read is an error, and so is
 // one of an earlier rekey that could not be put in its place: neither is lost.
-func (s *Store) oldKey(ctx context.Context) (*seal.Box, error) {
+func (s *Store) oldKey(ctx context.Context) (*keyfile.Box, error) {
 	check, err := s.db.Meta(ctx, keyCheck)
 	if err != nil {
 		return nil, err
 	}
-	box, err := s.vault.Load()
+	box, err := s.location.Load()
 	if err == nil && box.Matches(check) {
 		return box, nil
 	}
-	if placed := s.vault.FinishReplace(check); placed != nil {
+	if placed := s.location.FinishReplace(check); placed != nil {
 		return placed, nil
 	}
-	if staged, stagedErr := seal.LoadStaged(s.options.Dir); stagedErr == nil && staged.Matches(check) {
+	if staged, stagedErr := keyfile.LoadStaged(s.options.Dir); stagedErr == nil && staged.Matches(check) {
 		return nil, s.notPlaced()
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, seal.ErrNoKeyFile) {
-		return nil, s.vault.Unusable(err)
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, keyfile.ErrNoKeyFile) {
+		return nil, s.location.Unusable(err)
 	}
 	return nil, nil
 }
 
 func (s *Store) notPlaced() error {
 	return conflict("key_not_placed", fmt.Sprintf("The new key file lies beside %s but could not be put in its place; "+
-		"make the folder and that file writable for this user: the next command tries again", s.vault.Path()))
+		"make the folder and that file writable for this user: the next command tries again", s.location.Path()))
 }
 
 // Rekey makes a new key file for a database whose own is lost or was seen by
@@ -127,7 +127,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	fresh, err := seal.Stage(s.options.Dir)
+	fresh, err := keyfile.Stage(s.options.Dir)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
@@ -153,7 +153,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	if s.vault.FinishReplace(fresh.Check()) == nil {
+	if s.location.FinishReplace(fresh.Check()) == nil {
 		return RekeyPlan{}, s.notPlaced()
 	}
 	s.box.Store(fresh)
@@ -163,7 +163,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 
 // replaceKey brings everything in the database that depends on the key file from
 // an old one, nil when it is lost, to a new one.
-func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error {
+func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
 	if _, err := tx.LockMeta(ctx, keyCheck); err != nil {
 		return err
 	}
@@ -182,11 +182,11 @@ func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error
 	return tx.SetMeta(ctx, keyCheck, fresh.Check())
 }
 
-func rebuildDigests(ctx context.Context, tx *storedb.DB, box *seal.Box) error {
+func rebuildDigests(ctx context.Context, tx *storedb.DB, box *keyfile.Box) error {
 	return tx.RebuildDigests(ctx, func(code string) storedb.Digest { return box.CodeDigest(foldCode(code)) })
 }
 
-func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error {
+func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
 	keys, err := tx.Keys(ctx)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *seal.Box) error
 }
 
 // opens reports whether a key's sealed value can be opened; nil is a lost key file.
-func opens(box *seal.Box, digest storedb.KeyDigest, sealed []byte) bool {
+func opens(box *keyfile.Box, digest storedb.KeyDigest, sealed []byte) bool {
 	_, again := carryValue(box, box, digest, sealed)
 	return again != nil
 }

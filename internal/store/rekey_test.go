@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/seal"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -88,7 +88,7 @@ func names(keys []Key) (list []string) {
 // them, the one in place first.
 func keyFiles(t *testing.T, dir string) (list []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, seal.FileName+"*"))
+	paths, err := filepath.Glob(filepath.Join(dir, keyfile.FileName+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func keyFiles(t *testing.T, dir string) (list []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		box, err := seal.Parse(string(content))
+		box, err := keyfile.Parse(string(content))
 		if err != nil {
 			list = append(list, "unreadable")
 			continue
@@ -119,7 +119,7 @@ func TestRekey(t *testing.T) {
 		{"without it, what was sealed is dropped", func(t *testing.T, place dbtest.DB) { remove(t, keyFile(place)) }, true, 0},
 		{"with another's, what was sealed is dropped and the file kept", func(t *testing.T, place dbtest.DB) {
 			remove(t, keyFile(place))
-			if _, err := seal.Create(place.Dir); err != nil {
+			if _, err := keyfile.Create(place.Dir); err != nil {
 				t.Fatal(err)
 			}
 		}, true, 1},
@@ -127,7 +127,7 @@ func TestRekey(t *testing.T) {
 			write(t, keyFile(place), "countersign-key-1:AAAA")
 		}, true, 1},
 		{"with an abandoned successor, that is forgotten", func(t *testing.T, place dbtest.DB) {
-			if _, err := seal.Stage(place.Dir); err != nil {
+			if _, err := keyfile.Stage(place.Dir); err != nil {
 				t.Fatal(err)
 			}
 		}, false, 1},
@@ -275,7 +275,7 @@ func TestInterruptedRekeyIsFinished(t *testing.T) {
 							t.Errorf("a key file is lost: had %q, has %q", had, has)
 						}
 					}
-					if _, err := seal.LoadStaged(place.Dir); err == nil {
+					if _, err := keyfile.LoadStaged(place.Dir); err == nil {
 						t.Error("the successor is still staged")
 					}
 				})
@@ -411,7 +411,7 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 // it still opens.
 func TestRekeyRefusesWhileTheKeyFileCantBeRead(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		path := filepath.Join(f.at.Dir, seal.FileName)
+		path := filepath.Join(f.at.Dir, keyfile.FileName)
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -422,7 +422,7 @@ func TestRekeyRefusesWhileTheKeyFileCantBeRead(t *testing.T) {
 		wantError(t, s.Prepare(t.Context()), "data_folder")
 		_, err := s.Rekey(t.Context(), operator)
 		wantError(t, err, "data_folder")
-		if _, err := os.Stat(filepath.Join(f.at.Dir, seal.FileName+".new")); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(f.at.Dir, keyfile.FileName+".new")); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a new key file was staged: %v", err)
 		}
 	})

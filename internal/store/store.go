@@ -14,12 +14,11 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/usage"
-	"github.com/countersign/countersign/internal/vault"
 )
 
 // DatabaseName is the SQLite file's name in the data folder.
@@ -52,10 +51,10 @@ type Store struct {
 	options   Options
 	database  *sqldb.DB
 	db        *storedb.DB
-	vault     *vault.Vault
-	box       atomic.Pointer[seal.Box] // nil until Prepare has succeeded
-	outdated  atomic.Bool              // the database belongs to another key file by now
-	keyFile   chan struct{}            // told when it may
+	location  *keyfile.Location
+	box       atomic.Pointer[keyfile.Box] // nil until Prepare has succeeded
+	outdated  atomic.Bool                 // the database belongs to another key file by now
+	keyFile   chan struct{}               // told when it may
 	keyCache  cached.Value[keyTable]
 	responses *responseCache
 	uses      usage.Counter // of keys
@@ -69,7 +68,7 @@ type Store struct {
 
 // Begun reports whether a data folder holds the SQLite file of a store, or a key file.
 func Begun(dir string) bool {
-	for _, name := range []string{DatabaseName, seal.FileName} {
+	for _, name := range []string{DatabaseName, keyfile.FileName} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			return true
 		}
@@ -85,13 +84,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	keys := &vault.Vault{Dir: o.Dir, KeyText: o.KeyText, Lost: "or make a new one with: countersign store rekey", Log: o.Log}
+	keys := &keyfile.Location{Dir: o.Dir, KeyText: o.KeyText, Lost: "or make a new one with: countersign store rekey", Log: o.Log}
 	path := filepath.Join(o.Dir, DatabaseName)
 	if o.URL == "" {
 		keys.Database = path
 	}
 	if !o.Look {
-		if err := errors.Join(vault.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
+		if err := errors.Join(keyfile.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
 			return nil, err
 		}
 	}
@@ -101,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, database: database, db: storedb.New(database), vault: keys, responses: newResponseCache(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
+	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, responses: newResponseCache(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
 	s.chain = people.NewAuditChain(&s.db.DB, s.box.Load, o.Now, o.Log)
 	database.Watch(s.keyCache.Watch(s.readKeys, storedb.TopicKeys))
 	database.Watch(sqldb.Watcher{Changed: s.keyFileChanged, Lost: func() {}, Live: s.askForKeyFile})
@@ -154,7 +153,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if !s.prepared() {
 		return errNotPrepared
 	}
-	return vault.Present(ctx, s.database, s.box.Load())
+	return keyfile.Present(ctx, s.database, s.box.Load())
 }
 
 // DatabaseStatus says how the connections to the database are. It asks nobody.

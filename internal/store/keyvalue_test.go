@@ -1,7 +1,6 @@
 package store
 
 import (
-	"math/big"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,22 +8,22 @@ import (
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
-func TestNewTokenHasTheFormOfItsClass(t *testing.T) {
+func TestNewKeyHasTheFormOfItsClass(t *testing.T) {
 	for class, prefix := range map[Class]string{ClassSecret: "csk_", ClassPublishable: "csp_"} {
 		form := regexp.MustCompile(`^` + prefix + `[0-9A-Za-z]{49}$`)
 		seen := map[string]bool{}
 		for range 1000 {
-			token := newToken(class)
-			if !form.MatchString(token) || mistyped(token) || seen[token] {
-				t.Fatalf("token %q: of the form %s: %t, mistyped: %t, seen before: %t", token, form, form.MatchString(token), mistyped(token), seen[token])
+			key := newKeyValue(class)
+			if !form.MatchString(key) || mistyped(key) || seen[key] {
+				t.Fatalf("key %q: of the form %s: %t, mistyped: %t, seen before: %t", key, form, form.MatchString(key), mistyped(key), seen[key])
 			}
-			seen[token] = true
+			seen[key] = true
 		}
 	}
 }
 
 func TestMistyped(t *testing.T) {
-	good := sample.SecretKey("a label") // made by another package, with the checksum of its own
+	good := sample.SecretKey("a label")
 	cases := []struct {
 		name, key string
 		want      bool
@@ -59,46 +58,6 @@ func swapped(s string) string {
 		}
 	}
 	return s
-}
-
-func TestEncode62(t *testing.T) {
-	most := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
-	cases := []struct {
-		name  string
-		n     *big.Int
-		width int
-		want  string
-	}{
-		{"zero is padded", big.NewInt(0), 4, "0000"},
-		{"the last digit is z", big.NewInt(61), 1, "z"},
-		{"the digits are 0-9 A-Z a-z", big.NewInt(10*62*62 + 36*62 + 9), 3, "Aa9"},
-		{"256 bits fit into 43 digits", most, 43, upperFirst(most.Text(62), 43)},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			before := new(big.Int).Set(c.n)
-			if got := encode62(c.n, c.width); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
-			if c.n.Cmp(before) != 0 {
-				t.Error("the number was changed")
-			}
-		})
-	}
-}
-
-// upperFirst turns the digits of math/big, 0-9 a-z A-Z, into ours.
-func upperFirst(digits string, width int) string {
-	swap := func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z':
-			return r - 'a' + 'A'
-		case 'A' <= r && r <= 'Z':
-			return r - 'A' + 'a'
-		}
-		return r
-	}
-	return strings.Repeat("0", width-len(digits)) + strings.Map(swap, digits)
 }
 
 func TestHintGivesNothingAway(t *testing.T) {

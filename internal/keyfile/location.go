@@ -1,7 +1,4 @@
-// Package vault joins a data folder's key file with the database that belongs to
-// it: the database keeps a check value of its key file, and a service whose key
-// file does not match does not start.
-package vault
+package keyfile
 
 import (
 	"context"
@@ -13,15 +10,14 @@ import (
 	"path/filepath"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // CheckName is the name under which a database keeps its key file's check value.
 const CheckName = "key_check"
 
-// Vault says where a service's key file is.
-type Vault struct {
+// Location says where a service's key file is.
+type Location struct {
 	// Dir is the data folder.
 	Dir string
 	// KeyText is the text of the key file when it does not lie in Dir.
@@ -59,82 +55,82 @@ func reason(err error) error {
 // new database gets a new key file; one that is missing beside a database with
 // content is never replaced by itself. Errors are of kind Conflict, with the code
 // key_missing, key_mismatch or key_unreadable, or of kind Unavailable.
-func (v *Vault) Open(ctx context.Context, db sqldb.Queries) (*seal.Box, error) {
+func (l *Location) Open(ctx context.Context, db sqldb.Queries) (*Box, error) {
 	check, err := db.Meta(ctx, CheckName)
 	if err != nil {
 		return nil, err
 	}
-	box, err := v.Load()
+	box, err := l.Load()
 	if errors.Is(err, os.ErrNotExist) && check == "" {
-		box, err = v.create()
+		box, err = l.create()
 	}
 	if check != "" && (err != nil || !box.Matches(check)) {
-		if staged := v.FinishReplace(check); staged != nil {
+		if staged := l.FinishReplace(check); staged != nil {
 			return staged, nil
 		}
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, conflict("key_missing", fmt.Sprintf("The key file %s is missing; this database belongs to the one named %s. "+
-			"Put it back from a backup%s", v.Path(), seal.KeyName(check), v.lost()))
+			"Put it back from a backup%s", l.Path(), KeyName(check), l.lost()))
 	case err != nil:
-		return nil, v.Unusable(err)
+		return nil, l.Unusable(err)
 	case check == "":
-		return box, v.adopt(ctx, db, box)
+		return box, l.adopt(ctx, db, box)
 	case !box.Matches(check):
 		return nil, conflict("key_mismatch", fmt.Sprintf("The key file %s is the one named %s, but this database belongs to the one named %s; "+
-			"put that one in its place", v.Path(), seal.KeyName(box.Check()), seal.KeyName(check)))
+			"put that one in its place", l.Path(), KeyName(box.Check()), KeyName(check)))
 	}
 	return box, nil
 }
 
-func (v *Vault) lost() string {
-	if v.Lost == "" {
+func (l *Location) lost() string {
+	if l.Lost == "" {
 		return ""
 	}
-	return ", " + v.Lost
+	return ", " + l.Lost
 }
 
 // Unusable tells a key file that can't be read or made from one whose content is
 // none; only the second is a reason to replace it.
-func (v *Vault) Unusable(err error) error {
-	if errors.Is(err, seal.ErrNoKeyFile) {
+func (l *Location) Unusable(err error) error {
+	if errors.Is(err, ErrNoKeyFile) {
 		return &countersign.Error{Kind: countersign.KindConflict, Code: "key_unreadable", Message: err.Error(), Cause: err}
 	}
 	return &countersign.Error{
 		Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
-		Message: fmt.Sprintf("The key file %s can't be read or made (%v)", v.Path(), reason(err)),
+		Message: fmt.Sprintf("The key file %s can't be read or made (%v)", l.Path(), reason(err)),
 	}
 }
 
 // Path names the key file in messages.
-func (v *Vault) Path() string {
-	if v.KeyText != "" {
+func (l *Location) Path() string {
+	if l.KeyText != "" {
 		return "given by the environment"
 	}
-	return filepath.Join(v.Dir, seal.FileName)
+	return filepath.Join(l.Dir, FileName)
 }
 
 // Load reads the key file. The error of a missing one is [os.ErrNotExist].
-func (v *Vault) Load() (*seal.Box, error) {
-	if v.KeyText != "" {
-		return seal.Parse(v.KeyText)
+func (l *Location) Load() (*Box, error) {
+	if l.KeyText != "" {
+		return Parse(l.KeyText)
 	}
-	return seal.Load(v.Dir)
+	return Load(l.Dir)
 }
 
 // create makes the key file; of two processes that do so at once, the second
 // takes the first one's.
-func (v *Vault) create() (*seal.Box, error) {
-	box, err := seal.Create(v.Dir)
+func (l *Location) create() (*Box, error) {
+	box, err := Create(l.Dir)
 	if errors.Is(err, os.ErrExist) {
-		return seal.Load(v.Dir)
+		return Load(l.Dir)
 	}
 	return box, err
 }
 
 // adopt writes the check value of the key file into a new database.
-func (v *Vault) adopt(ctx context.Context, db sqldb.Queries, box *seal.Box) error {
+func (l *Location) adopt(ctx context.Context, db sqldb.Queries, box *Box) error {
 	return db.DB().Tx(ctx, func(tx sqldb.Queries) error {
 		check, err := tx.Meta(ctx, CheckName)
 		if err != nil {
@@ -142,7 +138,7 @@ func (v *Vault) adopt(ctx context.Context, db sqldb.Queries, box *seal.Box) erro
 		}
 		if check != "" && !box.Matches(check) {
 			return conflict("key_mismatch", "Another process set this database up with another key file at the same time; "+
-				"copy its key file "+seal.FileName+" into the data folder "+v.Dir)
+				"copy its key file "+FileName+" into the data folder "+l.Dir)
 		}
 		return tx.SetMeta(ctx, CheckName, box.Check())
 	})
@@ -151,20 +147,20 @@ func (v *Vault) adopt(ctx context.Context, db sqldb.Queries, box *seal.Box) erro
 // FinishReplace puts a staged successor of the key file in its place, also one
 // of a replacement that was interrupted after its commit. It returns the key file
 // that belongs to the database, nil when that is not there.
-func (v *Vault) FinishReplace(check string) *seal.Box {
-	if v.KeyText != "" {
+func (l *Location) FinishReplace(check string) *Box {
+	if l.KeyText != "" {
 		return nil
 	}
-	staged, err := seal.LoadStaged(v.Dir)
+	staged, err := LoadStaged(l.Dir)
 	if err == nil && staged.Matches(check) {
-		err = seal.Replace(v.Dir) // another process may do the same
+		err = Replace(l.Dir) // another process may do the same
 	}
-	placed, loadErr := v.Load()
+	placed, loadErr := l.Load()
 	if loadErr == nil && placed.Matches(check) {
 		return placed
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		v.Log.Error("the new key file could not be put in its place", "cause", err)
+		l.Log.Error("the new key file could not be put in its place", "cause", err)
 	}
 	return nil
 }
@@ -172,7 +168,7 @@ func (v *Vault) FinishReplace(check string) *seal.Box {
 // Same tells, at the end of a transaction that wrote something made with a key
 // file, whether the database still belongs to it, and keeps it so until the
 // transaction ends.
-func Same(ctx context.Context, tx sqldb.Queries, box *seal.Box) (bool, error) {
+func Same(ctx context.Context, tx sqldb.Queries, box *Box) (bool, error) {
 	check, err := tx.LockMeta(ctx, CheckName)
 	return err == nil && box.Matches(check), err
 }

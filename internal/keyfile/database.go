@@ -1,4 +1,4 @@
-package vault
+package keyfile
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -25,36 +24,36 @@ func IsDatabaseMissing(err error) bool {
 
 // State is [sqldb.DB.State]. An empty database in a folder that had one before is an
 // error of kind Conflict ([IsDatabaseMissing]): it is not new.
-func (v *Vault) State(ctx context.Context, db *sqldb.DB) (sqldb.State, error) {
-	left := v.leftOver() // read first: a first run makes the tables before the key file
+func (l *Location) State(ctx context.Context, db *sqldb.DB) (sqldb.State, error) {
+	left := l.leftOver() // read first: a first run makes the tables before the key file
 	state, err := db.State(ctx)
 	if err != nil || state != sqldb.StateEmpty || len(left) == 0 {
 		return state, err
 	}
-	return "", v.databaseMissing(left)
+	return "", l.databaseMissing(left)
 }
 
-// FindDatabase is an error like that of [Vault.State] when there is no SQLite file in a
+// FindDatabase is an error like that of [Location.State] when there is no SQLite file in a
 // folder that had one. Call it before the file is made.
-func (v *Vault) FindDatabase() error {
-	if v.Database == "" || exists(v.Database) {
+func (l *Location) FindDatabase() error {
+	if l.Database == "" || exists(l.Database) {
 		return nil
 	}
-	if left := v.leftOver(); len(left) > 0 {
-		return v.databaseMissing(left)
+	if left := l.leftOver(); len(left) > 0 {
+		return l.databaseMissing(left)
 	}
 	return nil
 }
 
 // leftOver lists the files in the folder that only a database leaves there. A key that
 // is given by the environment is none of them.
-func (v *Vault) leftOver() []string {
+func (l *Location) leftOver() []string {
 	var left []string
-	if path := filepath.Join(v.Dir, seal.FileName); exists(path) {
+	if path := filepath.Join(l.Dir, FileName); exists(path) {
 		left = append(left, path)
 	}
-	if v.Database != "" {
-		if path := sqldb.CommitFile(v.Database); exists(path) {
+	if l.Database != "" {
+		if path := sqldb.CommitFile(l.Database); exists(path) {
 			left = append(left, path)
 		}
 	}
@@ -66,13 +65,13 @@ func exists(path string) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-func (v *Vault) databaseMissing(left []string) error {
+func (l *Location) databaseMissing(left []string) error {
 	what := "the PostgreSQL database has no tables"
 	switch {
-	case v.Database != "" && exists(v.Database):
-		what = fmt.Sprintf("the database %s has no tables", v.Database)
-	case v.Database != "":
-		what = fmt.Sprintf("there is no database %s", v.Database)
+	case l.Database != "" && exists(l.Database):
+		what = fmt.Sprintf("the database %s has no tables", l.Database)
+	case l.Database != "":
+		what = fmt.Sprintf("there is no database %s", l.Database)
 	}
 	files := strings.Join(left, " and ")
 	return conflict(codeDatabaseMissing, fmt.Sprintf("This folder is not new: it holds %s, but %s. Restore the database, or name the folder and the database that belong together; "+
@@ -81,7 +80,7 @@ func (v *Vault) databaseMissing(left []string) error {
 
 // Present is an error of kind Unavailable unless the database is there and belongs to
 // the key file. It is cheap enough to be asked by a readiness check.
-func Present(ctx context.Context, db *sqldb.DB, box *seal.Box) error {
+func Present(ctx context.Context, db *sqldb.DB, box *Box) error {
 	if err := db.Healthy(); err != nil {
 		return err
 	}

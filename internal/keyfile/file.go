@@ -1,4 +1,4 @@
-package seal
+package keyfile
 
 import (
 	"crypto/rand"
@@ -45,7 +45,7 @@ func Create(dir string) (*Box, error) { return create(filepath.Join(dir, FileNam
 func Stage(dir string) (*Box, error) {
 	path := filepath.Join(dir, newFileName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("seal: %w", err)
+		return nil, fmt.Errorf("keyfile: %w", err)
 	}
 	return create(path)
 }
@@ -60,7 +60,7 @@ func Replace(dir string) error {
 		return err
 	}
 	if err := os.Rename(filepath.Join(dir, newFileName), filepath.Join(dir, FileName)); err != nil {
-		return fmt.Errorf("seal: %w", err)
+		return fmt.Errorf("keyfile: %w", err)
 	}
 	return syncDir(dir)
 }
@@ -73,14 +73,14 @@ func keepAside(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("seal: %w", err)
+		return fmt.Errorf("keyfile: %w", err)
 	}
 	name := fmt.Sprintf("%x", sha256.Sum256(text))[:8]
 	if box, err := Parse(string(text)); err == nil {
 		name = KeyName(box.Check())
 	}
 	if err := os.Link(path, path+"."+name); err != nil && !errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("seal: %w", err)
+		return fmt.Errorf("keyfile: %w", err)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func keepAside(path string) error {
 func load(path string) (*Box, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+		return nil, fmt.Errorf("keyfile: %w", err)
 	}
 	box, err := Parse(string(text))
 	if err != nil {
@@ -105,15 +105,15 @@ func create(path string) (*Box, error) {
 	text := filePrefix + base64.RawURLEncoding.EncodeToString(secret) + "\n"
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+		return nil, fmt.Errorf("keyfile: %w", err)
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.WriteString(text)
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+		return nil, fmt.Errorf("keyfile: %w", err)
 	}
 	if err := os.Link(temp.Name(), path); err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+		return nil, fmt.Errorf("keyfile: %w", err)
 	}
 	if err := syncDir(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -124,10 +124,10 @@ func create(path string) (*Box, error) {
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return fmt.Errorf("seal: %w", err)
+		return fmt.Errorf("keyfile: %w", err)
 	}
 	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("seal: %w", err)
+		return fmt.Errorf("keyfile: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
-// Package seal encrypts secrets under the key file of the data folder and makes
-// the digests by which keys and purchase codes are found.
-package seal
+// Package keyfile encrypts secrets under the key file of a data folder, makes the
+// digests by which keys and purchase codes are found, and checks that a key file and a
+// database belong together: the database keeps a check value of its key file, and a
+// service whose key file does not match does not start.
+package keyfile
 
 import (
 	"crypto/aes"
@@ -21,7 +23,7 @@ import (
 
 // ErrOpen is returned for sealed bytes that were changed, or sealed for another
 // purpose or under another key file.
-var ErrOpen = errors.New("seal: these bytes were not sealed with this key file")
+var ErrOpen = errors.New("keyfile: these bytes were not sealed with this key file")
 
 // keySize is the length of the secret in a key file, in bytes.
 const keySize = 32
@@ -37,26 +39,23 @@ type Box struct {
 
 // newBox derives independent keys for sealing, digests and the check value.
 func newBox(secret []byte) (*Box, error) {
-	derived := func(label string) ([]byte, error) {
-		return hkdf.Key(sha256.New, secret, nil, "countersign "+label, keySize)
+	var derived [5][]byte
+	for i, label := range []string{"seal", "code digest", "key digest", "check", "mac"} {
+		var err error
+		if derived[i], err = hkdf.Key(sha256.New, secret, nil, "countersign "+label, keySize); err != nil {
+			return nil, fmt.Errorf("keyfile: %w", err)
+		}
 	}
-	sealing, err1 := derived("seal")
-	digests, err2 := derived("code digest")
-	keyDigests, err3 := derived("key digest")
-	check, err4 := derived("check")
-	mac, err5 := derived("mac")
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
-	}
+	sealing, codes, keys, check, mac := derived[0], derived[1], derived[2], derived[3], derived[4]
 	block, err := aes.NewCipher(sealing)
 	if err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+		return nil, fmt.Errorf("keyfile: %w", err)
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+		return nil, fmt.Errorf("keyfile: %w", err)
 	}
-	return &Box{aead: aead, check: hex.EncodeToString(check), codes: newMACs(digests), keys: newMACs(keyDigests), mac: mac}, nil
+	return &Box{aead: aead, check: hex.EncodeToString(check), codes: newMACs(codes), keys: newMACs(keys), mac: mac}, nil
 }
 
 // Seal encrypts plain with AES-256-GCM. The purpose is bound to the result: Open
@@ -143,11 +142,4 @@ func (b *Box) Matches(check string) bool {
 // messages: its first eight characters.
 func KeyName(check string) string {
 	return strings.ToLower(check[:min(8, len(check))])
-}
-
-// KeyDigest is the digest by which an API key of ours is found: SHA-256, which is
-// enough for a random key of 256 bits and stays valid when the key file is replaced.
-func KeyDigest(key string) [sha256.Size]byte {
-	var room [128]byte // enough for most keys, without memory of its own
-	return sha256.Sum256(append(room[:0], key...))
 }

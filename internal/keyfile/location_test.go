@@ -1,4 +1,4 @@
-package vault
+package keyfile
 
 import (
 	"errors"
@@ -11,12 +11,11 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/seal"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // place is a vault beside an empty database with tables.
-func place(t *testing.T, at dbtest.DB) (*Vault, *sqldb.DB) {
+func place(t *testing.T, at dbtest.DB) (*Location, *sqldb.DB) {
 	t.Helper()
 	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "x.db")})
 	if err != nil {
@@ -26,7 +25,7 @@ func place(t *testing.T, at dbtest.DB) (*Vault, *sqldb.DB) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &Vault{Dir: at.Dir, Log: slog.New(slog.DiscardHandler)}, db
+	return &Location{Dir: at.Dir, Log: slog.New(slog.DiscardHandler)}, db
 }
 
 func codeOf(err error) string {
@@ -39,13 +38,13 @@ func codeOf(err error) string {
 
 func TestNewDatabaseGetsANewKeyFileAndKeepsIt(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-		v, db := place(t, at)
+		l, db := place(t, at)
 		var work sync.WaitGroup
-		boxes := make([]*seal.Box, 4)
+		boxes := make([]*Box, 4)
 		for i := range boxes {
 			work.Go(func() {
 				var err error
-				if boxes[i], err = v.Open(t.Context(), db.Queries()); err != nil {
+				if boxes[i], err = l.Open(t.Context(), db.Queries()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -61,31 +60,31 @@ func TestNewDatabaseGetsANewKeyFileAndKeepsIt(t *testing.T) {
 
 func TestKeyFileThatDoesNotBelongHere(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-		v, db := place(t, at)
-		if _, err := v.Open(t.Context(), db.Queries()); err != nil {
+		l, db := place(t, at)
+		if _, err := l.Open(t.Context(), db.Queries()); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(v.Path()); err != nil {
+		if err := os.Remove(l.Path()); err != nil {
 			t.Fatal(err)
 		}
-		_, err := v.Open(t.Context(), db.Queries())
+		_, err := l.Open(t.Context(), db.Queries())
 		if codeOf(err) != "key_missing" || strings.Contains(err.Error(), "rekey") || !strings.Contains(err.Error(), "from a backup") {
 			t.Errorf("missing: %v", err)
 		}
-		v.Lost = "or make a new one with: x rekey"
-		if _, err = v.Open(t.Context(), db.Queries()); !strings.Contains(err.Error(), "from a backup, or make a new one with: x rekey") {
+		l.Lost = "or make a new one with: x rekey"
+		if _, err = l.Open(t.Context(), db.Queries()); !strings.Contains(err.Error(), "from a backup, or make a new one with: x rekey") {
 			t.Errorf("missing: %v", err)
 		}
-		if _, err := seal.Create(v.Dir); err != nil {
+		if _, err := Create(l.Dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = v.Open(t.Context(), db.Queries()); codeOf(err) != "key_mismatch" {
+		if _, err = l.Open(t.Context(), db.Queries()); codeOf(err) != "key_mismatch" {
 			t.Errorf("another one: %v", err)
 		}
-		if err := os.WriteFile(v.Path(), []byte("nothing"), 0o600); err != nil {
+		if err := os.WriteFile(l.Path(), []byte("nothing"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = v.Open(t.Context(), db.Queries()); codeOf(err) != "key_unreadable" {
+		if _, err = l.Open(t.Context(), db.Queries()); codeOf(err) != "key_unreadable" {
 			t.Errorf("damaged: %v", err)
 		}
 	})
@@ -93,8 +92,8 @@ func TestKeyFileThatDoesNotBelongHere(t *testing.T) {
 
 func TestTransactionOfAReplacedKeyFileIsNoticed(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-		v, db := place(t, at)
-		box, err := v.Open(t.Context(), db.Queries())
+		l, db := place(t, at)
+		box, err := l.Open(t.Context(), db.Queries())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,45 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/token"
+)
+
+// The prefixes of the keys that the store makes.
+const (
+	prefixSecret      = "csk_"
+	prefixPublishable = "csp_"
+)
+
+// newKeyValue makes the value of a new key.
+func newKeyValue(class storedb.Class) string {
+	if class == storedb.ClassPublishable {
+		return token.New(prefixPublishable)
+	}
+	return token.New(prefixSecret)
+}
+
+// isOurs reports whether a key, or the hint of one, begins as those do that the store
+// makes. Others were imported.
+func isOurs(key string) bool {
+	return strings.HasPrefix(key, prefixSecret) || strings.HasPrefix(key, prefixPublishable)
+}
+
+// mistyped reports whether the checksum of a key that begins as ours do is wrong.
+// Keys of other makers are opaque.
+func mistyped(key string) bool {
+	return isOurs(key) && !token.Valid(prefixSecret, key) && !token.Valid(prefixPublishable, key)
+}
+
+// hint is what a list shows of a key: its ends, as far as they give nothing away.
+func hint(key string) string {
+	switch {
+	case isOurs(key):
+		return token.Hint(key)
+	case len(key) >= 24:
+		return "…" + key[len(key)-4:]
+	}
+	return "…"
+}
