@@ -3,6 +3,7 @@ package addon
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestDoctorOfAWholeAddon(t *testing.T) {
 		}
 		before := f.everything(t)
 		findings := opened(t, f.at, f.clock).Doctor(t.Context())
-		if health.Worst(findings) != health.OK {
+		if slices.ContainsFunc(findings, func(f health.Finding) bool { return f.Level != health.OK }) {
 			t.Errorf("%+v", findings)
 		}
 		for _, name := range []string{

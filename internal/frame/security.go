@@ -1,10 +1,7 @@
 package frame
 
 import (
-	"encoding/base64"
 	"net/http"
-
-	"github.com/skip2/go-qrcode"
 
 	"github.com/countersign/countersign/internal/people"
 )
@@ -51,23 +48,13 @@ func aboutPassword(err error) error {
 func (f *Frame) totpPage(setup *people.TOTPSetup, errs Errors) (Page, error) {
 	view := totpSetup{Errors: errs}
 	if setup != nil {
-		image, err := qrImage(setup.URI)
-		if err != nil {
+		var err error
+		if view.QR, err = QRCode(setup.URI); err != nil {
 			return Page{}, err
 		}
-		view.Secret, view.QR = setup.Secret, "data:image/png;base64,"+base64.StdEncoding.EncodeToString(image)
+		view.Secret = setup.Secret
 	}
 	return Page{Title: "Turn on two-step sign-in", Body: totpView(f, view), Crumbs: f.securityCrumbs()}, nil
-}
-
-// qrImage draws a QR code as a PNG, without a margin.
-func qrImage(text string) ([]byte, error) {
-	code, err := qrcode.New(text, qrcode.Medium)
-	if err != nil {
-		return nil, err
-	}
-	code.DisableBorder = true
-	return code.PNG(400)
 }
 
 // totpSetup is what the page about a new authenticator shows. Secret and QR are

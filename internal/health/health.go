@@ -26,15 +26,4 @@ type Finding struct {
 	Fix string `json:"fix,omitempty"`
 }
 
-// Worst is the highest level among findings.
-func Worst(findings []Finding) Level {
-	worst := OK
-	for _, f := range findings {
-		if f.Level == Fail || (f.Level == Warn && worst == OK) {
-			worst = f.Level
-		}
-	}
-	return worst
-}
-
 func good(name, what string) Finding { return Finding{Name: name, Level: OK, What: what} }

@@ -90,7 +90,7 @@ func (f *fixture) open(t *testing.T) {
 		}
 	})
 	f.database = database
-	f.People = New(peopledb.New(database), func() *keyfile.Box { return f.keyFile }, f.clock.now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
+	f.People = New(&peopledb.DB{Queries: database.Queries()}, func() *keyfile.Box { return f.keyFile }, f.clock.now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
 }
 
 // second is the same people in another process.

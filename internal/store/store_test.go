@@ -264,7 +264,7 @@ func (f *fixture) run(t testing.TB) {
 // audits lists the audit log as "action workspace subject", oldest first.
 func (f *fixture) audits(t testing.TB) []string {
 	t.Helper()
-	list, err := peopledb.New(f.database).Audits(t.Context(), peopledb.AuditFilter{Limit: 1000})
+	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,6 @@ func (d *DB) ServiceAccounts(ctx context.Context) ([]ServiceAccount, error) {
 	return sqldb.List(ctx, d.Queries, scanServiceAccount, selectServiceAccounts+`ORDER BY id`)
 }
 
-// ServiceAccount reads one.
-func (d *DB) ServiceAccount(ctx context.Context, id int64) (ServiceAccount, error) {
-	return sqldb.One(ctx, d.Queries, scanServiceAccount, selectServiceAccounts+`WHERE id = $1`, id)
-}
-
 // AddServiceAccount writes one and returns its id.
 func (d *DB) AddServiceAccount(ctx context.Context, s ServiceAccount) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO service_accounts (client_email, project, fingerprint, sealed, set_at)

@@ -2,13 +2,10 @@ package pages
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/skip2/go-qrcode"
 
 	"github.com/countersign/countersign/internal/frame"
 )
@@ -66,7 +63,7 @@ func (p *Pages) showPreview(of part) frame.Handler {
 		} else {
 			v.now, v.next = of.read(now.Settings.JSON), of.read(settings)
 		}
-		if v.qr, err = qrOf(v.url); err != nil {
+		if v.qr, err = frame.QRCode(v.url); err != nil {
 			return err
 		}
 		return p.frame.Show(w, r, frame.Page{
@@ -97,17 +94,6 @@ func (of part) read(body []byte) string {
 		}
 	}
 	return "{\n" + strings.Join(kept, ",\n") + "\n}"
-}
-
-// qrOf draws an address for the camera of a phone.
-func qrOf(address string) (string, error) {
-	code, err := qrcode.New(address, qrcode.Medium)
-	if err != nil {
-		return "", fmt.Errorf("drawing the QR code: %w", err)
-	}
-	code.DisableBorder = true
-	image, err := code.PNG(400)
-	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(image), err
 }
 
 // previewTabs are the parts beside each other.

@@ -25,7 +25,7 @@ func opened(t *testing.T, at dbtest.DB) *DB {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return New(db)
+	return &DB{db.Queries()}
 }
 
 func at(second int) sqldb.Time {

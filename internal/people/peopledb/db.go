@@ -21,9 +21,6 @@ var Schema = sqldb.Schema{Name: "people", Files: files}
 // DB is the queries of people, inside or outside a transaction.
 type DB struct{ sqldb.Queries }
 
-// New gives the queries of an open database.
-func New(db *sqldb.DB) *DB { return &DB{db.Queries()} }
-
 // Tx runs fn in one transaction, as [sqldb.DB.Tx] says.
 func (d *DB) Tx(ctx context.Context, fn func(*DB) error) error {
 	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(&DB{q}) })
