@@ -12,10 +12,11 @@ test: ## all tests
 race: ## all tests with the race detector (needs a C compiler)
 	GOFLAGS=-race go test ./...
 
-check: ## formatting, vet and staticcheck
+check: ## before a commit: formatting, vet, staticcheck, and the short tests of what changed
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	go test -short -vet=off ./...
 
 fuzz: ## every fuzz target for a short while (FUZZCOUNT=20000)
 	./.ci/fuzz
@@ -32,8 +33,8 @@ gen: ## the Go of the pages, from their templates
 css: ## the style sheet of the pages, and what it vendors (needs Node)
 	cd internal/frame/web && npm ci && npm run css && npm run vendor
 
-e2e: ## the pages in a browser (needs Node 20 and Chromium; pictures in e2e/out)
-	cd e2e && npm ci && node --test all.test.js
+e2e: ## the pages in a browser (needs Node 20 and Chromium; SWEEP=full: each page in both themes and all widths, with pictures in e2e/out)
+	cd e2e && npm ci && SWEEP=$(SWEEP) npm test
 
 bench-peers: ## the store against PocketBase and against PHP-FPM with nginx (BENCH="flags of bench")
 	go run ./bench --peer bench/peers/pocketbase/start $(BENCH)

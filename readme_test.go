@@ -46,6 +46,7 @@ type readme struct {
 }
 
 func TestReadme(t *testing.T) {
+	dbtest.Long(t)
 	dbtest.NeedProgram(t, "sh")
 	dbtest.NeedProgram(t, "curl")
 	r := &readme{t: t, bin: t.TempDir(), dir: t.TempDir()}

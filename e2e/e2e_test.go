@@ -15,19 +15,17 @@ import (
 )
 
 func TestPagesInABrowser(t *testing.T) {
+	dbtest.Long(t)
 	dbtest.NeedProgram(t, "node")
 	dbtest.NeedProgram(t, cmp.Or(os.Getenv("CHROMIUM"), "/usr/bin/chromium"))
 	if _, err := os.Stat("node_modules/playwright-core"); err != nil {
-		if os.Getenv("COUNTERSIGN_REQUIRE_ALL") == "1" {
-			t.Fatalf("run npm ci in the folder e2e: %v", err)
-		}
-		fmt.Fprintf(os.Stderr, "skipped: %s: run npm ci in the folder e2e\n", t.Name())
-		t.Skip(err)
+		dbtest.Skip(t, fmt.Errorf("run npm ci in the folder e2e: %w", err))
 	}
 	for _, folder := range []string{".", "../cmd", "../internal"} {
 		lookAt(t, folder)
 	}
-	tests := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "all.test.js")
+	t.Logf("SWEEP=%s", os.Getenv("SWEEP")) // another value is another test
+	tests := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "--test-concurrency=2", "tasks.test.js", "sweep.test.js")
 	if out, err := tests.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

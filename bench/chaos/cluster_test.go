@@ -18,6 +18,7 @@ import (
 // testCluster starts a cluster whose database has an empty table.
 func testCluster(t *testing.T) *cluster {
 	t.Helper()
+	dbtest.Long(t)
 	server, err := findPostgres()
 	if errors.Is(err, errNoPostgres) {
 		dbtest.Skip(t, err)

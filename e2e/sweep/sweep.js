@@ -1,9 +1,10 @@
-// The sweep: every page in both themes and three widths, once more without
-// scripts, and twice under a path behind a proxy.
+// The sweep: every page under a path behind a proxy, that passes the path on and one
+// that takes it away, there without scripts. With SWEEP=full also without a proxy, with
+// and without scripts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
-import { checkLooks, checkStructure } from '../lib/check.js';
+import { checkLooks, checkStructure, full } from '../lib/check.js';
 import { fill, press, signIn, text } from '../lib/page.js';
 import { proxy } from '../lib/proxy.js';
 import { matches } from '../lib/routes.js';
@@ -37,9 +38,9 @@ const arrivals = {
   },
 };
 
-/** Goes through all groups, two at a time, and calls look for every case with its page. */
+/** Goes through all groups, four at a time, and calls look for every case with its page. */
 function sweep(name, { options, open = (make) => make(), look }) {
-  test(name, { concurrency: 2 }, async (t) => {
+  test(name, { concurrency: 4 }, async (t) => {
     await Promise.all(groups.map((group) => t.test(group.name, (t) => sweepGroup(t, group, { options, open, look }))));
   });
 }
@@ -81,44 +82,50 @@ async function goTo(page, site, one) {
   assert.ok(requests.some(([method, path]) => matches(one.route, method, path)), `${one.route} is not among ${requests.join(' ')}`);
 }
 
-sweep('every page in both themes and three widths', {
-  async look(page, one) {
-    assert.deepEqual(one.leads ? [...await checkStructure(page), ...page.complaints] : await checkLooks(page, one.name), []);
-  },
-});
-
-sweep('every page without scripts', {
-  options: { scripts: false },
-  async look(page) {
-    for (const width of [1280, 320]) {
-      await page.setViewportSize({ width, height: 900 });
-      assert.deepEqual([...await checkStructure(page), ...page.complaints], [], `at ${width}`);
-    }
-  },
-});
-
 /** Finds what on a page leads out of the prefix. */
 const strays = (prefix) => [...document.querySelectorAll('a[href], link[href], script[src], img[src], form[action]')]
   .map((e) => new URL(e.getAttribute('href') ?? e.getAttribute('src') ?? e.getAttribute('action'), document.baseURI))
   .filter((u) => u.origin === location.origin && !u.pathname.startsWith(`${prefix}/`)).map(String);
 
-for (const strip of [true, false]) {
-  sweep(`every page under a path, which the proxy ${strip ? 'takes away' : 'passes on'}`, {
-    async open(make) {
-      const front = await proxy('/prefix', { strip });
-      const site = await make('--base-url', front.url);
-      front.to(site.url);
-      return {
-        ...site,
-        url: front.url,
-        async stop() {
-          front.stop();
-          await site.stop();
-        },
-      };
+/** Puts a site under a path, which the proxy takes away or passes on. */
+const under = (prefix, { strip }) => async (make) => {
+  const front = await proxy(prefix, { strip });
+  const site = await make('--base-url', front.url);
+  front.to(site.url);
+  return {
+    ...site,
+    url: front.url,
+    async stop() {
+      front.stop();
+      await site.stop();
     },
-    async look(page) {
-      assert.deepEqual([...await checkStructure(page), ...page.complaints, ...await page.evaluate(strays, '/prefix')], []);
-    },
-  });
+  };
+};
+
+const look = async (page, one) => (one.leads ? [...await checkStructure(page), ...page.complaints] : checkLooks(page, one.name));
+
+async function lookWithoutScripts(page) {
+  const wrong = [];
+  for (const width of [1280, 320]) {
+    await page.setViewportSize({ width, height: 900 });
+    wrong.push(...(await checkStructure(page)).map((text) => `${width}: ${text}`));
+  }
+  return [...wrong, ...page.complaints];
 }
+
+const lookForStrays = (page) => page.evaluate(strays, '/prefix');
+const taken = under('/prefix', { strip: true }), passed = under('/prefix', { strip: false });
+const withoutScripts = { scripts: false };
+
+if (full) {
+  sweep('every page in both themes and three widths', { look: async (...on) => assert.deepEqual(await look(...on), []) });
+  sweep('every page without scripts', { options: withoutScripts, look: async (...on) => assert.deepEqual(await lookWithoutScripts(...on), []) });
+}
+sweep('every page under a path, which the proxy passes on', {
+  open: passed,
+  look: async (...on) => assert.deepEqual([...await look(...on), ...await lookForStrays(...on)], []),
+});
+sweep('every page under a path, which the proxy takes away', {
+  options: full ? {} : withoutScripts, open: taken,
+  look: async (...on) => assert.deepEqual([...await lookWithoutScripts(...on), ...await lookForStrays(...on)], []),
+});

@@ -67,11 +67,10 @@ func (db DB) Clear(t testing.TB) {
 // private starts at most one private server in this process.
 var private = sync.OnceValues(startPrivate)
 
-var complain sync.Once
-
 // database gives an empty database for the time of a test.
 func database(t testing.TB) string {
 	t.Helper()
+	Long(t)
 	if given := os.Getenv("COUNTERSIGN_TEST_POSTGRES"); given != "" {
 		url := create(t, given)
 		t.Cleanup(func() { drop(t, given, url) })
@@ -79,7 +78,7 @@ func database(t testing.TB) string {
 	}
 	started, err := private()
 	if err != nil {
-		skip(t, err)
+		Skip(t, fmt.Errorf("no PostgreSQL: %w", err))
 	}
 	url := started.take()
 	if url == "" {
@@ -90,15 +89,6 @@ func database(t testing.TB) string {
 		started.giveBack(url)
 	})
 	return url
-}
-
-func skip(t testing.TB, why error) {
-	t.Helper()
-	if os.Getenv("COUNTERSIGN_REQUIRE_ALL") == "1" {
-		t.Fatalf("no PostgreSQL for tests, and COUNTERSIGN_REQUIRE_ALL=1 forbids to skip them: %v", why)
-	}
-	complain.Do(func() { fmt.Fprintln(os.Stderr, "skipped: all tests on PostgreSQL:", why) })
-	t.Skip("no PostgreSQL:", why)
 }
 
 // create makes an empty database and returns its URL.

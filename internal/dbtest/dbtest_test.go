@@ -88,6 +88,7 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed; select {} would be a deadlock
 		os.Exit(0)
 	}
+	Long(t)
 	inner := exec.Command(os.Args[0], "-test.run=^TestServerEndsWithItsProcess$")
 	inner.Env = append(os.Environ(), "DBTEST_INNER=1")
 	input, err := inner.StdinPipe()
@@ -104,7 +105,7 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	}
 	url, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil || url == "none\n" {
-		skip(t, fmt.Errorf("no private server on this machine: %q, %v", url, err))
+		Skip(t, fmt.Errorf("no private server on this machine: %q, %v", url, err))
 	}
 	conn, err := pgx.Connect(context.Background(), strings.TrimSpace(url))
 	if err != nil {
@@ -116,6 +117,18 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	_ = inner.Wait()
 	if _, err := conn.WaitForNotification(context.Background()); err == nil {
 		t.Error("the server sent something although it should have ended")
+	}
+}
+
+func TestASkippedTestIsVisible(t *testing.T) {
+	if os.Getenv("DBTEST_INNER") == "1" {
+		Skip(t, errors.New("a reason"))
+	}
+	inner := exec.Command(os.Args[0], "-test.run=^TestASkippedTestIsVisible$")
+	inner.Env = append(os.Environ(), "DBTEST_INNER=1", "COUNTERSIGN_REQUIRE_ALL=")
+	out, err := inner.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "\ntesting: warning: no tests to run\n") {
+		t.Errorf("go test does not see in %q, %v, that a test was skipped", out, err)
 	}
 }
 

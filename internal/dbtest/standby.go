@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -12,9 +13,10 @@ import (
 // programs of PostgreSQL.
 func Alone(t testing.TB) DB {
 	t.Helper()
+	Long(t)
 	s, err := startPrivate()
 	if err != nil {
-		skip(t, err)
+		Skip(t, fmt.Errorf("no PostgreSQL: %w", err))
 	}
 	t.Cleanup(func() { s.alive.Close() })
 	db := DB{Engine: Postgres, Dir: t.TempDir(), URL: s.url}

@@ -1,4 +1,4 @@
-// All tests of the pages in a browser, in one process with one browser.
+// What people do on the pages, in a browser.
 import './tests/routes.js';
 import './tests/install.js';
 import './tests/setup.js';
@@ -10,4 +10,3 @@ import './tests/update.js';
 import './tests/license.js';
 import './tests/demo.js';
 import './tests/access.js';
-import './sweep/sweep.js';
