@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // environmentAdministrator is the first administrator that the environment names;
@@ -36,7 +37,7 @@ func (a *app) firstAdministrator(ctx context.Context, s *addon.Addon) (email str
 		return "", err
 	}
 	user, err := s.People().CreateAdministrator(ctx, operator(), email, password)
-	if hasCode(err, "already_set_up") {
+	if fault.HasCode(err, "already_set_up") {
 		return "", nil // somebody else was quicker
 	}
 	return user.Email, err

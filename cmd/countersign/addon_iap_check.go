@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/spf13/cobra"
 )
@@ -90,7 +91,7 @@ func testStore(ctx context.Context, s *addon.Addon, i iap) (health.Finding, erro
 // anybody. Where there is none, it has nothing to say.
 func testServiceAccount(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 	checks, _, err := s.TestServiceAccount(ctx, operator())
-	if hasCode(err, "service_account_not_found") {
+	if fault.HasCode(err, "service_account_not_found") {
 		return nil, nil
 	}
 	findings := make([]health.Finding, len(checks))

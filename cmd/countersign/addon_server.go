@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/pages"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/web"
@@ -51,22 +50,12 @@ func (s *addonServer) open(ctx context.Context, p place) error {
 	} else {
 		err = s.addon.PrepareToServe(ctx)
 	}
-	s.updateNeeded = hasCode(err, "update_needed")
+	s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded)
 	if err = s.unlessDown(p, err); err != nil && !s.updateNeeded {
 		return err
 	}
 	s.advise(s.addon.Exposed(), addonVariables)
 	return nil
-}
-
-func hasCode(err error, code string) bool {
-	var ours *countersign.Error
-	return errors.As(err, &ours) && ours.Code == code
-}
-
-func isUnavailable(err error) bool {
-	var ours *countersign.Error
-	return errors.As(err, &ours) && ours.Kind == countersign.KindUnavailable
 }
 
 // welcome makes the first administrator from the environment, or the link by which
@@ -86,7 +75,7 @@ func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
 		}
 	}
 	token, _, err := s.addon.NewSetupLink(ctx, operator())
-	if hasCode(err, "already_set_up") {
+	if fault.HasCode(err, "already_set_up") {
 		return "", nil
 	}
 	return setupLink(s.address(), token), err
@@ -122,7 +111,7 @@ func (s *addonServer) makeAdministrator(ctx context.Context) error {
 			continue
 		}
 		_, err := s.app.firstAdministrator(ctx, s.addon)
-		done = !isUnavailable(err)
+		done = !fault.IsUnavailable(err)
 		if err != nil && done && ctx.Err() == nil {
 			s.log.Error("the administrator of "+envAdminEmail+" was not made", "cause", err)
 		}

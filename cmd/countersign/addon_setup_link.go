@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/spf13/cobra"
 )
 
@@ -26,7 +27,7 @@ The link leads to --base-url, else to the server that runs on the data folder.`,
 				if err != nil {
 					return err
 				}
-				if hasCode(s.Prepare(ctx), "update_needed") {
+				if fault.HasCode(s.Prepare(ctx), fault.CodeUpdateNeeded) {
 					a.say("The addon has to be set up for this version first; run: countersign addon update")
 				}
 				return a.printSetupLink(setupLink(url, token), countersign.At(expires))

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/countersign/countersign"
 	client "github.com/countersign/countersign/app"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/spf13/cobra"
 )
 
@@ -68,7 +67,7 @@ func (a *app) printAppCheck(checks []appCheck) error {
 	bad := 0
 	for _, check := range checks {
 		out := appCheckJSON{Check: check.what, Value: check.value, OK: check.err == nil}
-		if wrong, ok := errors.AsType[*countersign.Error](check.err); ok {
+		if wrong := fault.Of(check.err); wrong != nil {
 			out.Code, out.Message = wrong.Code, "a "+check.what+" "+wrong.Message
 			bad++
 		}

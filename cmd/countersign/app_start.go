@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	client "github.com/countersign/countersign/app"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/license"
 	"github.com/spf13/cobra"
 )
@@ -73,8 +74,8 @@ func startError(ctx context.Context, err error) error {
 	if refused, ok := errors.AsType[*license.Refusal](err); ok {
 		return fail(exitNo, refused.Code, "the app does not start: "+refused.Message)
 	}
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours.Kind != countersign.KindUnavailable || ctx.Err() != nil {
+	ours := fault.Of(err)
+	if ours == nil || ours.Kind != countersign.KindUnavailable || ctx.Err() != nil {
 		return err
 	}
 	return fail(exitUnreachable, ours.Code, fmt.Sprintf("%s (%v)", ours.Message, ours.Cause))

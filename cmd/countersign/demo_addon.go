@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/sample"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -104,7 +105,7 @@ func fillApp(ctx context.Context, s *addon.Addon, d sample.Demo, now addon.Setti
 
 func fillIAP(ctx context.Context, s *addon.Addon, d sample.Demo) error {
 	for _, p := range d.Packages {
-		if err := s.AddPackage(ctx, operator(), addon.Package(p)); err != nil && !hasCode(err, "package_exists") {
+		if err := s.AddPackage(ctx, operator(), addon.Package(p)); err != nil && !fault.HasCode(err, "package_exists") {
 			return err
 		}
 	}

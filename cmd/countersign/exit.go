@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -91,7 +92,7 @@ func (a *app) judge(ctx context.Context, err error) (exit int, code, message str
 		if known, ok := exitCodes[ours.Kind]; ok {
 			exit = known
 		}
-		if ours.Code == "update_needed" { // nothing is out of reach: a command has to run first
+		if ours.Code == fault.CodeUpdateNeeded { // nothing is out of reach: a command has to run first
 			exit = exitConflict
 		}
 		return exit, ours.Code, a.sentence(ours)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // answerTo sends a form to a server.
@@ -65,7 +66,7 @@ func TestAnAddonGetsItsLicenseFromAStore(t *testing.T) {
 			t.Fatalf("%+v, %v", made, err)
 		}
 		order.Domain = "new.example"
-		if _, err := a.MakeLicenses(t.Context(), operator(), order); !hasCode(err, "limit_reached") {
+		if _, err := a.MakeLicenses(t.Context(), operator(), order); !fault.HasCode(err, "limit_reached") {
 			t.Errorf("a second domain: %v", err)
 		}
 		if moved, err := a.MoveLicense(t.Context(), operator(), made[0].Code.ID, "site.example", "new.example"); err != nil || !moved.Opens("new.example") {
@@ -75,7 +76,7 @@ func TestAnAddonGetsItsLicenseFromAStore(t *testing.T) {
 			t.Errorf("the old one: %+v, %v", old, err)
 		}
 		order.Code = "nobody-sold-this"
-		if _, err := a.MakeLicenses(t.Context(), operator(), order); !hasCode(err, "purchase_not_found") {
+		if _, err := a.MakeLicenses(t.Context(), operator(), order); !fault.HasCode(err, "purchase_not_found") {
 			t.Errorf("a code that nobody sold: %v", err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/health"
@@ -72,12 +73,11 @@ func (l *listeners) advise(exposed []health.Finding, v serverVariables) {
 // listen is web.Listen with errors that name the flag.
 func listen(addr, flag string) (net.Listener, error) {
 	ln, err := web.Listen(addr)
-	var ours *countersign.Error
 	switch {
 	case err == nil:
 		return ln, nil
-	case errors.As(err, &ours) && ours.Kind == countersign.KindConflict:
-		return nil, fail(exitConflict, ours.Code, fmt.Sprintf("%s is in use by another program; stop it, or choose another address with %s", addr, flag))
+	case fault.HasKind(err, countersign.KindConflict):
+		return nil, fail(exitConflict, fault.Of(err).Code, fmt.Sprintf("%s is in use by another program; stop it, or choose another address with %s", addr, flag))
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fail(exitNotAllowed, "address_refused", fmt.Sprintf("this user may not listen on %s; choose a port above 1023 with %s", addr, flag))
 	}
@@ -99,7 +99,7 @@ func (a *app) serverLog(mode web.LogMode) *slog.Logger {
 // unlessDown is the error of a start, but nil for a PostgreSQL that is down: that
 // is waited for while the server runs.
 func (l *listeners) unlessDown(p place, err error) error {
-	if p.url != "" && isUnavailable(err) && !hasCode(err, sqldb.CodePooler) {
+	if p.url != "" && fault.IsUnavailable(err) && !fault.HasCode(err, sqldb.CodePooler) {
 		l.log.Warn("the database can't be used; every request is answered 503 until it can", "cause", err)
 		return nil
 	}

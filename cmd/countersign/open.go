@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/user"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -44,7 +44,7 @@ func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Sto
 // reads works without the commits that are missing, and says so; any other ends with
 // the error that behind is.
 func (a *app) warnBehind(behind, err error) error {
-	if behind != nil && !hasCode(err, sqldb.CodeBehind) {
+	if behind != nil && !fault.HasCode(err, sqldb.CodeBehind) {
 		_, _, message := a.judge(context.Background(), behind)
 		a.warn("%s", message)
 	}
@@ -103,18 +103,14 @@ func lockFolder(dir, owner, url string) (*sqldb.FolderLock, error) {
 		return nil, folderError(dir, "made", err)
 	}
 	lock, err := sqldb.LockFolder(dir, owner, url)
-	var ours *countersign.Error
-	if err != nil && !errors.As(err, &ours) {
+	if err != nil && fault.Of(err) == nil {
 		return nil, folderError(dir, "locked", err)
 	}
 	return lock, err
 }
 
 func folderError(dir, what string, err error) error {
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
-		Message: fmt.Sprintf("The data folder %s can't be %s", dir, what),
-	}
+	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be %s", dir, what)), err)
 }
 
 // operator is whoever started the program.

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -83,8 +83,7 @@ func (a *app) printCheck(found store.Check, answer []byte) error {
 func apiAnswer(ctx context.Context, s *store.Store, found store.Check) ([]byte, error) {
 	key := people.Actor{Kind: people.KindKey, Face: people.FaceCommand, Workspace: found.Purchase.WorkspaceID, Secret: true}
 	valid, err := s.ValidatePurchase(ctx, key, found.Purchase.Code)
-	var refused *countersign.Error
-	if errors.As(err, &refused) && refused.Kind == countersign.KindNotFound {
+	if refused := fault.Of(err); refused != nil && refused.Kind == countersign.KindNotFound {
 		return countersign.EncodeJSON(struct {
 			Status string `json:"status"`
 			Msg    string `json:"msg"`

@@ -1,11 +1,8 @@
 package addon
 
 import (
-	"errors"
-
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // action is something that not everybody may do.
@@ -35,24 +32,5 @@ func may(a people.Actor, what action) error {
 	if allowed {
 		return nil
 	}
-	return &countersign.Error{
-		Kind: countersign.KindForbidden, Code: "not_allowed",
-		Message: "You may not do this. A program with the site's API key may read, change and publish settings; links and tokens are made at the command line",
-	}
-}
-
-// notFound replaces the error of a missing row by what it means here.
-func notFound(err error, meaning *countersign.Error) error {
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return meaning
-	}
-	return err
-}
-
-func missing(code, message string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindNotFound, Code: code, Message: message}
-}
-
-func conflict(code, message string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindConflict, Code: code, Message: message}
+	return fault.Forbidden("not_allowed", "You may not do this. A program with the site's API key may read, change and publish settings; links and tokens are made at the command line")
 }

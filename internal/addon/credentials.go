@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/token"
@@ -82,7 +83,7 @@ func (a *Addon) Credential(ctx context.Context, actor people.Actor, id int64) (C
 }
 
 func noCredential(id int64) *countersign.Error {
-	return missing("credential_not_found", fmt.Sprintf("There is no pair of API key and secret with the id %d", id))
+	return fault.NotFound("credential_not_found", fmt.Sprintf("There is no pair of API key and secret with the id %d", id))
 }
 
 // CreateCredential makes a pair, both halves active. A taken label is a conflict
@@ -116,7 +117,7 @@ func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor peop
 	pair := a.setPair(&c)
 	var err error
 	if c.ID, err = tx.AddCredential(ctx, c); errors.Is(err, sqldb.ErrExists) {
-		return c, pair, conflict("label_exists", fmt.Sprintf("There is a pair labelled %q already; choose another label", label))
+		return c, pair, fault.Conflict("label_exists", fmt.Sprintf("There is a pair labelled %q already; choose another label", label))
 	}
 	if err != nil {
 		return c, pair, err
@@ -148,7 +149,7 @@ func (a *Addon) openPair(c addondb.Credential) (Pair, error) {
 	key, err1 := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
 	secret, err2 := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
 	if err := errors.Join(err1, err2); err != nil {
-		return Pair{}, conflict("credential_not_kept", "The values of this pair can't be read: they were written with another key file. Rotate the pair to get new values")
+		return Pair{}, fault.Conflict("credential_not_kept", "The values of this pair can't be read: they were written with another key file. Rotate the pair to get new values")
 	}
 	return Pair{string(key), string(secret)}, nil
 }

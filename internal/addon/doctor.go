@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -25,7 +26,7 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 	}
 	if err := a.Prepare(ctx); err != nil {
 		fix := "countersign addon update"
-		if !isUnavailable(err) { // an update does not help against a wrong key file
+		if !fault.IsUnavailable(err) { // an update does not help against a wrong key file
 			fix = "Put the key file that belongs to this database in its place, from a backup."
 		}
 		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", fix))

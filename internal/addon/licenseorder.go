@@ -1,7 +1,6 @@
 package addon
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/license"
 )
 
@@ -73,14 +73,14 @@ func badOrder(code string, fields map[string]string) *countersign.Error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		texts = append(texts, fields[name])
 	}
-	return &countersign.Error{Kind: countersign.KindInvalid, Code: code, Message: strings.Join(texts, ". "), Fields: fields}
+	return fault.WithFields(fault.Invalid(code, strings.Join(texts, ". ")), fields)
 }
 
 // sentenceOf is the message of an error, begun with a capital letter unless it
 // begins with a domain.
 func sentenceOf(err error) string {
 	text := err.Error()
-	if ours, ok := errors.AsType[*countersign.Error](err); ok {
+	if ours := fault.Of(err); ours != nil {
 		text = ours.Message
 	}
 	if word, _, _ := strings.Cut(text, " "); strings.Contains(word, ".") {

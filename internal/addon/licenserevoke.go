@@ -6,7 +6,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // RevokeLicense gives a license up at the store, which frees its domain and puts the
@@ -21,7 +23,7 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 		return License{}, err
 	}
 	if !l.Good() {
-		return License{}, conflict("license_ended", "This file is not good any more; nothing was changed")
+		return License{}, fault.Conflict("license_ended", "This file is not good any more; nothing was changed")
 	}
 	c, err := a.keptCode(ctx, l.Code.ID)
 	if err != nil {
@@ -39,7 +41,7 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 		return a.audit(ctx, tx, actor, people.Event{Action: "license.revoke", Subject: l.Domain, Detail: ended})
 	})
 	if err == nil && ended != l.LicenseID {
-		return License{}, conflict("license_other", "The store revoked another license for "+l.Domain+", "+ended+". Ask it whether this file is good")
+		return License{}, fault.Conflict("license_other", "The store revoked another license for "+l.Domain+", "+ended+". Ask it whether this file is good")
 	}
 	return l, err
 }
@@ -67,7 +69,7 @@ func (a *Addon) ForgetCode(ctx context.Context, actor people.Actor, id int64) er
 	}
 	return a.db.Tx(ctx, func(tx *addondb.DB) error {
 		if _, err := tx.PurchaseCode(ctx, id); err != nil {
-			return notFound(err, noCode)
+			return sqldb.IfNotFound(err, noCode)
 		}
 		domains, err := tx.DeleteLicensesOf(ctx, id)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/license"
@@ -110,7 +111,7 @@ func (a *Addon) License(ctx context.Context, actor people.Actor, id int64) (l Li
 	}
 	row, err := a.db.License(ctx, id)
 	if err != nil {
-		return License{}, "", notFound(err, missing("license_not_found", "There is no such license file"))
+		return License{}, "", sqldb.IfNotFound(err, fault.NotFound("license_not_found", "There is no such license file"))
 	}
 	codes, err := a.db.PurchaseCodes(ctx)
 	return licenseOf(row, codes), row.File, err

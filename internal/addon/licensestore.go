@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/license"
 )
 
@@ -86,7 +87,7 @@ func (s storeCall) open(ctx context.Context, signed countersign.License, domain 
 		err = errors.New("it has another id than the store says")
 	}
 	if err != nil {
-		return license.License{}, conflict("license_unusable", "The store sent a file with which the app would not start, so it was not kept: "+err.Error())
+		return license.License{}, fault.Conflict("license_unusable", "The store sent a file with which the app would not start, so it was not kept: "+err.Error())
 	}
 	return l, nil
 }
@@ -97,7 +98,7 @@ func (s storeCall) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	if said, ok := errors.AsType[*countersign.Error](err); ok {
+	if said := fault.Of(err); said != nil {
 		if told := s.refused(said); told != nil {
 			return told
 		}
@@ -109,7 +110,7 @@ func (s storeCall) explain(err error) error {
 // store says.
 func (s storeCall) refused(said *countersign.Error) error {
 	message := s.redact(said.Message)
-	told := &countersign.Error{Kind: countersign.KindConflict, Code: said.Code, Message: message, RetryAfter: said.RetryAfter, Data: said.Data}
+	told := fault.WithRetry(fault.WithData(fault.Conflict(said.Code, message), said.Data), said.RetryAfter)
 	switch {
 	case said.Code == countersign.CodePurchaseNotFound:
 		return badOrder(said.Code, map[string]string{"code": "The store does not know this purchase code, or it is not good any more, for example after a refund. Compare it with the receipt; if it is the same, ask the seller"})
@@ -127,16 +128,13 @@ func (s storeCall) refused(said *countersign.Error) error {
 // unreachable logs why a store did not answer. The error itself does not say it.
 func (s storeCall) unreachable(cause error) error {
 	s.log.Warn("a license store did not answer", "store", s.client.BaseURL, "cause", s.redact(withoutAnswer(cause)))
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "store_unreachable",
-		Message: "The store at " + s.client.BaseURL + " can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes",
-	}
+	return fault.Unavailable("store_unreachable", "The store at "+s.client.BaseURL+" can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes")
 }
 
 // withoutAnswer is the text of an error without the words of the other server, which
 // may repeat what it was sent.
 func withoutAnswer(err error) string {
-	if said, ok := errors.AsType[*countersign.Error](err); ok {
+	if said := fault.Of(err); said != nil {
 		return fmt.Sprintf("HTTP %d, an error that no store gives here", said.Status)
 	}
 	if answer, ok := errors.AsType[*countersign.NotJSONError](err); ok {

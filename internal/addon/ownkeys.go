@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -37,7 +38,7 @@ func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, 
 		// The same name in other letters would be a trap for whoever reads it.
 		for taken := range v {
 			if strings.EqualFold(taken, key) {
-				return conflict("key_exists", "There is a setting with the key "+taken+" already")
+				return fault.Conflict("key_exists", "There is a setting with the key "+taken+" already")
 			}
 		}
 		if len(v)-len(definitions) >= maxOwnKeys {
@@ -54,10 +55,10 @@ func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, 
 func (a *Addon) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string, changes map[string]string) (Settings, error) {
 	return a.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
 		if _, defined := definition(key); defined {
-			return conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
+			return fault.Conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
 		}
 		if _, is := own(v[key]); !is {
-			return missing("setting_not_found", "There is no setting with the key "+strconv.Quote(shorten(key)))
+			return fault.NotFound("setting_not_found", "There is no setting with the key "+strconv.Quote(shorten(key)))
 		}
 		delete(v, key)
 		return a.set(ctx, tx, v, changes, map[string]string{})

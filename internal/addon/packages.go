@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -37,7 +38,7 @@ func (a *Addon) AddPackage(ctx context.Context, actor people.Actor, p Package) e
 	return a.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
 		err := tx.AddPackage(ctx, p)
 		if errors.Is(err, sqldb.ErrExists) {
-			return conflict("package_exists", fmt.Sprintf("There is a package %d already; choose another id", p.ID))
+			return fault.Conflict("package_exists", fmt.Sprintf("There is a package %d already; choose another id", p.ID))
 		}
 		if err != nil {
 			return err
@@ -51,7 +52,7 @@ func (a *Addon) UpdatePackage(ctx context.Context, actor people.Actor, p Package
 	return a.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
 		before, err := tx.Package(ctx, p.ID)
 		if err != nil {
-			return notFound(err, noPackage(p.ID))
+			return sqldb.IfNotFound(err, noPackage(p.ID))
 		}
 		if before == p {
 			return nil
@@ -71,7 +72,7 @@ func (a *Addon) RemovePackage(ctx context.Context, actor people.Actor, id int64)
 	return a.changePackage(ctx, actor, nil, func(tx *addondb.DB) error {
 		p, err := tx.Package(ctx, id)
 		if err != nil {
-			return notFound(err, noPackage(id))
+			return sqldb.IfNotFound(err, noPackage(id))
 		}
 		if err := notInUse(ctx, tx, p); err != nil {
 			return err
@@ -148,7 +149,7 @@ func notInUse(ctx context.Context, tx *addondb.DB, p Package) error {
 			}
 		}
 		if len(ids) > 0 {
-			return conflict("package_in_use", fmt.Sprintf("The %s %s to the package %s; remove that from the product map and publish first",
+			return fault.Conflict("package_in_use", fmt.Sprintf("The %s %s to the package %s; remove that from the product map and publish first",
 				one.what, strings.Join(ids, ", "), packageName(p)))
 		}
 	}
@@ -156,7 +157,7 @@ func notInUse(ctx context.Context, tx *addondb.DB, p Package) error {
 }
 
 func noPackage(id int64) *countersign.Error {
-	return missing("package_not_found", fmt.Sprintf("There is no package %d", id))
+	return fault.NotFound("package_not_found", fmt.Sprintf("There is no package %d", id))
 }
 
 func packageName(p Package) string { return fmt.Sprintf("%d %s", p.ID, p.Name) }

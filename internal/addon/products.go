@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -239,7 +240,7 @@ func (a *Addon) AddProduct(ctx context.Context, actor people.Actor, revision int
 	return a.changeProducts(ctx, actor, revision, func(list []Product) ([]Product, error) {
 		for _, p := range list {
 			if p.StoreID == storeID && p.PackageID != packageID {
-				return nil, conflict("product_exists", fmt.Sprintf("The product %s gives package %d already; remove it first", storeID, p.PackageID))
+				return nil, fault.Conflict("product_exists", fmt.Sprintf("The product %s gives package %d already; remove it first", storeID, p.PackageID))
 			}
 		}
 		if len(list) >= maxProducts {
@@ -255,7 +256,7 @@ func (a *Addon) RemoveProduct(ctx context.Context, actor people.Actor, revision 
 	return a.changeProducts(ctx, actor, revision, func(list []Product) ([]Product, error) {
 		left := slices.DeleteFunc(slices.Clone(list), func(p Product) bool { return p.StoreID == storeID })
 		if len(left) == len(list) {
-			return nil, missing("product_not_found", fmt.Sprintf("There is no product %s in the map", strconv.Quote(shorten(storeID))))
+			return nil, fault.NotFound("product_not_found", fmt.Sprintf("There is no product %s in the map", strconv.Quote(shorten(storeID))))
 		}
 		return left, nil
 	}, KeyIAPProductMap)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // PurchaseCode is a purchase code that is kept, encrypted. It is never shown again.
@@ -105,12 +107,12 @@ func (a *Addon) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (int
 // codePurpose binds a sealed code to what is shown of it.
 func codePurpose(hint string) string { return "addon purchase code " + hint }
 
-var noCode = missing("purchase_code_not_kept", "This purchase code is not kept any more; paste it again")
+var noCode = fault.NotFound("purchase_code_not_kept", "This purchase code is not kept any more; paste it again")
 
 func (a *Addon) openCode(row addondb.PurchaseCode) (string, error) {
 	code, err := a.box.Load().Open(codePurpose(row.Hint), row.Sealed)
 	if err != nil {
-		return "", conflict("purchase_code_not_kept", "The kept purchase code can't be read: it was written with another key file. Paste it again")
+		return "", fault.Conflict("purchase_code_not_kept", "The kept purchase code can't be read: it was written with another key file. Paste it again")
 	}
 	return string(code), nil
 }
@@ -119,7 +121,7 @@ func (a *Addon) openCode(row addondb.PurchaseCode) (string, error) {
 func (a *Addon) keptCode(ctx context.Context, id int64) (storedCode, error) {
 	row, err := a.db.PurchaseCode(ctx, id)
 	if err != nil {
-		return storedCode{}, notFound(err, noCode)
+		return storedCode{}, sqldb.IfNotFound(err, noCode)
 	}
 	code, err := a.openCode(row)
 	return storedCode{id, code, oneStore(row.Store)}, err
@@ -135,8 +137,8 @@ var answered = map[string]bool{
 // does not know, unless a license is of it, and keeps the address of a store that
 // does know it.
 func (a *Addon) afterRefusal(ctx context.Context, actor people.Actor, c storedCode, err error) error {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours.Code != countersign.CodePurchaseNotFound && !answered[ours.Code] {
+	ours := fault.Of(err)
+	if ours == nil || ours.Code != countersign.CodePurchaseNotFound && !answered[ours.Code] {
 		return err
 	}
 	failed := a.db.Tx(ctx, func(tx *addondb.DB) error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -75,7 +76,7 @@ func (a *Addon) TestServiceAccount(ctx context.Context, actor people.Actor) (che
 		return nil, false, err
 	}
 	if kept.ID == 0 {
-		return nil, false, missing("service_account_not_found", "There is no service account yet; paste the file first")
+		return nil, false, fault.NotFound("service_account_not_found", "There is no service account yet; paste the file first")
 	}
 	file, opened := openAccount(a.box.Load(), kept)
 	if !opened {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -187,16 +188,10 @@ func refused(fields map[string]string) error {
 		}
 		text = append(text, shorten(name)+": "+fields[name])
 	}
-	return &countersign.Error{
-		Kind: countersign.KindInvalid, Code: "settings_invalid", Fields: fields,
-		Message: "Nothing was changed. " + strings.Join(text, ". "),
-	}
+	return fault.WithFields(fault.Invalid("settings_invalid", "Nothing was changed. "+strings.Join(text, ". ")), fields)
 }
 
-var errSettingsChanged = &countersign.Error{
-	Kind: countersign.KindPrecondition, Code: "settings_changed",
-	Message: "Somebody changed the settings since you read them. Nothing was changed; look at what they are now and try again",
-}
+var errSettingsChanged = fault.New(countersign.KindPrecondition, "settings_changed", "Somebody changed the settings since you read them. Nothing was changed; look at what they are now and try again")
 
 // changeDraft runs a change of the draft in one transaction, with a line of audit
 // for every key that it changes.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -64,16 +64,12 @@ func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 		return err
 	}
 	if file.token == "" || subtle.ConstantTimeCompare([]byte(file.token), []byte(token)) != 1 {
-		return forbidden("link_unknown", "This set-up link is not known: it may have expired, or a newer one has replaced it; make a new one with: countersign addon setup-link")
+		return fault.Forbidden("link_unknown", "This set-up link is not known: it may have expired, or a newer one has replaced it; make a new one with: countersign addon setup-link")
 	}
 	if !file.good(a.now()) {
-		return forbidden("link_expired", "This set-up link has expired; make a new one with: countersign addon setup-link")
+		return fault.Forbidden("link_expired", "This set-up link has expired; make a new one with: countersign addon setup-link")
 	}
 	return nil
-}
-
-func forbidden(code, message string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindForbidden, Code: code, Message: message}
 }
 
 // adoptSetupLink writes the token of the file into the database, so that a link
@@ -105,8 +101,5 @@ func (a *Addon) writePrivate(name, text string) error {
 }
 
 func (a *Addon) folderFault(name string, err error) error {
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
-		Message: fmt.Sprintf("The file %s can't be written in the data folder %s (%v)", name, a.options.Dir, lastOf(err)),
-	}
+	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The file %s can't be written in the data folder %s (%v)", name, a.options.Dir, lastOf(err))), err)
 }

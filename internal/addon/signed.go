@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/token"
@@ -58,17 +58,13 @@ func mac(secret string, r SignedRequest) []byte {
 	return h.Sum(nil)
 }
 
-func unauthorized(code, message string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindUnauthorized, Code: code, Message: message}
-}
-
 var (
-	errCredentialUnknown  = unauthorized("credential_unknown", "The API key or what proves it is not right")
-	errCredentialInactive = unauthorized("credential_inactive", "The API key or the API secret is inactive; both must be active under /admincp/apis")
-	errTimestamp          = unauthorized("timestamp_invalid", fmt.Sprintf("X-Api-Timestamp must be Unix seconds within %d seconds of the server's clock", SignedWindow/time.Second))
-	errBeforeStart        = unauthorized("timestamp_before_start", "X-Api-Timestamp is before this server's start, and it knows no nonces of that time; sign the call again with the present time and a new nonce")
-	errNonce              = unauthorized("nonce_invalid", "X-Api-Nonce must be 8 to 128 letters, digits and -._~+/=")
-	errNonceUsed          = unauthorized("nonce_used", "This nonce was used already; every signed call needs a new one")
+	errCredentialUnknown  = fault.Unauthorized("credential_unknown", "The API key or what proves it is not right")
+	errCredentialInactive = fault.Unauthorized("credential_inactive", "The API key or the API secret is inactive; both must be active under /admincp/apis")
+	errTimestamp          = fault.Unauthorized("timestamp_invalid", fmt.Sprintf("X-Api-Timestamp must be Unix seconds within %d seconds of the server's clock", SignedWindow/time.Second))
+	errBeforeStart        = fault.Unauthorized("timestamp_before_start", "X-Api-Timestamp is before this server's start, and it knows no nonces of that time; sign the call again with the present time and a new nonce")
+	errNonce              = fault.Unauthorized("nonce_invalid", "X-Api-Nonce must be 8 to 128 letters, digits and -._~+/=")
+	errNonceUsed          = fault.Unauthorized("nonce_used", "This nonce was used already; every signed call needs a new one")
 )
 
 // Signed finds the pair that signed a call and notes its use. Errors are of kind

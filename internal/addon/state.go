@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -35,22 +35,10 @@ const (
 const metaUpdated = "addon_updated"
 
 var (
-	errUpdateNeeded = &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "update_needed", RetryAfter: 10 * time.Second,
-		Message: "The addon is not set up yet; run: countersign addon update",
-	}
-	errOutdated = &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "update_needed", RetryAfter: 10 * time.Second,
-		Message: "This version of the addon has to update its database first; run: countersign addon update",
-	}
-	errNewer = &countersign.Error{
-		Kind: countersign.KindConflict, Code: "schema_newer",
-		Message: "This database was written by a newer version of countersign; install that version or a later one",
-	}
-	errNotLooked = &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "unavailable", RetryAfter: 2 * time.Second,
-		Message: "The addon's database is not ready yet",
-	}
+	errUpdateNeeded = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "The addon is not set up yet; run: countersign addon update"), 10*time.Second)
+	errOutdated     = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "This version of the addon has to update its database first; run: countersign addon update"), 10*time.Second)
+	errNewer        = fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
+	errNotLooked    = fault.WithRetry(fault.Unavailable("unavailable", "The addon's database is not ready yet"), 2*time.Second)
 )
 
 // Prepare finds out how far the addon is set up and loads its key file. Before
@@ -198,7 +186,7 @@ func (a *Addon) awaitUpdate(ctx context.Context) error {
 		if ctx.Err() != nil || err == nil {
 			return nil
 		}
-		if !isUnavailable(err) {
+		if !fault.IsUnavailable(err) {
 			return err
 		}
 		a.forgetRequests()
@@ -219,7 +207,7 @@ func (a *Addon) watchUpdates(ctx context.Context) error {
 		case <-a.updated:
 		}
 		for err := a.Prepare(ctx); err != nil; err = a.Prepare(ctx) {
-			if ctx.Err() == nil && !isUnavailable(err) {
+			if ctx.Err() == nil && !fault.IsUnavailable(err) {
 				return err
 			}
 			if !group.Sleep(ctx, time.Second, nil) {
@@ -272,12 +260,7 @@ func (a *Addon) tidyEvery(ctx context.Context) {
 func (a *Addon) sameKeyFile(ctx context.Context, tx *addondb.DB) error {
 	same, err := keyfile.Same(ctx, tx.Queries, a.box.Load())
 	if err == nil && !same {
-		return conflict("key_replaced", "The key file of this database was replaced after this program had read it; start it again, with the key file that belongs to the database")
+		return fault.Conflict("key_replaced", "The key file of this database was replaced after this program had read it; start it again, with the key file that belongs to the database")
 	}
 	return err
-}
-
-func isUnavailable(err error) bool {
-	var e *countersign.Error
-	return errors.As(err, &e) && e.Kind == countersign.KindUnavailable
 }

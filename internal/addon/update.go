@@ -11,6 +11,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -176,10 +177,9 @@ func (a *Addon) openKey(ctx context.Context) error {
 // stepFailed says which step it was. What was asked to be kept out of answers
 // stays in the cause.
 func stepFailed(step Step, err error) error {
-	failed := &countersign.Error{Kind: countersign.KindInternal, Code: "update_failed", Cause: err}
+	failed := fault.WithCause(fault.New(countersign.KindInternal, "update_failed", ""), err)
 	why := "the log has the cause"
-	var ours *countersign.Error
-	if errors.As(err, &ours) {
+	if ours := fault.Of(err); ours != nil {
 		failed.Kind, failed.RetryAfter, why = ours.Kind, ours.RetryAfter, ours.Message
 		if ours.Code != "" {
 			failed.Code = ours.Code
@@ -199,13 +199,10 @@ func (a *Addon) lockUpdate() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(a.options.Dir, updateLock), flock.SetPermissions(0o600))
 	held, err := lock.TryLock()
 	if err != nil {
-		return nil, &countersign.Error{
-			Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
-			Message: fmt.Sprintf("The data folder %s can't be written (%v)", a.options.Dir, lastOf(err)),
-		}
+		return nil, fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be written (%v)", a.options.Dir, lastOf(err))), err)
 	}
 	if !held {
-		return nil, conflict("update_running", "Another update of this addon is running; wait until it has ended")
+		return nil, fault.Conflict("update_running", "Another update of this addon is running; wait until it has ended")
 	}
 	return func() { _ = lock.Close() }, nil
 }

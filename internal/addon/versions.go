@@ -9,7 +9,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Version is a state of the settings that was published.
@@ -98,7 +100,7 @@ func (a *Addon) Version(ctx context.Context, actor people.Actor, number int64) (
 	err := a.db.Snapshot(ctx, func(tx *addondb.DB) error {
 		this, err := tx.Version(ctx, number)
 		if err != nil {
-			return notFound(err, noVersion(number))
+			return sqldb.IfNotFound(err, noVersion(number))
 		}
 		earlier, err1 := tx.Versions(ctx, number, 1)
 		last, err2 := tx.LastVersion(ctx)
@@ -121,7 +123,7 @@ func (a *Addon) Version(ctx context.Context, actor people.Actor, number int64) (
 }
 
 func noVersion(number int64) *countersign.Error {
-	return missing("version_not_found", fmt.Sprintf("There is no version %d of the settings", number))
+	return fault.NotFound("version_not_found", fmt.Sprintf("There is no version %d of the settings", number))
 }
 
 // Rollback publishes the values of an earlier version again, as a new version.
@@ -130,7 +132,7 @@ func (a *Addon) Rollback(ctx context.Context, actor people.Actor, number int64, 
 	return a.publish(ctx, actor, note, func(tx *addondb.DB, last addondb.Version) (publishing, error) {
 		target, err := tx.Version(ctx, number)
 		if err != nil {
-			return publishing{}, notFound(err, noVersion(number))
+			return publishing{}, sqldb.IfNotFound(err, noVersion(number))
 		}
 		rows, err := tx.Settings(ctx)
 		if err != nil {

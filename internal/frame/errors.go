@@ -2,7 +2,6 @@ package frame
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // FormErrors turns the refusal of a rule into the errors of the form that was
@@ -19,8 +19,8 @@ import (
 // field is the form's. It reports false for a nil error and
 // for a fault of ours, which is no business of the form: return such an error.
 func FormErrors(err error, order ...string) (Errors, bool) {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours.Kind.Status() >= http.StatusInternalServerError {
+	ours := fault.Of(err)
+	if ours == nil || ours.Kind.Status() >= http.StatusInternalServerError {
 		return nil, false
 	}
 	var all Errors
@@ -62,8 +62,8 @@ func wait(d time.Duration) string {
 // FormStatus is the status of a form that is shown again because of err: 422
 // for wrong input, and the error's own otherwise.
 func FormStatus(err error) int {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok {
+	ours := fault.Of(err)
+	if ours == nil {
 		return http.StatusInternalServerError
 	}
 	switch ours.Kind {
@@ -80,12 +80,6 @@ func sentence(message string) string {
 		return message
 	}
 	return message + "."
-}
-
-// hasCode tells whether err is a refusal with that code.
-func hasCode(err error, code string) bool {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	return ok && ours.Code == code
 }
 
 // setReason says in the headers why a request was refused.

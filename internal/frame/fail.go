@@ -3,17 +3,17 @@ package frame
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"net/http"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
 // NotFound answers a path that leads nowhere. It is a [Handler] for the rest of
 // a folder of pages.
 func (f *Frame) NotFound(http.ResponseWriter, *Request) error {
-	return &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodeNotFound}
+	return fault.NotFound(countersign.CodeNotFound, "")
 }
 
 // fail turns an error into an answer, the only function that does. The cause
@@ -53,9 +53,9 @@ func failJSON(w http.ResponseWriter, status int, shown *countersign.Error) error
 
 // public is what of an error may be shown. It always has a message and a code.
 func public(err error) *countersign.Error {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours.Kind.Status() == http.StatusInternalServerError {
-		return &countersign.Error{Code: countersign.CodeInternal, Message: countersign.MsgInternal}
+	ours := fault.Of(err)
+	if ours == nil || ours.Kind.Status() == http.StatusInternalServerError {
+		return fault.New(countersign.KindInternal, countersign.CodeInternal, countersign.MsgInternal)
 	}
 	shown := *ours
 	shown.Message = cmp.Or(shown.Message, http.StatusText(ours.Kind.Status()))
@@ -84,6 +84,7 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 		p.Title = "Not allowed"
 	case status == http.StatusServiceUnavailable:
 		p.Title, view.ID = "Not available right now", web.RequestID(w)
+		view.Text = sentence(unavailableText(shown))
 	case status >= http.StatusInternalServerError:
 		p.Title, view.ID = "Something went wrong here", web.RequestID(w)
 		view.Text = "The fault is on this server, not with you. Whether your last change was saved is not certain: look before you repeat it. The server's log says more under the number below."
@@ -92,6 +93,18 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 	}
 	p.Body = failureView(view)
 	return p
+}
+
+// unavailableText says in whole sentences what [fault.Public] says in the API's words. The message of an error that did
+// not pass through it is for somebody who is signed in, and stays.
+func unavailableText(shown *countersign.Error) string {
+	switch {
+	case shown.Message != countersign.MsgUnavailable:
+		return shown.Message
+	case shown.Code == countersign.CodeOutcomeUnknown:
+		return "The server could not confirm in time what you asked for, so it may have been done. Look again in a few minutes"
+	}
+	return "The server can't answer right now. Nothing was changed: try again in a few minutes"
 }
 
 // failure is what the page of an error says.

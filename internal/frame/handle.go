@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -59,8 +60,7 @@ func (f *Frame) handler(h Handler) http.Handler {
 // error like others.
 func (f *Frame) run(w http.ResponseWriter, r *Request, h Handler) (err error) {
 	if cause := f.origins.Check(r.Request); cause != nil {
-		return &countersign.Error{Kind: countersign.KindForbidden, Code: "cross_site", Cause: cause,
-			Message: "This request came from another site, so nothing was done. Open the page here and try again."}
+		return fault.WithCause(fault.Forbidden("cross_site", "This request came from another site, so nothing was done. Open the page here and try again."), cause)
 	}
 	if err := checkAddress(r.URL); err != nil {
 		return err
@@ -84,15 +84,14 @@ func (f *Frame) run(w http.ResponseWriter, r *Request, h Handler) (err error) {
 // that handlers may look for what it names.
 func checkAddress(u *url.URL) error {
 	if !isText(u.Path) {
-		return &countersign.Error{Kind: countersign.KindNotFound, Message: "There is nothing at this address."}
+		return fault.NotFound("", "There is nothing at this address.")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err == nil {
 		err = checkText(query)
 	}
 	if err != nil {
-		return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeBadQuery, Cause: err,
-			Message: "The part of the address behind the ? can't be read. Go back and follow the link again."}
+		return fault.WithCause(fault.Invalid(countersign.CodeBadQuery, "The part of the address behind the ? can't be read. Go back and follow the link again."), err)
 	}
 	return nil
 }
@@ -100,8 +99,7 @@ func checkAddress(u *url.URL) error {
 // turnAway answers somebody who is not signed in.
 func (f *Frame) turnAway(w http.ResponseWriter, r *Request) error {
 	if wantsJSON(r.Request) {
-		return &countersign.Error{Kind: countersign.KindUnauthorized, Code: "sign_in_needed",
-			Message: "Nobody is signed in. Sign in at " + f.URL(f.SignIn) + " and send the session's cookie."}
+		return fault.Unauthorized("sign_in_needed", "Nobody is signed in. Sign in at "+f.URL(f.SignIn)+" and send the session's cookie.")
 	}
 	ready, err := f.hasAdministrator(r)
 	if err != nil {
@@ -139,8 +137,7 @@ func (f *Frame) Visitor(w http.ResponseWriter, r *http.Request) (actor people.Ac
 		return people.Actor{}, false, err
 	}
 	if err := f.origins.Check(r); err != nil {
-		return people.Actor{}, false, &countersign.Error{Kind: countersign.KindForbidden, Code: "cross_site", Cause: err,
-			Message: "This request came from another site, so nothing was done."}
+		return people.Actor{}, false, fault.WithCause(fault.Forbidden("cross_site", "This request came from another site, so nothing was done."), err)
 	}
 	return req.Actor, true, nil
 }

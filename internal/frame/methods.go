@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // Methods serves the patterns of a mux that take every method. A path that the mux
@@ -14,7 +15,7 @@ import (
 // whoever asks, or that list alone for OPTIONS. All others are otherwise's.
 func (f *Frame) Methods(mux *http.ServeMux, otherwise http.Handler) http.Handler {
 	refuse := f.handler(func(http.ResponseWriter, *Request) error {
-		return &countersign.Error{Kind: countersign.KindMethodNotAllowed, Code: countersign.CodeMethodNotAllowed, Message: countersign.MsgMethodNotAllowed}
+		return fault.New(countersign.KindMethodNotAllowed, countersign.CodeMethodNotAllowed, countersign.MsgMethodNotAllowed)
 	})
 	return f.edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
 		allowed := methodsOf(mux, r)
@@ -71,10 +72,7 @@ func asOnlyPage(h Handler) Handler {
 	}
 }
 
-var errPage = &countersign.Error{
-	Kind: countersign.KindNotAcceptable, Code: "not_acceptable",
-	Message: "There is only a page at this address, and the request accepts only JSON; nothing was done. The addresses that answer with JSON are in /openapi.json",
-}
+var errPage = fault.New(countersign.KindNotAcceptable, "not_acceptable", "There is only a page at this address, and the request accepts only JSON; nothing was done. The addresses that answer with JSON are in /openapi.json")
 
 // refusesPages tells whether a client asks for JSON and takes nothing else.
 func refusesPages(r *http.Request) bool {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -58,8 +59,7 @@ func (r *Request) PostValues() (url.Values, error) {
 		err = r.ParseForm()
 	}
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, &countersign.Error{Kind: countersign.KindTooLarge, Code: countersign.CodeBodyTooLarge,
-			Message: "The form is larger than 1 MB. Nothing was saved: send less at once.", Cause: err}
+		return nil, fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The form is larger than 1 MB. Nothing was saved: send less at once."), err)
 	}
 	if err != nil {
 		return nil, badForm("The form could not be read. Nothing was saved: go back and send it again.", err)
@@ -104,5 +104,5 @@ func (r *Request) PostedFile(name string) ([]byte, error) {
 }
 
 func badForm(message string, cause error) error {
-	return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeBadBody, Message: message, Cause: cause}
+	return fault.WithCause(fault.Invalid(countersign.CodeBadBody, message), cause)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // Routes adds the shared pages and the assets. The other shared pages stand in
@@ -66,6 +67,5 @@ func (f *Frame) serveAsset(w http.ResponseWriter, r *http.Request) error {
 	if f.assets.serve(w, r) {
 		return nil
 	}
-	return &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodeNotFound,
-		Message: "There is no such file. The program may have been updated: load the page again."}
+	return fault.NotFound(countersign.CodeNotFound, "There is no such file. The program may have been updated: load the page again.")
 }

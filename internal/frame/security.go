@@ -3,6 +3,7 @@ package frame
 import (
 	"net/http"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -39,7 +40,7 @@ func (f *Frame) changePassword(w http.ResponseWriter, r *Request) error {
 
 // aboutPassword names the field that a refusal of a change of password is about.
 func aboutPassword(err error) error {
-	if hasCode(err, "password_wrong") {
+	if fault.HasCode(err, "password_wrong") {
 		return about("old", err)
 	}
 	return aboutCode(err, map[string]string{"password": "new"})

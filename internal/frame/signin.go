@@ -1,11 +1,11 @@
 package frame
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -140,7 +140,7 @@ func (f *Frame) refuse(w http.ResponseWriter, r *Request, p Page, err error) err
 	if err != nil {
 		p.Status = FormStatus(err)
 	}
-	if ours, ok := errors.AsType[*countersign.Error](err); ok {
+	if ours := fault.Of(err); ours != nil {
 		setReason(w.Header(), ours)
 	}
 	return f.Show(w, r, p)
@@ -160,8 +160,8 @@ func missing(get func(string) string, namesAndTexts ...string) (all Errors) {
 // about says which field a refusal is about, unless it is about waiting or
 // already says so.
 func about(field string, err error) error {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours.Fields != nil || ours.Kind == countersign.KindLimited || ours.Kind.Status() >= http.StatusInternalServerError {
+	ours := fault.Of(err)
+	if ours == nil || ours.Fields != nil || ours.Kind == countersign.KindLimited || ours.Kind.Status() >= http.StatusInternalServerError {
 		return err
 	}
 	named := *ours
@@ -172,7 +172,7 @@ func about(field string, err error) error {
 // aboutCode names the field by the beginning of the refusal's code, for example
 // "email" for "email_taken".
 func aboutCode(err error, fields map[string]string) error {
-	if ours, ok := errors.AsType[*countersign.Error](err); ok {
+	if ours := fault.Of(err); ours != nil {
 		prefix, _, _ := strings.Cut(ours.Code, "_")
 		if field, ok := fields[prefix]; ok {
 			return about(field, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -137,7 +138,7 @@ func Database(ctx context.Context, db *sqldb.DB, p Place) (findings []Finding, o
 		return []Finding{{name, Fail, "The database does not answer: " + sentence(err), "Nothing can be read or written.", "Check that it runs and that --db and --data are right."}}, false
 	}
 	state, err := p.State(ctx, db)
-	if missing, ok := errors.AsType[*countersign.Error](err); ok && missing.Kind == countersign.KindConflict {
+	if missing := fault.Of(err); missing != nil && missing.Kind == countersign.KindConflict {
 		return []Finding{{name, Fail, missing.Message, "The service does not start like this.", "Put the database back from a backup, or name the right folder."}}, false
 	}
 	findings = append(findings, integrity(ctx, db))
@@ -213,8 +214,7 @@ func Of(name string, err error, why, fix string) Finding {
 
 // sentence is what an error says to people: our own message, or the fixed one.
 func sentence(err error) string {
-	var ours *countersign.Error
-	if errors.As(err, &ours) && ours.Message != "" {
+	if ours := fault.Of(err); ours != nil && ours.Message != "" {
 		return ours.Message
 	}
 	return "an unexpected error; the log has it"

@@ -1,6 +1,6 @@
 package people
 
-import "github.com/countersign/countersign"
+import "github.com/countersign/countersign/internal/fault"
 
 // action is something that not everybody may do.
 type action int
@@ -22,13 +22,5 @@ func may(a Actor, what action) error {
 	case what == manage && (user || operator), what == ownAccount && user, what == operate && operator:
 		return nil
 	}
-	return &countersign.Error{
-		Kind: countersign.KindForbidden, Code: "not_allowed",
-		Message: "You may not do this; it takes an administrator who is signed in, or the command line",
-	}
-}
-
-// errorOf makes an error of ours.
-func errorOf(kind countersign.Kind, code, message string) error {
-	return &countersign.Error{Kind: kind, Code: code, Message: message}
+	return fault.Forbidden("not_allowed", "You may not do this; it takes an administrator who is signed in, or the command line")
 }

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -40,8 +40,8 @@ const (
 )
 
 var (
-	errHeadMissing = errorOf(countersign.KindConflict, "audit_broken", "The head of the audit log's seals is missing; somebody has removed it from the database")
-	errHeadForged  = errorOf(countersign.KindConflict, "audit_broken", "The head of the audit log's seals was not written with this key file; somebody has changed it in the database")
+	errHeadMissing = fault.Conflict("audit_broken", "The head of the audit log's seals is missing; somebody has removed it from the database")
+	errHeadForged  = fault.Conflict("audit_broken", "The head of the audit log's seals was not written with this key file; somebody has changed it in the database")
 )
 
 // entryHash is the seal of an entry behind another seal. Each text is written with its
@@ -91,7 +91,7 @@ func validHead(box *keyfile.Box, h peopledb.AuditHead) bool {
 func (c *AuditChain) lockHead(ctx context.Context, tx *peopledb.DB, box *keyfile.Box) (peopledb.AuditHead, error) {
 	h, err := tx.LockAuditHead(ctx)
 	if err != nil {
-		return h, notFound(err, errHeadMissing)
+		return h, sqldb.IfNotFound(err, errHeadMissing)
 	}
 	if len(h.MAC) == 0 {
 		err := begin(ctx, tx, &h, c.now())

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -21,7 +21,7 @@ func (c *AuditChain) PlanPrune(ctx context.Context, a Actor, before time.Time) (
 	}
 	h, err := c.db.AuditHead(ctx)
 	if err != nil {
-		return 0, notFound(err, errHeadMissing)
+		return 0, sqldb.IfNotFound(err, errHeadMissing)
 	}
 	last, err := c.db.LastAuditBefore(ctx, sqldb.Time{Time: before})
 	return max(0, last-h.CutSeq), err
@@ -47,7 +47,7 @@ func (c *AuditChain) Prune(ctx context.Context, a Actor, before time.Time) (int6
 		return 0, err
 	}
 	if !report.Intact() {
-		return 0, errorOf(countersign.KindConflict, "audit_broken", "The audit log was tampered with, so nothing was pruned: "+report.Problems[0].Text)
+		return 0, fault.Conflict("audit_broken", "The audit log was tampered with, so nothing was pruned: "+report.Problems[0].Text)
 	}
 	last, err := c.db.LastAuditBefore(ctx, sqldb.Time{Time: before})
 	if err != nil {

@@ -85,7 +85,7 @@ func (c *AuditChain) sealSome(ctx context.Context) (full bool, err error) {
 func (c *AuditChain) due(ctx context.Context) (bool, error) {
 	h, err := c.db.AuditHead(ctx)
 	if err != nil {
-		return false, notFound(err, errHeadMissing)
+		return false, sqldb.IfNotFound(err, errHeadMissing)
 	}
 	if some, err := c.db.HasUnsealed(ctx, h.Settled); some || err != nil {
 		return some, err

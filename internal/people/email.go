@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 var emailPattern = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
@@ -19,7 +19,7 @@ func foldEmail(text string) (string, error) {
 	email := strings.ToLower(strings.TrimSpace(text))
 	unprintable := strings.ContainsFunc(email, func(r rune) bool { return !unicode.IsPrint(r) })
 	if len(email) > maxEmail || !utf8.ValidString(text) || unprintable || !emailPattern.MatchString(email) {
-		return "", errorOf(countersign.KindInvalid, "email_invalid", "This is no e-mail address; give one like ada@site.example")
+		return "", fault.Invalid("email_invalid", "This is no e-mail address; give one like ada@site.example")
 	}
 	return email, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"golang.org/x/crypto/argon2"
 )
 
@@ -55,10 +56,7 @@ type hashes struct {
 	queued *atomic.Int64
 }
 
-var errBusy = &countersign.Error{
-	Kind: countersign.KindLimited, Code: countersign.CodeRateLimited, RetryAfter: 2 * time.Second,
-	Message: "Too many passwords are being checked right now; try again in 2 seconds",
-}
+var errBusy = fault.Limited(countersign.CodeRateLimited, "Too many passwords are being checked right now; try again in 2 seconds", 2*time.Second)
 
 func newHashes(cost HashCost) hashes {
 	if cost == (HashCost{}) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // How many attempts may fail within limitWindow. One address can't use up what
@@ -84,10 +85,7 @@ func tooMany(wait time.Duration) error {
 	if minutes == 1 {
 		in = "a minute"
 	}
-	return &countersign.Error{
-		Kind: countersign.KindLimited, Code: countersign.CodeRateLimited, RetryAfter: wait,
-		Message: "Too many attempts failed; try again in " + in,
-	}
+	return fault.Limited(countersign.CodeRateLimited, "Too many attempts failed; try again in "+in, wait)
 }
 
 // take counts one attempt, or tells how long to wait before the next.

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -14,9 +14,9 @@ import (
 const signInLife = 10 * time.Minute
 
 var (
-	errLinkUnknown = errorOf(countersign.KindForbidden, "link_unknown", "This link is not known, or a newer one has replaced it; make a new one at the command line of the server")
-	errLinkUsed    = errorOf(countersign.KindForbidden, "link_used", "This link was used already; it is good for one use. Make a new one at the command line of the server")
-	errLinkExpired = errorOf(countersign.KindForbidden, "link_expired", "This link has expired; make a new one at the command line of the server")
+	errLinkUnknown = fault.Forbidden("link_unknown", "This link is not known, or a newer one has replaced it; make a new one at the command line of the server")
+	errLinkUsed    = fault.Forbidden("link_used", "This link was used already; it is good for one use. Make a new one at the command line of the server")
+	errLinkExpired = fault.Forbidden("link_expired", "This link has expired; make a new one at the command line of the server")
 )
 
 // checkLink tells whether a token is good for a purpose, or why not.
@@ -24,7 +24,7 @@ func (p *People) checkLink(ctx context.Context, db *peopledb.DB, purpose peopled
 	l, err := db.Link(ctx, purpose, digestOf(token))
 	switch {
 	case err != nil:
-		return notFound(err, errLinkUnknown)
+		return sqldb.IfNotFound(err, errLinkUnknown)
 	case !l.UsedAt.IsZero():
 		return errLinkUsed
 	case !l.ExpiresAt.After(p.now()):
@@ -47,7 +47,7 @@ func (p *People) NewSignInLink(ctx context.Context, a Actor, email string) (toke
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		u, err := tx.UserNamed(ctx, email)
 		if err != nil {
-			return notFound(err, errNoUser(email))
+			return sqldb.IfNotFound(err, errNoUser(email))
 		}
 		if err := tx.DeleteExpiredLinks(ctx, peopledb.PurposeSignIn, p.stamp()); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (p *People) SignInByLink(ctx context.Context, from Origin, token string) (U
 	err := p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		l, err := tx.UseLink(ctx, peopledb.PurposeSignIn, digestOf(token), p.stamp())
 		if err != nil {
-			return notFound(err, errLinkUsed) // a moment ago
+			return sqldb.IfNotFound(err, errLinkUsed) // a moment ago
 		}
 		if u, err = tx.LockUser(ctx, l.User); err != nil {
 			return err

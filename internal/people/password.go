@@ -6,8 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // The length of a password, in characters, and the most bytes that are hashed.
@@ -24,7 +25,7 @@ var commonPasswords string
 // no rules about kinds of characters: length and not being guessed first are
 // what counts.
 func checkPassword(email, password string) error {
-	wrong := func(code, message string) error { return errorOf(countersign.KindInvalid, "password_"+code, message) }
+	wrong := func(code, message string) error { return fault.Invalid("password_"+code, message) }
 	folded := strings.ToLower(password)
 	local, domain, _ := strings.Cut(email, "@")
 	switch n := utf8.RuneCountInString(password); {
@@ -83,7 +84,7 @@ func (p *People) again(ctx context.Context, a Actor, password string) (peopledb.
 	u, err := p.db.User(ctx, a.User)
 	if err != nil {
 		try.succeeded()
-		return peopledb.User{}, notFound(err, errUserGone)
+		return peopledb.User{}, sqldb.IfNotFound(err, errUserGone)
 	}
 	right, err := p.hashes.matches(ctx, wholeQueue, u.Password, hashable(password))
 	if err != nil || right {
@@ -110,7 +111,7 @@ func (p *People) withPassword(ctx context.Context, a Actor, password string, fn 
 func (p *People) change(ctx context.Context, checked peopledb.User, fn func(*peopledb.DB, *peopledb.User) error) (u peopledb.User, err error) {
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		if u, err = tx.LockUser(ctx, checked.ID); err != nil {
-			return notFound(err, errUserGone)
+			return sqldb.IfNotFound(err, errUserGone)
 		}
 		if u.Password != checked.Password {
 			return errPasswordWrong // it was changed a moment ago
@@ -132,7 +133,7 @@ func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, ol
 		return User{}, err
 	}
 	if old == new {
-		return User{}, errorOf(countersign.KindInvalid, "password_same", "The new password is the old one; choose another one")
+		return User{}, fault.Invalid("password_same", "The new password is the old one; choose another one")
 	}
 	if err := checkPassword(a.ID, new); err != nil {
 		return User{}, err
@@ -177,8 +178,8 @@ func (p *People) endOthers(ctx context.Context, tx *peopledb.DB, u *peopledb.Use
 }
 
 var (
-	errPasswordWrong = errorOf(countersign.KindUnauthorized, "password_wrong", "The password is not right; try again")
-	errUserGone      = errorOf(countersign.KindUnauthorized, "user_gone", "This user is no longer there; sign in again")
+	errPasswordWrong = fault.Unauthorized("password_wrong", "The password is not right; try again")
+	errUserGone      = fault.Unauthorized("user_gone", "This user is no longer there; sign in again")
 )
 
 // hashable keeps what nobody can have as a password from being hashed at length.

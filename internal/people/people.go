@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -59,10 +60,7 @@ func (p *People) openBox() (*keyfile.Box, error) {
 	return nil, errNotReady
 }
 
-var errNotReady = &countersign.Error{
-	Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, RetryAfter: 2 * time.Second,
-	Message: "The database is not ready yet; try again in a moment",
-}
+var errNotReady = fault.WithRetry(fault.Unavailable(countersign.CodeUnavailable, "The database is not ready yet; try again in a moment"), 2*time.Second)
 
 // digestOf is how a token or a recovery code is found. SHA-256 is enough for
 // what was drawn at random from 2^80 and more.

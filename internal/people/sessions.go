@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -82,7 +83,7 @@ func (p *People) SaveSession(ctx context.Context, token string, s SavedSession) 
 	case err != nil:
 		return err
 	case row.User != s.User:
-		return errorOf(countersign.KindInternal, countersign.CodeInternal, "The user of a session can't be changed; give it a new token")
+		return fault.New(countersign.KindInternal, countersign.CodeInternal, "The user of a session can't be changed; give it a new token")
 	case p.upToDate(row, s):
 		return nil
 	}
@@ -148,7 +149,7 @@ func (p *People) EndSession(ctx context.Context, a Actor, id SessionID) error {
 	return p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		ended, err := tx.EndSession(ctx, a.User, int64(id), p.stamp())
 		if err == nil && !ended {
-			err = errorOf(countersign.KindNotFound, "session_not_found", "This session has ended already; load the list again")
+			err = fault.NotFound("session_not_found", "This session has ended already; load the list again")
 		}
 		if err != nil {
 			return err

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -14,7 +14,7 @@ import (
 // setupLife is how long a set-up link is good.
 const setupLife = 24 * time.Hour
 
-var errAlreadySetUp = errorOf(countersign.KindConflict, "already_set_up", "The first administrator was made already; sign in instead")
+var errAlreadySetUp = fault.Conflict("already_set_up", "The first administrator was made already; sign in instead")
 
 // NewSetupLink makes the token by which the first administrator is made, for 24
 // hours and one use; earlier ones end. The database keeps its digest alone. It

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -18,7 +18,7 @@ type SignIn struct {
 }
 
 // errRefused does not say which of the two was wrong.
-var errRefused = errorOf(countersign.KindUnauthorized, "sign_in_refused", "The e-mail or the password is not right; check both and try again")
+var errRefused = fault.Unauthorized("sign_in_refused", "The e-mail or the password is not right; check both and try again")
 
 // SignIn checks an e-mail and a password. An unknown e-mail and a wrong password
 // are the same error (sign_in_refused, unauthorized) after the same time. Too
@@ -95,7 +95,7 @@ func (p *People) signedIn(ctx context.Context, tx *peopledb.DB, from Origin, u *
 	return p.record(ctx, tx, userOf(*u).Actor(from), Event{Action: "user.sign_in", Subject: u.Email, Detail: how})
 }
 
-var errCodeRefused = errorOf(countersign.KindUnauthorized, "code_refused", "This code is not right or was used already; wait for the next one, or use a recovery code")
+var errCodeRefused = fault.Unauthorized("code_refused", "This code is not right or was used already; wait for the next one, or use a recovery code")
 
 // SignInCode is the second step of a sign-in whose first step named the user: a
 // code of the authenticator, or a recovery code, each good for one use. The
@@ -118,7 +118,7 @@ func (p *People) SignInCode(ctx context.Context, from Origin, user int64, code s
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		u, err := tx.LockUser(ctx, user)
 		if err != nil {
-			return notFound(err, errCodeRefused)
+			return sqldb.IfNotFound(err, errCodeRefused)
 		}
 		how, err := p.useCode(ctx, tx, &u, code)
 		if errors.Is(err, errCodeRefused) {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/pquerna/otp/totp"
 )
 
@@ -26,7 +27,7 @@ type TOTPSetup struct {
 // for clocks that differ.
 const totpPeriod = 30 * time.Second
 
-var errNotBegun = errorOf(countersign.KindConflict, "totp_not_begun", "There is no secret to confirm; begin again with a new one")
+var errNotBegun = fault.Conflict("totp_not_begun", "There is no secret to confirm; begin again with a new one")
 
 // BeginTOTP makes a secret for two-step sign-in, which begins when ConfirmTOTP
 // has seen a code made with it. issuer is the name that the app shows. The errors
@@ -43,7 +44,7 @@ func (p *People) BeginTOTP(ctx context.Context, a Actor, password, issuer string
 	}
 	_, err = p.withPassword(ctx, a, password, func(_ *peopledb.DB, u *peopledb.User) error {
 		if u.TOTP != nil {
-			return errorOf(countersign.KindConflict, "totp_on", "Two-step sign-in is on already; turn it off first to move it to another app")
+			return fault.Conflict("totp_on", "Two-step sign-in is on already; turn it off first to move it to another app")
 		}
 		u.TOTPPending = box.Seal(totpPurpose(u.ID), []byte(key.Secret()))
 		return nil
@@ -70,7 +71,7 @@ func (p *People) ConfirmTOTP(ctx context.Context, a Actor, keep SessionID, code 
 	var u peopledb.User
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		if u, err = tx.LockUser(ctx, a.User); err != nil {
-			return notFound(err, errUserGone)
+			return sqldb.IfNotFound(err, errUserGone)
 		}
 		if u.TOTPPending == nil {
 			return errNotBegun
@@ -126,7 +127,7 @@ func (p *People) DisableTOTP(ctx context.Context, a Actor, keep SessionID, passw
 	return userOf(u), nil
 }
 
-var errTOTPOff = errorOf(countersign.KindConflict, "totp_off", "Two-step sign-in is off; turn it on first")
+var errTOTPOff = fault.Conflict("totp_off", "Two-step sign-in is off; turn it on first")
 
 // removeTOTP ends two-step sign-in of u, which the caller writes. The last step
 // stays, so that no code is ever good twice.
@@ -144,7 +145,7 @@ func (p *People) step(u peopledb.User, sealed []byte, code string) (int64, error
 	}
 	secret, err := box.Open(totpPurpose(u.ID), sealed)
 	if err != nil {
-		return 0, errorOf(countersign.KindConflict, "totp_unreadable", "The secret of the authenticator was sealed with an earlier key file and can't be read; "+
+		return 0, fault.Conflict("totp_unreadable", "The secret of the authenticator was sealed with an earlier key file and can't be read; "+
 			"use a recovery code, or have two-step sign-in removed at the command line of the server")
 	}
 	typed := []byte(strings.Join(strings.Fields(code), ""))

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -107,7 +107,7 @@ func (p *People) addUser(ctx context.Context, tx *peopledb.DB, email, hash strin
 	if first {
 		return u, errAlreadySetUp
 	}
-	return u, errorOf(countersign.KindConflict, "email_taken", fmt.Sprintf("There is a user with the e-mail %s already; sign in with it, or give another one", email))
+	return u, fault.Conflict("email_taken", fmt.Sprintf("There is a user with the e-mail %s already; sign in with it, or give another one", email))
 }
 
 // ResetPassword gives a user a new password for the operator, and ends all of
@@ -122,7 +122,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 	}
 	found, err := p.db.UserNamed(ctx, email)
 	if err != nil {
-		return notFound(err, errNoUser(email))
+		return sqldb.IfNotFound(err, errNoUser(email))
 	}
 	hash, err := p.hashNew(ctx, email, password)
 	if err != nil {
@@ -152,7 +152,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 }
 
 func errNoUser(email string) error {
-	return errorOf(countersign.KindNotFound, "user_not_found", fmt.Sprintf("There is no user with the e-mail %s; check its spelling", email))
+	return fault.NotFound("user_not_found", fmt.Sprintf("There is no user with the e-mail %s; check its spelling", email))
 }
 
 // endedText says for the audit log how many sessions an act has ended.
@@ -161,12 +161,4 @@ func endedText(n int64) string {
 		return "1 session ended"
 	}
 	return fmt.Sprintf("%d sessions ended", n)
-}
-
-// notFound replaces the error of a missing row by what it means here.
-func notFound(err, meaning error) error {
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return meaning
-	}
-	return err
 }

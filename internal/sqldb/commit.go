@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -133,11 +134,7 @@ func OutcomeUnknown(err error) bool {
 // outcomeUnknown is the error of a commit that may have happened.
 func (w *writers) outcomeUnknown(cause error) error {
 	w.unknown.Add(1)
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: countersign.CodeOutcomeUnknown,
-		Message: "The database has not confirmed the change; it may have been written",
-		Cause:   cause, RetryAfter: retryAfter,
-	}
+	return fault.WithCause(fault.WithRetry(fault.Unavailable(countersign.CodeOutcomeUnknown, "The database has not confirmed the change; it may have been written"), retryAfter), cause)
 }
 
 // awaitCommits waits for the commits under way, at most for bound.

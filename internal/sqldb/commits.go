@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 )
 
@@ -166,9 +166,6 @@ func (c *commits) behind() error {
 	if missing == 1 {
 		what = "the last commit"
 	}
-	return &countersign.Error{
-		Kind: countersign.KindConflict, Code: CodeBehind,
-		Message: "This database lacks " + what + " that it acknowledged: its write-ahead log (-wal) was cut or removed, or an older copy took its place. " +
-			"Put the newer files back; if a backup was restored on purpose, the loss can be accepted",
-	}
+	return fault.Conflict(CodeBehind, "This database lacks "+what+" that it acknowledged: its write-ahead log (-wal) was cut or removed, or an older copy took its place. "+
+		"Put the newer files back; if a backup was restored on purpose, the loss can be accepted")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -30,7 +31,7 @@ func (s *shared) wrap(err error) error {
 	if err == nil || errors.Is(err, ErrNotFound) { // a look-up's own, and no rarity
 		return err
 	}
-	if _, told := errors.AsType[*countersign.Error](err); told {
+	if fault.Of(err) != nil {
 		return err
 	}
 	switch {
@@ -120,10 +121,7 @@ const retryAfter = 5 * time.Second
 
 // busy is the error of a write that only others stand in the way of.
 func busy(cause error) error {
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: countersign.CodeBusy, Message: "The database is busy with another write",
-		Cause: cause, RetryAfter: retryAfter,
-	}
+	return fault.WithCause(fault.WithRetry(fault.Unavailable(countersign.CodeBusy, "The database is busy with another write"), retryAfter), cause)
 }
 
 // noTable is the error of a database without the tables of its service: it has not been
@@ -135,8 +133,13 @@ func noTable(cause error) error {
 // unavailable is "not now, try again". The message is for the operator's
 // terminal; the JSON face prints its own fixed sentence.
 func unavailable(message string, cause error) error {
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable, Message: message,
-		Cause: cause, RetryAfter: retryAfter,
+	return fault.WithCause(fault.WithRetry(fault.Unavailable(countersign.CodeUnavailable, message), retryAfter), cause)
+}
+
+// IfNotFound returns meaning for a row that was not found, and any other err as it is.
+func IfNotFound(err, meaning error) error {
+	if errors.Is(err, ErrNotFound) {
+		return meaning
 	}
+	return err
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/countersign/countersign/internal/group"
+	"github.com/jackc/pgx/v5"
 )
 
 // channel is where the trigger on the table changes sends its rows.

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/countersign/countersign/internal/group"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
-
-	"github.com/countersign/countersign/internal/group"
 )
 
 const (

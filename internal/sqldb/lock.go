@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/gofrs/flock"
 )
 
@@ -45,10 +45,7 @@ func LockFolder(dir, owner, url string) (*FolderLock, error) {
 	_, err := l.lock.TryLockContext(ctx, lockPatience/50)
 	if errors.Is(err, context.DeadlineExceeded) {
 		first, _ := readLock(path)
-		return nil, &countersign.Error{
-			Kind: countersign.KindConflict, Code: "already_running",
-			Message: fmt.Sprintf("The data folder %s is served by %s; stop it first, or name another folder with --data", dir, first),
-		}
+		return nil, fault.Conflict("already_running", fmt.Sprintf("The data folder %s is served by %s; stop it first, or name another folder with --data", dir, first))
 	}
 	if err == nil {
 		err = l.take(owner, url)
@@ -63,10 +60,7 @@ func LockFolder(dir, owner, url string) (*FolderLock, error) {
 // lockError is what a lock file that can't be used means to the operator.
 func lockError(path string, err error) error {
 	if info, statErr := os.Lstat(path); statErr == nil && !info.Mode().IsRegular() {
-		return &countersign.Error{
-			Kind: countersign.KindConflict, Code: "lock_not_a_file",
-			Message: fmt.Sprintf("The lock file %s is not a regular file; remove it, once you know who put it there", path),
-		}
+		return fault.Conflict("lock_not_a_file", fmt.Sprintf("The lock file %s is not a regular file; remove it, once you know who put it there", path))
 	}
 	return fmt.Errorf("sqldb: lock the data folder: %w", err)
 }

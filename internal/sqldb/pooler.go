@@ -2,10 +2,9 @@ package sqldb
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -72,14 +71,5 @@ func backendOf(ctx context.Context, conn *pgconn.PgConn) (uint32, error) {
 const CodePooler = "db_pooler"
 
 func poolerError(cause error) error {
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: CodePooler,
-		Message: "The database is behind a connection pooler in transaction mode, which loses what belongs to a connection: prepared statements, locks, and change notifications",
-		Cause:   cause, RetryAfter: retryAfter,
-	}
-}
-
-func isPooler(err error) bool {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	return ok && ours.Code == CodePooler
+	return fault.WithCause(fault.WithRetry(fault.Unavailable(CodePooler, "The database is behind a connection pooler in transaction mode, which loses what belongs to a connection: prepared statements, locks, and change notifications"), retryAfter), cause)
 }

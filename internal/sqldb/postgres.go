@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -58,11 +58,7 @@ func (db *DB) closeIdle() {
 func postgresConfig(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, &countersign.Error{
-			Kind: countersign.KindInvalid, Code: "db_url",
-			Message: "The database URL can't be read; write it as postgres://user:password@host:5432/name",
-			Cause:   fmt.Errorf("sqldb: the URL given with --db is malformed"),
-		}
+		return nil, fault.WithCause(fault.Invalid("db_url", "The database URL can't be read; write it as postgres://user:password@host:5432/name"), fmt.Errorf("sqldb: the URL given with --db is malformed"))
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
 		config.ConnectTimeout = connectTimeout

@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/countersign/countersign/internal/group"
 )
 
 // The prober waits probeFirst after the loss of the primary, and then twice as long
@@ -140,7 +140,7 @@ func meansGone(ctx context.Context, err error, took time.Duration) bool {
 	if ctx.Err() != nil && took < connectTimeout/2 {
 		return false
 	}
-	if errors.Is(context.Cause(ctx), context.Canceled) || isPooler(err) {
+	if errors.Is(context.Cause(ctx), context.Canceled) || fault.HasCode(err, CodePooler) {
 		return false
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)

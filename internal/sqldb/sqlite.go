@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // oldestSafeSQLite is the first release without the fault that can lose
@@ -66,7 +66,7 @@ func makeFile(path string) error {
 		return nil
 	}
 	if err != nil {
-		return &countersign.Error{Kind: countersign.KindUnavailable, Code: "data_folder", Message: "The database file can't be made: " + err.Error(), Cause: err}
+		return fault.WithCause(fault.Unavailable("data_folder", "The database file can't be made: "+err.Error()), err)
 	}
 	return f.Close()
 }

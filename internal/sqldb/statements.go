@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/countersign/countersign/internal/group"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
-
-	"github.com/countersign/countersign/internal/group"
 )
 
 // maxStatements is how many statements one connection to SQLite keeps. The texts

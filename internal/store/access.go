@@ -1,11 +1,8 @@
 package store
 
 import (
-	"errors"
-
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // action is something that not everybody may do.
@@ -37,23 +34,5 @@ func may(a people.Actor, what action) error {
 	if allowed {
 		return nil
 	}
-	return &countersign.Error{Kind: countersign.KindForbidden, Code: "key_scope", Message: "Invalid request"}
-}
-
-// notFound replaces the error of a missing row by what it means here.
-func notFound(err, meaning error) error {
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return meaning
-	}
-	return err
-}
-
-// missing says which thing was not found, for the operator.
-func missing(what, code string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindNotFound, Code: code, Message: what}
-}
-
-// invalid says what is wrong with something the operator or a file gave.
-func invalid(message string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindInvalid, Code: "invalid", Message: message}
+	return fault.Forbidden("key_scope", "Invalid request")
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -32,7 +33,7 @@ var (
 func checkWorkspace(w Workspace) error {
 	a, p := w.Account, w.Account.Profile
 	if !usernamePattern.MatchString(a.Username) {
-		return invalid(fmt.Sprintf("username %q: it is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit", a.Username))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("username %q: it is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit", a.Username))
 	}
 	for name, link := range p.SocialLinks {
 		if err := checkName("a social link's name", name); err != nil {
@@ -43,10 +44,10 @@ func checkWorkspace(w Workspace) error {
 		}
 	}
 	if w.Switches.Quota < 0 {
-		return invalid("quota: a number of calls a minute can't be negative; 0 means no limit")
+		return fault.Invalid(fault.CodeInvalid, "quota: a number of calls a minute can't be negative; 0 means no limit")
 	}
 	if a.RegisteredAt.IsZero() {
-		return invalid("registered_at is missing")
+		return fault.Invalid(fault.CodeInvalid, "registered_at is missing")
 	}
 	return first(
 		checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
@@ -61,15 +62,15 @@ func checkWorkspace(w Workspace) error {
 func checkItem(i Item) error {
 	switch {
 	case i.ID <= 0:
-		return invalid("id: an item's id is a positive whole number")
+		return fault.Invalid(fault.CodeInvalid, "id: an item's id is a positive whole number")
 	case !slices.Contains([]storedb.Kind{storedb.KindAudio, storedb.KindVideo, storedb.KindOther}, i.Kind):
-		return invalid(fmt.Sprintf("kind %q: it is audio, video or other", i.Kind))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("kind %q: it is audio, video or other", i.Kind))
 	case i.Name == "":
-		return invalid("name is missing")
+		return fault.Invalid(fault.CodeInvalid, "name is missing")
 	case i.Version != "" && !versionPattern.MatchString(string(i.Version)):
-		return invalid(fmt.Sprintf("version %q: it is numbers with dots, like 1.2.3", i.Version))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("version %q: it is numbers with dots, like 1.2.3", i.Version))
 	case i.PublishedAt.IsZero():
-		return invalid("published_at is missing")
+		return fault.Invalid(fault.CodeInvalid, "published_at is missing")
 	}
 	return first(
 		checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
@@ -91,7 +92,7 @@ func checkMedia(m countersign.ItemMedia) error {
 		}
 	}
 	if len(m.Screenshots) > maxWords {
-		return invalid(fmt.Sprintf("media.screenshots: at most %d", maxWords))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("media.screenshots: at most %d", maxWords))
 	}
 	for _, link := range m.Screenshots {
 		if err := checkURL("media.screenshots", link); err != nil {
@@ -111,13 +112,13 @@ func checkPurchase(p *Purchase) error {
 	p.Code = code
 	switch {
 	case p.License != countersign.LicenseRegular && p.License != countersign.LicenseExtended:
-		return invalid(fmt.Sprintf("license_type %q: it is Regular or Extended", p.License))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("license_type %q: it is Regular or Extended", p.License))
 	case !slices.Contains([]State{StateActive, StateRefunded, StateChargedBack, StateRevoked}, p.State):
-		return invalid(fmt.Sprintf("state %q: it is active, refunded, charged_back or revoked", p.State))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("state %q: it is active, refunded, charged_back or revoked", p.State))
 	case p.State == StateActive && !p.StateAt.IsZero():
-		return invalid("state_at: an active purchase has none")
+		return fault.Invalid(fault.CodeInvalid, "state_at: an active purchase has none")
 	case p.SoldAt.IsZero():
-		return invalid("date is missing")
+		return fault.Invalid(fault.CodeInvalid, "date is missing")
 	}
 	return first(checkAmount("price", p.Price), checkCurrency(p.Currency),
 		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
@@ -126,21 +127,21 @@ func checkPurchase(p *Purchase) error {
 // checkName holds a name that people will type to one line of visible text.
 func checkName(what, name string) error {
 	if strings.TrimSpace(name) != name || name == "" || utf8.RuneCountInString(name) > 100 || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
-		return invalid(what + " is 1 to 100 characters without spaces around them and without control characters")
+		return fault.Invalid(fault.CodeInvalid, what+" is 1 to 100 characters without spaces around them and without control characters")
 	}
 	return nil
 }
 
 func checkShort(what, text string) error {
 	if utf8.RuneCountInString(text) > maxName {
-		return invalid(fmt.Sprintf("%s is longer than %d characters", what, maxName))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s is longer than %d characters", what, maxName))
 	}
 	return noNUL(what, text)
 }
 
 func checkText(what, text string) error {
 	if utf8.RuneCountInString(text) > maxText {
-		return invalid(fmt.Sprintf("%s is longer than %d characters", what, maxText))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s is longer than %d characters", what, maxText))
 	}
 	return noNUL(what, text)
 }
@@ -148,14 +149,14 @@ func checkText(what, text string) error {
 // noNUL refuses what one of the engines can't store.
 func noNUL(what, text string) error {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-		return invalid(what + " contains a NUL character or is not UTF-8")
+		return fault.Invalid(fault.CodeInvalid, what+" contains a NUL character or is not UTF-8")
 	}
 	return nil
 }
 
 func checkWords(what string, words []string) error {
 	if len(words) > maxWords {
-		return invalid(fmt.Sprintf("%s: at most %d", what, maxWords))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s: at most %d", what, maxWords))
 	}
 	for _, w := range words {
 		if err := checkShort(what, w); err != nil {
@@ -167,7 +168,7 @@ func checkWords(what string, words []string) error {
 
 func checkEmail(what, text string) error {
 	if text != "" && !emailPattern.MatchString(text) {
-		return invalid(fmt.Sprintf("%s %q is no e-mail address", what, text))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s %q is no e-mail address", what, text))
 	}
 	return checkShort(what, text)
 }
@@ -179,24 +180,24 @@ func checkURL(what, text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || len(text) > 2048 {
-		return invalid(what + " is no web address that begins with https:// or http://")
+		return fault.Invalid(fault.CodeInvalid, what+" is no web address that begins with https:// or http://")
 	}
 	return noNUL(what, text)
 }
 
 func checkCurrency(text string) error {
 	if !currencyPattern.MatchString(text) {
-		return invalid(fmt.Sprintf("currency %q: it is three capital letters, like USD", text))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("currency %q: it is three capital letters, like USD", text))
 	}
 	return nil
 }
 
 func checkAmount(what string, m countersign.Money) error {
 	if m < 0 {
-		return invalid(what + " is negative")
+		return fault.Invalid(fault.CodeInvalid, what+" is negative")
 	}
 	if m > maxMoney {
-		return invalid(what + " is too large")
+		return fault.Invalid(fault.CodeInvalid, what+" is too large")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -66,7 +67,7 @@ func (s *Store) digest(code string) storedb.Digest {
 func checkCode(text string) (string, error) {
 	code, ok := cleanCode(text)
 	if !ok {
-		return "", invalid(fmt.Sprintf("a purchase code is 1 to %d printable ASCII characters", maxCode))
+		return "", fault.Invalid(fault.CodeInvalid, fmt.Sprintf("a purchase code is 1 to %d printable ASCII characters", maxCode))
 	}
 	return code, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -15,11 +16,7 @@ func (s *Store) sameCode(found, folded string, digest storedb.Digest) error {
 		return nil
 	}
 	s.damages.Add(1)
-	return &countersign.Error{
-		Kind: countersign.KindInternal, Code: "database_damaged",
-		Message: "The database is damaged: a purchase was found by the digest of another purchase code. Check the database, and restore the last backup",
-		Cause:   fmt.Errorf("store: the purchase with the digest %d has another code", digest),
-	}
+	return fault.WithCause(fault.New(countersign.KindInternal, "database_damaged", "The database is damaged: a purchase was found by the digest of another purchase code. Check the database, and restore the last backup"), fmt.Errorf("store: the purchase with the digest %d has another code", digest))
 }
 
 // Damages is how many purchases were found by the digest of another code since the

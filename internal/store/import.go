@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -147,8 +147,7 @@ func (imp *importer) reject(line int, err error, raw []byte) error {
 type badLine struct{ error }
 
 func bad(err error) error {
-	var ours *countersign.Error
-	if errors.As(err, &ours) {
+	if ours := fault.Of(err); ours != nil {
 		return &badLine{errors.New(ours.Message)}
 	}
 	return &badLine{err}

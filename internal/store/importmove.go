@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/token"
@@ -174,8 +175,7 @@ func (s *Store) hasReplaced(k Key, value string) bool {
 // checkKey holds a key to an item of its workspace, and its values to itself.
 func (imp *importer) checkKey(ctx context.Context, tx *storedb.DB, k Key, l keyLine) error {
 	err := checkScope(ctx, tx, k)
-	var ours *countersign.Error
-	if errors.As(err, &ours) && ours.Kind != countersign.KindUnavailable {
+	if ours := fault.Of(err); ours != nil && ours.Kind != countersign.KindUnavailable {
 		return bad(ours)
 	}
 	if err != nil {
@@ -217,9 +217,9 @@ func checkKeyLine(l keyLine) error {
 	}
 	switch {
 	case l.Class != "" && l.Class != ClassSecret && l.Class != ClassPublishable:
-		return invalid(`class: it is "secret" or "publishable"`)
+		return fault.Invalid(fault.CodeInvalid, `class: it is "secret" or "publishable"`)
 	case l.Class != ClassPublishable && l.ItemID != 0:
-		return invalid("item_id: only a publishable key is bound to an item")
+		return fault.Invalid(fault.CodeInvalid, "item_id: only a publishable key is bound to an item")
 	}
 	return first(checkKeyValue("key", l.Key), checkKeyValue("previous_key", l.PreviousKey))
 }
@@ -229,9 +229,9 @@ func checkKeyValue(member, value string) error {
 	case value == "":
 		return nil
 	case len(value) < 8 || len(value) > 256 || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return invalid(member + ": a key is 8 to 256 visible ASCII characters")
+		return fault.Invalid(fault.CodeInvalid, member+": a key is 8 to 256 visible ASCII characters")
 	case mistyped(value):
-		return invalid(member + ": a key that begins with csk_ or csp_ has a checksum, and this one's is wrong")
+		return fault.Invalid(fault.CodeInvalid, member+": a key that begins with csk_ or csp_ has a checksum, and this one's is wrong")
 	}
 	return nil
 }

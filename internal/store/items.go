@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -13,8 +15,8 @@ import (
 type Item = storedb.Item
 
 var (
-	errNoItems      = &countersign.Error{Kind: countersign.KindNotFound, Code: "no_items", Message: "No items found"}
-	errItemNotFound = &countersign.Error{Kind: countersign.KindNotFound, Code: "item_not_found", Message: "Item Not Found"}
+	errNoItems      = fault.NotFound("no_items", "No items found")
+	errItemNotFound = fault.NotFound("item_not_found", "Item Not Found")
 )
 
 // Items lists the items of a key's workspace by id, each as the API prints it
@@ -60,7 +62,7 @@ func (s *Store) Item(ctx context.Context, a people.Actor, id int64) (string, err
 	}
 	item, err := s.item(ctx, a.Workspace, id)
 	if err != nil {
-		return "", notFound(err, errItemNotFound)
+		return "", sqldb.IfNotFound(err, errItemNotFound)
 	}
 	return item.body, nil
 }
@@ -96,11 +98,11 @@ func (s *Store) ShowItem(ctx context.Context, a people.Actor, id int64) (Item, e
 		return Item{}, err
 	}
 	item, err := s.db.Item(ctx, id)
-	return item, notFound(err, noItem(id))
+	return item, sqldb.IfNotFound(err, noItem(id))
 }
 
 func noItem(id int64) *countersign.Error {
-	return missing(fmt.Sprintf("There is no item %d; list them with: countersign store item list --workspace W", id), "item_not_found")
+	return fault.NotFound("item_not_found", fmt.Sprintf("There is no item %d; list them with: countersign store item list --workspace W", id))
 }
 
 // render makes the item's body: its media by the presence rules of spec 2.3.

@@ -6,7 +6,9 @@ import (
 	"strconv"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/token"
 )
@@ -79,13 +81,9 @@ func (s *Store) findDigest(ctx context.Context, value string, digest storedb.Key
 	}
 	k, err := s.db.HeldKey(ctx, digest)
 	if err != nil {
-		return nil, notFound(err, errKeyUnknown)
+		return nil, sqldb.IfNotFound(err, errKeyUnknown)
 	}
 	return newCachedKey(k), nil
 }
 
-var errKeyUnknown error = unauthorized("key_unknown")
-
-func unauthorized(code string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindUnauthorized, Code: code, Message: "Invalid request"}
-}
+var errKeyUnknown error = fault.Unauthorized("key_unknown", countersign.MsgInvalidRequest)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -62,11 +63,11 @@ func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (
 func usable(k *cachedKey, digest storedb.KeyDigest, now time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero():
-		return unauthorized("key_revoked")
+		return fault.Unauthorized("key_revoked", countersign.MsgInvalidRequest)
 	case passed(k.ExpiresAt, now):
-		return unauthorized("key_expired")
+		return fault.Unauthorized("key_expired", countersign.MsgInvalidRequest)
 	case digest != k.Digest && (k.PreviousExpiresAt.IsZero() || passed(k.PreviousExpiresAt, now)):
-		return unauthorized("key_expired")
+		return fault.Unauthorized("key_expired", countersign.MsgInvalidRequest)
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		w, err := tx.Workspace(ctx, n.Workspace)
 		if err != nil {
-			return notFound(err, noWorkspace(n.Workspace))
+			return sqldb.IfNotFound(err, noWorkspace(n.Workspace))
 		}
 		k.WorkspaceID = w.ID
 		if err := checkScope(ctx, tx, k); err != nil {
@@ -107,7 +108,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 		}
 		k.ID, err = tx.AddKey(ctx, k)
 		if errors.Is(err, sqldb.ErrExists) {
-			return conflict("key_exists", fmt.Sprintf("The workspace %s already has a key named %q (revoked keys keep their names); choose another name", n.Workspace, n.Name))
+			return fault.Conflict("key_exists", fmt.Sprintf("The workspace %s already has a key named %q (revoked keys keep their names); choose another name", n.Workspace, n.Name))
 		}
 		if err != nil {
 			return err
@@ -134,17 +135,17 @@ func sealPurpose(digest storedb.KeyDigest) string { return fmt.Sprintf("api key 
 func checkScope(ctx context.Context, tx *storedb.DB, k Key) error {
 	switch {
 	case k.Class == ClassSecret && k.ItemID != 0:
-		return invalid("A secret key opens all items; only a publishable key is bound to one")
+		return fault.Invalid(fault.CodeInvalid, "A secret key opens all items; only a publishable key is bound to one")
 	case k.Class == ClassSecret:
 		return nil
 	case k.Class != ClassPublishable:
-		return invalid(fmt.Sprintf("A key's class is secret or publishable, not %q", k.Class))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("A key's class is secret or publishable, not %q", k.Class))
 	case k.ItemID == 0:
-		return invalid("A publishable key is bound to one item; name it")
+		return fault.Invalid(fault.CodeInvalid, "A publishable key is bound to one item; name it")
 	}
 	owner, err := tx.ItemWorkspace(ctx, k.ItemID)
 	if errors.Is(err, sqldb.ErrNotFound) || (err == nil && owner != k.WorkspaceID) {
-		return missing(fmt.Sprintf("The workspace %s has no item %d", k.Workspace, k.ItemID), "item_not_found")
+		return fault.NotFound("item_not_found", fmt.Sprintf("The workspace %s has no item %d", k.Workspace, k.ItemID))
 	}
 	return err
 }
@@ -178,7 +179,7 @@ func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, s
 	k, err := s.changeKey(ctx, a, id, "key.reveal", func(_ *storedb.DB, k *Key) error {
 		plain, err := s.box.Load().Open(sealPurpose(k.Digest), k.Sealed)
 		if err != nil {
-			return conflict("key_not_kept", "The value of this key can't be shown again: it was dropped with an earlier key file. Rotate the key to get a new value")
+			return fault.Conflict("key_not_kept", "The value of this key can't be shown again: it was dropped with an earlier key file. Rotate the key to get a new value")
 		}
 		token = string(plain)
 		return nil
@@ -190,12 +191,12 @@ func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, s
 // earlier one still in its overlap ends at once.
 func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration) (Key, string, error) {
 	if overlap < 0 {
-		return Key{}, "", invalid("The overlap can't be negative")
+		return Key{}, "", fault.Invalid(fault.CodeInvalid, "The overlap can't be negative")
 	}
 	var token string
 	k, err := s.changeKey(ctx, a, id, "key.rotate", func(tx *storedb.DB, k *Key) error {
 		if !k.RevokedAt.IsZero() {
-			return conflict("key_revoked", "This key is revoked; make a new one with: countersign store key create")
+			return fault.Conflict("key_revoked", "This key is revoked; make a new one with: countersign store key create")
 		}
 		previous := k.Digest
 		k.Previous, k.PreviousSealed = &previous, k.Sealed
@@ -239,7 +240,7 @@ func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, name st
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		var err error
 		if k, err = tx.LockKey(ctx, id); err != nil {
-			return notFound(err, missing(fmt.Sprintf("There is no key %d; list them with: countersign store key list", id), "key_not_found"))
+			return sqldb.IfNotFound(err, fault.NotFound("key_not_found", fmt.Sprintf("There is no key %d; list them with: countersign store key list", id)))
 		}
 		if err := act(tx, &k); err != nil {
 			return err

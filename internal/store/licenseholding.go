@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -83,11 +84,11 @@ func (s *Store) hold(a people.Actor, found storedb.Holding, err error) (holding,
 	h := holding{Holding: found, known: len(found.Licenses), buyer: a.Kind == people.KindBuyer, now: s.now()}
 	switch {
 	case err != nil:
-		return holding{}, notFound(err, errNoPurchase)
+		return holding{}, sqldb.IfNotFound(err, errNoPurchase)
 	case h.buyer && (h.State != StateActive || h.hasEnding(storedb.EndingRevoked)):
 		return holding{}, errNoPurchase
 	case h.State != StateActive:
-		return holding{}, conflict("purchase_"+string(h.State), "No license: "+stateReason(h.Purchase))
+		return holding{}, fault.Conflict("purchase_"+string(h.State), "No license: "+stateReason(h.Purchase))
 	}
 	return h, nil
 }
@@ -105,8 +106,8 @@ func parseDomain(domain string, l Licensing) (license.Domain, error) {
 // asSentence begins the message of an error with a capital letter, as a program
 // shows it to somebody.
 func asSentence(err error) error {
-	var ours *countersign.Error
-	if !errors.As(err, &ours) {
+	ours := fault.Of(err)
+	if ours == nil {
 		return err
 	}
 	told := *ours
@@ -221,7 +222,7 @@ func (h holding) noRoom(d license.Domain) error {
 	if len(in.Domains) > 0 {
 		message += "; it is in use for " + strings.Join(in.Domains, ", ")
 	}
-	return &countersign.Error{Kind: countersign.KindConflict, Code: countersign.CodeLimitReached, Message: message, Data: in}
+	return fault.WithData(fault.Conflict(countersign.CodeLimitReached, message), in)
 }
 
 // errMeanwhile says that a purchase or its licenses are not as they were read.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -203,7 +204,7 @@ func retireLicenseKeys(ctx context.Context, tx *storedb.DB, now countersign.Time
 		return err
 	}
 	if len(list) >= maxLicenseKeys {
-		return conflict("license_keys_full", fmt.Sprintf("There are %d keys for licenses already, which is all that clients read; "+
+		return fault.Conflict("license_keys_full", fmt.Sprintf("There are %d keys for licenses already, which is all that clients read; "+
 			"licenses of all earlier ones end with: countersign store license-key rotate --drop-earlier", len(list)))
 	}
 	for _, k := range list {

@@ -3,12 +3,12 @@ package store
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 )
@@ -44,29 +44,21 @@ func (l licenseLine) license() (storedb.License, error) {
 	d, err := license.ParseDomain(l.Domain, rule)
 	switch {
 	case !isLicenseID(l.ID):
-		return storedb.License{}, invalid("id: a license's id is 1 to 128 visible ASCII characters")
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "id: a license's id is 1 to 128 visible ASCII characters")
 	case err != nil:
-		return storedb.License{}, invalid("domain: " + messageOnly(err))
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "domain: "+fault.Message(err))
 	case d.String() != l.Domain:
-		return storedb.License{}, invalid(fmt.Sprintf("domain %q: it is written %q", l.Domain, d))
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("domain %q: it is written %q", l.Domain, d))
 	case l.IssuedAt.IsZero():
-		return storedb.License{}, invalid("issued_at is missing")
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "issued_at is missing")
 	case !slices.Contains([]storedb.Ending{"", storedb.EndingMoved, storedb.EndingGivenUp, storedb.EndingReplaced, storedb.EndingRevoked}, l.Ended):
-		return storedb.License{}, invalid(fmt.Sprintf("ended %q: it is moved, given_up, replaced or revoked, or absent", l.Ended))
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("ended %q: it is moved, given_up, replaced or revoked, or absent", l.Ended))
 	case (l.Ended == "") != valueOf(l.EndedAt).IsZero():
-		return storedb.License{}, invalid("ended and ended_at: a license that has ended has both, another one neither")
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "ended and ended_at: a license that has ended has both, another one neither")
 	}
 	return storedb.License{
 		ID: l.ID, Domain: d.Name, Wildcard: d.Wildcard, Free: l.Free, IssuedAt: l.IssuedAt, Ended: l.Ended, EndedAt: valueOf(l.EndedAt),
 	}, nil
-}
-
-func messageOnly(err error) string {
-	var ours *countersign.Error
-	if errors.As(err, &ours) {
-		return ours.Message
-	}
-	return err.Error()
 }
 
 func lineOfLicense(l License) licenseLine {
@@ -84,9 +76,9 @@ func (l licenseKeyLine) key() (LicenseKey, error) {
 	}
 	switch {
 	case err != nil:
-		return LicenseKey{}, invalid("id and public: they are the kid and the x of a key in the key set of a store")
+		return LicenseKey{}, fault.Invalid(fault.CodeInvalid, "id and public: they are the kid and the x of a key in the key set of a store")
 	case l.CreatedAt.IsZero():
-		return LicenseKey{}, invalid("created_at is missing")
+		return LicenseKey{}, fault.Invalid(fault.CodeInvalid, "created_at is missing")
 	}
 	return LicenseKey{ID: l.ID, Public: public, CreatedAt: l.CreatedAt, RetiredAt: valueOf(l.RetiredAt)}, nil
 }

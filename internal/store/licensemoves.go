@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -71,7 +72,7 @@ func (s *Store) tryMove(ctx context.Context, a people.Actor, digest storedb.Dige
 			l = there
 			return nil
 		} else if found {
-			return conflict("domain_activated", "Nothing changed: the purchase has another license for "+d.String()+", "+there.ID)
+			return fault.Conflict("domain_activated", "Nothing changed: the purchase has another license for "+d.String()+", "+there.ID)
 		}
 		old, err := choose(h)
 		if err != nil {
@@ -138,11 +139,11 @@ func (h holding) movable(from string, to license.Domain) (storedb.License, error
 }
 
 func notActivated(message string, in countersign.LicenseDomains) error {
-	return &countersign.Error{Kind: countersign.KindConflict, Code: countersign.CodeDomainNotActivated, Message: message, Data: in}
+	return fault.WithData(fault.Conflict(countersign.CodeDomainNotActivated, message), in)
 }
 
 func invalidLicense(code, message string, data any) error {
-	return &countersign.Error{Kind: countersign.KindInvalid, Code: code, Message: message, Data: data}
+	return fault.WithData(fault.Invalid(code, message), data)
 }
 
 // mayMove holds a buyer to the item's number of moves a year and to the wait after
@@ -181,7 +182,7 @@ func nextMove(moves []time.Time, limit int, now time.Time) time.Duration {
 }
 
 func (h holding) noMove(code, message string, wait time.Duration) error {
-	return &countersign.Error{Kind: countersign.KindConflict, Code: code, Message: message, RetryAfter: wait, Data: h.inUse(false)}
+	return fault.WithRetry(fault.WithData(fault.Conflict(code, message), h.inUse(false)), wait)
 }
 
 func times(n int) string {
@@ -202,7 +203,7 @@ func (s *Store) ReassignLicense(ctx context.Context, a people.Actor, issuer, id,
 		return SignedLicense{}, err
 	}
 	if old.Ended != "" {
-		return SignedLicense{}, conflict("license_ended", "Nothing changed: "+endReason(old))
+		return SignedLicense{}, fault.Conflict("license_ended", "Nothing changed: "+endReason(old))
 	}
 	d, err := parseDomain(domain, old.Licensing)
 	if err != nil {
@@ -214,7 +215,7 @@ func (s *Store) ReassignLicense(ctx context.Context, a people.Actor, issuer, id,
 				return l, nil
 			}
 		}
-		return storedb.License{}, conflict("license_ended", "Nothing changed: this license has ended meanwhile")
+		return storedb.License{}, fault.Conflict("license_ended", "Nothing changed: this license has ended meanwhile")
 	})
 	if err != nil {
 		return SignedLicense{}, err
@@ -239,7 +240,7 @@ func (s *Store) RevokeLicense(ctx context.Context, a people.Actor, id string) (L
 			return err
 		}
 		if l.Ended != "" && l.Ended != storedb.EndingGivenUp {
-			return conflict("license_ended", "Nothing changed: "+endReason(l))
+			return fault.Conflict("license_ended", "Nothing changed: "+endReason(l))
 		}
 		l.Ended, l.EndedAt = storedb.EndingRevoked, s.timestamp()
 		if err := tx.EndLicense(ctx, id, l.Ended, l.EndedAt); err != nil {
@@ -275,5 +276,5 @@ func (s *Store) ShowLicense(ctx context.Context, a people.Actor, id string) (Lic
 }
 
 func noLicense(id string) error {
-	return missing(fmt.Sprintf("There is no license %q; list them with: countersign store license list", id), "license_not_found")
+	return fault.NotFound("license_not_found", fmt.Sprintf("There is no license %q; list them with: countersign store license list", id))
 }

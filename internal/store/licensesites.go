@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -48,7 +49,7 @@ func (h holding) checkTests(tests []string) error {
 	for _, test := range tests {
 		d, err := h.parse(test)
 		if err != nil {
-			return badTests(messageOnly(err))
+			return badTests(fault.Message(err))
 		}
 		if !h.isFree(d) {
 			return badTests(d.Name + " is no test domain, so a license for it would count; test domains are localhost, names that end in .test or .local, private addresses, and the staging hosts that the seller named")
@@ -58,9 +59,7 @@ func (h holding) checkTests(tests []string) error {
 }
 
 func badTests(message string) error {
-	return &countersign.Error{
-		Kind: countersign.KindInvalid, Code: countersign.CodeDomainInvalid, Message: message, Fields: map[string]string{"tests": message},
-	}
+	return fault.WithFields(fault.Invalid(countersign.CodeDomainInvalid, message), map[string]string{"tests": message})
 }
 
 // LicensesInUse lists the licenses of a good purchase that have not ended, in the

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 )
@@ -30,7 +32,7 @@ func (s *Store) SetLicensing(ctx context.Context, a people.Actor, item int64, ch
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		var err error
 		if i, err = tx.LockItem(ctx, item); err != nil {
-			return notFound(err, noItem(item))
+			return sqldb.IfNotFound(err, noItem(item))
 		}
 		change(&i.Licensing)
 		if err := checkLicensing(&i.Licensing); err != nil {
@@ -56,18 +58,18 @@ func checkLicensing(l *Licensing) error {
 	}
 	inRange := func(what string, n, most int) error {
 		if n < 0 || n > most {
-			return invalid(fmt.Sprintf("licensing.%s: it is a whole number from 0 to %d", what, most))
+			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.%s: it is a whole number from 0 to %d", what, most))
 		}
 		return nil
 	}
 	if len(l.StagingHosts) > maxWords {
-		return invalid(fmt.Sprintf("licensing.staging_hosts: at most %d", maxWords))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.staging_hosts: at most %d", maxWords))
 	}
 	hosts := make(countersign.List, len(l.StagingHosts)) // a new list: the old one may be another's
 	for i, host := range l.StagingHosts {
 		var err error
 		if hosts[i], err = license.ParseStaging(host); err != nil {
-			return invalid(fmt.Sprintf("licensing.staging_hosts: %q: %s", host, messageOnly(err)))
+			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.staging_hosts: %q: %s", host, fault.Message(err)))
 		}
 	}
 	l.StagingHosts = hosts

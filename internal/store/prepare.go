@@ -2,12 +2,11 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -29,14 +28,14 @@ func (s *Store) Prepare(ctx context.Context) error {
 	}
 	switch state {
 	case sqldb.StateNewer:
-		return conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
+		return fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
 	case sqldb.StateOlder:
 		check, err := s.db.Meta(ctx, keyCheck)
 		if err != nil {
 			return err
 		}
 		if check != "" {
-			return conflict("schema_older", "This database was written by an older version of countersign; run: countersign store migrate up")
+			return fault.Conflict("schema_older", "This database was written by an older version of countersign; run: countersign store migrate up")
 		}
 		fallthrough // a first run was ended before it had made all tables; nothing is in them
 	case sqldb.StateEmpty:
@@ -95,7 +94,7 @@ func (s *Store) prepareLater(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil && !isUnavailable(err) {
+		if err != nil && !fault.IsUnavailable(err) {
 			return err
 		}
 		if err == nil {
@@ -120,7 +119,7 @@ func (s *Store) Migrate(ctx context.Context) (backup string, err error) {
 	case sqldb.StateCurrent:
 		return "", nil
 	case sqldb.StateNewer:
-		return "", conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
+		return "", fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
 	case sqldb.StateOlder:
 		backup, err = s.database.Backup(ctx, filepath.Join(s.options.Dir, "backups"), s.now())
 		if err != nil {
@@ -154,7 +153,7 @@ func (s *Store) sameKeyFile(ctx context.Context, tx *storedb.DB) error {
 	return err
 }
 
-var errKeyReplaced = conflict("key_replaced", "The key file of this database was replaced (store rekey) after this program had read it; "+
+var errKeyReplaced = fault.Conflict("key_replaced", "The key file of this database was replaced (store rekey) after this program had read it; "+
 	"start it again, with the new key file in its data folder")
 
 // keyFileChanged is told of changes by all processes.
@@ -193,13 +192,4 @@ func (s *Store) watchKeyFile(ctx context.Context) error {
 			return errKeyReplaced
 		}
 	}
-}
-
-func conflict(code, message string) error {
-	return &countersign.Error{Kind: countersign.KindConflict, Code: code, Message: message}
-}
-
-func isUnavailable(err error) bool {
-	var e *countersign.Error
-	return errors.As(err, &e) && e.Kind == countersign.KindUnavailable
 }

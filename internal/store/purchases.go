@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -44,7 +45,7 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 		return Valid{}, errNotPrepared
 	}
 	if err != nil {
-		return Valid{}, notFound(err, errNoPurchase)
+		return Valid{}, sqldb.IfNotFound(err, errNoPurchase)
 	}
 	if !a.Secret && (a.Item != p.item || p.state != StateActive) {
 		return Valid{}, s.asUnknown(ctx, a.Workspace, p)
@@ -63,7 +64,7 @@ func (s *Store) asUnknown(ctx context.Context, workspace int64, p sale) error {
 	}
 	_, err := s.db.Purchase(ctx, workspace, s.box.Load().CodeDigest(lookupCode("")))
 	if err != nil {
-		return notFound(err, errNoPurchase)
+		return sqldb.IfNotFound(err, errNoPurchase)
 	}
 	return errNoPurchase
 }
@@ -100,7 +101,7 @@ func (s *Store) sale(ctx context.Context, workspace int64, folded string) (sale,
 var errNoPurchase = notValid("purchase_not_found")
 
 func notValid(code string) *countersign.Error {
-	return &countersign.Error{Kind: countersign.KindNotFound, Code: code, Message: "Invalid purchase code"}
+	return fault.NotFound(code, "Invalid purchase code")
 }
 
 // Check is what the operator is told of a purchase code.
@@ -178,7 +179,7 @@ func stateReason(p Purchase) string {
 func (s *Store) ShowPurchase(ctx context.Context, a people.Actor, text string) (Check, error) {
 	c, err := s.CheckPurchase(ctx, a, text)
 	if err == nil && c.Purchase.Code == "" {
-		return Check{}, missing("Not found: "+c.Reason, "purchase_not_found")
+		return Check{}, fault.NotFound("purchase_not_found", "Not found: "+c.Reason)
 	}
 	return c, err
 }
@@ -212,7 +213,7 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
 		item, err := tx.Item(ctx, p.ItemID)
 		if errors.Is(err, sqldb.ErrNotFound) || (err == nil && item.WorkspaceID != w.ID) {
-			return missing(fmt.Sprintf("The workspace %s has no item %d", workspace, p.ItemID), "item_not_found")
+			return fault.NotFound("item_not_found", fmt.Sprintf("The workspace %s has no item %d", workspace, p.ItemID))
 		}
 		if err != nil {
 			return err
@@ -245,7 +246,7 @@ func setPrice(p *Purchase, item Item) {
 func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor, workspace string, p Purchase) error {
 	err := tx.AddPurchase(ctx, p)
 	if errors.Is(err, sqldb.ErrExists) {
-		return conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
+		return fault.Conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
 	}
 	if err != nil {
 		return err
@@ -269,7 +270,7 @@ func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string)
 			return err
 		}
 		if p.State != StateActive {
-			return conflict("purchase_"+string(p.State), "Nothing changed: "+stateReason(p))
+			return fault.Conflict("purchase_"+string(p.State), "Nothing changed: "+stateReason(p))
 		}
 		p.State, p.StateAt = StateRefunded, s.timestamp()
 		if err := tx.SetPurchaseState(ctx, p, p.State, p.StateAt); err != nil {

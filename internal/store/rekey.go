@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -71,14 +72,14 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 
 func (s *Store) rekeyable(ctx context.Context) error {
 	if s.options.KeyText != "" {
-		return invalid("The key is given by the environment; take it out of there to make a new key file")
+		return fault.Invalid(fault.CodeInvalid, "The key is given by the environment; take it out of there to make a new key file")
 	}
 	state, err := s.location.State(ctx, s.database)
 	if err != nil {
 		return err
 	}
 	if state != sqldb.StateCurrent {
-		return conflict("schema_"+string(state), "The database is "+string(state)+" for this version; nothing was changed. Look with: countersign store migrate status")
+		return fault.Conflict("schema_"+string(state), "The database is "+string(state)+" for this version; nothing was changed. Look with: countersign store migrate status")
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func (s *Store) oldKey(ctx context.Context) (*keyfile.Box, error) {
 }
 
 func (s *Store) notPlaced() error {
-	return conflict("key_not_placed", fmt.Sprintf("The new key file lies beside %s but could not be put in its place; "+
+	return fault.Conflict("key_not_placed", fmt.Sprintf("The new key file lies beside %s but could not be put in its place; "+
 		"make the folder and that file writable for this user: the next command tries again", s.location.Path()))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -162,9 +163,7 @@ func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
 // prepared tells whether the store has the key file that belongs to its database.
 func (s *Store) prepared() bool { return s.box.Load() != nil && !s.outdated.Load() }
 
-var errNotPrepared = &countersign.Error{
-	Kind: countersign.KindUnavailable, Code: "unavailable", Message: "The store's database is not ready yet", RetryAfter: 2 * time.Second,
-}
+var errNotPrepared = fault.WithRetry(fault.Unavailable("unavailable", "The store's database is not ready yet"), 2*time.Second)
 
 func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
 

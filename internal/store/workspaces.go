@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -66,11 +67,11 @@ func (s *Store) Workspace(ctx context.Context, a people.Actor, username string) 
 		return Workspace{}, err
 	}
 	w, err := s.db.Workspace(ctx, username)
-	return withFullName(w), notFound(err, noWorkspace(username))
+	return withFullName(w), sqldb.IfNotFound(err, noWorkspace(username))
 }
 
 func noWorkspace(username string) *countersign.Error {
-	return missing(fmt.Sprintf("There is no workspace %q; list them with: countersign store workspace list", username), "workspace_not_found")
+	return fault.NotFound("workspace_not_found", fmt.Sprintf("There is no workspace %q; list them with: countersign store workspace list", username))
 }
 
 // CreateWorkspace makes a workspace. A zero registration time means now.
@@ -88,7 +89,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		err := tx.AddWorkspace(ctx, w)
 		if errors.Is(err, sqldb.ErrExists) {
-			return conflict("workspace_exists", fmt.Sprintf("There already is a workspace %q", username))
+			return fault.Conflict("workspace_exists", fmt.Sprintf("There already is a workspace %q", username))
 		}
 		if err != nil {
 			return err
@@ -110,7 +111,7 @@ func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username strin
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		var err error
 		if w, err = tx.LockWorkspace(ctx, username); err != nil {
-			return notFound(err, noWorkspace(username))
+			return sqldb.IfNotFound(err, noWorkspace(username))
 		}
 		id := w.ID
 		change(&w)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // maxBodyBytes is the size of the largest body that parameters are read from.
@@ -180,14 +181,9 @@ func (p *Params) readMultipart(body []byte, boundary string) error {
 }
 
 func errTooLarge(cause error) error {
-	return &countersign.Error{
-		Kind: countersign.KindTooLarge, Code: countersign.CodeBodyTooLarge, Message: countersign.MsgTooLarge, Cause: cause,
-	}
+	return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, countersign.MsgTooLarge), cause)
 }
 
 func errUnsupported() error {
-	return &countersign.Error{
-		Kind: countersign.KindUnsupportedType, Code: countersign.CodeUnsupportedType,
-		Message: countersign.MsgUnsupportedType,
-	}
+	return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedType, countersign.MsgUnsupportedType)
 }

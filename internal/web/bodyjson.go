@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // maxDepth is how deep a JSON body may be nested; its one object is the first level.
@@ -44,7 +45,7 @@ func (p *Params) readJSON(body []byte) error {
 	if err == nil {
 		return nil
 	}
-	if ours, ok := errors.AsType[*countersign.Error](err); ok {
+	if ours := fault.Of(err); ours != nil {
 		return ours
 	}
 	return errInvalid(countersign.CodeBadBody, err)

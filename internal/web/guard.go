@@ -1,11 +1,11 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"net/netip"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/limit"
 )
 
@@ -41,8 +41,8 @@ func (g *Guard) Failed(w http.ResponseWriter, err error) error {
 }
 
 func isFailure(err error) bool {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	return ok && (ours.Kind == countersign.KindUnauthorized || ours.Kind == countersign.KindNotFound)
+	ours := fault.Of(err)
+	return ours != nil && (ours.Kind == countersign.KindUnauthorized || ours.Kind == countersign.KindNotFound)
 }
 
 // Call runs do for a client whose credential is a purchase code. A client that has had too many failures is refused

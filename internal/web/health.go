@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // readyTimeout is how long a readiness check may take.
@@ -27,10 +28,7 @@ func Readyz(ready func(context.Context) error) Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		if err := ready(ctx); err != nil {
-			return &countersign.Error{
-				Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable,
-				Message: countersign.MsgUnavailable, Cause: err,
-			}
+			return fault.WithCause(fault.Unavailable(countersign.CodeUnavailable, countersign.MsgUnavailable), err)
 		}
 		Raw(w, healthy)
 		return nil

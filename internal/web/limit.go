@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/limit"
 )
 
@@ -17,9 +18,7 @@ func Refuse(w http.ResponseWriter, code string, limit, remaining int, wait time.
 	h["Ratelimit-Limit"] = []string{strconv.Itoa(limit)}
 	h["Ratelimit-Remaining"] = []string{strconv.Itoa(remaining)}
 	h["Ratelimit-Reset"] = []string{wholeSeconds(wait)}
-	return &countersign.Error{
-		Kind: countersign.KindLimited, Code: code, Message: countersign.MsgLimited, RetryAfter: wait,
-	}
+	return fault.Limited(code, countersign.MsgLimited, wait)
 }
 
 // RefuseLimited is [Refuse] for a limit that package limit holds (rate_limited).

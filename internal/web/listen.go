@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // acceptGrace is how long a stop goes on to accept connections whose handshake had begun.
@@ -22,10 +22,7 @@ func Listen(addr string) (net.Listener, error) {
 	config.SetMultipathTCP(false) // the kernel drops handshakes at a stop for plain TCP alone
 	ln, err := config.Listen(context.Background(), "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &countersign.Error{
-			Kind: countersign.KindConflict, Code: "address_in_use", Cause: err,
-			Message: fmt.Sprintf("%s is in use by another program; choose another address with --listen", addr),
-		}
+		return nil, fault.WithCause(fault.Conflict("address_in_use", fmt.Sprintf("%s is in use by another program; choose another address with --listen", addr)), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("web: listen on %s: %w", addr, err)

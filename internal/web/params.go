@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // Params are the parameters that an endpoint asked for, wherever in the request they stood.
@@ -125,7 +126,5 @@ func (p *Params) readPairs(s string, query bool) error {
 
 // errInvalid is the one error of requests that can't be read; code says why.
 func errInvalid(code string, cause error) error {
-	return &countersign.Error{
-		Kind: countersign.KindInvalid, Code: code, Message: countersign.MsgInvalidRequest, Cause: cause,
-	}
+	return fault.WithCause(fault.Invalid(code, countersign.MsgInvalidRequest), cause)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // unmatched stands for the route of a request that no pattern matched.
@@ -70,14 +71,9 @@ func withOptions(allow string) string {
 }
 
 func errNotFound() error {
-	return &countersign.Error{
-		Kind: countersign.KindNotFound, Code: countersign.CodeNotFound, Message: countersign.MsgNotFound,
-	}
+	return fault.NotFound(countersign.CodeNotFound, countersign.MsgNotFound)
 }
 
 func errMethod() error {
-	return &countersign.Error{
-		Kind: countersign.KindMethodNotAllowed, Code: countersign.CodeMethodNotAllowed,
-		Message: countersign.MsgMethodNotAllowed,
-	}
+	return fault.New(countersign.KindMethodNotAllowed, countersign.CodeMethodNotAllowed, countersign.MsgMethodNotAllowed)
 }

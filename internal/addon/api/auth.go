@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -17,14 +18,8 @@ import (
 var challenge = []string{`Basic realm="countersign", charset="UTF-8"`}
 
 var (
-	errNobody = &countersign.Error{
-		Kind: countersign.KindUnauthorized, Code: "sign_in_needed",
-		Message: "Nobody is signed in. Sign the call with the site's API key and secret (X-Api-Key, X-Api-Timestamp, X-Api-Nonce, X-Api-Signature), or send them with HTTP Basic over TLS",
-	}
-	errNotTLS = &countersign.Error{
-		Kind: countersign.KindUnauthorized, Code: "tls_needed",
-		Message: "HTTP Basic is for https alone, because it sends the secret itself. Sign the call instead; or, when a proxy serves the site under https, start the addon with --base-url https://… or --trusted-proxy",
-	}
+	errNobody = fault.Unauthorized("sign_in_needed", "Nobody is signed in. Sign the call with the site's API key and secret (X-Api-Key, X-Api-Timestamp, X-Api-Nonce, X-Api-Signature), or send them with HTTP Basic over TLS")
+	errNotTLS = fault.Unauthorized("tls_needed", "HTTP Basic is for https alone, because it sends the secret itself. Sign the call instead; or, when a proxy serves the site under https, start the addon with --base-url https://… or --trusted-proxy")
 )
 
 // authenticated finds out who asks for something that is not public: a program
@@ -41,7 +36,7 @@ func (f *face) authenticated(w http.ResponseWriter, r *http.Request, body []byte
 		}
 		return actor, nil
 	}
-	return people.Actor{}, f.failed(w, quiet(err))
+	return people.Actor{}, f.failed(w, fault.Public(err))
 }
 
 // installed says what has to be run while there is nobody who could ask.
@@ -50,7 +45,7 @@ func (f *face) installed(r *http.Request) error {
 		return nil
 	}
 	_, err := f.addon.Published(r.Context())
-	return quiet(err)
+	return fault.Public(err)
 }
 
 func (f *face) identified(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
@@ -71,10 +66,7 @@ func (f *face) identified(w http.ResponseWriter, r *http.Request, body []byte) (
 	// A browser that was once given the pair sends it along with whatever another
 	// site makes it send.
 	if err := f.origins.Check(r); err != nil {
-		return people.Actor{}, &countersign.Error{
-			Kind: countersign.KindForbidden, Code: "cross_site", Cause: err,
-			Message: "This request came from another site, so nothing was done",
-		}
+		return people.Actor{}, fault.WithCause(fault.Forbidden("cross_site", "This request came from another site, so nothing was done"), err)
 	}
 	return f.addon.Basic(r.Context(), web.ClientAddr(w), key, secret)
 }
@@ -107,7 +99,7 @@ func (f *face) signed(w http.ResponseWriter, r *http.Request, body []byte) (peop
 		Signature: r.Header.Get("X-Api-Signature"), Method: r.Method, PathAndQuery: target, BodySHA256: sha256.Sum256(body),
 	}
 	actor, err := f.addon.Signed(r.Context(), web.ClientAddr(w), call)
-	if base := f.basePath(); base != "" && hasCode(err, codeUnknown) && !strings.HasPrefix(target, base+"/") {
+	if base := f.basePath(); base != "" && fault.HasCode(err, codeUnknown) && !strings.HasPrefix(target, base+"/") {
 		call.PathAndQuery = base + target
 		return f.addon.Signed(r.Context(), web.ClientAddr(w), call)
 	}
@@ -126,7 +118,7 @@ func (f *face) basePath() string {
 // failed counts a failed authentication, and refuses an address that has had too
 // many.
 func (f *face) failed(w http.ResponseWriter, err error) error {
-	unauthorized := isKind(err, countersign.KindUnauthorized)
+	unauthorized := fault.HasKind(err, countersign.KindUnauthorized)
 	if !unauthorized && !errors.Is(err, errUpdateToken) {
 		return err
 	}
@@ -142,13 +134,3 @@ func (f *face) failed(w http.ResponseWriter, err error) error {
 
 // codeUnknown is the reason of a call whose key or signature is not right.
 const codeUnknown = "credential_unknown"
-
-func hasCode(err error, code string) bool {
-	var ours *countersign.Error
-	return errors.As(err, &ours) && ours.Code == code
-}
-
-func isKind(err error, kind countersign.Kind) bool {
-	var ours *countersign.Error
-	return errors.As(err, &ours) && ours.Kind == kind
-}

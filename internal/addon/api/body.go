@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 const (
@@ -46,10 +47,7 @@ func decode(r *http.Request, body []byte, into any) error {
 		return nil
 	}
 	if given := r.Header["Content-Type"]; len(given) > 1 || len(given) == 1 && !isJSON(given[0]) && !saysNothing(given[0]) {
-		return &countersign.Error{
-			Kind: countersign.KindUnsupportedType, Code: countersign.CodeUnsupportedType,
-			Message: "The body has to be JSON, with Content-Type: application/json",
-		}
+		return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedType, "The body has to be JSON, with Content-Type: application/json")
 	}
 	if err := inspect(body); err != nil {
 		return badBody("The body is not one JSON object as it has to be: "+err.Error()+". Nothing was changed", err)
@@ -110,12 +108,9 @@ func inspect(body []byte) error {
 }
 
 func tooLarge(cause error) error {
-	return &countersign.Error{
-		Kind: countersign.KindTooLarge, Code: countersign.CodeBodyTooLarge,
-		Message: "The body is larger than 1 MB. Nothing was changed; send less at once", Cause: cause,
-	}
+	return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The body is larger than 1 MB. Nothing was changed; send less at once"), cause)
 }
 
 func badBody(message string, cause error) error {
-	return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeBadBody, Message: message, Cause: cause}
+	return fault.WithCause(fault.Invalid(countersign.CodeBadBody, message), cause)
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -155,8 +155,8 @@ func (f *face) changeDraft(w http.ResponseWriter, r *http.Request) error {
 // withBoth gives the error of somebody who changed an earlier draft what it is now
 // and what was to be changed.
 func withBoth(err error, now addon.Settings, changes map[string]json.RawMessage) error {
-	var ours *countersign.Error
-	if !errors.As(err, &ours) || ours.Kind != countersign.KindPrecondition || now.Revision == 0 {
+	ours := fault.Of(err)
+	if ours == nil || ours.Kind != countersign.KindPrecondition || now.Revision == 0 {
 		return err
 	}
 	changes = maps.Clone(changes)

@@ -1,10 +1,7 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // refusal is the body of an error. Some clients read msg, others message.
@@ -30,14 +27,4 @@ func errorBody(err *countersign.Error) []byte {
 		body, _ = countersign.EncodeJSON(r)
 	}
 	return body
-}
-
-// quiet gives an error that says "not now" to the operator a fixed sentence for
-// strangers; the cause stays for the log. What has to be run first may be known.
-func quiet(err error) error {
-	var ours *countersign.Error
-	if !errors.As(err, &ours) || ours.Kind != countersign.KindUnavailable || ours.Code == "update_needed" {
-		return err
-	}
-	return web.Unavailable(ours, err)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -24,7 +25,7 @@ func (f *face) orPage(h web.Handler) web.Handler {
 // the form that is sent here.
 func postOnly(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Allow", "POST, OPTIONS")
-	return &countersign.Error{Kind: countersign.KindMethodNotAllowed, Code: countersign.CodeMethodNotAllowed, Message: countersign.MsgMethodNotAllowed}
+	return fault.New(countersign.KindMethodNotAllowed, countersign.CodeMethodNotAllowed, countersign.MsgMethodNotAllowed)
 }
 
 // wantsPage tells a browser, which names HTML in Accept and likes it better than

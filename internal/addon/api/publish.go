@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -49,7 +50,7 @@ func (f *face) publishDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p, err := f.addon.Publish(r.Context(), actor, revision, in.Note)
-	if isKind(err, countersign.KindPrecondition) {
+	if fault.HasKind(err, countersign.KindPrecondition) {
 		now, readErr := f.addon.Settings(r.Context(), actor)
 		if readErr != nil {
 			return readErr

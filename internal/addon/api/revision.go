@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 const (
@@ -25,10 +26,7 @@ func seen(r *http.Request, inBody *int64) (int64, error) {
 	case *inBody < 0:
 		return 0, badBody("A revision is a number from 0 on. Nothing was changed", nil)
 	case given && header != *inBody:
-		return 0, &countersign.Error{
-			Kind: countersign.KindInvalid, Code: countersign.CodeParamConflict,
-			Message: "If-Match and the body's revision say different things. Nothing was changed; send one of them",
-		}
+		return 0, fault.Invalid(countersign.CodeParamConflict, "If-Match and the body's revision say different things. Nothing was changed; send one of them")
 	}
 	return *inBody, nil
 }

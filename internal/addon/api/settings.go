@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -32,7 +33,7 @@ func (f *face) serve(w http.ResponseWriter, r *http.Request, of addon.Address, w
 	w.Header()["Access-Control-Allow-Origin"] = anySite
 	p, err := f.addon.Published(r.Context())
 	if err != nil {
-		return quiet(err)
+		return fault.Public(err)
 	}
 	s := f.served.Load()
 	if s == nil || s.of != p {

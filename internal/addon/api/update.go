@@ -6,16 +6,14 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
 )
 
 // errUpdateToken is what everybody is told who may not run the update: the command
 // to run, and nothing about the installation.
-var errUpdateToken = &countersign.Error{
-	Kind: countersign.KindForbidden, Code: "update_token",
-	Message: "The update needs a signed-in administrator, the set-up link, or a fresh token in X-Update-Token: countersign addon update --web-token. Or run it from a terminal: countersign addon update",
-}
+var errUpdateToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a fresh token in X-Update-Token: countersign addon update --web-token. Or run it from a terminal: countersign addon update")
 
 // planUpdate answers GET /api-addons/update.php: what an update would do. It
 // changes nothing.
@@ -59,20 +57,20 @@ func (f *face) updater(w http.ResponseWriter, r *http.Request, check func(contex
 	if err == nil && !signedIn {
 		err = errUpdateToken
 	}
-	return actor, quiet(err)
+	return actor, fault.Public(err)
 }
 
 // tokenHolder is somebody with a token that was printed to the operator.
 func (f *face) tokenHolder(w http.ResponseWriter, r *http.Request, token string, check func(context.Context, string) error) (people.Actor, error) {
 	name, err := "update token", check(r.Context(), token)
-	if isKind(err, countersign.KindForbidden) {
+	if fault.HasKind(err, countersign.KindForbidden) {
 		name, err = "set-up link", f.addon.CheckSetupLink(r.Context(), token)
 	}
-	if isKind(err, countersign.KindForbidden) || isKind(err, countersign.KindConflict) {
+	if fault.HasKind(err, countersign.KindForbidden) || fault.HasKind(err, countersign.KindConflict) {
 		err = errUpdateToken
 	}
 	if err != nil {
-		return people.Actor{}, quiet(err)
+		return people.Actor{}, fault.Public(err)
 	}
 	return people.Actor{Kind: people.KindOperator, ID: name, Face: people.FaceAPI, Addr: web.ClientAddr(w)}, nil
 }

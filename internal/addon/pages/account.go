@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -89,7 +90,7 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 	if err == nil {
 		facts, err = p.addon.SetServiceAccount(r.Context(), r.Actor, seen, file)
 	}
-	if hasCode(err, "settings_changed") {
+	if fault.HasCode(err, "settings_changed") {
 		return p.refuseAccount(w, r, accountClash{title: "Nothing was saved: somebody else saved first", again: "If yours is still the one to keep, choose or paste it once more."}, err)
 	}
 	if errs, refused := frame.FormErrors(err, addon.KeyIAPStoreServiceAccount); refused {
@@ -158,7 +159,7 @@ func (p *Pages) refuseAccount(w http.ResponseWriter, r *frame.Request, c account
 	if err != nil {
 		return err
 	}
-	if hasCode(refused, "settings_changed") {
+	if fault.HasCode(refused, "settings_changed") {
 		c.who = p.lastChange(r)
 		f.clash = &c
 	} else {

@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -122,7 +123,7 @@ func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error 
 	}
 	c, pair, err := p.addon.CreateCredential(r.Context(), r.Actor, label)
 	if errs, ok := frame.FormErrors(err, "label"); ok {
-		if hasCode(err, "label_exists") {
+		if fault.HasCode(err, "label_exists") {
 			errs[0].Name = "label"
 			errs[0].Text += " If you have just made it, it is in the list: its values can be shown there."
 		}
@@ -211,7 +212,7 @@ func (p *Pages) passwordErrors(r *frame.Request, password string) (frame.Errors,
 	}
 	err := p.addon.People().CheckPassword(r.Context(), r.Actor, password)
 	errs, ok := frame.FormErrors(err)
-	if ok && hasCode(err, "password_wrong") {
+	if ok && fault.HasCode(err, "password_wrong") {
 		errs[0].Name = "password"
 	}
 	return errs, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -176,8 +177,7 @@ func (d *draft) takeOne(in url.Values, s addon.Setting) {
 func revision(in url.Values) (int64, error) {
 	n, err := strconv.ParseInt(in.Get("revision"), 10, 64)
 	if err != nil || n <= 0 {
-		return 0, &countersign.Error{Kind: countersign.KindInvalid, Code: "form_incomplete",
-			Message: "The form did not arrive whole, so nothing was saved. Here it is again: look through it and save it once more"}
+		return 0, fault.Invalid("form_incomplete", "The form did not arrive whole, so nothing was saved. Here it is again: look through it and save it once more")
 	}
 	return n, nil
 }
@@ -197,7 +197,7 @@ func (p *Pages) change(r *frame.Request, d *draft, in url.Values, order []string
 	if err == nil {
 		var now addon.Settings
 		now, err = change(seen)
-		switch ours := refusal(err); {
+		switch ours := fault.Of(err); {
 		case err == nil:
 			d.saved = now
 		case ours != nil && ours.Kind == countersign.KindPrecondition:

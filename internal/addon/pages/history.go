@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -148,7 +149,7 @@ func (p *Pages) restore(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	done, err := p.addon.Rollback(r.Context(), r.Actor, v.Number, in.Get("note"))
-	if errs, ok := frame.FormErrors(err, "note"); ok && refusal(err).Kind == countersign.KindInvalid {
+	if errs, ok := frame.FormErrors(err, "note"); ok && fault.Of(err).Kind == countersign.KindInvalid {
 		return p.refuse(w, r, p.restorePage(restoreForm{v, in.Get("note"), errs}), err)
 	}
 	if err != nil {

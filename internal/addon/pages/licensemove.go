@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -36,7 +36,7 @@ func (p *Pages) moveOf(r *frame.Request, in url.Values) (move, error) {
 			return m, nil
 		}
 	}
-	return m, &countersign.Error{Kind: countersign.KindNotFound, Code: "license_not_found", Message: "There is no such license to move. The page of license files has those that are there"}
+	return m, fault.NotFound("license_not_found", "There is no such license to move. The page of license files has those that are there")
 }
 
 func (p *Pages) showMove(w http.ResponseWriter, r *frame.Request) error {

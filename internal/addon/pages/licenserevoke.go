@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -124,7 +124,7 @@ func (p *Pages) oneCode(r *frame.Request) (keptCode, error) {
 			return c, nil
 		}
 	}
-	return keptCode{}, &countersign.Error{Kind: countersign.KindNotFound, Code: "purchase_code_not_kept", Message: "This purchase code is not kept, or not any more"}
+	return keptCode{}, fault.NotFound("purchase_code_not_kept", "This purchase code is not kept, or not any more")
 }
 
 func (p *Pages) showForgetCode(w http.ResponseWriter, r *frame.Request) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -147,7 +148,7 @@ func aboutTests(errs frame.Errors) frame.Errors {
 
 // licenseErrors says why the store gave no license.
 func licenseErrors(err error, now time.Time) (frame.Errors, bool) {
-	said := refusal(err)
+	said := fault.Of(err)
 	if said == nil {
 		return nil, false
 	}
@@ -173,10 +174,10 @@ func licenseErrors(err error, now time.Time) (frame.Errors, bool) {
 // movable are the licenses that stand in the way of another one and can be moved:
 // those of test domains are free and stay.
 func movable(err error) []countersign.LicenseInUse {
-	if !hasCode(err, countersign.CodeLimitReached) {
+	if !fault.HasCode(err, countersign.CodeLimitReached) {
 		return nil
 	}
-	in, _ := refusal(err).Data.(countersign.LicenseDomains)
+	in, _ := fault.Of(err).Data.(countersign.LicenseDomains)
 	return slices.DeleteFunc(in.Licenses, func(l countersign.LicenseInUse) bool {
 		return addon.License{Domain: strings.TrimPrefix(l.Domain, "*.")}.Free()
 	})

@@ -9,8 +9,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -112,14 +112,14 @@ func (p *Pages) addPackage(w http.ResponseWriter, r *frame.Request) error {
 
 // refusePackage shows the form again. A taken id is said at its field.
 func (p *Pages) refusePackage(w http.ResponseWriter, r *frame.Request, f packageForm, err error) error {
-	if hasCode(err, "package_not_found") {
+	if fault.HasCode(err, "package_not_found") {
 		return err
 	}
 	errs, ok := frame.FormErrors(err, "id", "name", "rank")
 	if !ok {
 		return err
 	}
-	if hasCode(err, "package_exists") {
+	if fault.HasCode(err, "package_exists") {
 		errs[0].Name = "id"
 	}
 	f.errs = errs
@@ -138,8 +138,7 @@ func (p *Pages) onePackage(r *frame.Request) (addon.Package, error) {
 	}
 	i := slices.IndexFunc(all, func(one addon.Package) bool { return one.ID == id })
 	if i < 0 {
-		return addon.Package{}, &countersign.Error{Kind: countersign.KindNotFound, Code: "package_not_found",
-			Message: "There is no package " + strconv.FormatInt(id, 10) + ". It may have been removed; the list of packages has those that are there"}
+		return addon.Package{}, fault.NotFound("package_not_found", "There is no package "+strconv.FormatInt(id, 10)+". It may have been removed; the list of packages has those that are there")
 	}
 	return all[i], nil
 }
@@ -197,7 +196,7 @@ func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	err = p.addon.RemovePackage(r.Context(), r.Actor, one.ID)
-	if hasCode(err, "package_in_use") {
+	if fault.HasCode(err, "package_in_use") {
 		errs, _ := frame.FormErrors(err)
 		return p.refuse(w, r, p.removePackagePage(one, errs), err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -125,7 +126,7 @@ func (p *Pages) refuse(w http.ResponseWriter, r *frame.Request, page frame.Page,
 func number(r *frame.Request, name string) (int64, error) {
 	n, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || n <= 0 {
-		return 0, &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodeNotFound}
+		return 0, fault.NotFound(countersign.CodeNotFound, "")
 	}
 	return n, nil
 }

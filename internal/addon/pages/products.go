@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -59,7 +60,7 @@ func removedRow(button string, rows int) (int, bool) {
 // saveRows saves the form with its rows.
 func (p *Pages) saveRows(r *frame.Request, data *iapPageData, in url.Values, order []string) (refused error, err error) {
 	if data.errs = halfRows(data.rows); data.errs != nil {
-		return &countersign.Error{Kind: countersign.KindInvalid}, nil
+		return fault.Invalid("", ""), nil
 	}
 	data.typed[addon.KeyIAPProductMap] = mapOf(data.rows)
 	refused, err = p.set(r, &data.draft, in, append(order, addon.KeyIAPProductMap))

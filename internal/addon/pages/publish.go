@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -94,7 +95,7 @@ func (p *Pages) refusePublish(w http.ResponseWriter, r *frame.Request, f form, n
 		return err
 	}
 	v.note = note
-	v.stale = refusal(refused).Kind == countersign.KindPrecondition
+	v.stale = fault.Of(refused).Kind == countersign.KindPrecondition
 	switch {
 	case errs.Of("note") != "" || len(v.errors) == 0:
 		v.errs = errs

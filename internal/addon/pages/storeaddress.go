@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -36,7 +37,7 @@ func (p *Pages) setStore(w http.ResponseWriter, r *frame.Request) error {
 	address := in.Get("store")
 	err = p.addon.SetStore(r.Context(), r.Actor, address, in.Get("password"))
 	if errs, ok := frame.FormErrors(err, "store", "password"); ok {
-		if hasCode(err, "password_wrong") {
+		if fault.HasCode(err, "password_wrong") {
 			errs[0].Name = "password"
 		}
 		return p.refuse(w, r, storePage(address, errs), err)

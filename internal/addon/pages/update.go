@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/people"
@@ -48,7 +48,7 @@ func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
 	return v, p.addon.CheckSetupLink(r.Context(), v.token)
 }
 
-var errNobody = &countersign.Error{Kind: countersign.KindForbidden, Code: "update_token", Message: "The update needs somebody who may run it"}
+var errNobody = fault.Forbidden("update_token", "The update needs somebody who may run it")
 
 // tokenOf takes the token from what was pasted: the whole link, or what stands
 // behind its #.
@@ -67,7 +67,7 @@ func updatePage(v visitor, title, lead string) frame.Page {
 // askForToken answers somebody who may not see the update. It says nothing about
 // the installation.
 func (p *Pages) askForToken(w http.ResponseWriter, r *frame.Request, refused error) error {
-	ours := refusal(refused)
+	ours := fault.Of(refused)
 	if ours == nil || ours.Kind.Status() >= http.StatusInternalServerError {
 		return refused
 	}
@@ -163,7 +163,7 @@ func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
 // whyFailed is the status and the words for an update that stopped. The cause goes
 // to the log.
 func (p *Pages) whyFailed(failed error) (status int, text string, err error) {
-	ours := refusal(failed)
+	ours := fault.Of(failed)
 	if ours == nil {
 		return 0, "", failed
 	}

@@ -3,13 +3,11 @@ package pages
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -78,18 +76,6 @@ func who(kind people.Kind, id string) string {
 		return "Not signed in"
 	}
 	return id
-}
-
-// refusal is the error of ours in err, nil when there is none.
-func refusal(err error) *countersign.Error {
-	ours, _ := errors.AsType[*countersign.Error](err)
-	return ours
-}
-
-// hasCode tells whether err is a refusal with that code.
-func hasCode(err error, code string) bool {
-	ours := refusal(err)
-	return ours != nil && ours.Code == code
 }
 
 // groupID is the id of a group's heading.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -15,7 +16,7 @@ func (f *face) getAccount(w http.ResponseWriter, r *http.Request) error {
 	}
 	account, err := f.store.Account(r.Context(), access.Actor)
 	if err != nil {
-		return public(err)
+		return fault.Public(err)
 	}
 	if err := f.withinQuota(w, access); err != nil {
 		return err

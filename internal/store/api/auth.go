@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -38,9 +39,7 @@ func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params,
 		web.Always200(w)
 	}
 	if inQuery, _ := p.Get("api_key"); access.Switches.RefuseQueryKeys && inQuery != "" && p.InQuery("api_key") {
-		return store.Access{}, &countersign.Error{
-			Kind: countersign.KindForbidden, Code: countersign.CodeKeyInQuery, Message: countersign.MsgInvalidRequest,
-		}
+		return store.Access{}, fault.Forbidden(countersign.CodeKeyInQuery, countersign.MsgInvalidRequest)
 	}
 	return access, nil
 }
@@ -59,13 +58,11 @@ func (f *face) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (st
 // authenticate finds the key and counts failures by address.
 func (f *face) authenticate(r *http.Request, w http.ResponseWriter, key string) (store.Access, error) {
 	if key == "" {
-		return store.Access{}, f.guard.Failed(w, &countersign.Error{
-			Kind: countersign.KindUnauthorized, Code: countersign.CodeKeyMissing, Message: countersign.MsgInvalidRequest,
-		})
+		return store.Access{}, f.guard.Failed(w, fault.Unauthorized(countersign.CodeKeyMissing, countersign.MsgInvalidRequest))
 	}
 	access, err := f.store.Authenticate(r.Context(), key, web.ClientAddr(w))
 	if err != nil {
-		return store.Access{}, f.guard.Failed(w, public(err))
+		return store.Access{}, f.guard.Failed(w, fault.Public(err))
 	}
 	return access, nil
 }
@@ -94,7 +91,7 @@ func sentKey(r *http.Request, p *web.Params) (string, error) {
 			key = other
 			return nil
 		}
-		return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeKeyConflict, Message: countersign.MsgInvalidRequest}
+		return fault.Invalid(countersign.CodeKeyConflict, countersign.MsgInvalidRequest)
 	}
 	for _, value := range r.Header["X-Api-Key"] {
 		if err := add(strings.TrimSpace(value)); err != nil {
@@ -124,19 +121,9 @@ func keyConflict(err error) error {
 	if !errors.As(err, &conflict) || conflict.Name != "api_key" {
 		return err
 	}
-	return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeKeyConflict, Message: countersign.MsgInvalidRequest, Cause: err}
+	return fault.WithCause(fault.Invalid(countersign.CodeKeyConflict, countersign.MsgInvalidRequest), err)
 }
 
 func badBody() error {
-	return &countersign.Error{Kind: countersign.KindInvalid, Code: countersign.CodeBadBody, Message: countersign.MsgInvalidRequest}
-}
-
-// public gives an error that says "not now" to the operator the fixed sentence
-// of the API; the cause stays for the log.
-func public(err error) error {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours.Kind != countersign.KindUnavailable {
-		return err
-	}
-	return web.Unavailable(ours, err)
+	return fault.Invalid(countersign.CodeBadBody, countersign.MsgInvalidRequest)
 }

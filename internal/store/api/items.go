@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -15,7 +16,7 @@ func (f *face) listItems(w http.ResponseWriter, r *http.Request) error {
 	}
 	items, err := f.store.Items(r.Context(), access.Actor)
 	if err != nil {
-		return public(err)
+		return fault.Public(err)
 	}
 	if err := f.withinQuota(w, access); err != nil {
 		return err
@@ -49,7 +50,7 @@ func (f *face) getItem(w http.ResponseWriter, r *http.Request) error {
 	text, _ := p.Get("item_id")
 	item, err := f.store.Item(r.Context(), access.Actor, itemID(text))
 	if err != nil {
-		return public(err)
+		return fault.Public(err)
 	}
 	if err := f.withinQuota(w, access); err != nil {
 		return err

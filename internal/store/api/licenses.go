@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
@@ -87,7 +88,7 @@ func (f *face) withCode(w http.ResponseWriter, r *http.Request, names []string, 
 		if q.buyer.Workspace = 0; ownOnly {
 			q.buyer.Workspace = access.Actor.Workspace
 		}
-		return public(do(q))
+		return fault.Public(do(q))
 	})
 }
 
@@ -142,7 +143,7 @@ func (f *face) guardedCheck(w http.ResponseWriter, r *http.Request, actor people
 			q.Workspace = actor.Workspace
 		}
 		if answer, err = f.store.CheckLicense(r.Context(), actor, q); err != nil {
-			return public(err)
+			return fault.Public(err)
 		}
 		if answer.Code == countersign.CheckNotFound {
 			return errNotFound
@@ -153,7 +154,7 @@ func (f *face) guardedCheck(w http.ResponseWriter, r *http.Request, actor people
 }
 
 // errNotFound is counted like a failed validation, and not written.
-var errNotFound error = &countersign.Error{Kind: countersign.KindNotFound, Code: countersign.CodePurchaseNotFound}
+var errNotFound error = fault.NotFound(countersign.CodePurchaseNotFound, "")
 
 func buyer(w http.ResponseWriter) people.Actor {
 	return people.Buyer(people.FaceAPI, web.ClientAddr(w))
@@ -163,7 +164,7 @@ func buyer(w http.ResponseWriter) people.Actor {
 func (f *face) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error {
 	list, err := f.store.RevokedLicenses(r.Context(), f.baseURL)
 	if err != nil {
-		return public(err)
+		return fault.Public(err)
 	}
 	return serveToAll(w, r, list, func(body []byte) any {
 		return web.Prepare([]byte(`{"status":"success","data":` + string(body) + `}`))
@@ -174,7 +175,7 @@ func (f *face) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error
 func (f *face) getLicenseKeys(w http.ResponseWriter, r *http.Request) error {
 	keys, err := f.store.LicenseKeySet(r.Context())
 	if err != nil {
-		return public(err)
+		return fault.Public(err)
 	}
 	return serveToAll(w, r, keys, func(body []byte) any { return web.Prepare(body) })
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -15,7 +16,7 @@ var pictures embed.FS
 func (f *face) getPicture(w http.ResponseWriter, r *http.Request) error {
 	picture, err := pictures.ReadFile("media/" + r.PathValue("picture"))
 	if err != nil {
-		return &countersign.Error{Kind: countersign.KindNotFound}
+		return fault.NotFound("", "")
 	}
 	w.Header().Set("Content-Type", "image/png")
 	w.Header().Set("Cache-Control", "public, max-age=86400")

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -24,7 +25,7 @@ func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 	code, _ := p.Get("purchase_code")
 	valid, err := f.store.ValidatePurchase(r.Context(), access.Actor, code)
 	if err != nil {
-		return f.guard.Failed(w, public(err))
+		return f.guard.Failed(w, fault.Public(err))
 	}
 	if err := f.admit(w, access); err != nil { // others of the same client may have failed meanwhile
 		return err

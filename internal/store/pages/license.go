@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,10 +9,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // order is what a buyer asks for, as it was typed, and what became of it.
@@ -133,15 +132,15 @@ func (p *Pages) refuse(w http.ResponseWriter, r *frame.Request, o order, err err
 	if err == nil {
 		return page(http.StatusUnprocessableEntity)
 	}
-	refusal, ours := errors.AsType[*countersign.Error](err)
-	if !ours || refusal.Kind == countersign.KindUnavailable {
-		return unavailable(err)
+	refusal := fault.Of(err)
+	if refusal == nil || refusal.Kind == countersign.KindUnavailable {
+		return fault.Public(err)
 	}
 	if refusal.Code == countersign.CodeLimitReached {
 		o.used, err = p.movable(r, o.code, refusal)
 		switch {
 		case err != nil:
-			return unavailable(err)
+			return fault.Public(err)
 		case len(o.used) > 0:
 			return page(http.StatusConflict)
 		}
@@ -186,21 +185,6 @@ func explain(refusal *countersign.Error, now time.Time) frame.Errors {
 	}
 	errs, _ := frame.FormErrors(refusal)
 	return errs
-}
-
-// unavailable gives an error that says "not now" to the operator a sentence for a
-// stranger; the cause stays for the log.
-func unavailable(err error) error {
-	refusal, ours := errors.AsType[*countersign.Error](err)
-	if !ours || refusal.Kind != countersign.KindUnavailable {
-		return err
-	}
-	shown := web.Unavailable(refusal, err)
-	shown.Message = "The store can't answer right now. Nothing was changed: try again in a few minutes"
-	if shown.Code == countersign.CodeOutcomeUnknown {
-		shown.Message = "The store could not confirm in time what you asked for, so it may have been done. Look again in a few minutes"
-	}
-	return shown
 }
 
 func buyer(r *frame.Request) people.Actor { return people.Buyer(people.FacePage, r.From.Addr) }

@@ -197,7 +197,7 @@ func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = closed.Close() })
 	s := shop{closed, faces(t, closed, 0, "")}
-	p := s.post(t, "/license", "code", "license-used", "domain", "shop.example").is(http.StatusServiceUnavailable).says("The store can't answer right now")
+	p := s.post(t, "/license", "code", "license-used", "domain", "shop.example").is(http.StatusServiceUnavailable).says("The server can't answer right now")
 	if p.header.Get("Retry-After") == "" || strings.Contains(p.text(), "countersign store ") {
 		t.Errorf("%v %s", p.header, p.text())
 	}

@@ -1,10 +1,10 @@
 package pages
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -38,9 +38,9 @@ func revokePage(o order) frame.Page {
 
 // refuseRevoke asks again and says why nothing was revoked.
 func (p *Pages) refuseRevoke(w http.ResponseWriter, r *frame.Request, o order, err error) error {
-	refusal, ours := errors.AsType[*countersign.Error](err)
-	if !ours || refusal.Kind == countersign.KindUnavailable {
-		return unavailable(err)
+	refusal := fault.Of(err)
+	if refusal == nil || refusal.Kind == countersign.KindUnavailable {
+		return fault.Public(err)
 	}
 	if o.errs = explain(refusal, p.frame.Now()); o.errs == nil {
 		return refusal

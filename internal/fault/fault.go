@@ -1,0 +1,138 @@
+// Package fault creates and examines errors of type [countersign.Error]. Every constructor takes the code first and the
+// message second: the code is for machines and front ends, the message says what is wrong and names no command, flag or
+// page. A front end adds the next step from the code.
+package fault
+
+import (
+	"errors"
+	"time"
+
+	"github.com/countersign/countersign"
+)
+
+// CodeUpdateNeeded is the code of a service that is unavailable until its operator has run an update. Anybody may know
+// this; see [Public].
+const CodeUpdateNeeded = "update_needed"
+
+// CodeInvalid is the code of wrong input that has no code of its own.
+const CodeInvalid = "invalid"
+
+// New returns an error of a kind that has no constructor of its own here.
+func New(kind countersign.Kind, code, message string) *countersign.Error {
+	return &countersign.Error{Kind: kind, Code: code, Message: message}
+}
+
+// Invalid returns an error of [countersign.KindInvalid].
+func Invalid(code, message string) *countersign.Error {
+	return New(countersign.KindInvalid, code, message)
+}
+
+// Unauthorized returns an error of [countersign.KindUnauthorized].
+func Unauthorized(code, message string) *countersign.Error {
+	return New(countersign.KindUnauthorized, code, message)
+}
+
+// Forbidden returns an error of [countersign.KindForbidden].
+func Forbidden(code, message string) *countersign.Error {
+	return New(countersign.KindForbidden, code, message)
+}
+
+// NotFound returns an error of [countersign.KindNotFound].
+func NotFound(code, message string) *countersign.Error {
+	return New(countersign.KindNotFound, code, message)
+}
+
+// Conflict returns an error of [countersign.KindConflict].
+func Conflict(code, message string) *countersign.Error {
+	return New(countersign.KindConflict, code, message)
+}
+
+// Limited returns an error of [countersign.KindLimited]. The same call makes sense again after wait.
+func Limited(code, message string, wait time.Duration) *countersign.Error {
+	return WithRetry(New(countersign.KindLimited, code, message), wait)
+}
+
+// Unavailable returns an error of [countersign.KindUnavailable]. Its message is for the operator; [Public] hides it.
+func Unavailable(code, message string) *countersign.Error {
+	return New(countersign.KindUnavailable, code, message)
+}
+
+// WithCause returns e with its cause, which is for the log alone.
+func WithCause(e *countersign.Error, cause error) *countersign.Error {
+	with := *e
+	with.Cause = cause
+	return &with
+}
+
+// WithRetry returns e with the time to wait before the same call makes sense again.
+func WithRetry(e *countersign.Error, wait time.Duration) *countersign.Error {
+	with := *e
+	with.RetryAfter = wait
+	return &with
+}
+
+// WithFields returns e with what is wrong with each named value.
+func WithFields(e *countersign.Error, fields map[string]string) *countersign.Error {
+	with := *e
+	with.Fields = fields
+	return &with
+}
+
+// WithData returns e with the public data of its envelope.
+func WithData(e *countersign.Error, data any) *countersign.Error {
+	with := *e
+	with.Data = data
+	return &with
+}
+
+// WithMessage returns e with another message.
+func WithMessage(e *countersign.Error, message string) *countersign.Error {
+	with := *e
+	with.Message = message
+	return &with
+}
+
+// Of returns the first [countersign.Error] in err's chain, and nil when there is none.
+func Of(err error) *countersign.Error {
+	ours, _ := errors.AsType[*countersign.Error](err)
+	return ours
+}
+
+// HasCode reports whether err is a [countersign.Error] with this code.
+func HasCode(err error, code string) bool {
+	ours := Of(err)
+	return ours != nil && ours.Code == code
+}
+
+// HasKind reports whether err is a [countersign.Error] of this kind.
+func HasKind(err error, kind countersign.Kind) bool {
+	ours := Of(err)
+	return ours != nil && ours.Kind == kind
+}
+
+// IsUnavailable reports whether err says "not now".
+func IsUnavailable(err error) bool { return HasKind(err, countersign.KindUnavailable) }
+
+// Message returns the public message of a [countersign.Error] in err's chain, and the text of any other error.
+func Message(err error) string {
+	if ours := Of(err); ours != nil {
+		return ours.Message
+	}
+	return err.Error()
+}
+
+// Public returns err as somebody may see it who does not operate the service. An error that says "not now" gets the
+// fixed sentence of the API, with err as its cause; its code stays where it says whether something was written. All
+// other errors, and [CodeUpdateNeeded], are returned as they are.
+func Public(err error) error {
+	ours := Of(err)
+	if ours == nil || ours.Kind != countersign.KindUnavailable || ours.Code == CodeUpdateNeeded {
+		return err
+	}
+	code := countersign.CodeUnavailable
+	switch ours.Code {
+	case countersign.CodeBusy, countersign.CodeOutcomeUnknown:
+		code = ours.Code
+	}
+	return WithCause(WithRetry(Unavailable(code, countersign.MsgUnavailable), ours.RetryAfter), err)
+}
