@@ -100,20 +100,13 @@ func (a *app) judge(ctx context.Context, err error) (exit int, code, message str
 	return exitFailed, "internal", err.Error() + "; if this comes again, please report it"
 }
 
-// sentence is the error's message, its cause, and what to do next where the
-// message does not say so itself.
+// sentence is the error's message, its cause, and what to do next.
 func (a *app) sentence(e *countersign.Error) string {
 	text := e.Message
 	if e.Cause != nil && !strings.Contains(text, reason(e.Cause).Error()) {
 		text += " (" + strings.Join(strings.Fields(reason(e.Cause).Error()), " ") + ")"
 	}
-	if strings.Contains(e.Message, " --") || strings.Contains(e.Message, "countersign store") || strings.Contains(e.Message, "countersign addon") {
-		return text
-	}
-	if next := a.nextStep(e); next != "" {
-		return text + "; " + next
-	}
-	return text
+	return fault.Join(text, a.nextStep(e))
 }
 
 // checkNext says how to see whether a command has done what it was to do.
@@ -135,6 +128,8 @@ func (a *app) nextStep(e *countersign.Error) string {
 	switch {
 	case e.Code == "key_unreadable":
 		return "put the right key file back from a backup" + a.keyLost
+	case e.Code == "key_missing":
+		return "put it back from a backup" + a.keyLost
 	case e.Code == sqldb.CodeBehind:
 		return "accept it with: " + a.serveCommand + " --accept-loss"
 	case next != "" || e.Kind != countersign.KindUnavailable:
@@ -145,10 +140,20 @@ func (a *app) nextStep(e *countersign.Error) string {
 	return "check that the disk of the data folder has room and that its files can be written, then try again"
 }
 
-// nextSteps says what to do about errors whose message does not.
-var nextSteps = map[string]string{
+// nextSteps says what to do about errors, by their codes.
+var nextSteps = fault.NextSteps{
+	"workspace_not_found":            "list them with: countersign store workspace list",
+	"key_not_found":                  "list them with: countersign store key list",
+	countersign.CodeKeyRevoked:       "make a new one with: countersign store key create",
+	"license_not_found":              "list them with: countersign store license list",
+	"license_keys_full":              "licenses of all earlier ones end with: countersign store license-key rotate --drop-earlier",
+	"schema_older":                   "run: countersign store migrate up",
+	"schema_empty":                   "look with: countersign store migrate status",
+	"already_running":                "stop it first, or name another folder with --data",
+	"address_in_use":                 "choose another address with --listen",
+	fault.CodeUpdateNeeded:           "run: countersign addon update",
 	"workspace_exists":               "change it with: countersign store workspace set",
-	"item_not_found":                 "list them with: countersign store item list",
+	"item_not_found":                 "list them with: countersign store item list --workspace W",
 	"purchase_exists":                "leave --code out to get a new one",
 	countersign.CodePurchaseNotFound: "list them with: countersign store purchase list --workspace W",
 	countersign.CodePurchaseRefunded: "look at it with: countersign store purchase show",

@@ -32,5 +32,5 @@ func may(a people.Actor, what action) error {
 	if allowed {
 		return nil
 	}
-	return fault.Forbidden("not_allowed", "You may not do this. A program with the site's API key may read, change and publish settings; links and tokens are made at the command line")
+	return fault.Forbidden("not_allowed", "You may not do this. A program with the site's API key may read, change and publish settings")
 }

@@ -64,10 +64,10 @@ func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 		return err
 	}
 	if file.token == "" || subtle.ConstantTimeCompare([]byte(file.token), []byte(token)) != 1 {
-		return fault.Forbidden("link_unknown", "This set-up link is not known: it may have expired, or a newer one has replaced it; make a new one with: countersign addon setup-link")
+		return fault.Forbidden("link_unknown", "This set-up link is not known: it may have expired, or a newer one has replaced it")
 	}
 	if !file.good(a.now()) {
-		return fault.Forbidden("link_expired", "This set-up link has expired; make a new one with: countersign addon setup-link")
+		return fault.Forbidden("link_expired", "This set-up link has expired")
 	}
 	return nil
 }

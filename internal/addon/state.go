@@ -35,15 +35,15 @@ const (
 const metaUpdated = "addon_updated"
 
 var (
-	errUpdateNeeded = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "The addon is not set up yet; run: countersign addon update"), 10*time.Second)
-	errOutdated     = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "This version of the addon has to update its database first; run: countersign addon update"), 10*time.Second)
+	errUpdateNeeded = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "The addon is not set up yet"), 10*time.Second)
+	errOutdated     = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "This version of the addon has to update its database first"), 10*time.Second)
 	errNewer        = fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
 	errNotLooked    = fault.WithRetry(fault.Unavailable("unavailable", "The addon's database is not ready yet"), 2*time.Second)
 )
 
 // Prepare finds out how far the addon is set up and loads its key file. Before
 // the first update it returns an error of kind Unavailable with the code
-// update_needed, whose message names the command to run. Commands that need an
+// update_needed. Commands that need an
 // addon call it after [Open]; a server calls [Addon.Run], which waits for it.
 func (a *Addon) Prepare(ctx context.Context) error {
 	state, err := a.look(ctx)

@@ -31,7 +31,7 @@ const webTokenFile = "update-token"
 // webTokenLife is how long a token for update.php is good.
 const webTokenLife = time.Hour
 
-var errWebToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a fresh token: countersign addon update --web-token. Or run it from a terminal: countersign addon update")
+var errWebToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a fresh token")
 
 // NewWebToken makes the one-time token for the header X-Update-Token of
 // update.php, good for an hour; an earlier one ends. Its digest lies in a file

@@ -67,3 +67,19 @@ func TestPublicHidesWhyAServiceIsUnavailable(t *testing.T) {
 		}
 	}
 }
+
+func TestTheNextStepStandsBehindTheMessage(t *testing.T) {
+	steps := fault.NextSteps{"a_code": "do this"}
+	err := fmt.Errorf("wrapped: %w", fault.WithRetry(fault.Conflict("a_code", "It failed."), time.Second))
+	if got := fault.Of(steps.Add(err)); got.Message != "It failed; do this" || got.RetryAfter != time.Second || got.Code != "a_code" {
+		t.Errorf("%+v", got)
+	}
+	for _, err := range []error{nil, io.EOF, fault.Conflict("another", "It failed")} {
+		if got := steps.Add(err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+	if got := fault.Join("It failed", ""); got != "It failed" {
+		t.Error(got)
+	}
+}

@@ -47,6 +47,16 @@ func FormErrors(err error, order ...string) (Errors, bool) {
 	return all, true
 }
 
+// WithNextStep returns err with what to do about it at the command line, for errors that only the operator can help with.
+func (f *Frame) WithNextStep(err error) error {
+	link := "make a new one with: " + f.Command + " setup-link"
+	return fault.NextSteps{
+		"link_unknown": link, "link_expired": link, "link_used": link,
+		"update_token":         "make a token with: " + f.Command + " update --web-token",
+		fault.CodeUpdateNeeded: "run: " + f.Command + " update",
+	}.Add(err)
+}
+
 // wait says how long to wait, "" when there is nothing to wait for.
 func wait(d time.Duration) string {
 	switch {

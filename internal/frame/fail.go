@@ -19,7 +19,7 @@ func (f *Frame) NotFound(http.ResponseWriter, *Request) error {
 // fail turns an error into an answer, the only function that does. The cause
 // goes to the log when the fault is ours, and nowhere else.
 func (f *Frame) fail(w http.ResponseWriter, r *Request, err error) error {
-	shown := public(err)
+	shown := public(f.WithNextStep(err))
 	status := shown.Kind.Status()
 	web.LogFailure(w, r.Request, shown, err)
 	h := w.Header()

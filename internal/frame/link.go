@@ -23,7 +23,7 @@ func (f *Frame) signInByLink(w http.ResponseWriter, r *Request) error {
 		return f.refuse(w, r, f.linkPage("", errs), nil)
 	}
 	user, err := f.People.SignInByLink(r.Context(), r.From, tokenOf(in.Get("token")))
-	if errs, ok := FormErrors(about("token", err)); ok {
+	if errs, ok := FormErrors(about("token", f.WithNextStep(err))); ok {
 		return f.refuse(w, r, f.linkPage("", errs), err)
 	}
 	if err != nil {

@@ -41,7 +41,7 @@ func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
 	}
 	user, err := f.People.Setup(r.Context(), r.From, form.Token, form.Email, in.Get("password"))
 	fields := map[string]string{"link": "token", "email": "email", "password": "password"}
-	if errs, ok := FormErrors(aboutCode(err, fields), "token", "email", "password"); ok {
+	if errs, ok := FormErrors(aboutCode(f.WithNextStep(err), fields), "token", "email", "password"); ok {
 		form.Errors = errs
 		return f.refuse(w, r, f.setupPage(form), err)
 	}

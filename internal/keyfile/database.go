@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -18,8 +19,7 @@ const codeDatabaseMissing = "database_missing"
 // IsDatabaseMissing reports whether err is that error. It names files: it is for the
 // operator.
 func IsDatabaseMissing(err error) bool {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	return ok && ours.Code == codeDatabaseMissing
+	return fault.HasCode(err, codeDatabaseMissing)
 }
 
 // State is [sqldb.DB.State]. An empty database in a folder that had one before is an
@@ -74,7 +74,7 @@ func (l *Location) databaseMissing(left []string) error {
 		what = fmt.Sprintf("there is no database %s", l.Database)
 	}
 	files := strings.Join(left, " and ")
-	return conflict(codeDatabaseMissing, fmt.Sprintf("This folder is not new: it holds %s, but %s. Restore the database, or name the folder and the database that belong together; "+
+	return fault.Conflict(codeDatabaseMissing, fmt.Sprintf("This folder is not new: it holds %s, but %s. Restore the database, or name the folder and the database that belong together; "+
 		"to begin anew, move %s away", files, what, files))
 }
 
@@ -89,10 +89,7 @@ func Present(ctx context.Context, db *sqldb.DB, box *Box) error {
 		return err
 	}
 	if !box.Matches(check) {
-		return &countersign.Error{
-			Kind: countersign.KindUnavailable, Code: countersign.CodeUnavailable,
-			Message: "The database lost its content, or belongs to another key file by now; restore it, and restart",
-		}
+		return fault.Unavailable(countersign.CodeUnavailable, "The database lost its content, or belongs to another key file by now; restore it, and restart")
 	}
 	return nil
 }

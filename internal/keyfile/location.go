@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -24,20 +24,14 @@ type Location struct {
 	KeyText string
 	// Database is the path of the SQLite file, "" for PostgreSQL.
 	Database string
-	// Lost says what to do when the key file is gone for good, as the end of a
-	// sentence: "or make a new one with: …". It may be empty.
-	Lost string
-	Log  *slog.Logger
+	Log      *slog.Logger
 }
 
 // MakeFolder makes a data folder that only its owner may enter, where it is
 // missing.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &countersign.Error{
-			Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
-			Message: fmt.Sprintf("The data folder %s can't be made (%v); make it yourself, or name another one with --data", dir, reason(err)),
-		}
+		return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be made (%v)", dir, reason(err))), err)
 	}
 	return nil
 }
@@ -71,36 +65,25 @@ func (l *Location) Open(ctx context.Context, db sqldb.Queries) (*Box, error) {
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, conflict("key_missing", fmt.Sprintf("The key file %s is missing; this database belongs to the one named %s. "+
-			"Put it back from a backup%s", l.Path(), KeyName(check), l.lost()))
+		return nil, fault.Conflict("key_missing", fmt.Sprintf("The key file %s is missing; this database belongs to the one named %s", l.Path(), KeyName(check)))
 	case err != nil:
 		return nil, l.Unusable(err)
 	case check == "":
 		return box, l.adopt(ctx, db, box)
 	case !box.Matches(check):
-		return nil, conflict("key_mismatch", fmt.Sprintf("The key file %s is the one named %s, but this database belongs to the one named %s; "+
+		return nil, fault.Conflict("key_mismatch", fmt.Sprintf("The key file %s is the one named %s, but this database belongs to the one named %s; "+
 			"put that one in its place", l.Path(), KeyName(box.Check()), KeyName(check)))
 	}
 	return box, nil
-}
-
-func (l *Location) lost() string {
-	if l.Lost == "" {
-		return ""
-	}
-	return ", " + l.Lost
 }
 
 // Unusable tells a key file that can't be read or made from one whose content is
 // none; only the second is a reason to replace it.
 func (l *Location) Unusable(err error) error {
 	if errors.Is(err, ErrNoKeyFile) {
-		return &countersign.Error{Kind: countersign.KindConflict, Code: "key_unreadable", Message: err.Error(), Cause: err}
+		return fault.WithCause(fault.Conflict("key_unreadable", err.Error()), err)
 	}
-	return &countersign.Error{
-		Kind: countersign.KindUnavailable, Code: "data_folder", Cause: err,
-		Message: fmt.Sprintf("The key file %s can't be read or made (%v)", l.Path(), reason(err)),
-	}
+	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The key file %s can't be read or made (%v)", l.Path(), reason(err))), err)
 }
 
 // Path names the key file in messages.
@@ -137,7 +120,7 @@ func (l *Location) adopt(ctx context.Context, db sqldb.Queries, box *Box) error 
 			return err
 		}
 		if check != "" && !box.Matches(check) {
-			return conflict("key_mismatch", "Another process set this database up with another key file at the same time; "+
+			return fault.Conflict("key_mismatch", "Another process set this database up with another key file at the same time; "+
 				"copy its key file "+FileName+" into the data folder "+l.Dir)
 		}
 		return tx.SetMeta(ctx, CheckName, box.Check())
@@ -171,8 +154,4 @@ func (l *Location) FinishReplace(check string) *Box {
 func Same(ctx context.Context, tx sqldb.Queries, box *Box) (bool, error) {
 	check, err := tx.LockMeta(ctx, CheckName)
 	return err == nil && box.Matches(check), err
-}
-
-func conflict(code, message string) error {
-	return &countersign.Error{Kind: countersign.KindConflict, Code: code, Message: message}
 }

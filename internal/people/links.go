@@ -14,9 +14,9 @@ import (
 const signInLife = 10 * time.Minute
 
 var (
-	errLinkUnknown = fault.Forbidden("link_unknown", "This link is not known, or a newer one has replaced it; make a new one at the command line of the server")
-	errLinkUsed    = fault.Forbidden("link_used", "This link was used already; it is good for one use. Make a new one at the command line of the server")
-	errLinkExpired = fault.Forbidden("link_expired", "This link has expired; make a new one at the command line of the server")
+	errLinkUnknown = fault.Forbidden("link_unknown", "This link is not known, or a newer one has replaced it")
+	errLinkUsed    = fault.Forbidden("link_used", "This link was used already; it is good for one use")
+	errLinkExpired = fault.Forbidden("link_expired", "This link has expired")
 )
 
 // checkLink tells whether a token is good for a purpose, or why not.

@@ -146,7 +146,7 @@ func (p *People) step(u peopledb.User, sealed []byte, code string) (int64, error
 	secret, err := box.Open(totpPurpose(u.ID), sealed)
 	if err != nil {
 		return 0, fault.Conflict("totp_unreadable", "The secret of the authenticator was sealed with an earlier key file and can't be read; "+
-			"use a recovery code, or have two-step sign-in removed at the command line of the server")
+			"use a recovery code, or have the operator remove two-step sign-in")
 	}
 	typed := []byte(strings.Join(strings.Fields(code), ""))
 	for _, shift := range []time.Duration{0, -totpPeriod, totpPeriod} {

@@ -127,8 +127,7 @@ func isRefused(err error) bool {
 
 // OutcomeUnknown reports whether err is that of a commit that may have happened.
 func OutcomeUnknown(err error) bool {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	return ok && ours.Code == countersign.CodeOutcomeUnknown
+	return fault.HasCode(err, countersign.CodeOutcomeUnknown)
 }
 
 // outcomeUnknown is the error of a commit that may have happened.

@@ -107,7 +107,7 @@ func (s *shared) wrapPostgres(err error, code string) error {
 	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "53"), strings.HasPrefix(code, "57P"):
 		return unavailable("The database can't be reached", err)
 	case strings.HasPrefix(code, "28"), code == "3D000":
-		return unavailable("The database refused the sign-in or does not exist; check the URL given with --db", err)
+		return unavailable("The database refused the sign-in or does not exist", err)
 	case code == "42P05", code == "26000":
 		return poolerError(err)
 	case code == "40001", code == "40P01", code == "55P03":

@@ -45,7 +45,7 @@ func LockFolder(dir, owner, url string) (*FolderLock, error) {
 	_, err := l.lock.TryLockContext(ctx, lockPatience/50)
 	if errors.Is(err, context.DeadlineExceeded) {
 		first, _ := readLock(path)
-		return nil, fault.Conflict("already_running", fmt.Sprintf("The data folder %s is served by %s; stop it first, or name another folder with --data", dir, first))
+		return nil, fault.Conflict("already_running", fmt.Sprintf("The data folder %s is served by %s", dir, first))
 	}
 	if err == nil {
 		err = l.take(owner, url)

@@ -102,7 +102,7 @@ func (s *Store) ShowItem(ctx context.Context, a people.Actor, id int64) (Item, e
 }
 
 func noItem(id int64) *countersign.Error {
-	return fault.NotFound("item_not_found", fmt.Sprintf("There is no item %d; list them with: countersign store item list --workspace W", id))
+	return fault.NotFound("item_not_found", fmt.Sprintf("There is no item %d", id))
 }
 
 // render makes the item's body: its media by the presence rules of spec 2.3.

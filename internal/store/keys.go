@@ -196,7 +196,7 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 	var token string
 	k, err := s.changeKey(ctx, a, id, "key.rotate", func(tx *storedb.DB, k *Key) error {
 		if !k.RevokedAt.IsZero() {
-			return fault.Conflict("key_revoked", "This key is revoked; make a new one with: countersign store key create")
+			return fault.Conflict("key_revoked", "This key is revoked")
 		}
 		previous := k.Digest
 		k.Previous, k.PreviousSealed = &previous, k.Sealed
@@ -240,7 +240,7 @@ func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, name st
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		var err error
 		if k, err = tx.LockKey(ctx, id); err != nil {
-			return sqldb.IfNotFound(err, fault.NotFound("key_not_found", fmt.Sprintf("There is no key %d; list them with: countersign store key list", id)))
+			return sqldb.IfNotFound(err, fault.NotFound("key_not_found", fmt.Sprintf("There is no key %d", id)))
 		}
 		if err := act(tx, &k); err != nil {
 			return err

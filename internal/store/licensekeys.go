@@ -204,8 +204,7 @@ func retireLicenseKeys(ctx context.Context, tx *storedb.DB, now countersign.Time
 		return err
 	}
 	if len(list) >= maxLicenseKeys {
-		return fault.Conflict("license_keys_full", fmt.Sprintf("There are %d keys for licenses already, which is all that clients read; "+
-			"licenses of all earlier ones end with: countersign store license-key rotate --drop-earlier", len(list)))
+		return fault.Conflict("license_keys_full", fmt.Sprintf("There are %d keys for licenses already, which is all that clients read", len(list)))
 	}
 	for _, k := range list {
 		if k.Current() {

@@ -276,5 +276,5 @@ func (s *Store) ShowLicense(ctx context.Context, a people.Actor, id string) (Lic
 }
 
 func noLicense(id string) error {
-	return fault.NotFound("license_not_found", fmt.Sprintf("There is no license %q; list them with: countersign store license list", id))
+	return fault.NotFound("license_not_found", fmt.Sprintf("There is no license %q", id))
 }

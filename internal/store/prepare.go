@@ -35,7 +35,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 			return err
 		}
 		if check != "" {
-			return fault.Conflict("schema_older", "This database was written by an older version of countersign; run: countersign store migrate up")
+			return fault.Conflict("schema_older", "This database was written by an older version of countersign")
 		}
 		fallthrough // a first run was ended before it had made all tables; nothing is in them
 	case sqldb.StateEmpty:
@@ -153,7 +153,7 @@ func (s *Store) sameKeyFile(ctx context.Context, tx *storedb.DB) error {
 	return err
 }
 
-var errKeyReplaced = fault.Conflict("key_replaced", "The key file of this database was replaced (store rekey) after this program had read it; "+
+var errKeyReplaced = fault.Conflict("key_replaced", "The key file of this database was replaced after this program had read it; "+
 	"start it again, with the new key file in its data folder")
 
 // keyFileChanged is told of changes by all processes.

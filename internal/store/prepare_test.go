@@ -80,7 +80,7 @@ func TestPrepareByState(t *testing.T) {
 		{"tables of an older version with content", func(t *testing.T, place dbtest.DB) {
 			migrate(t, place, people)
 			withContent(t, place)
-		}, "schema_older", "", "countersign store migrate up"},
+		}, "schema_older", "", "older version"},
 		{"tables of a later version", func(t *testing.T, place dbtest.DB) { migrate(t, place, people, laterStep) }, "schema_newer", "schema_newer", "newer version"},
 		{"a first run that was killed between two schemas", func(t *testing.T, place dbtest.DB) { migrate(t, place, people) }, "", "", ""},
 		{"a first run that was killed before the key file", func(t *testing.T, place dbtest.DB) { migrate(t, place, storedb.Schemas...) }, "", "", ""},
@@ -93,7 +93,7 @@ func TestPrepareByState(t *testing.T) {
 		{"no key file beside a store", func(t *testing.T, place dbtest.DB) {
 			prepared(t, place)
 			remove(t, keyFile(place))
-		}, "key_missing", "key_missing", "countersign store rekey"},
+		}, "key_missing", "key_missing", "is missing"},
 		{"the key file of another store", func(t *testing.T, place dbtest.DB) {
 			prepared(t, place)
 			remove(t, keyFile(place))

@@ -79,7 +79,7 @@ func (s *Store) rekeyable(ctx context.Context) error {
 		return err
 	}
 	if state != sqldb.StateCurrent {
-		return fault.Conflict("schema_"+string(state), "The database is "+string(state)+" for this version; nothing was changed. Look with: countersign store migrate status")
+		return fault.Conflict("schema_"+string(state), "The database is "+string(state)+" for this version; nothing was changed")
 	}
 	return nil
 }

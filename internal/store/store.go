@@ -85,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	keys := &keyfile.Location{Dir: o.Dir, KeyText: o.KeyText, Lost: "or make a new one with: countersign store rekey", Log: o.Log}
+	keys := &keyfile.Location{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log}
 	path := filepath.Join(o.Dir, DatabaseName)
 	if o.URL == "" {
 		keys.Database = path

@@ -71,7 +71,7 @@ func (s *Store) Workspace(ctx context.Context, a people.Actor, username string) 
 }
 
 func noWorkspace(username string) *countersign.Error {
-	return fault.NotFound("workspace_not_found", fmt.Sprintf("There is no workspace %q; list them with: countersign store workspace list", username))
+	return fault.NotFound("workspace_not_found", fmt.Sprintf("There is no workspace %q", username))
 }
 
 // CreateWorkspace makes a workspace. A zero registration time means now.

@@ -22,7 +22,7 @@ func Listen(addr string) (net.Listener, error) {
 	config.SetMultipathTCP(false) // the kernel drops handshakes at a stop for plain TCP alone
 	ln, err := config.Listen(context.Background(), "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fault.WithCause(fault.Conflict("address_in_use", fmt.Sprintf("%s is in use by another program; choose another address with --listen", addr)), err)
+		return nil, fault.WithCause(fault.Conflict("address_in_use", fmt.Sprintf("%s is in use by another program", addr)), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("web: listen on %s: %w", addr, err)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // refusal is the body of an error. Some clients read msg, others message.
@@ -14,7 +15,15 @@ type refusal struct {
 	Data    any               `json:"data,omitempty"`
 }
 
+// nextSteps says what to do about errors, by their codes.
+var nextSteps = fault.NextSteps{
+	fault.CodeUpdateNeeded: "run: countersign addon update",
+	"credential_inactive":  "switch them on under /admincp/apis",
+	"not_allowed":          "links and tokens are made at the command line",
+}
+
 func errorBody(err *countersign.Error) []byte {
+	err = fault.Of(nextSteps.Add(err))
 	r := refusal{
 		Status: "error", Msg: err.Message, Message: err.Message, Code: err.Code, Fields: err.Fields, Data: err.Data,
 	}

@@ -67,7 +67,7 @@ func updatePage(v visitor, title, lead string) frame.Page {
 // askForToken answers somebody who may not see the update. It says nothing about
 // the installation.
 func (p *Pages) askForToken(w http.ResponseWriter, r *frame.Request, refused error) error {
-	ours := fault.Of(refused)
+	ours := fault.Of(p.frame.WithNextStep(refused))
 	if ours == nil || ours.Kind.Status() >= http.StatusInternalServerError {
 		return refused
 	}

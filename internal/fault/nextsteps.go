@@ -1,0 +1,24 @@
+package fault
+
+import "strings"
+
+// NextSteps says what to do about an error, by its code, as the end of a sentence. Each front end has its own, because
+// only a front end knows its commands, flags and pages.
+type NextSteps map[string]string
+
+// Add returns err with the next step behind its message, and err itself when there is none.
+func (n NextSteps) Add(err error) error {
+	ours := Of(err)
+	if ours == nil || n[ours.Code] == "" {
+		return err
+	}
+	return WithMessage(ours, Join(ours.Message, n[ours.Code]))
+}
+
+// Join returns a message with a next step behind it, each of which may be empty.
+func Join(message, next string) string {
+	if message == "" || next == "" {
+		return message + next
+	}
+	return strings.TrimSuffix(message, ".") + "; " + next
+}
