@@ -21,7 +21,7 @@ func TestFolderHasOneServer(t *testing.T) {
 	if !errors.As(err, &ours) || ours.Kind != countersign.KindConflict {
 		t.Fatalf("the second server: %v, want one of kind Conflict", err)
 	}
-	if !strings.Contains(ours.Message, "is served by process 17 on 127.0.0.1:8080;") || !strings.Contains(ours.Message, dir) {
+	if !strings.Contains(ours.Message, "is served by process 17 on 127.0.0.1:8080") || !strings.Contains(ours.Message, dir) {
 		t.Errorf("the message %q does not name the first server and the folder", ours.Message)
 	}
 	wantPrivate(t, filepath.Join(dir, serveLock))
