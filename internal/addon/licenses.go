@@ -229,7 +229,7 @@ type keeping struct {
 }
 
 // keepLicense verifies what the store sent and keeps it.
-func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s storeCall, signed countersign.License, k keeping) (License, error) {
+func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s *storeCall, signed countersign.License, k keeping) (License, error) {
 	said, err := s.open(ctx, signed, k.domain, a.now())
 	if err != nil {
 		return License{}, err

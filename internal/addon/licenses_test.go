@@ -164,6 +164,9 @@ func TestALicenseFileIsGotAndKept(t *testing.T) {
 		o := s.order()
 		o.Tests = []string{"localhost", "site.test"}
 		made := f.mustMake(t, o)
+		if n := s.asked(); n != 4 {
+			t.Errorf("%d requests, want one for each domain and one for the keys", n)
+		}
 		if len(made) != 3 || made[0].Domain != "site.example" || made[1].Domain != "localhost" || made[2].Domain != "site.test" {
 			t.Fatalf("made %+v", made)
 		}

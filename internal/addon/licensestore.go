@@ -23,22 +23,25 @@ type storeCall struct {
 	client countersign.Client
 	code   string
 	log    *slog.Logger
+	keys   *license.KeySet // those that the store publishes, once they were read
 }
 
 // storeCall asks the store of a purchase code, with the code when there is one.
-func (a *Addon) storeCall(address, code string) storeCall {
+func (a *Addon) storeCall(address, code string) *storeCall {
 	// A person waits for the answer, and can ask again.
-	return storeCall{countersign.Client{BaseURL: address, HTTP: a.stores.Client(), Retries: -1}, code, a.log}
+	return &storeCall{
+		client: countersign.Client{BaseURL: address, HTTP: a.stores.Client(), Retries: -1}, code: code, log: a.log,
+	}
 }
 
-func (s storeCall) issue(ctx context.Context, domain string) (countersign.License, error) {
+func (s *storeCall) issue(ctx context.Context, domain string) (countersign.License, error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
 	l, err := s.client.IssueLicense(ctx, s.code, domain)
 	return l, s.explain(err)
 }
 
-func (s storeCall) move(ctx context.Context, from, domain string) (countersign.License, error) {
+func (s *storeCall) move(ctx context.Context, from, domain string) (countersign.License, error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
 	l, err := s.client.MoveLicense(ctx, s.code, from, domain)
@@ -46,14 +49,14 @@ func (s storeCall) move(ctx context.Context, from, domain string) (countersign.L
 }
 
 // revoke ends a license and tells the id of the one that has ended.
-func (s storeCall) revoke(ctx context.Context, l License) (id string, err error) {
+func (s *storeCall) revoke(ctx context.Context, l License) (id string, err error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
 	r, err := s.client.RevokeLicense(ctx, s.code, l.Domain, l.LicenseID)
 	return r.LicenseID, s.explain(err)
 }
 
-func (s storeCall) check(ctx context.Context, l License) (answer string, err error) {
+func (s *storeCall) check(ctx context.Context, l License) (answer string, err error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
 	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: l.LicenseID, Domain: l.Domain})
@@ -69,18 +72,28 @@ var checkCodes = []string{
 	countersign.CheckRevoked, countersign.CheckItemMismatch, countersign.CheckDomainMismatch, countersign.CheckDomainNotActivated, countersign.CheckLimitReached,
 }
 
-// open reads a license as a client does when it starts, with the keys that the
-// store publishes.
-func (s storeCall) open(ctx context.Context, signed countersign.License, domain license.Domain, at time.Time) (license.License, error) {
+// readKeys returns the keys that the store publishes, which are read once.
+func (s *storeCall) readKeys(ctx context.Context) (*license.KeySet, error) {
+	if s.keys != nil {
+		return s.keys, nil
+	}
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
 	text, err := s.client.LicenseKeys(ctx)
 	if err != nil {
-		return license.License{}, s.explain(err)
+		return nil, s.explain(err)
 	}
-	keys, err := license.ReadKeySet(text)
+	if s.keys, err = license.ReadKeySet(text); err != nil {
+		return nil, s.unreachable(fmt.Errorf("its keys for licenses: %v", err))
+	}
+	return s.keys, nil
+}
+
+// open reads a license as a client does when it starts.
+func (s *storeCall) open(ctx context.Context, signed countersign.License, domain license.Domain, at time.Time) (license.License, error) {
+	keys, err := s.readKeys(ctx)
 	if err != nil {
-		return license.License{}, s.unreachable(fmt.Errorf("its keys for licenses: %v", err))
+		return license.License{}, err
 	}
 	l, err := license.Open(signed.License, keys, domain.Name, at)
 	if err == nil && l.ID != signed.LicenseID {
@@ -94,7 +107,7 @@ func (s storeCall) open(ctx context.Context, signed countersign.License, domain 
 
 // explain returns what a store said, and one and the same error for everything else:
 // whoever may type an address must not learn what is there in a private network.
-func (s storeCall) explain(err error) error {
+func (s *storeCall) explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -108,7 +121,7 @@ func (s storeCall) explain(err error) error {
 
 // refused is what the store said, in words for the owner of the site; nil for what no
 // store says.
-func (s storeCall) refused(said *countersign.Error) error {
+func (s *storeCall) refused(said *countersign.Error) error {
 	message := s.redact(said.Message)
 	told := fault.WithRetry(fault.WithData(fault.Conflict(said.Code, message), said.Data), said.RetryAfter)
 	switch {
@@ -126,7 +139,7 @@ func (s storeCall) refused(said *countersign.Error) error {
 }
 
 // unreachable logs why a store did not answer. The error itself does not say it.
-func (s storeCall) unreachable(cause error) error {
+func (s *storeCall) unreachable(cause error) error {
 	s.log.Warn("a license store did not answer", "store", s.client.BaseURL, "cause", s.redact(withoutAnswer(cause)))
 	return fault.Unavailable("store_unreachable", "The store at "+s.client.BaseURL+" can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes")
 }
@@ -144,7 +157,7 @@ func withoutAnswer(err error) string {
 }
 
 // redact takes the code out of what came from elsewhere.
-func (s storeCall) redact(text string) string {
+func (s *storeCall) redact(text string) string {
 	if s.code == "" {
 		return text
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -61,16 +62,6 @@ func (s *Store) holdingByCode(ctx context.Context, find findHolding, code string
 	return h, err
 }
 
-// holdingFor is holding, with the domain that is asked about.
-func (s *Store) holdingFor(ctx context.Context, a people.Actor, code, domain string) (holding, license.Domain, error) {
-	h, err := s.holding(ctx, a, code)
-	if err != nil {
-		return holding{}, license.Domain{}, err
-	}
-	d, err := h.parse(domain)
-	return h, d, err
-}
-
 // lockHolding reads a purchase again, with a lock on it and its licenses.
 func (s *Store) lockHolding(ctx context.Context, tx *storedb.DB, a people.Actor, digest storedb.Digest) (holding, error) {
 	h, err := tx.LockHolding(ctx, digest)
@@ -93,11 +84,7 @@ func (s *Store) hold(a people.Actor, found storedb.Holding, err error) (holding,
 	return h, nil
 }
 
-// parse reads a domain by the rule of the item.
-func (h holding) parse(domain string) (license.Domain, error) {
-	return parseDomain(domain, h.Licensing)
-}
-
+// parseDomain reads a domain by the rule of an item.
 func parseDomain(domain string, l Licensing) (license.Domain, error) {
 	d, err := license.ParseDomain(domain, license.DomainRule{Wildcard: l.Wildcard, Staging: l.StagingHosts})
 	return d, asSentence(err)
@@ -114,6 +101,11 @@ func asSentence(err error) error {
 	begin, size := utf8.DecodeRuneInString(told.Message)
 	told.Message = string(unicode.ToUpper(begin)) + told.Message[size:]
 	return &told
+}
+
+// domainOf is the domain of a license as it is written.
+func domainOf(l storedb.License) license.Domain {
+	return license.Domain{Name: l.Domain, Wildcard: l.Wildcard}
 }
 
 func (h holding) hasEnding(how storedb.Ending) bool {
@@ -165,7 +157,7 @@ func (h holding) inUse(free bool) countersign.LicenseDomains {
 	in := countersign.LicenseDomains{Licenses: []countersign.LicenseInUse{}}
 	for _, l := range h.Licenses {
 		if l.Ended == "" && l.Free == free {
-			domain := license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String()
+			domain := domainOf(l).String()
 			in.Domains = append(in.Domains, domain)
 			in.Licenses = append(in.Licenses, countersign.LicenseInUse{Domain: domain, IssuedAt: l.IssuedAt})
 		}
@@ -228,33 +220,65 @@ func (h holding) noRoom(d license.Domain) error {
 // errMeanwhile says that a purchase or its licenses are not as they were read.
 var errMeanwhile = errors.New("store: the purchase has changed meanwhile")
 
-// add writes a license if nothing has changed since h was read, else the error is
-// errMeanwhile and the transaction must not be committed. That of the operator
-// takes the place of those that were revoked.
-func (h holding) add(ctx context.Context, tx *storedb.DB, d license.Domain, now countersign.Timestamp) (l storedb.License, err error) {
-	if err := h.room(d); err != nil {
-		return l, err
+// newLicense is a license that is to be written: a new one, or one that is in use
+// and gets a wildcard.
+type newLicense struct {
+	storedb.License
+	widens bool
+}
+
+// plan returns the purchase with a license for each of some domains, and those of
+// them that are still to be written. It is refused when one of them is.
+func (h holding) plan(domains []license.Domain, now countersign.Timestamp) (holding, []newLicense, error) {
+	var fresh []newLicense
+	for i, d := range domains {
+		if _, found := h.find(d); found {
+			continue
+		}
+		if err := h.room(d); err != nil {
+			return h, nil, aboutTest(err, i > 0)
+		}
+		n := newLicense{}
+		if n.License, n.widens = h.widens(d); n.widens {
+			h = h.without(n.License)
+			n.Wildcard = true
+		} else {
+			n.License = storedb.License{
+				ID: uuid.Must(uuid.NewV7()).String(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
+			}
+		}
+		h.Licenses = append(slices.Clip(h.Licenses), n.License)
+		fresh = append(fresh, n)
 	}
-	if !h.buyer {
+	return h, fresh, nil
+}
+
+// write writes new licenses if nothing has changed since h was read, else the error
+// is errMeanwhile and the transaction must not be committed. Those of the operator
+// take the place of those that were revoked.
+func (h holding) write(ctx context.Context, tx *storedb.DB, fresh []newLicense) error {
+	if !h.buyer && len(fresh) > 0 {
 		if err := h.replaceRevoked(ctx, tx); err != nil {
-			return l, err
+			return err
 		}
 	}
-	l, widens := h.widens(d)
-	written := false
-	if widens {
-		l.Wildcard = true
-		written, err = tx.WidenLicense(ctx, l)
-	} else {
-		l = storedb.License{
-			ID: uuid.Must(uuid.NewV7()).String(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
+	for _, n := range fresh {
+		var written bool
+		var err error
+		if n.widens {
+			written, err = tx.WidenLicense(ctx, n.License)
+		} else {
+			written, err = tx.AddLicense(ctx, n.License, h.known)
+			h.known++
 		}
-		written, err = tx.AddLicense(ctx, l, h.known)
+		if errors.Is(err, sqldb.ErrExists) || (err == nil && !written) {
+			return errMeanwhile
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if errors.Is(err, sqldb.ErrExists) || (err == nil && !written) {
-		err = errMeanwhile
-	}
-	return l, err
+	return nil
 }
 
 func (h holding) replaceRevoked(ctx context.Context, tx *storedb.DB) error {

@@ -63,7 +63,7 @@ func (l licenseLine) license() (storedb.License, error) {
 
 func lineOfLicense(l License) licenseLine {
 	return licenseLine{
-		Type: "license", ID: l.ID, PurchaseCode: l.Code, Domain: license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String(), Free: l.Free,
+		Type: "license", ID: l.ID, PurchaseCode: l.Code, Domain: domainOf(l.License).String(), Free: l.Free,
 		IssuedAt: l.IssuedAt, Ended: l.Ended, EndedAt: pointerTo(l.EndedAt),
 	}
 }

@@ -27,70 +27,81 @@ const moveYear = 365 * 24 * time.Hour
 // move_too_soon, which say when to come back, and domain_not_activated for a from
 // that is not in use; and of kind Invalid from_missing and domain_free.
 func (s *Store) MoveLicense(ctx context.Context, a people.Actor, issuer, code, from, domain string) (SignedLicense, error) {
-	h, d, err := s.holdingFor(ctx, a, code, domain)
-	if err != nil {
-		return SignedLicense{}, err
-	}
-	l, found := h.find(d)
-	if !found {
-		l, err = s.moveLicense(ctx, a, h.Digest, d, func(h holding) (storedb.License, error) {
-			old, err := h.movable(from, d)
+	return onlyLicense(s.MoveLicenses(ctx, a, issuer, from, LicenseRequest{Code: code, Domain: domain}))
+}
+
+// MoveLicenses is MoveLicense, with the licenses of test domains beside it as for
+// [Store.IssueLicenses]. When one of the domains is refused, nothing is moved.
+func (s *Store) MoveLicenses(ctx context.Context, a people.Actor, issuer, from string, q LicenseRequest) ([]SignedLicense, error) {
+	return s.license(ctx, a, issuer, q, func(h holding, domains []license.Domain) (holding, error) {
+		if _, found := h.find(domains[0]); found {
+			return s.addLicenses(ctx, a, h, domains)
+		}
+		return s.moveLicense(ctx, a, h.Digest, domains, func(h holding) (storedb.License, error) {
+			old, err := h.movable(from, domains[0])
 			if err != nil {
 				return storedb.License{}, err
 			}
 			return old, h.mayMove()
 		})
-		if err != nil {
-			return SignedLicense{}, err
-		}
-	}
-	return s.signLicense(ctx, issuer, License{License: l, Licensee: h.Licensee})
+	})
 }
 
-// moveLicense ends the license that choose gives and adds one for another domain,
-// in one transaction.
-func (s *Store) moveLicense(ctx context.Context, a people.Actor, digest storedb.Digest, d license.Domain, choose func(holding) (storedb.License, error)) (storedb.License, error) {
+// moveLicense ends the license that choose returns and adds one for another domain,
+// and those of test domains beside it, in one transaction.
+func (s *Store) moveLicense(ctx context.Context, a people.Actor, digest storedb.Digest, domains []license.Domain, choose func(holding) (storedb.License, error)) (h holding, err error) {
 	if _, err := s.signingKeys(ctx); err != nil {
-		return storedb.License{}, err
+		return holding{}, err
 	}
 	for {
-		l, err := s.tryMove(ctx, a, digest, d, choose)
+		err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+			h, err = s.tryMove(ctx, tx, a, digest, domains, choose)
+			return err
+		})
 		if !errors.Is(err, errMeanwhile) { // an import takes no lock of the purchase
-			return l, err
+			return h, err
 		}
 	}
 }
 
-func (s *Store) tryMove(ctx context.Context, a people.Actor, digest storedb.Digest, d license.Domain, choose func(holding) (storedb.License, error)) (storedb.License, error) {
-	var l storedb.License
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		h, err := s.lockHolding(ctx, tx, a, digest)
-		if err != nil {
-			return err
-		}
-		if there, found := h.find(d); found && h.buyer {
-			l = there
-			return nil
-		} else if found {
-			return fault.Conflict("domain_activated", "Nothing changed: the purchase has another license for "+d.String()+", "+there.ID)
-		}
+func (s *Store) tryMove(ctx context.Context, tx *storedb.DB, a people.Actor, digest storedb.Digest, domains []license.Domain, choose func(holding) (storedb.License, error)) (holding, error) {
+	h, err := s.lockHolding(ctx, tx, a, digest)
+	if err != nil {
+		return holding{}, err
+	}
+	moved := ""
+	if there, found := h.find(domains[0]); found && !h.buyer {
+		return holding{}, fault.Conflict("domain_activated", "Nothing changed: the purchase has another license for "+domains[0].String()+", "+there.ID)
+	} else if !found {
 		old, err := choose(h)
 		if err != nil {
-			return err
+			return holding{}, err
 		}
-		how := storedb.EndingReplaced
-		if h.buyer {
-			how = storedb.EndingMoved
+		if err := tx.EndLicense(ctx, old.ID, h.moveEnding(), s.timestamp()); err != nil {
+			return holding{}, err
 		}
-		if err := tx.EndLicense(ctx, old.ID, how, s.timestamp()); err != nil {
-			return err
-		}
-		if l, err = h.without(old).add(ctx, tx, d, s.timestamp()); err != nil {
-			return err
-		}
-		return s.audit(ctx, tx, a, "license.move", h.Workspace, l.ID, old.Domain+" → "+d.String())
-	})
-	return l, err
+		h, moved = h.without(old), old.Domain
+	}
+	h, fresh, err := h.plan(domains, s.timestamp())
+	if err != nil {
+		return holding{}, err
+	}
+	if err := h.write(ctx, tx, fresh); err != nil {
+		return holding{}, err
+	}
+	if moved != "" {
+		err = s.audit(ctx, tx, a, "license.move", h.Workspace, fresh[0].ID, moved+" → "+domains[0].String())
+		fresh = fresh[1:]
+	}
+	return h, errors.Join(err, s.auditIssued(ctx, tx, a, h, fresh))
+}
+
+// moveEnding is how a license ends that is moved.
+func (h holding) moveEnding() storedb.Ending {
+	if h.buyer {
+		return storedb.EndingMoved
+	}
+	return storedb.EndingReplaced
 }
 
 // without is the holding after one of its licenses has ended.
@@ -209,7 +220,8 @@ func (s *Store) ReassignLicense(ctx context.Context, a people.Actor, issuer, id,
 	if err != nil {
 		return SignedLicense{}, err
 	}
-	l, err := s.moveLicense(ctx, a, old.License.Digest, d, func(h holding) (storedb.License, error) {
+	domains := []license.Domain{d}
+	h, err := s.moveLicense(ctx, a, old.License.Digest, domains, func(h holding) (storedb.License, error) {
 		for _, l := range h.Licenses {
 			if l.ID == id && l.Ended == "" {
 				return l, nil
@@ -220,7 +232,7 @@ func (s *Store) ReassignLicense(ctx context.Context, a people.Actor, issuer, id,
 	if err != nil {
 		return SignedLicense{}, err
 	}
-	return s.signLicense(ctx, issuer, License{License: l, Licensee: old.Licensee})
+	return onlyLicense(s.signLicenses(ctx, issuer, h, domains))
 }
 
 // RevokeLicense ends a license for good, and the buyer's own issuing with it,

@@ -231,15 +231,15 @@ func TestAMoveBeginsAnewWhenAnImportAddsALicense(t *testing.T) {
 			t.Fatal(err)
 		}
 		tries := 0
-		moved, err := f.moveLicense(t.Context(), buyer, old.License.Digest, d, func(h holding) (storedb.License, error) {
+		moved, err := f.moveLicense(t.Context(), buyer, old.License.Digest, []license.Domain{d}, func(h holding) (storedb.License, error) {
 			tries++
 			if tries == 1 && f.db.Queries.DB().Engine() == sqldb.Postgres {
 				f.mustImport(t, `{"type":"license","id":"imported","purchase_code":"one","domain":"c.example","issued_at":"2024-01-01T00:00:00Z"}`)
 			}
 			return old.License, nil
 		})
-		if err != nil || moved.Domain != "b.example" {
-			t.Fatalf("%v, error %v", moved, err)
+		if l, found := moved.find(d); err != nil || !found || l.Domain != "b.example" {
+			t.Fatalf("%v, error %v", moved.Licenses, err)
 		}
 		if want := map[sqldb.Engine]int{sqldb.SQLite: 1, sqldb.Postgres: 2}[f.db.Queries.DB().Engine()]; tries != want {
 			t.Errorf("%d tries, want %d", tries, want)

@@ -37,48 +37,104 @@ type licenses struct {
 	revoked cached.Value[revokedLicenses]
 }
 
-// IssueLicense gives the license of a purchase for a domain. One that is there is
-// given again, and nothing is written. issuer is the store's own address.
+// IssueLicense returns the license of a purchase for a domain. One that is there is
+// returned again, and nothing is written. issuer is the store's own address.
 //
-// To whoever has no good code, the error is that of a validation. It is of kind
-// Invalid (domain_invalid) for a domain that can't have a license, and a Conflict
+// Without a valid code, the error is that of a validation. It is of kind Invalid
+// (domain_invalid) for a domain that can't have a license, and a Conflict
 // (limit_reached) with the domains in use when none is left.
 func (s *Store) IssueLicense(ctx context.Context, a people.Actor, issuer, code, domain string) (SignedLicense, error) {
+	return onlyLicense(s.IssueLicenses(ctx, a, issuer, LicenseRequest{Code: code, Domain: domain}))
+}
+
+// onlyLicense is the license of a request for one domain.
+func onlyLicense(all []SignedLicense, err error) (SignedLicense, error) {
+	if err != nil {
+		return SignedLicense{}, err
+	}
+	return all[0], nil
+}
+
+// IssueLicenses returns the license of a purchase for a domain, and one for each of
+// some test domains, which are free: a site as its owner builds an app for it. The
+// license of the domain is the first. When one of the domains is refused, none is
+// issued.
+//
+// Beside the errors of [Store.IssueLicense] there are those of the test domains, with
+// Fields "tests": domain_invalid for an invalid one or too many at once, and
+// limit_reached.
+func (s *Store) IssueLicenses(ctx context.Context, a people.Actor, issuer string, q LicenseRequest) ([]SignedLicense, error) {
+	return s.license(ctx, a, issuer, q, func(h holding, domains []license.Domain) (holding, error) {
+		return s.addLicenses(ctx, a, h, domains)
+	})
+}
+
+// license reads a purchase, lets write add the licenses that are missing, and signs
+// those of all domains of a request.
+func (s *Store) license(ctx context.Context, a people.Actor, issuer string, q LicenseRequest, write func(holding, []license.Domain) (holding, error)) ([]SignedLicense, error) {
 	for {
-		h, d, err := s.holdingFor(ctx, a, code, domain)
+		h, err := s.holding(ctx, a, q.Code)
 		if err != nil {
-			return SignedLicense{}, err
+			return nil, err
 		}
-		l, found := h.find(d)
-		if !found {
-			l, err = s.addLicense(ctx, a, h, d)
+		domains, err := h.parse(q)
+		if err != nil {
+			return nil, err
 		}
+		h, err = write(h, domains)
 		if errors.Is(err, errMeanwhile) {
 			continue // somebody else got one, so it may be full by now
 		}
 		if err != nil {
-			return SignedLicense{}, err
+			return nil, err
 		}
-		return s.signLicense(ctx, issuer, License{License: l, Licensee: h.Licensee})
+		return s.signLicenses(ctx, issuer, h, domains)
 	}
 }
 
-// addLicense writes a license that was not there when h was read, in one
-// transaction. The error is errMeanwhile when the purchase has changed since.
-func (s *Store) addLicense(ctx context.Context, a people.Actor, h holding, d license.Domain) (l storedb.License, err error) {
-	if err := h.room(d); err != nil { // before others are made to wait
-		return l, err
+// addLicenses writes the licenses that were missing when h was read, all of them in
+// one transaction, and returns the purchase with them. The error is errMeanwhile when
+// the purchase has changed since.
+func (s *Store) addLicenses(ctx context.Context, a people.Actor, h holding, domains []license.Domain) (holding, error) {
+	h, fresh, err := h.plan(domains, s.timestamp())
+	if err != nil || len(fresh) == 0 {
+		return h, err
 	}
-	if _, err := s.signingKeys(ctx); err != nil { // a store without a key makes it first
-		return l, err
+	if _, err := s.signingKeys(ctx); err != nil { // a store without a key creates it first
+		return holding{}, err
 	}
-	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if l, err = h.add(ctx, tx, d, s.timestamp()); err != nil {
+	return h, s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := h.write(ctx, tx, fresh); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, a, "license.issue", h.Workspace, l.ID, d.String())
+		return s.auditIssued(ctx, tx, a, h, fresh)
 	})
-	return l, err
+}
+
+// auditIssued records that licenses were issued.
+func (s *Store) auditIssued(ctx context.Context, tx *storedb.DB, a people.Actor, h holding, issued []newLicense) error {
+	for _, n := range issued {
+		if err := s.audit(ctx, tx, a, "license.issue", h.Workspace, n.ID, domainOf(n.License).String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signLicenses signs the licenses that a purchase has for some domains.
+func (s *Store) signLicenses(ctx context.Context, issuer string, h holding, domains []license.Domain) ([]SignedLicense, error) {
+	all := make([]SignedLicense, len(domains))
+	for i, d := range domains {
+		l, found := h.find(d)
+		if !found {
+			return nil, fmt.Errorf("store: no license for %s was written", d)
+		}
+		var err error
+		if all[i], err = s.signLicense(ctx, issuer, License{License: l, Licensee: h.Licensee}); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // signLicense makes the text of a license. The same license under the same key

@@ -109,11 +109,11 @@ func TestALicenseIsNotWrittenWhenThePurchaseChangedMeanwhile(t *testing.T) {
 				}
 				before := f.rows(t, "licenses")
 				for domain, written := range map[string]bool{"b.example": false, "*.a.example": tt.widens} {
-					d, err := stale.parse(domain)
+					domains, err := stale.parse(LicenseRequest{Domain: domain})
 					if err != nil {
 						t.Fatal(err)
 					}
-					_, err = f.addLicense(t.Context(), buyer, stale, d)
+					_, err = f.addLicenses(t.Context(), buyer, stale, domains)
 					if (err == nil) != written || (err != nil && !errors.Is(err, errMeanwhile)) {
 						t.Errorf("%s: %v", domain, err)
 					}

@@ -7,59 +7,56 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/license"
 )
 
 // maxTestDomains is how many test domains can be asked for beside a domain.
 const maxTestDomains = 10
 
-// IssueLicenses gives the license of a purchase for a domain, and one for each of
-// some test domains, which are free: a site as its owner builds an app for it. The
-// license of the domain is the first. When something is wrong with one of the
-// domains, none is issued.
-//
-// Beside the errors of [Store.IssueLicense] there is one of kind Invalid
-// (domain_invalid) with Fields "tests": a test domain that is none, or too many.
-func (s *Store) IssueLicenses(ctx context.Context, a people.Actor, issuer, code, domain string, tests []string) ([]SignedLicense, error) {
-	h, err := s.holding(ctx, a, code)
+// LicenseRequest says which licenses of a purchase are wanted.
+type LicenseRequest struct {
+	// Code is the purchase code.
+	Code string
+	// Domain is that of the site, Tests are test domains beside it.
+	Domain string
+	Tests  []string
+}
+
+// parse reads the domains of a request by the rule of the item, that of the site
+// first. Test domains must be free.
+func (h holding) parse(q LicenseRequest) ([]license.Domain, error) {
+	d, err := parseDomain(q.Domain, h.Licensing)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.parse(domain); err != nil {
-		return nil, err
+	if len(q.Tests) > maxTestDomains {
+		return nil, badTests(fmt.Sprintf("That is too much at once: ask for at most %d test domains", maxTestDomains))
 	}
-	if err := h.checkTests(tests); err != nil {
-		return nil, err
-	}
-	var all []SignedLicense
-	for _, one := range append([]string{domain}, tests...) {
-		l, err := s.IssueLicense(ctx, a, issuer, code, one)
+	domains := []license.Domain{d}
+	for _, test := range q.Tests {
+		d, err := parseDomain(test, h.Licensing)
 		if err != nil {
-			return nil, err
-		}
-		all = append(all, l)
-	}
-	return all, nil
-}
-
-// checkTests makes sure that a test domain uses up nothing.
-func (h holding) checkTests(tests []string) error {
-	if len(tests) > maxTestDomains {
-		return badTests(fmt.Sprintf("That is too much at once: ask for at most %d test domains", maxTestDomains))
-	}
-	for _, test := range tests {
-		d, err := h.parse(test)
-		if err != nil {
-			return badTests(fault.Message(err))
+			return nil, badTests(fault.Message(err))
 		}
 		if !h.isFree(d) {
-			return badTests(d.Name + " is no test domain, so a license for it would count; test domains are localhost, names that end in .test or .local, private addresses, and the staging hosts that the seller named")
+			return nil, badTests(d.Name + " is no test domain, so a license for it would count; test domains are localhost, names that end in .test or .local, private addresses, and the staging hosts that the seller named")
 		}
+		domains = append(domains, d)
 	}
-	return nil
+	return domains, nil
 }
 
 func badTests(message string) error {
 	return fault.WithFields(fault.Invalid(countersign.CodeDomainInvalid, message), map[string]string{"tests": message})
+}
+
+// aboutTest says of a refusal that it is about a test domain of a request.
+func aboutTest(refusal error, test bool) error {
+	ours := fault.Of(refusal)
+	if !test || ours == nil {
+		return refusal
+	}
+	return fault.WithFields(ours, map[string]string{"tests": ours.Message})
 }
 
 // LicensesInUse lists the licenses of a good purchase that have not ended, in the

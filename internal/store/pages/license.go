@@ -38,9 +38,10 @@ func (o *order) complete() bool {
 	return len(o.errs) == 0
 }
 
-// testDomains are the test domains that were typed, in any way that lists are typed.
-func (o *order) testDomains() []string {
-	return strings.FieldsFunc(o.tests, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
+// request is what was typed; the test domains in any way that lists are typed.
+func (o *order) request() store.LicenseRequest {
+	tests := strings.FieldsFunc(o.tests, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
+	return store.LicenseRequest{Code: o.code, Domain: o.domain, Tests: tests}
 }
 
 func (p *Pages) orderPage(o order) frame.Page {
@@ -70,7 +71,7 @@ func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
 	}
 	var files []store.SignedLicense
 	err = p.withCode(w, o.code, func() (err error) {
-		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.baseURL, o.code, o.domain, o.testDomains())
+		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.baseURL, o.request())
 		return err
 	})
 	if err != nil {
@@ -90,11 +91,8 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 		return p.refuse(w, r, o, nil)
 	}
 	var files []store.SignedLicense
-	err = p.withCode(w, o.code, func() error {
-		_, err := p.store.MoveLicense(r.Context(), buyer(r), p.baseURL, o.code, in.Get("from"), o.domain)
-		if err == nil {
-			files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.baseURL, o.code, o.domain, o.testDomains())
-		}
+	err = p.withCode(w, o.code, func() (err error) {
+		files, err = p.store.MoveLicenses(r.Context(), buyer(r), p.baseURL, in.Get("from"), o.request())
 		return err
 	})
 	if err != nil {
@@ -166,21 +164,19 @@ func (p *Pages) movable(r *frame.Request, code string, refusal *countersign.Erro
 // nil is a fault that is no business of the form.
 func explain(refusal *countersign.Error, now time.Time) frame.Errors {
 	at := func(name, text string) frame.Errors { return frame.Errors{{Name: name, Text: text}} }
+	if text := refusal.Fields["tests"]; text != "" {
+		return at("tests", sentence(text))
+	}
 	switch refusal.Code {
 	case countersign.CodePurchaseNotFound:
 		return at("code", "This purchase code is not good here. Compare it with your receipt, sign by sign; if it is the same, ask the seller.")
-	case countersign.CodeDomainInvalid:
-		if text := refusal.Fields["tests"]; text != "" {
-			return at("tests", sentence(text))
-		}
-		return at("domain", sentence(refusal.Message))
 	case countersign.CodeMovesUsed, countersign.CodeMoveTooSoon:
 		text := sentence(refusal.Message)
 		if refusal.RetryAfter > 0 {
 			text += " The next time is after " + moment(now.Add(refusal.RetryAfter)) + "."
 		}
 		return at("domain", text)
-	case countersign.CodeLimitReached, countersign.CodeDomainNotActivated, countersign.CodeDomainFree, countersign.CodeFromMissing:
+	case countersign.CodeDomainInvalid, countersign.CodeLimitReached, countersign.CodeDomainNotActivated, countersign.CodeDomainFree, countersign.CodeFromMissing:
 		return at("domain", sentence(refusal.Message))
 	}
 	errs, _ := frame.FormErrors(refusal)

@@ -140,6 +140,17 @@ func TestAUsedCodeOffersToMove(t *testing.T) {
 	})
 }
 
+// One refused domain refuses the whole move.
+func TestAMoveWithAWrongTestDomainMovesNothing(t *testing.T) {
+	engines(t, func(t *testing.T, s shop) {
+		for tests, why := range map[string]string{"localhost other.example": "other.example is no test domain", "a..b": "."} {
+			p := s.post(t, "/license/move", "code", "license-to-move", "from", "old.example", "domain", "new.example", "tests", tests)
+			p.is(http.StatusUnprocessableEntity).wrong("tests", why).says("No file was made.")
+		}
+		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").is(http.StatusConflict).says("old.example")
+	})
+}
+
 func TestEachUsedDomainCanBeGivenUp(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		p := s.post(t, "/license", "code", "license-of-two", "domain", "c.example").is(http.StatusConflict).says("a.example", "b.example")

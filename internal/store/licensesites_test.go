@@ -1,0 +1,155 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// inUse lists the domains that a purchase has licenses in use for, sorted.
+func (f *fixture) inUse(t testing.TB, code string) []string {
+	t.Helper()
+	all, err := f.LicensesInUse(t.Context(), buyer, code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var domains []string
+	for _, l := range all {
+		domains = append(domains, domainOf(l.License).String())
+	}
+	slices.Sort(domains)
+	return domains
+}
+
+func testHosts(n int) (hosts []string) {
+	for i := range n {
+		hosts = append(hosts, fmt.Sprintf("%d.test", i))
+	}
+	return hosts
+}
+
+func TestARequestForSeveralDomainsIssuesAllOrNone(t *testing.T) {
+	tests := []struct {
+		rule    string
+		prepare []string // domains that have a license before
+		domain  string
+		tests   []string
+		refused string // "" when all are issued
+		field   bool   // the refusal is about the test domains
+	}{
+		{"all new", nil, "shop.example", []string{"localhost", "shop.test"}, "", false},
+		{"some there already", []string{"shop.example", "shop.test"}, "shop.example", []string{"localhost", "shop.test"}, "", false},
+		{"one domain twice", nil, "shop.example", []string{"shop.test", "SHOP.test"}, "", false},
+		{"a wildcard of a test domain beside it", nil, "shop.test", []string{"*.shop.test"}, "", false},
+		{"no domain left", []string{"other.example"}, "shop.example", []string{"localhost"}, "limit_reached", false},
+		{"a test domain that counts", nil, "shop.example", []string{"localhost", "other.example"}, "domain_invalid", true},
+		{"an invalid test domain", nil, "shop.example", []string{"localhost", "a b"}, "domain_invalid", true},
+		{"too many test domains at once", nil, "shop.example", testHosts(11), "domain_invalid", true},
+		{"the last test domain", testHosts(49), "shop.example", []string{"49.test"}, "", false},
+		{"one test domain more than there may be", testHosts(49), "shop.example", []string{"49.test", "50.test"}, "limit_reached", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			licensed(t, func(t *testing.T, f *fixture) {
+				f.allow(t, 1, func(l *Licensing) { l.Wildcard = true })
+				for _, domain := range tt.prepare {
+					f.issue(t, "one", domain)
+				}
+				before, audits := f.inUse(t, "one"), len(f.audits(t))
+				request := LicenseRequest{Code: "one", Domain: tt.domain, Tests: tt.tests}
+				made, err := f.IssueLicenses(t.Context(), buyer, issuer, request)
+				if tt.refused == "" {
+					if err != nil || len(made) != 1+len(tt.tests) {
+						t.Fatalf("%d licenses, %v", len(made), err)
+					}
+					again, err := f.IssueLicenses(t.Context(), buyer, issuer, request)
+					if err != nil || !slices.Equal(textsOf(again), textsOf(made)) {
+						t.Errorf("a second request has other licenses, %v", err)
+					}
+					return
+				}
+				wantError(t, err, tt.refused)
+				if field := fieldOf(err, "tests"); (field != "") != tt.field {
+					t.Errorf("said of the test domains: %q", field)
+				}
+				if after := f.inUse(t, "one"); !slices.Equal(after, before) || len(f.audits(t)) != audits {
+					t.Errorf("in use %v, before %v", after, before)
+				}
+			})
+		})
+	}
+}
+
+// fieldOf is what an error says of a field.
+func fieldOf(err error, name string) string {
+	var ours *countersign.Error
+	if !errors.As(err, &ours) {
+		return ""
+	}
+	return ours.Fields[name]
+}
+
+func textsOf(all []SignedLicense) (texts []string) {
+	for _, l := range all {
+		texts = append(texts, l.Text)
+	}
+	return texts
+}
+
+// A move with test domains ends nothing when one of them is refused.
+func TestAMoveWithTestDomainsIsDoneWholeOrNotAtAll(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		f.issue(t, "one", "old.example")
+		for _, host := range testHosts(49) {
+			f.issue(t, "one", host)
+		}
+		before, audits := f.inUse(t, "one"), len(f.audits(t))
+		for _, hosts := range [][]string{{"a b"}, {"49.test", "50.test"}} {
+			_, err := f.MoveLicenses(t.Context(), buyer, issuer, "old.example", LicenseRequest{Code: "one", Domain: "new.example", Tests: hosts})
+			if fieldOf(err, "tests") == "" {
+				t.Errorf("%v: %v", hosts, err)
+			}
+		}
+		if after := f.inUse(t, "one"); !slices.Equal(after, before) || len(f.audits(t)) != audits || len(f.revoked(t)) != 0 {
+			t.Errorf("in use %v, before %v", after, before)
+		}
+		request := LicenseRequest{Code: "one", Domain: "new.example", Tests: []string{"49.test"}}
+		made, err := f.MoveLicenses(t.Context(), buyer, issuer, "old.example", request)
+		if err != nil || len(made) != 2 || made[0].Domain != "new.example" || made[1].Domain != "49.test" {
+			t.Fatalf("%+v, %v", made, err)
+		}
+		acts := f.audits(t)[audits:]
+		if want := []string{"license.move ada " + made[0].License.ID, "license.issue ada " + made[1].License.ID}; !slices.Equal(acts, want) {
+			t.Errorf("audits %v, want %v", acts, want)
+		}
+		again, err := f.MoveLicenses(t.Context(), buyer, issuer, "old.example", request)
+		if err != nil || !slices.Equal(textsOf(again), textsOf(made)) || len(f.audits(t)) != audits+2 {
+			t.Errorf("again: %v, audits %v", err, f.audits(t)[audits:])
+		}
+	})
+}
+
+// The operator's request for several domains ends a revocation for all of them.
+func TestTheOperatorIssuesSeveralAfterARevocation(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		l := f.issue(t, "one", "old.example")
+		if _, err := f.RevokeLicense(t.Context(), operator, l.License.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.IssueLicenses(t.Context(), operator, issuer, LicenseRequest{Code: "one", Domain: "new.example", Tests: []string{"new.test", "localhost"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(f.inUse(t, "one"), " "); got != "localhost new.example new.test" {
+			t.Errorf("in use: %s", got)
+		}
+		if old, err := f.ShowLicense(t.Context(), operator, l.License.ID); err != nil || old.Ended != storedb.EndingReplaced {
+			t.Errorf("the revoked one is %q, %v", old.Ended, err)
+		}
+	})
+}
