@@ -56,6 +56,7 @@ const (
 	CodeInternal         = "internal"
 	CodeUnavailable      = "unavailable"
 	CodeBusy             = "busy"            // others write; nothing was written
+	CodeMigrating        = "migrating"       // the database is being migrated to a new version
 	CodeOutcomeUnknown   = "outcome_unknown" // the change may have been written: look before it is repeated
 )
 
@@ -93,6 +94,7 @@ var codeKinds = map[string]Kind{
 	CodeInternal:            KindInternal,
 	CodeUnavailable:         KindUnavailable,
 	CodeBusy:                KindUnavailable,
+	CodeMigrating:           KindUnavailable,
 	CodeOutcomeUnknown:      KindUnavailable,
 }
 

@@ -23,12 +23,19 @@ type progress struct {
 
 func (a *app) newProgress(size int64) *progress {
 	p := &progress{app: a, size: size, last: a.now()}
-	if a.term.err.isTerminal && !a.plain() && !a.quiet {
-		p.bar = progressbar.NewOptions64(max(size, 1), progressbar.OptionSetWriter(a.term.err), progressbar.OptionShowBytes(true),
-			progressbar.OptionSetDescription("reading"), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish())
+	if a.drawsBars() {
+		p.bar = a.newBar("reading", size, progressbar.OptionShowBytes(true))
 	}
 	return p
+}
+
+// drawsBars reports whether stderr is a terminal on which a bar can be drawn.
+func (a *app) drawsBars() bool { return a.term.err.isTerminal && !a.plain() && !a.quiet }
+
+func (a *app) newBar(description string, size int64, more ...progressbar.Option) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(max(size, 1), append(more, progressbar.OptionSetWriter(a.term.err),
+		progressbar.OptionSetDescription(description), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish())...)
 }
 
 // read is told how many bytes of the file were read.

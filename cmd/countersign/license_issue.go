@@ -9,8 +9,9 @@ import (
 
 func newLicenseIssue(a *app) *cobra.Command {
 	var flags licenseFlags
+	var purchase purchaseArg
 	c := &cobra.Command{
-		Use: "issue CODE --domain D", Short: "Issue the license of a purchase for a domain and print it", Args: one("purchase code"),
+		Use: "issue CODE --domain D", Short: "Issue the license of a purchase for a domain and print it", Args: purchase.check,
 		Long: `Issue the license of a purchase for a domain and print it. One that is there is given again.
 
 The item's limit of domains holds here too. A purchase of which a license was revoked gets
@@ -23,11 +24,7 @@ a new one, and its buyer may issue again.
 			if err := flags.check(c); err != nil {
 				return err
 			}
-			code, err := a.purchaseCode(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+			return purchase.with(a, c, args, func(ctx context.Context, s *store.Store, code string) error {
 				l, err := s.IssueLicense(ctx, operator(), flags.baseURL, code, flags.domain)
 				if err != nil {
 					return err
@@ -37,5 +34,6 @@ a new one, and its buyer may issue again.
 		},
 	}
 	flags.register(c)
+	purchase.register(c)
 	return c
 }

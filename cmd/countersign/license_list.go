@@ -11,7 +11,7 @@ import (
 // licenseListFlags narrow a list of licenses.
 type licenseListFlags struct {
 	workspace, code string
-	item            int64
+	item, purchase  int64
 	limit           int
 }
 
@@ -20,8 +20,11 @@ func newLicenseList(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List licenses, newest first", Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if flags.limit < 0 || flags.item < 0 {
-				return usage(c, "--limit and --item can't be negative")
+			if flags.limit < 0 || flags.item < 0 || flags.purchase < 0 {
+				return usage(c, "--limit, --item and --id can't be negative")
+			}
+			if flags.code != "" && flags.purchase != 0 {
+				return usage(c, "give --code or --id, not both")
 			}
 			var err error
 			if flags.code, err = a.purchaseCode(c.Context(), flags.code); err != nil {
@@ -34,12 +37,13 @@ func newLicenseList(a *app) *cobra.Command {
 	fs.StringVar(&flags.workspace, "workspace", "", "only licenses of the workspace with this `username`")
 	fs.Int64Var(&flags.item, "item", 0, "only licenses of the item with this `id`")
 	fs.StringVar(&flags.code, "code", "", "only licenses of the purchase with this `code`, - for stdin")
+	fs.Int64Var(&flags.purchase, "id", 0, "only licenses of the purchase with this `id`")
 	fs.IntVar(&flags.limit, "limit", 50, "how many at most; 0 for all")
 	return c
 }
 
 func (a *app) listLicenses(ctx context.Context, s *store.Store, flags licenseListFlags) error {
-	filter := store.LicenseFilter{Workspace: flags.workspace, Item: flags.item, Code: flags.code, Limit: flags.limit}
+	filter := store.LicenseFilter{Workspace: flags.workspace, Item: flags.item, Code: flags.code, Purchase: flags.purchase, Limit: flags.limit}
 	l := a.newList("ID", "DOMAIN", "STATE", "CODE", "ITEM", "LICENSE", "ISSUED", "ENDED")
 	err := s.Licenses(ctx, operator(), filter, func(one store.License) error {
 		return l.add(jsonOfLicense(one), one.License.ID, licenseDomain(one), licenseWords(one), one.Code,

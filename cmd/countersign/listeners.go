@@ -96,14 +96,23 @@ func (a *app) serverLog(mode web.LogMode) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.term.err, options))
 }
 
-// unlessDown is the error of a start, but nil for a PostgreSQL that is down: that
-// is waited for while the server runs.
+// unlessDown is the error of a start, but nil for a PostgreSQL that is down and for a
+// database that is to be migrated: both is done while the server runs.
 func (l *listeners) unlessDown(p place, err error) error {
+	if fault.HasCode(err, countersign.CodeMigrating) {
+		l.log.Warn("the database is of an earlier version; it is backed up and migrated, and every request is answered 503 meanwhile")
+		return nil
+	}
 	if p.url != "" && fault.IsUnavailable(err) && !fault.HasCode(err, sqldb.CodePooler) {
 		l.log.Warn("the database can't be used; every request is answered 503 until it can", "cause", err)
 		return nil
 	}
 	return err
+}
+
+// logProgress logs how far a migration is.
+func (l *listeners) logProgress(percent, total int64) {
+	l.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 }
 
 // closeListeners gives back what listen took, once the database is closed; err is

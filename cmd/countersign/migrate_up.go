@@ -15,7 +15,8 @@ func newMigrateUp(a *app) *cobra.Command {
 		Long: `Bring the tables to this version, after a backup into the data folder.
 No server may run on the data folder; store serve does the same when it starts.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withLock(c, func(ctx context.Context, s *store.Store) error {
+			migrated := a.migrationProgress(func(percent, total int64) { a.say("migrated %d %% of %s purchases", percent, thousands(total)) })
+			return a.withLock(c, migrated, func(ctx context.Context, s *store.Store) error {
 				steps, err := s.Migrations(ctx)
 				if err != nil {
 					return err

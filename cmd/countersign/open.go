@@ -72,13 +72,15 @@ func openStore(ctx context.Context, o store.Options, do func(context.Context, *s
 	return do(ctx, s)
 }
 
-// withLock is withDatabase while no server may run on the data folder.
-func (a *app) withLock(c *cobra.Command, do func(context.Context, *store.Store) error) error {
+// withLock is withDatabase while no server may run on the data folder. progress is told
+// how far a migration is.
+func (a *app) withLock(c *cobra.Command, progress func(done, total int64), do func(context.Context, *store.Store) error) error {
 	p, err := a.resolve(c, storeWhereabouts)
 	if err != nil {
 		return err
 	}
 	o := a.storeOptions(p, a.errorLog())
+	o.Progress = progress
 	if o.Lock, err = lockFolder(p.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()), ""); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ func newPurchase(a *app) *cobra.Command {
 // purchaseJSON is a purchase as --json prints it, with what the API keeps to
 // itself.
 type purchaseJSON struct {
+	ID             int64                  `json:"id"`
 	PurchaseCode   string                 `json:"purchase_code"`
 	Workspace      string                 `json:"workspace"`
 	ItemID         int64                  `json:"item_id"`
@@ -38,7 +39,7 @@ type buyerJSON struct {
 
 func jsonOfPurchase(p store.Purchase, workspace string) purchaseJSON {
 	return purchaseJSON{
-		PurchaseCode: p.Code, Workspace: workspace, ItemID: p.ItemID, LicenseType: p.License, Price: p.Price, Currency: p.Currency,
+		ID: p.ID, PurchaseCode: p.Code, Workspace: workspace, ItemID: p.ItemID, LicenseType: p.License, Price: p.Price, Currency: p.Currency,
 		SupportedUntil: orNull(p.SupportedUntil), Downloaded: p.Downloaded, Date: p.SoldAt, State: p.State, StateAt: orNull(p.StateAt),
 		Buyer: buyerJSON{p.BuyerName, p.BuyerEmail},
 	}
@@ -51,7 +52,7 @@ func (a *app) printPurchase(p store.Purchase, workspace string) error {
 		state += " since " + second(p.StateAt)
 	}
 	return a.printCard(jsonOfPurchase(p, workspace),
-		pair{"Code", p.Code}, pair{"State", state}, pair{"Workspace", workspace}, pair{"Item", strconv.FormatInt(p.ItemID, 10)},
+		pair{"Code", p.Code}, pair{"Id", strconv.FormatInt(p.ID, 10)}, pair{"State", state}, pair{"Workspace", workspace}, pair{"Item", strconv.FormatInt(p.ItemID, 10)},
 		pair{"License", p.License}, pair{"Price", money(p.Price, p.Currency)}, pair{"Sold", second(p.SoldAt)},
 		pair{"Supported until", second(p.SupportedUntil)}, pair{"Downloaded", yesNo(p.Downloaded)},
 		pair{"Buyer", p.BuyerName}, pair{"E-mail", p.BuyerEmail},

@@ -13,15 +13,12 @@ import (
 )
 
 func newPurchaseCheck(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)", Args: one("purchase code"),
+	var purchase purchaseArg
+	cmd := &cobra.Command{
+		Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)", Args: purchase.check,
 		Long: "Check whether a purchase code is valid, and if not, say why (exit code 4).\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
-			code, err := a.purchaseCode(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+			return purchase.with(a, c, args, func(ctx context.Context, s *store.Store, code string) error {
 				found, err := s.CheckPurchase(ctx, operator(), code)
 				if err != nil {
 					return err
@@ -40,6 +37,8 @@ func newPurchaseCheck(a *app) *cobra.Command {
 			})
 		},
 	}
+	purchase.register(cmd)
+	return cmd
 }
 
 // checkJSON is a check as --json prints it.

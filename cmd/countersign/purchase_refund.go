@@ -8,15 +8,12 @@ import (
 )
 
 func newPurchaseRefund(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid", Args: one("purchase code"),
+	var purchase purchaseArg
+	cmd := &cobra.Command{
+		Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid", Args: purchase.check,
 		Long: "Mark a purchase as refunded: its code is no longer valid.\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
-			code, err := a.purchaseCode(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+			return purchase.with(a, c, args, func(ctx context.Context, s *store.Store, code string) error {
 				found, err := s.ShowPurchase(ctx, operator(), code)
 				if err != nil {
 					return err
@@ -29,4 +26,6 @@ func newPurchaseRefund(a *app) *cobra.Command {
 			})
 		},
 	}
+	purchase.register(cmd)
+	return cmd
 }

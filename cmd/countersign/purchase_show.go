@@ -8,15 +8,12 @@ import (
 )
 
 func newPurchaseShow(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "show CODE", Short: "Show a purchase", Args: one("purchase code"),
+	var purchase purchaseArg
+	cmd := &cobra.Command{
+		Use: "show CODE", Short: "Show a purchase", Args: purchase.check,
 		Long: "Show a purchase.\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
-			code, err := a.purchaseCode(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+			return purchase.with(a, c, args, func(ctx context.Context, s *store.Store, code string) error {
 				found, err := s.ShowPurchase(ctx, operator(), code)
 				if err != nil {
 					return err
@@ -25,4 +22,6 @@ func newPurchaseShow(a *app) *cobra.Command {
 			})
 		},
 	}
+	purchase.register(cmd)
+	return cmd
 }

@@ -16,7 +16,7 @@ Purchase codes and API keys go on working. The values of keys that the old key f
 open any more are dropped: these keys can't be shown again, and those among them that were
 imported stop working until they are imported again. No server may run on the data folder.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withLock(c, func(ctx context.Context, s *store.Store) error {
+			return a.withLock(c, nil, func(ctx context.Context, s *store.Store) error {
 				p, err := a.resolve(c, storeWhereabouts)
 				if err != nil {
 					return err

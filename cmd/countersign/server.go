@@ -35,12 +35,12 @@ func (s *server) open(ctx context.Context, p place) error {
 		return err
 	}
 	options := s.app.storeOptions(p, s.log)
-	options.CacheBytes, options.Lock = s.options.cache, s.lock
+	options.CacheBytes, options.Lock, options.Progress = s.options.cache, s.lock, s.app.migrationProgress(s.logProgress)
 	var err error
 	if s.store, err = store.Open(ctx, options); err != nil {
 		return err
 	}
-	prepare := s.store.PrepareToServe
+	prepare := s.store.BeginToServe
 	if s.options.acceptLoss {
 		prepare = func(ctx context.Context) error { return s.store.AcceptLoss(ctx, operator()) }
 	}

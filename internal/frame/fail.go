@@ -101,6 +101,8 @@ func unavailableText(shown *countersign.Error) string {
 	switch {
 	case shown.Message != countersign.MsgUnavailable:
 		return shown.Message
+	case shown.Code == countersign.CodeMigrating:
+		return "The server is being updated. Nothing was changed: try again in a few minutes"
 	case shown.Code == countersign.CodeOutcomeUnknown:
 		return "The server could not confirm in time what you asked for, so it may have been done. Look again in a few minutes"
 	}

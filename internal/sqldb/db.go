@@ -24,7 +24,15 @@ const (
 type Schema struct {
 	Name  string
 	Files fs.FS
+	// Before is work that is done before a step, by the step's version: what is too
+	// much for one transaction.
+	Before map[int64]Work
 }
+
+// Work is done on a session, in as many transactions as it needs, and tells progress
+// how many rows of how many are done. It may be ended at any time, also by a crash, and
+// is begun again until the step behind it was made.
+type Work func(ctx context.Context, session *DB, progress func(done, total int64)) error
 
 // Options says which database to open and whose tables it holds.
 type Options struct {
@@ -37,6 +45,8 @@ type Options struct {
 	Look bool
 	// Schemas in the order in which they are migrated, after sqldb's own.
 	Schemas []Schema
+	// Progress is told how far the work of a migration is, in rows; nil for nobody.
+	Progress func(done, total int64)
 	// Log is told of a lost feed, of damage and of writes that were switched off.
 	Log *slog.Logger
 	// Lock is the server's lock of the data folder, nil for a program that takes none.

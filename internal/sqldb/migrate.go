@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -133,8 +134,32 @@ func (db *DB) migrate(ctx context.Context, pool *sql.DB, s Schema) error {
 	if err != nil {
 		return err
 	}
+	if err := db.workBefore(ctx, provider, s); err != nil {
+		return err
+	}
 	_, err = provider.Up(ctx)
 	return err
+}
+
+// workBefore makes the steps before each work that the database lacks, and does that.
+func (db *DB) workBefore(ctx context.Context, provider *goose.Provider, s Schema) error {
+	progress := db.options.Progress
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	for _, version := range slices.Sorted(maps.Keys(s.Before)) {
+		applied, err := db.applied(ctx, s)
+		if err != nil || applied >= version {
+			return err
+		}
+		if _, err := provider.UpTo(ctx, version-1); err != nil {
+			return err
+		}
+		if err := db.Session(ctx, func(session *DB) error { return s.Before[version](ctx, session, progress) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // migrations lists the steps of one schema for this engine: files named

@@ -52,14 +52,8 @@ func (f *fixture) age(t *testing.T) {
 				return err
 			}
 		}
-		for _, statement := range []string{
-			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`, `DROP TABLE limits`,
-		} {
-			if _, err := tx.Exec(t.Context(), statement); err != nil {
-				return err
-			}
-		}
-		return nil
+		return execAll(t.Context(), tx, append(withoutIDs(),
+			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`, `DROP TABLE limits`))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -39,11 +39,11 @@ type Access struct {
 // memory can be trusted.
 func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (Access, error) {
 	if !s.prepared() {
-		return Access{}, errNotPrepared
+		return Access{}, s.notPrepared()
 	}
 	k, digest, err := s.findKey(ctx, key)
 	if !s.prepared() { // the digest was made with a key file that was replaced
-		return Access{}, errNotPrepared
+		return Access{}, s.notPrepared()
 	}
 	if err != nil {
 		return Access{}, err

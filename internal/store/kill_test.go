@@ -46,14 +46,19 @@ func beKilled(act string) error {
 		return noon
 	}
 	o := Options{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL"), Now: next}
+	o.Progress = func(int64, int64) { next() }
 	s, err := Open(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := s.Prepare(ctx); err != nil {
-		return err
+	if act != "migrate" {
+		if err := s.Prepare(ctx); err != nil {
+			return err
+		}
 	}
 	switch act {
+	case "migrate":
+		_, err = s.Migrate(ctx)
 	case "import":
 		_, err = s.Import(ctx, operator, strings.NewReader(killedImport()), ImportOptions{Progress: func(int64) { next() }})
 	case "key":

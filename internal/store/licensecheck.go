@@ -34,11 +34,11 @@ func (s *Store) CheckLicense(ctx context.Context, a people.Actor, q LicenseQuest
 
 func (s *Store) judge(ctx context.Context, a people.Actor, q LicenseQuestion) (string, error) {
 	if !s.prepared() {
-		return "", errNotPrepared
+		return "", s.notPrepared()
 	}
 	found, asked, err := s.askedAbout(ctx, a, q)
 	if !s.prepared() { // the digest was made with a key file that was replaced
-		return "", errNotPrepared
+		return "", s.notPrepared()
 	}
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return countersign.CheckNotFound, nil
@@ -91,7 +91,7 @@ func (s *Store) askedAbout(ctx context.Context, a people.Actor, q LicenseQuestio
 	if err != nil {
 		return storedb.Holding{}, nil, err
 	}
-	h, err := s.db.Holding(ctx, l.License.Digest)
+	h, err := s.db.HoldingByID(ctx, l.PurchaseID)
 	return h, &l.License, err
 }
 

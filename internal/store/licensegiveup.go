@@ -29,15 +29,15 @@ func (s *Store) GiveUpLicense(ctx context.Context, a people.Actor, code, domain,
 	}
 	l, err := h.toGiveUp(d, id)
 	if err == nil && l.Ended == "" {
-		l, err = s.giveUp(ctx, a, h.Digest, d, id)
+		l, err = s.giveUp(ctx, a, h.Purchase.ID, d, id)
 	}
 	return License{License: l, Licensee: h.Licensee}, err
 }
 
-func (s *Store) giveUp(ctx context.Context, a people.Actor, digest storedb.Digest, d license.Domain, id string) (storedb.License, error) {
+func (s *Store) giveUp(ctx context.Context, a people.Actor, purchase int64, d license.Domain, id string) (storedb.License, error) {
 	var l storedb.License
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		h, err := s.lockHolding(ctx, tx, a, digest)
+		h, err := s.lockHolding(ctx, tx, a, purchase)
 		if err != nil {
 			return err
 		}

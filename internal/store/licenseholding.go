@@ -35,7 +35,7 @@ func (s *Store) holding(ctx context.Context, a people.Actor, text string) (holdi
 		return holding{}, err
 	}
 	if !s.prepared() {
-		return holding{}, errNotPrepared
+		return holding{}, s.notPrepared()
 	}
 	code, find := lookupCode(text), findHolding(s.db.Holding)
 	if a.Kind == people.KindBuyer {
@@ -63,14 +63,14 @@ func (s *Store) holdingByCode(ctx context.Context, find findHolding, code string
 }
 
 // lockHolding reads a purchase again, with a lock on it and its licenses.
-func (s *Store) lockHolding(ctx context.Context, tx *storedb.DB, a people.Actor, digest storedb.Digest) (holding, error) {
-	h, err := tx.LockHolding(ctx, digest)
+func (s *Store) lockHolding(ctx context.Context, tx *storedb.DB, a people.Actor, purchase int64) (holding, error) {
+	h, err := tx.LockHolding(ctx, purchase)
 	return s.hold(a, h, err)
 }
 
 func (s *Store) hold(a people.Actor, found storedb.Holding, err error) (holding, error) {
 	if !s.prepared() { // the digest was made with a key file that was replaced
-		return holding{}, errNotPrepared
+		return holding{}, s.notPrepared()
 	}
 	h := holding{Holding: found, known: len(found.Licenses), buyer: a.Kind == people.KindBuyer, now: s.now()}
 	switch {
@@ -244,7 +244,7 @@ func (h holding) plan(domains []license.Domain, now countersign.Timestamp) (hold
 			n.Wildcard = true
 		} else {
 			n.License = storedb.License{
-				ID: uuid.Must(uuid.NewV7()).String(), Digest: h.Digest, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
+				ID: uuid.Must(uuid.NewV7()).String(), PurchaseID: h.Purchase.ID, Domain: d.Name, Wildcard: d.Wildcard, Free: h.isFree(d), IssuedAt: now,
 			}
 		}
 		h.Licenses = append(slices.Clip(h.Licenses), n.License)

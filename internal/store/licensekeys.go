@@ -60,7 +60,7 @@ func (s *Store) LicenseKeySet(ctx context.Context) (*Document, error) {
 // time, it makes the first one.
 func (s *Store) signingKeys(ctx context.Context) (*licenseKeys, error) {
 	if !s.prepared() {
-		return nil, errNotPrepared
+		return nil, s.notPrepared()
 	}
 	keys, err := s.licenses.keys.Get(ctx)
 	if err != nil || keys.signs {

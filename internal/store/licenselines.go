@@ -125,8 +125,7 @@ func (imp *importer) stageLicense(ctx context.Context, line int, raw []byte) err
 	if err != nil {
 		return bad(err)
 	}
-	row.Digest = imp.store.digest(code)
-	return imp.stage.AddLicense(ctx, line, row)
+	return imp.stage.AddLicense(ctx, line, imp.store.digest(code), row)
 }
 
 // moveLicenses writes the staged licenses and their keys.

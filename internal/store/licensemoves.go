@@ -37,7 +37,7 @@ func (s *Store) MoveLicenses(ctx context.Context, a people.Actor, issuer, from s
 		if _, found := h.find(domains[0]); found {
 			return s.addLicenses(ctx, a, h, domains)
 		}
-		return s.moveLicense(ctx, a, h.Digest, domains, func(h holding) (storedb.License, error) {
+		return s.moveLicense(ctx, a, h.Purchase.ID, domains, func(h holding) (storedb.License, error) {
 			old, err := h.movable(from, domains[0])
 			if err != nil {
 				return storedb.License{}, err
@@ -49,13 +49,13 @@ func (s *Store) MoveLicenses(ctx context.Context, a people.Actor, issuer, from s
 
 // moveLicense ends the license that choose returns and adds one for another domain,
 // and those of test domains beside it, in one transaction.
-func (s *Store) moveLicense(ctx context.Context, a people.Actor, digest storedb.Digest, domains []license.Domain, choose func(holding) (storedb.License, error)) (h holding, err error) {
+func (s *Store) moveLicense(ctx context.Context, a people.Actor, purchase int64, domains []license.Domain, choose func(holding) (storedb.License, error)) (h holding, err error) {
 	if _, err := s.signingKeys(ctx); err != nil {
 		return holding{}, err
 	}
 	for {
 		err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-			h, err = s.tryMove(ctx, tx, a, digest, domains, choose)
+			h, err = s.tryMove(ctx, tx, a, purchase, domains, choose)
 			return err
 		})
 		if !errors.Is(err, errMeanwhile) { // an import takes no lock of the purchase
@@ -64,8 +64,8 @@ func (s *Store) moveLicense(ctx context.Context, a people.Actor, digest storedb.
 	}
 }
 
-func (s *Store) tryMove(ctx context.Context, tx *storedb.DB, a people.Actor, digest storedb.Digest, domains []license.Domain, choose func(holding) (storedb.License, error)) (holding, error) {
-	h, err := s.lockHolding(ctx, tx, a, digest)
+func (s *Store) tryMove(ctx context.Context, tx *storedb.DB, a people.Actor, purchase int64, domains []license.Domain, choose func(holding) (storedb.License, error)) (holding, error) {
+	h, err := s.lockHolding(ctx, tx, a, purchase)
 	if err != nil {
 		return holding{}, err
 	}
@@ -221,7 +221,7 @@ func (s *Store) ReassignLicense(ctx context.Context, a people.Actor, issuer, id,
 		return SignedLicense{}, err
 	}
 	domains := []license.Domain{d}
-	h, err := s.moveLicense(ctx, a, old.License.Digest, domains, func(h holding) (storedb.License, error) {
+	h, err := s.moveLicense(ctx, a, old.PurchaseID, domains, func(h holding) (storedb.License, error) {
 		for _, l := range h.Licenses {
 			if l.ID == id && l.Ended == "" {
 				return l, nil
@@ -245,7 +245,7 @@ func (s *Store) RevokeLicense(ctx context.Context, a people.Actor, id string) (L
 		return License{}, err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if _, err := tx.LockPurchase(ctx, l.License.Digest); err != nil {
+		if _, err := tx.LockPurchase(ctx, l.PurchaseID); err != nil {
 			return err
 		}
 		if l, err = tx.License(ctx, id); err != nil {

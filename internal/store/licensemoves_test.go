@@ -231,7 +231,7 @@ func TestAMoveBeginsAnewWhenAnImportAddsALicense(t *testing.T) {
 			t.Fatal(err)
 		}
 		tries := 0
-		moved, err := f.moveLicense(t.Context(), buyer, old.License.Digest, []license.Domain{d}, func(h holding) (storedb.License, error) {
+		moved, err := f.moveLicense(t.Context(), buyer, old.PurchaseID, []license.Domain{d}, func(h holding) (storedb.License, error) {
 			tries++
 			if tries == 1 && f.db.Queries.DB().Engine() == sqldb.Postgres {
 				f.mustImport(t, `{"type":"license","id":"imported","purchase_code":"one","domain":"c.example","issued_at":"2024-01-01T00:00:00Z"}`)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (s *Store) signLicense(ctx context.Context, issuer string, l License) (Sign
 	}
 	said := license.License{
 		ID: l.ID, Issuer: s.issuer(issuer, keys), IssuedAt: l.IssuedAt.Time, NotBefore: l.IssuedAt.Add(-clockSlack),
-		ItemID: l.ItemID, ItemName: l.ItemName, LicenseType: l.Purchase.License, Purchase: s.box.Load().CodeName(foldCode(l.Code)),
+		ItemID: l.ItemID, ItemName: l.ItemName, LicenseType: l.Purchase.License, Purchase: cmp.Or(l.Claim, s.box.Load().CodeName(foldCode(l.Code))),
 		Domain: l.Domain, Domains: licenseNames(l.License, l.Licensing),
 	}
 	if l.Support {
@@ -171,9 +172,10 @@ func (s *Store) issuer(address string, keys *licenseKeys) string {
 type LicenseFilter struct {
 	Workspace string
 	Item      int64
-	// Code is a purchase code.
-	Code  string
-	Limit int
+	// Code is a purchase code, Purchase a purchase's id.
+	Code     string
+	Purchase int64
+	Limit    int
 }
 
 // Licenses calls fn with licenses, the newest first, for the operator.
@@ -181,9 +183,14 @@ func (s *Store) Licenses(ctx context.Context, a people.Actor, f LicenseFilter, f
 	if err := may(a, manage); err != nil {
 		return err
 	}
-	filter := storedb.LicenseFilter{Workspace: f.Workspace, Item: f.Item, Limit: f.Limit}
+	filter := storedb.LicenseFilter{Workspace: f.Workspace, Item: f.Item, Purchase: f.Purchase, Limit: f.Limit}
 	if f.Workspace != "" {
 		if _, err := s.Workspace(ctx, a, f.Workspace); err != nil {
+			return err
+		}
+	}
+	if f.Purchase != 0 {
+		if _, err := s.PurchaseCode(ctx, a, f.Purchase); err != nil {
 			return err
 		}
 	}
@@ -192,7 +199,7 @@ func (s *Store) Licenses(ctx context.Context, a people.Actor, f LicenseFilter, f
 		if err != nil {
 			return err
 		}
-		filter.Purchase = &p.Purchase.Digest
+		filter.Purchase = p.Purchase.ID
 	}
 	return s.db.Licenses(ctx, filter, fn)
 }

@@ -65,12 +65,26 @@ func (s *Store) PrepareToServe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.migrating.Store(state == sqldb.StateOlder)
+	defer s.migrating.Store(false)
 	if state == sqldb.StateOlder {
 		if _, err := s.Migrate(ctx); err != nil {
 			return err
 		}
 	}
 	return s.Prepare(ctx)
+}
+
+// BeginToServe is PrepareToServe, but leaves an older database to [Store.Run], which
+// migrates it while requests are answered. The error is of kind Unavailable
+// ([countersign.CodeMigrating]) then.
+func (s *Store) BeginToServe(ctx context.Context) error {
+	state, err := s.location.State(ctx, s.database)
+	if err == nil && state == sqldb.StateOlder && s.database.Behind() == nil {
+		s.migrating.Store(true)
+		return errMigrating
+	}
+	return s.PrepareToServe(ctx)
 }
 
 // AcceptLoss is PrepareToServe for a database that may lack commits. What it lacks is
@@ -87,7 +101,7 @@ func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
 }
 
 // prepareLater prepares a store whose database was down at the start, as soon
-// as it is there.
+// as it is there, or is older.
 func (s *Store) prepareLater(ctx context.Context) error {
 	for s.box.Load() == nil {
 		err := s.PrepareToServe(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -42,7 +43,7 @@ func (s *Store) ValidatePurchase(ctx context.Context, a people.Actor, text strin
 	}
 	p, err := s.sale(ctx, a.Workspace, foldCode(lookupCode(text)))
 	if !s.prepared() { // the digest was made with a key file that was replaced
-		return Valid{}, errNotPrepared
+		return Valid{}, s.notPrepared()
 	}
 	if err != nil {
 		return Valid{}, sqldb.IfNotFound(err, errNoPurchase)
@@ -175,6 +176,18 @@ func stateReason(p Purchase) string {
 	return what + " on " + p.StateAt.Format("2006-01-02")
 }
 
+// PurchaseCode returns the code of the purchase with an id, for the operator.
+func (s *Store) PurchaseCode(ctx context.Context, a people.Actor, id int64) (string, error) {
+	if err := may(a, manage); err != nil {
+		return "", err
+	}
+	p, err := s.db.PurchaseByID(ctx, id)
+	return p.Code, sqldb.IfNotFound(err, fault.NotFound("purchase_not_found", "No purchase "+idText(id)))
+}
+
+// idText is a purchase's id as the audit log names it.
+func idText(id int64) string { return strconv.FormatInt(id, 10) }
+
 // ShowPurchase reads one purchase, for the operator.
 func (s *Store) ShowPurchase(ctx context.Context, a people.Actor, text string) (Check, error) {
 	c, err := s.CheckPurchase(ctx, a, text)
@@ -223,7 +236,8 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 			return err
 		}
 		p.Digest = s.digest(p.Code)
-		return s.addPurchase(ctx, tx, a, workspace, p)
+		p.ID, err = s.addPurchase(ctx, tx, a, workspace, p)
+		return err
 	})
 	return p, err
 }
@@ -243,18 +257,18 @@ func setPrice(p *Purchase, item Item) {
 	}
 }
 
-func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor, workspace string, p Purchase) error {
-	err := tx.AddPurchase(ctx, p)
+func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor, workspace string, p Purchase) (id int64, err error) {
+	id, err = tx.AddPurchase(ctx, p)
 	if errors.Is(err, sqldb.ErrExists) {
-		return fault.Conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
+		return 0, fault.Conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := s.sameKeyFile(ctx, tx); err != nil {
-		return err
+		return 0, err
 	}
-	return s.audit(ctx, tx, a, "purchase.create", workspace, p.Code, "")
+	return id, s.audit(ctx, tx, a, "purchase.create", workspace, idText(id), "")
 }
 
 // RefundPurchase marks a purchase as refunded. A second refund is a conflict
@@ -266,7 +280,7 @@ func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string)
 	}
 	var p Purchase
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if p, err = tx.LockPurchase(ctx, c.Purchase.Digest); err != nil {
+		if p, err = tx.LockPurchase(ctx, c.Purchase.ID); err != nil {
 			return err
 		}
 		if p.State != StateActive {
@@ -276,7 +290,7 @@ func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string)
 		if err := tx.SetPurchaseState(ctx, p, p.State, p.StateAt); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, a, "purchase.refund", c.Workspace, p.Code, "")
+		return s.audit(ctx, tx, a, "purchase.refund", c.Workspace, idText(p.ID), "")
 	})
 	return p, err
 }

@@ -171,7 +171,7 @@ func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) er
 	if err := tx.Mark(ctx, storedb.TopicKeyFile, ""); err != nil {
 		return err
 	}
-	if err := rebuildDigests(ctx, tx, fresh); err != nil {
+	if err := rebuildDigests(ctx, tx, old, fresh); err != nil {
 		return err
 	}
 	if err := resealKeys(ctx, tx, old, fresh); err != nil {
@@ -183,8 +183,15 @@ func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) er
 	return tx.SetMeta(ctx, keyCheck, fresh.Check())
 }
 
-func rebuildDigests(ctx context.Context, tx *storedb.DB, box *keyfile.Box) error {
-	return tx.RebuildDigests(ctx, func(code string) storedb.Digest { return box.CodeDigest(foldCode(code)) })
+// rebuildDigests gives all purchases new digests. What license files say of their
+// purchases stays, as far as the old key file can say it again.
+func rebuildDigests(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
+	if old != nil {
+		if err := tx.KeepClaims(ctx, func(code string) string { return old.CodeName(foldCode(code)) }); err != nil {
+			return err
+		}
+	}
+	return tx.RebuildDigests(ctx, func(code string) storedb.Digest { return fresh.CodeDigest(foldCode(code)) })
 }
 
 func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {

@@ -41,6 +41,8 @@ type Options struct {
 	CacheBytes int64
 	// Longer is that of [sqldb.Options].
 	Longer time.Duration
+	// Progress is that of [sqldb.Options].
+	Progress func(done, total int64)
 	// Lock is the server's lock of Dir, nil for a program that takes none.
 	Lock *sqldb.FolderLock
 	Log  *slog.Logger
@@ -55,7 +57,8 @@ type Store struct {
 	location  *keyfile.Location
 	box       atomic.Pointer[keyfile.Box] // nil until Prepare has succeeded
 	outdated  atomic.Bool                 // the database belongs to another key file by now
-	keyFile   chan struct{}               // told when it may
+	migrating atomic.Bool
+	keyFile   chan struct{} // told when it may
 	keyCache  cached.Value[keyTable]
 	responses *responseCache
 	uses      usage.Counter // of keys
@@ -96,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: path, Look: o.Look, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock,
+		URL: o.URL, Path: path, Look: o.Look, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err
@@ -152,7 +155,7 @@ func (s *Store) AuditChain() *people.AuditChain { return s.chain }
 // one that was prepared, and nothing keeps it from being written.
 func (s *Store) Ready(ctx context.Context) error {
 	if !s.prepared() {
-		return errNotPrepared
+		return s.notPrepared()
 	}
 	return keyfile.Present(ctx, s.database, s.box.Load())
 }
@@ -164,6 +167,16 @@ func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
 func (s *Store) prepared() bool { return s.box.Load() != nil && !s.outdated.Load() }
 
 var errNotPrepared = fault.WithRetry(fault.Unavailable("unavailable", "The store's database is not ready yet"), 2*time.Second)
+
+// notPrepared says why the store is not prepared.
+func (s *Store) notPrepared() error {
+	if s.migrating.Load() {
+		return errMigrating
+	}
+	return errNotPrepared
+}
+
+var errMigrating = fault.WithRetry(fault.Unavailable(countersign.CodeMigrating, "The store's database is being migrated to this version"), 10*time.Second)
 
 func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
 

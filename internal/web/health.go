@@ -28,6 +28,9 @@ func Readyz(ready func(context.Context) error) Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		if err := ready(ctx); err != nil {
+			if fault.HasCode(err, countersign.CodeMigrating) {
+				return fault.Public(err)
+			}
 			return fault.WithCause(fault.Unavailable(countersign.CodeUnavailable, countersign.MsgUnavailable), err)
 		}
 		Raw(w, healthy)

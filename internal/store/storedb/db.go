@@ -13,7 +13,9 @@ import (
 var files embed.FS
 
 // Schemas is the migrations of a store's database, in order.
-var Schemas = []sqldb.Schema{peopledb.Schema, {Name: "store", Files: files}}
+var Schemas = []sqldb.Schema{peopledb.Schema, {
+	Name: "store", Files: files, Before: map[int64]sqldb.Work{7: numberPurchases},
+}}
 
 // The topics of changes that memory may hold.
 const (

@@ -29,10 +29,9 @@ const (
 
 // License binds a purchase to a domain.
 type License struct {
-	ID string
-	// Digest is that of the purchase's code.
-	Digest Digest
-	Domain string
+	ID         string
+	PurchaseID int64
+	Domain     string
 	// Wildcard says that hosts one level below the domain are licensed, too.
 	Wildcard bool
 	// Free says that the domain is one for tests, which does not count.
@@ -40,6 +39,9 @@ type License struct {
 	IssuedAt countersign.Timestamp
 	Ended    Ending
 	EndedAt  countersign.Timestamp
+	// Claim is what the license's file says of the purchase: "" for the name that the
+	// key file makes of its code.
+	Claim string
 }
 
 // Licensed is a license with the purchase and the item that it is for.
@@ -58,14 +60,14 @@ type Licensee struct {
 }
 
 const (
-	licenseColumns = `l.id, l.code_digest, l.domain, l.wildcard, l.free, l.issued_at, l.ended, l.ended_at`
+	licenseColumns = `l.id, l.purchase_id, l.domain, l.wildcard, l.free, l.issued_at, l.ended, l.ended_at, coalesce(l.claim, '')`
 	// licenseColumnsOrNone are those of a purchase that may have no license.
-	licenseColumnsOrNone = `coalesce(l.id, ''), p.code_digest, coalesce(l.domain, ''), coalesce(l.wildcard, false), coalesce(l.free, false),
-		l.issued_at, coalesce(l.ended, ''), l.ended_at`
-	licenseeColumns = `p.code_digest, p.code, p.workspace_id, p.item_id, p.license, p.supported_until, p.sold_at, p.state, p.state_at,
+	licenseColumnsOrNone = `coalesce(l.id, ''), p.id, coalesce(l.domain, ''), coalesce(l.wildcard, false), coalesce(l.free, false),
+		l.issued_at, coalesce(l.ended, ''), l.ended_at, coalesce(l.claim, '')`
+	licenseeColumns = `p.id, p.code_digest, p.code, p.workspace_id, p.item_id, p.license, p.supported_until, p.sold_at, p.state, p.state_at,
 		w.username, i.name, i.support, i.licensing`
 	licenseeTables = `purchases p JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`
-	licensedTables = `licenses l JOIN purchases p ON p.code_digest = l.code_digest JOIN items i ON i.id = p.item_id
+	licensedTables = `licenses l JOIN purchases p ON p.id = l.purchase_id JOIN items i ON i.id = p.item_id
 		JOIN workspaces w ON w.id = p.workspace_id`
 )
 
@@ -75,7 +77,7 @@ type licenseScan struct {
 }
 
 func (s *licenseScan) into(l *License) []any {
-	return []any{&l.ID, &l.Digest, &l.Domain, &l.Wildcard, &l.Free, &s.issued, &l.Ended, &s.ended}
+	return []any{&l.ID, &l.PurchaseID, &l.Domain, &l.Wildcard, &l.Free, &s.issued, &l.Ended, &s.ended, &l.Claim}
 }
 
 func (s *licenseScan) finish(l *License) {
@@ -89,7 +91,7 @@ type licenseeScan struct {
 }
 
 func (s *licenseeScan) into(e *Licensee) []any {
-	return []any{&e.Digest, &e.Code, &e.WorkspaceID, &e.ItemID, &e.Purchase.License, &s.until, &s.sold, &e.State, &s.stateAt,
+	return []any{&e.Purchase.ID, &e.Digest, &e.Code, &e.WorkspaceID, &e.ItemID, &e.Purchase.License, &s.until, &s.sold, &e.State, &s.stateAt,
 		&e.Workspace, &e.ItemName, &e.Support, &s.licensing}
 }
 
@@ -120,6 +122,11 @@ func (d *DB) Holding(ctx context.Context, digest Digest) (Holding, error) {
 	return d.oneHolding(ctx, selectHolding+licenseeTables+holdingLicenses+` WHERE p.code_digest = $1`, digest)
 }
 
+// HoldingByID finds a purchase of any workspace by its id.
+func (d *DB) HoldingByID(ctx context.Context, purchase int64) (Holding, error) {
+	return d.oneHolding(ctx, selectHolding+licenseeTables+holdingLicenses+` WHERE p.id = $1`, purchase)
+}
+
 // ActiveHolding is Holding for those who may not learn what became of a purchase: one
 // that is not active is not found, and that takes as long as for a code that nobody has.
 func (d *DB) ActiveHolding(ctx context.Context, digest Digest) (Holding, error) {
@@ -138,7 +145,7 @@ func (d *DB) HoldingFor(ctx context.Context, digest Digest, workspace int64) (Ho
 
 const (
 	selectHolding   = `SELECT ` + licenseColumnsOrNone + `, ` + licenseeColumns + ` FROM `
-	holdingLicenses = ` LEFT JOIN licenses l ON l.code_digest = p.code_digest`
+	holdingLicenses = ` LEFT JOIN licenses l ON l.purchase_id = p.id`
 )
 
 func (d *DB) oneHolding(ctx context.Context, query string, args ...any) (Holding, error) {
@@ -161,13 +168,13 @@ func (d *DB) oneHolding(ctx context.Context, query string, args ...any) (Holding
 	return h, nil
 }
 
-// LockHolding is Holding, and makes others who would change the purchase or its
+// LockHolding is HoldingByID, and makes others who would change the purchase or its
 // licenses wait until the transaction ends.
-func (d *DB) LockHolding(ctx context.Context, digest Digest) (Holding, error) {
-	if err := d.Lock(ctx, "purchases", "code_digest", digest); err != nil {
+func (d *DB) LockHolding(ctx context.Context, purchase int64) (Holding, error) {
+	if err := d.Lock(ctx, "purchases", "id", purchase); err != nil {
 		return Holding{}, err
 	}
-	return d.Holding(ctx, digest)
+	return d.HoldingByID(ctx, purchase)
 }
 
 // License reads one by its id.
@@ -180,8 +187,8 @@ func (d *DB) License(ctx context.Context, id string) (Licensed, error) {
 type LicenseFilter struct {
 	Workspace string
 	Item      int64
-	// Purchase is the digest of a code.
-	Purchase *Digest
+	// Purchase is a purchase's id.
+	Purchase int64
 	Limit    int
 }
 
@@ -192,9 +199,9 @@ func (d *DB) Licenses(ctx context.Context, f LicenseFilter, fn func(Licensed) er
 	}
 	args := []any{f.Workspace, f.Item, f.Limit}
 	one := ""
-	if f.Purchase != nil {
-		one = ` AND l.code_digest = $4`
-		args = append(args, *f.Purchase)
+	if f.Purchase != 0 {
+		one = ` AND l.purchase_id = $4`
+		args = append(args, f.Purchase)
 	}
 	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
 		l, err := scanLicensed(r)
@@ -220,32 +227,32 @@ func (d *DB) EachLicense(ctx context.Context, fn func(Licensed) error) error {
 }
 
 // licensable is what a purchase p must be to get a license.
-const licensable = `p.state = 'active' AND NOT EXISTS (SELECT 1 FROM licenses r WHERE r.code_digest = p.code_digest AND r.ended = 'revoked')`
+const licensable = `p.state = 'active' AND NOT EXISTS (SELECT 1 FROM licenses r WHERE r.purchase_id = p.id AND r.ended = 'revoked')`
 
 // AddLicense writes a new one if its purchase is active, has known licenses, those
 // that have ended among them, and none that was revoked; it tells whether it did.
 // Others who would change the purchase or its licenses wait until the transaction
 // ends. [sqldb.ErrExists] when the purchase has one in use for this domain.
 func (d *DB) AddLicense(ctx context.Context, l License, known int) (added bool, err error) {
-	if err := d.Lock(ctx, "purchases", "code_digest", l.Digest); err != nil {
+	if err := d.Lock(ctx, "purchases", "id", l.PurchaseID); err != nil {
 		return false, err
 	}
-	n, err := d.Exec(d.Brief(ctx), `INSERT INTO licenses (id, code_digest, domain, wildcard, free, issued_at, ended)
-		SELECT CAST($1 AS text), p.code_digest, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
-		FROM purchases p WHERE p.code_digest = $2 AND `+licensable+`
-			AND (SELECT count(*) FROM licenses l WHERE l.code_digest = $2) = $6`,
-		l.ID, l.Digest, l.Domain, l.Free, column(l.IssuedAt), known, l.Wildcard)
+	n, err := d.Exec(d.Brief(ctx), `INSERT INTO licenses (id, purchase_id, domain, wildcard, free, issued_at, ended)
+		SELECT CAST($1 AS text), p.id, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
+		FROM purchases p WHERE p.id = $2 AND `+licensable+`
+			AND (SELECT count(*) FROM licenses l WHERE l.purchase_id = $2) = $6`,
+		l.ID, l.PurchaseID, l.Domain, l.Free, column(l.IssuedAt), known, l.Wildcard)
 	return n == 1, err
 }
 
 // WidenLicense lets one be for the hosts one level below its domain, too, if it has
 // not ended and its purchase may get licenses; it tells whether it did.
 func (d *DB) WidenLicense(ctx context.Context, l License) (widened bool, err error) {
-	if err := d.Lock(ctx, "purchases", "code_digest", l.Digest); err != nil {
+	if err := d.Lock(ctx, "purchases", "id", l.PurchaseID); err != nil {
 		return false, err
 	}
 	n, err := d.Exec(ctx, `UPDATE licenses SET wildcard = true WHERE id = $1 AND ended = ''
-		AND EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = licenses.code_digest AND `+licensable+`)`, l.ID)
+		AND EXISTS (SELECT 1 FROM purchases p WHERE p.id = licenses.purchase_id AND `+licensable+`)`, l.ID)
 	return n == 1, err
 }
 
@@ -261,6 +268,6 @@ func (d *DB) EndLicense(ctx context.Context, id string, how Ending, at countersi
 // RevokedLicenses lists the ids of licenses that have ended or whose purchase is
 // not good any more: those that ended last, limit of them.
 func (d *DB) RevokedLicenses(ctx context.Context, limit int) ([]string, error) {
-	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT l.id FROM licenses l JOIN purchases p ON p.code_digest = l.code_digest
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT l.id FROM licenses l JOIN purchases p ON p.id = l.purchase_id
 		WHERE l.ended <> '' OR p.state <> 'active' ORDER BY coalesce(l.ended_at, p.state_at, l.issued_at) DESC, l.id LIMIT $1`, limit)
 }

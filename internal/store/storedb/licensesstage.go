@@ -6,9 +6,9 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// AddLicense stages the license of a line.
-func (s *Stage) AddLicense(ctx context.Context, line int, l License) error {
-	return s.licenses.Add(ctx, line, l.ID, l.Digest, l.Domain, l.Wildcard, l.Free, column(l.IssuedAt), string(l.Ended), column(l.EndedAt))
+// AddLicense stages the license of a line, with the digest of its purchase's code.
+func (s *Stage) AddLicense(ctx context.Context, line int, digest Digest, l License) error {
+	return s.licenses.Add(ctx, line, l.ID, digest, l.Domain, l.Wildcard, l.Free, column(l.IssuedAt), string(l.Ended), column(l.EndedAt))
 }
 
 // LicenseClash is a staged license that can't be written, and why.
@@ -24,18 +24,22 @@ type LicenseClash struct {
 // Purchases must have been moved. Of several lines for one id the last counts;
 // they must agree on purchase and domain.
 func (d *DB) StageLicenseClashes(ctx context.Context) ([]LicenseClash, error) {
+	_, err := d.Exec(ctx, `UPDATE stage_licenses SET purchase_id = (SELECT p.id FROM purchases p WHERE p.code_digest = stage_licenses.code_digest)`)
+	if err != nil {
+		return nil, err
+	}
 	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (LicenseClash, error) {
 		var c LicenseClash
 		err := r.Scan(&c.Line, &c.Unknown, &c.Taken)
 		return c, err
 	}, `SELECT line, no_purchase, taken FROM (
 		SELECT s.line AS line,
-			NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = s.code_digest) AS no_purchase,
-			EXISTS (SELECT 1 FROM licenses l WHERE l.id = s.id AND (l.code_digest <> s.code_digest OR l.domain <> s.domain))
+			s.purchase_id IS NULL AS no_purchase,
+			EXISTS (SELECT 1 FROM licenses l WHERE l.id = s.id AND (l.purchase_id <> s.purchase_id OR l.domain <> s.domain))
 				OR EXISTS (SELECT 1 FROM stage_licenses e WHERE e.id = s.id AND e.line < s.line
 					AND (e.code_digest <> s.code_digest OR e.domain <> s.domain)) AS taken,
 			s.ended = '' AND (
-				EXISTS (SELECT 1 FROM licenses l WHERE l.code_digest = s.code_digest AND l.domain = s.domain AND l.ended = '' AND l.id <> s.id
+				EXISTS (SELECT 1 FROM licenses l WHERE l.purchase_id = s.purchase_id AND l.domain = s.domain AND l.ended = '' AND l.id <> s.id
 					AND NOT EXISTS (SELECT 1 FROM stage_licenses e WHERE e.id = l.id AND e.ended <> ''))
 				OR EXISTS (SELECT 1 FROM stage_licenses e WHERE e.code_digest = s.code_digest AND e.domain = s.domain AND e.ended = ''
 					AND e.id <> s.id AND e.line < s.line)) AS doubled
@@ -60,8 +64,8 @@ func (d *DB) MoveLicenses(ctx context.Context) (Moved, error) {
 		`SELECT count(*) FROM stage_licenses s WHERE `+last,
 		`SELECT count(*) FROM stage_licenses s WHERE `+last+` AND NOT EXISTS (SELECT 1 FROM licenses l WHERE l.id = s.id)`,
 		// Those that have ended come first and leave their domain to the others.
-		`INSERT INTO licenses (id, code_digest, domain, wildcard, free, issued_at, ended, ended_at)
-		SELECT s.id, s.code_digest, s.domain, s.wildcard, s.free, s.issued_at, s.ended, s.ended_at
+		`INSERT INTO licenses (id, purchase_id, domain, wildcard, free, issued_at, ended, ended_at)
+		SELECT s.id, s.purchase_id, s.domain, s.wildcard, s.free, s.issued_at, s.ended, s.ended_at
 		FROM stage_licenses s WHERE `+last+` ORDER BY CASE WHEN s.ended = '' THEN 1 ELSE 0 END, s.id
 		ON CONFLICT (id) DO UPDATE SET wildcard = excluded.wildcard, free = excluded.free, issued_at = excluded.issued_at,
 			ended = CASE WHEN licenses.ended <> '' THEN licenses.ended ELSE excluded.ended END,

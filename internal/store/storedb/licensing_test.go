@@ -2,6 +2,7 @@ package storedb
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"testing/fstest"
@@ -68,56 +69,75 @@ func TestAnItemOfAnOlderStoreHasTheDefaultLicensing(t *testing.T) {
 	})
 }
 
-func scanLicense(r sqldb.Row) (License, error) {
-	var l License
-	var s licenseScan
-	err := r.Scan(s.into(&l)...)
-	s.finish(&l)
-	return l, err
+// oldPurchases writes purchases with some digests as an older store has them.
+func oldPurchases(t *testing.T, db *DB, digests ...Digest) {
+	t.Helper()
+	if err := db.AddWorkspace(t.Context(), Workspace{Account: countersign.Account{RegisteredAt: countersign.At(time.Unix(0, 0))}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := db.Exec(t.Context(), `INSERT INTO items (id, workspace_id, kind, support, name, description, category, sub_category, options,
+		version, demo_link, tags, media, regular, extended, currency, published_at, body)
+		SELECT 7, id, 'other', true, 'x', '', '', '', '[]', '', '', '[]', '{}', 0, 0, '', '2024-01-01T00:00:00Z', '{}' FROM workspaces`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, digest := range digests {
+		_, err := db.Exec(t.Context(), `INSERT INTO purchases (code_digest, code, workspace_id, item_id, license, price, currency, downloaded,
+			sold_at, state, buyer_name, buyer_email)
+			SELECT CAST($1 AS bigint), 'code ' || CAST(CAST($1 AS bigint) AS text), workspace_id, id, 'Regular', 1, 'USD', false, '2024-01-01T00:00:00Z', 'active', '', '' FROM items`, digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestLicensesOfAnOlderStoreAreKept(t *testing.T) {
-	insert := func(db *DB, id string, code int, domain, ended string) error {
-		_, err := db.Exec(t.Context(), `INSERT INTO licenses (id, code_digest, domain, wildcard, free, issued_at, ended, ended_at)
+	insert := func(db *DB, column, id string, purchase int, domain, ended string) error {
+		_, err := db.Exec(t.Context(), `INSERT INTO licenses (id, `+column+`, domain, wildcard, free, issued_at, ended, ended_at)
 			VALUES ($1, $2, $3, true, false, '2024-01-0' || CAST($4 AS text) || 'T00:00:00Z', $5, CASE WHEN $5 = '' THEN NULL ELSE '2024-02-01T00:00:00Z' END)`,
-			id, code, domain, id[:1], ended)
+			id, purchase, domain, id[:1], ended)
 		return err
 	}
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		old := openMigrated(t, at, before(t, "00001_store", "00002_licenses"))
+		oldPurchases(t, old, 700, 800, 900)
 		for _, l := range []struct {
 			id, domain, ended string
 			code              int
 		}{
-			{"3", "a.example", "", 7}, {"1", "a.example", "moved", 7}, {"2", "a.example", "revoked", 7}, {"4", "b.example", "", 7}, {"5", "a.example", "", 8},
+			{"3", "a.example", "", 700}, {"1", "a.example", "moved", 700}, {"2", "a.example", "revoked", 700}, {"4", "b.example", "", 700}, {"5", "a.example", "", 800},
 		} {
-			if err := insert(old, l.id, l.code, l.domain, l.ended); err != nil {
+			if err := insert(old, "code_digest", l.id, l.code, l.domain, l.ended); err != nil {
 				t.Fatal(err)
 			}
 		}
-		read := func(db *DB) []License {
-			list, err := sqldb.List(t.Context(), db.Queries, scanLicense, `SELECT `+licenseColumns+` FROM licenses l ORDER BY l.issued_at`)
-			if err != nil || len(list) != 5 {
-				t.Fatalf("%d licenses, error %v", len(list), err)
-			}
-			return list
-		}
-		want := read(old)
 		fresh := openMigrated(t, at, Schemas)
-		if diff := cmp.Diff(want, read(fresh)); diff != "" {
+		var got []string
+		err := fresh.EachLicense(t.Context(), func(l Licensed) error {
+			got = append(got, fmt.Sprintln(l.License.ID, l.PurchaseID, l.Digest, l.Domain, l.Wildcard, l.Ended, l.IssuedAt.Day(), l.EndedAt.Month(), l.Claim))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"1 1 700 a.example true moved 1 February \n", "2 1 700 a.example true revoked 2 February \n",
+			"3 1 700 a.example true  3 January \n", "4 1 700 b.example true  4 January \n", "5 2 800 a.example true  5 January \n",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 		for id, rule := range map[string]struct {
-			code          int
+			purchase      int
 			domain, ended string
 			err           error
 		}{
-			"6 a second one in use":        {7, "a.example", "", sqldb.ErrExists},
-			"7 a third one that has ended": {7, "a.example", "moved", nil},
-			"8 another domain":             {7, "c.example", "", nil},
-			"9 another purchase":           {9, "a.example", "", nil},
+			"6 a second one in use":        {1, "a.example", "", sqldb.ErrExists},
+			"7 a third one that has ended": {1, "a.example", "moved", nil},
+			"8 another domain":             {1, "c.example", "", nil},
+			"9 another purchase":           {3, "a.example", "", nil},
 		} {
-			if err := insert(fresh, id, rule.code, rule.domain, rule.ended); !errors.Is(err, rule.err) {
+			if err := insert(fresh, "purchase_id", id, rule.purchase, rule.domain, rule.ended); !errors.Is(err, rule.err) {
 				t.Errorf("%s: %v", id, err)
 			}
 		}

@@ -27,6 +27,8 @@ type Digest = int64
 
 // Purchase is a sale of an item.
 type Purchase struct {
+	// ID stays for good; Digest changes with the key file.
+	ID          int64
 	Digest      Digest
 	Code        string
 	WorkspaceID int64
@@ -45,7 +47,7 @@ type Purchase struct {
 	BuyerEmail string
 }
 
-const purchaseColumns = `code_digest, code, workspace_id, item_id, license, price, currency, supported_until,
+const purchaseColumns = `id, code_digest, code, workspace_id, item_id, license, price, currency, supported_until,
 	downloaded, sold_at, state, state_at, buyer_name, buyer_email`
 
 const selectValidation = `SELECT code, item_id, license, price, currency, supported_until, downloaded, sold_at, state
@@ -92,7 +94,7 @@ var purchaseRows = sync.Pool{New: func() any {
 func scanPurchase(r sqldb.Row) (Purchase, error) {
 	var p Purchase
 	var until, sold, stateAt sqldb.Time
-	err := r.Scan(&p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, &until,
+	err := r.Scan(&p.ID, &p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, &until,
 		&p.Downloaded, &sold, &p.State, &stateAt, &p.BuyerName, &p.BuyerEmail)
 	p.SupportedUntil, p.SoldAt, p.StateAt = countersign.At(until.Time), countersign.At(sold.Time), countersign.At(stateAt.Time)
 	return p, err
@@ -103,13 +105,18 @@ func (d *DB) PurchaseByDigest(ctx context.Context, digest Digest) (Purchase, err
 	return sqldb.One(ctx, d.Queries, scanPurchase, `SELECT `+purchaseColumns+` FROM purchases WHERE code_digest = $1`, digest)
 }
 
-// LockPurchase finds a purchase and makes others who would change it wait until
-// the transaction ends.
-func (d *DB) LockPurchase(ctx context.Context, digest Digest) (Purchase, error) {
-	if err := d.Lock(ctx, "purchases", "code_digest", digest); err != nil {
+// PurchaseByID finds a purchase of any workspace, for the operator.
+func (d *DB) PurchaseByID(ctx context.Context, id int64) (Purchase, error) {
+	return sqldb.One(ctx, d.Queries, scanPurchase, `SELECT `+purchaseColumns+` FROM purchases WHERE id = $1`, id)
+}
+
+// LockPurchase finds a purchase by its id and makes others who would change it wait
+// until the transaction ends.
+func (d *DB) LockPurchase(ctx context.Context, id int64) (Purchase, error) {
+	if err := d.Lock(ctx, "purchases", "id", id); err != nil {
 		return Purchase{}, err
 	}
-	return d.PurchaseByDigest(ctx, digest)
+	return d.PurchaseByID(ctx, id)
 }
 
 // PurchaseFilter narrows a list of purchases; zero values narrow nothing.
@@ -150,14 +157,15 @@ func eachPurchase(fn func(Purchase) error) func(sqldb.Row) error {
 	}
 }
 
-// AddPurchase writes a new one; [sqldb.ErrExists] when the code is taken.
-func (d *DB) AddPurchase(ctx context.Context, p Purchase) error {
+// AddPurchase writes a new one and returns its id; [sqldb.ErrExists] when the code is
+// taken.
+func (d *DB) AddPurchase(ctx context.Context, p Purchase) (id int64, err error) {
 	if err := d.Mark(ctx, TopicPurchases, p.Ref()); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := d.Exec(ctx, `INSERT INTO purchases (`+purchaseColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`, purchaseArgs(p)...)
-	return err
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO purchases (`+purchaseColumns+`)
+		VALUES (`+d.newPurchaseID(`(`+lastPurchaseID+`)`, `1`)+`, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+		RETURNING id`, purchaseArgs(p)...)
 }
 
 func purchaseArgs(p Purchase) []any {
@@ -175,7 +183,7 @@ func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at c
 	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE code_digest = $3`, string(state), column(at), p.Digest)
+	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE id = $3`, string(state), column(at), p.ID)
 	return err
 }
 

@@ -16,8 +16,7 @@ const (
 	rekeyRows = 500
 )
 
-// RebuildDigests gives every purchase the digest that digest makes of its code,
-// and its licenses with it.
+// RebuildDigests gives every purchase the digest that digest makes of its code.
 // It runs in the transaction of a session: the new digests are staged first, so
 // that none meets an old one.
 func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest) error {
@@ -44,13 +43,27 @@ func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest
 	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
 		return err
 	}
-	for _, table := range []string{"purchases", "licenses"} {
-		_, err := d.Exec(ctx, `UPDATE `+table+` SET code_digest = r.fresh FROM rekeyed r WHERE r.code_digest = `+table+`.code_digest`)
-		if err != nil {
+	_, err := d.Exec(ctx, `UPDATE purchases SET code_digest = r.fresh FROM rekeyed r WHERE r.code_digest = purchases.code_digest`)
+	return err
+}
+
+// KeepClaims writes down what claim says of the purchases of all licenses for which
+// nothing is written yet.
+func (d *DB) KeepClaims(ctx context.Context, claim func(code string) string) error {
+	type row struct{ id, code string }
+	for {
+		page, err := sqldb.List(ctx, d.Queries, func(r sqldb.Row) (l row, err error) {
+			return l, r.Scan(&l.id, &l.code)
+		}, `SELECT l.id, p.code FROM licenses l JOIN purchases p ON p.id = l.purchase_id WHERE l.claim IS NULL LIMIT $1`, rekeyPage)
+		if err != nil || len(page) == 0 {
 			return err
 		}
+		for _, l := range page {
+			if _, err := d.Exec(ctx, `UPDATE licenses SET claim = $1 WHERE id = $2`, claim(l.code), l.id); err != nil {
+				return err
+			}
+		}
 	}
-	return nil
 }
 
 // stageDigests writes the old and the new digests of some codes in one statement.

@@ -2,6 +2,7 @@ package storedb
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -24,7 +25,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, code_digest bigint, code text,
 			item_id bigint, license text, price bigint, currency text, supported_until text, downloaded boolean,
 			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
-		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest bigint,
+		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest bigint, purchase_id bigint,
 			domain text, wildcard boolean, free boolean, issued_at text, ended text, ended_at text)`,
 	} {
 		if _, err := d.Exec(ctx, table); err != nil {
@@ -127,6 +128,10 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Move
 			return Moved{}, err
 		}
 	}
+	base, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], lastPurchaseID)
+	if err != nil {
+		return Moved{}, err
+	}
 	const last = `NOT EXISTS (SELECT 1 FROM stage_purchases l WHERE l.code_digest = s.code_digest AND l.line > s.line)`
 	const stateAt = `CASE WHEN excluded.state_at IS NOT NULL THEN excluded.state_at
 		WHEN excluded.state = purchases.state THEN purchases.state_at
@@ -136,7 +141,7 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Move
 		`SELECT count(*) FROM stage_purchases s WHERE `+last+`
 			AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = s.code_digest)`,
 		`INSERT INTO purchases (`+purchaseColumns+`)
-		SELECT s.code_digest, s.code, i.workspace_id, s.item_id, s.license, s.price, s.currency, s.supported_until,
+		SELECT `+d.newPurchaseID(strconv.FormatInt(base, 10), `row_number() OVER (ORDER BY s.code_digest)`)+`, s.code_digest, s.code, i.workspace_id, s.item_id, s.license, s.price, s.currency, s.supported_until,
 			s.downloaded, s.sold_at, s.state, s.state_at, s.buyer_name, s.buyer_email
 		FROM stage_purchases s JOIN items i ON i.id = s.item_id WHERE `+last+` ORDER BY s.code_digest
 		ON CONFLICT (code_digest) DO UPDATE SET
