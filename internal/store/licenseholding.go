@@ -262,14 +262,15 @@ func (h holding) write(ctx context.Context, tx *storedb.DB, fresh []newLicense) 
 			return err
 		}
 	}
+	known := h.known
 	for _, n := range fresh {
 		var written bool
 		var err error
 		if n.widens {
 			written, err = tx.WidenLicense(ctx, n.License)
 		} else {
-			written, err = tx.AddLicense(ctx, n.License, h.known)
-			h.known++
+			written, err = tx.AddLicense(ctx, n.License, known)
+			known++
 		}
 		if errors.Is(err, sqldb.ErrExists) || (err == nil && !written) {
 			return errMeanwhile
