@@ -1,8 +1,6 @@
 package frame
 
 import (
-	"cmp"
-	"encoding/json"
 	"net/http"
 
 	"github.com/countersign/countersign"
@@ -16,51 +14,15 @@ func (f *Frame) NotFound(http.ResponseWriter, *Request) error {
 	return fault.NotFound(countersign.CodeNotFound, "")
 }
 
-// fail turns an error into an answer, the only function that does. The cause
-// goes to the log when the fault is ours, and nowhere else.
+// fail answers an error with a page, or returns it for a client that takes JSON: the edge writes that.
 func (f *Frame) fail(w http.ResponseWriter, r *Request, err error) error {
-	shown := public(f.WithNextStep(err))
-	status := shown.Kind.Status()
-	web.LogFailure(w, r.Request, shown, err)
-	h := w.Header()
-	h.Set("Cache-Control", "no-store")
-	setReason(h, shown)
-	if status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="countersign"`)
-	}
+	err = f.WithNextStep(err)
 	if wantsJSON(r.Request) {
-		return failJSON(w, status, shown)
-	}
-	return f.write(w, r, f.failPage(w, r, status, shown))
-}
-
-// failJSON is the error in the form in which the addon's clients read it.
-func failJSON(w http.ResponseWriter, status int, shown *countersign.Error) error {
-	body, err := json.Marshal(struct {
-		Status  string `json:"status"`
-		Msg     string `json:"msg"`
-		Message string `json:"message"`
-		Code    string `json:"code"`
-	}{"error", shown.Message, shown.Message, shown.Code})
-	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has left is nobody to tell
-	return nil
-}
-
-// public is what of an error may be shown. It always has a message and a code.
-func public(err error) *countersign.Error {
-	ours := fault.Of(err)
-	if ours == nil || ours.Kind.Status() == http.StatusInternalServerError {
-		return fault.New(countersign.KindInternal, countersign.CodeInternal, countersign.MsgInternal)
-	}
-	shown := *ours
-	shown.Message = cmp.Or(shown.Message, http.StatusText(ours.Kind.Status()))
-	shown.Code = cmp.Or(shown.Code, "invalid")
-	return &shown
+	return web.Fail(w, r.Request, err, func(status int, shown *countersign.Error) error {
+		return f.write(w, r, f.failPage(w, r, status, shown))
+	})
 }
 
 // failPage is the page of an error: what happened, why, and the way on.

@@ -86,7 +86,7 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a.routed, a.r = true, r
 	if err := t.handle(w, r); err != nil {
-		t.edge.fail(w, r, a, err)
+		t.edge.failJSON(w, r, a, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -16,9 +17,31 @@ import (
 // retryDefault is what Retry-After says when an error that must have one does not say how long.
 const retryDefault = 5 * time.Second
 
+// Representation writes the body of an error, with the status. Reason, Retry-After and what else describes the error in
+// the headers are set. What it is given of the error is safe to show, and has a message.
+type Representation func(status int, shown *countersign.Error) error
+
+// Fail writes an error as something other than the JSON of the edge, for example as a page. w is that of a handler of an
+// [Edge].
+func Fail(w http.ResponseWriter, r *http.Request, err error, as Representation) error {
+	a := answerOf(w)
+	return a.edge.fail(r, a, err, as)
+}
+
+// failJSON writes an error as the JSON of the edge.
+func (e *Edge) failJSON(w http.ResponseWriter, r *http.Request, a *answer, err error) {
+	_ = e.fail(r, a, err, func(status int, shown *countersign.Error) error {
+		if a.always200 && status < http.StatusInternalServerError {
+			status = http.StatusOK
+		}
+		send(w, status, e.errorBody(shown))
+		return nil
+	})
+}
+
 // fail writes an error: the only function that does. The status comes from the error's kind, the body from its
 // message; the cause goes to the log when the fault is ours, and nowhere else.
-func (e *Edge) fail(w http.ResponseWriter, r *http.Request, a *answer, err error) {
+func (e *Edge) fail(r *http.Request, a *answer, err error, as Representation) error {
 	shown := public(err)
 	status := shown.Kind.Status()
 	a.code = shown.Code
@@ -28,13 +51,10 @@ func (e *Edge) fail(w http.ResponseWriter, r *http.Request, a *answer, err error
 	e.logFailure(a, r, shown, err)
 	if a.status != 0 {
 		a.abort = true // too late for an answer; a broken connection is at least not taken for a whole one
-		return
+		return nil
 	}
 	a.setErrorHeader(shown, status)
-	if a.always200 && status < http.StatusInternalServerError {
-		status = http.StatusOK
-	}
-	send(w, status, e.errorBody(shown))
+	return as(status, shown)
 }
 
 // public returns the part of err that a caller may see. It always has a message.
@@ -105,6 +125,25 @@ func wholeSeconds(d time.Duration) string {
 		return "0"
 	}
 	return strconv.FormatInt(int64((d-1)/time.Second)+1, 10)
+}
+
+// DetailedBody is an error in both forms that clients in the field read, "msg" and "message", with its code and what is
+// wrong with each value.
+func DetailedBody(err *countersign.Error) []byte {
+	body := struct {
+		Status  string            `json:"status"`
+		Msg     string            `json:"msg"`
+		Message string            `json:"message"`
+		Code    string            `json:"code"`
+		Fields  map[string]string `json:"fields,omitempty"`
+		Data    any               `json:"data,omitempty"`
+	}{"error", err.Message, err.Message, cmp.Or(err.Code, "invalid"), err.Fields, err.Data}
+	b, broken := countersign.EncodeJSON(body)
+	if broken != nil { // only the data can be at fault
+		body.Data = nil
+		b, _ = countersign.EncodeJSON(body)
+	}
+	return b
 }
 
 // envelopeBody is the store's error (spec 2.1).

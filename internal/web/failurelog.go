@@ -11,14 +11,6 @@ import (
 	"github.com/countersign/countersign"
 )
 
-// LogFailure writes the cause of an answer to the error log when the fault is ours, for a face that writes its own
-// errors. shown is what the caller sees of err. Without an [Edge] under w there is no log.
-func LogFailure(w http.ResponseWriter, r *http.Request, shown *countersign.Error, err error) {
-	if a := answerOf(w); a != nil {
-		a.edge.logFailure(a, r, shown, err)
-	}
-}
-
 // logFailure writes one line for each fault. A service that is not available is a state rather than a fault of the
 // request: it is told once, and again after a minute.
 func (e *Edge) logFailure(a *answer, r *http.Request, shown *countersign.Error, err error) {

@@ -32,14 +32,14 @@ func TestAnOutageIsToldOnceAMinuteForEachCode(t *testing.T) {
 		{"nor the second one", 0, fault, "level=ERROR msg=\"request failed\""},
 		{"after a minute it is told again, with how many were not", 58 * time.Second, down, "not_told_before=2"},
 		{"and then no more", 59 * time.Second, down, ""},
-		{"another minute, told by a face of its own", time.Second, nil, "not_told_before=1"},
+		{"another minute, with a body of its own", time.Second, nil, "not_told_before=1"},
 	}
 	for _, tt := range steps {
 		now = now.Add(tt.after)
 		out.Reset()
 		edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
 			if tt.err == nil {
-				LogFailure(w, r, down, down)
+				return Fail(w, r, down, func(int, *countersign.Error) error { return nil })
 			}
 			return tt.err
 		}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))

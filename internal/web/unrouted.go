@@ -20,13 +20,13 @@ func (f *face) replace(a *answer, r *http.Request) {
 	a.release()
 	switch {
 	case status != http.StatusMethodNotAllowed:
-		f.edge.fail(a, r, a, errNotFound())
+		f.edge.failJSON(a, r, a, errNotFound())
 	case r.Method == http.MethodOptions:
 		a.Header().Set("Allow", withOptions(a.Header().Get("Allow")))
 		a.WriteHeader(http.StatusNoContent)
 	default:
 		a.Header().Set("Allow", withOptions(a.Header().Get("Allow")))
-		f.edge.fail(a, r, a, errMethod())
+		f.edge.failJSON(a, r, a, errMethod())
 	}
 }
 
@@ -37,14 +37,14 @@ func (f *face) serverWide(a *answer, r *http.Request) {
 		a.WriteHeader(http.StatusNoContent)
 		return
 	}
-	f.edge.fail(a, r, a, errNotFound())
+	f.edge.failJSON(a, r, a, errNotFound())
 }
 
 // refuseMethod answers 405 to TRACE and CONNECT, which no handler may see, whatever its pattern allows.
 func (f *face) refuseMethod(a *answer, r *http.Request) {
 	a.routed = true
 	a.Header().Set("Allow", f.allowed(r))
-	f.edge.fail(a, r, a, errMethod())
+	f.edge.failJSON(a, r, a, errMethod())
 }
 
 // allowed asks the mux about each method in turn; an unknown path allows none.
