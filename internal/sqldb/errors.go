@@ -73,6 +73,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 	switch code & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		s.stopWrites(stopDamage, err)
+		return fault.WithCause(fault.New(countersign.KindInternal, "database_damaged", "The database file is damaged. Stop the service, keep a copy of the file, and restore the last backup"), err)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return busy(err)
 	case lib.SQLITE_FULL:
