@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/countersign/countersign"
 )
 
 // A thousand at once, each for a domain of its own: one of them gets the license.
@@ -20,6 +22,9 @@ func TestOfAThousandAtOnceOneGetsTheLastDomain(t *testing.T) {
 			all.Go(func() {
 				begin.Wait()
 				_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", fmt.Sprintf("shop%d.example", i))
+				for codeOf(err) == countersign.CodeBusy { // a slow machine can't serve them all in time: come back
+					_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", fmt.Sprintf("shop%d.example", i))
+				}
 				switch {
 				case err == nil:
 					won.Add(1)
