@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -16,8 +16,8 @@ to the apps by: countersign addon settings publish -m NOTE`,
 // iapKeys are the settings of in-app purchases that may stand in a command.
 func iapKeys() []string {
 	var keys []string
-	for _, d := range addon.Definitions() {
-		if d.Area == addon.AreaIAP && !d.Secret {
+	for _, d := range settings.Definitions() {
+		if d.Area == settings.AreaIAP && !d.Secret {
 			keys = append(keys, d.Key)
 		}
 	}

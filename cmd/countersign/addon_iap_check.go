@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/spf13/cobra"
@@ -36,7 +34,7 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	problems, err := s.Problems(ctx, operator())
+	problems, err := s.Settings.Problems(ctx, operator())
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +54,7 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 	}
 	findings = append(findings, account...)
 	for _, p := range problems {
-		if p.Key == addon.KeyIAPStoreServiceAccount || slices.Contains(iapKeys(), p.Key) {
+		if p.Key == iap.KeyServiceAccount || slices.Contains(iapKeys(), p.Key) {
 			findings = append(findings, health.Finding{Name: "draft", Level: health.Warn, What: p.Text, Fix: "countersign addon iap show"})
 		}
 	}
@@ -64,23 +62,19 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 }
 
 // testStore tells whether apps see the store as on, and what would make them.
-func testStore(ctx context.Context, s *addon.Addon, i iap) (health.Finding, error) {
-	if i.publishedStore.Enabled {
+func testStore(ctx context.Context, s *addon.Addon, i iapState) (health.Finding, error) {
+	if i.published.Config.Platforms.Store.Enabled {
 		return health.Finding{Name: "store", Level: health.OK, What: "Apps see the store as on"}, nil
 	}
 	store := health.Finding{
 		Name: "store", Level: health.Fail, What: "Apps see the store as off", Fix: "countersign addon iap show",
 		Why: "It is on when iapEnabled is 1, package name and service account are set, a product is mapped, and all of it is published.",
 	}
-	_, draft, err := s.Preview(ctx, operator())
+	draft, err := s.IAP.Preview(ctx, operator())
 	if err != nil {
 		return store, err
 	}
-	var would countersign.IAPConfig
-	if err := json.Unmarshal(draft, &would); err != nil {
-		return store, fmt.Errorf("read the view of the draft: %w", err)
-	}
-	if would.Platforms.Store.Enabled {
+	if draft.Config.Platforms.Store.Enabled {
 		store.What, store.Why = "Apps see the store as off until the draft is published", "The draft has all that it takes."
 		store.Fix = "countersign addon settings publish -m NOTE"
 	}
@@ -90,7 +84,7 @@ func testStore(ctx context.Context, s *addon.Addon, i iap) (health.Finding, erro
 // testServiceAccount looks at the service account of the draft, without asking
 // anybody. Where there is none, it has nothing to say.
 func testServiceAccount(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
-	checks, _, err := s.TestServiceAccount(ctx, operator())
+	checks, _, err := s.IAP.TestServiceAccount(ctx, operator())
 	if fault.HasCode(err, "service_account_not_found") {
 		return nil, nil
 	}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/spf13/cobra"
 )
 
@@ -18,6 +18,6 @@ type productJSON struct {
 	PackageName    string `json:"package_name"`
 }
 
-func jsonOfProduct(p addon.Product, packages []addon.Package) productJSON {
+func jsonOfProduct(p iap.Product, packages []iap.Package) productJSON {
 	return productJSON{p.StoreID, p.PackageID, packageName(p.PackageID, packages)}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/spf13/cobra"
 )
 
@@ -17,11 +18,11 @@ func newProductAdd(a *app) *cobra.Command {
 				return err
 			}
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				now, err := s.AddProduct(ctx, operator(), 0, args[0], id)
+				now, err := s.Settings.AddProduct(ctx, operator(), 0, args[0], id)
 				if err != nil {
 					return err
 				}
-				return a.printSetting(now, addon.KeyIAPProductMap)
+				return a.printSetting(now, iap.KeyProductMap)
 			})
 		},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/spf13/cobra"
 )
 
@@ -59,7 +60,7 @@ type serviceAccountJSON struct {
 }
 
 // jsonOfServiceAccount is nil where there is none.
-func jsonOfServiceAccount(f addon.ServiceAccountFacts) *serviceAccountJSON {
+func jsonOfServiceAccount(f iap.ServiceAccountFacts) *serviceAccountJSON {
 	if !f.Set {
 		return nil
 	}
@@ -67,11 +68,11 @@ func jsonOfServiceAccount(f addon.ServiceAccountFacts) *serviceAccountJSON {
 }
 
 func (a *app) setServiceAccount(ctx context.Context, s *addon.Addon, file []byte) error {
-	facts, err := s.SetServiceAccount(ctx, operator(), 0, file)
+	facts, err := s.Settings.SetServiceAccount(ctx, operator(), 0, file)
 	if err != nil {
 		return err
 	}
-	now, err := s.Settings(ctx, operator())
+	now, err := s.Settings.Draft(ctx, operator())
 	if err != nil {
 		return err
 	}
@@ -84,12 +85,12 @@ func (a *app) setServiceAccount(ctx context.Context, s *addon.Addon, file []byte
 }
 
 func (a *app) removeServiceAccount(ctx context.Context, s *addon.Addon) error {
-	if err := s.RemoveServiceAccount(ctx, operator(), 0); err != nil {
+	if err := s.Settings.RemoveServiceAccount(ctx, operator(), 0); err != nil {
 		return err
 	}
-	now, err := s.Settings(ctx, operator())
+	now, err := s.Settings.Draft(ctx, operator())
 	if err != nil {
 		return err
 	}
-	return a.printRemoved(addon.KeyIAPStoreServiceAccount, "There is no service account in the draft.", now)
+	return a.printRemoved(iap.KeyServiceAccount, "There is no service account in the draft.", now)
 }

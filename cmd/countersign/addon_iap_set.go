@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/spf13/cobra"
 )
 
@@ -16,7 +16,7 @@ func newIAPSet(a *app) *cobra.Command {
   countersign addon iap set iapStorePackageName com.yourname.app
   countersign addon iap set iapProductMapJson '{"store":{"gold_monthly":1}}'`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if keys := iapKeys(); args[0] != addon.KeyIAPStoreServiceAccount && !slices.Contains(keys, args[0]) {
+			if keys := iapKeys(); args[0] != iap.KeyServiceAccount && !slices.Contains(keys, args[0]) {
 				return usage(c, fmt.Sprintf("%q is no setting of the in-app purchases, which are %s", safe(args[0]), strings.Join(keys, ", ")))
 			}
 			return a.setSetting(c, args[0], args[1])

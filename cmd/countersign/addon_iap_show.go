@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -17,44 +18,34 @@ func newIAPShow(a *app) *cobra.Command {
 		Use: "show", Short: "Show the draft of the in-app purchases, and what apps receive", Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				iap, err := readIAP(ctx, s)
+				all, err := readIAP(ctx, s)
 				if err != nil {
 					return err
 				}
-				return a.printCard(iap.json(), iap.pairs()...)
+				return a.printCard(all.json(), all.pairs()...)
 			})
 		},
 	}
 }
 
-// iap is all that is known of in-app purchases.
-type iap struct {
-	settings       addon.Settings
-	account        addon.ServiceAccountFacts // the draft's
-	products       []addon.Product           // the draft's
-	packages       []addon.Package
-	published      json.RawMessage
-	publishedStore countersign.IAPPlatform
+// iapState is all that is known of in-app purchases.
+type iapState struct {
+	settings  settings.Draft
+	account   iap.ServiceAccountFacts // the draft's
+	products  []iap.Product           // the draft's
+	packages  []iap.Package
+	published *iap.Published
 }
 
-func readIAP(ctx context.Context, s *addon.Addon) (iap, error) {
-	var i iap
+func readIAP(ctx context.Context, s *addon.Addon) (iapState, error) {
+	var i iapState
 	var errs [5]error
-	var served *addon.Published
-	i.settings, errs[0] = s.Settings(ctx, operator())
-	i.account, _, errs[1] = s.ServiceAccount(ctx, operator())
-	i.products, errs[2] = s.Products(ctx, operator())
-	i.packages, errs[3] = s.Packages(ctx, operator())
-	served, errs[4] = s.Published(ctx)
-	if err := errors.Join(errs[:]...); err != nil {
-		return i, err
-	}
-	var config countersign.IAPConfig
-	if err := json.Unmarshal(served.IAP.JSON, &config); err != nil {
-		return i, fmt.Errorf("read the view of in-app purchases: %w", err)
-	}
-	i.published, i.publishedStore = json.RawMessage(served.IAP.JSON), config.Platforms.Store
-	return i, nil
+	i.settings, errs[0] = s.Settings.Draft(ctx, operator())
+	i.account, _, errs[1] = s.IAP.ServiceAccount(ctx, operator())
+	i.products, errs[2] = s.IAP.Products(ctx, operator())
+	i.packages, errs[3] = s.IAP.Packages(ctx, operator())
+	i.published, errs[4] = s.IAP.Published(ctx)
+	return i, errors.Join(errs[:]...)
 }
 
 // iapJSON is what is known of in-app purchases, as --json prints it.
@@ -66,10 +57,10 @@ type iapJSON struct {
 	Config json.RawMessage `json:"config"`
 }
 
-func (i iap) json() iapJSON {
-	out := iapJSON{Settings: []settingJSON{}, ServiceAccount: jsonOfServiceAccount(i.account), Products: []productJSON{}, Config: i.published}
+func (i iapState) json() iapJSON {
+	out := iapJSON{Settings: []settingJSON{}, ServiceAccount: jsonOfServiceAccount(i.account), Products: []productJSON{}, Config: i.published.JSON}
 	for _, s := range i.settings.List {
-		if s.Area == addon.AreaIAP {
+		if s.Area == settings.AreaIAP {
 			out.Settings = append(out.Settings, jsonOfSetting(s))
 		}
 	}
@@ -79,10 +70,10 @@ func (i iap) json() iapJSON {
 	return out
 }
 
-func (i iap) pairs() []pair {
+func (i iapState) pairs() []pair {
 	var pairs []pair
 	for _, s := range i.settings.List {
-		if s.Area == addon.AreaIAP && s.Key != addon.KeyIAPProductMap {
+		if s.Area == settings.AreaIAP && s.Key != iap.KeyProductMap {
 			pairs = append(pairs, pair{s.Key, s.Value + waiting(s)})
 		}
 	}
@@ -90,24 +81,24 @@ func (i iap) pairs() []pair {
 	for n, p := range i.products {
 		products[n] = fmt.Sprintf("%s: %d %s", p.StoreID, p.PackageID, packageName(p.PackageID, i.packages))
 	}
-	mapped, _ := i.settings.Get(addon.KeyIAPProductMap)
+	mapped, _ := i.settings.Get(iap.KeyProductMap)
 	pairs = append(pairs, pair{"Products", strings.Join(products, ", ") + waiting(mapped)})
 	store := "off"
-	if i.publishedStore.Enabled {
+	if i.published.Config.Platforms.Store.Enabled {
 		store = "on"
 	}
 	return append(pairs, pair{"Apps see the store", store})
 }
 
 // waiting marks a value that is not published yet.
-func waiting(s addon.Setting) string {
+func waiting(s settings.Setting) string {
 	if s.Changed {
 		return " (not published yet)"
 	}
 	return ""
 }
 
-func packageName(id int64, packages []addon.Package) string {
+func packageName(id int64, packages []iap.Package) string {
 	for _, p := range packages {
 		if p.ID == id {
 			return p.Name

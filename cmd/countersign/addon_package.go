@@ -3,7 +3,7 @@ package main
 import (
 	"strconv"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/spf13/cobra"
 )
 
@@ -21,7 +21,7 @@ type packageJSON struct {
 	Paid bool   `json:"paid"`
 }
 
-func (a *app) printPackage(p addon.Package) error {
+func (a *app) printPackage(p iap.Package) error {
 	return a.printCard(packageJSON{p.ID, p.Name, p.Rank, p.Paid}, pair{"Id", strconv.FormatInt(p.ID, 10)}, pair{"Name", p.Name},
 		pair{"Rank", strconv.FormatInt(p.Rank, 10)}, pair{"Paid", yesNo(p.Paid)})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/spf13/cobra"
 )
 
@@ -19,9 +20,9 @@ func newPackageAdd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p := addon.Package{ID: id, Name: args[1], Rank: rank, Paid: !free}
+			p := iap.Package{ID: id, Name: args[1], Rank: rank, Paid: !free}
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				if err := s.AddPackage(ctx, operator(), p); err != nil {
+				if err := s.IAP.AddPackage(ctx, operator(), p); err != nil {
 					return err
 				}
 				return a.printPackage(p)

@@ -13,7 +13,7 @@ func newPackageList(a *app) *cobra.Command {
 		Use: "list", Short: "List the packages", Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				all, err := s.Packages(ctx, operator())
+				all, err := s.IAP.Packages(ctx, operator())
 				if err != nil {
 					return err
 				}

@@ -16,7 +16,7 @@ func newPackageRemove(a *app) *cobra.Command {
 				return err
 			}
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				if err := s.RemovePackage(ctx, operator(), id); err != nil {
+				if err := s.IAP.RemovePackage(ctx, operator(), id); err != nil {
 					return err
 				}
 				if a.json {

@@ -39,7 +39,7 @@ func newPackageSet(a *app) *cobra.Command {
 }
 
 func (a *app) setPackage(ctx context.Context, s *addon.Addon, c *cobra.Command, id int64, flags packageSetFlags) error {
-	all, err := s.Packages(ctx, operator())
+	all, err := s.IAP.Packages(ctx, operator())
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (a *app) setPackage(ctx context.Context, s *addon.Addon, c *cobra.Command, 
 		if c.Flags().Changed("free") {
 			p.Paid = !flags.free
 		}
-		if err := s.UpdatePackage(ctx, operator(), p); err != nil {
+		if err := s.IAP.UpdatePackage(ctx, operator(), p); err != nil {
 			return err
 		}
 		return a.printPackage(p)

@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/json"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -22,8 +22,8 @@ func newAddonSettings(a *app) *cobra.Command {
 // settingJSON is a setting as --json prints it.
 type settingJSON struct {
 	Key       string          `json:"key"`
-	Area      addon.Area      `json:"area"`
-	Type      addon.Type      `json:"type"`
+	Area      settings.Area   `json:"area"`
+	Type      settings.Type   `json:"type"`
 	Public    bool            `json:"public"`
 	Own       bool            `json:"own"`
 	Value     json.RawMessage `json:"value"`     // the draft's; null for a secret
@@ -34,7 +34,7 @@ type settingJSON struct {
 	About string `json:"about,omitempty"`
 }
 
-func jsonOfSetting(s addon.Setting) settingJSON {
+func jsonOfSetting(s settings.Setting) settingJSON {
 	published := s
 	published.Value = s.Published
 	out := settingJSON{
@@ -51,7 +51,7 @@ func jsonOfSetting(s addon.Setting) settingJSON {
 }
 
 // settingState says in a word what is to know of a setting's value.
-func settingState(s addon.Setting) string {
+func settingState(s settings.Setting) string {
 	switch {
 	case s.Changed:
 		return "changed"
@@ -62,7 +62,7 @@ func settingState(s addon.Setting) string {
 }
 
 // printSetting prints a setting as it is in the draft, after a change.
-func (a *app) printSetting(s addon.Settings, key string) error {
+func (a *app) printSetting(s settings.Draft, key string) error {
 	one, _ := s.Get(key)
 	err := a.printCard(jsonOfSetting(one), pair{"Key", one.Key}, pair{"Value", one.Value}, pair{"Published", one.Published}, pair{"State", settingState(one)})
 	if err == nil {
@@ -72,7 +72,7 @@ func (a *app) printSetting(s addon.Settings, key string) error {
 }
 
 // sayWaiting tells that the draft waits to be published.
-func (a *app) sayWaiting(s addon.Settings) {
+func (a *app) sayWaiting(s settings.Draft) {
 	switch {
 	case a.json:
 	case s.Changed == 0:

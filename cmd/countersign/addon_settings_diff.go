@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -12,11 +13,11 @@ func newSettingsDiff(a *app) *cobra.Command {
 		Use: "diff", Short: "List what the next publish would change, and what is wrong with it", Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				changes, err := s.Diff(ctx, operator())
+				changes, err := s.Settings.Diff(ctx, operator())
 				if err != nil {
 					return err
 				}
-				problems, err := s.Problems(ctx, operator())
+				problems, err := s.Settings.Problems(ctx, operator())
 				if err != nil {
 					return err
 				}
@@ -39,7 +40,7 @@ type changeJSON struct {
 	After  *string `json:"after"`
 }
 
-func jsonOfChange(c addon.Change) changeJSON {
+func jsonOfChange(c settings.Change) changeJSON {
 	out := changeJSON{Key: c.Key}
 	if !c.Added {
 		out.Before = &c.Before
@@ -50,7 +51,7 @@ func jsonOfChange(c addon.Change) changeJSON {
 	return out
 }
 
-func (a *app) printChanges(changes []addon.Change, nothing string) error {
+func (a *app) printChanges(changes []settings.Change, nothing string) error {
 	l := a.newList("KEY", "BEFORE", "AFTER")
 	for _, c := range changes {
 		before, after := c.Before, c.After
@@ -68,10 +69,10 @@ func (a *app) printChanges(changes []addon.Change, nothing string) error {
 }
 
 // sayProblems warns of what is wrong with the draft as a whole.
-func (a *app) sayProblems(problems []addon.Problem) {
+func (a *app) sayProblems(problems []settings.Problem) {
 	for _, p := range problems {
 		text := p.Text
-		if p.Severity == addon.SeverityError {
+		if p.Severity == settings.SeverityError {
 			text += " (this stops a publish)"
 		}
 		a.warn("%s: %s", p.Key, safe(text))

@@ -14,7 +14,7 @@ func newSettingsGet(a *app) *cobra.Command {
 		Use: "get KEY", Short: "Print the value of a setting; of a secret, what is known of it", Args: one("key"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				all, err := s.Settings(ctx, operator())
+				all, err := s.Settings.Draft(ctx, operator())
 				if err != nil {
 					return err
 				}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -19,7 +20,7 @@ func newSettingsHistory(a *app) *cobra.Command {
 				return usage(c, "--limit is a number from 1 to 500, and --before that of a version")
 			}
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				versions, err := s.Versions(ctx, operator(), before, limit)
+				versions, err := s.Settings.Versions(ctx, operator(), before, limit)
 				if err != nil {
 					return err
 				}
@@ -32,7 +33,7 @@ func newSettingsHistory(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) printVersions(versions []addon.Version, limit int) error {
+func (a *app) printVersions(versions []settings.Version, limit int) error {
 	l := a.newList("VERSION", "PUBLISHED (UTC)", "BY", "VIA", "NOTE")
 	for _, v := range versions {
 		note := v.Note

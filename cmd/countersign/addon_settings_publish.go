@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -18,7 +19,7 @@ func newSettingsPublish(a *app) *cobra.Command {
 				return err
 			}
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				done, err := s.Publish(ctx, operator(), 0, note)
+				done, err := s.Settings.Publish(ctx, operator(), 0, note)
 				if err != nil {
 					return err
 				}
@@ -44,7 +45,7 @@ type problemJSON struct {
 	Text string `json:"text"`
 }
 
-func (a *app) printPublication(p addon.Publication) error {
+func (a *app) printPublication(p settings.Publication) error {
 	if a.json {
 		out := publicationJSON{versionJSON: jsonOfVersion(p.Version), Nothing: p.Nothing, Changes: []changeJSON{}, Warnings: []problemJSON{}}
 		for _, c := range p.Changes {
@@ -78,6 +79,6 @@ type versionJSON struct {
 	Restored *int64 `json:"restored"`
 }
 
-func jsonOfVersion(v addon.Version) versionJSON {
+func jsonOfVersion(v settings.Version) versionJSON {
 	return versionJSON{v.Number, countersign.At(v.At), v.Actor, string(v.Face), v.Note, idOrNull(v.Restored)}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -13,7 +14,7 @@ func newSettingsRemove(a *app) *cobra.Command {
 		Use: "remove KEY", Short: "Take a key of your own out of the draft", Args: one("key"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				now, err := s.RemoveKey(ctx, operator(), 0, args[0], nil)
+				now, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
 				if err != nil {
 					return err
 				}
@@ -24,7 +25,7 @@ func newSettingsRemove(a *app) *cobra.Command {
 }
 
 // printRemoved prints that something is gone from the draft.
-func (a *app) printRemoved(name, sentence string, now addon.Settings) error {
+func (a *app) printRemoved(name, sentence string, now settings.Draft) error {
 	if a.json {
 		return a.printJSON(struct {
 			Removed string `json:"removed"`

@@ -19,7 +19,7 @@ in the draft go on waiting there.`,
 				return err
 			}
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				done, err := s.Rollback(ctx, operator(), number, note)
+				done, err := s.Settings.Rollback(ctx, operator(), number, note)
 				if err != nil {
 					return err
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/spf13/cobra"
 )
 
@@ -18,11 +19,11 @@ func newSettingsSet(a *app) *cobra.Command {
 }
 
 func (a *app) setSetting(c *cobra.Command, key, value string) error {
-	if key == addon.KeyIAPStoreServiceAccount {
+	if key == iap.KeyServiceAccount {
 		return usage(c, "a service account is a secret and must not stand in a command; give its file to: countersign addon iap service-account FILE")
 	}
 	return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-		now, err := s.SetSettings(ctx, operator(), 0, map[string]string{key: value})
+		now, err := s.Settings.Set(ctx, operator(), 0, map[string]string{key: value})
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/sample"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -70,7 +72,7 @@ func demoAdministrator(ctx context.Context, s *addon.Addon, dir string) (people.
 // fillSettings fills an addon of which nothing was published yet. It can be run
 // again after it was interrupted.
 func fillSettings(ctx context.Context, s *addon.Addon) error {
-	now, err := s.Settings(ctx, operator())
+	now, err := s.Settings.Draft(ctx, operator())
 	if err != nil {
 		return err
 	}
@@ -87,44 +89,44 @@ func fillSettings(ctx context.Context, s *addon.Addon) error {
 	return nil
 }
 
-func fillApp(ctx context.Context, s *addon.Addon, d sample.Demo, now addon.Settings) error {
-	if _, err := s.SetSettings(ctx, operator(), 0, changesOf(d.AppSettings)); err != nil {
+func fillApp(ctx context.Context, s *addon.Addon, d sample.Demo, now settings.Draft) error {
+	if _, err := s.Settings.Set(ctx, operator(), 0, changesOf(d.AppSettings)); err != nil {
 		return err
 	}
 	for _, k := range d.OwnKeys {
 		if _, there := now.Get(k.Key); there {
 			continue
 		}
-		if _, err := s.AddKey(ctx, operator(), 0, k.Key, addon.Type(k.Type), k.Value); err != nil {
+		if _, err := s.Settings.AddKey(ctx, operator(), 0, k.Key, settings.Type(k.Type), k.Value); err != nil {
 			return err
 		}
 	}
-	_, err := s.Publish(ctx, operator(), 0, d.AppNote)
+	_, err := s.Settings.Publish(ctx, operator(), 0, d.AppNote)
 	return err
 }
 
 func fillIAP(ctx context.Context, s *addon.Addon, d sample.Demo) error {
 	for _, p := range d.Packages {
-		if err := s.AddPackage(ctx, operator(), addon.Package(p)); err != nil && !fault.HasCode(err, "package_exists") {
+		if err := s.IAP.AddPackage(ctx, operator(), iap.Package(p)); err != nil && !fault.HasCode(err, "package_exists") {
 			return err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.Products)) {
-		if _, err := s.AddProduct(ctx, operator(), 0, id, d.Products[id]); err != nil {
+		if _, err := s.Settings.AddProduct(ctx, operator(), 0, id, d.Products[id]); err != nil {
 			return err
 		}
 	}
-	if _, err := s.SetSettings(ctx, operator(), 0, changesOf(d.IAPSettings)); err != nil {
+	if _, err := s.Settings.Set(ctx, operator(), 0, changesOf(d.IAPSettings)); err != nil {
 		return err
 	}
 	file, err := sample.ServiceAccount()
 	if err != nil {
 		return err
 	}
-	if _, err := s.SetServiceAccount(ctx, operator(), 0, file); err != nil {
+	if _, err := s.Settings.SetServiceAccount(ctx, operator(), 0, file); err != nil {
 		return err
 	}
-	_, err = s.Publish(ctx, operator(), 0, d.IAPNote)
+	_, err = s.Settings.Publish(ctx, operator(), 0, d.IAPNote)
 	return err
 }
 

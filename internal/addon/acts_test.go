@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -12,7 +13,7 @@ func TestNoActIsWrittenThatIsInNoList(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		before := len(f.audits(t))
 		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
-			return f.audit(t.Context(), tx, operator, people.Event{Action: "settings.forget"})
+			return f.guard.Audit(t.Context(), tx, operator, people.Event{Action: "settings.forget"})
 		})
 		if err == nil || !strings.Contains(err.Error(), `the act "settings.forget" is not in the list`) {
 			t.Errorf("%v", err)
@@ -25,7 +26,7 @@ func TestNoActIsWrittenThatIsInNoList(t *testing.T) {
 
 func TestActsAreListedOnce(t *testing.T) {
 	seen := map[string]bool{}
-	for _, act := range Acts() {
+	for _, act := range access.Acts() {
 		if seen[act] {
 			t.Errorf("%s stands twice", act)
 		}

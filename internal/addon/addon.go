@@ -1,6 +1,7 @@
 // Package addon holds the rules of the companion addon that a site owner
-// installs: the public settings of the mobile app, the view of in-app purchases,
-// membership packages, API credentials, and the update that sets all of it up.
+// installs: API credentials, the site's licenses, and the update that sets all of it up.
+// The settings of the mobile app and in-app purchases have packages of their own, which
+// an [Addon] has as fields.
 package addon
 
 import (
@@ -12,8 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -53,23 +56,27 @@ type Options struct {
 
 // Addon is an open addon. Its methods may be called from many goroutines.
 type Addon struct {
-	options   Options
-	database  *sqldb.DB
-	db        *addondb.DB
-	location  *keyfile.Location
-	people    *people.People
-	stores    *dial.Guard // calls the stores of licenses
-	chain     *people.AuditChain
-	box       atomic.Pointer[keyfile.Box] // nil until the key file is known
-	state     atomic.Pointer[State]
-	updated   chan struct{} // told when the state may have changed
-	published cached.Value[Published]
-	nonces    nonces
-	uses      usage.Counter // of credentials
-	requests  requests
-	started   time.Time // the nonces of earlier calls are not known
-	now       func() time.Time
-	log       *slog.Logger
+	// Settings is the draft and what is published, IAP the in-app purchases.
+	Settings *settings.Service
+	IAP      *iap.Service
+
+	guard    *access.Guard
+	options  Options
+	database *sqldb.DB
+	db       *addondb.DB
+	location *keyfile.Location
+	people   *people.People
+	stores   *dial.Guard // calls the stores of licenses
+	chain    *people.AuditChain
+	box      atomic.Pointer[keyfile.Box] // nil until the key file is known
+	state    atomic.Pointer[State]
+	updated  chan struct{} // told when the state may have changed
+	nonces   nonces
+	uses     usage.Counter // of credentials
+	requests requests
+	started  time.Time // the nonces of earlier calls are not known
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // Open opens the addon's database. It makes no tables: that is for
@@ -103,7 +110,12 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	}
 	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)
 	a.chain = people.NewAuditChain(&a.db.DB, a.box.Load, o.Now, o.Log)
-	database.Watch(a.published.Watch(a.readPublished, addondb.TopicServed))
+	a.guard = &access.Guard{Installed: a.Installed, Ready: a.ready, Box: a.box.Load, Now: o.Now}
+	var ofPurchases, ofSettings sqldb.Watcher
+	a.IAP, ofPurchases = iap.New(a.db, a.guard, o.Log)
+	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
+	database.Watch(ofPurchases)
+	database.Watch(ofSettings)
 	database.Watch(sqldb.Watcher{Changed: a.endSetupFile, Lost: func() {}, Live: func() {}})
 	database.Watch(sqldb.Watcher{Changed: a.updateRan, Lost: func() {}, Live: a.askForState})
 	return a, nil

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -143,18 +145,18 @@ func (f *fixture) mustUpdate(t testing.TB) UpdateReport {
 	return report
 }
 
-func (f *fixture) mustSet(t testing.TB, changes map[string]string) Settings {
+func (f *fixture) mustSet(t testing.TB, changes map[string]string) settings.Draft {
 	t.Helper()
-	s, err := f.SetSettings(t.Context(), operator, 0, changes)
+	s, err := f.Settings.Set(t.Context(), operator, 0, changes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (f *fixture) mustPublish(t testing.TB, note string) Publication {
+func (f *fixture) mustPublish(t testing.TB, note string) settings.Publication {
 	t.Helper()
-	p, err := f.Publish(t.Context(), operator, 0, note)
+	p, err := f.Settings.Publish(t.Context(), operator, 0, note)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,14 +165,14 @@ func (f *fixture) mustPublish(t testing.TB, note string) Publication {
 
 func (f *fixture) mustPackage(t testing.TB, id int64, name string, paid bool) {
 	t.Helper()
-	if err := f.AddPackage(t.Context(), operator, Package{ID: id, Name: name, Rank: id, Paid: paid}); err != nil {
+	if err := f.IAP.AddPackage(t.Context(), operator, iap.Package{ID: id, Name: name, Rank: id, Paid: paid}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (f *fixture) settings(t testing.TB) Settings {
+func (f *fixture) settings(t testing.TB) settings.Draft {
 	t.Helper()
-	s, err := f.Settings(t.Context(), operator)
+	s, err := f.Settings.Draft(t.Context(), operator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,9 +188,19 @@ func (f *fixture) value(t testing.TB, key string) string {
 	return one.Value
 }
 
-func (f *fixture) served(t testing.TB) *Published {
+func (f *fixture) served(t testing.TB) *settings.Published {
 	t.Helper()
-	p, err := f.Published(t.Context())
+	p, err := f.Settings.Published(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// view is what apps are served about in-app purchases.
+func (f *fixture) view(t testing.TB) *iap.Published {
+	t.Helper()
+	p, err := f.IAP.Published(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

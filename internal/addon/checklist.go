@@ -5,13 +5,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
 )
-
-// metaNoIAP is the name under which the database keeps that the site does not sell
-// in the app.
-const metaNoIAP = "addon_no_iap"
 
 // Task is a row of the set-up checklist.
 type Task struct {
@@ -28,7 +25,7 @@ type Task struct {
 // Checklist lists what an owner has to do until the app works, in order. It works
 // in every state.
 func (a *Addon) Checklist(ctx context.Context, actor people.Actor) ([]Task, error) {
-	if err := may(actor, manageSite); err != nil {
+	if err := access.May(actor, access.ManageSite); err != nil {
 		return nil, err
 	}
 	state, err := a.look(ctx)
@@ -52,7 +49,7 @@ func (a *Addon) Checklist(ctx context.Context, actor people.Actor) ([]Task, erro
 	if !plan.Nothing {
 		list[0] = task("update", "An update is waiting", false, "Run the update: until then, what is new in this version is missing.")
 	}
-	return list, a.db.Snapshot(ctx, func(tx *addondb.DB) error { return a.tick(ctx, tx, list) })
+	return list, a.tick(ctx, actor, list)
 }
 
 func task(id, text string, done bool, hint string) Task {
@@ -64,51 +61,26 @@ func task(id, text string, done bool, hint string) Task {
 }
 
 // tick marks what is done.
-func (a *Addon) tick(ctx context.Context, tx *addondb.DB, list []Task) error {
-	pairs, err1 := tx.Credentials(ctx)
-	last, err2 := tx.LastVersion(ctx)
-	packages, err3 := tx.Packages(ctx)
-	accounts, err4 := readAccounts(ctx, tx)
-	declined, err5 := tx.Meta(ctx, metaNoIAP)
-	files, err6 := tx.Licenses(ctx)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+func (a *Addon) tick(ctx context.Context, actor people.Actor, list []Task) error {
+	pairs, err1 := a.db.Credentials(ctx)
+	published, err2 := a.Settings.Published(ctx)
+	view, err3 := a.IAP.Published(ctx)
+	declined, err4 := a.IAP.Declined(ctx, actor)
+	files, err5 := a.db.Licenses(ctx)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}
-	v := valuesOf(last.Settings.V)
 	done := map[string]bool{
 		"credentials": slices.ContainsFunc(pairs, func(c addondb.Credential) bool { return credentialOf(c).Active() }),
-		"settings":    last.Number > 1,
-		"iap":         declined != "" || a.iapConfig(v, packages, accounts).Platforms.Store.Enabled,
+		"settings":    published.Version > 1,
+		"iap":         declined || view.Config.Platforms.Store.Enabled,
 		"license":     slices.ContainsFunc(files, func(l addondb.License) bool { return licenseOf(l, nil).Good() }),
 	}
 	for i := range list {
-		list[i].Declined = list[i].ID == "iap" && declined != ""
+		list[i].Declined = list[i].ID == "iap" && declined
 		if done[list[i].ID] {
 			list[i].Done, list[i].Hint = true, ""
 		}
 	}
 	return nil
-}
-
-// DeclineIAP notes that the site does not sell in the app (or does after all), so
-// that the checklist stops asking.
-func (a *Addon) DeclineIAP(ctx context.Context, actor people.Actor, declined bool) error {
-	if err := a.mayNow(actor, manageSettings); err != nil {
-		return err
-	}
-	value := map[bool]string{true: "1"}[declined]
-	return a.db.Tx(ctx, func(tx *addondb.DB) error {
-		before, err := tx.LockMeta(ctx, metaNoIAP)
-		if err != nil || before == value {
-			return err
-		}
-		if err := tx.SetMeta(ctx, metaNoIAP, value); err != nil {
-			return err
-		}
-		event := people.Event{Action: "iap.decline", Before: "sells in the app", After: "does not sell in the app"}
-		if !declined {
-			event = people.Event{Action: "iap.accept", Before: event.After, After: event.Before}
-		}
-		return a.audit(ctx, tx, actor, event)
-	})
 }

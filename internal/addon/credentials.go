@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -57,7 +59,7 @@ const (
 
 // Credentials lists all by id.
 func (a *Addon) Credentials(ctx context.Context, actor people.Actor) ([]Credential, error) {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return nil, err
 	}
 	rows, err := a.db.Credentials(ctx)
@@ -89,15 +91,15 @@ func noCredential(id int64) *countersign.Error {
 // CreateCredential makes a pair, both halves active. A taken label is a conflict
 // (label_exists), a wrong one invalid with Fields "label".
 func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label string) (Credential, Pair, error) {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return Credential{}, Pair{}, err
 	}
-	label, problem := checkTitle(label)
+	label, problem := input.Title(label)
 	if problem == "" && label == "" {
 		problem = "A label is needed, to tell pairs apart"
 	}
 	if problem != "" {
-		return Credential{}, Pair{}, refused(map[string]string{"label": problem})
+		return Credential{}, Pair{}, input.Refused(map[string]string{"label": problem})
 	}
 	var c addondb.Credential
 	var pair Pair
@@ -113,7 +115,7 @@ func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label 
 }
 
 func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor people.Actor, label string) (addondb.Credential, Pair, error) {
-	c := addondb.Credential{Label: label, KeyActive: true, SecretActive: true, CreatedAt: a.timestamp()}
+	c := addondb.Credential{Label: label, KeyActive: true, SecretActive: true, CreatedAt: a.guard.Timestamp()}
 	pair := a.setPair(&c)
 	var err error
 	if c.ID, err = tx.AddCredential(ctx, c); errors.Is(err, sqldb.ErrExists) {
@@ -122,10 +124,10 @@ func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor peop
 	if err != nil {
 		return c, pair, err
 	}
-	if err := a.sameKeyFile(ctx, tx); err != nil {
+	if err := a.guard.SameKeyFile(ctx, tx); err != nil {
 		return c, pair, err
 	}
-	return c, pair, a.audit(ctx, tx, actor, people.Event{Action: "credential.create", Subject: credentialName(c), After: switches(c)})
+	return c, pair, a.guard.Audit(ctx, tx, actor, people.Event{Action: "credential.create", Subject: credentialName(c), After: switches(c)})
 }
 
 // setPair gives a credential new values.
@@ -175,8 +177,8 @@ func (a *Addon) RotateCredential(ctx context.Context, actor people.Actor, id int
 	c, err := a.changeCredential(ctx, actor, id, func(tx *addondb.DB, c *addondb.Credential) (people.Event, error) {
 		before := c.KeyHint
 		pair = a.setPair(c)
-		c.RotatedAt = a.timestamp()
-		if err := a.sameKeyFile(ctx, tx); err != nil {
+		c.RotatedAt = a.guard.Timestamp()
+		if err := a.guard.SameKeyFile(ctx, tx); err != nil {
 			return people.Event{}, err
 		}
 		return people.Event{Action: "credential.rotate", Before: before, After: c.KeyHint}, tx.UpdateCredential(ctx, *c)
@@ -191,7 +193,7 @@ func (a *Addon) RotateCredential(ctx context.Context, actor people.Actor, id int
 // needs both.
 func (a *Addon) SetCredentialActive(ctx context.Context, actor people.Actor, id int64, half Half, on bool) (Credential, error) {
 	if half != HalfKey && half != HalfSecret && half != HalfBoth {
-		return Credential{}, refused(map[string]string{"half": fmt.Sprintf("It is %s, %s or %s", HalfKey, HalfSecret, HalfBoth)})
+		return Credential{}, input.Refused(map[string]string{"half": fmt.Sprintf("It is %s, %s or %s", HalfKey, HalfSecret, HalfBoth)})
 	}
 	return a.changeCredential(ctx, actor, id, func(tx *addondb.DB, c *addondb.Credential) (people.Event, error) {
 		before := switches(*c)
@@ -212,7 +214,7 @@ func (a *Addon) SetCredentialActive(ctx context.Context, actor people.Actor, id 
 // changeCredential runs an act on a pair and its line of audit in one transaction;
 // an event without an action is none.
 func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int64, act func(*addondb.DB, *addondb.Credential) (people.Event, error)) (Credential, error) {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return Credential{}, err
 	}
 	var c addondb.Credential
@@ -229,7 +231,7 @@ func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int
 			return err
 		}
 		event.Subject = credentialName(c)
-		return a.audit(ctx, tx, actor, event)
+		return a.guard.Audit(ctx, tx, actor, event)
 	})
 	if err != nil {
 		return Credential{}, err

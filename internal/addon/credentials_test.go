@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/token"
@@ -342,20 +343,23 @@ func TestWhoMay(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		calls := map[string]func(a people.Actor) error{
-			"Settings":    func(a people.Actor) error { _, err := f.Settings(ctx, a); return err },
-			"SetSettings": func(a people.Actor) error { _, err := f.SetSettings(ctx, a, 0, nil); return err },
-			"AddKey":      func(a people.Actor) error { _, err := f.AddKey(ctx, a, 1<<40, "k", TypeText, ""); return err },
-			"RemoveKey":   func(a people.Actor) error { _, err := f.RemoveKey(ctx, a, 1<<40, "k", nil); return err },
-			"Diff":        func(a people.Actor) error { _, err := f.Diff(ctx, a); return err },
-			"Problems":    func(a people.Actor) error { _, err := f.Problems(ctx, a); return err },
-			"Publish":     func(a people.Actor) error { _, err := f.Publish(ctx, a, 0, ""); return err },
-			"Versions":    func(a people.Actor) error { _, err := f.Versions(ctx, a, 0, 0); return err },
-			"Version":     func(a people.Actor) error { _, err := f.Version(ctx, a, 1); return err },
-			"Rollback":    func(a people.Actor) error { _, err := f.Rollback(ctx, a, 1, ""); return err },
-			"Preview":     func(a people.Actor) error { _, _, err := f.Preview(ctx, a); return err },
-			"Packages":    func(a people.Actor) error { _, err := f.Packages(ctx, a); return err },
-			"Products":    func(a people.Actor) error { _, err := f.Products(ctx, a); return err },
-			"DeclineIAP":  func(a people.Actor) error { return f.DeclineIAP(ctx, a, false) },
+			"Settings":    func(a people.Actor) error { _, err := f.Settings.Draft(ctx, a); return err },
+			"SetSettings": func(a people.Actor) error { _, err := f.Settings.Set(ctx, a, 0, nil); return err },
+			"AddKey": func(a people.Actor) error {
+				_, err := f.Settings.AddKey(ctx, a, 1<<40, "k", settings.TypeText, "")
+				return err
+			},
+			"RemoveKey":  func(a people.Actor) error { _, err := f.Settings.RemoveKey(ctx, a, 1<<40, "k", nil); return err },
+			"Diff":       func(a people.Actor) error { _, err := f.Settings.Diff(ctx, a); return err },
+			"Problems":   func(a people.Actor) error { _, err := f.Settings.Problems(ctx, a); return err },
+			"Publish":    func(a people.Actor) error { _, err := f.Settings.Publish(ctx, a, 0, ""); return err },
+			"Versions":   func(a people.Actor) error { _, err := f.Settings.Versions(ctx, a, 0, 0); return err },
+			"Version":    func(a people.Actor) error { _, err := f.Settings.Version(ctx, a, 1); return err },
+			"Rollback":   func(a people.Actor) error { _, err := f.Settings.Rollback(ctx, a, 1, ""); return err },
+			"Preview":    func(a people.Actor) error { _, err := f.Settings.Preview(ctx, a); return err },
+			"Packages":   func(a people.Actor) error { _, err := f.IAP.Packages(ctx, a); return err },
+			"Products":   func(a people.Actor) error { _, err := f.IAP.Products(ctx, a); return err },
+			"DeclineIAP": func(a people.Actor) error { return f.IAP.Decline(ctx, a, false) },
 
 			"Credentials":         func(a people.Actor) error { _, err := f.Credentials(ctx, a); return err },
 			"CreateCredential":    func(a people.Actor) error { _, _, err := f.CreateCredential(ctx, a, ""); return err },

@@ -2,11 +2,11 @@ package addon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -33,7 +33,7 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 	}
 	findings = append(findings, a.examine(ctx, "update", a.checkUpdate), a.examine(ctx, "administrator", a.checkAdministrator),
 		a.examine(ctx, "API credentials", a.checkPairs), a.examine(ctx, "app settings", a.checkPublished))
-	findings = append(findings, a.examine(ctx, "in-app purchases", a.checkIAP), a.examine(ctx, "service account", a.checkServiceAccount))
+	findings = append(findings, a.examine(ctx, "in-app purchases", a.IAP.CheckSetUp), a.examine(ctx, "service account", a.IAP.CheckAccount))
 	report, err := a.chain.VerifyNewest(ctx, doctor, people.NewestAudits)
 	return append(findings, health.Audit(report, err, a.now(), "countersign addon audit verify"))
 }
@@ -119,16 +119,16 @@ func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
 }
 
 func (a *Addon) checkPublished(ctx context.Context) (health.Finding, error) {
-	p, err := a.Published(ctx)
+	p, err := a.Settings.Published(ctx)
 	if err != nil {
 		return health.Finding{}, err
 	}
-	problems, err := a.Problems(ctx, doctor)
+	problems, err := a.Settings.Problems(ctx, doctor)
 	if err != nil {
 		return health.Finding{}, err
 	}
 	for _, one := range problems {
-		if one.Severity == SeverityError {
+		if one.Severity == settings.SeverityError {
 			return health.Finding{
 				Level: health.Warn, What: "The draft can't be published: " + one.Key + ": " + one.Text,
 				Why: "Apps go on receiving the version before.", Fix: "countersign addon settings set " + one.Key + " VALUE",
@@ -136,48 +136,4 @@ func (a *Addon) checkPublished(ctx context.Context) (health.Finding, error) {
 		}
 	}
 	return health.Finding{Level: health.OK, What: fmt.Sprintf("Apps receive version %d of the settings", p.Version)}, nil
-}
-
-func (a *Addon) checkIAP(ctx context.Context) (health.Finding, error) {
-	s, err := a.Settings(ctx, doctor)
-	if err != nil {
-		return health.Finding{}, err
-	}
-	packages, err := a.db.Packages(ctx)
-	if err != nil {
-		return health.Finding{}, err
-	}
-	last, err := a.db.LastVersion(ctx)
-	if err != nil {
-		return health.Finding{}, err
-	}
-	if on, _ := s.Get(KeyIAPEnabled); on.Published != "1" {
-		return health.Finding{Level: health.OK, What: "In-app purchases are off"}, nil
-	}
-	for _, one := range iapProblems(valuesOf(last.Settings.V), packages) {
-		return health.Finding{
-			Level: health.Warn, What: one.Text, Why: "In-app purchases are on; members may not be able to buy, or may not pay.",
-			Fix: "countersign addon iap show",
-		}, nil
-	}
-	return health.Finding{Level: health.OK, What: "In-app purchases are on and set up"}, nil
-}
-
-func (a *Addon) checkServiceAccount(ctx context.Context) (health.Finding, error) {
-	last, err1 := a.db.LastVersion(ctx)
-	all, err2 := readAccounts(ctx, a.db)
-	if err1 != nil || err2 != nil {
-		return health.Finding{}, errors.Join(err1, err2)
-	}
-	id := valuesOf(last.Settings.V)[KeyIAPStoreServiceAccount].Value
-	switch {
-	case id == "":
-		return health.Finding{Level: health.OK, What: "There is no service account"}, nil
-	case !a.usable(all, id):
-		return health.Finding{
-			Level: health.Fail, What: "The service account can't be read", Why: "Purchases can't be verified.",
-			Fix: "countersign addon iap service-account FILE",
-		}, nil
-	}
-	return health.Finding{Level: health.OK, What: "The service account can be read: " + all.facts(id).ClientEmail}, nil
 }

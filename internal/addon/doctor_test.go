@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -82,7 +84,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{"the tables are of a later version", func(t *testing.T, f *fixture) {
 			f.execute(t, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
 		}, "tables", health.Fail, "newer version"},
-		{"an update is waiting", func(t *testing.T, f *fixture) { f.forget(t, KeyAppName) }, "update", health.Warn, "countersign addon update"},
+		{"an update is waiting", func(t *testing.T, f *fixture) { f.forget(t, settings.KeyAppName) }, "update", health.Warn, "countersign addon update"},
 		{"there is no administrator", func(*testing.T, *fixture) {}, "administrator", health.Warn, "countersign addon setup-link"},
 		{"one half is inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfSecret) }, "API credentials", health.Fail, "1 (First pair): secret"},
 		{"the other half is inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfKey) }, "API credentials", health.Fail, "1 (First pair): key"},
@@ -94,14 +96,14 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			f.deactivate(t, HalfBoth)
 		}, "API credentials", health.Warn, "Inactive: 1"},
 		{"the draft can't be published", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{KeyPushEnabled: "1"})
+			f.mustSet(t, map[string]string{settings.KeyPushEnabled: "1"})
 		}, "app settings", health.Warn, "push app ID is empty"},
 		{"selling without a service account", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{KeyIAPEnabled: "1", KeyIAPStorePackageName: "com.example.app"})
+			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app"})
 			f.mustPublish(t, "")
 		}, "in-app purchases", health.Warn, "no service account"},
 		{"a service account that can't be opened", func(t *testing.T, f *fixture) {
-			if _, err := f.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
 				t.Fatal(err)
 			}
 			f.mustPublish(t, "")
@@ -177,25 +179,25 @@ func TestChecklist(t *testing.T) {
 		want("after the update", "update", "credentials")
 		f.deactivate(t, HalfKey)
 		want("with an inactive key", "update")
-		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 		want("with a draft", "update")
 		f.mustPublish(t, "")
 		want("published", "update", "settings")
-		if err := f.DeclineIAP(ctx, user, true); err != nil {
+		if err := f.IAP.Decline(ctx, user, true); err != nil {
 			t.Fatal(err)
 		}
 		want("without selling", "update", "settings", "iap")
 		if list, err := f.Checklist(ctx, user); err != nil || !list[3].Declined {
 			t.Errorf("%+v, %v", list, err)
 		}
-		if err := f.DeclineIAP(ctx, user, false); err != nil {
+		if err := f.IAP.Decline(ctx, user, false); err != nil {
 			t.Fatal(err)
 		}
 		want("selling after all", "update", "settings")
 		f.mustPackage(t, 1, "Gold", true)
 		f.mustSet(t, map[string]string{
-			KeyIAPEnabled: "1", KeyIAPStorePackageName: "com.example.app", KeyIAPProductMap: `{"store":{"gold":1}}`,
-			KeyIAPStoreServiceAccount: string(accountFile(nil)),
+			iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app", iap.KeyProductMap: `{"store":{"gold":1}}`,
+			iap.KeyServiceAccount: string(accountFile(nil)),
 		})
 		f.mustPublish(t, "")
 		want("selling", "update", "settings", "iap")
@@ -229,7 +231,7 @@ func TestDatabaseThatGoesAndComesBack(t *testing.T) {
 	server.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
 	proxy.Cut()
 	<-lost
-	_, err := server.Published(t.Context())
+	_, err := server.Settings.Published(t.Context())
 	wantError(t, err, "unavailable")
 	wantError(t, server.Ready(t.Context()), "unavailable")
 	proxy.Restore()

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -98,7 +99,7 @@ func wantWhole(t *testing.T, place dbtest.DB, versions int) *fixture {
 	if list, err := f.Credentials(t.Context(), operator); err != nil || len(list) != 1 || !list[0].Active() {
 		t.Errorf("pairs %+v, %v", list, err)
 	}
-	if list, err := f.Versions(t.Context(), operator, 0, 0); err != nil || len(list) != versions {
+	if list, err := f.Settings.Versions(t.Context(), operator, 0, 0); err != nil || len(list) != versions {
 		t.Errorf("%d versions, %v; want %d", len(list), err, versions)
 	}
 	if plan, err := f.Plan(t.Context(), operator); err != nil || !plan.Nothing {
@@ -124,7 +125,7 @@ func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 			}
 			done = killed(t, here, point)
 			f := wantWhole(t, here, 1)
-			if got := string(f.served(t).Settings.JSON); got != defaultsServed {
+			if got := string(f.served(t).JSON); got != defaultsServed {
 				t.Errorf("killed at point %d: served %s", point, got)
 			}
 			wantError(t, f.CheckSetupLink(t.Context(), setupToken), "")
@@ -155,27 +156,27 @@ func emptyAgain(t *testing.T, place dbtest.DB) {
 // what is served nor what waits in the draft.
 func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
-		if _, err := f.AddKey(t.Context(), operator, 0, "theme", TypeText, "dark"); err != nil {
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+		if _, err := f.Settings.AddKey(t.Context(), operator, 0, "theme", settings.TypeText, "dark"); err != nil {
 			t.Fatal(err)
 		}
 		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{KeyMessengerDomain: "chat.example.com"})
-		served := string(f.served(t).Settings.JSON)
+		f.mustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"})
+		served := string(f.served(t).JSON)
 		versions := 2
 		for point, done := 1, false; !done; point++ {
 			if point > 40 {
 				t.Fatal("the update takes more points than expected")
 			}
-			f.forget(t, KeyStreamAppID)
+			f.forget(t, settings.KeyStreamAppID)
 			done = killed(t, f.at, point)
 			g := f.again(t)
-			if got := string(g.served(t).Settings.JSON); got != served {
+			if got := string(g.served(t).JSON); got != served {
 				t.Errorf("killed at point %d: served %s, want %s", point, got, served)
 			}
 			versions++
 			wantWhole(t, f.at, versions)
-			if got := g.value(t, KeyMessengerDomain); got != "chat.example.com" {
+			if got := g.value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
 				t.Errorf("killed at point %d: the draft lost a change", point)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
@@ -35,10 +36,10 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 	}
 	l.Answer, l.CheckedAt = countersign.CheckRevoked, a.now()
 	err = a.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := tx.NoteRevoked(ctx, c.id, ended, l.Answer, a.timestamp()); err != nil {
+		if err := tx.NoteRevoked(ctx, c.id, ended, l.Answer, a.guard.Timestamp()); err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, people.Event{Action: "license.revoke", Subject: l.Domain, Detail: ended})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "license.revoke", Subject: l.Domain, Detail: ended})
 	})
 	if err == nil && ended != l.LicenseID {
 		return License{}, fault.Conflict("license_other", "The store revoked another license for "+l.Domain+", "+ended+". Ask it whether this file is good")
@@ -57,14 +58,14 @@ func (a *Addon) ForgetLicense(ctx context.Context, actor people.Actor, id int64)
 		if err := tx.DeleteLicense(ctx, id); err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, people.Event{Action: "license.forget", Subject: l.Domain, Detail: l.LicenseID})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "license.forget", Subject: l.Domain, Detail: l.LicenseID})
 	})
 }
 
 // ForgetCode deletes a kept purchase code and takes its license files off the list.
 // The store is told nothing. Its error is of kind NotFound.
 func (a *Addon) ForgetCode(ctx context.Context, actor people.Actor, id int64) error {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return err
 	}
 	return a.db.Tx(ctx, func(tx *addondb.DB) error {
@@ -78,6 +79,6 @@ func (a *Addon) ForgetCode(ctx context.Context, actor people.Actor, id int64) er
 		if err := tx.DeleteUnusedCode(ctx, id); err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, people.Event{Action: "license.forget_code", Subject: strings.Join(domains, ", ")})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "license.forget_code", Subject: strings.Join(domains, ", ")})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
@@ -65,7 +66,7 @@ type Licenses struct {
 
 // Licenses lists the license files and what is needed for another one.
 func (a *Addon) Licenses(ctx context.Context, actor people.Actor) (Licenses, error) {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return Licenses{}, err
 	}
 	var known Licenses
@@ -106,7 +107,7 @@ func licenseOf(l addondb.License, codes []addondb.PurchaseCode) License {
 
 // License reads one and its file's text. Its error is of kind NotFound.
 func (a *Addon) License(ctx context.Context, actor people.Actor, id int64) (l License, text string, err error) {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return License{}, "", err
 	}
 	row, err := a.db.License(ctx, id)
@@ -143,7 +144,7 @@ type LicenseOrder struct {
 // the countersign.LicenseDomains in use. Of kind Unavailable: store_unreachable,
 // which is the same for every reason.
 func (a *Addon) MakeLicenses(ctx context.Context, actor people.Actor, o LicenseOrder) ([]License, error) {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return nil, err
 	}
 	domains, err := o.check()
@@ -176,7 +177,7 @@ func (a *Addon) MakeLicenses(ctx context.Context, actor people.Actor, o LicenseO
 // domain_not_activated, and of kind Invalid with Fields "domain" and the code
 // domain_free.
 func (a *Addon) MoveLicense(ctx context.Context, actor people.Actor, kept int64, from, domain string) (License, error) {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return License{}, err
 	}
 	d, err := license.ParseDomain(domain, license.DomainRule{Wildcard: true})
@@ -213,10 +214,10 @@ func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) 
 	}
 	return l, a.db.Tx(ctx, func(tx *addondb.DB) error {
 		event := people.Event{Action: "license.check", Subject: l.Domain, Detail: l.LicenseID, After: answer}
-		if err := tx.NoteAnswer(ctx, id, l.Answer, a.timestamp()); err != nil {
+		if err := tx.NoteAnswer(ctx, id, l.Answer, a.guard.Timestamp()); err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, event)
+		return a.guard.Audit(ctx, tx, actor, event)
 	})
 }
 
@@ -237,7 +238,7 @@ func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s *storeCal
 	row := addondb.License{
 		LicenseID: said.ID, CodeID: k.code.id, Domain: said.Domain, Domains: sqldb.JSON[[]string]{V: said.Domains},
 		ItemID: said.ItemID, ItemName: said.ItemName, LicenseType: said.LicenseType,
-		SupportedUntil: sqldb.Time{Time: said.SupportedUntil.Time}, IssuedAt: sqldb.Time{Time: said.IssuedAt}, MadeAt: a.timestamp(),
+		SupportedUntil: sqldb.Time{Time: said.SupportedUntil.Time}, IssuedAt: sqldb.Time{Time: said.IssuedAt}, MadeAt: a.guard.Timestamp(),
 		File: signed.License,
 	}
 	var codes []addondb.PurchaseCode
@@ -251,13 +252,13 @@ func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s *storeCal
 		event := people.Event{Action: "license.make", Subject: row.Domain, Detail: row.LicenseID}
 		if k.from != "" {
 			event.Action, event.Before, event.After = "license.move", k.from, row.Domain
-			if err := tx.EndLicenses(ctx, k.code.id, normal(k.from), row.ID, a.timestamp()); err != nil {
+			if err := tx.EndLicenses(ctx, k.code.id, normal(k.from), row.ID, a.guard.Timestamp()); err != nil {
 				return err
 			}
 		} else if err := a.setStore(ctx, tx, actor, k.code.store); err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, event)
+		return a.guard.Audit(ctx, tx, actor, event)
 	})
 	return licenseOf(row, codes), err
 }

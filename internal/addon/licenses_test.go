@@ -434,7 +434,7 @@ func TestAKeptCodeOfAnotherKeyFileHasToBePastedAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		s := newPretendedStore(t)
 		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
-			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Store: s.URL, Sealed: []byte("of another key"), KeptAt: f.timestamp()})
+			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Store: s.URL, Sealed: []byte("of another key"), KeptAt: f.guard.Timestamp()})
 			return err
 		})
 		if err != nil {

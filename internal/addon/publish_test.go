@@ -2,19 +2,20 @@ package addon
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/google/go-cmp/cmp"
 )
 
 func asError(err error, e **countersign.Error) bool { return errors.As(err, e) }
@@ -26,10 +27,10 @@ const defaultsServed = `{"appName":"My app","idpIosClientId":"","idpAndroidClien
 
 func TestDefaultsAreServedAfterTheFirstUpdate(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		if got := string(f.served(t).Settings.JSON); got != defaultsServed {
+		if got := string(f.served(t).JSON); got != defaultsServed {
 			t.Errorf("served %s", got)
 		}
-		if got := string(f.served(t).IAP.JSON); got != `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}` {
+		if got := string(f.view(t).JSON); got != `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}` {
 			t.Errorf("iap %s", got)
 		}
 	})
@@ -37,24 +38,24 @@ func TestDefaultsAreServedAfterTheFirstUpdate(t *testing.T) {
 
 func TestDraftIsServedOnlyOncePublished(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
-		if got := string(f.served(t).Settings.JSON); got != defaultsServed {
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+		if got := string(f.served(t).JSON); got != defaultsServed {
 			t.Errorf("a draft is served: %s", got)
 		}
-		preview, _, err := f.Preview(t.Context(), operator)
+		preview, err := f.Settings.Preview(t.Context(), operator)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.clock.move(60e9)
 		p := f.mustPublish(t, "a name")
 		want := strings.Replace(defaultsServed, "My app", "Tuneful", 1)
-		if got := f.served(t); string(got.Settings.JSON) != want || got.Version != 2 || string(preview) != want {
-			t.Errorf("served %s, version %d, preview %s", got.Settings.JSON, got.Version, preview)
+		if got := f.served(t); string(got.JSON) != want || got.Version != 2 || string(preview) != want {
+			t.Errorf("served %s, version %d, preview %s", got.JSON, got.Version, preview)
 		}
 		if p.Version.Number != 2 || p.Version.Note != "a name" || p.Version.Actor != "tester" || !p.Version.At.Equal(noon.Add(60e9)) {
 			t.Errorf("version %+v", p.Version)
 		}
-		wantChange := []Change{{Key: KeyAppName, Label: "App name", Before: "My app", After: "Tuneful"}}
+		wantChange := []settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "My app", After: "Tuneful"}}
 		if diff := cmp.Diff(wantChange, p.Changes); diff != "" {
 			t.Error(diff)
 		}
@@ -68,12 +69,12 @@ func TestPublishingNothingSaysSo(t *testing.T) {
 		if !p.Nothing || p.Version.Number != 1 || len(p.Changes) != 0 {
 			t.Errorf("%+v", p)
 		}
-		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
-		f.mustSet(t, map[string]string{KeyAppName: "My app"})
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+		f.mustSet(t, map[string]string{settings.KeyAppName: "My app"})
 		if p := f.mustPublish(t, "there and back"); !p.Nothing {
 			t.Errorf("%+v", p)
 		}
-		if list, err := f.Versions(t.Context(), operator, 0, 0); err != nil || len(list) != 1 {
+		if list, err := f.Settings.Versions(t.Context(), operator, 0, 0); err != nil || len(list) != 1 {
 			t.Errorf("%d versions, %v", len(list), err)
 		}
 		if got := len(f.audits(t)); got != lines+2 {
@@ -114,13 +115,13 @@ func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
 			f.mustSet(t, clean)
 			f.mustPublish(t, "")
 			f.mustSet(t, c.set)
-			problems, err := f.Problems(t.Context(), operator)
+			problems, err := f.Settings.Problems(t.Context(), operator)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var errs, warnings []string
 			for _, p := range problems {
-				if p.Severity == SeverityError {
+				if p.Severity == settings.SeverityError {
 					errs = append(errs, p.Key)
 				} else {
 					warnings = append(warnings, p.Key)
@@ -131,7 +132,7 @@ func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
 				t.Errorf("%s: errors %q, warnings %q; want %q, %q", c.name, errs, warnings, c.errors, c.warnings)
 			}
 			before := f.served(t).Version
-			p, err := f.Publish(t.Context(), operator, 0, "")
+			p, err := f.Settings.Publish(t.Context(), operator, 0, "")
 			if c.errors != nil {
 				wantFields(t, err, c.errors...)
 				if f.served(t).Version != before {
@@ -148,38 +149,38 @@ func TestEveryVersionIsKept(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		for _, name := range []string{"One", "Two", "Three"} {
-			f.mustSet(t, map[string]string{KeyAppName: name})
+			f.mustSet(t, map[string]string{settings.KeyAppName: name})
 			f.mustPublish(t, "to "+name)
 		}
-		list, err := f.Versions(ctx, operator, 0, 0)
+		list, err := f.Settings.Versions(ctx, operator, 0, 0)
 		if err != nil || len(list) != 4 || list[0].Note != "to Three" || list[3].Number != 1 {
 			t.Errorf("versions %+v, %v", list, err)
 		}
-		page, err := f.Versions(ctx, operator, 4, 2)
+		page, err := f.Settings.Versions(ctx, operator, 4, 2)
 		if err != nil || len(page) != 2 || page[0].Number != 3 || page[1].Number != 2 {
 			t.Errorf("page %+v, %v", page, err)
 		}
-		two, err := f.Version(ctx, operator, 3)
+		two, err := f.Settings.Version(ctx, operator, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]Change{{Key: KeyAppName, Label: "App name", Before: "One", After: "Two"}}, two.Changes); diff != "" {
+		if diff := cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "One", After: "Two"}}, two.Changes); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff([]Change{{Key: KeyAppName, Label: "App name", Before: "Three", After: "Two"}}, two.Back); diff != "" {
+		if diff := cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "Three", After: "Two"}}, two.Back); diff != "" {
 			t.Error(diff)
 		}
 		if !strings.Contains(string(two.Body), `"appName":"Two"`) {
 			t.Errorf("body %s", two.Body)
 		}
-		first, err := f.Version(ctx, operator, 1)
+		first, err := f.Settings.Version(ctx, operator, 1)
 		if err != nil || len(first.Changes) != 15 || !first.Changes[0].Added {
 			t.Errorf("the first version changed %d settings, %v", len(first.Changes), err)
 		}
 		for _, number := range []int64{0, 5, -1} {
-			_, err := f.Version(ctx, operator, number)
+			_, err := f.Settings.Version(ctx, operator, number)
 			wantError(t, err, "version_not_found")
-			_, err = f.Rollback(ctx, operator, number, "")
+			_, err = f.Settings.Rollback(ctx, operator, number, "")
 			wantError(t, err, "version_not_found")
 		}
 	})
@@ -188,34 +189,34 @@ func TestEveryVersionIsKept(t *testing.T) {
 func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		first := f.served(t).Settings
-		f.mustSet(t, map[string]string{KeyAppName: "Two", KeyStreamAppID: "s"})
-		if _, err := f.AddKey(ctx, operator, 0, "theme", TypeText, "dark"); err != nil {
+		first := f.served(t)
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Two", settings.KeyStreamAppID: "s"})
+		if _, err := f.Settings.AddKey(ctx, operator, 0, "theme", settings.TypeText, "dark"); err != nil {
 			t.Fatal(err)
 		}
 		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{KeyMessengerDomain: "chat.example.com"}) // waits
-		p, err := f.Rollback(ctx, user, 1, "the new name was wrong")
+		f.mustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"}) // waits
+		p, err := f.Settings.Rollback(ctx, user, 1, "the new name was wrong")
 		if err != nil || p.Version.Number != 3 || p.Version.Restored != 1 || p.Nothing || len(p.Changes) != 3 {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		if got := f.served(t).Settings; !bytes.Equal(got.JSON, first.JSON) || got.ETag != first.ETag {
+		if got := f.served(t); !bytes.Equal(got.JSON, first.JSON) {
 			t.Errorf("served %s", got.JSON)
 		}
 		s := f.settings(t)
-		if _, there := s.Get("theme"); there || f.value(t, KeyAppName) != "My app" || f.value(t, KeyStreamAppID) != "" {
+		if _, there := s.Get("theme"); there || f.value(t, settings.KeyAppName) != "My app" || f.value(t, settings.KeyStreamAppID) != "" {
 			t.Errorf("the draft did not follow: %+v", s.List)
 		}
-		if f.value(t, KeyMessengerDomain) != "chat.example.com" || s.Changed != 1 {
+		if f.value(t, settings.KeyMessengerDomain) != "chat.example.com" || s.Changed != 1 {
 			t.Errorf("what waited is lost; %d changes wait", s.Changed)
 		}
-		if p, err := f.Rollback(ctx, user, 1, ""); err != nil || !p.Nothing {
+		if p, err := f.Settings.Rollback(ctx, user, 1, ""); err != nil || !p.Nothing {
 			t.Errorf("again: %+v, %v", p, err)
 		}
-		if p, err := f.Rollback(ctx, user, 2, ""); err != nil || p.Version.Number != 4 {
+		if p, err := f.Settings.Rollback(ctx, user, 2, ""); err != nil || p.Version.Number != 4 {
 			t.Errorf("forward: %+v, %v", p, err)
 		}
-		if !strings.Contains(string(f.served(t).Settings.JSON), `"theme":"dark"`) {
+		if !strings.Contains(string(f.served(t).JSON), `"theme":"dark"`) {
 			t.Error("the own key did not come back")
 		}
 		lines := f.audits(t)
@@ -230,16 +231,16 @@ func TestRollbackIsRefusedWhenAPackageIsGone(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		f.mustPackage(t, 7, "Gold", true)
-		f.mustSet(t, map[string]string{KeyIAPProductMap: `{"store":{"gold":7}}`})
+		f.mustSet(t, map[string]string{iap.KeyProductMap: `{"store":{"gold":7}}`})
 		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{KeyIAPProductMap: ""})
+		f.mustSet(t, map[string]string{iap.KeyProductMap: ""})
 		f.mustPublish(t, "")
-		if err := f.RemovePackage(ctx, operator, 7); err != nil {
+		if err := f.IAP.RemovePackage(ctx, operator, 7); err != nil {
 			t.Fatal(err)
 		}
 		before := f.everything(t)
-		_, err := f.Rollback(ctx, operator, 2, "")
-		wantFields(t, err, KeyIAPProductMap)
+		_, err := f.Settings.Rollback(ctx, operator, 2, "")
+		wantFields(t, err, iap.KeyProductMap)
 		if f.everything(t) != before {
 			t.Error("something changed")
 		}
@@ -248,9 +249,9 @@ func TestRollbackIsRefusedWhenAPackageIsGone(t *testing.T) {
 
 func TestNotesAreTextOfLimitedLength(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSet(t, map[string]string{KeyAppName: "Two"})
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Two"})
 		for _, note := range []string{strings.Repeat("x", 501), "a\x00b", "a\xffb", "a\x1b[2J"} {
-			_, err := f.Publish(t.Context(), operator, 0, note)
+			_, err := f.Settings.Publish(t.Context(), operator, 0, note)
 			wantFields(t, err, "note")
 		}
 		if p := f.mustPublish(t, " <b>two</b>\nlines "); p.Version.Note != "<b>two</b>\nlines" {
@@ -259,28 +260,15 @@ func TestNotesAreTextOfLimitedLength(t *testing.T) {
 	})
 }
 
-func TestAnswersArePreparedOnce(t *testing.T) {
+func TestAnswersAreReadOnce(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.run(t)
-		one, two := f.served(t), f.served(t)
-		if one != two {
-			t.Error("the answer was made twice")
+		f.view(t)
+		if one, two := f.served(t), f.served(t); one != two || !json.Valid(one.JSON) {
+			t.Errorf("%s was read twice", one.JSON)
 		}
-		unpacked, err := gzip.NewReader(bytes.NewReader(one.Settings.Gzip))
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := io.ReadAll(unpacked)
-		if err != nil || !bytes.Equal(plain, one.Settings.JSON) {
-			t.Errorf("gzip holds %s, %v", plain, err)
-		}
-		tags := []string{one.Settings.ETag, one.Settings.GzipETag, one.IAP.ETag}
-		slices.Sort(tags)
-		if len(slices.Compact(tags)) != 3 || !strings.HasPrefix(one.Settings.ETag, `"`) || !strings.HasSuffix(one.Settings.ETag, `"`) {
-			t.Errorf("tags %q", tags)
-		}
-		if !json.Valid(one.Settings.JSON) || !json.Valid(one.IAP.JSON) {
-			t.Error("not JSON")
+		if one, two := f.view(t), f.view(t); one != two || !json.Valid(one.JSON) {
+			t.Errorf("%s was read twice", one.JSON)
 		}
 	})
 }
@@ -291,9 +279,9 @@ func TestPublishIsServedAtOnce(t *testing.T) {
 		f.run(t)
 		for i := range 20 {
 			name := strings.Repeat("n", i+1)
-			f.mustSet(t, map[string]string{KeyAppName: name})
+			f.mustSet(t, map[string]string{settings.KeyAppName: name})
 			f.mustPublish(t, "")
-			if got := string(f.served(t).Settings.JSON); !strings.Contains(got, `"appName":"`+name+`"`) {
+			if got := string(f.served(t).JSON); !strings.Contains(got, `"appName":"`+name+`"`) {
 				t.Fatalf("after publish %d, served %s", i, got)
 			}
 		}
@@ -312,10 +300,10 @@ func TestPublishByAnotherProcessIsServed(t *testing.T) {
 				news <- struct{}{} // after the addon's own watcher, which was added first
 			}
 		}, Lost: func() {}, Live: func() {}})
-		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 		f.mustPublish(t, "")
 		<-news
-		if got := server.served(t); got.Version != 2 || got.Settings.ETag == old.Settings.ETag {
+		if got := server.served(t); got.Version != 2 || bytes.Equal(got.JSON, old.JSON) {
 			t.Errorf("version %d is served", got.Version)
 		}
 		f.mustPackage(t, 1, "Gold", true)
@@ -339,13 +327,13 @@ func TestReadersDuringPublishes(t *testing.T) {
 						return
 					default:
 					}
-					p, err := f.Published(t.Context())
+					p, err := f.Settings.Published(t.Context())
 					if err != nil {
 						t.Error(err)
 						return
 					}
-					if p.Version < last || (p.Version > 1 && !strings.Contains(string(p.Settings.JSON), `"appName":"`+strings.Repeat("n", int(p.Version))+`"`)) {
-						t.Errorf("version %d after %d: %s", p.Version, last, p.Settings.JSON)
+					if p.Version < last || (p.Version > 1 && !strings.Contains(string(p.JSON), `"appName":"`+strings.Repeat("n", int(p.Version))+`"`)) {
+						t.Errorf("version %d after %d: %s", p.Version, last, p.JSON)
 						return
 					}
 					last = p.Version
@@ -353,7 +341,7 @@ func TestReadersDuringPublishes(t *testing.T) {
 			})
 		}
 		for i := range 10 {
-			f.mustSet(t, map[string]string{KeyAppName: strings.Repeat("n", i+2)})
+			f.mustSet(t, map[string]string{settings.KeyAppName: strings.Repeat("n", i+2)})
 			f.mustPublish(t, "")
 		}
 		close(stop)

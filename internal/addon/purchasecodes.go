@@ -96,12 +96,12 @@ func (a *Addon) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (int
 	}
 	hint := codeHint(c.code)
 	id, err := tx.AddPurchaseCode(ctx, addondb.PurchaseCode{
-		Hint: hint, Store: c.store, Sealed: a.box.Load().Seal(codePurpose(hint), []byte(c.code)), KeptAt: a.timestamp(),
+		Hint: hint, Store: c.store, Sealed: a.box.Load().Seal(codePurpose(hint), []byte(c.code)), KeptAt: a.guard.Timestamp(),
 	})
 	if err != nil {
 		return 0, err
 	}
-	return id, a.sameKeyFile(ctx, tx)
+	return id, a.guard.SameKeyFile(ctx, tx)
 }
 
 // codePurpose binds a sealed code to what is shown of it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -19,11 +20,7 @@ type todo struct {
 	tables     sqldb.State
 	migrations int    // steps that the tables lack
 	keyCheck   string // of the key file that belongs to the database, "" for none yet
-	fresh      []Definition
-	changed    []Definition
-	unset      []Definition // not in the draft
-	unserved   []Definition // not in what is published
-	last       addondb.Version
+	settings   settings.Unregistered
 	pair       bool   // there is no pair
 	setupToken string // of a set-up link that was made before there were tables
 	updated    bool   // an update ran to its end before
@@ -32,7 +29,7 @@ type todo struct {
 
 // missing finds out what an addon lacks. It writes nothing.
 func (a *Addon) missing(ctx context.Context, tables sqldb.State) (todo, error) {
-	t := todo{tables: tables, pair: true, fresh: Definitions(), unset: Definitions(), unserved: Definitions()}
+	t := todo{tables: tables, pair: true, settings: settings.NothingRegistered()}
 	steps, err := a.database.Migrations(ctx)
 	if err != nil {
 		return t, err
@@ -65,52 +62,17 @@ func (a *Addon) missing(ctx context.Context, tables sqldb.State) (todo, error) {
 
 // read finds out what the tables lack.
 func (t *todo) read(ctx context.Context, db *addondb.DB) error {
-	registered, err1 := db.Definitions(ctx)
-	draft, err2 := db.Settings(ctx)
-	last, err3 := db.LastVersion(ctx)
-	pairs, err4 := db.Credentials(ctx)
-	updated, err5 := db.Meta(ctx, metaUpdated)
-	if errors.Is(err3, sqldb.ErrNotFound) {
-		err3 = nil
-	}
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	lacks, err1 := settings.ReadUnregistered(ctx, db)
+	pairs, err2 := db.Credentials(ctx)
+	updated, err3 := db.Meta(ctx, metaUpdated)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	t.last, t.pair, t.updated = last, len(pairs) == 0, updated != ""
+	t.settings, t.pair, t.updated = lacks, len(pairs) == 0, updated != ""
 	if t.updated {
 		t.setupToken = "" // links made since then are in the database
 	}
-	known := map[string]addondb.Definition{}
-	for _, x := range registered {
-		known[x.Name] = x
-	}
-	t.fresh, t.changed = nil, nil
-	for _, d := range definitions {
-		x, there := known[d.Key]
-		switch {
-		case !there:
-			t.fresh = append(t.fresh, d)
-		case x.Kind != string(d.Type) || x.Secret != d.Secret || x.Fallback != d.Default:
-			t.changed = append(t.changed, d)
-		}
-	}
-	t.unset, t.unserved = lacking(draft), lacking(last.Settings.V)
 	return nil
-}
-
-// lacking lists the definitions that rows of settings have no value of.
-func lacking(rows []addondb.Setting) []Definition {
-	there := map[string]bool{}
-	for _, row := range rows {
-		there[row.Name] = true
-	}
-	var list []Definition
-	for _, d := range definitions {
-		if !there[d.Key] {
-			list = append(list, d)
-		}
-	}
-	return list
 }
 
 // text lists the steps, with an empty text where there is nothing to do.
@@ -146,22 +108,22 @@ func (t todo) definitionsText() string {
 	if t.unread {
 		return "Register what is new; nothing is deleted"
 	}
-	if len(t.fresh)+len(t.changed) == 0 && t.updated {
+	if len(t.settings.New)+len(t.settings.Changed) == 0 && t.updated {
 		return ""
 	}
-	return fmt.Sprintf("Register %s, change %s; nothing is deleted", count(len(t.fresh), "setting"), count(len(t.changed), "definition"))
+	return fmt.Sprintf("Register %s, change %s; nothing is deleted", count(len(t.settings.New), "setting"), count(len(t.settings.Changed), "definition"))
 }
 
 func (t todo) settingsText() string {
 	switch {
 	case t.unread:
 		return ""
-	case t.last.Number == 0:
+	case t.settings.Published == 0:
 		return "Publish the default settings as version 1"
-	case len(t.unserved) > 0:
-		return fmt.Sprintf("Publish version %d with %s at the default", t.last.Number+1, count(len(t.unserved), "new setting"))
-	case len(t.unset) > 0:
-		return fmt.Sprintf("Put %s into the draft", count(len(t.unset), "new setting"))
+	case len(t.settings.NotPublished) > 0:
+		return fmt.Sprintf("Publish version %d with %s at the default", t.settings.Published+1, count(len(t.settings.NotPublished), "new setting"))
+	case len(t.settings.NotInDraft) > 0:
+		return fmt.Sprintf("Put %s into the draft", count(len(t.settings.NotInDraft), "new setting"))
 	}
 	return ""
 }
@@ -186,7 +148,7 @@ func (a *Addon) register(ctx context.Context, actor people.Actor, report *Update
 		if _, err := tx.LockDraft(ctx); err != nil {
 			return err
 		}
-		if err := a.sameKeyFile(ctx, tx); err != nil {
+		if err := a.guard.SameKeyFile(ctx, tx); err != nil {
 			return err
 		}
 		now := todo{}
@@ -197,8 +159,8 @@ func (a *Addon) register(ctx context.Context, actor people.Actor, report *Update
 			step Step
 			act  func() error
 		}{
-			{step, func() error { return a.registerDefinitions(ctx, tx, now) }},
-			{Step{stepSettings, "Publish the settings"}, func() error { return a.registerSettings(ctx, tx, actor, now) }},
+			{step, func() error { return a.Settings.Register(ctx, tx, now.settings) }},
+			{Step{stepSettings, "Publish the settings"}, func() error { return a.Settings.PublishDefaults(ctx, tx, actor, now.settings) }},
 			{Step{stepCredentials, "Create the first pair"}, func() error { return a.registerPair(ctx, tx, actor, now, report) }},
 			{Step{stepSetup, "Take over the set-up link"}, func() error { return a.adoptSetupLink(ctx, tx, now) }},
 			{Step{stepDefinitions, "Write down that the update ran"}, func() error { return a.noteUpdate(ctx, tx, actor, report) }},
@@ -217,44 +179,6 @@ func (a *Addon) register(ctx context.Context, actor people.Actor, report *Update
 	return nil
 }
 
-func (a *Addon) registerDefinitions(ctx context.Context, tx *addondb.DB, t todo) error {
-	for _, list := range [][]Definition{t.fresh, t.changed} {
-		for _, d := range list {
-			err := tx.PutDefinition(ctx, addondb.Definition{
-				Name: d.Key, Kind: string(d.Type), Secret: d.Secret, Fallback: d.Default, RegisteredAt: a.timestamp(),
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	for _, d := range t.unset {
-		if err := tx.PutSetting(ctx, addondb.Setting{Name: d.Key, Kind: string(d.Type), Value: d.Default}); err != nil {
-			return err
-		}
-	}
-	if len(t.unset) == 0 || t.last.Number == 0 {
-		return nil
-	}
-	return tx.RaiseRevision(ctx)
-}
-
-// registerSettings publishes the defaults of what is new beside what is served.
-func (a *Addon) registerSettings(ctx context.Context, tx *addondb.DB, actor people.Actor, t todo) error {
-	if len(t.unserved) == 0 {
-		return nil
-	}
-	note := "Default settings, by the update"
-	if t.last.Number > 0 {
-		note = "New settings at their defaults, by the update"
-	}
-	next := a.newVersion(actor, t.last.Number+1, note, publishing{values: valuesOf(t.last.Settings.V)})
-	if err := tx.AddVersion(ctx, next); err != nil {
-		return err
-	}
-	return a.auditVersion(ctx, tx, actor, next)
-}
-
 func (a *Addon) registerPair(ctx context.Context, tx *addondb.DB, actor people.Actor, t todo, report *UpdateReport) error {
 	if !t.pair {
 		return nil
@@ -270,7 +194,7 @@ func (a *Addon) registerPair(ctx context.Context, tx *addondb.DB, actor people.A
 
 // noteUpdate writes down that the update ran, and tells other processes.
 func (a *Addon) noteUpdate(ctx context.Context, tx *addondb.DB, actor people.Actor, report *UpdateReport) error {
-	if err := tx.SetMeta(ctx, metaUpdated, a.timestamp().UTC().Format("2006-01-02T15:04:05Z")); err != nil {
+	if err := tx.SetMeta(ctx, metaUpdated, a.guard.Timestamp().UTC().Format("2006-01-02T15:04:05Z")); err != nil {
 		return err
 	}
 	for _, topic := range []string{addondb.TopicUpdate, addondb.TopicServed} {
@@ -278,7 +202,7 @@ func (a *Addon) noteUpdate(ctx context.Context, tx *addondb.DB, actor people.Act
 			return err
 		}
 	}
-	return a.audit(ctx, tx, actor, people.Event{
+	return a.guard.Audit(ctx, tx, actor, people.Event{
 		Action: "addon.update", Subject: "version " + a.options.Version, Detail: count(len(report.Steps), "step"),
 	})
 }

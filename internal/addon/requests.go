@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -46,7 +47,7 @@ func (a *Addon) NoteRequest(of Address) { a.requests[of].Add(1) }
 // one among them. Those of this process count at once, those of others once they
 // have written them.
 func (a *Addon) Requests(ctx context.Context, actor people.Actor) (Requests, error) {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return Requests{}, err
 	}
 	since := sqldb.Time{Time: a.hour().Add(time.Hour - requestsShown)}

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/sample"
+	"github.com/countersign/countersign/internal/addon/settings"
 )
 
 // The demo goes through the rules without a complaint and ends with everything
@@ -21,18 +23,18 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		}
 		f.mustSet(t, set)
 		for _, k := range demo.OwnKeys {
-			if _, err := f.AddKey(ctx, operator, 0, k.Key, Type(k.Type), k.Value); err != nil {
+			if _, err := f.Settings.AddKey(ctx, operator, 0, k.Key, settings.Type(k.Type), k.Value); err != nil {
 				t.Fatal(err)
 			}
 		}
 		f.mustPublish(t, demo.AppNote)
 		for _, p := range demo.Packages {
-			if err := f.AddPackage(ctx, operator, Package(p)); err != nil {
+			if err := f.IAP.AddPackage(ctx, operator, iap.Package(p)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for id, pkg := range demo.Products {
-			if _, err := f.AddProduct(ctx, operator, 0, id, pkg); err != nil {
+			if _, err := f.Settings.AddProduct(ctx, operator, 0, id, pkg); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -40,7 +42,7 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.SetServiceAccount(ctx, operator, 0, file); err != nil {
+		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, file); err != nil {
 			t.Fatal(err)
 		}
 		set = map[string]string{}
@@ -49,15 +51,15 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		}
 		f.mustSet(t, set)
 		published := f.mustPublish(t, demo.IAPNote)
-		if len(published.Warnings) != 1 || published.Warnings[0].Key != KeyIAPSandboxEnabled {
+		if len(published.Warnings) != 1 || published.Warnings[0].Key != iap.KeySandboxEnabled {
 			t.Errorf("warnings %+v", published.Warnings)
 		}
 		var config countersign.IAPConfig
-		if err := json.Unmarshal(f.served(t).IAP.JSON, &config); err != nil || !config.Platforms.Store.Enabled || len(config.Products) != 2 {
+		if err := json.Unmarshal(f.view(t).JSON, &config); err != nil || !config.Platforms.Store.Enabled || len(config.Products) != 2 {
 			t.Errorf("%+v, %v", config, err)
 		}
-		if !strings.Contains(string(f.served(t).Settings.JSON), `"appName":"Tuneful"`) {
-			t.Errorf("served %s", f.served(t).Settings.JSON)
+		if !strings.Contains(string(f.served(t).JSON), `"appName":"Tuneful"`) {
+			t.Errorf("served %s", f.served(t).JSON)
 		}
 		list, err := f.Checklist(ctx, operator)
 		for _, task := range list {

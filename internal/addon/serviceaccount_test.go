@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -119,7 +122,7 @@ func TestServiceAccountFilesAreRecognised(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			checks, ok := CheckServiceAccount([]byte(c.file))
+			checks, ok := iap.CheckServiceAccount([]byte(c.file))
 			var wrong []string
 			for _, one := range checks {
 				if !one.OK {
@@ -144,7 +147,7 @@ var fingerprintPattern = regexp.MustCompile(`^[0-9a-f]{16}$`)
 func TestServiceAccountIsWriteOnly(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		facts, err := f.SetServiceAccount(ctx, operator, 0, accountFile(nil))
+		facts, err := f.Settings.SetServiceAccount(ctx, operator, 0, accountFile(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,15 +156,15 @@ func TestServiceAccountIsWriteOnly(t *testing.T) {
 			t.Errorf("facts %+v", facts)
 		}
 		f.mustPublish(t, "")
-		draft, published, err := f.ServiceAccount(ctx, operator)
+		draft, published, err := f.IAP.ServiceAccount(ctx, operator)
 		if err != nil || draft != facts || published != facts {
 			t.Errorf("draft %+v, published %+v, %v", draft, published, err)
 		}
-		shown := f.value(t, KeyIAPStoreServiceAccount)
+		shown := f.value(t, iap.KeyServiceAccount)
 		if !strings.Contains(shown, facts.ClientEmail) || !strings.Contains(shown, facts.Fingerprint) {
 			t.Errorf("shown as %q", shown)
 		}
-		two, err := f.Version(ctx, operator, 2)
+		two, err := f.Settings.Version(ctx, operator, 2)
 		if err != nil || len(two.Changes) != 1 || two.Changes[0].After != shown {
 			t.Errorf("version %+v, %v", two.Changes, err)
 		}
@@ -178,14 +181,15 @@ func (f *fixture) wantNoSecret(t *testing.T, key string) {
 	for _, one := range s.List {
 		said.WriteString(one.Value + one.Published + string(one.JSON()))
 	}
-	settings, iap, err := f.Preview(t.Context(), operator)
-	if err != nil {
+	next, err1 := f.Settings.Preview(t.Context(), operator)
+	nextView, err2 := f.IAP.Preview(t.Context(), operator)
+	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
 	middle := strings.Split(key, "\n")[5] // a line of the key's body
 	for where, text := range map[string]string{
-		"settings": said.String(), "database": f.everything(t), "served": string(f.served(t).Settings.JSON) + string(f.served(t).IAP.JSON),
-		"preview": string(settings) + string(iap), "log": f.log.String(),
+		"settings": said.String(), "database": f.everything(t), "served": string(f.served(t).JSON) + string(f.view(t).JSON),
+		"preview": string(next) + string(nextView.JSON), "log": f.log.String(),
 	} {
 		if strings.Contains(text, middle) || strings.Contains(text, "PRIVATE KEY") {
 			t.Errorf("%s: the private key shows", where)
@@ -195,7 +199,7 @@ func (f *fixture) wantNoSecret(t *testing.T, key string) {
 
 func TestSealedFilesDontShowInTheDatabaseFile(t *testing.T) {
 	f := updated(t, dbtest.New(t, dbtest.SQLite))
-	if _, err := f.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+	if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
 		t.Fatal(err)
 	}
 	_, pair, err := f.CreateCredential(t.Context(), operator, "second")
@@ -219,37 +223,37 @@ func TestSealedFilesDontShowInTheDatabaseFile(t *testing.T) {
 func TestSettingAServiceAccount(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		_, err := f.SetServiceAccount(ctx, operator, 0, []byte(`{"installed":{}}`))
-		if e := wantFields(t, err, KeyIAPStoreServiceAccount); !strings.Contains(e.Message, "OAuth client file") {
+		_, err := f.Settings.SetServiceAccount(ctx, operator, 0, []byte(`{"installed":{}}`))
+		if e := wantFields(t, err, iap.KeyServiceAccount); !strings.Contains(e.Message, "OAuth client file") {
 			t.Errorf("message %q", e.Message)
 		}
-		_, err = f.SetServiceAccount(ctx, operator, 0, nil)
-		wantFields(t, err, KeyIAPStoreServiceAccount)
+		_, err = f.Settings.SetServiceAccount(ctx, operator, 0, nil)
+		wantFields(t, err, iap.KeyServiceAccount)
 		first := accountFile(nil)
-		if _, err := f.SetServiceAccount(ctx, operator, 0, first); err != nil {
+		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, first); err != nil {
 			t.Fatal(err)
 		}
 		revision := f.settings(t).Revision
-		if _, err := f.SetServiceAccount(ctx, operator, 0, first); err != nil || f.settings(t).Revision != revision {
+		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, first); err != nil || f.settings(t).Revision != revision {
 			t.Errorf("the same file again counts as a change: %v", err)
 		}
 		// "" leaves it, as the empty field of a form does; so does null.
-		f.mustSet(t, map[string]string{KeyIAPStoreServiceAccount: "", KeyAppName: "x"})
-		if _, err := f.SetSettingsJSON(ctx, operator, 0, map[string]json.RawMessage{KeyIAPStoreServiceAccount: json.RawMessage("null")}); err != nil {
+		f.mustSet(t, map[string]string{iap.KeyServiceAccount: "", settings.KeyAppName: "x"})
+		if _, err := f.Settings.SetJSON(ctx, operator, 0, map[string]json.RawMessage{iap.KeyServiceAccount: json.RawMessage("null")}); err != nil {
 			t.Fatal(err)
 		}
-		if f.value(t, KeyIAPStoreServiceAccount) == "" {
+		if f.value(t, iap.KeyServiceAccount) == "" {
 			t.Error("it is gone")
 		}
 		other := accountFile(map[string]any{"private_key": testKeys()["other rsa"]})
-		if _, err := f.SetSettingsJSON(ctx, operator, 0, map[string]json.RawMessage{KeyIAPStoreServiceAccount: other}); err != nil {
+		if _, err := f.Settings.SetJSON(ctx, operator, 0, map[string]json.RawMessage{iap.KeyServiceAccount: other}); err != nil {
 			t.Fatal(err)
 		}
 		f.mustPublish(t, "")
-		if err := f.RemoveServiceAccount(ctx, operator, 0); err != nil || f.value(t, KeyIAPStoreServiceAccount) != "" {
+		if err := f.Settings.RemoveServiceAccount(ctx, operator, 0); err != nil || f.value(t, iap.KeyServiceAccount) != "" {
 			t.Errorf("not removed: %v", err)
 		}
-		_, published, err := f.ServiceAccount(ctx, operator)
+		_, published, err := f.IAP.ServiceAccount(ctx, operator)
 		if err != nil || !published.Set {
 			t.Errorf("removed from what is published before a publish: %v", err)
 		}
@@ -260,19 +264,19 @@ func TestSettingAServiceAccount(t *testing.T) {
 func TestRollbackBringsTheServiceAccountBack(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		facts, err := f.SetServiceAccount(ctx, operator, 0, accountFile(nil))
+		facts, err := f.Settings.SetServiceAccount(ctx, operator, 0, accountFile(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.mustPublish(t, "")
-		if err := f.RemoveServiceAccount(ctx, operator, 0); err != nil {
+		if err := f.Settings.RemoveServiceAccount(ctx, operator, 0); err != nil {
 			t.Fatal(err)
 		}
 		f.mustPublish(t, "")
-		if _, err := f.Rollback(ctx, operator, 2, ""); err != nil {
+		if _, err := f.Settings.Rollback(ctx, operator, 2, ""); err != nil {
 			t.Fatal(err)
 		}
-		if draft, published, err := f.ServiceAccount(ctx, operator); err != nil || draft != facts || published != facts {
+		if draft, published, err := f.IAP.ServiceAccount(ctx, operator); err != nil || draft != facts || published != facts {
 			t.Errorf("draft %+v, published %+v, %v", draft, published, err)
 		}
 	})
@@ -281,17 +285,17 @@ func TestRollbackBringsTheServiceAccountBack(t *testing.T) {
 func TestKeptServiceAccountIsTestedWithoutBeingShown(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		_, _, err := f.TestServiceAccount(ctx, operator)
+		_, _, err := f.IAP.TestServiceAccount(ctx, operator)
 		wantError(t, err, "service_account_not_found")
-		if _, err := f.SetServiceAccount(ctx, operator, 0, accountFile(nil)); err != nil {
+		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, accountFile(nil)); err != nil {
 			t.Fatal(err)
 		}
-		checks, ok, err := f.TestServiceAccount(ctx, user)
+		checks, ok, err := f.IAP.TestServiceAccount(ctx, user)
 		if err != nil || !ok || len(checks) < 5 {
 			t.Errorf("%+v, %t, %v", checks, ok, err)
 		}
 		f.execute(t, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
-		checks, ok, err = f.TestServiceAccount(ctx, user)
+		checks, ok, err = f.IAP.TestServiceAccount(ctx, user)
 		if err != nil || ok || len(checks) != 1 {
 			t.Errorf("%+v, %t, %v", checks, ok, err)
 		}

@@ -8,45 +8,11 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/token"
 )
-
-// The keys of spec 2.5 and 2.6, in its order.
-var (
-	specAppKeys = []string{
-		"appName", "idpIosClientId", "idpAndroidClientId", "pushEnabled", "pushAppId", "pushTimelineAppId", "streamAppId",
-		"messengerUrlScheme", "messengerAndroidPackageId", "messengerDomain",
-	}
-	specIAPKeys = []string{"iapEnabled", "iapSandboxEnabled", "iapStorePackageName", "iapStoreServiceAccountJson", "iapProductMapJson"}
-)
-
-func TestDefinitionsAreThoseOfTheSpecification(t *testing.T) {
-	var app, iap []string
-	for _, d := range Definitions() {
-		if d.Public {
-			app = append(app, d.Key)
-		} else {
-			iap = append(iap, d.Key)
-		}
-		if d.Label == "" || d.Help == "" || d.Group == "" || (d.Public != (d.Area == AreaApp)) {
-			t.Errorf("the definition of %s lacks something: %+v", d.Key, d)
-		}
-		if d.Secret != (d.Key == "iapStoreServiceAccountJson") {
-			t.Errorf("%s: secret is %t", d.Key, d.Secret)
-		}
-		if d.Secret {
-			continue
-		}
-		for _, text := range []string{d.Default, d.Example} {
-			if value, problem := d.check(text); problem != "" || value != text {
-				t.Errorf("%s: its own %q becomes %q, %s", d.Key, text, value, problem)
-			}
-		}
-	}
-	if !slices.Equal(app, specAppKeys) || !slices.Equal(iap, specIAPKeys) {
-		t.Errorf("public %q, others %q", app, iap)
-	}
-}
 
 func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 	long := strings.Repeat("x", 300)
@@ -114,7 +80,7 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		for _, c := range cases {
 			before := f.settings(t)
-			_, err := f.SetSettings(t.Context(), operator, 0, map[string]string{c.key: c.text})
+			_, err := f.Settings.Set(t.Context(), operator, 0, map[string]string{c.key: c.text})
 			after := f.settings(t)
 			if c.refused {
 				wantFields(t, err, c.key)
@@ -135,10 +101,10 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 func TestOneBadValueRefusesAll(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		before, written := f.settings(t), f.everything(t)
-		_, err := f.SetSettings(t.Context(), operator, 0, map[string]string{
-			KeyAppName: "Tuneful", KeyMessengerURLScheme: "myapp://", KeyMessengerDomain: "https://x", "nonsense": "1",
+		_, err := f.Settings.Set(t.Context(), operator, 0, map[string]string{
+			settings.KeyAppName: "Tuneful", settings.KeyMessengerURLScheme: "myapp://", settings.KeyMessengerDomain: "https://x", "nonsense": "1",
 		})
-		wantFields(t, err, KeyMessengerURLScheme, KeyMessengerDomain, "nonsense")
+		wantFields(t, err, settings.KeyMessengerURLScheme, settings.KeyMessengerDomain, "nonsense")
 		if f.everything(t) != written || f.settings(t).Revision != before.Revision {
 			t.Error("something was written")
 		}
@@ -169,7 +135,7 @@ func TestJSONValuesHaveTheirTypes(t *testing.T) {
 	}
 	engines(t, func(t *testing.T, f *fixture) {
 		for _, c := range cases {
-			_, err := f.SetSettingsJSON(t.Context(), program, 0, map[string]json.RawMessage{c.key: json.RawMessage(c.value)})
+			_, err := f.Settings.SetJSON(t.Context(), program, 0, map[string]json.RawMessage{c.key: json.RawMessage(c.value)})
 			if c.refused {
 				wantFields(t, err, c.key)
 				continue
@@ -177,7 +143,7 @@ func TestJSONValuesHaveTheirTypes(t *testing.T) {
 			if got := f.value(t, c.key); err != nil || got != c.want {
 				t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 			}
-			f.mustSet(t, map[string]string{KeyAppName: "My app"})
+			f.mustSet(t, map[string]string{settings.KeyAppName: "My app"})
 		}
 	})
 }
@@ -186,8 +152,8 @@ func TestSettingsPrintTheirTypesInJSON(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		s := f.settings(t)
 		for key, want := range map[string]string{
-			KeyAppName: `"My app"`, KeyPushEnabled: `false`, KeyIAPEnabled: `"0"`, KeyIAPProductMap: `{"store":{}}`,
-			KeyIAPStoreServiceAccount: `null`, KeyStreamAppID: `""`,
+			settings.KeyAppName: `"My app"`, settings.KeyPushEnabled: `false`, iap.KeyEnabled: `"0"`, iap.KeyProductMap: `{"store":{}}`,
+			iap.KeyServiceAccount: `null`, settings.KeyStreamAppID: `""`,
 		} {
 			one, _ := s.Get(key)
 			if got := string(one.JSON()); got != want {
@@ -200,21 +166,21 @@ func TestSettingsPrintTheirTypesInJSON(t *testing.T) {
 func TestEditsOfTwoPeopleDontOverwriteEachOther(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		seen := f.settings(t).Revision
-		if _, err := f.SetSettings(t.Context(), user, seen, map[string]string{KeyAppName: "Ana's"}); err != nil {
+		if _, err := f.Settings.Set(t.Context(), user, seen, map[string]string{settings.KeyAppName: "Ana's"}); err != nil {
 			t.Fatal(err)
 		}
-		now, err := f.SetSettings(t.Context(), operator, seen, map[string]string{KeyAppName: "Bob's"})
+		now, err := f.Settings.Set(t.Context(), operator, seen, map[string]string{settings.KeyAppName: "Bob's"})
 		wantError(t, err, "settings_changed")
 		if e := new(countersign.Error); !asError(err, &e) || e.Kind != countersign.KindPrecondition {
 			t.Errorf("error %v", err)
 		}
-		one, _ := now.Get(KeyAppName)
+		one, _ := now.Get(settings.KeyAppName)
 		if one.Value != "Ana's" || now.Revision == seen {
 			t.Errorf("what came back is %q at revision %d", one.Value, now.Revision)
 		}
-		_, err = f.Publish(t.Context(), operator, seen, "")
+		_, err = f.Settings.Publish(t.Context(), operator, seen, "")
 		wantError(t, err, "settings_changed")
-		if _, err := f.SetSettings(t.Context(), operator, now.Revision, map[string]string{KeyAppName: "Bob's"}); err != nil {
+		if _, err := f.Settings.Set(t.Context(), operator, now.Revision, map[string]string{settings.KeyAppName: "Bob's"}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -229,7 +195,7 @@ func TestManyEditsOfOneRevision(t *testing.T) {
 		for i := range cap(won) {
 			work.Go(func() {
 				name := "name " + string(rune('a'+i))
-				_, err := f.SetSettings(t.Context(), operator, seen, map[string]string{KeyAppName: name})
+				_, err := f.Settings.Set(t.Context(), operator, seen, map[string]string{settings.KeyAppName: name})
 				if err == nil {
 					won <- name
 				} else if codeOf(err) != "settings_changed" {
@@ -238,7 +204,7 @@ func TestManyEditsOfOneRevision(t *testing.T) {
 			})
 		}
 		work.Wait()
-		if len(won) != 1 || f.value(t, KeyAppName) != <-won {
+		if len(won) != 1 || f.value(t, settings.KeyAppName) != <-won {
 			t.Error("not exactly one of them was served")
 		}
 	})
@@ -247,7 +213,7 @@ func TestManyEditsOfOneRevision(t *testing.T) {
 func TestSettingTheSameValueChangesNothing(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		before, log := f.settings(t), f.audits(t)
-		after := f.mustSet(t, map[string]string{KeyAppName: " My app ", KeyPushEnabled: "0"})
+		after := f.mustSet(t, map[string]string{settings.KeyAppName: " My app ", settings.KeyPushEnabled: "0"})
 		if after.Revision != before.Revision || len(f.audits(t)) != len(log) {
 			t.Error("a change was written down")
 		}
@@ -259,16 +225,16 @@ func TestOwnKeys(t *testing.T) {
 		ctx := t.Context()
 		for _, c := range []struct {
 			key   string
-			kind  Type
+			kind  settings.Type
 			value string
 			want  string // in JSON
 		}{
-			{"supportUrl", TypeText, "https://help.example/?a=1&b=<2>", `"https://help.example/?a=1&b=<2>"`},
-			{"darkMode", TypeBool, "1", "true"},
-			{"maxItems", TypeNumber, "12.50", "12.50"},
-			{"emptyText", TypeText, "", `""`},
+			{"supportUrl", settings.TypeText, "https://help.example/?a=1&b=<2>", `"https://help.example/?a=1&b=<2>"`},
+			{"darkMode", settings.TypeBool, "1", "true"},
+			{"maxItems", settings.TypeNumber, "12.50", "12.50"},
+			{"emptyText", settings.TypeText, "", `""`},
 		} {
-			s, err := f.AddKey(ctx, operator, 0, c.key, c.kind, c.value)
+			s, err := f.Settings.AddKey(ctx, operator, 0, c.key, c.kind, c.value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,21 +244,21 @@ func TestOwnKeys(t *testing.T) {
 			}
 		}
 		f.mustSet(t, map[string]string{"maxItems": "-3"})
-		_, err := f.SetSettings(ctx, operator, 0, map[string]string{"maxItems": "many"})
+		_, err := f.Settings.Set(ctx, operator, 0, map[string]string{"maxItems": "many"})
 		wantFields(t, err, "maxItems")
 		f.mustPublish(t, "")
 		want := `"messengerDomain":"","darkMode":true,"emptyText":"","maxItems":-3,"supportUrl":"https://help.example/?a=1&b=<2>"}`
-		if got := string(f.served(t).Settings.JSON); !strings.HasSuffix(got, want) {
+		if got := string(f.served(t).JSON); !strings.HasSuffix(got, want) {
 			t.Errorf("served %s, want its end to be %s", got, want)
 		}
-		if _, err := f.RemoveKey(ctx, operator, 0, "darkMode", nil); err != nil {
+		if _, err := f.Settings.RemoveKey(ctx, operator, 0, "darkMode", nil); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := f.Diff(ctx, operator); err != nil || len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
+		if list, err := f.Settings.Diff(ctx, operator); err != nil || len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
 			t.Errorf("diff %+v, %v", list, err)
 		}
 		f.mustPublish(t, "")
-		if strings.Contains(string(f.served(t).Settings.JSON), "darkMode") {
+		if strings.Contains(string(f.served(t).JSON), "darkMode") {
 			t.Error("a removed key is served")
 		}
 	})
@@ -303,32 +269,32 @@ func TestOwnKeysThatAreRefused(t *testing.T) {
 		ctx := t.Context()
 		cases := []struct {
 			name, key string
-			kind      Type
+			kind      settings.Type
 			value     string
 			code      string
 			field     string
 		}{
-			{"no name", "", TypeText, "x", "settings_invalid", "key"},
-			{"a name with a dash", "a-b", TypeText, "x", "settings_invalid", "key"},
-			{"a name that begins with underscores", "__proto__", TypeText, "x", "settings_invalid", "key"},
-			{"a name that is too long", strings.Repeat("a", 65), TypeText, "x", "settings_invalid", "key"},
-			{"a type that is not for owners", "x", TypeServiceAccount, "x", "settings_invalid", "type"},
+			{"no name", "", settings.TypeText, "x", "settings_invalid", "key"},
+			{"a name with a dash", "a-b", settings.TypeText, "x", "settings_invalid", "key"},
+			{"a name that begins with underscores", "__proto__", settings.TypeText, "x", "settings_invalid", "key"},
+			{"a name that is too long", strings.Repeat("a", 65), settings.TypeText, "x", "settings_invalid", "key"},
+			{"a type that is not for owners", "x", settings.TypeServiceAccount, "x", "settings_invalid", "type"},
 			{"an unknown type", "x", "list", "x", "settings_invalid", "type"},
-			{"a number that is none", "x", TypeNumber, "NaN", "settings_invalid", "value"},
-			{"a number with a leading zero", "x", TypeNumber, "007", "settings_invalid", "value"},
-			{"a switch that is none", "x", TypeBool, "maybe", "settings_invalid", "value"},
-			{"a text that is too long", "x", TypeText, strings.Repeat("é", 10_001), "settings_invalid", "value"},
-			{"a text with NUL", "x", TypeText, "a\x00", "settings_invalid", "value"},
-			{"a private key", "x", TypeText, "k: -----BEGIN RSA PRIVATE KEY-----", "settings_invalid", "value"},
-			{"a service account", "x", TypeText, `{"private_key":"…"}`, "settings_invalid", "value"},
-			{"an API secret", "x", TypeText, token.New(prefixSecret), "settings_invalid", "value"},
-			{"a key of the addon", KeyAppName, TypeText, "x", "key_exists", ""},
-			{"a secret key of the addon", KeyIAPStoreServiceAccount, TypeText, "x", "key_exists", ""},
-			{"a key of the addon in other letters", "APPNAME", TypeText, "x", "key_exists", ""},
+			{"a number that is none", "x", settings.TypeNumber, "NaN", "settings_invalid", "value"},
+			{"a number with a leading zero", "x", settings.TypeNumber, "007", "settings_invalid", "value"},
+			{"a switch that is none", "x", settings.TypeBool, "maybe", "settings_invalid", "value"},
+			{"a text that is too long", "x", settings.TypeText, strings.Repeat("é", 10_001), "settings_invalid", "value"},
+			{"a text with NUL", "x", settings.TypeText, "a\x00", "settings_invalid", "value"},
+			{"a private key", "x", settings.TypeText, "k: -----BEGIN RSA PRIVATE KEY-----", "settings_invalid", "value"},
+			{"a service account", "x", settings.TypeText, `{"private_key":"…"}`, "settings_invalid", "value"},
+			{"an API secret", "x", settings.TypeText, token.New(prefixSecret), "settings_invalid", "value"},
+			{"a key of the addon", settings.KeyAppName, settings.TypeText, "x", "key_exists", ""},
+			{"a secret key of the addon", iap.KeyServiceAccount, settings.TypeText, "x", "key_exists", ""},
+			{"a key of the addon in other letters", "APPNAME", settings.TypeText, "x", "key_exists", ""},
 		}
 		for _, c := range cases {
 			before := f.settings(t).Revision
-			_, err := f.AddKey(ctx, operator, 0, c.key, c.kind, c.value)
+			_, err := f.Settings.AddKey(ctx, operator, 0, c.key, c.kind, c.value)
 			wantError(t, err, c.code)
 			if c.field != "" {
 				wantFields(t, err, c.field)
@@ -337,9 +303,9 @@ func TestOwnKeysThatAreRefused(t *testing.T) {
 				t.Errorf("%s: something was written", c.name)
 			}
 		}
-		_, err := f.RemoveKey(ctx, operator, 0, KeyAppName, nil)
+		_, err := f.Settings.RemoveKey(ctx, operator, 0, settings.KeyAppName, nil)
 		wantError(t, err, "key_defined")
-		_, err = f.RemoveKey(ctx, operator, 0, "nothing", nil)
+		_, err = f.Settings.RemoveKey(ctx, operator, 0, "nothing", nil)
 		wantError(t, err, "setting_not_found")
 	})
 }
@@ -348,13 +314,13 @@ func TestEveryChangeIsWrittenDown(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		start := len(f.audits(t))
-		if _, err := f.SetSettings(ctx, user, 0, map[string]string{KeyAppName: "Tuneful", KeyPushEnabled: "1"}); err != nil {
+		if _, err := f.Settings.Set(ctx, user, 0, map[string]string{settings.KeyAppName: "Tuneful", settings.KeyPushEnabled: "1"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.AddKey(ctx, program, 0, "theme", TypeText, "dark"); err != nil {
+		if _, err := f.Settings.AddKey(ctx, program, 0, "theme", settings.TypeText, "dark"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.RemoveKey(ctx, operator, 0, "theme", nil); err != nil {
+		if _, err := f.Settings.RemoveKey(ctx, operator, 0, "theme", nil); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{
@@ -376,7 +342,7 @@ func TestMessageOfManyWrongValuesIsShort(t *testing.T) {
 		for i := range 300 {
 			changes[strings.Repeat("k", i+1)] = "x"
 		}
-		_, err := f.SetSettings(t.Context(), operator, 0, changes)
+		_, err := f.Settings.Set(t.Context(), operator, 0, changes)
 		e := new(countersign.Error)
 		if !asError(err, &e) || len(e.Fields) != 300 || len(e.Message) > 1000 {
 			t.Errorf("%d fields, a message of %d bytes", len(e.Fields), len(e.Message))
@@ -389,22 +355,22 @@ func TestMessageOfManyWrongValuesIsShort(t *testing.T) {
 func TestSettingOfALaterVersionIsKeptAndNotServed(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.execute(t, `INSERT INTO settings (name, kind, value) VALUES ('iapLater', 'text', 'not public')`)
-		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 		f.mustPublish(t, "")
-		if _, there := f.settings(t).Get("iapLater"); there || strings.Contains(string(f.served(t).Settings.JSON), "not public") {
-			t.Errorf("it is shown or served: %s", f.served(t).Settings.JSON)
+		if _, there := f.settings(t).Get("iapLater"); there || strings.Contains(string(f.served(t).JSON), "not public") {
+			t.Errorf("it is shown or served: %s", f.served(t).JSON)
 		}
-		_, err := f.SetSettings(t.Context(), operator, 0, map[string]string{"iapLater": "x"})
+		_, err := f.Settings.Set(t.Context(), operator, 0, map[string]string{"iapLater": "x"})
 		wantFields(t, err, "iapLater")
-		_, err = f.RemoveKey(t.Context(), operator, 0, "iapLater", nil)
+		_, err = f.Settings.RemoveKey(t.Context(), operator, 0, "iapLater", nil)
 		wantError(t, err, "setting_not_found")
-		_, err = f.AddKey(t.Context(), operator, 0, "iapLater", TypeText, "x")
+		_, err = f.Settings.AddKey(t.Context(), operator, 0, "iapLater", settings.TypeText, "x")
 		wantError(t, err, "key_exists")
-		if _, err := f.Rollback(t.Context(), operator, 1, ""); err != nil {
+		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := f.db.Settings(t.Context())
-		if err != nil || valuesOf(rows)["iapLater"].Value != "not public" {
+		if err != nil || !slices.Contains(rows, addondb.Setting{Name: "iapLater", Kind: "text", Value: "not public"}) {
 			t.Errorf("it was not kept: %+v, %v", rows, err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -23,7 +24,7 @@ const setupLife = 24 * time.Hour
 // it lives in that file alone, and the update takes it over. It is a conflict
 // (already_set_up) when there is an administrator.
 func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
-	if err := may(actor, operate); err != nil {
+	if err := access.May(actor, access.Operate); err != nil {
 		return "", time.Time{}, err
 	}
 	state, err := a.look(ctx)

@@ -81,7 +81,7 @@ func (a *Addon) AcceptLoss(ctx context.Context, actor people.Actor) error {
 		return prepared
 	}
 	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
-		return a.audit(ctx, tx, actor, people.Event{Action: "addon.accept_loss", Detail: fmt.Sprintf("%d commits are missing", missing)})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "addon.accept_loss", Detail: fmt.Sprintf("%d commits are missing", missing)})
 	})
 	return cmp.Or(err, prepared)
 }
@@ -143,14 +143,6 @@ func (a *Addon) ready() error {
 	return errNotLooked
 }
 
-// mayNow tells whether an actor may do something, and whether it can be done.
-func (a *Addon) mayNow(actor people.Actor, what action) error {
-	if err := may(actor, what); err != nil {
-		return err
-	}
-	return a.ready()
-}
-
 // Run does the addon's background work until ctx ends: it waits for the first
 // update, follows changes made by other processes, keeps the public answers in
 // memory and writes the credentials' last uses and the number of requests from
@@ -166,7 +158,8 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("number of commits", a.database.KeepCommits)
 	work.Start("files", a.database.WatchFiles)
 	work.Start("integrity", func(ctx context.Context) { a.database.WatchIntegrity(ctx, a.now) })
-	work.Start("cache of public answers", a.published.Fill)
+	work.Start("cache of settings", a.Settings.Run)
+	work.Start("cache of in-app purchases", a.IAP.Run)
 	work.Start("last uses and requests", a.writeEvery)
 	work.Start("old rows", a.tidyEvery)
 	work.Start("failed sign-ins", a.people.Run)
@@ -253,14 +246,4 @@ func (a *Addon) tidyEvery(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// sameKeyFile makes sure, at the end of a transaction that wrote something made
-// with the key file, that the database still belongs to it.
-func (a *Addon) sameKeyFile(ctx context.Context, tx *addondb.DB) error {
-	same, err := keyfile.Same(ctx, tx.Queries, a.box.Load())
-	if err == nil && !same {
-		return fault.Conflict("key_replaced", "The key file of this database was replaced after this program had read it; start it again, with the key file that belongs to the database")
-	}
-	return err
 }

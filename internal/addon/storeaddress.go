@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/license"
 )
@@ -26,8 +28,8 @@ func checkStore(text string) (address, problem string) {
 		return "", "Type the address of the store where the item was bought, like https://store.example"
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#"):
 		return text, "This is not the address of a store; type it like https://store.example"
-	case checkLine(text, maxTitle) != "":
-		return text, checkLine(text, maxTitle)
+	case input.Line(text, input.MaxTitle) != "":
+		return text, input.Line(text, input.MaxTitle)
 	case u.Scheme == "http" && strings.Contains(u.Hostname(), ".") && !license.IsFree(u.Hostname()):
 		return text, "Over http everybody on the way could read the purchase code; type the address with https://"
 	}
@@ -60,7 +62,7 @@ func oneHost(u *url.URL) string {
 // not need. Errors: a wrong address is invalid with Fields "store"; those of
 // people.CheckPassword.
 func (a *Addon) SetStore(ctx context.Context, actor people.Actor, address, password string) error {
-	if err := a.mayNow(actor, manageSite); err != nil {
+	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return err
 	}
 	address, problem := checkStore(address)
@@ -83,5 +85,5 @@ func (a *Addon) setStore(ctx context.Context, tx *addondb.DB, actor people.Actor
 	if err := tx.SetMeta(ctx, metaStore, address); err != nil {
 		return err
 	}
-	return a.audit(ctx, tx, actor, people.Event{Action: "store.set", Before: before, After: address})
+	return a.guard.Audit(ctx, tx, actor, people.Event{Action: "store.set", Before: before, After: address})
 }

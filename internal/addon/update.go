@@ -11,6 +11,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -60,7 +61,7 @@ type UpdateReport struct {
 
 // Plan says what an update would do. It writes nothing, and works without tables.
 func (a *Addon) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
-	if err := may(actor, manageSite); err != nil {
+	if err := access.May(actor, access.ManageSite); err != nil {
 		return Plan{}, err
 	}
 	return a.plan(ctx)
@@ -103,7 +104,7 @@ func (p *Plan) add(steps []Step) {
 // that is done; it may be nil. When a step fails, the settings stay what they were
 // and the error says which step it was.
 func (a *Addon) Update(ctx context.Context, actor people.Actor, progress func(Step)) (UpdateReport, error) {
-	if err := may(actor, manageSite); err != nil {
+	if err := access.May(actor, access.ManageSite); err != nil {
 		return UpdateReport{}, err
 	}
 	unlock, err := a.lockUpdate()

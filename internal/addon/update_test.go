@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -96,11 +97,11 @@ func TestBeforeTheFirstUpdate(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		f := opened(t, at, &clock{now: noon})
 		wantError(t, f.Prepare(t.Context()), "update_needed")
-		_, err := f.Published(t.Context())
+		_, err := f.Settings.Published(t.Context())
 		wantError(t, err, "update_needed")
-		_, err = f.Settings(t.Context(), operator)
+		_, err = f.Settings.Draft(t.Context(), operator)
 		wantError(t, err, "update_needed")
-		_, err = f.SetSettings(t.Context(), operator, 0, map[string]string{KeyAppName: "x"})
+		_, err = f.Settings.Set(t.Context(), operator, 0, map[string]string{settings.KeyAppName: "x"})
 		wantError(t, err, "update_needed")
 		wantError(t, f.Ready(t.Context()), "update_needed")
 		if f.Installed() {
@@ -113,10 +114,10 @@ func TestBeforeTheFirstUpdate(t *testing.T) {
 // version brings.
 func TestUpdateAddsWhatIsNewAndKeepsWhatIsThere(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{KeyMessengerDomain: "chat.example.com"}) // waits in the draft
-		f.forget(t, KeyStreamAppID)
+		f.mustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"}) // waits in the draft
+		f.forget(t, settings.KeyStreamAppID)
 		plan, err := f.Plan(t.Context(), operator)
 		if err != nil || !slices.Equal(stepIDs(plan.Steps), []string{"backup", "definitions", "settings"}) {
 			t.Fatalf("plan %+v, %v", plan, err)
@@ -134,13 +135,13 @@ func TestUpdateAddsWhatIsNewAndKeepsWhatIsThere(t *testing.T) {
 			t.Errorf("the backup is called %s", report.Backup)
 		}
 		var body map[string]any
-		if err := json.Unmarshal(f.served(t).Settings.JSON, &body); err != nil {
+		if err := json.Unmarshal(f.served(t).JSON, &body); err != nil {
 			t.Fatal(err)
 		}
-		if body[KeyAppName] != "Tuneful" || body[KeyStreamAppID] != "" || body[KeyMessengerDomain] != "" {
+		if body[settings.KeyAppName] != "Tuneful" || body[settings.KeyStreamAppID] != "" || body[settings.KeyMessengerDomain] != "" {
 			t.Errorf("served %v", body)
 		}
-		if got := f.value(t, KeyMessengerDomain); got != "chat.example.com" {
+		if got := f.value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
 			t.Errorf("the draft lost a change: %q", got)
 		}
 		if list, err := f.Credentials(t.Context(), operator); err != nil || len(list) != 1 {
@@ -156,9 +157,7 @@ func (f *fixture) forget(t *testing.T, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := valuesOf(last.Settings.V)
-	delete(rows, key)
-	last.Settings.V = rows.rows()
+	last.Settings.V = slices.DeleteFunc(last.Settings.V, func(s addondb.Setting) bool { return s.Name == key })
 	settings, err := last.Settings.Value()
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +223,7 @@ func TestManyFirstUpdatesMakeOnePair(t *testing.T) {
 		if list, err := all[0].Credentials(t.Context(), operator); err != nil || len(list) != 1 {
 			t.Errorf("%d pairs, %v", len(list), err)
 		}
-		if list, err := all[0].Versions(t.Context(), operator, 0, 0); err != nil || len(list) != 1 {
+		if list, err := all[0].Settings.Versions(t.Context(), operator, 0, 0); err != nil || len(list) != 1 {
 			t.Errorf("%d versions, %v", len(list), err)
 		}
 	})
@@ -236,10 +235,10 @@ func TestFailedStepLeavesTheOldState(t *testing.T) {
 	for _, table := range []string{"definitions", "settings", "versions", "audit"} {
 		t.Run(table, func(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
-				f.mustSet(t, map[string]string{KeyAppName: "Tuneful"})
+				f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 				f.mustPublish(t, "")
-				f.forget(t, KeyStreamAppID)
-				before, served := f.everything(t), f.served(t).Settings.JSON
+				f.forget(t, settings.KeyStreamAppID)
+				before, served := f.everything(t), f.served(t).JSON
 				f.breakTable(t, table)
 				_, err := f.Update(t.Context(), operator, nil)
 				wantError(t, err, "update_failed")
@@ -249,12 +248,12 @@ func TestFailedStepLeavesTheOldState(t *testing.T) {
 				if got := f.everything(t); got != before {
 					t.Errorf("something changed:\n%s\n%s", before, got)
 				}
-				if got := f.again(t).served(t).Settings.JSON; !bytes.Equal(got, served) {
+				if got := f.again(t).served(t).JSON; !bytes.Equal(got, served) {
 					t.Errorf("served %s, want %s", got, served)
 				}
 				f.mendTable(t, table)
 				f.mustUpdate(t)
-				if got := f.value(t, KeyAppName); got != "Tuneful" {
+				if got := f.value(t, settings.KeyAppName); got != "Tuneful" {
 					t.Errorf("appName %q", got)
 				}
 			})
@@ -353,7 +352,7 @@ func TestUpdateWithoutAKeyFileThatBelongsHere(t *testing.T) {
 		}
 		g := opened(t, f.at, f.clock)
 		wantError(t, g.Prepare(t.Context()), "key_missing")
-		f.forget(t, KeyStreamAppID)
+		f.forget(t, settings.KeyStreamAppID)
 		_, err := g.Update(t.Context(), operator, nil)
 		wantError(t, err, "key_missing")
 		if _, err := os.Stat(key); err == nil {
@@ -380,7 +379,7 @@ func TestUpdateAfterSomeOfTheTables(t *testing.T) {
 			}
 			f := opened(t, here, &clock{now: noon})
 			wantError(t, f.Prepare(t.Context()), "update_needed")
-			_, err = f.Published(t.Context())
+			_, err = f.Settings.Published(t.Context())
 			wantError(t, err, "update_needed")
 			if _, _, err := f.NewSetupLink(t.Context(), operator); err != nil {
 				t.Error(err)
@@ -407,7 +406,7 @@ func TestFailedMigrationIsRunAgain(t *testing.T) {
 		if strings.Contains(messageOf(err), "packages") {
 			t.Errorf("the message shows the database's own words: %q", messageOf(err))
 		}
-		_, err = f.Published(t.Context())
+		_, err = f.Settings.Published(t.Context())
 		wantError(t, err, "unavailable") // nobody has looked yet
 		wantError(t, f.Prepare(t.Context()), "update_needed")
 		f.execute(t, `DROP TABLE packages`)

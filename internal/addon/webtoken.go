@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
@@ -37,7 +38,7 @@ var errWebToken = fault.Forbidden("update_token", "The update needs a signed-in 
 // update.php, good for an hour; an earlier one ends. Its digest lies in a file
 // of the data folder, so that it works before there are tables.
 func (a *Addon) NewWebToken(ctx context.Context, actor people.Actor) (value string, expires time.Time, err error) {
-	if err := may(actor, operate); err != nil {
+	if err := access.May(actor, access.Operate); err != nil {
 		return "", time.Time{}, err
 	}
 	value, expires = token.New(prefixUpdate), a.now().Add(webTokenLife).Truncate(time.Second)
@@ -55,7 +56,7 @@ func (a *Addon) auditWebToken(ctx context.Context, actor people.Actor) error {
 		return err
 	}
 	return a.db.Tx(ctx, func(tx *addondb.DB) error {
-		return a.audit(ctx, tx, actor, people.Event{Action: "update_token.create"})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "update_token.create"})
 	})
 }
 

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/google/go-cmp/cmp"
 )
 
 // A migration that differs between the engines makes the same columns on both.

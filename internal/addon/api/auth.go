@@ -44,7 +44,7 @@ func (f *face) installed(r *http.Request) error {
 	if f.addon.Installed() {
 		return nil
 	}
-	_, err := f.addon.Published(r.Context())
+	_, err := f.addon.Settings.Published(r.Context())
 	return fault.Public(err)
 }
 

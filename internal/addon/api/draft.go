@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -96,11 +96,11 @@ func (f *face) getDraft(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	settings, err := f.addon.Settings(r.Context(), actor)
+	settings, err := f.addon.Settings.Draft(r.Context(), actor)
 	if err != nil {
 		return err
 	}
-	problems, err := f.addon.Problems(r.Context(), actor)
+	problems, err := f.addon.Settings.Problems(r.Context(), actor)
 	if err != nil {
 		return err
 	}
@@ -141,11 +141,11 @@ func (f *face) changeDraft(w http.ResponseWriter, r *http.Request) error {
 	for key, value := range in.Settings {
 		changes[key] = json.RawMessage(value)
 	}
-	settings, err := f.addon.SetSettingsJSON(r.Context(), actor, revision, changes)
+	settings, err := f.addon.Settings.SetJSON(r.Context(), actor, revision, changes)
 	if err != nil {
 		return withBoth(err, settings, changes)
 	}
-	problems, err := f.addon.Problems(r.Context(), actor)
+	problems, err := f.addon.Settings.Problems(r.Context(), actor)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (f *face) changeDraft(w http.ResponseWriter, r *http.Request) error {
 
 // withBoth gives the error of somebody who changed an earlier draft what it is now
 // and what was to be changed.
-func withBoth(err error, now addon.Settings, changes map[string]json.RawMessage) error {
+func withBoth(err error, now settings.Draft, changes map[string]json.RawMessage) error {
 	ours := fault.Of(err)
 	if ours == nil || ours.Kind != countersign.KindPrecondition || now.Revision == 0 {
 		return err
@@ -173,7 +173,7 @@ func withBoth(err error, now addon.Settings, changes map[string]json.RawMessage)
 	return &refused
 }
 
-func draftOf(s addon.Settings, problems []addon.Problem) draft {
+func draftOf(s settings.Draft, problems []settings.Problem) draft {
 	d := draft{Revision: s.Revision, Version: versionOf(s.Published), Changed: s.Changed, Problems: problemsOf(problems)}
 	for _, one := range s.List {
 		d.Draft = append(d.Draft, member{one.Key, one.JSON()})
@@ -192,14 +192,14 @@ func draftOf(s addon.Settings, problems []addon.Problem) draft {
 }
 
 // servedJSON is the published value; null for a key that is not published yet.
-func servedJSON(s addon.Setting) json.RawMessage {
-	if s.Value = s.Published; s.Published == "" && s.Type != addon.TypeText {
+func servedJSON(s settings.Setting) json.RawMessage {
+	if s.Value = s.Published; s.Published == "" && s.Type != settings.TypeText {
 		return json.RawMessage("null")
 	}
 	return s.JSON()
 }
 
-func problemsOf(list []addon.Problem) []problem {
+func problemsOf(list []settings.Problem) []problem {
 	out := make([]problem, len(list))
 	for i, p := range list {
 		out[i] = problem{string(p.Severity), p.Key, p.Text}
@@ -207,6 +207,6 @@ func problemsOf(list []addon.Problem) []problem {
 	return out
 }
 
-func versionOf(v addon.Version) version {
+func versionOf(v settings.Version) version {
 	return version{Number: v.Number, At: v.At.UTC().Format(time.RFC3339), By: v.Actor, Note: v.Note, Restored: v.Restored}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -81,35 +83,35 @@ func (s *site) update(t testing.TB) *site {
 func (s *site) fill(t testing.TB) *site {
 	t.Helper()
 	ctx := t.Context()
-	for _, p := range []addon.Package{{ID: 2, Name: "Gold & <more>", Rank: 2, Paid: true}, {ID: 3, Name: "Basic"}, {ID: 1, Name: "Silver", Rank: 1, Paid: true}} {
-		check(t, s.AddPackage(ctx, operator, p))
+	for _, p := range []iap.Package{{ID: 2, Name: "Gold & <more>", Rank: 2, Paid: true}, {ID: 3, Name: "Basic"}, {ID: 1, Name: "Silver", Rank: 1, Paid: true}} {
+		check(t, s.IAP.AddPackage(ctx, operator, p))
 	}
 	for _, k := range []struct {
 		key   string
-		kind  addon.Type
+		kind  settings.Type
 		value string
-	}{{"showAds", addon.TypeBool, "false"}, {"minBuild", addon.TypeNumber, "42"}, {"legalNotice", addon.TypeText, notice}} {
-		_, err := s.AddKey(ctx, operator, 0, k.key, k.kind, k.value)
+	}{{"showAds", settings.TypeBool, "false"}, {"minBuild", settings.TypeNumber, "42"}, {"legalNotice", settings.TypeText, notice}} {
+		_, err := s.Settings.AddKey(ctx, operator, 0, k.key, k.kind, k.value)
 		check(t, err)
 	}
 	s.serviceAccountFile = serviceAccountFile()
-	_, err := s.SetSettings(ctx, operator, 0, map[string]string{
-		addon.KeyAppName:                   "Café Social & <Größe> ☕",
-		addon.KeyIDPIOSClientID:            "123456789012-ios0abc1def2.apps.googleusercontent.com",
-		addon.KeyIDPAndroidClientID:        "123456789012-web0abc1def2.apps.googleusercontent.com",
-		addon.KeyPushEnabled:               "1",
-		addon.KeyPushAppID:                 "3e0a1c52-7b0f-4b44-9b1e-000000000001",
-		addon.KeyPushTimelineAppID:         "3e0a1c52-7b0f-4b44-9b1e-000000000002",
-		addon.KeyMessengerURLScheme:        "cafemessenger",
-		addon.KeyMessengerAndroidPackageID: "com.cafe.messenger",
-		addon.KeyMessengerDomain:           "cafe.example",
-		addon.KeyIAPEnabled:                "1",
-		addon.KeyIAPStorePackageName:       "com.cafe.social",
-		addon.KeyIAPStoreServiceAccount:    s.serviceAccountFile,
-		addon.KeyIAPProductMap:             `{"store":{"silver.monthly":1,"gold.promo":2,"gold.monthly":2}}`,
+	_, err := s.Settings.Set(ctx, operator, 0, map[string]string{
+		settings.KeyAppName:                   "Café Social & <Größe> ☕",
+		settings.KeyIDPIOSClientID:            "123456789012-ios0abc1def2.apps.googleusercontent.com",
+		settings.KeyIDPAndroidClientID:        "123456789012-web0abc1def2.apps.googleusercontent.com",
+		settings.KeyPushEnabled:               "1",
+		settings.KeyPushAppID:                 "3e0a1c52-7b0f-4b44-9b1e-000000000001",
+		settings.KeyPushTimelineAppID:         "3e0a1c52-7b0f-4b44-9b1e-000000000002",
+		settings.KeyMessengerURLScheme:        "cafemessenger",
+		settings.KeyMessengerAndroidPackageID: "com.cafe.messenger",
+		settings.KeyMessengerDomain:           "cafe.example",
+		iap.KeyEnabled:                        "1",
+		iap.KeyPackageName:                    "com.cafe.social",
+		iap.KeyServiceAccount:                 s.serviceAccountFile,
+		iap.KeyProductMap:                     `{"store":{"silver.monthly":1,"gold.promo":2,"gold.monthly":2}}`,
 	})
 	check(t, err)
-	_, err = s.Publish(ctx, operator, 0, "Opening")
+	_, err = s.Settings.Publish(ctx, operator, 0, "Opening")
 	check(t, err)
 	return s
 }

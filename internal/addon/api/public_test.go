@@ -56,9 +56,9 @@ func TestAPublishByAnotherProcessIsServed(t *testing.T) {
 		h := api.New(s.Addon, options())
 		before := get(h, "/api-addons/app/settings").Header().Get("ETag")
 		other := again(t, at)
-		_, err := other.SetSettings(t.Context(), operator, 0, map[string]string{"appName": "Elsewhere"})
+		_, err := other.Settings.Set(t.Context(), operator, 0, map[string]string{"appName": "Elsewhere"})
 		check(t, err)
-		_, err = other.Publish(t.Context(), operator, 0, "")
+		_, err = other.Settings.Publish(t.Context(), operator, 0, "")
 		check(t, err)
 		for { // until it is; the test's own time limit ends it
 			w := get(h, "/api-addons/app/settings", "If-None-Match", before)
@@ -75,9 +75,9 @@ func TestAPublishByAnotherProcessIsServed(t *testing.T) {
 // awaitMemory waits until the public answers are held in memory.
 func (s *site) awaitMemory(t testing.TB) {
 	for {
-		one, err := s.Published(t.Context())
+		one, err := s.Settings.Published(t.Context())
 		check(t, err)
-		if two, _ := s.Published(t.Context()); one == two {
+		if two, _ := s.Settings.Published(t.Context()); one == two {
 			return
 		}
 	}

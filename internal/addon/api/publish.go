@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -49,9 +49,9 @@ func (f *face) publishDraft(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := f.addon.Publish(r.Context(), actor, revision, in.Note)
+	p, err := f.addon.Settings.Publish(r.Context(), actor, revision, in.Note)
 	if fault.HasKind(err, countersign.KindPrecondition) {
-		now, readErr := f.addon.Settings(r.Context(), actor)
+		now, readErr := f.addon.Settings.Draft(r.Context(), actor)
 		if readErr != nil {
 			return readErr
 		}
@@ -65,7 +65,7 @@ func (f *face) publishDraft(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func changesOf(list []addon.Change) []change {
+func changesOf(list []settings.Change) []change {
 	out := make([]change, len(list))
 	for i, c := range list {
 		out[i] = change{c.Key, c.Label, c.Before, c.After, c.Added, c.Removed}

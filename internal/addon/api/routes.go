@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
@@ -45,8 +44,8 @@ type face struct {
 	openAPI  *web.Prepared
 	failures *limit.Limiter
 	origins  *http.CrossOriginProtection
-	// served is made of what the addon published last.
-	served atomic.Pointer[served]
+	// settings and iap are the public responses.
+	settings, iap public
 }
 
 // New is the handler of the whole site: the paths of this face, and Options.Pages

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -155,7 +155,7 @@ func TestOnlyPublicSettingsAreServed(t *testing.T) {
 	s := filled(t, dbtest.New(t, dbtest.SQLite))
 	var served map[string]any
 	check(t, json.Unmarshal(get(api.New(s.Addon, options()), "/api-addons/app/settings").Body.Bytes(), &served))
-	for _, d := range addon.Definitions() {
+	for _, d := range settings.Definitions() {
 		if _, there := served[d.Key]; there != d.Public || d.Public && d.Secret {
 			t.Errorf("%s: served %t, public %t, secret %t", d.Key, there, d.Public, d.Secret)
 		}

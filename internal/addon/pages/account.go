@@ -3,17 +3,17 @@ package pages
 import (
 	"net/http"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
 // accountForm is what the page of the service account shows.
 type accountForm struct {
-	facts, served addon.ServiceAccountFacts
+	facts, served iap.ServiceAccountFacts
 	// checks is what was found in the file that was sent, or in the one that is
 	// kept; about says which.
-	checks []addon.FileCheck
+	checks []iap.FileCheck
 	about  string
 	// unsaved tells that a right file was looked at and not kept.
 	unsaved bool
@@ -35,11 +35,11 @@ type accountClash struct {
 
 func (p *Pages) readAccount(r *frame.Request) (accountForm, error) {
 	// In this order the revision is never newer than what is shown beside it.
-	settings, err := p.addon.Settings(r.Context(), r.Actor)
+	settings, err := p.addon.Settings.Draft(r.Context(), r.Actor)
 	if err != nil {
 		return accountForm{}, err
 	}
-	draft, published, err := p.addon.ServiceAccount(r.Context(), r.Actor)
+	draft, published, err := p.addon.IAP.ServiceAccount(r.Context(), r.Actor)
 	return accountForm{facts: draft, served: published, revision: settings.Revision}, err
 }
 
@@ -80,20 +80,20 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 		return p.refuse(w, r, p.accountPage(f), nil)
 	}
 	f.about = "the file that you sent"
-	checks, ok := addon.CheckServiceAccount(file)
+	checks, ok := iap.CheckServiceAccount(file)
 	if in.Get("do") == "check" {
 		f.checks, f.unsaved = checks, ok
 		return p.frame.Show(w, r, p.accountPage(f))
 	}
 	seen, err := revision(in)
-	var facts addon.ServiceAccountFacts
+	var facts iap.ServiceAccountFacts
 	if err == nil {
-		facts, err = p.addon.SetServiceAccount(r.Context(), r.Actor, seen, file)
+		facts, err = p.addon.Settings.SetServiceAccount(r.Context(), r.Actor, seen, file)
 	}
 	if fault.HasCode(err, "settings_changed") {
 		return p.refuseAccount(w, r, accountClash{title: "Nothing was saved: somebody else saved first", again: "If yours is still the one to keep, choose or paste it once more."}, err)
 	}
-	if errs, refused := frame.FormErrors(err, addon.KeyIAPStoreServiceAccount); refused {
+	if errs, refused := frame.FormErrors(err, iap.KeyServiceAccount); refused {
 		for i := range errs {
 			errs[i].Name = "json"
 		}
@@ -115,7 +115,7 @@ func (p *Pages) testAccount(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	f.about = "the service account that is kept"
-	if f.checks, _, err = p.addon.TestServiceAccount(r.Context(), r.Actor); err != nil {
+	if f.checks, _, err = p.addon.IAP.TestServiceAccount(r.Context(), r.Actor); err != nil {
 		return p.refuseAccount(w, r, accountClash{}, err)
 	}
 	return p.frame.Show(w, r, p.accountPage(f))
@@ -141,7 +141,7 @@ func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
 	}
 	seen, err := revision(in)
 	if err == nil {
-		err = p.addon.RemoveServiceAccount(r.Context(), r.Actor, seen)
+		err = p.addon.Settings.RemoveServiceAccount(r.Context(), r.Actor, seen)
 	}
 	if err != nil {
 		return p.refuseAccount(w, r, accountClash{title: "Nothing was removed: somebody else saved first", again: "If it is still to go, remove it again."}, err)
@@ -169,7 +169,7 @@ func (p *Pages) refuseAccount(w http.ResponseWriter, r *frame.Request, c account
 }
 
 // checkRows shows what was found in a file.
-func checkRows(checks []addon.FileCheck) (list frame.Checklist) {
+func checkRows(checks []iap.FileCheck) (list frame.Checklist) {
 	for _, c := range checks {
 		kind := frame.Good
 		if !c.OK {

@@ -5,15 +5,14 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/frame"
 )
 
-func accountFacts(f addon.ServiceAccountFacts) templ.Component {
+func accountFacts(f iap.ServiceAccountFacts) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -217,7 +216,7 @@ func accountView(f accountForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: "json", Label: "or its content", Key: addon.KeyIAPStoreServiceAccount, Kind: frame.TextArea, Rows: 8, Code: true, Error: f.errs.Of("json"), Help: "Paste everything, from { to }.",
+				templ_7745c5c3_Err = frame.Field{Name: "json", Label: "or its content", Key: iap.KeyServiceAccount, Kind: frame.TextArea, Rows: 8, Code: true, Error: f.errs.Of("json"), Help: "Paste everything, from { to }.",
 					Where: "In the cloud console of the store, under IAM, service accounts, keys: make a key of the type JSON. Then give this account access to your app in the store's console, under users and permissions."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

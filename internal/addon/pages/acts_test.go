@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/frame"
 )
 
 func TestEveryActThatCanBeWrittenDownHasWordsAndCanBeLookedFor(t *testing.T) {
-	all := addon.Acts()
+	all := access.Acts()
 	for _, act := range all {
 		if acts[act] == "" {
 			t.Errorf("no words for %s", act)

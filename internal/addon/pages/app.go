@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -21,9 +21,9 @@ func (k newKey) empty() bool {
 }
 
 var keyTypes = []frame.Choice{
-	{Value: string(addon.TypeText), Label: "Text"},
-	{Value: string(addon.TypeBool), Label: "On or off"},
-	{Value: string(addon.TypeNumber), Label: "Number"},
+	{Value: string(settings.TypeText), Label: "Text"},
+	{Value: string(settings.TypeBool), Label: "On or off"},
+	{Value: string(settings.TypeNumber), Label: "Number"},
 }
 
 // groupLeads says what the groups are for.
@@ -101,7 +101,7 @@ func (d draft) keys() (all []string) {
 
 // addKey adds a key of the owner's own to a draft that was just saved.
 func (p *Pages) addKey(r *frame.Request, d *draft, row newKey) (refused error, err error) {
-	now, err := p.addon.AddKey(r.Context(), r.Actor, d.saved.Revision, row.key, addon.Type(row.kind), row.value)
+	now, err := p.addon.Settings.AddKey(r.Context(), r.Actor, d.saved.Revision, row.key, settings.Type(row.kind), row.value)
 	if err == nil {
 		d.saved = now
 		return nil, nil
@@ -121,8 +121,8 @@ func (p *Pages) addKey(r *frame.Request, d *draft, row newKey) (refused error, e
 // removeKey saves the form without one of the owner's own keys.
 func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d draft, in url.Values, order []string, key string) error {
 	delete(d.typed, key)
-	refused, err := p.change(r, &d, in, order, func(seen int64) (addon.Settings, error) {
-		return p.addon.RemoveKey(r.Context(), r.Actor, seen, key, d.typed)
+	refused, err := p.change(r, &d, in, order, func(seen int64) (settings.Draft, error) {
+		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, seen, key, d.typed)
 	})
 	if err != nil {
 		return err

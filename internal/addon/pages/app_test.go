@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 )
 
 const appPath = "/api-addons/admin/app/settings"
@@ -13,9 +13,9 @@ const appPath = "/api-addons/admin/app/settings"
 func TestAppSettingsFormShowsEverySetting(t *testing.T) {
 	s := one(t)
 	p := s.signedIn(t).get(appPath).status(http.StatusOK)
-	for _, d := range addon.Definitions() {
+	for _, d := range settings.Definitions() {
 		n := len(p.having("id", "field-"+d.Key))
-		if want := map[bool]int{true: 1}[d.Area == addon.AreaApp]; n != want {
+		if want := map[bool]int{true: 1}[d.Area == settings.AreaApp]; n != want {
 			t.Errorf("%d fields %s, want %d", n, d.Key, want)
 		}
 	}
@@ -144,7 +144,7 @@ func TestOwnKeys(t *testing.T) {
 func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		if _, err := s.AddKey(t.Context(), operator, 0, "limit", addon.TypeNumber, "12"); err != nil {
+		if _, err := s.Settings.AddKey(t.Context(), operator, 0, "limit", settings.TypeNumber, "12"); err != nil {
 			t.Fatal(err)
 		}
 		before := s.audits(t)
@@ -174,7 +174,7 @@ func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 func TestAnOwnKeyIsRemovedWithWhateverStandsInItsField(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	if _, err := s.AddKey(t.Context(), operator, 0, "limit", addon.TypeNumber, "12"); err != nil {
+	if _, err := s.Settings.AddKey(t.Context(), operator, 0, "limit", settings.TypeNumber, "12"); err != nil {
 		t.Fatal(err)
 	}
 	b.fill(appPath, appPath, "do", "remove:limit", "own.limit", "twelve").leadsTo(appPath + "#g-extra-keys")

@@ -3,8 +3,9 @@ package pages
 import (
 	"net/http"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -13,10 +14,10 @@ import (
 type dashboard struct {
 	tasks    []addon.Task
 	plan     addon.Plan
-	settings addon.Settings
+	settings settings.Draft
 	requests addon.Requests
 	license  licensePage
-	view     countersign.IAPConfig
+	view     *iap.Published
 	lately   []people.AuditLine
 	// app and iap are the public addresses.
 	app, iap string
@@ -32,7 +33,7 @@ func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 	if d.plan, err = p.addon.Plan(ctx, r.Actor); err != nil {
 		return err
 	}
-	if d.settings, err = p.addon.Settings(ctx, r.Actor); err != nil {
+	if d.settings, err = p.addon.Settings.Draft(ctx, r.Actor); err != nil {
 		return err
 	}
 	if d.requests, err = p.addon.Requests(ctx, r.Actor); err != nil {
@@ -41,7 +42,7 @@ func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 	if d.license.known, err = p.addon.Licenses(ctx, r.Actor); err != nil {
 		return err
 	}
-	if d.view, err = p.served(r); err != nil {
+	if d.view, err = p.addon.IAP.Published(ctx); err != nil {
 		return err
 	}
 	if d.lately, err = p.addon.People().Audit(ctx, r.Actor, people.AuditFilter{Limit: 5}); err != nil {

@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/frame"
 )
 
 // diffOf is changes as the frame draws them, with values in words. A setting of
 // ours that appears without a value changes nothing for anybody.
-func diffOf(changes []addon.Change) (d frame.Diff) {
-	types := map[string]addon.Type{}
-	for _, one := range addon.Definitions() {
+func diffOf(changes []settings.Change) (d frame.Diff) {
+	types := map[string]settings.Type{}
+	for _, one := range settings.Definitions() {
 		types[one.Key] = one.Type
 	}
 	for _, c := range changes {
@@ -37,15 +38,15 @@ func labelOf(key, label string) string {
 }
 
 // worded is a value as people say it.
-func worded(kind addon.Type, value string) string {
+func worded(kind settings.Type, value string) string {
 	switch kind {
-	case addon.TypeBool, addon.TypeFlag:
+	case settings.TypeBool, settings.TypeFlag:
 		if value == "true" || value == "1" {
 			return "on"
 		}
 		return "off"
-	case addon.TypeProducts:
-		products, err := addon.ParseProducts(value)
+	case settings.TypeProducts:
+		products, err := iap.ParseProducts(value)
 		if err != nil {
 			return value
 		}

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
@@ -16,14 +17,14 @@ import (
 
 // form is one of the two forms that change the draft.
 type form struct {
-	area  addon.Area
+	area  settings.Area
 	title string
 	path  string
 }
 
 var (
-	appForm = form{addon.AreaApp, "App settings", PathAppSettings}
-	iapForm = form{addon.AreaIAP, "In-app purchases", pathIAP}
+	appForm = form{settings.AreaApp, "App settings", PathAppSettings}
+	iapForm = form{settings.AreaIAP, "In-app purchases", pathIAP}
 )
 
 func (f form) crumb() frame.Link { return frame.Link{Label: f.title, Path: f.path} }
@@ -32,7 +33,7 @@ func (f form) crumb() frame.Link { return frame.Link{Label: f.title, Path: f.pat
 // top of it what was typed.
 type draft struct {
 	form
-	saved addon.Settings
+	saved settings.Draft
 	// typed is the values of a form that is shown again, by key; nil shows what
 	// is saved.
 	typed  map[string]string
@@ -54,7 +55,7 @@ type clash struct {
 const own = "own."
 
 // name is the name of a setting's field.
-func name(s addon.Setting) string {
+func name(s settings.Setting) string {
 	if s.Own {
 		return own + s.Key
 	}
@@ -62,7 +63,7 @@ func name(s addon.Setting) string {
 }
 
 // value is what stands in a setting's field.
-func (d draft) value(s addon.Setting) string {
+func (d draft) value(s settings.Setting) string {
 	if typed, there := d.typed[s.Key]; there {
 		return typed
 	}
@@ -70,19 +71,19 @@ func (d draft) value(s addon.Setting) string {
 }
 
 // fieldOf draws the question of one setting.
-func (d draft) fieldOf(s addon.Setting) frame.Field {
+func (d draft) fieldOf(s settings.Setting) frame.Field {
 	f := frame.Field{
 		Name: name(s), Label: s.Label, Key: s.Key, Help: s.Help, Where: s.Where, Value: d.value(s), Error: d.errs.Of(name(s)), Mark: mark(s),
 	}
 	switch s.Type {
-	case addon.TypeBool, addon.TypeFlag:
+	case settings.TypeBool, settings.TypeFlag:
 		f.Kind, f.On = frame.Switch, f.Value == "true" || f.Value == "1"
-	case addon.TypeText:
-		f.Example, f.Code = s.Example, s.Key != addon.KeyAppName
+	case settings.TypeText:
+		f.Example, f.Code = s.Example, s.Key != settings.KeyAppName
 	}
 	if s.Own {
 		f.Label, f.Key, f.Help, f.Code = s.Key, "", kindWord(s.Type), false
-		if s.Type == addon.TypeText && (len(f.Value) > 60 || strings.Contains(f.Value, "\n")) {
+		if s.Type == settings.TypeText && (len(f.Value) > 60 || strings.Contains(f.Value, "\n")) {
 			f.Kind, f.Rows = frame.TextArea, 4
 		}
 	}
@@ -90,7 +91,7 @@ func (d draft) fieldOf(s addon.Setting) frame.Field {
 }
 
 // mark says in a word what is special about a value.
-func mark(s addon.Setting) string {
+func mark(s settings.Setting) string {
 	switch {
 	case s.Changed:
 		return "not published"
@@ -101,11 +102,11 @@ func mark(s addon.Setting) string {
 }
 
 // kindWord says what form a value has.
-func kindWord(t addon.Type) string {
+func kindWord(t settings.Type) string {
 	switch t {
-	case addon.TypeBool:
+	case settings.TypeBool:
 		return "On or off."
-	case addon.TypeNumber:
+	case settings.TypeNumber:
 		return "A number."
 	}
 	return "Text."
@@ -114,7 +115,7 @@ func kindWord(t addon.Type) string {
 // group is settings that stand under one heading.
 type group struct {
 	title    string
-	settings []addon.Setting
+	settings []settings.Setting
 }
 
 // groups are the form's settings that the addon defines, in their order.
@@ -133,7 +134,7 @@ func (d draft) groups() (list []group) {
 }
 
 // owns are the keys that the owner added.
-func (d draft) owns() (list []addon.Setting) {
+func (d draft) owns() (list []settings.Setting) {
 	for _, s := range d.saved.List {
 		if s.Own {
 			list = append(list, s)
@@ -144,7 +145,7 @@ func (d draft) owns() (list []addon.Setting) {
 
 // readDraft reads the settings for one of the forms.
 func (p *Pages) readDraft(r *frame.Request, f form) (draft, error) {
-	saved, err := p.addon.Settings(r.Context(), r.Actor)
+	saved, err := p.addon.Settings.Draft(r.Context(), r.Actor)
 	return draft{form: f, saved: saved}, err
 }
 
@@ -161,9 +162,9 @@ func (d *draft) take(in url.Values, keys ...string) (order []string) {
 	return order
 }
 
-func (d *draft) takeOne(in url.Values, s addon.Setting) {
+func (d *draft) takeOne(in url.Values, s settings.Setting) {
 	switch s.Type {
-	case addon.TypeBool, addon.TypeFlag:
+	case settings.TypeBool, settings.TypeFlag:
 		d.typed[s.Key] = strconv.FormatBool(in.Get(name(s)) == "1")
 	default:
 		if in.Has(name(s)) {
@@ -185,17 +186,17 @@ func revision(in url.Values) (int64, error) {
 // set saves what was typed. The draft is then what is saved, or the form to show
 // again: refused tells which.
 func (p *Pages) set(r *frame.Request, d *draft, in url.Values, order []string) (refused error, err error) {
-	return p.change(r, d, in, order, func(seen int64) (addon.Settings, error) {
-		return p.addon.SetSettings(r.Context(), r.Actor, seen, d.typed)
+	return p.change(r, d, in, order, func(seen int64) (settings.Draft, error) {
+		return p.addon.Settings.Set(r.Context(), r.Actor, seen, d.typed)
 	})
 }
 
 // change is set with a change of its own, which is told the revision that the form
 // was made from.
-func (p *Pages) change(r *frame.Request, d *draft, in url.Values, order []string, change func(seen int64) (addon.Settings, error)) (refused error, err error) {
+func (p *Pages) change(r *frame.Request, d *draft, in url.Values, order []string, change func(seen int64) (settings.Draft, error)) (refused error, err error) {
 	seen, err := revision(in)
 	if err == nil {
-		var now addon.Settings
+		var now settings.Draft
 		now, err = change(seen)
 		switch ours := fault.Of(err); {
 		case err == nil:
@@ -219,7 +220,7 @@ func (p *Pages) change(r *frame.Request, d *draft, in url.Values, order []string
 }
 
 // meet puts what somebody else saved beside what was typed.
-func (d *draft) meet(who string, now addon.Settings) {
+func (d *draft) meet(who string, now settings.Draft) {
 	d.saved, d.clash = now, &clash{who: who}
 	for _, s := range now.List {
 		typed, there := d.typed[s.Key]
@@ -232,20 +233,20 @@ func (d *draft) meet(who string, now addon.Settings) {
 }
 
 // same tells whether a typed value is the one that is saved.
-func same(s addon.Setting, typed string) bool {
+func same(s settings.Setting, typed string) bool {
 	switch s.Type {
-	case addon.TypeFlag:
+	case settings.TypeFlag:
 		return (s.Value == "1") == (typed == "true")
-	case addon.TypeProducts:
-		mine, err := addon.ParseProducts(typed)
-		saved, _ := addon.ParseProducts(s.Value) // what is saved was checked
+	case settings.TypeProducts:
+		mine, err := iap.ParseProducts(typed)
+		saved, _ := iap.ParseProducts(s.Value) // what is saved was checked
 		return err == nil && slices.Equal(mine, saved)
 	}
 	return strings.TrimSpace(typed) == s.Value
 }
 
 // saidSaved is what the page says after the draft was saved.
-func saidSaved(s addon.Settings) string {
+func saidSaved(s settings.Draft) string {
 	if s.Changed == 0 {
 		return "Saved. Apps receive exactly this already, so there is nothing to publish."
 	}
@@ -266,14 +267,14 @@ func (p *Pages) saved(w http.ResponseWriter, r *frame.Request, d draft, button s
 // stops marks the fields of this form that stand in the way of a publish, and
 // tells whether there are any.
 func (p *Pages) stops(r *frame.Request, d *draft) (bool, error) {
-	problems, err := p.addon.Problems(r.Context(), r.Actor)
+	problems, err := p.addon.Settings.Problems(r.Context(), r.Actor)
 	if err != nil {
 		return false, err
 	}
 	d.errs = nil
 	for _, one := range problems {
 		s, there := d.saved.Get(one.Key)
-		if one.Severity == addon.SeverityError && there && s.Area == d.area {
+		if one.Severity == settings.SeverityError && there && s.Area == d.area {
 			d.errs = append(d.errs, frame.FieldError{Name: name(s), Text: sentence(one.Text)})
 		}
 	}

@@ -5,13 +5,13 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"github.com/countersign/countersign/internal/addon"
-	"github.com/countersign/countersign/internal/frame"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/frame"
 )
 
 // draftFormOf is the form around a draft's groups, with the buttons that lead on.
@@ -202,7 +202,7 @@ func groupOf(title, lead string) templ.Component {
 	})
 }
 
-func settingFields(d draft, all []addon.Setting) templ.Component {
+func settingFields(d draft, all []settings.Setting) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -38,11 +38,11 @@ func (d dashboard) asking() frame.Figure {
 func (d dashboard) selling() frame.Figure {
 	f := frame.Figure{Label: "In-app purchases", Value: "Off", Note: "Apps sell nothing."}
 	switch {
-	case !d.view.Enabled:
-	case d.view.SandboxEnabled:
+	case !d.view.Config.Enabled:
+	case d.view.Config.SandboxEnabled:
 		f.Value, f.Note = "Practice", "A pretended store answers; nobody pays."
-	case d.view.Platforms.Store.Enabled:
-		f.Value, f.Note = "On", count(len(d.view.Products), "package")+" on sale."
+	case d.view.Config.Platforms.Store.Enabled:
+		f.Value, f.Note = "On", count(len(d.view.Config.Products), "package")+" on sale."
 	default:
 		f.Value, f.Note = "Not complete", "Switched on, but something is missing."
 	}

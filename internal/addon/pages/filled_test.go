@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 )
 
 // privateKey is one RSA key for all tests, because making it takes a while.
@@ -44,22 +46,22 @@ func (s *site) fillIn(t *testing.T) {
 	s.mustPackage(t, 2, "Gold", true)
 	s.mustPackage(t, 7, "Member", false)
 	s.clock.move(time.Hour)
-	s.mustSet(t, addon.KeyAppName, "Rain", addon.KeyIDPAndroidClientID, "1234567890-ghijkl.apps.idp.example", addon.KeyMessengerURLScheme, "rainchat", addon.KeyMessengerDomain, "chat.site.example")
+	s.mustSet(t, settings.KeyAppName, "Rain", settings.KeyIDPAndroidClientID, "1234567890-ghijkl.apps.idp.example", settings.KeyMessengerURLScheme, "rainchat", settings.KeyMessengerDomain, "chat.site.example")
 	s.mustPublish(t, "First settings")
 	s.clock.move(26 * time.Hour)
-	if _, err := s.SetServiceAccount(t.Context(), operator, 0, serviceAccount()); err != nil {
+	if _, err := s.Settings.SetServiceAccount(t.Context(), operator, 0, serviceAccount()); err != nil {
 		t.Fatal(err)
 	}
-	s.mustSet(t, addon.KeyIAPEnabled, "1", addon.KeyIAPStorePackageName, "com.example.rain", addon.KeyIAPProductMap, `{"store":{"gold_monthly":2,"gold_yearly":2}}`)
+	s.mustSet(t, iap.KeyEnabled, "1", iap.KeyPackageName, "com.example.rain", iap.KeyProductMap, `{"store":{"gold_monthly":2,"gold_yearly":2}}`)
 	s.mustPublish(t, "In-app purchases for gold members")
 	s.clock.move(time.Hour)
-	if _, err := s.AddKey(t.Context(), operator, 0, "betaBanner", addon.TypeBool, "true"); err != nil {
+	if _, err := s.Settings.AddKey(t.Context(), operator, 0, "betaBanner", settings.TypeBool, "true"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AddKey(t.Context(), operator, 0, "supportUrl", addon.TypeText, "https://site.example/help"); err != nil {
+	if _, err := s.Settings.AddKey(t.Context(), operator, 0, "supportUrl", settings.TypeText, "https://site.example/help"); err != nil {
 		t.Fatal(err)
 	}
-	s.mustSet(t, addon.KeyAppName, "Rain & Thunder", addon.KeyPushEnabled, "1", addon.KeyPushAppID, "b2f7f966-d8cc-11e4-bed1-df8f05be55ba")
+	s.mustSet(t, settings.KeyAppName, "Rain & Thunder", settings.KeyPushEnabled, "1", settings.KeyPushAppID, "b2f7f966-d8cc-11e4-bed1-df8f05be55ba")
 	if _, _, err := s.CreateCredential(t.Context(), operator, "Shop server"); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
@@ -269,21 +270,21 @@ func (s *site) mustSet(t *testing.T, namesAndValues ...string) {
 	for i := 0; i < len(namesAndValues); i += 2 {
 		changes[namesAndValues[i]] = namesAndValues[i+1]
 	}
-	if _, err := s.SetSettings(t.Context(), operator, 0, changes); err != nil {
+	if _, err := s.Settings.Set(t.Context(), operator, 0, changes); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (s *site) mustPublish(t *testing.T, note string) {
 	t.Helper()
-	if _, err := s.Publish(t.Context(), operator, 0, note); err != nil {
+	if _, err := s.Settings.Publish(t.Context(), operator, 0, note); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (s *site) mustPackage(t *testing.T, id int64, name string, paid bool) {
 	t.Helper()
-	if err := s.AddPackage(t.Context(), operator, addon.Package{ID: id, Name: name, Rank: 10 * id, Paid: paid}); err != nil {
+	if err := s.IAP.AddPackage(t.Context(), operator, iap.Package{ID: id, Name: name, Rank: 10 * id, Paid: paid}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -291,7 +292,7 @@ func (s *site) mustPackage(t *testing.T, id int64, name string, paid bool) {
 // value is a setting of the draft.
 func (s *site) value(t *testing.T, key string) string {
 	t.Helper()
-	all, err := s.Settings(t.Context(), operator)
+	all, err := s.Settings.Draft(t.Context(), operator)
 	if err != nil {
 		t.Fatal(err)
 	}

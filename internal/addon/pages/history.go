@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
@@ -28,11 +28,11 @@ func before(r *frame.Request) int64 {
 
 func (p *Pages) showHistory(w http.ResponseWriter, r *frame.Request) error {
 	from := before(r)
-	list, err := p.addon.Versions(r.Context(), r.Actor, from, perPage)
+	list, err := p.addon.Settings.Versions(r.Context(), r.Actor, from, perPage)
 	if err != nil {
 		return err
 	}
-	now, err := p.addon.Published(r.Context())
+	now, err := p.addon.Settings.Published(r.Context())
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (p *Pages) showHistory(w http.ResponseWriter, r *frame.Request) error {
 }
 
 // versionPager leads through the versions, which are numbered without a gap.
-func versionPager(list []addon.Version, all int64) frame.Pager {
+func versionPager(list []settings.Version, all int64) frame.Pager {
 	if len(list) == 0 {
 		return frame.Pager{Newer: pathHistory}
 	}
@@ -62,7 +62,7 @@ func versionPager(list []addon.Version, all int64) frame.Pager {
 }
 
 // versionRows is the table of versions.
-func versionRows(list []addon.Version, now int64) (rows []frame.Row) {
+func versionRows(list []settings.Version, now int64) (rows []frame.Row) {
 	for _, v := range list {
 		path, name := versionPath(v.Number), "version "+strconv.FormatInt(v.Number, 10)
 		title := frame.Group(frame.Link{Label: "Version " + strconv.FormatInt(v.Number, 10), Path: path})
@@ -78,7 +78,7 @@ func versionRows(list []addon.Version, now int64) (rows []frame.Row) {
 }
 
 // noteOf is what was said of a version.
-func noteOf(v addon.Version) string {
+func noteOf(v settings.Version) string {
 	switch {
 	case v.Restored != 0 && v.Note != "":
 		return fmt.Sprintf("%s (brings back version %d)", v.Note, v.Restored)
@@ -91,16 +91,16 @@ func noteOf(v addon.Version) string {
 }
 
 // oneVersion finds the version that the address names.
-func (p *Pages) oneVersion(r *frame.Request) (v addon.VersionDetail, current bool, err error) {
+func (p *Pages) oneVersion(r *frame.Request) (v settings.VersionDetail, current bool, err error) {
 	n, err := number(r, "version")
 	if err != nil {
 		return v, false, err
 	}
-	now, err := p.addon.Published(r.Context())
+	now, err := p.addon.Settings.Published(r.Context())
 	if err != nil {
 		return v, false, err
 	}
-	v, err = p.addon.Version(r.Context(), r.Actor, n)
+	v, err = p.addon.Settings.Version(r.Context(), r.Actor, n)
 	return v, v.Number == now.Version, err
 }
 
@@ -118,7 +118,7 @@ func (p *Pages) showVersion(w http.ResponseWriter, r *frame.Request) error {
 
 // restoreForm is what the page before a restore shows.
 type restoreForm struct {
-	addon.VersionDetail
+	settings.VersionDetail
 	note string
 	errs frame.Errors
 }
@@ -148,7 +148,7 @@ func (p *Pages) restore(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	done, err := p.addon.Rollback(r.Context(), r.Actor, v.Number, in.Get("note"))
+	done, err := p.addon.Settings.Rollback(r.Context(), r.Actor, v.Number, in.Get("note"))
 	if errs, ok := frame.FormErrors(err, "note"); ok && fault.Of(err).Kind == countersign.KindInvalid {
 		return p.refuse(w, r, p.restorePage(restoreForm{v, in.Get("note"), errs}), err)
 	}

@@ -1,12 +1,10 @@
 package pages
 
 import (
-	"encoding/json"
 	"net/http"
-	"slices"
 
-	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -14,8 +12,8 @@ import (
 type iapPageData struct {
 	draft
 	rows     []productRow
-	packages []addon.Package
-	account  addon.ServiceAccountFacts
+	packages []iap.Package
+	account  iap.ServiceAccountFacts
 	// view is what apps would receive.
 	view     string
 	declined bool
@@ -27,17 +25,17 @@ func (p *Pages) readIAP(r *frame.Request) (iapPageData, error) {
 		return iapPageData{}, err
 	}
 	data := iapPageData{draft: d}
-	if data.packages, err = p.addon.Packages(r.Context(), r.Actor); err != nil {
+	if data.packages, err = p.addon.IAP.Packages(r.Context(), r.Actor); err != nil {
 		return data, err
 	}
-	if data.account, _, err = p.addon.ServiceAccount(r.Context(), r.Actor); err != nil {
+	if data.account, _, err = p.addon.IAP.ServiceAccount(r.Context(), r.Actor); err != nil {
 		return data, err
 	}
-	if data.declined, err = p.declinedIAP(r); err != nil {
+	if data.declined, err = p.addon.IAP.Declined(r.Context(), r.Actor); err != nil {
 		return data, err
 	}
-	_, view, err := p.addon.Preview(r.Context(), r.Actor)
-	data.view, data.rows = indented(view), savedRows(d.saved)
+	view, err := p.addon.IAP.Preview(r.Context(), r.Actor)
+	data.view, data.rows = indented(view.JSON), savedRows(d.saved)
 	return data, err
 }
 
@@ -70,7 +68,7 @@ func (p *Pages) saveIAP(w http.ResponseWriter, r *frame.Request) error {
 	if n, there := removedRow(button, len(data.rows)); there {
 		data.rows = append(data.rows[:n], data.rows[n+1:]...)
 	}
-	order := data.take(in, addon.KeyIAPEnabled, addon.KeyIAPSandboxEnabled, addon.KeyIAPStorePackageName)
+	order := data.take(in, iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName)
 	refused, err := p.saveRows(r, &data, in, order)
 	if err != nil {
 		return err
@@ -110,29 +108,13 @@ func (d draft) switched(key string) bool {
 }
 
 // settingsOf finds settings by their keys.
-func (d draft) settingsOf(keys ...string) (list []addon.Setting) {
+func (d draft) settingsOf(keys ...string) (list []settings.Setting) {
 	for _, key := range keys {
 		if s, there := d.saved.Get(key); there {
 			list = append(list, s)
 		}
 	}
 	return list
-}
-
-// served is the view of in-app purchases that apps receive now.
-func (p *Pages) served(r *frame.Request) (countersign.IAPConfig, error) {
-	var c countersign.IAPConfig
-	now, err := p.addon.Published(r.Context())
-	if err != nil {
-		return c, err
-	}
-	return c, json.Unmarshal(now.IAP.JSON, &c)
-}
-
-// declinedIAP tells whether the owner said that the site does not sell in the app.
-func (p *Pages) declinedIAP(r *frame.Request) (bool, error) {
-	tasks, err := p.addon.Checklist(r.Context(), r.Actor)
-	return slices.ContainsFunc(tasks, func(t addon.Task) bool { return t.Declined }), err
 }
 
 func (p *Pages) showDecline(w http.ResponseWriter, r *frame.Request) error {
@@ -150,7 +132,7 @@ func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	sells := in.Get("sell") == "1"
-	if err := p.addon.DeclineIAP(r.Context(), r.Actor, !sells); err != nil {
+	if err := p.addon.IAP.Decline(r.Context(), r.Actor, !sells); err != nil {
 		return err
 	}
 	if sells {

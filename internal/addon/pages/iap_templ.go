@@ -5,13 +5,12 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"strconv"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -36,7 +35,7 @@ func iapView(d iapPageData) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if d.switched(addon.KeyIAPSandboxEnabled) {
+		if d.switched(iap.KeySandboxEnabled) {
 			templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -129,7 +128,7 @@ func iapView(d iapPageData) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = settingFields(d.draft, d.settingsOf(addon.KeyIAPEnabled, addon.KeyIAPSandboxEnabled, addon.KeyIAPStorePackageName)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = settingFields(d.draft, d.settingsOf(iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -455,8 +454,8 @@ func productsView(d draft, text string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: addon.KeyIAPProductMap, Label: "Product map", Key: addon.KeyIAPProductMap, Kind: frame.TextArea, Rows: 14, Code: true, Value: text,
-					Help: "Product IDs are lower case; the numbers are the IDs of your packages.", Example: `{"store":{"gold_monthly":1}}`, Error: d.errs.Of(addon.KeyIAPProductMap)}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: iap.KeyProductMap, Label: "Product map", Key: iap.KeyProductMap, Kind: frame.TextArea, Rows: 14, Code: true, Value: text,
+					Help: "Product IDs are lower case; the numbers are the IDs of your packages.", Example: `{"store":{"gold_monthly":1}}`, Error: d.errs.Of(iap.KeyProductMap)}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 )
 
 const (
@@ -20,17 +20,17 @@ func TestIAPSettingsAreSavedAsADraft(t *testing.T) {
 		s.mustPackage(t, 2, "Gold", true)
 		b := s.signedIn(t)
 		b.fill(iapPath, iapPath, "iapEnabled", "1", "iapStorePackageName", "com.example.rain", "product.0", "gold_monthly", "package.0", "2", "do", "row").leadsTo(iapPath + "#g-products")
-		s.wantValue(t, addon.KeyIAPEnabled, "1")
-		s.wantValue(t, addon.KeyIAPProductMap, `{"store":{"gold_monthly":2}}`)
+		s.wantValue(t, iap.KeyEnabled, "1")
+		s.wantValue(t, iap.KeyProductMap, `{"store":{"gold_monthly":2}}`)
 		b.fill(iapPath, iapPath, "product.1", "silver_monthly", "package.1", "1").leadsTo(iapPath)
-		s.wantValue(t, addon.KeyIAPProductMap, `{"store":{"gold_monthly":2,"silver_monthly":1}}`)
+		s.wantValue(t, iap.KeyProductMap, `{"store":{"gold_monthly":2,"silver_monthly":1}}`)
 		b.fill(iapPath, iapPath, "package.0", "1").leadsTo(iapPath)
-		s.wantValue(t, addon.KeyIAPProductMap, `{"store":{"gold_monthly":1,"silver_monthly":1}}`)
+		s.wantValue(t, iap.KeyProductMap, `{"store":{"gold_monthly":1,"silver_monthly":1}}`)
 		b.fill(iapPath, iapPath, "do", "remove:0", "iapStorePackageName", "com.example.hail").leadsTo(iapPath + "#g-products")
-		s.wantValue(t, addon.KeyIAPProductMap, `{"store":{"silver_monthly":1}}`)
-		s.wantValue(t, addon.KeyIAPStorePackageName, "com.example.hail")
+		s.wantValue(t, iap.KeyProductMap, `{"store":{"silver_monthly":1}}`)
+		s.wantValue(t, iap.KeyPackageName, "com.example.hail")
 		b.fill(iapPath, iapPath, "product.0", "", "package.0", "").leadsTo(iapPath)
-		s.wantValue(t, addon.KeyIAPProductMap, `{"store":{}}`)
+		s.wantValue(t, iap.KeyProductMap, `{"store":{}}`)
 		b.fill(iapPath, iapPath, "do", "account").leadsTo(accountPath)
 		b.fill(iapPath, iapPath, "do", "products").leadsTo(productsPath)
 		b.fill(iapPath, iapPath, "do", "publish").leadsTo(iapPath + "/publish")
@@ -84,12 +84,12 @@ func TestIAPEditedByTwoAtOnce(t *testing.T) {
 	s.mustPackage(t, 1, "Silver", true)
 	b := s.signedIn(t)
 	mine := b.get(iapPath).form(iapPath)
-	s.mustSet(t, addon.KeyIAPProductMap, `{"store":{"hers":1}}`, addon.KeyIAPStorePackageName, "com.example.hers")
+	s.mustSet(t, iap.KeyProductMap, `{"store":{"hers":1}}`, iap.KeyPackageName, "com.example.hers")
 	mine.Set("product.0", "mine")
 	mine.Set("package.0", "1")
 	p := b.postForm(iapPath, mine).status(http.StatusPreconditionFailed).says("somebody else saved first", "hers gives package 1", "mine gives package 1", "com.example.hers")
 	b.postForm(iapPath, p.form(iapPath)).leadsTo(iapPath)
-	s.wantValue(t, addon.KeyIAPProductMap, `{"store":{"mine":1}}`)
+	s.wantValue(t, iap.KeyProductMap, `{"store":{"mine":1}}`)
 }
 
 func TestProductsAsJSON(t *testing.T) {
@@ -97,7 +97,7 @@ func TestProductsAsJSON(t *testing.T) {
 		s.mustPackage(t, 1, "Silver", true)
 		b := s.signedIn(t)
 		b.fill(productsPath, productsPath, "iapProductMapJson", `{"store": {"silver_yearly": 1, "silver_monthly": 1}}`).leadsTo(iapPath + "#g-products")
-		s.wantValue(t, addon.KeyIAPProductMap, `{"store":{"silver_monthly":1,"silver_yearly":1}}`)
+		s.wantValue(t, iap.KeyProductMap, `{"store":{"silver_monthly":1,"silver_yearly":1}}`)
 		for text, says := range map[string]string{
 			"[]": "is not a JSON object", "{": "not valid JSON", `{"shop":{}}`: `The platform "shop" is not known`,
 			`{"store":{"a":"1"}}`: "must be a positive whole number", `{"store":{"a":1,"a":1}}`: "stands there twice", `{"store":{"a":7}}`: "which does not exist",
@@ -108,7 +108,7 @@ func TestProductsAsJSON(t *testing.T) {
 			}
 		}
 		b.fill(productsPath, productsPath, "iapProductMapJson", "").leadsTo(iapPath + "#g-products")
-		s.wantValue(t, addon.KeyIAPProductMap, `{"store":{}}`)
+		s.wantValue(t, iap.KeyProductMap, `{"store":{}}`)
 	})
 }
 
@@ -138,7 +138,7 @@ func TestAServiceAccountThatSomebodyElseSetFirstIsNotOverwritten(t *testing.T) {
 		b := s.signedIn(t)
 		mine := b.get(accountPath).form(accountPath)
 		mine.Set("json", string(serviceAccount()))
-		s.mustSet(t, addon.KeyIAPStoreServiceAccount, strings.Replace(string(serviceAccount()), "play@", "hers@", 1))
+		s.mustSet(t, iap.KeyServiceAccount, strings.Replace(string(serviceAccount()), "play@", "hers@", 1))
 		before := s.audits(t)
 		for _, p := range []*page{
 			b.postForm(accountPath, mine),
@@ -161,9 +161,9 @@ func TestAServiceAccountThatSomebodyElseSetFirstIsNotOverwritten(t *testing.T) {
 func TestAServiceAccountThatSomebodyElseReplacedIsNotRemoved(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	s.mustSet(t, addon.KeyIAPStoreServiceAccount, string(serviceAccount()))
+	s.mustSet(t, iap.KeyServiceAccount, string(serviceAccount()))
 	mine := b.get(accountPath + "/remove").form(accountPath + "/remove")
-	s.mustSet(t, addon.KeyIAPStoreServiceAccount, strings.Replace(string(serviceAccount()), "play@", "hers@", 1))
+	s.mustSet(t, iap.KeyServiceAccount, strings.Replace(string(serviceAccount()), "play@", "hers@", 1))
 	before := s.audits(t)
 	p := b.postForm(accountPath+"/remove", mine).status(http.StatusPreconditionFailed)
 	p.says("Nothing was removed: somebody else saved first", "Last changed by", "hers@site-example.iam.gserviceaccount.com")

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 )
 
 func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
@@ -22,7 +23,7 @@ func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	if got := b.get("/api-addons/admin").main(); got != iapPath {
 		t.Errorf("the main button leads to %q", got)
 	}
-	if err := s.DeclineIAP(t.Context(), operator, true); err != nil {
+	if err := s.IAP.Decline(t.Context(), operator, true); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.get("/api-addons/admin").main(); got != licensePath {
@@ -70,13 +71,13 @@ func TestDashboardSaysHowPurchasesStand(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
 	b.get("/api-addons/admin").says("Apps sell nothing.")
-	s.mustSet(t, addon.KeyIAPEnabled, "1")
+	s.mustSet(t, iap.KeyEnabled, "1")
 	s.mustPublish(t, "")
 	b.get("/api-addons/admin").says("Not complete")
 	s.fillIn(t)
 	b = s.signedIn(t) // a day has passed
 	b.get("/api-addons/admin").says("1 package on sale.")
-	s.mustSet(t, addon.KeyIAPSandboxEnabled, "1")
+	s.mustSet(t, iap.KeySandboxEnabled, "1")
 	s.mustPublish(t, "")
 	b.get("/api-addons/admin").says("Practice")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -47,6 +48,6 @@ func TestPagesLeadToTheUpdateAfterANewVersion(t *testing.T) {
 		s.browser(t).get(updatePath).status(http.StatusForbidden)
 		b.fill(updatePath, updatePath, "do", "run").status(http.StatusOK).says("The update is done", "Backup of the state before")
 		b.get("/api-addons/admin").status(http.StatusOK).says("The update ran")
-		s.wantValue(t, addon.KeyAppName, "My app")
+		s.wantValue(t, settings.KeyAppName, "My app")
 	})
 }

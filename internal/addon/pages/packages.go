@@ -9,7 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
@@ -28,8 +28,8 @@ func packageOf(in url.Values) packageForm {
 }
 
 // typed is the package that was typed. What is no number is said at its field.
-func (f *packageForm) typed() (addon.Package, bool) {
-	p := addon.Package{Name: f.name, Paid: !f.free}
+func (f *packageForm) typed() (iap.Package, bool) {
+	p := iap.Package{Name: f.name, Paid: !f.free}
 	var err error
 	if p.ID, err = strconv.ParseInt(f.id, 10, 64); err != nil {
 		f.errs = append(f.errs, frame.FieldError{Name: "id", Text: "Type a whole number, like 3."})
@@ -64,11 +64,11 @@ func (p *Pages) packagePage(f packageForm) frame.Page {
 var packagesCrumb = frame.Link{Label: "Packages", Path: pathPackages}
 
 func (p *Pages) showPackages(w http.ResponseWriter, r *frame.Request) error {
-	all, err := p.addon.Packages(r.Context(), r.Actor)
+	all, err := p.addon.IAP.Packages(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
-	products, err := p.addon.Products(r.Context(), r.Actor)
+	products, err := p.addon.IAP.Products(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p *Pages) showPackages(w http.ResponseWriter, r *frame.Request) error {
 }
 
 func (p *Pages) showNewPackage(w http.ResponseWriter, r *frame.Request) error {
-	all, err := p.addon.Packages(r.Context(), r.Actor)
+	all, err := p.addon.IAP.Packages(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (p *Pages) addPackage(w http.ResponseWriter, r *frame.Request) error {
 	if !ok {
 		return p.refuse(w, r, p.packagePage(f), nil)
 	}
-	if err := p.addon.AddPackage(r.Context(), r.Actor, pkg); err != nil {
+	if err := p.addon.IAP.AddPackage(r.Context(), r.Actor, pkg); err != nil {
 		return p.refusePackage(w, r, f, err)
 	}
 	return p.frame.Redirect(w, r, pathPackages, "The package “"+strings.TrimSpace(pkg.Name)+"” was added.")
@@ -127,18 +127,18 @@ func (p *Pages) refusePackage(w http.ResponseWriter, r *frame.Request, f package
 }
 
 // onePackage finds the package that the address names.
-func (p *Pages) onePackage(r *frame.Request) (addon.Package, error) {
+func (p *Pages) onePackage(r *frame.Request) (iap.Package, error) {
 	id, err := number(r, "id")
 	if err != nil {
-		return addon.Package{}, err
+		return iap.Package{}, err
 	}
-	all, err := p.addon.Packages(r.Context(), r.Actor)
+	all, err := p.addon.IAP.Packages(r.Context(), r.Actor)
 	if err != nil {
-		return addon.Package{}, err
+		return iap.Package{}, err
 	}
-	i := slices.IndexFunc(all, func(one addon.Package) bool { return one.ID == id })
+	i := slices.IndexFunc(all, func(one iap.Package) bool { return one.ID == id })
 	if i < 0 {
-		return addon.Package{}, fault.NotFound("package_not_found", "There is no package "+strconv.FormatInt(id, 10)+". It may have been removed; the list of packages has those that are there")
+		return iap.Package{}, fault.NotFound("package_not_found", "There is no package "+strconv.FormatInt(id, 10)+". It may have been removed; the list of packages has those that are there")
 	}
 	return all[i], nil
 }
@@ -168,13 +168,13 @@ func (p *Pages) updatePackage(w http.ResponseWriter, r *frame.Request) error {
 	if !ok {
 		return p.refuse(w, r, p.packagePage(f), nil)
 	}
-	if err := p.addon.UpdatePackage(r.Context(), r.Actor, pkg); err != nil {
+	if err := p.addon.IAP.UpdatePackage(r.Context(), r.Actor, pkg); err != nil {
 		return p.refusePackage(w, r, f, err)
 	}
 	return p.frame.Redirect(w, r, pathPackages, "The package “"+strings.TrimSpace(pkg.Name)+"” was saved. Apps see it at once.")
 }
 
-func (p *Pages) removePackagePage(one addon.Package, errs frame.Errors) frame.Page {
+func (p *Pages) removePackagePage(one iap.Package, errs frame.Errors) frame.Page {
 	path := pathPackages + "/" + strconv.FormatInt(one.ID, 10)
 	return frame.Page{Title: "Remove the package " + one.Name, Crumbs: crumbs(packagesCrumb), Body: frame.Confirm{
 		Consequence: "The package “" + one.Name + "” (ID " + strconv.FormatInt(one.ID, 10) + ") is taken off the list at once. A product of the store that gives it has to be removed from the product map first.",
@@ -195,7 +195,7 @@ func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	err = p.addon.RemovePackage(r.Context(), r.Actor, one.ID)
+	err = p.addon.IAP.RemovePackage(r.Context(), r.Actor, one.ID)
 	if fault.HasCode(err, "package_in_use") {
 		errs, _ := frame.FormErrors(err)
 		return p.refuse(w, r, p.removePackagePage(one, errs), err)
@@ -207,7 +207,7 @@ func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request) error {
 }
 
 // packageRows is the table of packages.
-func packageRows(all []addon.Package, products []addon.Product) (rows []frame.Row) {
+func packageRows(all []iap.Package, products []iap.Product) (rows []frame.Row) {
 	for _, one := range all {
 		id := strconv.FormatInt(one.ID, 10)
 		path := pathPackages + "/" + id
@@ -219,7 +219,7 @@ func packageRows(all []addon.Package, products []addon.Product) (rows []frame.Ro
 	return rows
 }
 
-func priceBadge(one addon.Package) templ.Component {
+func priceBadge(one iap.Package) templ.Component {
 	if one.Paid {
 		return frame.Badge{Text: "Paid", Kind: frame.Note}
 	}
@@ -227,7 +227,7 @@ func priceBadge(one addon.Package) templ.Component {
 }
 
 // productsOf lists the store products that give a package, in the draft.
-func productsOf(one addon.Package, products []addon.Product) templ.Component {
+func productsOf(one iap.Package, products []iap.Product) templ.Component {
 	var parts []templ.Component
 	for _, product := range products {
 		if product.PackageID == one.ID {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 )
 
 const packagesPath = "/api-addons/admin/packages"
@@ -16,17 +16,17 @@ func TestPackages(t *testing.T) {
 		b.fill(packagesPath+"/new", packagesPath, "name", " Silver ", "rank", "10").leadsTo(packagesPath)
 		b.fill(packagesPath+"/new", packagesPath, "name", "Member", "free", "1").leadsTo(packagesPath)
 		b.get(packagesPath).says("The package “Member” was added.", "Silver", "Paid", "None yet", "Free", "not needed")
-		s.wantPackages(t, addon.Package{ID: 1, Name: "Silver", Rank: 10, Paid: true}, addon.Package{ID: 2, Name: "Member"})
+		s.wantPackages(t, iap.Package{ID: 1, Name: "Silver", Rank: 10, Paid: true}, iap.Package{ID: 2, Name: "Member"})
 
 		b.fill(packagesPath+"/1", packagesPath+"/1", "name", "Gold", "id", "7", "rank", "20").leadsTo(packagesPath)
-		s.wantPackages(t, addon.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true}, addon.Package{ID: 2, Name: "Member"})
+		s.wantPackages(t, iap.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true}, iap.Package{ID: 2, Name: "Member"})
 
-		s.mustSet(t, addon.KeyIAPProductMap, `{"store":{"gold_monthly":1}}`)
+		s.mustSet(t, iap.KeyProductMap, `{"store":{"gold_monthly":1}}`)
 		b.get(packagesPath).says("gold_monthly")
 		b.get(packagesPath + "/1/remove").says("taken off the list at once")
 		b.post(packagesPath+"/1/remove").status(http.StatusConflict).says("gold_monthly", "remove that from the product map")
 		b.post(packagesPath + "/2/remove").leadsTo(packagesPath)
-		s.wantPackages(t, addon.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true})
+		s.wantPackages(t, iap.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true})
 	})
 }
 
@@ -52,12 +52,12 @@ func TestPackagesThatAreWrongAreShownAgain(t *testing.T) {
 		}
 	}
 	b.fill(packagesPath+"/1", packagesPath+"/1", "name", " ").status(http.StatusUnprocessableEntity).wrong("name", "Type the name")
-	s.wantPackages(t, addon.Package{ID: 1, Name: "Silver", Rank: 10, Paid: true})
+	s.wantPackages(t, iap.Package{ID: 1, Name: "Silver", Rank: 10, Paid: true})
 }
 
-func (s *site) wantPackages(t *testing.T, want ...addon.Package) {
+func (s *site) wantPackages(t *testing.T, want ...iap.Package) {
 	t.Helper()
-	got, err := s.Packages(t.Context(), operator)
+	got, err := s.IAP.Packages(t.Context(), operator)
 	if err != nil {
 		t.Fatal(err)
 	}

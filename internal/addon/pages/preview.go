@@ -49,20 +49,11 @@ func (v previewed) changed() bool { return v.now != v.next }
 
 func (p *Pages) showPreview(of part) frame.Handler {
 	return func(w http.ResponseWriter, r *frame.Request) error {
-		settings, iap, err := p.addon.Preview(r.Context(), r.Actor)
-		if err != nil {
+		v := previewed{part: of, url: p.address(w, r, of.address)}
+		if err := p.readPreview(r, &v); err != nil {
 			return err
 		}
-		now, err := p.addon.Published(r.Context())
-		if err != nil {
-			return err
-		}
-		v := previewed{part: of, version: now.Version, url: p.address(w, r, of.address)}
-		if of.iap {
-			v.now, v.next = indented(now.IAP.JSON), indented(iap)
-		} else {
-			v.now, v.next = of.read(now.Settings.JSON), of.read(settings)
-		}
+		var err error
 		if v.qr, err = frame.QRCode(v.url); err != nil {
 			return err
 		}
@@ -70,6 +61,27 @@ func (p *Pages) showPreview(of part) frame.Handler {
 			Title: "Preview", Crumbs: crumbs(), Body: previewView(v), Lead: "What your app receives: now, and after the next publish.",
 		})
 	}
+}
+
+// readPreview reads what apps are served, and would be served.
+func (p *Pages) readPreview(r *frame.Request, v *previewed) error {
+	now, err := p.addon.Settings.Published(r.Context())
+	if err != nil {
+		return err
+	}
+	v.version = now.Version
+	if !v.iap {
+		next, err := p.addon.Settings.Preview(r.Context(), r.Actor)
+		v.now, v.next = v.read(now.JSON), v.read(next)
+		return err
+	}
+	view, err := p.addon.IAP.Published(r.Context())
+	if err != nil {
+		return err
+	}
+	next, err := p.addon.IAP.Preview(r.Context(), r.Actor)
+	v.now, v.next = indented(view.JSON), indented(next.JSON)
+	return err
 }
 
 // read is a flat answer as people read it, without the keys of the other platform.

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
@@ -22,9 +23,9 @@ type productRow struct{ product, pkg string }
 func (r productRow) empty() bool { return r.product == "" && r.pkg == "" }
 
 // savedRows are the rows of a draft that is saved.
-func savedRows(s addon.Settings) (rows []productRow) {
-	one, _ := s.Get(addon.KeyIAPProductMap)
-	list, _ := addon.ParseProducts(one.Value) // what is saved was checked
+func savedRows(s settings.Draft) (rows []productRow) {
+	one, _ := s.Get(iap.KeyProductMap)
+	list, _ := iap.ParseProducts(one.Value) // what is saved was checked
 	for _, p := range list {
 		rows = append(rows, productRow{p.StoreID, strconv.FormatInt(p.PackageID, 10)})
 	}
@@ -62,8 +63,8 @@ func (p *Pages) saveRows(r *frame.Request, data *iapPageData, in url.Values, ord
 	if data.errs = halfRows(data.rows); data.errs != nil {
 		return fault.Invalid("", ""), nil
 	}
-	data.typed[addon.KeyIAPProductMap] = mapOf(data.rows)
-	refused, err = p.set(r, &data.draft, in, append(order, addon.KeyIAPProductMap))
+	data.typed[iap.KeyProductMap] = mapOf(data.rows)
+	refused, err = p.set(r, &data.draft, in, append(order, iap.KeyProductMap))
 	data.locate()
 	return refused, err
 }
@@ -103,7 +104,7 @@ func mapOf(rows []productRow) string {
 // locate moves what is wrong with the map to the row that is wrong.
 func (d *iapPageData) locate() {
 	for i, one := range d.errs {
-		if one.Name == addon.KeyIAPProductMap {
+		if one.Name == iap.KeyProductMap {
 			d.errs[i].Name = wrongRow(d.rows, d.packages)
 		}
 	}
@@ -111,10 +112,10 @@ func (d *iapPageData) locate() {
 
 // wrongRow is the field of the first row that is wrong by itself, that repeats a
 // product, or whose package does not exist.
-func wrongRow(rows []productRow, packages []addon.Package) string {
+func wrongRow(rows []productRow, packages []iap.Package) string {
 	seen := map[string]bool{}
 	for i, row := range rows {
-		if _, err := addon.ParseProducts(mapOf(rows[i : i+1])); err != nil || seen[row.product] {
+		if _, err := iap.ParseProducts(mapOf(rows[i : i+1])); err != nil || seen[row.product] {
 			return productName(i)
 		}
 		seen[row.product] = true
@@ -128,7 +129,7 @@ func wrongRow(rows []productRow, packages []addon.Package) string {
 }
 
 // packageLabel names a package, "" when there is none with this id.
-func packageLabel(id string, packages []addon.Package) string {
+func packageLabel(id string, packages []iap.Package) string {
 	for _, p := range packages {
 		if strconv.FormatInt(p.ID, 10) == id {
 			return p.Name + " (" + id + ")"
@@ -139,7 +140,7 @@ func packageLabel(id string, packages []addon.Package) string {
 
 // packageChoices are the packages to choose from, and the chosen one when it does
 // not exist any more.
-func packageChoices(chosen string, packages []addon.Package) []frame.Choice {
+func packageChoices(chosen string, packages []iap.Package) []frame.Choice {
 	list := []frame.Choice{{Label: "Choose…"}}
 	for _, p := range packages {
 		id := strconv.FormatInt(p.ID, 10)
@@ -157,8 +158,8 @@ func (d iapPageData) shownRows() []productRow {
 }
 
 func (p *Pages) productsPage(d draft) frame.Page {
-	s, _ := d.saved.Get(addon.KeyIAPProductMap)
-	text, typed := d.typed[addon.KeyIAPProductMap]
+	s, _ := d.saved.Get(iap.KeyProductMap)
+	text, typed := d.typed[iap.KeyProductMap]
 	if !typed {
 		text = indented([]byte(s.Value))
 	}
@@ -187,7 +188,7 @@ func (p *Pages) saveProducts(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	d.path = pathProducts
-	refused, err := p.set(r, &d, in, d.take(in, addon.KeyIAPProductMap))
+	refused, err := p.set(r, &d, in, d.take(in, iap.KeyProductMap))
 	if err != nil {
 		return err
 	}

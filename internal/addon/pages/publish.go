@@ -6,7 +6,8 @@ import (
 	"strconv"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
@@ -14,10 +15,10 @@ import (
 // review is what the page before a publish shows.
 type review struct {
 	form
-	saved    addon.Settings
-	changes  []addon.Change
-	errors   []addon.Problem
-	warnings []addon.Problem
+	saved    settings.Draft
+	changes  []settings.Change
+	errors   []settings.Problem
+	warnings []settings.Problem
 	note     string
 	errs     frame.Errors
 	// stale tells that the draft changed since the page was shown.
@@ -27,15 +28,15 @@ type review struct {
 func (p *Pages) readReview(r *frame.Request, f form) (review, error) {
 	v := review{form: f}
 	var err error
-	if v.saved, err = p.addon.Settings(r.Context(), r.Actor); err != nil {
+	if v.saved, err = p.addon.Settings.Draft(r.Context(), r.Actor); err != nil {
 		return v, err
 	}
-	if v.changes, err = p.addon.Diff(r.Context(), r.Actor); err != nil {
+	if v.changes, err = p.addon.Settings.Diff(r.Context(), r.Actor); err != nil {
 		return v, err
 	}
-	problems, err := p.addon.Problems(r.Context(), r.Actor)
+	problems, err := p.addon.Settings.Problems(r.Context(), r.Actor)
 	for _, one := range problems {
-		if one.Severity == addon.SeverityError {
+		if one.Severity == settings.SeverityError {
 			v.errors = append(v.errors, one)
 		} else {
 			v.warnings = append(v.warnings, one)
@@ -70,9 +71,9 @@ func (p *Pages) publish(f form) frame.Handler {
 			return err
 		}
 		seen, err := revision(in)
-		var done addon.Publication
+		var done settings.Publication
 		if err == nil {
-			done, err = p.addon.Publish(r.Context(), r.Actor, seen, in.Get("note"))
+			done, err = p.addon.Settings.Publish(r.Context(), r.Actor, seen, in.Get("note"))
 		}
 		if err != nil {
 			return p.refusePublish(w, r, f, in.Get("note"), err)
@@ -109,18 +110,18 @@ func (p *Pages) refusePublish(w http.ResponseWriter, r *frame.Request, f form, n
 func (v review) fieldPath(key string) string {
 	s, there := v.saved.Get(key)
 	switch {
-	case !there || s.Area == addon.AreaApp:
+	case !there || s.Area == settings.AreaApp:
 		return PathAppSettings + "#" + frame.FieldID(name(s))
-	case key == addon.KeyIAPProductMap:
+	case key == iap.KeyProductMap:
 		return pathIAP + "#" + groupID("Products")
-	case key == addon.KeyIAPStoreServiceAccount:
+	case key == iap.KeyServiceAccount:
 		return pathAccount
 	}
 	return pathIAP + "#" + frame.FieldID(key)
 }
 
 // problemRows lists problems with the way to where they are repaired.
-func (v review) problemRows(problems []addon.Problem, kind frame.Kind) (list frame.Checklist) {
+func (v review) problemRows(problems []settings.Problem, kind frame.Kind) (list frame.Checklist) {
 	for _, one := range problems {
 		list = append(list, frame.Check{Kind: kind, Title: sentence(one.Text), Action: frame.Link{Label: "Repair", Path: v.fieldPath(one.Key)}})
 	}

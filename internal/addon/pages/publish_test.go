@@ -16,9 +16,9 @@ func TestPublishShowsTheDiffAndServesTheNewVersion(t *testing.T) {
 		}
 		b.fill(appPath+"/publish", appPath+"/publish", "note", "New name").leadsTo("/api-addons/admin/history/2")
 		b.get("/api-addons/admin/history/2").says("Version 2 is published.", "Apps receive it now", "New name", "ada@site.example, by page")
-		now, err := s.Published(t.Context())
-		if err != nil || !strings.Contains(string(now.Settings.JSON), `"appName":"Rain"`) {
-			t.Errorf("served: %s, %v", now.Settings.JSON, err)
+		now, err := s.Settings.Published(t.Context())
+		if err != nil || !strings.Contains(string(now.JSON), `"appName":"Rain"`) {
+			t.Errorf("served: %s, %v", now.JSON, err)
 		}
 		b.get(appPath + "/publish").says("Nothing to publish")
 	})
@@ -64,7 +64,7 @@ func TestPublishStopsAtMistakesAndLeadsToThem(t *testing.T) {
 	}
 	form.Set("revision", b.get(appPath).form(appPath).Get("revision"))
 	b.postForm(appPath+"/publish", form).status(http.StatusUnprocessableEntity).says("Nothing was published.", "mistakes that stop a publish")
-	now, err := s.Published(t.Context())
+	now, err := s.Settings.Published(t.Context())
 	if err != nil || now.Version != 1 {
 		t.Errorf("version %d is served, %v", now.Version, err)
 	}

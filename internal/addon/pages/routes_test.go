@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
@@ -174,7 +174,7 @@ func TestScriptInEveryTextFieldIsShownAsText(t *testing.T) {
 		}
 	}
 	b.fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", script).status(http.StatusSeeOther)
-	s.wantValue(t, addon.KeyAppName, script)
+	s.wantValue(t, settings.KeyAppName, script)
 	for _, r := range routes(t, "admin") {
 		if r.method == "GET" {
 			p := b.get(r.path + "?about=" + "%3Cscript%3E&who=%22%3E%3Cimg+src%3Dx%3E")

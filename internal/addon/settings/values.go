@@ -1,4 +1,4 @@
-package addon
+package settings
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
 )
 
 // values is a state of all settings by key: the draft, or a version. A secret's
@@ -101,7 +102,7 @@ func ownDefinition(key string, kind Type) Definition {
 }
 
 // changes lists how one state differs from another.
-func changes(before, after values, accounts accounts) []Change {
+func changes(before, after values, accounts iap.Accounts) []Change {
 	var list []Change
 	for _, d := range described(before, after) {
 		b, had := before[d.Key]
@@ -111,8 +112,20 @@ func changes(before, after values, accounts accounts) []Change {
 		}
 		list = append(list, Change{
 			Key: d.Key, Label: d.Label, Added: !had, Removed: !has,
-			Before: accounts.show(d, b.Value), After: accounts.show(d, n.Value),
+			Before: show(accounts, d, b.Value), After: show(accounts, d, n.Value),
 		})
 	}
 	return list
+}
+
+// iap is the settings of in-app purchases among them.
+func (v values) iap() iap.Values { return iap.ValuesOf(v.rows()) }
+
+// show returns the value of a setting as people may see it: of a secret, a sentence
+// about it.
+func show(accounts iap.Accounts, d Definition, value string) string {
+	if d.Type != TypeServiceAccount {
+		return value
+	}
+	return accounts.Describe(value)
 }

@@ -1,4 +1,4 @@
-package addon
+package iap
 
 import (
 	"bytes"

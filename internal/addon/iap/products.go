@@ -1,4 +1,4 @@
-package addon
+package iap
 
 import (
 	"context"
@@ -14,19 +14,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/people"
 )
 
 // Limits of the product map.
 const (
-	maxProducts   = 1000
+	// MaxProducts is how many products the map may have.
+	MaxProducts   = 1000
 	maxProductMap = 128 << 10 // bytes
 )
 
-// noProducts is the map without any.
-const noProducts = `{"store":{}}`
+// NoProducts is the map without any products.
+const NoProducts = `{"store":{}}`
 
 // platformStore is the platform that the map may name (spec 2.6).
 const platformStore = "store"
@@ -95,7 +96,7 @@ func (p productReader) read() error {
 		case platforms[name]:
 			return sentencef("The platform %q stands there twice", name)
 		case name != platformStore:
-			return sentencef("The platform %q is not known; the only one is %q", shorten(name), platformStore)
+			return sentencef("The platform %q is not known; the only one is %q", input.Shorten(name), platformStore)
 		}
 		platforms[name] = true
 		if err := p.products(); err != nil {
@@ -139,7 +140,7 @@ func (p productReader) products() error {
 		if err != nil {
 			return err
 		}
-		if problem := checkProductID(id); problem != "" {
+		if problem := CheckProductID(id); problem != "" {
 			return sentence(problem)
 		}
 		if _, twice := p.found[id]; twice {
@@ -152,8 +153,8 @@ func (p productReader) products() error {
 		if p.found[id], err = packageID(id, value); err != nil {
 			return err
 		}
-		if len(p.found) > maxProducts {
-			return sentencef("There are more than %d products", maxProducts)
+		if len(p.found) > MaxProducts {
+			return sentencef("There are more than %d products", MaxProducts)
 		}
 	}
 	if _, err := p.dec.ReadToken(); err != nil {
@@ -162,7 +163,8 @@ func (p productReader) products() error {
 	return nil
 }
 
-func checkProductID(id string) (problem string) {
+// CheckProductID returns the problem with a store product id, "" when there is none.
+func CheckProductID(id string) (problem string) {
 	switch {
 	case id == "":
 		return "A product id is missing"
@@ -171,28 +173,19 @@ func checkProductID(id string) (problem string) {
 	case productIDPattern.MatchString(strings.ToLower(id)):
 		return fmt.Sprintf("The product id %s has capital letters; store product ids are lower case", id)
 	}
-	return fmt.Sprintf("%s is no product id: they are lower-case letters, digits, dots and underscores, up to 148", strconv.Quote(shorten(id)))
-}
-
-// shorten keeps a text of somebody else's short in a message.
-func shorten(text string) string {
-	characters := []rune(text)
-	if len(characters) <= 60 {
-		return text
-	}
-	return string(characters[:60]) + "…"
+	return fmt.Sprintf("%s is no product id: they are lower-case letters, digits, dots and underscores, up to 148", strconv.Quote(input.Shorten(id)))
 }
 
 func packageID(product string, value jsontext.Value) (int64, error) {
 	n, err := strconv.ParseInt(string(value), 10, 64)
 	if value.Kind() != jsontext.KindNumber || err != nil || n <= 0 {
-		return 0, sentencef("The package id of %s is %s; it must be a positive whole number, not in quotes", product, shorten(string(value)))
+		return 0, sentencef("The package id of %s is %s; it must be a positive whole number, not in quotes", product, input.Shorten(string(value)))
 	}
 	return n, nil
 }
 
-// printProducts writes a map in the one form in which it is kept.
-func printProducts(list []Product) string {
+// PrintProducts writes a map in the one form in which it is stored.
+func PrintProducts(list []Product) string {
 	found := make(map[string]int64, len(list))
 	for _, p := range list {
 		found[p.StoreID] = p.PackageID
@@ -201,17 +194,17 @@ func printProducts(list []Product) string {
 	return string(text)
 }
 
-func checkProducts(text string) (value, problem string) {
+// CheckProducts returns a map in the form in which it is stored, or the problem with it.
+func CheckProducts(text string) (value, problem string) {
 	list, err := ParseProducts(text)
 	if err != nil {
 		return "", err.Error()
 	}
-	return printProducts(list), ""
+	return PrintProducts(list), ""
 }
 
-// missingPackages says which packages of a map do not exist, "" when all do.
-func missingPackages(products string, packages []Package) (problem string) {
-	list, _ := ParseProducts(products) // what is kept was checked
+// MissingPackage names a package of a map that does not exist, "" when all do.
+func MissingPackage(list []Product, packages []Package) (problem string) {
 	for _, p := range list {
 		known := slices.ContainsFunc(packages, func(k Package) bool { return k.ID == p.PackageID })
 		if !known {
@@ -222,69 +215,10 @@ func missingPackages(products string, packages []Package) (problem string) {
 }
 
 // Products lists the draft's product map by store id.
-func (a *Addon) Products(ctx context.Context, actor people.Actor) ([]Product, error) {
-	if err := a.mayNow(actor, manageSettings); err != nil {
+func (s *Service) Products(ctx context.Context, actor people.Actor) ([]Product, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
-	rows, err := a.db.Settings(ctx)
-	return valuesOf(rows).products(), err
-}
-
-// AddProduct maps a store product to a package in the draft. A product that is
-// mapped already is a conflict (product_exists).
-func (a *Addon) AddProduct(ctx context.Context, actor people.Actor, revision int64, storeID string, packageID int64) (Settings, error) {
-	storeID = strings.TrimSpace(storeID)
-	if problem := checkProductID(storeID); problem != "" {
-		return Settings{}, refused(map[string]string{"product": problem})
-	}
-	return a.changeProducts(ctx, actor, revision, func(list []Product) ([]Product, error) {
-		for _, p := range list {
-			if p.StoreID == storeID && p.PackageID != packageID {
-				return nil, fault.Conflict("product_exists", fmt.Sprintf("The product %s gives package %d already; remove it first", storeID, p.PackageID))
-			}
-		}
-		if len(list) >= maxProducts {
-			return nil, refused(map[string]string{"product": fmt.Sprintf("There are %d products already", len(list))})
-		}
-		return append(list, Product{storeID, packageID}), nil
-	}, "package")
-}
-
-// RemoveProduct takes a store product out of the draft's map. Its error is of kind
-// NotFound when it is not in there.
-func (a *Addon) RemoveProduct(ctx context.Context, actor people.Actor, revision int64, storeID string) (Settings, error) {
-	return a.changeProducts(ctx, actor, revision, func(list []Product) ([]Product, error) {
-		left := slices.DeleteFunc(slices.Clone(list), func(p Product) bool { return p.StoreID == storeID })
-		if len(left) == len(list) {
-			return nil, fault.NotFound("product_not_found", fmt.Sprintf("There is no product %s in the map", strconv.Quote(shorten(storeID))))
-		}
-		return left, nil
-	}, KeyIAPProductMap)
-}
-
-// changeProducts changes the map in the draft. field names what is wrong when a
-// package does not exist.
-func (a *Addon) changeProducts(ctx context.Context, actor people.Actor, revision int64, change func([]Product) ([]Product, error), field string) (Settings, error) {
-	return a.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
-		list, err := change(v.products())
-		if err != nil {
-			return err
-		}
-		packages, err := tx.Packages(ctx)
-		if err != nil {
-			return err
-		}
-		text := printProducts(list)
-		if problem := missingPackages(text, packages); problem != "" {
-			return refused(map[string]string{field: problem})
-		}
-		v.put(KeyIAPProductMap, TypeProducts, text)
-		return nil
-	})
-}
-
-// products reads the map, which was checked when it was set.
-func (v values) products() []Product {
-	list, _ := ParseProducts(v[KeyIAPProductMap].Value)
-	return list
+	rows, err := s.db.Settings(ctx)
+	return ValuesOf(rows).Products, err
 }

@@ -1,4 +1,4 @@
-package addon
+package settings
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"github.com/countersign/countersign/internal/people"
 )
 
-// SetSettingsJSON is SetSettings with JSON values: a string where a setting is
+// SetJSON is Set with JSON values: a string where a setting is
 // text, a boolean, a string or a number where it is a switch, an object or its
 // text for the product map and the service account. null is left as it is.
-func (a *Addon) SetSettingsJSON(ctx context.Context, actor people.Actor, revision int64, changes map[string]json.RawMessage) (Settings, error) {
-	return a.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
+func (s *Service) SetJSON(ctx context.Context, actor people.Actor, revision int64, changes map[string]json.RawMessage) (Draft, error) {
+	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
 		texts, problems := map[string]string{}, map[string]string{}
 		for _, key := range slices.Sorted(maps.Keys(changes)) {
 			value := jsontext.Value(changes[key])
@@ -31,7 +31,7 @@ func (a *Addon) SetSettingsJSON(ctx context.Context, actor people.Actor, revisio
 			}
 			texts[key] = text
 		}
-		return a.set(ctx, tx, v, texts, problems)
+		return s.set(ctx, tx, v, texts, problems)
 	})
 }
 

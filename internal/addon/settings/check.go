@@ -1,4 +1,4 @@
-package addon
+package settings
 
 import (
 	"fmt"
@@ -7,17 +7,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+
+	"github.com/countersign/countersign/internal/addon/input"
 )
 
 // Limits of what may be written.
 const (
-	maxTitle = 100    // characters of a name
-	maxText  = 10_000 // characters of an owner's own text
-	maxNote  = 500    // characters of a note
+	maxText = 10_000 // characters of an owner's own text
+	maxNote = 500    // characters of a note
 )
 
 var (
@@ -27,42 +27,10 @@ var (
 	packageNamePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
 	domainPattern      = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
 	numberPattern      = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$`)
-	secretPattern      = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|"private_key"|\b(cas|csk)_[0-9A-Za-z]{43}`)
 )
 
 // commonSchemes belong to everybody, so an app can't be opened by them.
 var commonSchemes = []string{"http", "https", "file", "ftp", "mailto", "tel", "sms", "data", "javascript", "about", "blob", "content", "intent", "market"}
-
-// checkTitle holds a name that people read to one line of visible text.
-func checkTitle(text string) (value, problem string) {
-	text = strings.TrimSpace(text)
-	if problem := checkLine(text, maxTitle); problem != "" {
-		return "", problem
-	}
-	return text, ""
-}
-
-// checkLine refuses what is no single line of text that both engines can store,
-// and what must not be public.
-func checkLine(text string, limit int) (problem string) {
-	switch {
-	case !utf8.ValidString(text):
-		return "It is not UTF-8 text"
-	case utf8.RuneCountInString(text) > limit:
-		return fmt.Sprintf("It is longer than %d characters", limit)
-	case strings.ContainsFunc(text, unicode.IsControl):
-		return "It has line breaks or other control characters"
-	}
-	return checkNoSecret(text)
-}
-
-// checkNoSecret refuses a secret where everybody could read it.
-func checkNoSecret(text string) (problem string) {
-	if secretPattern.MatchString(text) {
-		return "This looks like a secret, and everybody can read the public settings"
-	}
-	return ""
-}
 
 // checkOwnText holds the value of an owner's own key.
 func checkOwnText(text string) (value, problem string) {
@@ -72,7 +40,7 @@ func checkOwnText(text string) (value, problem string) {
 	case utf8.RuneCountInString(text) > maxText:
 		return "", fmt.Sprintf("It is longer than %d characters", maxText)
 	}
-	return text, checkNoSecret(text)
+	return text, input.NoSecret(text)
 }
 
 func checkClientID(text string) (value, problem string) {
@@ -80,7 +48,7 @@ func checkClientID(text string) (value, problem string) {
 	if text != "" && !clientIDPattern.MatchString(text) {
 		return "", "A client ID is 5 to 255 letters, digits, dots, dashes and underscores, like 1234567890-abcdef.apps.idp.example"
 	}
-	return text, checkNoSecret(text)
+	return text, input.NoSecret(text)
 }
 
 func checkProviderID(text string) (value, problem string) {
@@ -88,7 +56,7 @@ func checkProviderID(text string) (value, problem string) {
 	if text != "" && !providerIDPattern.MatchString(text) {
 		return "", "An app ID is 1 to 128 letters, digits, dots, dashes, colons and underscores; copy it from the provider's dashboard"
 	}
-	return text, checkNoSecret(text)
+	return text, input.NoSecret(text)
 }
 
 func checkScheme(text string) (value, problem string) {

@@ -1,4 +1,4 @@
-package addon
+package settings
 
 import (
 	"context"
@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -44,15 +46,15 @@ type Change struct {
 }
 
 // Diff lists what the next publish would change.
-func (a *Addon) Diff(ctx context.Context, actor people.Actor) ([]Change, error) {
-	if err := a.mayNow(actor, manageSettings); err != nil {
+func (s *Service) Diff(ctx context.Context, actor people.Actor) ([]Change, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	var list []Change
-	err := a.db.Snapshot(ctx, func(tx *addondb.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
 		rows, err1 := tx.Settings(ctx)
 		last, err2 := tx.LastVersion(ctx)
-		accounts, err3 := readAccounts(ctx, tx)
+		accounts, err3 := iap.ReadAccounts(ctx, tx)
 		list = changes(valuesOf(last.Settings.V), valuesOf(rows), accounts)
 		return errors.Join(err1, err2, err3)
 	})
@@ -61,14 +63,14 @@ func (a *Addon) Diff(ctx context.Context, actor people.Actor) ([]Change, error) 
 
 // Versions lists versions before a number, newest first, at most limit (50 when
 // it is 0, never more than 500); before is 0 for the newest.
-func (a *Addon) Versions(ctx context.Context, actor people.Actor, before int64, limit int) ([]Version, error) {
-	if err := a.mayNow(actor, manageSettings); err != nil {
+func (s *Service) Versions(ctx context.Context, actor people.Actor, before int64, limit int) ([]Version, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	if limit <= 0 {
 		limit = 50
 	}
-	rows, err := a.db.Versions(ctx, before, min(limit, 500))
+	rows, err := s.db.Versions(ctx, before, min(limit, 500))
 	list := make([]Version, len(rows))
 	for i, row := range rows {
 		list[i] = versionOf(row)
@@ -92,19 +94,19 @@ type VersionDetail struct {
 }
 
 // Version reads one. Its error is of kind NotFound.
-func (a *Addon) Version(ctx context.Context, actor people.Actor, number int64) (VersionDetail, error) {
-	if err := a.mayNow(actor, manageSettings); err != nil {
+func (s *Service) Version(ctx context.Context, actor people.Actor, number int64) (VersionDetail, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return VersionDetail{}, err
 	}
 	var detail VersionDetail
-	err := a.db.Snapshot(ctx, func(tx *addondb.DB) error {
+	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
 		this, err := tx.Version(ctx, number)
 		if err != nil {
 			return sqldb.IfNotFound(err, noVersion(number))
 		}
 		earlier, err1 := tx.Versions(ctx, number, 1)
 		last, err2 := tx.LastVersion(ctx)
-		accounts, err3 := readAccounts(ctx, tx)
+		accounts, err3 := iap.ReadAccounts(ctx, tx)
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return err
 		}
@@ -128,8 +130,8 @@ func noVersion(number int64) *countersign.Error {
 
 // Rollback publishes the values of an earlier version again, as a new version.
 // Changes that wait in the draft go on waiting there.
-func (a *Addon) Rollback(ctx context.Context, actor people.Actor, number int64, note string) (Publication, error) {
-	return a.publish(ctx, actor, note, func(tx *addondb.DB, last addondb.Version) (publishing, error) {
+func (s *Service) Rollback(ctx context.Context, actor people.Actor, number int64, note string) (Publication, error) {
+	return s.publish(ctx, actor, note, func(tx *addondb.DB, last addondb.Version) (publishing, error) {
 		target, err := tx.Version(ctx, number)
 		if err != nil {
 			return publishing{}, sqldb.IfNotFound(err, noVersion(number))
@@ -140,7 +142,7 @@ func (a *Addon) Rollback(ctx context.Context, actor people.Actor, number int64, 
 		}
 		now, then, draft := valuesOf(last.Settings.V), valuesOf(target.Settings.V), valuesOf(rows)
 		after := carried(draft, now, then)
-		return publishing{values: then, restored: number}, a.writeDraft(ctx, tx, actor, draft, after)
+		return publishing{values: then, restored: number}, s.writeDraft(ctx, tx, actor, draft, after)
 	})
 }
 

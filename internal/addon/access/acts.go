@@ -1,4 +1,4 @@
-package addon
+package access
 
 import (
 	"context"
@@ -17,14 +17,14 @@ var acts = []string{
 	"store.set", "license.make", "license.move", "license.revoke", "license.check", "license.forget", "license.forget_code", "addon.update", "addon.accept_loss", "update_token.create",
 }
 
-// Acts lists the actions that an addon's audit log may hold, for faces that have
+// Acts lists the actions that an addon's audit log may hold, for front ends that have
 // words for them.
 func Acts() []string { return append(people.Acts(), acts...) }
 
-// audit writes a line of the audit log in the transaction of the act.
-func (a *Addon) audit(ctx context.Context, tx *addondb.DB, actor people.Actor, e people.Event) error {
+// Audit writes an entry of the audit log in the transaction of the act.
+func (g *Guard) Audit(ctx context.Context, tx *addondb.DB, actor people.Actor, e people.Event) error {
 	if !slices.Contains(acts, e.Action) {
 		return fmt.Errorf("addon: the act %q is not in the list of acts", e.Action)
 	}
-	return people.Record(ctx, &tx.DB, a.now(), actor, e)
+	return people.Record(ctx, &tx.DB, g.Now(), actor, e)
 }

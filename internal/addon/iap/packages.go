@@ -1,4 +1,4 @@
-package addon
+package iap
 
 import (
 	"context"
@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -25,17 +27,17 @@ const (
 type Package = addondb.Package
 
 // Packages lists all by id.
-func (a *Addon) Packages(ctx context.Context, actor people.Actor) ([]Package, error) {
-	if err := a.mayNow(actor, manageSettings); err != nil {
+func (s *Service) Packages(ctx context.Context, actor people.Actor) ([]Package, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
-	return a.db.Packages(ctx)
+	return s.db.Packages(ctx)
 }
 
 // AddPackage adds one. A taken id is a conflict (package_exists); wrong values
 // are invalid with Fields "id", "name" and "rank".
-func (a *Addon) AddPackage(ctx context.Context, actor people.Actor, p Package) error {
-	return a.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
+func (s *Service) AddPackage(ctx context.Context, actor people.Actor, p Package) error {
+	return s.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
 		err := tx.AddPackage(ctx, p)
 		if errors.Is(err, sqldb.ErrExists) {
 			return fault.Conflict("package_exists", fmt.Sprintf("There is a package %d already; choose another id", p.ID))
@@ -43,13 +45,13 @@ func (a *Addon) AddPackage(ctx context.Context, actor people.Actor, p Package) e
 		if err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, people.Event{Action: "package.add", Subject: packageName(p), After: describePackage(p)})
+		return s.guard.Audit(ctx, tx, actor, people.Event{Action: "package.add", Subject: packageName(p), After: describePackage(p)})
 	})
 }
 
 // UpdatePackage changes name, rank and paid of the package with the id.
-func (a *Addon) UpdatePackage(ctx context.Context, actor people.Actor, p Package) error {
-	return a.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
+func (s *Service) UpdatePackage(ctx context.Context, actor people.Actor, p Package) error {
+	return s.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
 		before, err := tx.Package(ctx, p.ID)
 		if err != nil {
 			return sqldb.IfNotFound(err, noPackage(p.ID))
@@ -60,7 +62,7 @@ func (a *Addon) UpdatePackage(ctx context.Context, actor people.Actor, p Package
 		if err := tx.UpdatePackage(ctx, p); err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, people.Event{
+		return s.guard.Audit(ctx, tx, actor, people.Event{
 			Action: "package.update", Subject: packageName(p), Before: describePackage(before), After: describePackage(p),
 		})
 	})
@@ -68,8 +70,8 @@ func (a *Addon) UpdatePackage(ctx context.Context, actor people.Actor, p Package
 
 // RemovePackage removes one to which neither the draft nor what is published maps
 // a product; otherwise it is a conflict (package_in_use) that names them.
-func (a *Addon) RemovePackage(ctx context.Context, actor people.Actor, id int64) error {
-	return a.changePackage(ctx, actor, nil, func(tx *addondb.DB) error {
+func (s *Service) RemovePackage(ctx context.Context, actor people.Actor, id int64) error {
+	return s.changePackage(ctx, actor, nil, func(tx *addondb.DB) error {
 		p, err := tx.Package(ctx, id)
 		if err != nil {
 			return sqldb.IfNotFound(err, noPackage(id))
@@ -80,14 +82,14 @@ func (a *Addon) RemovePackage(ctx context.Context, actor people.Actor, id int64)
 		if err := tx.DeletePackage(ctx, id); err != nil {
 			return err
 		}
-		return a.audit(ctx, tx, actor, people.Event{Action: "package.remove", Subject: packageName(p), Before: describePackage(p)})
+		return s.guard.Audit(ctx, tx, actor, people.Event{Action: "package.remove", Subject: packageName(p), Before: describePackage(p)})
 	})
 }
 
 // changePackage runs a change in one transaction, while nobody changes the draft,
 // whose map names packages.
-func (a *Addon) changePackage(ctx context.Context, actor people.Actor, p *Package, change func(*addondb.DB) error) error {
-	if err := a.mayNow(actor, manageSettings); err != nil {
+func (s *Service) changePackage(ctx context.Context, actor people.Actor, p *Package, change func(*addondb.DB) error) error {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return err
 	}
 	if p != nil {
@@ -95,14 +97,14 @@ func (a *Addon) changePackage(ctx context.Context, actor people.Actor, p *Packag
 			return err
 		}
 	}
-	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
+	err := s.db.Tx(ctx, func(tx *addondb.DB) error {
 		if _, err := tx.LockDraft(ctx); err != nil {
 			return err
 		}
 		return change(tx)
 	})
 	if err == nil {
-		a.serveNow(ctx)
+		s.serveNow(ctx)
 	}
 	return err
 }
@@ -112,7 +114,7 @@ func checkPackage(p *Package) error {
 	if p.ID <= 0 || p.ID > maxPackageID {
 		problems["id"] = fmt.Sprintf("A package id is a whole number from 1 to %d", maxPackageID)
 	}
-	name, problem := checkTitle(p.Name)
+	name, problem := input.Title(p.Name)
 	if problem == "" && name == "" {
 		problem = "A package needs a name"
 	}
@@ -123,7 +125,7 @@ func checkPackage(p *Package) error {
 		problems["rank"] = fmt.Sprintf("A rank is a whole number from 0 to %d", maxRank)
 	}
 	if len(problems) > 0 {
-		return refused(problems)
+		return input.Refused(problems)
 	}
 	p.Name = name
 	return nil
@@ -140,10 +142,10 @@ func notInUse(ctx context.Context, tx *addondb.DB, p Package) error {
 	}
 	for _, one := range []struct {
 		what string
-		values
-	}{{"draft maps", valuesOf(rows)}, {"published settings map", valuesOf(last.Settings.V)}} {
+		rows []addondb.Setting
+	}{{"draft maps", rows}, {"published settings map", last.Settings.V}} {
 		var ids []string
-		for _, product := range one.products() {
+		for _, product := range ValuesOf(one.rows).Products {
 			if product.PackageID == p.ID {
 				ids = append(ids, product.StoreID)
 			}

@@ -1,4 +1,4 @@
-package addon
+package settings
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -21,20 +22,20 @@ var ownKeyPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 // [TypeText], [TypeBool] or [TypeNumber]. A name that is taken is a conflict
 // (key_exists), one that can't be used is invalid with Fields "key", "type" or
 // "value".
-func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, key string, kind Type, value string) (Settings, error) {
+func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64, key string, kind Type, value string) (Draft, error) {
 	key = strings.TrimSpace(key)
 	if !ownKeyPattern.MatchString(key) {
-		return Settings{}, refused(map[string]string{"key": "A key is 1 to 64 letters, digits and underscores, and begins with a letter"})
+		return Draft{}, input.Refused(map[string]string{"key": "A key is 1 to 64 letters, digits and underscores, and begins with a letter"})
 	}
 	check := ownDefinition(key, kind).check
 	if check == nil {
-		return Settings{}, refused(map[string]string{"type": fmt.Sprintf("A key of your own is %s, %s or %s", TypeText, TypeBool, TypeNumber)})
+		return Draft{}, input.Refused(map[string]string{"type": fmt.Sprintf("A key of your own is %s, %s or %s", TypeText, TypeBool, TypeNumber)})
 	}
 	value, problem := check(value)
 	if problem != "" {
-		return Settings{}, refused(map[string]string{"value": problem})
+		return Draft{}, input.Refused(map[string]string{"value": problem})
 	}
-	return a.changeDraft(ctx, actor, revision, func(_ *addondb.DB, v values) error {
+	return s.changeDraft(ctx, actor, revision, func(_ *addondb.DB, v values) error {
 		// The same name in other letters would be a trap for whoever reads it.
 		for taken := range v {
 			if strings.EqualFold(taken, key) {
@@ -42,7 +43,7 @@ func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, 
 			}
 		}
 		if len(v)-len(definitions) >= maxOwnKeys {
-			return refused(map[string]string{"key": fmt.Sprintf("There are %d keys of your own already", maxOwnKeys)})
+			return input.Refused(map[string]string{"key": fmt.Sprintf("There are %d keys of your own already", maxOwnKeys)})
 		}
 		v.putOwn(key, kind, value)
 		return nil
@@ -51,16 +52,16 @@ func (a *Addon) AddKey(ctx context.Context, actor people.Actor, revision int64, 
 
 // RemoveKey takes one of the owner's own keys out of the draft. The app loses it
 // with the next publish. Its error is of kind NotFound where there is none. changes
-// are other values to set with it, as [Addon.SetSettings] does: all or nothing.
-func (a *Addon) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string, changes map[string]string) (Settings, error) {
-	return a.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
+// are other values to set with it, as [Service.Set] does: all or nothing.
+func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string, changes map[string]string) (Draft, error) {
+	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
 		if _, defined := definition(key); defined {
 			return fault.Conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
 		}
 		if _, is := own(v[key]); !is {
-			return fault.NotFound("setting_not_found", "There is no setting with the key "+strconv.Quote(shorten(key)))
+			return fault.NotFound("setting_not_found", "There is no setting with the key "+strconv.Quote(input.Shorten(key)))
 		}
 		delete(v, key)
-		return a.set(ctx, tx, v, changes, map[string]string{})
+		return s.set(ctx, tx, v, changes, map[string]string{})
 	})
 }

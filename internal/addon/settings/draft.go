@@ -1,4 +1,4 @@
-package addon
+package settings
 
 import (
 	"context"
@@ -7,19 +7,20 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Settings is the draft beside what is published.
-type Settings struct {
+// Draft is the draft beside what is published.
+type Draft struct {
 	// Revision counts the changes of the draft. Give it back to
-	// [Addon.SetSettings] so that nobody's change is overwritten unseen.
+	// [Service.Set] so that nobody's change is overwritten unseen.
 	Revision int64
 	// Published is the version that is served.
 	Published Version
@@ -32,8 +33,8 @@ type Settings struct {
 }
 
 // Get finds a setting by its key.
-func (s Settings) Get(key string) (Setting, bool) {
-	for _, one := range s.List {
+func (d Draft) Get(key string) (Setting, bool) {
+	for _, one := range d.List {
 		if one.Key == key {
 			return one, true
 		}
@@ -77,66 +78,66 @@ func appendValue(b []byte, kind Type, value string) []byte {
 	return b
 }
 
-// Settings reads the draft and what is published.
-func (a *Addon) Settings(ctx context.Context, actor people.Actor) (Settings, error) {
-	if err := a.mayNow(actor, manageSettings); err != nil {
-		return Settings{}, err
+// Draft reads the draft and what is published.
+func (s *Service) Draft(ctx context.Context, actor people.Actor) (Draft, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+		return Draft{}, err
 	}
-	var s Settings
-	err := a.db.Snapshot(ctx, func(tx *addondb.DB) error {
+	var d Draft
+	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
 		var err error
-		s, err = readSettings(ctx, tx)
+		d, err = readDraft(ctx, tx)
 		return err
 	})
-	return s, err
+	return d, err
 }
 
-func readSettings(ctx context.Context, tx *addondb.DB) (Settings, error) {
+func readDraft(ctx context.Context, tx *addondb.DB) (Draft, error) {
 	revision, err1 := tx.Revision(ctx)
 	rows, err2 := tx.Settings(ctx)
 	last, err3 := tx.LastVersion(ctx)
-	accounts, err4 := readAccounts(ctx, tx)
+	accounts, err4 := iap.ReadAccounts(ctx, tx)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return Settings{}, err
+		return Draft{}, err
 	}
 	draft, published := valuesOf(rows), valuesOf(last.Settings.V)
-	return Settings{
+	return Draft{
 		Revision: revision, Published: versionOf(last), List: settingsOf(draft, published, accounts),
 		Changed: len(changes(published, draft, accounts)),
 	}, nil
 }
 
 // settingsOf describes every setting of a draft.
-func settingsOf(draft, published values, accounts accounts) []Setting {
+func settingsOf(draft, published values, accounts iap.Accounts) []Setting {
 	list := make([]Setting, 0, len(draft))
 	for _, d := range described(draft) {
 		value, served := draft[d.Key], published[d.Key]
 		_, defined := definition(d.Key)
 		list = append(list, Setting{
-			Definition: d, Own: !defined, Value: accounts.show(d, value.Value), Published: accounts.show(d, served.Value),
+			Definition: d, Own: !defined, Value: show(accounts, d, value.Value), Published: show(accounts, d, served.Value),
 			Changed: value != served, AtDefault: defined && value.Value == d.Default,
 		})
 	}
 	return list
 }
 
-// SetSettings changes values of the draft, all or none. Values are text, as forms
+// Set changes values of the draft, all or none. Values are text, as forms
 // and commands give them; switches accept 1, 0, true and false. revision is the
 // one that the caller has seen, 0 for "whatever it is". Errors:
 //
 //   - kind Invalid, code settings_invalid: Fields says what is wrong with which key;
 //   - kind Precondition, code settings_changed: somebody changed the draft; the
-//     Settings returned beside the error are what it is now.
+//     Draft returned beside the error are what it is now.
 //
-// A secret that is "" is left as it is; [Addon.RemoveServiceAccount] removes it.
-func (a *Addon) SetSettings(ctx context.Context, actor people.Actor, revision int64, changes map[string]string) (Settings, error) {
-	return a.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
-		return a.set(ctx, tx, v, changes, map[string]string{})
+// A secret that is "" is left as it is; [Service.RemoveServiceAccount] removes it.
+func (s *Service) Set(ctx context.Context, actor people.Actor, revision int64, changes map[string]string) (Draft, error) {
+	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
+		return s.set(ctx, tx, v, changes, map[string]string{})
 	})
 }
 
 // set puts checked values into a draft. problems holds what is wrong already.
-func (a *Addon) set(ctx context.Context, tx *addondb.DB, v values, changes, problems map[string]string) error {
+func (s *Service) set(ctx context.Context, tx *addondb.DB, v values, changes, problems map[string]string) error {
 	packages, err := tx.Packages(ctx)
 	if err != nil {
 		return err
@@ -148,7 +149,7 @@ func (a *Addon) set(ctx context.Context, tx *addondb.DB, v values, changes, prob
 			continue
 		}
 		if d.Type == TypeServiceAccount {
-			err = a.putServiceAccount(ctx, tx, v, problems, []byte(changes[key]))
+			err = s.putServiceAccount(ctx, tx, v, problems, []byte(changes[key]))
 		} else {
 			putChecked(v, d, changes[key], packages, problems)
 		}
@@ -157,16 +158,17 @@ func (a *Addon) set(ctx context.Context, tx *addondb.DB, v values, changes, prob
 		}
 	}
 	if len(problems) > 0 {
-		return refused(problems)
+		return input.Refused(problems)
 	}
 	return nil
 }
 
 // putChecked puts one value that is no secret into a draft.
-func putChecked(v values, d Definition, text string, packages []Package, problems map[string]string) {
+func putChecked(v values, d Definition, text string, packages []iap.Package, problems map[string]string) {
 	value, problem := d.check(text)
 	if problem == "" && d.Type == TypeProducts {
-		problem = missingPackages(value, packages)
+		products, _ := iap.ParseProducts(value) // it was just checked
+		problem = iap.MissingPackage(products, packages)
 	}
 	if problem != "" {
 		problems[d.Key] = problem
@@ -177,30 +179,16 @@ func putChecked(v values, d Definition, text string, packages []Package, problem
 	v[d.Key] = row
 }
 
-// refused is the error of values that are wrong, by their names.
-func refused(fields map[string]string) error {
-	const told = 5 // in the message; Fields has all
-	var text []string
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if len(text) == told {
-			text = append(text, fmt.Sprintf("And %d more", len(fields)-told))
-			break
-		}
-		text = append(text, shorten(name)+": "+fields[name])
-	}
-	return fault.WithFields(fault.Invalid("settings_invalid", "Nothing was changed. "+strings.Join(text, ". ")), fields)
-}
-
 var errSettingsChanged = fault.New(countersign.KindPrecondition, "settings_changed", "Somebody changed the settings since you read them. Nothing was changed; look at what they are now and try again")
 
 // changeDraft runs a change of the draft in one transaction, with a line of audit
 // for every key that it changes.
-func (a *Addon) changeDraft(ctx context.Context, actor people.Actor, revision int64, change func(*addondb.DB, values) error) (Settings, error) {
-	if err := a.mayNow(actor, manageSettings); err != nil {
-		return Settings{}, err
+func (s *Service) changeDraft(ctx context.Context, actor people.Actor, revision int64, change func(*addondb.DB, values) error) (Draft, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+		return Draft{}, err
 	}
-	var now Settings
-	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
+	var now Draft
+	err := s.db.Tx(ctx, func(tx *addondb.DB) error {
 		current, err := tx.LockDraft(ctx)
 		if err != nil {
 			return err
@@ -217,14 +205,14 @@ func (a *Addon) changeDraft(ctx context.Context, actor people.Actor, revision in
 		if err := change(tx, after); err != nil {
 			return err
 		}
-		if err := a.writeDraft(ctx, tx, actor, before, after); err != nil {
+		if err := s.writeDraft(ctx, tx, actor, before, after); err != nil {
 			return err
 		}
-		now, err = readSettings(ctx, tx)
+		now, err = readDraft(ctx, tx)
 		return err
 	})
 	if errors.Is(err, errSettingsChanged) {
-		if current, readErr := a.Settings(ctx, actor); readErr == nil {
+		if current, readErr := s.Draft(ctx, actor); readErr == nil {
 			now = current
 		}
 	}
@@ -232,8 +220,8 @@ func (a *Addon) changeDraft(ctx context.Context, actor people.Actor, revision in
 }
 
 // writeDraft writes what differs, and writes it down.
-func (a *Addon) writeDraft(ctx context.Context, tx *addondb.DB, actor people.Actor, before, after values) error {
-	accounts, err := readAccounts(ctx, tx)
+func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.Actor, before, after values) error {
+	accounts, err := iap.ReadAccounts(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -255,7 +243,7 @@ func (a *Addon) writeDraft(ctx context.Context, tx *addondb.DB, actor people.Act
 			return err
 		}
 		event := people.Event{Action: "settings." + verb, Subject: c.Key, Before: shortened(c.Before), After: shortened(c.After)}
-		if err := a.audit(ctx, tx, actor, event); err != nil {
+		if err := s.guard.Audit(ctx, tx, actor, event); err != nil {
 			return err
 		}
 	}
@@ -271,5 +259,3 @@ func shortened(text string) string {
 	}
 	return fmt.Sprintf("%s… (%d characters)", string(characters[:limit]), len(characters))
 }
-
-func (a *Addon) timestamp() sqldb.Time { return sqldb.Time{Time: a.now()} }

@@ -1,4 +1,4 @@
-package addon
+package settings
 
 import (
 	"context"
@@ -8,7 +8,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -31,8 +34,8 @@ type Publication struct {
 //     Fields names them by key;
 //   - kind Precondition, code settings_changed: the draft is not the one of the
 //     revision that the caller has seen; 0 is "whatever it is".
-func (a *Addon) Publish(ctx context.Context, actor people.Actor, revision int64, note string) (Publication, error) {
-	return a.publish(ctx, actor, note, func(tx *addondb.DB, _ addondb.Version) (publishing, error) {
+func (s *Service) Publish(ctx context.Context, actor people.Actor, revision int64, note string) (Publication, error) {
+	return s.publish(ctx, actor, note, func(tx *addondb.DB, _ addondb.Version) (publishing, error) {
 		current, err := tx.Revision(ctx)
 		if err != nil {
 			return publishing{}, err
@@ -54,10 +57,10 @@ type publishing struct {
 
 // publish makes a version of what choose gives it, in one transaction, and serves
 // it before it returns.
-func (a *Addon) publish(ctx context.Context, actor people.Actor, note string,
+func (s *Service) publish(ctx context.Context, actor people.Actor, note string,
 	choose func(*addondb.DB, addondb.Version) (publishing, error),
 ) (Publication, error) {
-	if err := a.mayNow(actor, manageSettings); err != nil {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return Publication{}, err
 	}
 	note, err := checkNote(note)
@@ -65,7 +68,7 @@ func (a *Addon) publish(ctx context.Context, actor people.Actor, note string,
 		return Publication{}, err
 	}
 	var result Publication
-	err = a.db.Tx(ctx, func(tx *addondb.DB) error {
+	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
 		if _, err := tx.LockDraft(ctx); err != nil {
 			return err
 		}
@@ -77,19 +80,19 @@ func (a *Addon) publish(ctx context.Context, actor people.Actor, note string,
 		if err != nil {
 			return err
 		}
-		result, err = a.publishChosen(ctx, tx, actor, note, last, chosen)
+		result, err = s.publishChosen(ctx, tx, actor, note, last, chosen)
 		return err
 	})
 	if err != nil {
 		return Publication{}, err
 	}
-	a.serveNow(ctx)
+	s.serveNow(ctx)
 	return result, nil
 }
 
-func (a *Addon) publishChosen(ctx context.Context, tx *addondb.DB, actor people.Actor, note string, last addondb.Version, chosen publishing) (Publication, error) {
+func (s *Service) publishChosen(ctx context.Context, tx *addondb.DB, actor people.Actor, note string, last addondb.Version, chosen publishing) (Publication, error) {
 	packages, err1 := tx.Packages(ctx)
-	accounts, err2 := readAccounts(ctx, tx)
+	accounts, err2 := iap.ReadAccounts(ctx, tx)
 	if err := errors.Join(err1, err2); err != nil {
 		return Publication{}, err
 	}
@@ -106,17 +109,17 @@ func (a *Addon) publishChosen(ctx context.Context, tx *addondb.DB, actor people.
 		}
 	}
 	if len(problems) > 0 {
-		return Publication{}, refused(problems)
+		return Publication{}, input.Refused(problems)
 	}
-	next := a.newVersion(actor, last.Number+1, note, chosen)
+	next := s.newVersion(actor, last.Number+1, note, chosen)
 	if err := tx.AddVersion(ctx, next); err != nil {
 		return Publication{}, err
 	}
 	result.Version = versionOf(next)
-	return result, a.auditVersion(ctx, tx, actor, next)
+	return result, s.auditVersion(ctx, tx, actor, next)
 }
 
-func (a *Addon) auditVersion(ctx context.Context, tx *addondb.DB, actor people.Actor, v addondb.Version) error {
+func (s *Service) auditVersion(ctx context.Context, tx *addondb.DB, actor people.Actor, v addondb.Version) error {
 	event := people.Event{Action: "settings.publish", Subject: fmt.Sprintf("version %d", v.Number), Detail: v.Note, After: fmt.Sprintf("version %d", v.Number)}
 	if v.Number > 1 {
 		event.Before = fmt.Sprintf("version %d", v.Number-1)
@@ -124,12 +127,12 @@ func (a *Addon) auditVersion(ctx context.Context, tx *addondb.DB, actor people.A
 	if v.Restored != 0 {
 		event.Action, event.After = "settings.rollback", fmt.Sprintf("version %d, with the values of version %d", v.Number, v.Restored)
 	}
-	return a.audit(ctx, tx, actor, event)
+	return s.guard.Audit(ctx, tx, actor, event)
 }
 
-func (a *Addon) newVersion(actor people.Actor, number int64, note string, p publishing) addondb.Version {
+func (s *Service) newVersion(actor people.Actor, number int64, note string, p publishing) addondb.Version {
 	return addondb.Version{
-		Number: number, PublishedAt: a.timestamp(), ActorKind: string(actor.Kind), Actor: actor.ID, Face: string(actor.Face),
+		Number: number, PublishedAt: s.guard.Timestamp(), ActorKind: string(actor.Kind), Actor: actor.ID, Face: string(actor.Face),
 		Note: note, Restored: p.restored, Settings: sqldb.JSON[[]addondb.Setting]{V: p.values.rows()}, Body: string(publicBody(p.values)),
 	}
 }
@@ -137,7 +140,7 @@ func (a *Addon) newVersion(actor people.Actor, number int64, note string, p publ
 func checkNote(note string) (string, error) {
 	note = strings.TrimSpace(note)
 	if !utf8.ValidString(note) || utf8.RuneCountInString(note) > maxNote || strings.ContainsFunc(note, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' }) {
-		return "", refused(map[string]string{"note": fmt.Sprintf("A note is up to %d characters of text", maxNote)})
+		return "", input.Refused(map[string]string{"note": fmt.Sprintf("A note is up to %d characters of text", maxNote)})
 	}
 	return note, nil
 }

@@ -1,6 +1,11 @@
-package addon
+package settings
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/input"
+)
 
 // Type says what form the value of a setting has, and how JSON prints it.
 type Type string
@@ -30,7 +35,7 @@ const (
 	AreaIAP Area = "iap" // spec 2.6
 )
 
-// The keys of spec 2.5 and 2.6.
+// The keys of spec 2.5. Those of spec 2.6 are in package iap.
 const (
 	KeyAppName                   = "appName"
 	KeyIDPIOSClientID            = "idpIosClientId"
@@ -42,11 +47,6 @@ const (
 	KeyMessengerURLScheme        = "messengerUrlScheme"
 	KeyMessengerAndroidPackageID = "messengerAndroidPackageId"
 	KeyMessengerDomain           = "messengerDomain"
-	KeyIAPEnabled                = "iapEnabled"
-	KeyIAPSandboxEnabled         = "iapSandboxEnabled"
-	KeyIAPStorePackageName       = "iapStorePackageName"
-	KeyIAPStoreServiceAccount    = "iapStoreServiceAccountJson"
-	KeyIAPProductMap             = "iapProductMapJson"
 )
 
 // Definition describes a setting.
@@ -99,7 +99,7 @@ func appDefinitions() []Definition {
 		return d
 	}
 	return []Definition{
-		app("Name", Definition{Key: KeyAppName, Label: "App name", Default: "My app", Example: "Tuneful", check: checkTitle,
+		app("Name", Definition{Key: KeyAppName, Label: "App name", Default: "My app", Example: "Tuneful", check: input.Title,
 			Help: "The name that people see in the app."}),
 		app("Sign-in", Definition{Key: KeyIDPIOSClientID, Label: "Client ID for iOS", Example: "1234567890-abcdef.apps.idp.example", check: checkClientID,
 			Help: "Starts the sign-in with the identity provider on iPhones. Empty when this sign-in is not used.", Where: "In the identity provider's console, under credentials, the client of the type iOS."}),
@@ -124,21 +124,21 @@ func appDefinitions() []Definition {
 
 // iapDefinitions are the keys of spec 2.6.
 func iapDefinitions() []Definition {
-	iap := func(group string, d Definition) Definition {
+	purchase := func(group string, d Definition) Definition {
 		d.Area, d.Group = AreaIAP, group
 		return d
 	}
 	return []Definition{
-		iap("In-app purchases", Definition{Key: KeyIAPEnabled, Label: "Sell in the app", Type: TypeFlag, Default: "0", Example: "1", check: checkFlag,
+		purchase("In-app purchases", Definition{Key: iap.KeyEnabled, Label: "Sell in the app", Type: TypeFlag, Default: "0", Example: "1", check: checkFlag,
 			Help: "On once the billing at the store is set up."}),
-		iap("In-app purchases", Definition{Key: KeyIAPSandboxEnabled, Label: "Practice with the built-in pretended store", Type: TypeFlag, Default: "0", Example: "0", check: checkFlag,
+		purchase("In-app purchases", Definition{Key: iap.KeySandboxEnabled, Label: "Practice with the built-in pretended store", Type: TypeFlag, Default: "0", Example: "0", check: checkFlag,
 			Help: "On: a simulated store answers and nobody pays. Off: the real store."}),
-		iap("In-app purchases", Definition{Key: KeyIAPStorePackageName, Label: "Android application ID", Type: TypeText, Example: "com.example.app", check: checkPackageName,
+		purchase("In-app purchases", Definition{Key: iap.KeyPackageName, Label: "Android application ID", Type: TypeText, Example: "com.example.app", check: checkPackageName,
 			Help: "The application ID under which the app is sold.", Where: "In the store's console, under the app's name."}),
-		iap("In-app purchases", Definition{Key: KeyIAPStoreServiceAccount, Label: "Service account", Type: TypeServiceAccount, Secret: true,
+		purchase("In-app purchases", Definition{Key: iap.KeyServiceAccount, Label: "Service account", Type: TypeServiceAccount, Secret: true,
 			Help:  "The whole JSON file of the store's service account. It stays on this server, encrypted, and is never shown again.",
 			Where: "In the cloud console of the store, under IAM, service accounts, keys: a key of the type JSON."}),
-		iap("Products", Definition{Key: KeyIAPProductMap, Label: "Product map", Type: TypeProducts, Default: noProducts, Example: `{"store":{"gold_monthly":1}}`, check: checkProducts,
+		purchase("Products", Definition{Key: iap.KeyProductMap, Label: "Product map", Type: TypeProducts, Default: iap.NoProducts, Example: `{"store":{"gold_monthly":1}}`, check: iap.CheckProducts,
 			Help: "Which store product gives which membership package."}),
 	}
 }

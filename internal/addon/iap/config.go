@@ -1,4 +1,4 @@
-package addon
+package iap
 
 import (
 	"cmp"
@@ -7,22 +7,20 @@ import (
 	"github.com/countersign/countersign"
 )
 
-// iapConfig is the view of in-app purchases (spec 2.7).
-func (a *Addon) iapConfig(v values, packages []Package, all accounts) countersign.IAPConfig {
+// config is the view of in-app purchases (spec 2.7).
+func (s *Service) config(v Values, packages []Package, all Accounts) countersign.IAPConfig {
 	config := countersign.IAPConfig{
-		Enabled: v.on(KeyIAPEnabled), SandboxEnabled: v.on(KeyIAPSandboxEnabled),
-		Platforms: countersign.IAPPlatforms{Store: countersign.IAPPlatform{PackageName: v[KeyIAPStorePackageName].Value}},
-		Products:  sold(v.products(), packages),
+		Enabled: v.Enabled, SandboxEnabled: v.Sandbox,
+		Platforms: countersign.IAPPlatforms{Store: countersign.IAPPlatform{PackageName: v.PackageName}},
+		Products:  sold(v.Products, packages),
 	}
-	config.Platforms.Store.Enabled = config.Enabled && config.Platforms.Store.PackageName != "" &&
-		len(config.Products) > 0 && a.usable(all, v[KeyIAPStoreServiceAccount].Value)
+	config.Platforms.Store.Enabled = config.Enabled && v.PackageName != "" && len(config.Products) > 0 && s.usable(all, v.Account)
 	return config
 }
 
-// usable tells whether a service account is there, opens with this key file and
-// parses.
-func (a *Addon) usable(all accounts, id string) bool {
-	file, ok := openAccount(a.box.Load(), all[id])
+// usable reports whether a service account exists, opens with this key file and parses.
+func (s *Service) usable(all Accounts, id string) bool {
+	file, ok := openAccount(s.guard.Box(), all[id])
 	return ok && inspect(file).ok()
 }
 

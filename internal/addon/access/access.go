@@ -1,0 +1,78 @@
+// Package access holds what all services of the addon ask before they act: who may do
+// what, whether the addon is set up, and with which key file.
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Permission is something that not every actor may do.
+type Permission int
+
+// The permissions.
+const (
+	// ManageSettings reads, changes and publishes settings and packages: users,
+	// the operator, and programs that hold the site's API key and secret.
+	ManageSettings Permission = iota
+	// ManageSite is everything else: users and the operator.
+	ManageSite
+	// Operate creates links and tokens that open the site: the operator alone.
+	Operate
+)
+
+// May returns an error of kind Forbidden unless an actor has a permission.
+func May(a people.Actor, what Permission) error {
+	allowed := false
+	switch a.Kind {
+	case people.KindOperator:
+		allowed = true
+	case people.KindUser:
+		allowed = what != Operate
+	case people.KindKey:
+		allowed = what == ManageSettings && a.Secret
+	}
+	if allowed {
+		return nil
+	}
+	return fault.Forbidden("not_allowed", "You may not do this. A program with the site's API key may read, change and publish settings")
+}
+
+// Guard is the state of an addon that its services ask for. All fields are needed.
+type Guard struct {
+	// Installed reports whether there are settings, also those of an earlier version.
+	Installed func() bool
+	// Ready returns why the services can't be used now, nil when they can.
+	Ready func() error
+	// Box returns the key file, nil until it is loaded.
+	Box func() *keyfile.Box
+	Now func() time.Time
+}
+
+// May returns an error unless an actor has a permission and the addon is ready.
+func (g *Guard) May(a people.Actor, what Permission) error {
+	if err := May(a, what); err != nil {
+		return err
+	}
+	return g.Ready()
+}
+
+// Timestamp is the present time for the database.
+func (g *Guard) Timestamp() sqldb.Time { return sqldb.Time{Time: g.Now()} }
+
+// SameKeyFile makes sure, at the end of a transaction that wrote something encrypted
+// with the key file, that the database still belongs to it. Otherwise it returns a
+// conflict (key_replaced).
+func (g *Guard) SameKeyFile(ctx context.Context, tx *addondb.DB) error {
+	same, err := keyfile.Same(ctx, tx.Queries, g.Box())
+	if err == nil && !same {
+		return fault.Conflict("key_replaced", "The key file of this database was replaced after this program had read it; start it again, with the key file that belongs to the database")
+	}
+	return err
+}

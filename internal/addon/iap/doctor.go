@@ -1,0 +1,48 @@
+package iap
+
+import (
+	"context"
+	"errors"
+
+	"github.com/countersign/countersign/internal/health"
+)
+
+// CheckSetUp finds what is wrong with the published settings of in-app purchases.
+func (s *Service) CheckSetUp(ctx context.Context) (health.Finding, error) {
+	last, err1 := s.db.LastVersion(ctx)
+	packages, err2 := s.db.Packages(ctx)
+	if err := errors.Join(err1, err2); err != nil {
+		return health.Finding{}, err
+	}
+	v := ValuesOf(last.Settings.V)
+	if !v.Enabled {
+		return health.Finding{Level: health.OK, What: "In-app purchases are off"}, nil
+	}
+	for _, one := range Problems(v, packages) {
+		return health.Finding{
+			Level: health.Warn, What: one.Text, Why: "In-app purchases are on; members may not be able to buy, or may not pay.",
+			Fix: "countersign addon iap show",
+		}, nil
+	}
+	return health.Finding{Level: health.OK, What: "In-app purchases are on and set up"}, nil
+}
+
+// CheckAccount finds out whether the published service account can be read.
+func (s *Service) CheckAccount(ctx context.Context) (health.Finding, error) {
+	last, err1 := s.db.LastVersion(ctx)
+	all, err2 := ReadAccounts(ctx, s.db)
+	if err := errors.Join(err1, err2); err != nil {
+		return health.Finding{}, err
+	}
+	id := ValuesOf(last.Settings.V).Account
+	switch {
+	case id == "":
+		return health.Finding{Level: health.OK, What: "There is no service account"}, nil
+	case !s.usable(all, id):
+		return health.Finding{
+			Level: health.Fail, What: "The service account can't be read", Why: "Purchases can't be verified.",
+			Fix: "countersign addon iap service-account FILE",
+		}, nil
+	}
+	return health.Finding{Level: health.OK, What: "The service account can be read: " + all.facts(id).ClientEmail}, nil
+}

@@ -1,0 +1,41 @@
+package iap
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/countersign/countersign/internal/addon/input"
+)
+
+// Problems lists what is wrong with the settings of in-app purchases, errors first.
+func Problems(v Values, packages []Package) []input.Problem {
+	var list []input.Problem
+	if problem := MissingPackage(v.Products, packages); problem != "" {
+		list = append(list, input.Problem{Severity: input.SeverityError, Key: KeyProductMap, Text: problem})
+	}
+	if !v.Enabled {
+		return list
+	}
+	warn := func(key, text string) {
+		list = append(list, input.Problem{Severity: input.SeverityWarning, Key: key, Text: text})
+	}
+	if v.PackageName == "" {
+		warn(KeyPackageName, "In-app purchases are on but the Android application ID is empty; the store is reported as off")
+	}
+	if v.Account == "" {
+		warn(KeyServiceAccount, "In-app purchases are on but there is no service account; the store is reported as off")
+	}
+	if len(v.Products) == 0 {
+		warn(KeyProductMap, "In-app purchases are on but no product is mapped; the store is reported as off")
+	}
+	if v.Sandbox {
+		warn(KeySandboxEnabled, "The built-in pretended store is on; nobody pays for anything")
+	}
+	for _, p := range packages {
+		sold := slices.ContainsFunc(v.Products, func(x Product) bool { return x.PackageID == p.ID })
+		if p.Paid && !sold {
+			warn(KeyProductMap, fmt.Sprintf("The paid package %s (%d) has no product; it can't be bought in the app", p.Name, p.ID))
+		}
+	}
+	return list
+}

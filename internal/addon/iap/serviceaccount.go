@@ -1,0 +1,160 @@
+package iap
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// ServiceAccountFacts is what may be told of a service account. The file itself
+// is never shown again.
+type ServiceAccountFacts struct {
+	// Set tells whether there is one.
+	Set         bool
+	Type        string // service_account
+	ClientEmail string
+	Project     string
+	// Fingerprint is the beginning of the SHA-256 of its public key, in hex.
+	Fingerprint string
+	SetAt       time.Time
+}
+
+// ServiceAccount tells what is known of the draft's service account and of the
+// published one.
+func (s *Service) ServiceAccount(ctx context.Context, actor people.Actor) (draft, published ServiceAccountFacts, err error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+		return draft, published, err
+	}
+	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		rows, err1 := tx.Settings(ctx)
+		last, err2 := tx.LastVersion(ctx)
+		accounts, err3 := ReadAccounts(ctx, tx)
+		draft = accounts.facts(ValuesOf(rows).Account)
+		published = accounts.facts(ValuesOf(last.Settings.V).Account)
+		return errors.Join(err1, err2, err3)
+	})
+	return draft, published, err
+}
+
+// TestServiceAccount looks at the draft's service account again, as
+// [CheckServiceAccount] does, without showing it or asking anybody. Its error is of
+// kind NotFound when there is none.
+func (s *Service) TestServiceAccount(ctx context.Context, actor people.Actor) (checks []FileCheck, ok bool, err error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+		return nil, false, err
+	}
+	var kept addondb.ServiceAccount
+	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		rows, err1 := tx.Settings(ctx)
+		all, err2 := ReadAccounts(ctx, tx)
+		kept = all[ValuesOf(rows).Account]
+		return errors.Join(err1, err2)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if kept.ID == 0 {
+		return nil, false, fault.NotFound("service_account_not_found", "There is no service account yet; paste the file first")
+	}
+	file, opened := openAccount(s.guard.Box(), kept)
+	if !opened {
+		return []FileCheck{{false, "It can't be read with this server's key file; set it again"}}, false, nil
+	}
+	checks, ok = CheckServiceAccount(file)
+	return append([]FileCheck{{true, "It can be read with this server's key file"}}, checks...), ok, nil
+}
+
+// PutAccount writes a service-account file, encrypted, and returns the id of its row as
+// text; current when that is the same file. What is wrong with a file is in problem.
+func (s *Service) PutAccount(ctx context.Context, tx *addondb.DB, current string, file []byte) (id, problem string, err error) {
+	checked := inspect(file)
+	if !checked.ok() {
+		return "", checked.problem(), nil
+	}
+	accounts, err := ReadAccounts(ctx, tx)
+	if err != nil {
+		return "", "", err
+	}
+	box := s.guard.Box()
+	if plain, ok := openAccount(box, accounts[current]); ok && bytes.Equal(plain, file) {
+		return current, "", nil
+	}
+	row, err := tx.AddServiceAccount(ctx, addondb.ServiceAccount{
+		ClientEmail: checked.ClientEmail, Project: checked.ProjectID, Fingerprint: checked.fingerprint, SetAt: s.guard.Timestamp(),
+		Sealed: box.Seal(accountPurpose(checked.fingerprint), file),
+	})
+	if err != nil {
+		return "", "", err
+	}
+	return strconv.FormatInt(row, 10), "", s.guard.SameKeyFile(ctx, tx)
+}
+
+// accountPurpose binds a sealed file to its row.
+func accountPurpose(fingerprint string) string { return "service account " + fingerprint }
+
+// openAccount gives back a file that was sealed.
+func openAccount(box *keyfile.Box, s addondb.ServiceAccount) (file []byte, ok bool) {
+	if box == nil || s.Sealed == nil {
+		return nil, false
+	}
+	file, err := box.Open(accountPurpose(s.Fingerprint), s.Sealed)
+	return file, err == nil
+}
+
+// Accounts is all service accounts by the text of their ids, which is what the
+// setting holds.
+type Accounts map[string]addondb.ServiceAccount
+
+// ReadAccounts reads all service accounts.
+func ReadAccounts(ctx context.Context, tx *addondb.DB) (Accounts, error) {
+	list, err := tx.ServiceAccounts(ctx)
+	all := make(Accounts, len(list))
+	for _, s := range list {
+		all[strconv.FormatInt(s.ID, 10)] = s
+	}
+	return all, err
+}
+
+func (all Accounts) facts(id string) ServiceAccountFacts {
+	s, there := all[id]
+	if !there {
+		return ServiceAccountFacts{}
+	}
+	return ServiceAccountFacts{
+		Set: true, Type: serviceAccountType, ClientEmail: s.ClientEmail, Project: s.Project,
+		Fingerprint: s.Fingerprint, SetAt: s.SetAt.Time,
+	}
+}
+
+// Describe returns a sentence about the service account with an id, "" for none.
+func (all Accounts) Describe(id string) string {
+	if id == "" {
+		return ""
+	}
+	f := all.facts(id)
+	return fmt.Sprintf("%s, key %s, set %s", f.ClientEmail, f.Fingerprint, f.SetAt.UTC().Format("2006-01-02 15:04 UTC"))
+}
+
+// FileCheck is one line of what was found in a file that is offered as a service
+// account.
+type FileCheck struct {
+	OK   bool
+	Text string
+}
+
+// CheckServiceAccount says, line by line, what is right and wrong with a file. It
+// writes nothing.
+func CheckServiceAccount(file []byte) (checks []FileCheck, ok bool) {
+	found := inspect(file)
+	return slices.Clone(found.checks), found.ok()
+}

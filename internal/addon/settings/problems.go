@@ -1,0 +1,67 @@
+package settings
+
+import (
+	"context"
+	"slices"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/input"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// Problem is something about the settings as a whole.
+type Problem = input.Problem
+
+// The severities of problems.
+const (
+	SeverityError   = input.SeverityError
+	SeverityWarning = input.SeverityWarning
+)
+
+// Problems lists what is wrong with the draft as a whole, errors first.
+func (s *Service) Problems(ctx context.Context, actor people.Actor) ([]Problem, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+		return nil, err
+	}
+	var list []Problem
+	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		rows, err := tx.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		packages, err := tx.Packages(ctx)
+		list = problemsOf(valuesOf(rows), packages)
+		return err
+	})
+	return list, err
+}
+
+// problemsOf applies the rules between keys.
+func problemsOf(v values, packages []iap.Package) []Problem {
+	list := slices.Concat(pushProblems(v), nameProblems(v), iap.Problems(v.iap(), packages))
+	input.SortProblems(list)
+	return list
+}
+
+func pushProblems(v values) []Problem {
+	if !v.on(KeyPushEnabled) {
+		return nil
+	}
+	var list []Problem
+	if v[KeyPushAppID].Value == "" {
+		list = append(list, Problem{Severity: SeverityError, Key: KeyPushAppID, Text: "Push notifications are on but the push app ID is empty; devices would fail to start push. Fill it in, or switch push off"})
+	}
+	if v[KeyPushTimelineAppID].Value == "" {
+		list = append(list, Problem{Severity: SeverityWarning, Key: KeyPushTimelineAppID, Text: "Push notifications are on but the timeline's push app ID is empty; the timeline sends none"})
+	}
+	return list
+}
+
+func nameProblems(v values) []Problem {
+	if v[KeyAppName].Value != "" {
+		return nil
+	}
+	return []Problem{{Severity: SeverityWarning, Key: KeyAppName, Text: "The app has no name"}}
+}

@@ -1,0 +1,33 @@
+// Package settings holds the rules of the app's settings: their definitions, the draft
+// that people change, and the versions that are published to apps (spec 2.5, 2.6).
+package settings
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Service is the settings of an addon. Its methods may be called from many goroutines.
+type Service struct {
+	db        *addondb.DB
+	guard     *access.Guard
+	iap       *iap.Service
+	published cached.Value[Published]
+	log       *slog.Logger
+}
+
+// New returns the settings in a database, and the watcher that has to be told of its
+// changes.
+func New(db *addondb.DB, guard *access.Guard, purchases *iap.Service, log *slog.Logger) (*Service, sqldb.Watcher) {
+	s := &Service{db: db, guard: guard, iap: purchases, log: log}
+	return s, s.published.Watch(s.readPublished, addondb.TopicServed)
+}
+
+// Run caches what apps are served until ctx ends.
+func (s *Service) Run(ctx context.Context) { s.published.Fill(ctx) }
