@@ -34,10 +34,6 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	problems, err := s.Settings.Problems(ctx, operator())
-	if err != nil {
-		return nil, err
-	}
 	store, err := testStore(ctx, s, i)
 	if err != nil {
 		return nil, err
@@ -53,7 +49,7 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 		return nil, err
 	}
 	findings = append(findings, account...)
-	for _, p := range problems {
+	for _, p := range i.settings.Problems {
 		if p.Key == iap.KeyServiceAccount || slices.Contains(iapKeys(), p.Key) {
 			findings = append(findings, health.Finding{Name: "draft", Level: health.Warn, What: p.Text, Fix: "countersign addon iap show"})
 		}

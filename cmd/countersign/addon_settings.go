@@ -75,9 +75,9 @@ func (a *app) printSetting(s settings.Draft, key string) error {
 func (a *app) sayWaiting(s settings.Draft) {
 	switch {
 	case a.json:
-	case s.Changed == 0:
+	case len(s.Changes) == 0:
 		a.say("Apps receive this already.")
 	default:
-		a.say("Apps receive it after: countersign addon settings publish -m NOTE (%s waiting)", count(s.Changed, "change", "changes"))
+		a.say("Apps receive it after: countersign addon settings publish -m NOTE (%s waiting)", count(len(s.Changes), "change", "changes"))
 	}
 }

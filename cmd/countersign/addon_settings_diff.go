@@ -13,18 +13,14 @@ func newSettingsDiff(a *app) *cobra.Command {
 		Use: "diff", Short: "List what the next publish would change, and what is wrong with it", Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				changes, err := s.Settings.Diff(ctx, operator())
+				draft, err := s.Settings.Draft(ctx, operator())
 				if err != nil {
 					return err
 				}
-				problems, err := s.Settings.Problems(ctx, operator())
-				if err != nil {
+				if err := a.printChanges(draft.Changes, "Nothing waits to be published."); err != nil {
 					return err
 				}
-				if err := a.printChanges(changes, "Nothing waits to be published."); err != nil {
-					return err
-				}
-				a.sayProblems(problems)
+				a.sayProblems(draft.Problems)
 				return nil
 			})
 		},

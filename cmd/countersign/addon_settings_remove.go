@@ -30,7 +30,7 @@ func (a *app) printRemoved(name, sentence string, now settings.Draft) error {
 		return a.printJSON(struct {
 			Removed string `json:"removed"`
 			Waiting int    `json:"waiting"` // changes that wait to be published
-		}{name, now.Changed})
+		}{name, len(now.Changes)})
 	}
 	a.say("%s", safe(sentence))
 	a.sayWaiting(now)

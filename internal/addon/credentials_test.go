@@ -350,8 +350,6 @@ func TestWhoMay(t *testing.T) {
 				return err
 			},
 			"RemoveKey":  func(a people.Actor) error { _, err := f.Settings.RemoveKey(ctx, a, 1<<40, "k", nil); return err },
-			"Diff":       func(a people.Actor) error { _, err := f.Settings.Diff(ctx, a); return err },
-			"Problems":   func(a people.Actor) error { _, err := f.Settings.Problems(ctx, a); return err },
 			"Publish":    func(a people.Actor) error { _, err := f.Settings.Publish(ctx, a, 0, ""); return err },
 			"Versions":   func(a people.Actor) error { _, err := f.Settings.Versions(ctx, a, 0, 0); return err },
 			"Version":    func(a people.Actor) error { _, err := f.Settings.Version(ctx, a, 1); return err },
@@ -380,7 +378,7 @@ func TestWhoMay(t *testing.T) {
 			"Checklist":           func(a people.Actor) error { _, err := f.Checklist(ctx, a); return err },
 		}
 		forPrograms := []string{
-			"Settings", "SetSettings", "AddKey", "RemoveKey", "Diff", "Problems", "Publish", "Versions", "Version", "Rollback", "Preview",
+			"Settings", "SetSettings", "AddKey", "RemoveKey", "Publish", "Versions", "Version", "Rollback", "Preview",
 			"Packages", "Products", "DeclineIAP",
 		}
 		publishable := program

@@ -123,11 +123,11 @@ func (a *Addon) checkPublished(ctx context.Context) (health.Finding, error) {
 	if err != nil {
 		return health.Finding{}, err
 	}
-	problems, err := a.Settings.Problems(ctx, doctor)
+	draft, err := a.Settings.Draft(ctx, doctor)
 	if err != nil {
 		return health.Finding{}, err
 	}
-	for _, one := range problems {
+	for _, one := range draft.Problems {
 		if one.Severity == settings.SeverityError {
 			return health.Finding{
 				Level: health.Warn, What: "The draft can't be published: " + one.Key + ": " + one.Text,

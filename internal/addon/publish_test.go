@@ -115,12 +115,8 @@ func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
 			f.mustSet(t, clean)
 			f.mustPublish(t, "")
 			f.mustSet(t, c.set)
-			problems, err := f.Settings.Problems(t.Context(), operator)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var errs, warnings []string
-			for _, p := range problems {
+			for _, p := range f.settings(t).Problems {
 				if p.Severity == settings.SeverityError {
 					errs = append(errs, p.Key)
 				} else {
@@ -207,8 +203,8 @@ func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
 		if _, there := s.Get("theme"); there || f.value(t, settings.KeyAppName) != "My app" || f.value(t, settings.KeyStreamAppID) != "" {
 			t.Errorf("the draft did not follow: %+v", s.List)
 		}
-		if f.value(t, settings.KeyMessengerDomain) != "chat.example.com" || s.Changed != 1 {
-			t.Errorf("what waited is lost; %d changes wait", s.Changed)
+		if f.value(t, settings.KeyMessengerDomain) != "chat.example.com" || len(s.Changes) != 1 {
+			t.Errorf("what waited is lost; %d changes wait", len(s.Changes))
 		}
 		if p, err := f.Settings.Rollback(ctx, user, 1, ""); err != nil || !p.Nothing {
 			t.Errorf("again: %+v, %v", p, err)

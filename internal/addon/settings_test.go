@@ -254,8 +254,8 @@ func TestOwnKeys(t *testing.T) {
 		if _, err := f.Settings.RemoveKey(ctx, operator, 0, "darkMode", nil); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := f.Settings.Diff(ctx, operator); err != nil || len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
-			t.Errorf("diff %+v, %v", list, err)
+		if list := f.settings(t).Changes; len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
+			t.Errorf("changes %+v", list)
 		}
 		f.mustPublish(t, "")
 		if strings.Contains(string(f.served(t).JSON), "darkMode") {

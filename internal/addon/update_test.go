@@ -53,8 +53,8 @@ func TestFirstUpdateSetsEverythingUp(t *testing.T) {
 		if err != nil || len(list) != 1 || !list[0].Active() {
 			t.Errorf("credentials %+v, %v; want one pair, active", list, err)
 		}
-		if got := f.settings(t); got.Published.Number != 1 || got.Changed != 0 || len(got.List) != 15 {
-			t.Errorf("settings: version %d, %d changed, %d settings", got.Published.Number, got.Changed, len(got.List))
+		if got := f.settings(t); got.Published.Number != 1 || len(got.Changes) != 0 || len(got.List) != 15 {
+			t.Errorf("settings: version %d, %d changed, %d settings", got.Published.Number, len(got.Changes), len(got.List))
 		}
 	})
 }

@@ -100,13 +100,9 @@ func (f *face) getDraft(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	problems, err := f.addon.Settings.Problems(r.Context(), actor)
-	if err != nil {
-		return err
-	}
 	h := w.Header()
 	h["Etag"], h["Cache-Control"] = []string{tagOf(settings.Revision)}, notKept
-	return web.OK(w, r, "data", draftOf(settings, problems))
+	return web.OK(w, r, "data", draftOf(settings, settings.Problems))
 }
 
 // notKept is for an answer whose ETag stands for a part of it: it is for If-Match
@@ -145,11 +141,7 @@ func (f *face) changeDraft(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return withBoth(err, settings, changes)
 	}
-	problems, err := f.addon.Settings.Problems(r.Context(), actor)
-	if err != nil {
-		return err
-	}
-	return web.OK(w, r, "data", draftOf(settings, problems))
+	return web.OK(w, r, "data", draftOf(settings, settings.Problems))
 }
 
 // withBoth gives the error of somebody who changed an earlier draft what it is now
@@ -174,7 +166,7 @@ func withBoth(err error, now settings.Draft, changes map[string]json.RawMessage)
 }
 
 func draftOf(s settings.Draft, problems []settings.Problem) draft {
-	d := draft{Revision: s.Revision, Version: versionOf(s.Published), Changed: s.Changed, Problems: problemsOf(problems)}
+	d := draft{Revision: s.Revision, Version: versionOf(s.Published), Changed: len(s.Changes), Problems: problemsOf(problems)}
 	for _, one := range s.List {
 		d.Draft = append(d.Draft, member{one.Key, one.JSON()})
 		d.Served = append(d.Served, member{one.Key, servedJSON(one)})

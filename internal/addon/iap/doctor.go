@@ -44,5 +44,5 @@ func (s *Service) CheckAccount(ctx context.Context) (health.Finding, error) {
 			Fix: "countersign addon iap service-account FILE",
 		}, nil
 	}
-	return health.Finding{Level: health.OK, What: "The service account can be read: " + all.facts(id).ClientEmail}, nil
+	return health.Finding{Level: health.OK, What: "The service account can be read: " + all.Facts(id).ClientEmail}, nil
 }

@@ -39,8 +39,8 @@ func (s *Service) ServiceAccount(ctx context.Context, actor people.Actor) (draft
 		rows, err1 := tx.Settings(ctx)
 		last, err2 := tx.LastVersion(ctx)
 		accounts, err3 := ReadAccounts(ctx, tx)
-		draft = accounts.facts(ValuesOf(rows).Account)
-		published = accounts.facts(ValuesOf(last.Settings.V).Account)
+		draft = accounts.Facts(ValuesOf(rows).Account)
+		published = accounts.Facts(ValuesOf(last.Settings.V).Account)
 		return errors.Join(err1, err2, err3)
 	})
 	return draft, published, err
@@ -125,7 +125,8 @@ func ReadAccounts(ctx context.Context, tx *addondb.DB) (Accounts, error) {
 	return all, err
 }
 
-func (all Accounts) facts(id string) ServiceAccountFacts {
+// Facts returns what may be told of the service account with an id.
+func (all Accounts) Facts(id string) ServiceAccountFacts {
 	s, there := all[id]
 	if !there {
 		return ServiceAccountFacts{}
@@ -141,7 +142,7 @@ func (all Accounts) Describe(id string) string {
 	if id == "" {
 		return ""
 	}
-	f := all.facts(id)
+	f := all.Facts(id)
 	return fmt.Sprintf("%s, key %s, set %s", f.ClientEmail, f.Fingerprint, f.SetAt.UTC().Format("2006-01-02 15:04 UTC"))
 }
 

@@ -64,10 +64,6 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	f, err := p.readAccount(r)
-	if err != nil {
-		return err
-	}
 	file, err := r.PostedFile("file")
 	if err != nil {
 		return err
@@ -75,15 +71,8 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 	if len(file) == 0 {
 		file = []byte(in.Get("json"))
 	}
-	if len(file) == 0 {
-		f.errs = frame.Errors{{Name: "json", Text: "Paste the content of the file, or choose the file."}}
-		return p.refuse(w, r, p.accountPage(f), nil)
-	}
-	f.about = "the file that you sent"
-	checks, ok := iap.CheckServiceAccount(file)
-	if in.Get("do") == "check" {
-		f.checks, f.unsaved = checks, ok
-		return p.frame.Show(w, r, p.accountPage(f))
+	if len(file) == 0 || in.Get("do") == "check" {
+		return p.checkAccount(w, r, file)
 	}
 	seen, err := revision(in)
 	var facts iap.ServiceAccountFacts
@@ -94,18 +83,46 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 		return p.refuseAccount(w, r, accountClash{title: "Nothing was saved: somebody else saved first", again: "If yours is still the one to keep, choose or paste it once more."}, err)
 	}
 	if errs, refused := frame.FormErrors(err, iap.KeyServiceAccount); refused {
-		for i := range errs {
-			errs[i].Name = "json"
-		}
-		if f.errs = errs; !ok {
-			f.checks = checks
-		}
-		return p.refuse(w, r, p.accountPage(f), err)
+		return p.refuseFile(w, r, file, errs, err)
 	}
 	if err != nil {
 		return err
 	}
 	return p.frame.Redirect(w, r, pathAccount, "The service account "+facts.ClientEmail+" is in the draft, encrypted. It is used when you publish.")
+}
+
+// sentFile is how the page calls a file that was just sent.
+const sentFile = "the file that you sent"
+
+// checkAccount looks at a file without keeping it.
+func (p *Pages) checkAccount(w http.ResponseWriter, r *frame.Request, file []byte) error {
+	f, err := p.readAccount(r)
+	if err != nil {
+		return err
+	}
+	if len(file) == 0 {
+		f.errs = frame.Errors{{Name: "json", Text: "Paste the content of the file, or choose the file."}}
+		return p.refuse(w, r, p.accountPage(f), nil)
+	}
+	f.about = sentFile
+	f.checks, f.unsaved = iap.CheckServiceAccount(file)
+	return p.frame.Show(w, r, p.accountPage(f))
+}
+
+// refuseFile shows the page again with what is wrong with a file.
+func (p *Pages) refuseFile(w http.ResponseWriter, r *frame.Request, file []byte, errs frame.Errors, refused error) error {
+	f, err := p.readAccount(r)
+	if err != nil {
+		return err
+	}
+	for i := range errs {
+		errs[i].Name = "json"
+	}
+	f.about, f.errs = sentFile, errs
+	if checks, ok := iap.CheckServiceAccount(file); !ok {
+		f.checks = checks
+	}
+	return p.refuse(w, r, p.accountPage(f), refused)
 }
 
 // testAccount looks at the file that is kept, without asking the store.

@@ -55,16 +55,11 @@ func (p *Pages) saveApp(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	d, err := p.readDraft(r, appForm)
-	if err != nil {
-		return err
-	}
-	row, button := newKeyOf(in), in.Get("do")
-	order := d.take(in, d.keys()...)
+	d, row, button := draft{form: appForm}, newKeyOf(in), in.Get("do")
 	if key, there := strings.CutPrefix(button, "remove:"); there {
-		return p.removeKey(w, r, d, in, order, key)
+		return p.removeKey(w, r, d, in, key)
 	}
-	refused, err := p.set(r, &d, in, order)
+	refused, err := p.set(r, &d, in, func() { d.take(in) })
 	if err != nil {
 		return err
 	}
@@ -81,22 +76,10 @@ func (p *Pages) saveApp(w http.ResponseWriter, r *frame.Request) error {
 	if button == "add" {
 		return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+strings.TrimSpace(row.key)+" is in the draft. Apps receive it when you publish.")
 	}
-	if stopped, err := p.stopped(r, &d, button); err != nil {
-		return err
-	} else if stopped {
+	if button == "publish" && d.stops() {
 		return p.refuse(w, r, p.appPage(d, newKey{}), nil)
 	}
 	return p.saved(w, r, d, button)
-}
-
-// keys are those of the form's settings, in the order of the page.
-func (d draft) keys() (all []string) {
-	for _, s := range d.saved.List {
-		if s.Area == d.area {
-			all = append(all, s.Key)
-		}
-	}
-	return all
 }
 
 // addKey adds a key of the owner's own to a draft that was just saved.
@@ -119,10 +102,13 @@ func (p *Pages) addKey(r *frame.Request, d *draft, row newKey) (refused error, e
 }
 
 // removeKey saves the form without one of the owner's own keys.
-func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d draft, in url.Values, order []string, key string) error {
-	delete(d.typed, key)
-	refused, err := p.change(r, &d, in, order, func(seen int64) (settings.Draft, error) {
-		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, seen, key, d.typed)
+func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d draft, in url.Values, key string) error {
+	take := func() {
+		d.take(in)
+		delete(d.typed, key)
+	}
+	refused, err := p.change(r, &d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
+		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, seen, key, posted)
 	})
 	if err != nil {
 		return err
@@ -131,12 +117,4 @@ func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d draft, in u
 		return p.refuse(w, r, p.appPage(d, newKeyOf(in)), refused)
 	}
 	return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+key+" was taken out of the draft. Apps lose it when you publish.")
-}
-
-// stopped marks what stands in the way when the pressed button wants to publish.
-func (p *Pages) stopped(r *frame.Request, d *draft, button string) (bool, error) {
-	if button != "publish" {
-		return false, nil
-	}
-	return p.stops(r, d)
 }

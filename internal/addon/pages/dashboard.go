@@ -73,7 +73,7 @@ func (d dashboard) main() frame.LinkButton {
 	link := frame.Link{Label: "Change app settings", Path: PathAppSettings}
 	if next := d.next(); next != nil {
 		link = taskLink(next.ID)
-	} else if d.settings.Changed > 0 {
+	} else if len(d.settings.Changes) > 0 {
 		link = frame.Link{Label: "Review and publish", Path: PathAppSettings + "/publish"}
 	}
 	return frame.LinkButton{Link: link, Kind: frame.Primary}

@@ -35,8 +35,9 @@ type draft struct {
 	form
 	saved settings.Draft
 	// typed is the values of a form that is shown again, by key; nil shows what
-	// is saved.
+	// is saved. order is the keys in the order of the page.
 	typed  map[string]string
+	order  []string
 	errs   frame.Errors
 	failed string
 	// clash is what somebody else saved meanwhile, nil when nobody did.
@@ -149,17 +150,16 @@ func (p *Pages) readDraft(r *frame.Request, f form) (draft, error) {
 	return draft{form: f, saved: saved}, err
 }
 
-// take puts what was posted on top of what is saved. The order of the fields is
-// that of the page.
-func (d *draft) take(in url.Values, keys ...string) (order []string) {
-	d.typed = map[string]string{}
-	for _, key := range keys {
-		if s, there := d.saved.Get(key); there {
+// take puts what was posted on top of what is saved: the settings with these keys, in
+// the order of the page, or all of the form.
+func (d *draft) take(in url.Values, keys ...string) {
+	d.typed, d.order = map[string]string{}, nil
+	for _, s := range d.saved.List {
+		if s.Area == d.area && (len(keys) == 0 || slices.Contains(keys, s.Key)) {
 			d.takeOne(in, s)
-			order = append(order, key)
+			d.order = append(d.order, s.Key)
 		}
 	}
-	return order
 }
 
 func (d *draft) takeOne(in url.Values, s settings.Setting) {
@@ -183,30 +183,42 @@ func revision(in url.Values) (int64, error) {
 	return n, nil
 }
 
-// set saves what was typed. The draft is then what is saved, or the form to show
-// again: refused tells which.
-func (p *Pages) set(r *frame.Request, d *draft, in url.Values, order []string) (refused error, err error) {
-	return p.change(r, d, in, order, func(seen int64) (settings.Draft, error) {
-		return p.addon.Settings.Set(r.Context(), r.Actor, seen, d.typed)
+// set saves what was posted, which take puts on top of what is saved. The draft is then
+// what is saved, or the form to show again: refused is why.
+func (p *Pages) set(r *frame.Request, d *draft, in url.Values, take func()) (refused error, err error) {
+	return p.change(r, d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
+		return p.addon.Settings.SetForm(r.Context(), r.Actor, seen, posted)
 	})
 }
 
 // change is set with a change of its own, which is told the revision that the form
 // was made from.
-func (p *Pages) change(r *frame.Request, d *draft, in url.Values, order []string, change func(seen int64) (settings.Draft, error)) (refused error, err error) {
+func (p *Pages) change(r *frame.Request, d *draft, in url.Values, take func(),
+	change func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error),
+) (refused error, err error) {
 	seen, err := revision(in)
 	if err == nil {
-		var now settings.Draft
-		now, err = change(seen)
-		switch ours := fault.Of(err); {
-		case err == nil:
+		d.saved, err = change(seen, func(now settings.Draft) map[string]string {
 			d.saved = now
-		case ours != nil && ours.Kind == countersign.KindPrecondition:
-			d.meet(p.lastChange(r), now)
-			return err, nil
-		}
+			take()
+			return d.typed
+		})
+	} else if now, failed := p.addon.Settings.Draft(r.Context(), r.Actor); failed != nil {
+		return nil, failed
+	} else {
+		d.saved = now
 	}
-	errs, ok := frame.FormErrors(err, order...)
+	if err == nil || d.saved.Revision == 0 {
+		return nil, err
+	}
+	if d.typed == nil {
+		take()
+	}
+	if fault.HasKind(err, countersign.KindPrecondition) {
+		d.meet(p.lastChange(r))
+		return err, nil
+	}
+	errs, ok := frame.FormErrors(err, d.order...)
 	if !ok {
 		return nil, err
 	}
@@ -220,9 +232,9 @@ func (p *Pages) change(r *frame.Request, d *draft, in url.Values, order []string
 }
 
 // meet puts what somebody else saved beside what was typed.
-func (d *draft) meet(who string, now settings.Draft) {
-	d.saved, d.clash = now, &clash{who: who}
-	for _, s := range now.List {
+func (d *draft) meet(who string) {
+	d.clash = &clash{who: who}
+	for _, s := range d.saved.List {
 		typed, there := d.typed[s.Key]
 		if there && !same(s, typed) {
 			d.clash.diff = append(d.clash.diff, frame.Change{
@@ -247,10 +259,10 @@ func same(s settings.Setting, typed string) bool {
 
 // saidSaved is what the page says after the draft was saved.
 func saidSaved(s settings.Draft) string {
-	if s.Changed == 0 {
+	if len(s.Changes) == 0 {
 		return "Saved. Apps receive exactly this already, so there is nothing to publish."
 	}
-	return "The draft is saved. Apps receive it when you publish: " + count(s.Changed, "change") + " waiting."
+	return "The draft is saved. Apps receive it when you publish: " + count(len(s.Changes), "change") + " waiting."
 }
 
 // saved leads on from a draft that was saved, to where the pressed button says.
@@ -266,20 +278,16 @@ func (p *Pages) saved(w http.ResponseWriter, r *frame.Request, d draft, button s
 
 // stops marks the fields of this form that stand in the way of a publish, and
 // tells whether there are any.
-func (p *Pages) stops(r *frame.Request, d *draft) (bool, error) {
-	problems, err := p.addon.Settings.Problems(r.Context(), r.Actor)
-	if err != nil {
-		return false, err
-	}
+func (d *draft) stops() bool {
 	d.errs = nil
-	for _, one := range problems {
+	for _, one := range d.saved.Problems {
 		s, there := d.saved.Get(one.Key)
 		if one.Severity == settings.SeverityError && there && s.Area == d.area {
 			d.errs = append(d.errs, frame.FieldError{Name: name(s), Text: sentence(one.Text)})
 		}
 	}
 	d.failed = "Saved as a draft, but it can't be published like this."
-	return len(d.errs) > 0, nil
+	return len(d.errs) > 0
 }
 
 // lastChange says who changed the draft last, "" when that can't be told.

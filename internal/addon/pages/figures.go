@@ -19,7 +19,7 @@ func (d dashboard) receiving() frame.Figure {
 }
 
 func (d dashboard) waiting() frame.Figure {
-	if n := d.settings.Changed; n > 0 {
+	if n := len(d.settings.Changes); n > 0 {
 		return frame.Figure{Label: "Waiting to be published", Value: count(n, "change"), Note: "Apps receive them when you publish."}
 	}
 	return frame.Figure{Label: "Waiting to be published", Value: "Nothing", Note: "The draft is what apps receive."}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/countersign/countersign/internal/addon/iap"
@@ -24,19 +25,21 @@ func (p *Pages) readIAP(r *frame.Request) (iapPageData, error) {
 	if err != nil {
 		return iapPageData{}, err
 	}
-	data := iapPageData{draft: d}
-	if data.packages, err = p.addon.IAP.Packages(r.Context(), r.Actor); err != nil {
-		return data, err
-	}
-	if data.account, _, err = p.addon.IAP.ServiceAccount(r.Context(), r.Actor); err != nil {
-		return data, err
-	}
-	if data.declined, err = p.addon.IAP.Declined(r.Context(), r.Actor); err != nil {
-		return data, err
-	}
-	view, err := p.addon.IAP.Preview(r.Context(), r.Actor)
-	data.view, data.rows = indented(view.JSON), savedRows(d.saved)
-	return data, err
+	data := iapPageData{draft: d, rows: savedRows(d.saved)}
+	return data, p.readAround(r, &data)
+}
+
+// readAround reads what the form shows besides the draft.
+func (p *Pages) readAround(r *frame.Request, data *iapPageData) error {
+	ctx := r.Context()
+	var errs [4]error
+	var view iap.Published
+	data.packages, errs[0] = p.addon.IAP.Packages(ctx, r.Actor)
+	data.account, _, errs[1] = p.addon.IAP.ServiceAccount(ctx, r.Actor)
+	data.declined, errs[2] = p.addon.IAP.Declined(ctx, r.Actor)
+	view, errs[3] = p.addon.IAP.Preview(ctx, r.Actor)
+	data.view = indented(view.JSON)
+	return errors.Join(errs[:]...)
 }
 
 func (p *Pages) iapPage(data iapPageData) frame.Page {
@@ -59,31 +62,25 @@ func (p *Pages) saveIAP(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	data, err := p.readIAP(r)
-	if err != nil {
-		return err
-	}
-	button := in.Get("do")
-	data.rows = typedRows(in)
+	data, button := iapPageData{draft: draft{form: iapForm}, rows: typedRows(in)}, in.Get("do")
 	if n, there := removedRow(button, len(data.rows)); there {
 		data.rows = append(data.rows[:n], data.rows[n+1:]...)
 	}
-	order := data.take(in, iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName)
-	refused, err := p.saveRows(r, &data, in, order)
+	refused, err := p.saveRows(r, &data, in)
 	if err != nil {
 		return err
 	}
-	if refused == nil {
-		stopped, err := p.stopped(r, &data.draft, button)
-		switch {
-		case err != nil:
-			return err
-		case !stopped:
-			return p.savedIAP(w, r, data.draft, button)
-		}
-		data.rows = savedRows(data.saved)
-		data.locate()
+	stopped := refused == nil && button == "publish" && data.stops()
+	if refused == nil && !stopped {
+		return p.savedIAP(w, r, data.draft, button)
 	}
+	if err := p.readAround(r, &data); err != nil {
+		return err
+	}
+	if stopped {
+		data.rows = savedRows(data.saved)
+	}
+	data.locate()
 	return p.refuse(w, r, p.iapPage(data), refused)
 }
 

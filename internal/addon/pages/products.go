@@ -59,14 +59,21 @@ func removedRow(button string, rows int) (int, bool) {
 }
 
 // saveRows saves the form with its rows.
-func (p *Pages) saveRows(r *frame.Request, data *iapPageData, in url.Values, order []string) (refused error, err error) {
-	if data.errs = halfRows(data.rows); data.errs != nil {
-		return fault.Invalid("", ""), nil
+func (p *Pages) saveRows(r *frame.Request, data *iapPageData, in url.Values) (refused error, err error) {
+	take := func() {
+		data.take(in, iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName, iap.KeyProductMap)
+		data.typed[iap.KeyProductMap] = mapOf(data.rows)
 	}
-	data.typed[iap.KeyProductMap] = mapOf(data.rows)
-	refused, err = p.set(r, &data.draft, in, append(order, iap.KeyProductMap))
-	data.locate()
-	return refused, err
+	errs := halfRows(data.rows)
+	if errs == nil {
+		return p.set(r, &data.draft, in, take)
+	}
+	if data.draft, err = p.readDraft(r, iapForm); err != nil {
+		return nil, err
+	}
+	take()
+	data.errs = errs
+	return fault.Invalid("", ""), nil
 }
 
 // halfRows finds rows in which one of the two answers is missing.
@@ -183,12 +190,9 @@ func (p *Pages) saveProducts(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	d, err := p.readDraft(r, iapForm)
-	if err != nil {
-		return err
-	}
+	d := draft{form: iapForm}
 	d.path = pathProducts
-	refused, err := p.set(r, &d, in, d.take(in, iap.KeyProductMap))
+	refused, err := p.set(r, &d, in, func() { d.take(in, iap.KeyProductMap) })
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 type review struct {
 	form
 	saved    settings.Draft
-	changes  []settings.Change
 	errors   []settings.Problem
 	warnings []settings.Problem
 	note     string
@@ -31,25 +30,21 @@ func (p *Pages) readReview(r *frame.Request, f form) (review, error) {
 	if v.saved, err = p.addon.Settings.Draft(r.Context(), r.Actor); err != nil {
 		return v, err
 	}
-	if v.changes, err = p.addon.Settings.Diff(r.Context(), r.Actor); err != nil {
-		return v, err
-	}
-	problems, err := p.addon.Settings.Problems(r.Context(), r.Actor)
-	for _, one := range problems {
+	for _, one := range v.saved.Problems {
 		if one.Severity == settings.SeverityError {
 			v.errors = append(v.errors, one)
 		} else {
 			v.warnings = append(v.warnings, one)
 		}
 	}
-	return v, err
+	return v, nil
 }
 
 func (p *Pages) publishPage(v review) frame.Page {
 	page := frame.Page{Title: "Review and publish", Crumbs: crumbs(v.crumb()), Body: reviewView(v)}
-	if len(v.changes) > 0 {
+	if len(v.saved.Changes) > 0 {
 		page.Lead = fmt.Sprintf("%s to version %d, which apps receive now. App settings and in-app purchases are published together.",
-			count(len(v.changes), "change"), v.saved.Published.Number)
+			count(len(v.saved.Changes), "change"), v.saved.Published.Number)
 	}
 	return page
 }

@@ -104,7 +104,7 @@ func reviewView(v review) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if len(v.changes) == 0 {
+		if len(v.saved.Changes) == 0 {
 			templ_7745c5c3_Var5 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -140,7 +140,7 @@ func reviewView(v review) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = diffOf(v.changes).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = diffOf(v.saved.Changes).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

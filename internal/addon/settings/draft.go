@@ -27,9 +27,10 @@ type Draft struct {
 	// List holds every setting: the definitions in their order, then the owner's
 	// own keys by name. A key that the next publish takes away is not in it.
 	List []Setting
-	// Changed is how many settings differ between draft and published version,
-	// also those that the next publish takes away.
-	Changed int
+	// Changes is what the next publish would change, also what it takes away.
+	Changes []Change
+	// Problems is what is wrong with the draft as a whole, errors first.
+	Problems []Problem
 }
 
 // Get finds a setting by its key.
@@ -85,26 +86,40 @@ func (s *Service) Draft(ctx context.Context, actor people.Actor) (Draft, error) 
 	}
 	var d Draft
 	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		var err error
-		d, err = readDraft(ctx, tx)
+		revision, err := tx.Revision(ctx)
+		if err != nil {
+			return err
+		}
+		state, err := readState(ctx, tx)
+		d = state.draft(revision, state.values)
 		return err
 	})
 	return d, err
 }
 
-func readDraft(ctx context.Context, tx *addondb.DB) (Draft, error) {
-	revision, err1 := tx.Revision(ctx)
-	rows, err2 := tx.Settings(ctx)
-	last, err3 := tx.LastVersion(ctx)
+// state is what a draft is described by.
+type state struct {
+	values   values
+	last     addondb.Version
+	packages []iap.Package
+	accounts iap.Accounts
+}
+
+func readState(ctx context.Context, tx *addondb.DB) (state, error) {
+	rows, err1 := tx.Settings(ctx)
+	last, err2 := tx.LastVersion(ctx)
+	packages, err3 := tx.Packages(ctx)
 	accounts, err4 := iap.ReadAccounts(ctx, tx)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return Draft{}, err
-	}
-	draft, published := valuesOf(rows), valuesOf(last.Settings.V)
+	return state{valuesOf(rows), last, packages, accounts}, errors.Join(err1, err2, err3, err4)
+}
+
+// draft describes a draft with some values.
+func (s state) draft(revision int64, v values) Draft {
+	published := valuesOf(s.last.Settings.V)
 	return Draft{
-		Revision: revision, Published: versionOf(last), List: settingsOf(draft, published, accounts),
-		Changed: len(changes(published, draft, accounts)),
-	}, nil
+		Revision: revision, Published: versionOf(s.last), List: settingsOf(v, published, s.accounts),
+		Changes: changes(published, v, s.accounts), Problems: problemsOf(v, s.packages),
+	}
 }
 
 // settingsOf describes every setting of a draft.
@@ -126,13 +141,19 @@ func settingsOf(draft, published values, accounts iap.Accounts) []Setting {
 // one that the caller has seen, 0 for "whatever it is". Errors:
 //
 //   - kind Invalid, code settings_invalid: Fields says what is wrong with which key;
-//   - kind Precondition, code settings_changed: somebody changed the draft; the
-//     Draft returned beside the error are what it is now.
+//   - kind Precondition, code settings_changed: somebody changed the draft.
 //
-// A secret that is "" is left as it is; [Service.RemoveServiceAccount] removes it.
+// The Draft beside both is what it is now. A secret that is "" is left as it is;
+// [Service.RemoveServiceAccount] removes it.
 func (s *Service) Set(ctx context.Context, actor people.Actor, revision int64, changes map[string]string) (Draft, error) {
-	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
-		return s.set(ctx, tx, v, changes, map[string]string{})
+	return s.SetForm(ctx, actor, revision, func(Draft) map[string]string { return changes })
+}
+
+// SetForm is Set with values that depend on which settings there are. posted is told the
+// draft as it is, unless it is not the one that the caller has seen.
+func (s *Service) SetForm(ctx context.Context, actor people.Actor, revision int64, posted func(Draft) map[string]string) (Draft, error) {
+	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, now Draft, v values) error {
+		return s.set(ctx, tx, v, posted(now), map[string]string{})
 	})
 }
 
@@ -181,53 +202,52 @@ func putChecked(v values, d Definition, text string, packages []iap.Package, pro
 
 var errSettingsChanged = fault.New(countersign.KindPrecondition, "settings_changed", "Somebody changed the settings since you read them. Nothing was changed; look at what they are now and try again")
 
-// changeDraft runs a change of the draft in one transaction, with a line of audit
-// for every key that it changes.
-func (s *Service) changeDraft(ctx context.Context, actor people.Actor, revision int64, change func(*addondb.DB, values) error) (Draft, error) {
+// changeDraft runs a change of the draft in one transaction, with an entry of audit
+// for every key that it changes. The change is told the draft as it is, and changes the
+// values. Beside its error is the draft as it is, as far as it could be read.
+func (s *Service) changeDraft(ctx context.Context, actor people.Actor, revision int64, change func(*addondb.DB, Draft, values) error) (Draft, error) {
 	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return Draft{}, err
 	}
-	var now Draft
+	var before, now Draft
 	err := s.db.Tx(ctx, func(tx *addondb.DB) error {
 		current, err := tx.LockDraft(ctx)
 		if err != nil {
 			return err
 		}
-		if revision != 0 && revision != current {
-			return errSettingsChanged
-		}
-		rows, err := tx.Settings(ctx)
+		state, err := readState(ctx, tx)
 		if err != nil {
 			return err
 		}
-		before := valuesOf(rows)
-		after := maps.Clone(before)
-		if err := change(tx, after); err != nil {
+		before = state.draft(current, state.values)
+		if revision != 0 && revision != current {
+			return errSettingsChanged
+		}
+		after := maps.Clone(state.values)
+		if err := change(tx, before, after); err != nil {
 			return err
 		}
-		if err := s.writeDraft(ctx, tx, actor, before, after); err != nil {
+		if state.accounts, err = iap.ReadAccounts(ctx, tx); err != nil {
 			return err
 		}
-		now, err = readDraft(ctx, tx)
+		changed, err := s.writeDraft(ctx, tx, actor, changes(state.values, after, state.accounts), after)
+		if changed {
+			current++
+		}
+		now = state.draft(current, after)
 		return err
 	})
-	if errors.Is(err, errSettingsChanged) {
-		if current, readErr := s.Draft(ctx, actor); readErr == nil {
-			now = current
-		}
+	if err != nil {
+		return before, err
 	}
-	return now, err
+	return now, nil
 }
 
-// writeDraft writes what differs, and writes it down.
-func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.Actor, before, after values) error {
-	accounts, err := iap.ReadAccounts(ctx, tx)
-	if err != nil {
-		return err
-	}
-	list := changes(before, after, accounts)
+// writeDraft writes the changes of a draft, and an entry of audit for each. It reports
+// whether there were any.
+func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.Actor, list []Change, after values) (changed bool, err error) {
 	if len(list) == 0 {
-		return nil
+		return false, nil
 	}
 	for _, c := range list {
 		verb := "set"
@@ -240,14 +260,14 @@ func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.A
 			err = tx.PutSetting(ctx, after[c.Key])
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		event := people.Event{Action: "settings." + verb, Subject: c.Key, Before: shortened(c.Before), After: shortened(c.After)}
 		if err := s.guard.Audit(ctx, tx, actor, event); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return tx.RaiseRevision(ctx)
+	return true, tx.RaiseRevision(ctx)
 }
 
 // shortened keeps a long value readable in the audit log.

@@ -35,7 +35,7 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 	if problem != "" {
 		return Draft{}, input.Refused(map[string]string{"value": problem})
 	}
-	return s.changeDraft(ctx, actor, revision, func(_ *addondb.DB, v values) error {
+	return s.changeDraft(ctx, actor, revision, func(_ *addondb.DB, _ Draft, v values) error {
 		// The same name in other letters would be a trap for whoever reads it.
 		for taken := range v {
 			if strings.EqualFold(taken, key) {
@@ -51,10 +51,10 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 }
 
 // RemoveKey takes one of the owner's own keys out of the draft. The app loses it
-// with the next publish. Its error is of kind NotFound where there is none. changes
-// are other values to set with it, as [Service.Set] does: all or nothing.
-func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string, changes map[string]string) (Draft, error) {
-	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, v values) error {
+// with the next publish. Its error is of kind NotFound where there is none. posted, which may be nil,
+// returns other values to set with it, as [Service.SetForm] does: all or nothing.
+func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string, posted func(Draft) map[string]string) (Draft, error) {
+	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, now Draft, v values) error {
 		if _, defined := definition(key); defined {
 			return fault.Conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
 		}
@@ -62,6 +62,9 @@ func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, revision in
 			return fault.NotFound("setting_not_found", "There is no setting with the key "+strconv.Quote(input.Shorten(key)))
 		}
 		delete(v, key)
-		return s.set(ctx, tx, v, changes, map[string]string{})
+		if posted == nil {
+			return nil
+		}
+		return s.set(ctx, tx, v, posted(now), map[string]string{})
 	})
 }

@@ -1,14 +1,10 @@
 package settings
 
 import (
-	"context"
 	"slices"
 
-	"github.com/countersign/countersign/internal/addon/access"
-	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/input"
-	"github.com/countersign/countersign/internal/people"
 )
 
 // Problem is something about the settings as a whole.
@@ -19,24 +15,6 @@ const (
 	SeverityError   = input.SeverityError
 	SeverityWarning = input.SeverityWarning
 )
-
-// Problems lists what is wrong with the draft as a whole, errors first.
-func (s *Service) Problems(ctx context.Context, actor people.Actor) ([]Problem, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
-		return nil, err
-	}
-	var list []Problem
-	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		rows, err := tx.Settings(ctx)
-		if err != nil {
-			return err
-		}
-		packages, err := tx.Packages(ctx)
-		list = problemsOf(valuesOf(rows), packages)
-		return err
-	})
-	return list, err
-}
 
 // problemsOf applies the rules between keys.
 func problemsOf(v values, packages []iap.Package) []Problem {

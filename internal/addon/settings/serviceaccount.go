@@ -16,16 +16,21 @@ func (s *Service) SetServiceAccount(ctx context.Context, actor people.Actor, rev
 	if len(bytes.TrimSpace(file)) == 0 {
 		return iap.ServiceAccountFacts{}, input.Refused(map[string]string{iap.KeyServiceAccount: "The file is empty"})
 	}
-	if _, err := s.Set(ctx, actor, revision, map[string]string{iap.KeyServiceAccount: string(file)}); err != nil {
-		return iap.ServiceAccountFacts{}, err
-	}
-	facts, _, err := s.iap.ServiceAccount(ctx, actor)
+	var facts iap.ServiceAccountFacts
+	_, err := s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, _ Draft, v values) error {
+		if err := s.set(ctx, tx, v, map[string]string{iap.KeyServiceAccount: string(file)}, map[string]string{}); err != nil {
+			return err
+		}
+		accounts, err := iap.ReadAccounts(ctx, tx)
+		facts = accounts.Facts(v[iap.KeyServiceAccount].Value)
+		return err
+	})
 	return facts, err
 }
 
 // RemoveServiceAccount takes it out of the draft.
 func (s *Service) RemoveServiceAccount(ctx context.Context, actor people.Actor, revision int64) error {
-	_, err := s.changeDraft(ctx, actor, revision, func(_ *addondb.DB, v values) error {
+	_, err := s.changeDraft(ctx, actor, revision, func(_ *addondb.DB, _ Draft, v values) error {
 		v.put(iap.KeyServiceAccount, TypeServiceAccount, "")
 		return nil
 	})

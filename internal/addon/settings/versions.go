@@ -45,22 +45,6 @@ type Change struct {
 	Added, Removed bool
 }
 
-// Diff lists what the next publish would change.
-func (s *Service) Diff(ctx context.Context, actor people.Actor) ([]Change, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
-		return nil, err
-	}
-	var list []Change
-	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		rows, err1 := tx.Settings(ctx)
-		last, err2 := tx.LastVersion(ctx)
-		accounts, err3 := iap.ReadAccounts(ctx, tx)
-		list = changes(valuesOf(last.Settings.V), valuesOf(rows), accounts)
-		return errors.Join(err1, err2, err3)
-	})
-	return list, err
-}
-
 // Versions lists versions before a number, newest first, at most limit (50 when
 // it is 0, never more than 500); before is 0 for the newest.
 func (s *Service) Versions(ctx context.Context, actor people.Actor, before int64, limit int) ([]Version, error) {
@@ -136,13 +120,15 @@ func (s *Service) Rollback(ctx context.Context, actor people.Actor, number int64
 		if err != nil {
 			return publishing{}, sqldb.IfNotFound(err, noVersion(number))
 		}
-		rows, err := tx.Settings(ctx)
-		if err != nil {
+		rows, err1 := tx.Settings(ctx)
+		accounts, err2 := iap.ReadAccounts(ctx, tx)
+		if err := errors.Join(err1, err2); err != nil {
 			return publishing{}, err
 		}
 		now, then, draft := valuesOf(last.Settings.V), valuesOf(target.Settings.V), valuesOf(rows)
 		after := carried(draft, now, then)
-		return publishing{values: then, restored: number}, s.writeDraft(ctx, tx, actor, draft, after)
+		_, err = s.writeDraft(ctx, tx, actor, changes(draft, after, accounts), after)
+		return publishing{values: then, restored: number}, err
 	})
 }
 
