@@ -6,7 +6,6 @@ package frame
 //go:generate go tool templ generate
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -64,7 +63,7 @@ type Options struct {
 	SetupFile string
 	// CheckupBanner gives what every page of somebody who is signed in has to
 	// say at its top; nil is nothing.
-	CheckupBanner func(ctx context.Context) []Banner
+	CheckupBanner func(*Request) []Banner
 }
 
 // MenuItem is one line of the side menu.

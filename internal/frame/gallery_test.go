@@ -25,7 +25,7 @@ var galleryAddress = flag.String("gallery", "", "serve a page with all component
 func TestGalleryOfAllComponentsKeepsThePolicy(t *testing.T) {
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), func(o *frame.Options) {
 		o.Menu = galleryMenu
-		o.CheckupBanner = func(context.Context) []frame.Banner {
+		o.CheckupBanner = func(*frame.Request) []frame.Banner {
 			return []frame.Banner{{Kind: frame.Warning, Title: "An API key is inactive", Text: "Both halves must be active before you go live.", Action: frame.Link{Label: "API access", Path: "/admincp/apis"}}}
 		}
 	})

@@ -18,7 +18,7 @@ var errUpdateToken = fault.Forbidden("update_token", "The update needs a signed-
 // planUpdate answers GET /api-addons/update.php: what an update would do. It
 // changes nothing.
 func (f *face) planUpdate(w http.ResponseWriter, r *http.Request) error {
-	actor, err := f.updater(w, r, f.addon.CheckWebToken)
+	actor, err := f.updater(w, r, false)
 	if err != nil {
 		return f.failed(w, err)
 	}
@@ -32,7 +32,7 @@ func (f *face) planUpdate(w http.ResponseWriter, r *http.Request) error {
 // runUpdate answers POST /api-addons/update.php. The update goes on to its end when
 // the caller has left, and may take longer than other answers.
 func (f *face) runUpdate(w http.ResponseWriter, r *http.Request) error {
-	actor, err := f.updater(w, r, f.addon.UseWebToken)
+	actor, err := f.updater(w, r, true)
 	if err != nil {
 		return f.failed(w, err)
 	}
@@ -44,11 +44,11 @@ func (f *face) runUpdate(w http.ResponseWriter, r *http.Request) error {
 	return web.OK(w, r, "data", report)
 }
 
-// updater is who may run the update: who came with a token, which check accepts, or
-// with the token of the set-up link, or is signed in.
-func (f *face) updater(w http.ResponseWriter, r *http.Request, check func(context.Context, string) error) (people.Actor, error) {
+// updater is who may see and run the update: who came with a token, or is signed in. run
+// uses a token up that is for one run.
+func (f *face) updater(w http.ResponseWriter, r *http.Request, run bool) (people.Actor, error) {
 	if token := r.Header.Get("X-Update-Token"); token != "" {
-		return f.tokenHolder(w, r, token, check)
+		return f.tokenHolder(w, r, token, run)
 	}
 	if !f.addon.Installed() {
 		return people.Actor{}, errUpdateToken
@@ -61,16 +61,13 @@ func (f *face) updater(w http.ResponseWriter, r *http.Request, check func(contex
 }
 
 // tokenHolder is somebody with a token that was printed to the operator.
-func (f *face) tokenHolder(w http.ResponseWriter, r *http.Request, token string, check func(context.Context, string) error) (people.Actor, error) {
-	name, err := "update token", check(r.Context(), token)
-	if fault.HasKind(err, countersign.KindForbidden) {
-		name, err = "set-up link", f.addon.CheckSetupLink(r.Context(), token)
+func (f *face) tokenHolder(w http.ResponseWriter, r *http.Request, token string, run bool) (people.Actor, error) {
+	holder, err := f.addon.TokenHolder(r.Context(), token, people.FaceAPI, web.ClientAddr(w))
+	if err == nil && run && holder.Once {
+		err = f.addon.UseWebToken(r.Context(), token)
 	}
 	if fault.HasKind(err, countersign.KindForbidden) || fault.HasKind(err, countersign.KindConflict) {
 		err = errUpdateToken
 	}
-	if err != nil {
-		return people.Actor{}, fault.Public(err)
-	}
-	return people.Actor{Kind: people.KindOperator, ID: name, Face: people.FaceAPI, Addr: web.ClientAddr(w)}, nil
+	return holder.Actor, fault.Public(err)
 }

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/people"
 )
 
 var credentialsCrumb = frame.Link{Label: "API access", Path: PathCredentials}
@@ -24,8 +22,8 @@ func credentialPath(c addon.Credential) string {
 
 // pairBanner says on every page that a pair of API key and secret does not work. A
 // pair that is off as a whole, beside one that works, is left alone.
-func pairBanner(ctx context.Context, a *addon.Addon) []frame.Banner {
-	all, err := a.Credentials(ctx, people.Operator("pages"))
+func pairBanner(r *frame.Request, a *addon.Addon) []frame.Banner {
+	all, err := a.Credentials(r.Context(), r.Actor)
 	if err != nil {
 		return nil // the page itself says what is wrong
 	}

@@ -58,7 +58,7 @@ func FrameOptions(a *addon.Addon) frame.Options {
 	return frame.Options{
 		People: a.People(), Installed: a.Installed, Known: known(a), Brand: "Countersign addon", Command: "countersign addon",
 		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: addon.SetupFile,
-		Menu: menu(), CheckupBanner: func(ctx context.Context) []frame.Banner { return pairBanner(ctx, a) },
+		Menu: menu(), CheckupBanner: func(r *frame.Request) []frame.Banner { return pairBanner(r, a) },
 	}
 }
 

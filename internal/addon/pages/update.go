@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,34 +19,27 @@ import (
 
 // visitor is somebody who may see and run the update.
 type visitor struct {
-	actor people.Actor
+	addon.TokenHolder
 	// token is the set-up link or the update token that was shown, "" for
 	// somebody who is signed in.
 	token string
-	// web tells that token is an update token, which is used up by the run.
-	web bool
 }
 
-func (v visitor) signedIn() bool { return v.actor.Kind == people.KindUser }
+func (v visitor) signedIn() bool { return v.Actor.Kind == people.KindUser }
 
 // visitorOf finds out who asks: a session, the header X-Update-Token, or a token
 // that was pasted.
 func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
 	if r.User.ID != 0 {
-		return visitor{actor: r.Actor}, nil
+		return visitor{TokenHolder: addon.TokenHolder{Actor: r.Actor}}, nil
 	}
-	v := visitor{token: tokenOf(pasted), actor: people.Actor{Kind: people.KindOperator, ID: "set-up link", Face: people.FacePage, Addr: r.From.Addr}}
-	if v.token == "" {
-		v.token = r.Header.Get("X-Update-Token")
-	}
+	v := visitor{token: cmp.Or(tokenOf(pasted), r.Header.Get("X-Update-Token"))}
 	if v.token == "" {
 		return v, errNobody
 	}
-	if strings.HasPrefix(v.token, "cau_") {
-		v.web, v.actor.ID = true, "update token"
-		return v, p.addon.CheckWebToken(r.Context(), v.token)
-	}
-	return v, p.addon.CheckSetupLink(r.Context(), v.token)
+	var err error
+	v.TokenHolder, err = p.addon.TokenHolder(r.Context(), v.token, people.FacePage, r.From.Addr)
+	return v, err
 }
 
 var errNobody = fault.Forbidden("update_token", "The update needs somebody who may run it")
@@ -98,7 +92,7 @@ type planned struct {
 }
 
 func (p *Pages) showPlan(w http.ResponseWriter, r *frame.Request, v visitor) error {
-	plan, err := p.addon.Plan(r.Context(), v.actor)
+	plan, err := p.addon.Plan(r.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
@@ -142,14 +136,14 @@ func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
 	if in.Get("do") == "plan" {
 		return p.showPlan(w, r, v)
 	}
-	if v.web {
+	if v.Once {
 		if err := p.addon.UseWebToken(r.Context(), v.token); err != nil {
 			return p.askForToken(w, r, err)
 		}
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // without it, a slow update loses its answer at worst
 	result := ran{visitor: v}
-	result.UpdateReport, err = p.addon.Update(context.WithoutCancel(r.Context()), v.actor, func(s addon.Step) { result.done = append(result.done, s) })
+	result.UpdateReport, err = p.addon.Update(context.WithoutCancel(r.Context()), v.Actor, func(s addon.Step) { result.done = append(result.done, s) })
 	page := updatePage(v, "Update", "")
 	if err != nil {
 		if page.Status, result.failed, err = p.whyFailed(err); err != nil {

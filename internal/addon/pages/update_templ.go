@@ -5,12 +5,12 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"path/filepath"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import (
 	"github.com/countersign/countersign/internal/frame"
+	"path/filepath"
 )
 
 // askView asks for a proof.
@@ -697,7 +697,7 @@ func runAgain(v ran) templ.Component {
 			templ_7745c5c3_Var30 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if v.signedIn() || !v.web {
+		if v.signedIn() || !v.Once {
 			templ_7745c5c3_Var31 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -794,7 +794,7 @@ func wayOn(v ran) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-			} else if v.web {
+			} else if v.Once {
 				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Go to sign-in", Path: PathSignIn}, Kind: frame.Primary}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
