@@ -35,7 +35,7 @@ func newAuditList(a *app) *cobra.Command {
 func (a *app) printAudit(lines []people.AuditLine, limit int) error {
 	l := a.newList("LINE", "WHEN (UTC)", "WHO", "VIA", "ACTION", "SUBJECT", "BEFORE", "AFTER")
 	for _, line := range lines {
-		if err := l.add(line.Row(), idText(line.ID), minute(countersign.At(line.At)), line.Actor, string(line.Face), line.Action, line.Subject, brief(line.Before), brief(line.After)); err != nil {
+		if err := l.add(line.Row(), idText(line.ID), minute(countersign.At(line.At)), line.Actor, string(line.Face), string(line.Action), line.Subject, brief(line.Before), brief(line.After)); err != nil {
 			return err
 		}
 	}

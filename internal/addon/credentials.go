@@ -127,7 +127,7 @@ func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor peop
 	if err := a.guard.SameKeyFile(ctx, tx); err != nil {
 		return c, pair, err
 	}
-	return c, pair, a.guard.Audit(ctx, tx, actor, people.Event{Action: "credential.create", Subject: credentialName(c), After: switches(c)})
+	return c, pair, a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionCredentialCreate, Subject: credentialName(c), After: switches(c)})
 }
 
 // setPair gives a credential new values.
@@ -162,7 +162,7 @@ func (a *Addon) RevealCredential(ctx context.Context, actor people.Actor, id int
 	var pair Pair
 	c, err := a.changeCredential(ctx, actor, id, func(_ *addondb.DB, c *addondb.Credential) (event people.Event, err error) {
 		pair, err = a.openPair(*c)
-		return people.Event{Action: "credential.reveal"}, err
+		return people.Event{Action: access.ActionCredentialReveal}, err
 	})
 	if err != nil {
 		return Credential{}, Pair{}, err
@@ -181,7 +181,7 @@ func (a *Addon) RotateCredential(ctx context.Context, actor people.Actor, id int
 		if err := a.guard.SameKeyFile(ctx, tx); err != nil {
 			return people.Event{}, err
 		}
-		return people.Event{Action: "credential.rotate", Before: before, After: c.KeyHint}, tx.UpdateCredential(ctx, *c)
+		return people.Event{Action: access.ActionCredentialRotate, Before: before, After: c.KeyHint}, tx.UpdateCredential(ctx, *c)
 	})
 	if err != nil {
 		return Credential{}, Pair{}, err
@@ -206,8 +206,8 @@ func (a *Addon) SetCredentialActive(ctx context.Context, actor people.Actor, id 
 		if before == switches(*c) {
 			return people.Event{}, nil
 		}
-		verb := map[bool]string{true: "activate", false: "deactivate"}[on]
-		return people.Event{Action: "credential." + verb, Before: before, After: switches(*c)}, tx.UpdateCredential(ctx, *c)
+		action := map[bool]people.Action{true: access.ActionCredentialActivate, false: access.ActionCredentialDeactivate}[on]
+		return people.Event{Action: action, Before: before, After: switches(*c)}, tx.UpdateCredential(ctx, *c)
 	})
 }
 

@@ -39,7 +39,7 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 		if err := tx.NoteRevoked(ctx, c.id, ended, l.Answer, a.guard.Timestamp()); err != nil {
 			return err
 		}
-		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "license.revoke", Subject: l.Domain, Detail: ended})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseRevoke, Subject: l.Domain, Detail: ended})
 	})
 	if err == nil && ended != l.LicenseID {
 		return License{}, fault.Conflict("license_other", "The store revoked another license for "+l.Domain+", "+ended+". Ask it whether this file is good")
@@ -58,7 +58,7 @@ func (a *Addon) ForgetLicense(ctx context.Context, actor people.Actor, id int64)
 		if err := tx.DeleteLicense(ctx, id); err != nil {
 			return err
 		}
-		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "license.forget", Subject: l.Domain, Detail: l.LicenseID})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseForget, Subject: l.Domain, Detail: l.LicenseID})
 	})
 }
 
@@ -79,6 +79,6 @@ func (a *Addon) ForgetCode(ctx context.Context, actor people.Actor, id int64) er
 		if err := tx.DeleteUnusedCode(ctx, id); err != nil {
 			return err
 		}
-		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "license.forget_code", Subject: strings.Join(domains, ", ")})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseForgetCode, Subject: strings.Join(domains, ", ")})
 	})
 }

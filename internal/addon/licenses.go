@@ -213,7 +213,7 @@ func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) 
 		l.Answer = answer
 	}
 	return l, a.db.Tx(ctx, func(tx *addondb.DB) error {
-		event := people.Event{Action: "license.check", Subject: l.Domain, Detail: l.LicenseID, After: answer}
+		event := people.Event{Action: access.ActionLicenseCheck, Subject: l.Domain, Detail: l.LicenseID, After: answer}
 		if err := tx.NoteAnswer(ctx, id, l.Answer, a.guard.Timestamp()); err != nil {
 			return err
 		}
@@ -249,9 +249,9 @@ func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s *storeCal
 		if codes, err = tx.PurchaseCodes(ctx); err != nil {
 			return err
 		}
-		event := people.Event{Action: "license.make", Subject: row.Domain, Detail: row.LicenseID}
+		event := people.Event{Action: access.ActionLicenseMake, Subject: row.Domain, Detail: row.LicenseID}
 		if k.from != "" {
-			event.Action, event.Before, event.After = "license.move", k.from, row.Domain
+			event.Action, event.Before, event.After = access.ActionLicenseMove, k.from, row.Domain
 			if err := tx.EndLicenses(ctx, k.code.id, normal(k.from), row.ID, a.guard.Timestamp()); err != nil {
 				return err
 			}

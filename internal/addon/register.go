@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -203,6 +204,6 @@ func (a *Addon) noteUpdate(ctx context.Context, tx *addondb.DB, actor people.Act
 		}
 	}
 	return a.guard.Audit(ctx, tx, actor, people.Event{
-		Action: "addon.update", Subject: "version " + a.options.Version, Detail: count(len(report.Steps), "step"),
+		Action: access.ActionAddonUpdate, Subject: "version " + a.options.Version, Detail: count(len(report.Steps), "step"),
 	})
 }

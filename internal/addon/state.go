@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
@@ -81,7 +82,7 @@ func (a *Addon) AcceptLoss(ctx context.Context, actor people.Actor) error {
 		return prepared
 	}
 	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
-		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "addon.accept_loss", Detail: fmt.Sprintf("%d commits are missing", missing)})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionAddonAcceptLoss, Detail: fmt.Sprintf("%d commits are missing", missing)})
 	})
 	return cmp.Or(err, prepared)
 }

@@ -85,5 +85,5 @@ func (a *Addon) setStore(ctx context.Context, tx *addondb.DB, actor people.Actor
 	if err := tx.SetMeta(ctx, metaStore, address); err != nil {
 		return err
 	}
-	return a.guard.Audit(ctx, tx, actor, people.Event{Action: "store.set", Before: before, After: address})
+	return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionStoreSet, Before: before, After: address})
 }

@@ -56,7 +56,7 @@ func (a *Addon) auditWebToken(ctx context.Context, actor people.Actor) error {
 		return err
 	}
 	return a.db.Tx(ctx, func(tx *addondb.DB) error {
-		return a.guard.Audit(ctx, tx, actor, people.Event{Action: "update_token.create"})
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionUpdateTokenCreate})
 	})
 }
 

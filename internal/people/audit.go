@@ -12,8 +12,7 @@ import (
 
 // Event is what an actor did. None of its texts ever holds a secret.
 type Event struct {
-	// Action is noun.verb, for example "key.reveal".
-	Action string
+	Action Action
 	// Workspace is the username of the workspace concerned, "" for none.
 	Workspace string
 	// Subject names what was acted upon.
@@ -33,7 +32,7 @@ func Record(ctx context.Context, tx *peopledb.DB, at time.Time, a Actor, e Event
 func recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, address string, a Actor, e Event) error {
 	return tx.AddAudit(ctx, peopledb.Audit{
 		At: sqldb.Time{Time: at}, Kind: string(a.Kind), Actor: a.ID, Face: string(a.Face), Address: address,
-		Action: e.Action, Workspace: e.Workspace, Subject: e.Subject, Detail: e.Detail, Before: e.Before, After: e.After,
+		Action: string(e.Action), Workspace: e.Workspace, Subject: e.Subject, Detail: e.Detail, Before: e.Before, After: e.After,
 	})
 }
 
@@ -82,7 +81,7 @@ func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine
 	for i, l := range list {
 		lines[i] = AuditLine{
 			ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, Face: Face(l.Face), Address: l.Address,
-			Event: Event{Action: l.Action, Workspace: l.Workspace, Subject: l.Subject, Detail: l.Detail, Before: l.Before, After: l.After},
+			Event: Event{Action: Action(l.Action), Workspace: l.Workspace, Subject: l.Subject, Detail: l.Detail, Before: l.Before, After: l.After},
 		}
 	}
 	return lines, err

@@ -40,7 +40,7 @@ func TestAuditSaysWhoWhatFromWhereAndBeforeAndAfter(t *testing.T) {
 
 func TestAuditIsFilteredAndPaged(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		for _, a := range []string{"setting.set", "settings.publish", "setting.add", "settings.rollback"} {
+		for _, a := range []Action{"setting.set", "settings.publish", "setting.add", "settings.rollback"} {
 			f.note(t, operator, Event{Action: a})
 			f.note(t, Actor{Kind: KindUser, ID: "ada_@site.example", User: 1}, Event{Action: a})
 		}

@@ -39,7 +39,7 @@ type AuditRow struct {
 
 // Row is the line for an export.
 func (l AuditLine) Row() AuditRow {
-	return AuditRow{l.ID, countersign.At(l.At), string(l.Kind), l.Actor, string(l.Face), l.Address, l.Action, l.Subject, l.Detail, l.Before, l.After}
+	return AuditRow{l.ID, countersign.At(l.At), string(l.Kind), l.Actor, string(l.Face), l.Address, string(l.Action), l.Subject, l.Detail, l.Before, l.After}
 }
 
 // ExportAudit writes all lines that a filter wants to out, newest first, a batch

@@ -161,7 +161,7 @@ func (a *failedAddress) line() failedLine {
 	if a.limited > 0 {
 		detail += fmt.Sprintf("; %d more refused by the limit", a.limited)
 	}
-	return failedLine{a.last, a.address, Event{Action: "user.refuse_sign_in", Subject: subject, Detail: detail}}
+	return failedLine{a.last, a.address, Event{Action: actionUserRefuseSignIn, Subject: subject, Detail: detail}}
 }
 
 func (m *failedMinute) restLine(rest []*failedAddress) failedLine {
@@ -176,7 +176,7 @@ func (m *failedMinute) restLine(rest []*failedAddress) failedLine {
 	if m.more > 0 {
 		addresses = fmt.Sprintf("more than %d", len(rest))
 	}
-	return failedLine{last, "", Event{Action: "user.refuse_sign_in", Detail: fmt.Sprintf("%d failed in this minute from %s other addresses", failures, addresses)}}
+	return failedLine{last, "", Event{Action: actionUserRefuseSignIn, Detail: fmt.Sprintf("%d failed in this minute from %s other addresses", failures, addresses)}}
 }
 
 // writeFailed writes the failed sign-ins of the minutes that ended before a time. What

@@ -56,7 +56,7 @@ func (p *People) NewSignInLink(ctx context.Context, a Actor, email string) (toke
 		if err := tx.AddLink(ctx, link); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "sign_in_link.create", Subject: u.Email})
+		return p.record(ctx, tx, a, Event{Action: actionSignInLinkCreate, Subject: u.Email})
 	})
 	if err != nil {
 		return "", time.Time{}, err

@@ -151,7 +151,7 @@ func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, ol
 		if err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "password.change", Subject: u.Email, Detail: endedText(ended)})
+		return p.record(ctx, tx, a, Event{Action: actionPasswordChange, Subject: u.Email, Detail: endedText(ended)})
 	})
 	if err != nil {
 		return User{}, err

@@ -46,8 +46,8 @@ func (p *People) record(ctx context.Context, tx *peopledb.DB, a Actor, e Event) 
 
 // recordAt is record for a time and an address, or a network, of their own.
 func (p *People) recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, address string, a Actor, e Event) error {
-	if !slices.Contains(acts, e.Action) {
-		return fmt.Errorf("people: the act %q is not in the list of acts", e.Action)
+	if !slices.Contains(actions, e.Action) {
+		return fmt.Errorf("people: the action %q is not in the list of actions", e.Action)
 	}
 	return recordAt(ctx, tx, at, address, a, e)
 }

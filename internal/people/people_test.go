@@ -145,7 +145,7 @@ func (f *fixture) actions(t *testing.T) []string {
 	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
-		texts[len(lines)-1-i] = strings.TrimSpace(l.Action + " " + l.Subject)
+		texts[len(lines)-1-i] = strings.TrimSpace(string(l.Action) + " " + l.Subject)
 	}
 	return texts
 }

@@ -79,7 +79,7 @@ func (p *People) NewRecoveryCodes(ctx context.Context, a Actor, password string)
 		if codes, err = p.replaceRecoveryCodes(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "recovery_codes.replace", Subject: u.Email})
+		return p.record(ctx, tx, a, Event{Action: actionRecoveryCodesReplace, Subject: u.Email})
 	})
 	if err != nil {
 		return nil, err

@@ -154,7 +154,7 @@ func (p *People) EndSession(ctx context.Context, a Actor, id SessionID) error {
 		if err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "session.end", Subject: a.ID, Detail: endedText(1)})
+		return p.record(ctx, tx, a, Event{Action: actionSessionEnd, Subject: a.ID, Detail: endedText(1)})
 	})
 }
 
@@ -168,7 +168,7 @@ func (p *People) EndOtherSessions(ctx context.Context, a Actor, keep SessionID) 
 		if ended, err = tx.EndSessions(ctx, a.User, int64(keep), p.stamp()); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "session.end_others", Subject: a.ID, Detail: endedText(ended)})
+		return p.record(ctx, tx, a, Event{Action: actionSessionEndOthers, Subject: a.ID, Detail: endedText(ended)})
 	})
 	return ended, err
 }

@@ -37,7 +37,7 @@ func (p *People) NewSetupLink(ctx context.Context, a Actor) (token string, expir
 		if err := tx.AddLink(ctx, link); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "setup_link.create"})
+		return p.record(ctx, tx, a, Event{Action: actionSetupLinkCreate})
 	})
 	if err != nil {
 		return "", time.Time{}, err
@@ -87,7 +87,7 @@ func (p *People) Setup(ctx context.Context, from Origin, token, email, password 
 		if u, err = p.addUser(ctx, tx, email, hash, true); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: "user.create", Subject: u.Email, Detail: "by the set-up link"})
+		return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: actionUserCreate, Subject: u.Email, Detail: "by the set-up link"})
 	})
 	if err != nil {
 		return User{}, err

@@ -92,7 +92,7 @@ func (p *People) signedIn(ctx context.Context, tx *peopledb.DB, from Origin, u *
 	if err := tx.UpdateUser(ctx, *u); err != nil {
 		return err
 	}
-	return p.record(ctx, tx, userOf(*u).Actor(from), Event{Action: "user.sign_in", Subject: u.Email, Detail: how})
+	return p.record(ctx, tx, userOf(*u).Actor(from), Event{Action: actionUserSignIn, Subject: u.Email, Detail: how})
 }
 
 var errCodeRefused = fault.Unauthorized("code_refused", "This code is not right or was used already; wait for the next one, or use a recovery code")
@@ -123,7 +123,7 @@ func (p *People) SignInCode(ctx context.Context, from Origin, user int64, code s
 		how, err := p.useCode(ctx, tx, &u, code)
 		if errors.Is(err, errCodeRefused) {
 			refused = true
-			return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: "user.refuse_code", Subject: u.Email, Detail: "after the right password"})
+			return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: actionUserRefuseCode, Subject: u.Email, Detail: "after the right password"})
 		}
 		if err != nil {
 			return err

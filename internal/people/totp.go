@@ -91,7 +91,7 @@ func (p *People) ConfirmTOTP(ctx context.Context, a Actor, keep SessionID, code 
 		if recovery, err = p.replaceRecoveryCodes(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "totp.enable", Subject: u.Email, Detail: endedText(ended), Before: "off", After: "on"})
+		return p.record(ctx, tx, a, Event{Action: actionTOTPEnable, Subject: u.Email, Detail: endedText(ended), Before: "off", After: "on"})
 	})
 	if !errors.Is(err, errCodeRefused) {
 		attempt.succeeded()
@@ -118,7 +118,7 @@ func (p *People) DisableTOTP(ctx context.Context, a Actor, keep SessionID, passw
 		if err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "totp.disable", Subject: u.Email, Detail: endedText(ended), Before: "on", After: "off"})
+		return p.record(ctx, tx, a, Event{Action: actionTOTPDisable, Subject: u.Email, Detail: endedText(ended), Before: "on", After: "off"})
 	})
 	if err != nil {
 		return User{}, err

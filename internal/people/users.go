@@ -91,7 +91,7 @@ func (p *People) CreateAdministrator(ctx context.Context, a Actor, email, passwo
 		if err := tx.DeleteLinks(ctx, peopledb.PurposeSetup); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "user.create", Subject: u.Email})
+		return p.record(ctx, tx, a, Event{Action: actionUserCreate, Subject: u.Email})
 	})
 	return userOf(u), err
 }
@@ -147,7 +147,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 		if err := tx.UpdateUser(ctx, u); err != nil {
 			return err
 		}
-		return p.record(ctx, tx, a, Event{Action: "password.reset", Subject: u.Email, Detail: detail})
+		return p.record(ctx, tx, a, Event{Action: actionPasswordReset, Subject: u.Email, Detail: detail})
 	})
 }
 

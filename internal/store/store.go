@@ -182,7 +182,7 @@ func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now(
 
 // audit writes down, in the transaction of the act, what an actor did.
 func (s *Store) audit(ctx context.Context, tx *storedb.DB, a people.Actor, action, workspace, subject, detail string) error {
-	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: action, Workspace: workspace, Subject: subject, Detail: detail})
+	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: people.Action(action), Workspace: workspace, Subject: subject, Detail: detail})
 }
 
 // pruneEvery deletes rows of changes that nobody waits for any more, now and

@@ -270,7 +270,7 @@ func (f *fixture) audits(t testing.TB) []string {
 	}
 	var texts []string
 	for _, a := range slices.Backward(list) {
-		texts = append(texts, strings.TrimSpace(a.Action+" "+a.Workspace+" "+a.Subject))
+		texts = append(texts, strings.TrimSpace(string(a.Action)+" "+a.Workspace+" "+a.Subject))
 	}
 	return texts
 }

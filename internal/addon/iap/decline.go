@@ -36,9 +36,9 @@ func (s *Service) Decline(ctx context.Context, actor people.Actor, declined bool
 		if err := tx.SetMeta(ctx, metaDeclined, value); err != nil {
 			return err
 		}
-		event := people.Event{Action: "iap.decline", Before: "sells in the app", After: "does not sell in the app"}
+		event := people.Event{Action: access.ActionIAPDecline, Before: "sells in the app", After: "does not sell in the app"}
 		if !declined {
-			event = people.Event{Action: "iap.accept", Before: event.After, After: event.Before}
+			event = people.Event{Action: access.ActionIAPAccept, Before: event.After, After: event.Before}
 		}
 		return s.guard.Audit(ctx, tx, actor, event)
 	})

@@ -45,7 +45,7 @@ func (s *Service) AddPackage(ctx context.Context, actor people.Actor, p Package)
 		if err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: "package.add", Subject: packageName(p), After: describePackage(p)})
+		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPackageAdd, Subject: packageName(p), After: describePackage(p)})
 	})
 }
 
@@ -63,7 +63,7 @@ func (s *Service) UpdatePackage(ctx context.Context, actor people.Actor, p Packa
 			return err
 		}
 		return s.guard.Audit(ctx, tx, actor, people.Event{
-			Action: "package.update", Subject: packageName(p), Before: describePackage(before), After: describePackage(p),
+			Action: access.ActionPackageUpdate, Subject: packageName(p), Before: describePackage(before), After: describePackage(p),
 		})
 	})
 }
@@ -82,7 +82,7 @@ func (s *Service) RemovePackage(ctx context.Context, actor people.Actor, id int6
 		if err := tx.DeletePackage(ctx, id); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: "package.remove", Subject: packageName(p), Before: describePackage(p)})
+		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPackageRemove, Subject: packageName(p), Before: describePackage(p)})
 	})
 }
 

@@ -34,7 +34,7 @@ var auditNouns = []frame.Choice{
 }
 
 // acts says in words what the actions of the log are.
-var acts = map[string]string{
+var acts = map[people.Action]string{
 	"settings.set": "Changed a setting in the draft", "settings.add": "Added a key to the draft", "settings.remove": "Took a key out of the draft",
 	"settings.publish": "Published the settings", "settings.rollback": "Brought back a version",
 	"iap.decline": "Said that the site does not sell in the app", "iap.accept": "Said that the site sells in the app",
@@ -126,7 +126,7 @@ func auditRows(lines []people.AuditLine) (rows []frame.Row) {
 func act(l people.AuditLine) templ.Component {
 	words := acts[l.Action]
 	if words == "" {
-		words = l.Action
+		words = string(l.Action)
 	}
 	parts := []templ.Component{frame.Words(words)}
 	if l.Subject != "" && l.Subject != l.Actor {

@@ -250,19 +250,19 @@ func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.A
 		return false, nil
 	}
 	for _, c := range list {
-		verb := "set"
+		action := access.ActionSettingsSet
 		switch {
 		case c.Removed:
-			verb, err = "remove", tx.DeleteSetting(ctx, c.Key)
+			action, err = access.ActionSettingsRemove, tx.DeleteSetting(ctx, c.Key)
 		case c.Added:
-			verb, err = "add", tx.PutSetting(ctx, after[c.Key])
+			action, err = access.ActionSettingsAdd, tx.PutSetting(ctx, after[c.Key])
 		default:
 			err = tx.PutSetting(ctx, after[c.Key])
 		}
 		if err != nil {
 			return false, err
 		}
-		event := people.Event{Action: "settings." + verb, Subject: c.Key, Before: shortened(c.Before), After: shortened(c.After)}
+		event := people.Event{Action: action, Subject: c.Key, Before: shortened(c.Before), After: shortened(c.After)}
 		if err := s.guard.Audit(ctx, tx, actor, event); err != nil {
 			return false, err
 		}

@@ -120,12 +120,12 @@ func (s *Service) publishChosen(ctx context.Context, tx *addondb.DB, actor peopl
 }
 
 func (s *Service) auditVersion(ctx context.Context, tx *addondb.DB, actor people.Actor, v addondb.Version) error {
-	event := people.Event{Action: "settings.publish", Subject: fmt.Sprintf("version %d", v.Number), Detail: v.Note, After: fmt.Sprintf("version %d", v.Number)}
+	event := people.Event{Action: access.ActionSettingsPublish, Subject: fmt.Sprintf("version %d", v.Number), Detail: v.Note, After: fmt.Sprintf("version %d", v.Number)}
 	if v.Number > 1 {
 		event.Before = fmt.Sprintf("version %d", v.Number-1)
 	}
 	if v.Restored != 0 {
-		event.Action, event.After = "settings.rollback", fmt.Sprintf("version %d, with the values of version %d", v.Number, v.Restored)
+		event.Action, event.After = access.ActionSettingsRollback, fmt.Sprintf("version %d, with the values of version %d", v.Number, v.Restored)
 	}
 	return s.guard.Audit(ctx, tx, actor, event)
 }

@@ -10,12 +10,12 @@ import (
 )
 
 func TestEveryActThatCanBeWrittenDownHasWordsAndCanBeLookedFor(t *testing.T) {
-	all := access.Acts()
+	all := access.Actions()
 	for _, act := range all {
 		if acts[act] == "" {
 			t.Errorf("no words for %s", act)
 		}
-		noun, _, _ := strings.Cut(act, ".")
+		noun, _, _ := strings.Cut(string(act), ".")
 		if !slices.ContainsFunc(auditNouns, func(c frame.Choice) bool { return c.Value == noun }) {
 			t.Errorf("the log can't be narrowed to %s", noun)
 		}

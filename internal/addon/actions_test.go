@@ -15,7 +15,7 @@ func TestNoActIsWrittenThatIsInNoList(t *testing.T) {
 		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			return f.guard.Audit(t.Context(), tx, operator, people.Event{Action: "settings.forget"})
 		})
-		if err == nil || !strings.Contains(err.Error(), `the act "settings.forget" is not in the list`) {
+		if err == nil || !strings.Contains(err.Error(), `the action "settings.forget" is not in the list`) {
 			t.Errorf("%v", err)
 		}
 		if after := len(f.audits(t)); after != before {
@@ -25,8 +25,8 @@ func TestNoActIsWrittenThatIsInNoList(t *testing.T) {
 }
 
 func TestActsAreListedOnce(t *testing.T) {
-	seen := map[string]bool{}
-	for _, act := range access.Acts() {
+	seen := map[people.Action]bool{}
+	for _, act := range access.Actions() {
 		if seen[act] {
 			t.Errorf("%s stands twice", act)
 		}
