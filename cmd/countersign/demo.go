@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
@@ -101,7 +102,7 @@ func (a *app) serveBoth(ctx context.Context, s *server, site *addonServer) error
 // filledDemo is what a demo has to show.
 type filledDemo struct {
 	storeURL, addonURL string
-	report             store.ImportReport
+	report             transfer.ImportReport
 	addon              demoAddon
 }
 
@@ -118,23 +119,23 @@ func fillDemos(ctx context.Context, s *server, site *addonServer, dir string) (f
 
 // fillDemo imports the sample shop with its well-known keys. A store of somebody
 // else's is left alone.
-func fillDemo(ctx context.Context, s *store.Store, dir string) (store.ImportReport, error) {
+func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportReport, error) {
 	there, err := s.Workspaces(ctx, operator())
 	if err != nil {
-		return store.ImportReport{}, err
+		return transfer.ImportReport{}, err
 	}
 	demo := false
 	for _, w := range there {
 		demo = demo || w.Account.Username == sample.NewDemo().Workspace
 	}
 	if len(there) > 0 && !demo {
-		return store.ImportReport{}, fail(exitConflict, "not_a_demo", fmt.Sprintf("%s holds a store that is no demo; name another folder with --keep", dir))
+		return transfer.ImportReport{}, fail(exitConflict, "not_a_demo", fmt.Sprintf("%s holds a store that is no demo; name another folder with --keep", dir))
 	}
 	lines, err := io.ReadAll(sample.Reader(sample.Options{Keys: true}))
 	if err != nil {
-		return store.ImportReport{}, err
+		return transfer.ImportReport{}, err
 	}
-	report, err := s.Import(ctx, operator(), bytes.NewReader(lines), store.ImportOptions{})
+	report, err := s.Transfer.Import(ctx, operator(), bytes.NewReader(lines), transfer.ImportOptions{})
 	if err == nil && !report.Written {
 		err = fmt.Errorf("demo: %d lines of the sample shop are bad", report.Bad)
 	}
@@ -165,7 +166,7 @@ func (a *app) printDemo(f filledDemo, flags demoFlags) error {
 	if flags.keep != "" {
 		home = "Data lives in " + safe(flags.keep) + " and is kept."
 	}
-	all := func(m store.Moved) string { return thousands(m.New + m.Changed + m.Same) }
+	all := func(m transfer.Moved) string { return thousands(m.New + m.Changed + m.Same) }
 	_, err := fmt.Fprintf(a.term.out, `Demo ready. %s
 
   Store    %s

@@ -22,7 +22,7 @@ func newExport(a *app) *cobra.Command {
 				if a.term.out.isTerminal {
 					out = &safeLines{to: a.term.out, by: safeJSON}
 				}
-				return s.Export(ctx, operator(), out, withKeys)
+				return s.Transfer.Export(ctx, operator(), out, withKeys)
 			})
 		},
 	}

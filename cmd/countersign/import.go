@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/spf13/cobra"
 )
 
@@ -64,7 +65,7 @@ func (a *app) importFile(ctx context.Context, s *store.Store, file *os.File, siz
 		return err
 	}
 	progress := a.newProgress(size)
-	report, err := s.Import(ctx, operator(), file, store.ImportOptions{
+	report, err := s.Transfer.Import(ctx, operator(), file, transfer.ImportOptions{
 		DryRun: flags.dryRun, SkipBad: flags.skipBad, Progress: progress.read,
 		Bad: func(line int, reason string, raw []byte) {
 			progress.clear()
@@ -85,12 +86,12 @@ func (a *app) importFile(ctx context.Context, s *store.Store, file *os.File, siz
 
 // importJSON is an import's report as --json prints it.
 type importJSON struct {
-	store.ImportReport
+	transfer.ImportReport
 	DryRun       bool    `json:"dry_run"`
 	RejectedFile *string `json:"rejected_file"`
 }
 
-func (a *app) printImport(report store.ImportReport, bad *rejects, flags importFlags) error {
+func (a *app) printImport(report transfer.ImportReport, bad *rejects, flags importFlags) error {
 	if a.json {
 		out := importJSON{ImportReport: report, DryRun: flags.dryRun}
 		if path, ok := bad.written(); ok {
@@ -98,20 +99,20 @@ func (a *app) printImport(report store.ImportReport, bad *rejects, flags importF
 		}
 		return a.printJSON(out)
 	}
-	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", store.SafeCodeBits)
-	a.warnWeak(report.WeakKeys, "imported key", "imported keys", store.SafeKeyBits)
+	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", transfer.SafeCodeBits)
+	a.warnWeak(report.WeakKeys, "imported key", "imported keys", transfer.SafeKeyBits)
 	if !report.Written && !flags.dryRun {
 		return nil
 	}
 	for _, part := range []struct {
 		name  string
-		moved store.Moved
+		moved transfer.Moved
 		rare  bool // not worth a line when there is none
 	}{
 		{"workspaces", report.Workspaces, false}, {"keys", report.Keys, false}, {"items", report.Items, false},
 		{"purchases", report.Purchases, false}, {"license keys", report.LicenseKeys, true}, {"licenses", report.Licenses, true},
 	} {
-		if part.rare && part.moved == (store.Moved{}) {
+		if part.rare && part.moved == (transfer.Moved{}) {
 			continue
 		}
 		a.say("%s: %s new, %s changed, %s unchanged", part.name, thousands(part.moved.New), thousands(part.moved.Changed), thousands(part.moved.Same))
@@ -123,7 +124,7 @@ func (a *app) printImport(report store.ImportReport, bad *rejects, flags importF
 }
 
 // warnWeak warns of texts that are easy to guess, without showing any.
-func (a *app) warnWeak(w store.Weak, one, many string, safe int) {
+func (a *app) warnWeak(w transfer.Weak, one, many string, safe int) {
 	if w.Count == 0 {
 		return
 	}
@@ -139,7 +140,7 @@ func (a *app) warnWeak(w store.Weak, one, many string, safe int) {
 }
 
 // importVerdict is nil for an import that did what it was asked.
-func importVerdict(report store.ImportReport, bad *rejects, flags importFlags) error {
+func importVerdict(report transfer.ImportReport, bad *rejects, flags importFlags) error {
 	if report.Bad == 0 {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/spf13/cobra"
 )
 
@@ -21,7 +22,7 @@ type itemJSON struct {
 	Kind      string `json:"kind"`
 	Support   bool   `json:"support"`
 	countersign.Item
-	Licensing store.Licensing `json:"licensing"`
+	Licensing licensing.Rule `json:"licensing"`
 }
 
 func jsonOfItem(i store.Item, workspace string) itemJSON {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -33,7 +34,7 @@ func newItemSet(a *app) *cobra.Command {
 				return usage(c, "nothing to set; give at least one flag")
 			}
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
-				i, err := s.SetLicensing(ctx, operator(), id, flags.change(c.Flags()))
+				i, err := s.Licensing.SetRule(ctx, operator(), id, flags.change(c.Flags()))
 				if err != nil {
 					return err
 				}
@@ -59,8 +60,8 @@ func (f *licensingFlags) register(flags *pflag.FlagSet) {
 }
 
 // change is what the given flags do to an item's licensing.
-func (f *licensingFlags) change(flags *pflag.FlagSet) func(*store.Licensing) {
-	return func(l *store.Licensing) {
+func (f *licensingFlags) change(flags *pflag.FlagSet) func(*licensing.Rule) {
+	return func(l *licensing.Rule) {
 		for name, act := range map[string]func(){
 			"regular-domains":  func() { l.RegularDomains = f.regular },
 			"extended-domains": func() { l.ExtendedDomains = f.extended },
@@ -87,7 +88,7 @@ func withoutEmpty(texts []string) []string {
 }
 
 // licensingPairs are the lines of an item's card about licenses.
-func licensingPairs(l store.Licensing) []pair {
+func licensingPairs(l licensing.Rule) []pair {
 	return []pair{
 		{"Domains", "Regular " + strconv.Itoa(l.RegularDomains) + ", Extended " + strconv.Itoa(l.ExtendedDomains)},
 		{"Moves a year", strconv.Itoa(l.MovesAYear)}, {"Hours between moves", strconv.Itoa(l.MoveWaitHours)},

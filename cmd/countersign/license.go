@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/license"
 	"github.com/spf13/cobra"
 )
@@ -34,7 +35,7 @@ type licenseJSON struct {
 	License string `json:"license,omitempty"`
 }
 
-func jsonOfLicense(l store.License) licenseJSON {
+func jsonOfLicense(l licensing.License) licenseJSON {
 	return licenseJSON{
 		LicenseID: l.License.ID, State: licenseState(l), PurchaseCode: l.Code, Workspace: l.Workspace, ItemID: l.ItemID,
 		LicenseType: l.Purchase.License, Domain: licenseDomain(l), Free: l.Free, IssuedAt: l.IssuedAt, EndedAt: orNull(l.EndedAt),
@@ -42,10 +43,10 @@ func jsonOfLicense(l store.License) licenseJSON {
 }
 
 // licenseWords is the state for people to read.
-func licenseWords(l store.License) string { return strings.ReplaceAll(licenseState(l), "_", " ") }
+func licenseWords(l licensing.License) string { return strings.ReplaceAll(licenseState(l), "_", " ") }
 
 // licenseState is active, how the license ended, or what became of its purchase.
-func licenseState(l store.License) string {
+func licenseState(l licensing.License) string {
 	switch {
 	case l.Ended != "":
 		return string(l.Ended)
@@ -55,11 +56,11 @@ func licenseState(l store.License) string {
 	return "active"
 }
 
-func licenseDomain(l store.License) string {
+func licenseDomain(l licensing.License) string {
 	return license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String()
 }
 
-func licensePairs(l store.License) []pair {
+func licensePairs(l licensing.License) []pair {
 	return []pair{
 		{"Id", l.License.ID}, {"State", licenseWords(l)}, {"Domain", licenseDomain(l)}, {"Test domain", yesNo(l.Free)},
 		{"Code", l.Code}, {"Workspace", l.Workspace}, {"Item", strconv.FormatInt(l.ItemID, 10) + "  " + l.ItemName},
@@ -68,7 +69,7 @@ func licensePairs(l store.License) []pair {
 }
 
 // printLicense prints a license without its text.
-func (a *app) printLicense(l store.License) error {
+func (a *app) printLicense(l licensing.License) error {
 	return a.printCard(jsonOfLicense(l), licensePairs(l)...)
 }
 
@@ -96,7 +97,7 @@ func (f *licenseFlags) check(c *cobra.Command) error {
 
 // printSigned prints a license with its text, or writes the text to the file that
 // was asked for.
-func (a *app) printSigned(l store.SignedLicense, flags licenseFlags) error {
+func (a *app) printSigned(l licensing.Signed, flags licenseFlags) error {
 	object, pairs := jsonOfLicense(l.License), licensePairs(l.License)
 	if flags.out == "" {
 		object.License = l.Text

@@ -25,7 +25,7 @@ a new one, and its buyer may issue again.
 				return err
 			}
 			return purchase.with(a, c, args, func(ctx context.Context, s *store.Store, code string) error {
-				l, err := s.IssueLicense(ctx, operator(), flags.baseURL, code, flags.domain)
+				l, err := s.Licensing.Issue(ctx, operator(), flags.baseURL, code, flags.domain)
 				if err != nil {
 					return err
 				}

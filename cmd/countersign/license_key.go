@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/spf13/cobra"
 )
 
@@ -24,7 +25,7 @@ type licenseKeyJSON struct {
 	RetiredAt *countersign.Timestamp `json:"retired_at"`
 }
 
-func jsonOfLicenseKey(k store.LicenseKey) licenseKeyJSON {
+func jsonOfLicenseKey(k licensing.Key) licenseKeyJSON {
 	state := "earlier"
 	if k.Current() {
 		state = "current"
@@ -37,7 +38,7 @@ func newLicenseKeyList(a *app) *cobra.Command {
 		Use: "list", Short: "List the keys for licenses, the oldest first", Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
-				keys, err := s.LicenseKeys(ctx, operator())
+				keys, err := s.Licensing.Keys(ctx, operator())
 				if err != nil {
 					return err
 				}
@@ -72,7 +73,7 @@ fetch theirs again, which costs them no domain.`,
 						return err
 					}
 				}
-				k, err := s.RotateLicenseKey(ctx, operator(), dropEarlier)
+				k, err := s.Licensing.RotateKey(ctx, operator(), dropEarlier)
 				if err != nil {
 					return err
 				}

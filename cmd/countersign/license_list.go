@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/spf13/cobra"
 )
 
@@ -43,9 +44,9 @@ func newLicenseList(a *app) *cobra.Command {
 }
 
 func (a *app) listLicenses(ctx context.Context, s *store.Store, flags licenseListFlags) error {
-	filter := store.LicenseFilter{Workspace: flags.workspace, Item: flags.item, Code: flags.code, Purchase: flags.purchase, Limit: flags.limit}
+	filter := licensing.Filter{Workspace: flags.workspace, Item: flags.item, Code: flags.code, Purchase: flags.purchase, Limit: flags.limit}
 	l := a.newList("ID", "DOMAIN", "STATE", "CODE", "ITEM", "LICENSE", "ISSUED", "ENDED")
-	err := s.Licenses(ctx, operator(), filter, func(one store.License) error {
+	err := s.Licensing.List(ctx, operator(), filter, func(one licensing.License) error {
 		return l.add(jsonOfLicense(one), one.License.ID, licenseDomain(one), licenseWords(one), one.Code,
 			strconv.FormatInt(one.ItemID, 10), one.Purchase.License, day(one.IssuedAt), day(one.EndedAt))
 	})

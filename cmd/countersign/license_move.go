@@ -18,7 +18,7 @@ revoked licenses. It counts as no move of the buyer's, who has some of their own
 				return err
 			}
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
-				l, err := s.ReassignLicense(ctx, operator(), flags.baseURL, args[0], flags.domain)
+				l, err := s.Licensing.Reassign(ctx, operator(), flags.baseURL, args[0], flags.domain)
 				if err != nil {
 					return err
 				}

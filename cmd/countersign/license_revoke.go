@@ -14,7 +14,7 @@ func newLicenseRevoke(a *app) *cobra.Command {
 until you do. Clients that never fetch the list start with it as before.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
-				l, err := s.RevokeLicense(ctx, operator(), args[0])
+				l, err := s.Licensing.Revoke(ctx, operator(), args[0])
 				if err != nil {
 					return err
 				}

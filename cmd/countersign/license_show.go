@@ -12,7 +12,7 @@ func newLicenseShow(a *app) *cobra.Command {
 		Use: "show ID", Short: "Show a license", Args: one("license's id"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
-				l, err := s.ShowLicense(ctx, operator(), args[0])
+				l, err := s.Licensing.Show(ctx, operator(), args[0])
 				if err != nil {
 					return err
 				}

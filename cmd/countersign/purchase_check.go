@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/spf13/cobra"
 )
 
@@ -19,7 +20,7 @@ func newPurchaseCheck(a *app) *cobra.Command {
 		Long: "Check whether a purchase code is valid, and if not, say why (exit code 4).\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			return purchase.with(a, c, args, func(ctx context.Context, s *store.Store, code string) error {
-				found, err := s.CheckPurchase(ctx, operator(), code)
+				found, err := s.Validation.Check(ctx, operator(), code)
 				if err != nil {
 					return err
 				}
@@ -56,7 +57,7 @@ type checkItemJSON struct {
 	Name string `json:"name"`
 }
 
-func (a *app) printCheck(found store.Check, answer []byte) error {
+func (a *app) printCheck(found validation.Check, answer []byte) error {
 	if a.json {
 		out := checkJSON{Valid: found.Valid, Code: found.Code, Reason: found.Reason, APIAnswer: answer}
 		if found.Purchase.Code != "" {
@@ -79,9 +80,9 @@ func (a *app) printCheck(found store.Check, answer []byte) error {
 
 // apiAnswer is what the API answers a secret key of the purchase's workspace,
 // by the same rule.
-func apiAnswer(ctx context.Context, s *store.Store, found store.Check) ([]byte, error) {
+func apiAnswer(ctx context.Context, s *store.Store, found validation.Check) ([]byte, error) {
 	key := people.Actor{Kind: people.KindKey, Face: people.FaceCommand, Workspace: found.Purchase.WorkspaceID, Secret: true}
-	valid, err := s.ValidatePurchase(ctx, key, found.Purchase.Code)
+	valid, err := s.Validation.Validate(ctx, key, found.Purchase.Code)
 	if refused := fault.Of(err); refused != nil && refused.Kind == countersign.KindNotFound {
 		return countersign.EncodeJSON(struct {
 			Status string `json:"status"`

@@ -47,7 +47,7 @@ func (p *purchaseArg) with(a *app, c *cobra.Command, args []string, do func(ctx 
 	return a.withStore(c, func(ctx context.Context, s *store.Store) error {
 		if p.id != 0 {
 			var err error
-			if code, err = s.PurchaseCode(ctx, operator(), p.id); err != nil {
+			if code, err = s.Validation.Code(ctx, operator(), p.id); err != nil {
 				return err
 			}
 		}

@@ -14,7 +14,7 @@ func newPurchaseShow(a *app) *cobra.Command {
 		Long: "Show a purchase.\n\n" + codeHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			return purchase.with(a, c, args, func(ctx context.Context, s *store.Store, code string) error {
-				found, err := s.ShowPurchase(ctx, operator(), code)
+				found, err := s.Validation.Show(ctx, operator(), code)
 				if err != nil {
 					return err
 				}

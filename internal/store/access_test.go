@@ -4,35 +4,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/transfer"
 )
-
-func TestMay(t *testing.T) {
-	secret := people.Actor{Kind: people.KindKey, Workspace: 1, Secret: true}
-	publishable := people.Actor{Kind: people.KindKey, Workspace: 1, Item: 7}
-	cases := []struct {
-		name                    string
-		actor                   people.Actor
-		validate, read, managed bool
-	}{
-		{"the operator may do everything", operator, true, true, true},
-		{"a secret key validates and reads", secret, true, true, false},
-		{"a publishable key validates", publishable, true, false, false},
-		{"nobody may do nothing", people.Actor{}, false, false, false},
-		{"a publishable key without an item opens no more", people.Actor{Kind: people.KindKey, Workspace: 1}, true, false, false},
-		{"an unknown kind may do nothing", people.Actor{Kind: "user"}, false, false, false},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			for what, want := range map[action]bool{validatePurchases: c.validate, readWorkspace: c.read, manage: c.managed} {
-				if err := may(c.actor, what); (err == nil) != want {
-					t.Errorf("action %d: %v, want allowed: %t", what, err, want)
-				} else if err != nil {
-					wantError(t, err, "key_scope")
-				}
-			}
-		})
-	}
-}
 
 // Every public rule asks who may, before it does anything.
 func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
@@ -60,19 +33,22 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 			},
 			"ListItems":      func(a people.Actor) error { _, err := f.ListItems(ctx, a, "ada"); return err },
 			"ShowItem":       func(a people.Actor) error { _, err := f.ShowItem(ctx, a, 1); return err },
-			"CheckPurchase":  func(a people.Actor) error { _, err := f.CheckPurchase(ctx, a, "a-code"); return err },
-			"ShowPurchase":   func(a people.Actor) error { _, err := f.ShowPurchase(ctx, a, "a-code"); return err },
+			"CheckPurchase":  func(a people.Actor) error { _, err := f.Validation.Check(ctx, a, "a-code"); return err },
+			"ShowPurchase":   func(a people.Actor) error { _, err := f.Validation.Show(ctx, a, "a-code"); return err },
 			"Purchases":      func(a people.Actor) error { return f.Purchases(ctx, a, "ada", PurchaseFilter{}, nil) },
 			"CreatePurchase": func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", Purchase{}); return err },
 			"RefundPurchase": func(a people.Actor) error { _, err := f.RefundPurchase(ctx, a, "a-code"); return err },
-			"Import":         func(a people.Actor) error { _, err := f.Import(ctx, a, nil, ImportOptions{}); return err },
-			"Export":         func(a people.Actor) error { return f.Export(ctx, a, nil, true) },
-			"Rekey":          func(a people.Actor) error { _, err := f.Rekey(ctx, a); return err },
+			"Import": func(a people.Actor) error {
+				_, err := f.Transfer.Import(ctx, a, nil, transfer.ImportOptions{})
+				return err
+			},
+			"Export": func(a people.Actor) error { return f.Transfer.Export(ctx, a, nil, true) },
+			"Rekey":  func(a people.Actor) error { _, err := f.Rekey(ctx, a); return err },
 		}
 		read := map[string]func(people.Actor) error{
-			"Account": func(a people.Actor) error { _, err := f.Account(ctx, a); return err },
-			"Items":   func(a people.Actor) error { _, err := f.Items(ctx, a); return err },
-			"Item":    func(a people.Actor) error { _, err := f.Item(ctx, a, 1); return err },
+			"Account": func(a people.Actor) error { _, err := f.Validation.Account(ctx, a); return err },
+			"Items":   func(a people.Actor) error { _, err := f.Validation.Items(ctx, a); return err },
+			"Item":    func(a people.Actor) error { _, err := f.Validation.Item(ctx, a, 1); return err },
 		}
 		before := f.mustExport(t, false)
 		for _, token := range []string{secret, publishable} {

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/validation"
 )
 
 // The truth table of a key's values: which of them it is, and whether the key is
@@ -94,7 +95,7 @@ func TestAuthenticateTruthTable(t *testing.T) {
 		}
 		ask := func(path string) {
 			for _, q := range questions {
-				access, err := f.Authenticate(t.Context(), q.token, client)
+				access, err := f.Validation.Authenticate(t.Context(), q.token, client)
 				if codeOf(err) != q.want {
 					t.Errorf("%s: %s: code %q, want %q", path, q.name, codeOf(err), q.want)
 				}
@@ -106,7 +107,7 @@ func TestAuthenticateTruthTable(t *testing.T) {
 		ask("from the database")
 		f.fillKeyCache(t)
 		ask("from memory")
-		f.keyCache.Lost()
+		f.Validation.Watchers()[0].Lost()
 		ask("while the feed is lost")
 	})
 }
@@ -131,7 +132,7 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 				f.fillKeyCache(t)
 			}
 			for _, c := range cases {
-				_, err := f.Authenticate(t.Context(), c.key, client)
+				_, err := f.Validation.Authenticate(t.Context(), c.key, client)
 				if codeOf(err) != c.want {
 					t.Errorf("%s: %s: code %q, want %q", path, c.name, codeOf(err), c.want)
 				}
@@ -150,9 +151,9 @@ func TestMistypedKeyIsNotLookedUp(t *testing.T) {
 		if err := f.database.Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Authenticate(t.Context(), token[:len(token)-1]+"!", client)
+		_, err := f.Validation.Authenticate(t.Context(), token[:len(token)-1]+"!", client)
 		wantError(t, err, "key_unknown")
-		if _, err := f.Authenticate(t.Context(), token, client); err == nil || codeOf(err) == "key_unknown" {
+		if _, err := f.Validation.Authenticate(t.Context(), token, client); err == nil || codeOf(err) == "key_unknown" {
 			t.Errorf("with a closed database a good key is %v", err)
 		}
 	})
@@ -185,10 +186,10 @@ func TestEndsAreReachedToTheSecond(t *testing.T) {
 					}
 				}
 				f.clock.set(noon.Add(c.after))
-				_, err := f.Authenticate(t.Context(), token, client)
+				_, err := f.Validation.Authenticate(t.Context(), token, client)
 				wantError(t, err, c.want)
 				f.fillKeyCache(t)
-				_, err = f.Authenticate(t.Context(), token, client)
+				_, err = f.Validation.Authenticate(t.Context(), token, client)
 				wantError(t, err, c.want)
 			})
 		})
@@ -208,11 +209,11 @@ func TestAccessOfAKey(t *testing.T) {
 			if path == "memory" {
 				f.fillKeyCache(t)
 			}
-			for token, want := range map[string]Access{
+			for token, want := range map[string]validation.Access{
 				secretToken: {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Secret: true}, switches},
 				boundToken:  {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Item: 2}, switches},
 			} {
-				if got, err := f.Authenticate(t.Context(), token, client); err != nil || got != want {
+				if got, err := f.Validation.Authenticate(t.Context(), token, client); err != nil || got != want {
 					t.Errorf("%s: access %+v, %v; want %+v", path, got, err, want)
 				}
 			}
@@ -222,7 +223,7 @@ func TestAccessOfAKey(t *testing.T) {
 
 func TestAuthenticateBeforePrepareSaysNotYet(t *testing.T) {
 	s := opened(t, Options{Dir: t.TempDir()})
-	_, err := s.Authenticate(t.Context(), "a key", netip.Addr{})
+	_, err := s.Validation.Authenticate(t.Context(), "a key", netip.Addr{})
 	wantError(t, err, "unavailable")
 	wantError(t, s.Ready(t.Context()), "unavailable")
 }

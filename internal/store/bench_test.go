@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // BenchmarkImport imports a million purchases into an empty store, and the same
@@ -46,7 +47,7 @@ func importBig(b *testing.B, f *fixture, file *os.File) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		b.Fatal(err)
 	}
-	report, err := f.Import(b.Context(), operator, file, ImportOptions{})
+	report, err := f.Transfer.Import(b.Context(), operator, file, transfer.ImportOptions{})
 	if err != nil || !report.Written {
 		b.Fatal(report, err)
 	}

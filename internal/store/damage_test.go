@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/licensing"
 )
 
 // A purchase that is found by the digest of another code is damage, not an unknown code.
@@ -23,32 +24,32 @@ func TestDigestWithAnotherTextIsDamage(t *testing.T) {
 		}
 		execute(t, f, `UPDATE purchases SET code = 'damaged' WHERE code = 'whole'`)
 		for name, ask := range map[string]func() error{
-			"a validation":        func() error { _, err := f.ValidatePurchase(t.Context(), actor, "WHOLE"); return err },
-			"a check by operator": func() error { _, err := f.CheckPurchase(t.Context(), operator, "whole"); return err },
+			"a validation":        func() error { _, err := f.Validation.Validate(t.Context(), actor, "WHOLE"); return err },
+			"a check by operator": func() error { _, err := f.Validation.Check(t.Context(), operator, "whole"); return err },
 			"a refund":            func() error { _, err := f.RefundPurchase(t.Context(), operator, "whole"); return err },
 			"a license": func() error {
-				_, err := f.IssueLicense(t.Context(), buyer, issuer, "whole", "shop.example")
+				_, err := f.Licensing.Issue(t.Context(), buyer, issuer, "whole", "shop.example")
 				return err
 			},
 			"a check of a license": func() error {
-				_, err := f.CheckLicense(t.Context(), buyer, LicenseQuestion{Code: "whole", Domain: "shop.example"})
+				_, err := f.Licensing.Check(t.Context(), buyer, licensing.Question{Code: "whole", Domain: "shop.example"})
 				return err
 			},
 		} {
-			before := f.Damages()
+			before := f.Validation.Damages()
 			err := ask()
 			ours, ok := errors.AsType[*countersign.Error](err)
 			if !ok || ours.Kind != countersign.KindInternal || ours.Code != "database_damaged" {
 				t.Errorf("%s: %v", name, err)
 			}
-			if f.Damages() != before+1 {
-				t.Errorf("%s: %d were counted", name, f.Damages()-before)
+			if f.Validation.Damages() != before+1 {
+				t.Errorf("%s: %d were counted", name, f.Validation.Damages()-before)
 			}
 			if strings.Contains(err.Error(), "whole") || strings.Contains(err.Error(), purchase.Code) {
 				t.Errorf("%s: the error names the code: %v", name, err)
 			}
 		}
-		if _, err := f.ValidatePurchase(t.Context(), actor, "unknown"); !hasErrorCode(err, "purchase_not_found") {
+		if _, err := f.Validation.Validate(t.Context(), actor, "unknown"); !hasErrorCode(err, "purchase_not_found") {
 			t.Errorf("an unknown code: %v", err)
 		}
 	})

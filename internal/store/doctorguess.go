@@ -6,6 +6,8 @@ import (
 
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // sampledCodes is how many purchase codes doctor looks at: in a store of ten million
@@ -19,9 +21,9 @@ func (s *Store) checkCodes(ctx context.Context) health.Finding {
 	if err != nil {
 		return health.Of(name, err, why, "Check the database.")
 	}
-	var weak Weak
+	var weak transfer.Weak
 	for _, code := range codes {
-		weak.note(codeBits(code), SafeCodeBits, 0)
+		weak.Note(transfer.CodeBits(code), transfer.SafeCodeBits, 0)
 	}
 	if weak.Count == 0 {
 		return health.Finding{Name: name, Level: health.OK, What: "Purchase codes are hard to guess"}
@@ -29,7 +31,7 @@ func (s *Store) checkCodes(ctx context.Context) health.Finding {
 	return health.Finding{
 		Name: name, Level: health.Warn, Why: why,
 		What: fmt.Sprintf("Of %d purchase codes, %d can be guessed: they have fewer than %d bits by their length and characters, the weakest %d",
-			len(codes), weak.Count, SafeCodeBits, weak.LeastBits),
+			len(codes), weak.Count, transfer.SafeCodeBits, weak.LeastBits),
 		Fix: "Leave --fail-limit on, and sell with longer codes from now on: the store makes them when a purchase is created without one.",
 	}
 }
@@ -52,7 +54,7 @@ func (s *Store) checkImportedKeys(ctx context.Context) health.Finding {
 		return health.Finding{
 			Name: name, Level: health.Warn, Why: why, Fix: "Replace each: countersign store key rotate ID",
 			What: fmt.Sprintf("Imported keys that can be guessed: %d, for example %s. They have fewer than %d bits by their length and characters, the weakest %d",
-				found.weak.Count, found.example, SafeKeyBits, found.weak.LeastBits),
+				found.weak.Count, found.example, transfer.SafeKeyBits, found.weak.LeastBits),
 		}
 	case found.unopened != "":
 		return health.Finding{
@@ -67,23 +69,23 @@ func (s *Store) checkImportedKeys(ctx context.Context) health.Finding {
 // weakKeys are the imported keys that are easy to guess, with the name of one, and the
 // name of one whose value can't be opened.
 type weakKeys struct {
-	weak              Weak
+	weak              transfer.Weak
 	example, unopened string
 }
 
 func weakKeysOf(keys []Key, box *keyfile.Box) (found weakKeys) {
 	for _, k := range keys {
-		if isOurs(k.Hint) || !k.RevokedAt.IsZero() {
+		if rules.IsOurs(k.Hint) || !k.RevokedAt.IsZero() {
 			continue
 		}
 		name := k.Workspace + "/" + k.Name
-		plain, err := box.Open(sealPurpose(k.Digest), k.Sealed)
-		if err != nil {
+		value, ok := rules.OpenKeyValue(box, k.Digest, k.Sealed)
+		if !ok {
 			found.unopened = name
 			continue
 		}
 		before := found.weak.Count
-		if found.weak.note(shapeBits(string(plain)), SafeKeyBits, 0); before == 0 && found.weak.Count > 0 {
+		if found.weak.Note(transfer.ShapeBits(value), transfer.SafeKeyBits, 0); before == 0 && found.weak.Count > 0 {
 			found.example = name
 		}
 	}

@@ -75,19 +75,16 @@ func TestExportIsInTheOrderOfNaturalKeys(t *testing.T) {
 		fill(t, f)
 		var kinds, users, codes []string
 		for line := range strings.Lines(f.mustExport(t, false)) {
-			kind, err := lineType([]byte(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			kinds = append(kinds, kind)
 			var names struct {
+				Type         string
 				Username     string
 				PurchaseCode string `json:"purchase_code"`
 			}
 			if err := json.Unmarshal([]byte(line), &names); err != nil {
 				t.Fatal(err)
 			}
-			switch kind {
+			kinds = append(kinds, names.Type)
+			switch names.Type {
 			case "workspace":
 				users = append(users, names.Username)
 			case "purchase":
@@ -143,7 +140,7 @@ func TestExportSeesOneView(t *testing.T) {
 		f.mustImport(t, lines(purchaseText("ada", 1, "code")))
 		other := f.again(t)
 		var out strings.Builder
-		err := f.Export(t.Context(), operator, writerFunc(func(p []byte) (int, error) {
+		err := f.Transfer.Export(t.Context(), operator, writerFunc(func(p []byte) (int, error) {
 			other.mustImport(t, lines(itemText("bob", 50+out.Len())))
 			return out.Write(p)
 		}), false)
@@ -160,7 +157,7 @@ func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 func TestExportIntoABrokenPipe(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		broken := errors.New("broken pipe")
-		err := f.Export(t.Context(), operator, writerFunc(func([]byte) (int, error) { return 0, broken }), false)
+		err := f.Transfer.Export(t.Context(), operator, writerFunc(func([]byte) (int, error) { return 0, broken }), false)
 		if !errors.Is(err, broken) {
 			t.Errorf("error %v", err)
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // before stands in the file ahead of the bad lines: two workspaces, their items,
@@ -131,7 +133,7 @@ func TestEveryBadLineIsRefusedWithItsReason(t *testing.T) {
 	}
 	file += purchaseText("ada", 2, "after") // without a line end
 	engines(t, func(t *testing.T, f *fixture) {
-		report, bad := f.importText(t, file, ImportOptions{SkipBad: true})
+		report, bad := f.importText(t, file, transfer.ImportOptions{SkipBad: true})
 		reasons := map[int]string{}
 		for _, r := range bad {
 			reasons[r.Line] = r.Reason
@@ -164,7 +166,7 @@ func TestOneBadLineKeepsTheFileOut(t *testing.T) {
 		for _, i := range []int{0, slices.IndexFunc(badLines, func(c struct{ name, line, reason string }) bool {
 			return c.name == "a code that another workspace has" // found when all lines are known
 		})} {
-			report, bad := f.importText(t, before+badLines[i].line+"\n", ImportOptions{})
+			report, bad := f.importText(t, before+badLines[i].line+"\n", transfer.ImportOptions{})
 			if report.Written || len(bad) != 1 || report.Bad != 1 {
 				t.Errorf("%s: report %+v, bad %v", badLines[i].name, report, bad)
 			}

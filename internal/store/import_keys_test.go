@@ -18,7 +18,7 @@ func TestImportedKeyIsKeptVerbatim(t *testing.T) {
 			if _, shown, err := f.RevealKey(t.Context(), operator, k.ID); err != nil || shown != key {
 				t.Errorf("%q: shown %q, %v", key, shown, err)
 			}
-			if access, err := f.Authenticate(t.Context(), key, client); err != nil || access.Actor.Item != 0 {
+			if access, err := f.Validation.Authenticate(t.Context(), key, client); err != nil || access.Actor.Item != 0 {
 				t.Errorf("%q opens %+v, %v", key, access, err)
 			}
 			if k.Class != ClassSecret {
@@ -40,7 +40,7 @@ func TestKeyLineWithoutAValueMakesANewOneOnce(t *testing.T) {
 			if report := f.mustImport(t, lines(keyText("ada", name))); report.Keys.Same != 1 {
 				t.Errorf("%s, again: %+v", name, report.Keys)
 			}
-			if access, err := f.Authenticate(t.Context(), token, client); err != nil || access.Actor.Item != k.ItemID {
+			if access, err := f.Validation.Authenticate(t.Context(), token, client); err != nil || access.Actor.Item != k.ItemID {
 				t.Errorf("%s, again: opens %+v, %v", name, access, err)
 			}
 		}
@@ -64,9 +64,9 @@ func TestImportedKeyWithAnEarlierValue(t *testing.T) {
 			want string
 		}{{noon, ""}, {noon.Add(time.Hour), "key_expired"}} {
 			f.clock.set(c.at)
-			_, err := f.Authenticate(t.Context(), "earlier-key-01", client)
+			_, err := f.Validation.Authenticate(t.Context(), "earlier-key-01", client)
 			wantError(t, err, c.want)
-			_, err = f.Authenticate(t.Context(), "current-key-01", client)
+			_, err = f.Validation.Authenticate(t.Context(), "current-key-01", client)
 			wantError(t, err, "")
 		}
 	})
@@ -87,9 +87,9 @@ func TestOldFileDoesNotUndoWhatWasDoneToAKey(t *testing.T) {
 		if report := f.mustImport(t, file); report.Keys.Same != 1 {
 			t.Errorf("after a rotation: %+v", report.Keys)
 		}
-		_, err = f.Authenticate(t.Context(), fresh, client)
+		_, err = f.Validation.Authenticate(t.Context(), fresh, client)
 		wantError(t, err, "")
-		_, err = f.Authenticate(t.Context(), "first-key-0123", client)
+		_, err = f.Validation.Authenticate(t.Context(), "first-key-0123", client)
 		wantError(t, err, "key_expired")
 
 		revoked, err := f.RevokeKey(t.Context(), operator, k.ID)
@@ -101,7 +101,7 @@ func TestOldFileDoesNotUndoWhatWasDoneToAKey(t *testing.T) {
 				t.Errorf("after a revocation: %+v", report.Keys)
 			}
 		}
-		_, err = f.Authenticate(t.Context(), fresh, client)
+		_, err = f.Validation.Authenticate(t.Context(), fresh, client)
 		wantError(t, err, "key_revoked")
 		if got := f.keyNamed(t, "ada", "web"); got.RevokedAt != revoked.RevokedAt {
 			t.Errorf("revoked %s, was %s", got.RevokedAt, revoked.RevokedAt)
@@ -112,7 +112,7 @@ func TestOldFileDoesNotUndoWhatWasDoneToAKey(t *testing.T) {
 func TestKeyThatIsRevokedInTheFile(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		f.mustImport(t, lines(keyText("ada", "web", `"key":"first-key-0123"`, `"revoked_at":"2026-01-01T00:00:00Z"`)))
-		_, err := f.Authenticate(t.Context(), "first-key-0123", client)
+		_, err := f.Validation.Authenticate(t.Context(), "first-key-0123", client)
 		wantError(t, err, "key_revoked")
 	})
 }

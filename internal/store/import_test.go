@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -16,17 +17,17 @@ func TestTheSameFileTwiceChangesNothing(t *testing.T) {
 	file := lines(slices.Collect(sample.Lines(sample.Options{Keys: true}))...)
 	engines(t, func(t *testing.T, f *fixture) {
 		first := f.mustImport(t, file)
-		want := ImportReport{
-			Lines: strings.Count(file, "\n"), Written: true, Workspaces: Moved{New: f.rows(t, "workspaces")}, Keys: Moved{New: f.rows(t, "keys")},
-			Items: Moved{New: f.rows(t, "items")}, Purchases: Moved{New: f.rows(t, "purchases")},
+		want := transfer.ImportReport{
+			Lines: strings.Count(file, "\n"), Written: true, Workspaces: transfer.Moved{New: f.rows(t, "workspaces")}, Keys: transfer.Moved{New: f.rows(t, "keys")},
+			Items: transfer.Moved{New: f.rows(t, "items")}, Purchases: transfer.Moved{New: f.rows(t, "purchases")},
 		}
 		if diff := cmp.Diff(want, first); diff != "" || first.Purchases.New < 1200 {
 			t.Errorf("the first import: %s", diff)
 		}
 		exported, dumped := f.mustExport(t, true), f.rows(t, "items")+f.rows(t, "purchases")
 		second := f.mustImport(t, file)
-		same := func(m Moved) Moved { return Moved{Same: m.New} }
-		want = ImportReport{
+		same := func(m transfer.Moved) transfer.Moved { return transfer.Moved{Same: m.New} }
+		want = transfer.ImportReport{
 			Lines: first.Lines, Written: true, Workspaces: same(first.Workspaces), Keys: same(first.Keys), Items: same(first.Items), Purchases: same(first.Purchases),
 		}
 		if diff := cmp.Diff(want, second); diff != "" {
@@ -100,7 +101,7 @@ func TestEditedItemIsPrintedAnew(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
 		f.mustImport(t, lines(purchaseText("ada", 1, "a-code"), itemText("ada", 1, `"name":"Renamed"`)))
-		valid, err := f.ValidatePurchase(t.Context(), f.actorOf(t, token), "a-code")
+		valid, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), "a-code")
 		if err != nil || !strings.Contains(valid.ItemBody, `"name":"Renamed"`) {
 			t.Errorf("%s, %v", valid.ItemBody, err)
 		}
@@ -154,7 +155,7 @@ func TestClashOfCodes(t *testing.T) {
 				if c.store != "" {
 					f.mustImport(t, lines(c.store))
 				}
-				report, bad := f.importText(t, lines(c.file...), ImportOptions{SkipBad: true})
+				report, bad := f.importText(t, lines(c.file...), transfer.ImportOptions{SkipBad: true})
 				var numbers []int
 				for _, r := range bad {
 					numbers = append(numbers, r.Line)
@@ -188,7 +189,7 @@ func TestBadLinesComeWithTheirTexts(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		file := []string{"nonsense", purchaseText("ada", 1, "code"), "", purchaseText("bob", 3, "CODE"), `{"type":"x"}`}
 		got := map[int]string{}
-		_, err := f.Import(t.Context(), operator, strings.NewReader(lines(file...)), ImportOptions{
+		_, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(lines(file...)), transfer.ImportOptions{
 			Bad: func(line int, _ string, raw []byte) { got[line] = string(raw) },
 		})
 		if err != nil {
@@ -242,11 +243,12 @@ func TestLineThatIsTooLong(t *testing.T) {
 	}
 	engines(t, func(t *testing.T, f *fixture) {
 		f.mustImport(t, twoShops)
+		const maxLine = 1 << 20
 		const tooLong = "the line is longer than 1048576 bytes; it is not copied to the rejected lines"
 		for size, reason := range map[int]string{
 			maxLine: "description is longer than 100000 characters", maxLine + 1: tooLong, 3 * maxLine: tooLong,
 		} {
-			report, bad := f.importText(t, lines(pad(size), purchaseText("ada", 1, "code-"+text(size))), ImportOptions{SkipBad: true})
+			report, bad := f.importText(t, lines(pad(size), purchaseText("ada", 1, "code-"+text(size))), transfer.ImportOptions{SkipBad: true})
 			if len(bad) != 1 || bad[0] != (rejected{1, reason}) || report.Purchases.New != 1 {
 				t.Errorf("%d bytes: %v, %+v", size, bad, report)
 			}
@@ -265,9 +267,9 @@ func TestDryRunWritesNothing(t *testing.T) {
 		before, exported := counts(), f.mustExport(t, false)
 		file := lines(workspaceText("eve"), itemText("ada", 1, `"name":"new"`), purchaseText("ada", 1, "code"), keyText("ada", "web"), "bad")
 		for _, skip := range []bool{false, true} {
-			report, bad := f.importText(t, file, ImportOptions{DryRun: true, SkipBad: skip})
-			want := ImportReport{Lines: 5, Bad: 1, Workspaces: Moved{New: 1}, Items: Moved{Changed: 1}, Purchases: Moved{New: 1}, Keys: Moved{New: 1},
-				WeakCodes: Weak{Count: 1, LeastBits: 19, Lines: []int{3}}}
+			report, bad := f.importText(t, file, transfer.ImportOptions{DryRun: true, SkipBad: skip})
+			want := transfer.ImportReport{Lines: 5, Bad: 1, Workspaces: transfer.Moved{New: 1}, Items: transfer.Moved{Changed: 1}, Purchases: transfer.Moved{New: 1}, Keys: transfer.Moved{New: 1},
+				WeakCodes: transfer.Weak{Count: 1, LeastBits: 19, Lines: []int{3}}}
 			if !reflect.DeepEqual(report, want) || len(bad) != 1 {
 				t.Errorf("report %+v, want %+v", report, want)
 			}
@@ -295,7 +297,7 @@ func (b brokenFile) Read(p []byte) (int, error) {
 func TestFileThatCannotBeReadToItsEnd(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		file := brokenFile{strings.NewReader(lines(purchaseText("ada", 1, "code")) + `{"type":"purch`), errors.New("input/output error")}
-		report, err := f.Import(t.Context(), operator, file, ImportOptions{SkipBad: true})
+		report, err := f.Transfer.Import(t.Context(), operator, file, transfer.ImportOptions{SkipBad: true})
 		if !errors.Is(err, file.err) || report.Written || f.rows(t, "purchases") != 0 {
 			t.Errorf("%+v, %v, %d purchases", report, err, f.rows(t, "purchases"))
 		}
@@ -325,12 +327,12 @@ func TestImportBlocksNoWriterWhileItReads(t *testing.T) {
 			file.WriteString(purchaseText("ada", 1, "code-"+text(i)) + "\n")
 		}
 		called := false
-		_, err := f.Import(t.Context(), operator, &meddler{strings.NewReader(file.String()), func() {
+		_, err := f.Transfer.Import(t.Context(), operator, &meddler{strings.NewReader(file.String()), func() {
 			called = true
 			if _, err := other.CreatePurchase(t.Context(), operator, "ada", Purchase{ItemID: 1, License: "Regular", Code: "meanwhile"}); err != nil {
 				t.Errorf("another writer: %v", err)
 			}
-		}}, ImportOptions{})
+		}}, transfer.ImportOptions{})
 		if err != nil || !called || f.rows(t, "purchases") != 2001 {
 			t.Errorf("%d purchases, %v", f.rows(t, "purchases"), err)
 		}
@@ -344,7 +346,7 @@ func TestCancelledImportWritesNothing(t *testing.T) {
 		for i := range 3000 {
 			file.WriteString(purchaseText("ada", 1, "code-"+text(i)) + "\n")
 		}
-		_, err := f.Import(ctx, operator, &meddler{strings.NewReader(file.String()), cancel}, ImportOptions{})
+		_, err := f.Transfer.Import(ctx, operator, &meddler{strings.NewReader(file.String()), cancel}, transfer.ImportOptions{})
 		if err == nil || f.rows(t, "purchases") != 0 {
 			t.Errorf("%v, %d purchases", err, f.rows(t, "purchases"))
 		}
@@ -359,7 +361,7 @@ func TestProgressEndsAtTheEndOfTheFile(t *testing.T) {
 			file.WriteString(purchaseText("ada", 1, "code-"+text(i)) + "\n")
 		}
 		var told []int64
-		_, err := f.Import(t.Context(), operator, strings.NewReader(file.String()), ImportOptions{Progress: func(bytes int64) { told = append(told, bytes) }})
+		_, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(file.String()), transfer.ImportOptions{Progress: func(bytes int64) { told = append(told, bytes) }})
 		if err != nil || len(told) != 3 || !slices.IsSorted(told) || told[2] != int64(file.Len()) {
 			t.Errorf("told %v of %d, %v", told, file.Len(), err)
 		}
@@ -389,7 +391,7 @@ func TestTimeOfAChangedState(t *testing.T) {
 						t.Errorf("the second time: %+v", again.Purchases)
 					}
 				}
-				shown, err := f.ShowPurchase(t.Context(), operator, "code")
+				shown, err := f.Validation.Show(t.Context(), operator, "code")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -43,12 +43,12 @@ func TestChangesByAnotherProcess(t *testing.T) {
 					}
 				}, Lost: func() {}, Live: func() {}})
 				f.run(t)
-				if _, err := f.Authenticate(t.Context(), token, client); err != nil {
+				if _, err := f.Validation.Authenticate(t.Context(), token, client); err != nil {
 					t.Fatal(err)
 				}
 				c.change(t, f.again(t), k)
 				await(t, told)
-				_, err := f.Authenticate(t.Context(), token, client)
+				_, err := f.Validation.Authenticate(t.Context(), token, client)
 				wantError(t, err, c.want)
 			})
 		})
@@ -62,7 +62,7 @@ func TestOwnChangesAreSeenAtOnce(t *testing.T) {
 		if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Authenticate(t.Context(), token, client)
+		_, err := f.Validation.Authenticate(t.Context(), token, client)
 		wantError(t, err, "key_revoked")
 	})
 }
@@ -75,7 +75,7 @@ func TestSwitchesOfAWorkspaceAreSeenAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		access, err := f.Authenticate(t.Context(), token, client)
+		access, err := f.Validation.Authenticate(t.Context(), token, client)
 		if err != nil || !access.Switches.RefuseQueryKeys {
 			t.Errorf("%+v, %v", access, err)
 		}
@@ -96,12 +96,12 @@ func TestKeyRevokedWhilePostgresWasAway(t *testing.T) {
 	lost := make(chan struct{}, 100)
 	f.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
 	f.run(t)
-	if _, err := f.Authenticate(t.Context(), token, client); err != nil {
+	if _, err := f.Validation.Authenticate(t.Context(), token, client); err != nil {
 		t.Fatal(err)
 	}
 	proxy.Cut()
 	await(t, lost)
-	_, err := f.Authenticate(t.Context(), token, client)
+	_, err := f.Validation.Authenticate(t.Context(), token, client)
 	wantError(t, err, "unavailable")
 	wantError(t, f.Ready(t.Context()), "unavailable")
 	if _, err := direct.RevokeKey(t.Context(), operator, k.ID); err != nil {
@@ -110,6 +110,6 @@ func TestKeyRevokedWhilePostgresWasAway(t *testing.T) {
 	proxy.Restore()
 	for f.Ready(t.Context()) != nil { // until it is found to be back
 	}
-	_, err = f.Authenticate(t.Context(), token, client)
+	_, err = f.Validation.Authenticate(t.Context(), token, client)
 	wantError(t, err, "key_revoked")
 }

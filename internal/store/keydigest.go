@@ -4,39 +4,10 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
-	"github.com/countersign/countersign/internal/token"
 )
-
-// keyDigest is the digest by which a key's value is found. One that the store made is
-// random, so a plain digest gives nothing away and outlives the key file; one that was
-// imported may be short, so its digest is keyed with the key file.
-func keyDigest(box *keyfile.Box, value string) storedb.KeyDigest {
-	if isOurs(value) {
-		return token.Digest(value)
-	}
-	return box.KeyDigest(value)
-}
-
-// isDigestOf reports whether a digest is that of a value, also an imported one's from
-// before such digests were keyed.
-func (s *Store) isDigestOf(digest storedb.KeyDigest, value string) bool {
-	return digest == keyDigest(s.box.Load(), value) || digest == token.Digest(value)
-}
-
-// carryValue brings a key's value from one key file to another: its digest, and its
-// sealed text, nil when that can't be opened.
-func carryValue(old, fresh *keyfile.Box, digest storedb.KeyDigest, sealed []byte) (storedb.KeyDigest, []byte) {
-	if old == nil || sealed == nil {
-		return digest, nil
-	}
-	plain, err := old.Open(sealPurpose(digest), sealed)
-	if err != nil {
-		return digest, nil
-	}
-	digest = keyDigest(fresh, string(plain))
-	return digest, fresh.Seal(sealPurpose(digest), plain)
-}
 
 // The name under which the database says how the digests of imported keys were made,
 // and the values: migration 4 writes the first.
@@ -64,7 +35,7 @@ func keyPlainDigests(ctx context.Context, tx *storedb.DB, box *keyfile.Box) erro
 	if same, err := keyfile.Same(ctx, tx.Queries, box); err != nil {
 		return err
 	} else if !same {
-		return errKeyReplaced
+		return access.ErrKeyReplaced
 	}
 	made, err := tx.Meta(ctx, keyDigests)
 	if err != nil || made != plainDigests { // another server was first
@@ -89,7 +60,7 @@ func keyImportedKey(ctx context.Context, tx *storedb.DB, box *keyfile.Box, id in
 	}
 	changed := false
 	carry := func(digest *storedb.KeyDigest, sealed *[]byte) {
-		if keyed, again := carryValue(box, box, *digest, *sealed); keyed != *digest {
+		if keyed, again := rules.CarryKeyValue(box, box, *digest, *sealed); keyed != *digest {
 			*digest, *sealed, changed = keyed, again, true
 		}
 	}

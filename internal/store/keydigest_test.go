@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/token"
 )
 
@@ -36,9 +38,9 @@ func (f *fixture) age(t *testing.T) {
 			return err
 		}
 		plain := func(digest *storedb.KeyDigest, sealed *[]byte) {
-			value := f.openValue(*digest, *sealed)
+			value, _ := rules.OpenKeyValue(f.gate.Box(), *digest, *sealed)
 			*digest = token.Digest(value)
-			*sealed = f.box.Load().Seal(sealPurpose(*digest), []byte(value))
+			*sealed = rules.SealKeyValue(f.gate.Box(), *digest, value)
 		}
 		for _, k := range keys {
 			plain(&k.Digest, &k.Sealed)
@@ -63,7 +65,7 @@ func (f *fixture) age(t *testing.T) {
 func (f *fixture) wantOpens(t *testing.T, values ...string) {
 	t.Helper()
 	for _, value := range values {
-		if _, err := f.Authenticate(t.Context(), value, client); err != nil {
+		if _, err := f.Validation.Authenticate(t.Context(), value, client); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
@@ -103,7 +105,7 @@ func TestAMigrationKeysTheDigestsOfImportedKeys(t *testing.T) {
 			t.Errorf("backups %q", backups)
 		}
 		k := g.keyNamed(t, "bob", "imported")
-		if k.Digest != g.box.Load().KeyDigest(importedKey) || *k.Previous != g.box.Load().KeyDigest(importedBefore) {
+		if k.Digest != g.gate.Box().KeyDigest(importedKey) || *k.Previous != g.gate.Box().KeyDigest(importedBefore) {
 			t.Error("the digests are still plain")
 		}
 		if k := g.keyNamed(t, "bob", "unopenable"); k.Digest != token.Digest(importedUnopened) {
@@ -149,7 +151,7 @@ func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
 		if err := g.PrepareToServe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		_, rejected := g.importText(t, lines(keyText("ada", "thief", `"key":"`+importedUnopened+`"`)), ImportOptions{})
+		_, rejected := g.importText(t, lines(keyText("ada", "thief", `"key":"`+importedUnopened+`"`)), transfer.ImportOptions{})
 		if len(rejected) != 1 {
 			t.Errorf("another key took its value: %v", rejected)
 		}
@@ -170,7 +172,7 @@ func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
 		}
 		f.wantOpens(t, value, importedKey)
 		f.clock.set(noon.Add(time.Hour))
-		_, err = f.Authenticate(t.Context(), importedKey, client)
+		_, err = f.Validation.Authenticate(t.Context(), importedKey, client)
 		wantError(t, err, "key_expired")
 	})
 }
@@ -192,7 +194,7 @@ func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 		if _, err := f.Rekey(t.Context(), operator); err != nil {
 			t.Fatal(err)
 		}
-		_, err = f.Authenticate(t.Context(), r.tokens["imported"], client)
+		_, err = f.Validation.Authenticate(t.Context(), r.tokens["imported"], client)
 		wantError(t, err, "key_unknown")
 		f.mustImport(t, lines(keyText("bob", "imported", `"key":"`+r.tokens["imported"]+`"`)))
 		f.wantOpens(t, r.tokens["imported"], r.tokens["plain"])

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -27,56 +28,6 @@ const (
 	ClassPublishable = storedb.ClassPublishable
 )
 
-// Access is what a request may do once its key is known.
-type Access struct {
-	Actor    people.Actor
-	Switches Switches
-}
-
-// Authenticate finds the key that a program sent and notes its use. The error
-// is of kind Unauthorized, with the code key_unknown, key_revoked or
-// key_expired, all with the same message. It answers from memory, as far as
-// memory can be trusted.
-func (s *Store) Authenticate(ctx context.Context, key string, from netip.Addr) (Access, error) {
-	if !s.prepared() {
-		return Access{}, s.notPrepared()
-	}
-	k, digest, err := s.findKey(ctx, key)
-	if !s.prepared() { // the digest was made with a key file that was replaced
-		return Access{}, s.notPrepared()
-	}
-	if err != nil {
-		return Access{}, err
-	}
-	now := s.now()
-	if err := usable(k, digest, now); err != nil {
-		return Access{}, err
-	}
-	s.uses.Note(k.ID, now, from)
-	access := Access{Actor: k.actor, Switches: k.Switches}
-	access.Actor.Addr = from
-	return access, nil
-}
-
-// usable tells whether a value of a key opens anything now: the key is neither
-// revoked nor expired, and an earlier value is within its overlap.
-func usable(k *cachedKey, digest storedb.KeyDigest, now time.Time) error {
-	switch {
-	case !k.RevokedAt.IsZero():
-		return fault.Unauthorized("key_revoked", countersign.MsgInvalidRequest)
-	case passed(k.ExpiresAt, now):
-		return fault.Unauthorized("key_expired", countersign.MsgInvalidRequest)
-	case digest != k.Digest && (k.PreviousExpiresAt.IsZero() || passed(k.PreviousExpiresAt, now)):
-		return fault.Unauthorized("key_expired", countersign.MsgInvalidRequest)
-	}
-	return nil
-}
-
-// passed tells whether an end has come; no end never comes.
-func passed(end countersign.Timestamp, now time.Time) bool {
-	return !end.IsZero() && !now.Before(end.Time)
-}
-
 // NewKey describes a key to be made. Item is the item of a publishable key.
 type NewKey struct {
 	Workspace string
@@ -88,22 +39,22 @@ type NewKey struct {
 
 // CreateKey makes a key and returns it with its value.
 func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, string, error) {
-	if err := may(a, manage); err != nil {
+	if err := access.May(a, access.Manage); err != nil {
 		return Key{}, "", err
 	}
-	if err := checkName("the key's name", n.Name); err != nil {
+	if err := rules.CheckName("the key's name", n.Name); err != nil {
 		return Key{}, "", err
 	}
 	k := Key{Workspace: n.Workspace, Name: n.Name, Class: n.Class, ItemID: n.Item, ExpiresAt: n.ExpiresAt, CreatedAt: s.timestamp()}
-	token := newKeyValue(n.Class)
-	s.setValue(&k, token)
+	token := rules.NewKeyValue(n.Class)
+	rules.SetKeyValue(s.gate.Box(), &k, token)
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		w, err := tx.Workspace(ctx, n.Workspace)
 		if err != nil {
-			return sqldb.IfNotFound(err, noWorkspace(n.Workspace))
+			return sqldb.IfNotFound(err, access.NoWorkspace(n.Workspace))
 		}
 		k.WorkspaceID = w.ID
-		if err := checkScope(ctx, tx, k); err != nil {
+		if err := rules.CheckKeyScope(ctx, tx, k); err != nil {
 			return err
 		}
 		k.ID, err = tx.AddKey(ctx, k)
@@ -113,46 +64,17 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 		if err != nil {
 			return err
 		}
-		if err := s.sameKeyFile(ctx, tx); err != nil {
+		if err := s.gate.SameKeyFile(ctx, tx); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, a, "key.create", n.Workspace, n.Name, string(n.Class))
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreateKey, Workspace: n.Workspace, Subject: n.Name, Detail: string(n.Class)})
 	})
 	return k, token, err
 }
 
-// setValue gives a key its current value: digest, hint and sealed text.
-func (s *Store) setValue(k *Key, token string) {
-	k.Digest, k.Hint = keyDigest(s.box.Load(), token), hint(token)
-	k.Sealed = s.box.Load().Seal(sealPurpose(k.Digest), []byte(token))
-}
-
-// sealPurpose binds a sealed value to its digest, so that values can't be swapped.
-func sealPurpose(digest storedb.KeyDigest) string { return fmt.Sprintf("api key %x", digest) }
-
-// checkScope holds a publishable key to an item of its workspace, and a secret
-// one to none.
-func checkScope(ctx context.Context, tx *storedb.DB, k Key) error {
-	switch {
-	case k.Class == ClassSecret && k.ItemID != 0:
-		return fault.Invalid(fault.CodeInvalid, "A secret key opens all items; only a publishable key is bound to one")
-	case k.Class == ClassSecret:
-		return nil
-	case k.Class != ClassPublishable:
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("A key's class is secret or publishable, not %q", k.Class))
-	case k.ItemID == 0:
-		return fault.Invalid(fault.CodeInvalid, "A publishable key is bound to one item; name it")
-	}
-	owner, err := tx.ItemWorkspace(ctx, k.ItemID)
-	if errors.Is(err, sqldb.ErrNotFound) || (err == nil && owner != k.WorkspaceID) {
-		return fault.NotFound("item_not_found", fmt.Sprintf("The workspace %s has no item %d", k.Workspace, k.ItemID))
-	}
-	return err
-}
-
 // Keys lists the keys of a workspace, of all workspaces when it is "".
 func (s *Store) Keys(ctx context.Context, a people.Actor, workspace string) ([]Key, error) {
-	if err := may(a, manage); err != nil {
+	if err := access.May(a, access.Manage); err != nil {
 		return nil, err
 	}
 	if workspace != "" {
@@ -176,12 +98,11 @@ func (s *Store) Keys(ctx context.Context, a people.Actor, workspace string) ([]K
 // RevealKey shows the current value of a key again, and writes that down.
 func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, string, error) {
 	var token string
-	k, err := s.changeKey(ctx, a, id, "key.reveal", func(_ *storedb.DB, k *Key) error {
-		plain, err := s.box.Load().Open(sealPurpose(k.Digest), k.Sealed)
-		if err != nil {
+	k, err := s.changeKey(ctx, a, id, actionRevealKey, func(_ *storedb.DB, k *Key) error {
+		var ok bool
+		if token, ok = rules.OpenKeyValue(s.gate.Box(), k.Digest, k.Sealed); !ok {
 			return fault.Conflict("key_not_kept", "The value of this key can't be shown again: it was dropped with an earlier key file. Rotate the key to get a new value")
 		}
-		token = string(plain)
 		return nil
 	})
 	return k, token, err
@@ -194,16 +115,16 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 		return Key{}, "", fault.Invalid(fault.CodeInvalid, "The overlap can't be negative")
 	}
 	var token string
-	k, err := s.changeKey(ctx, a, id, "key.rotate", func(tx *storedb.DB, k *Key) error {
+	k, err := s.changeKey(ctx, a, id, actionRotateKey, func(tx *storedb.DB, k *Key) error {
 		if !k.RevokedAt.IsZero() {
 			return fault.Conflict("key_revoked", "This key is revoked")
 		}
 		previous := k.Digest
 		k.Previous, k.PreviousSealed = &previous, k.Sealed
 		k.PreviousExpiresAt = countersign.At(s.now().Add(overlap))
-		token = newKeyValue(k.Class)
-		s.setValue(k, token)
-		if err := s.sameKeyFile(ctx, tx); err != nil {
+		token = rules.NewKeyValue(k.Class)
+		rules.SetKeyValue(s.gate.Box(), k, token)
+		if err := s.gate.SameKeyFile(ctx, tx); err != nil {
 			return err
 		}
 		return tx.UpdateKey(ctx, *k)
@@ -214,7 +135,7 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 // RevokeKey ends a key, its current and its earlier value, for good. Revoking it
 // again changes nothing.
 func (s *Store) RevokeKey(ctx context.Context, a people.Actor, id int64) (Key, error) {
-	return s.changeKey(ctx, a, id, "key.revoke", func(tx *storedb.DB, k *Key) error {
+	return s.changeKey(ctx, a, id, actionRevokeKey, func(tx *storedb.DB, k *Key) error {
 		if !k.RevokedAt.IsZero() {
 			return nil
 		}
@@ -225,15 +146,15 @@ func (s *Store) RevokeKey(ctx context.Context, a people.Actor, id int64) (Key, e
 
 // SetKeyExpiry gives a key an end, or none for the zero time.
 func (s *Store) SetKeyExpiry(ctx context.Context, a people.Actor, id int64, at countersign.Timestamp) (Key, error) {
-	return s.changeKey(ctx, a, id, "key.expire", func(tx *storedb.DB, k *Key) error {
+	return s.changeKey(ctx, a, id, actionExpireKey, func(tx *storedb.DB, k *Key) error {
 		k.ExpiresAt = at
 		return tx.UpdateKey(ctx, *k)
 	})
 }
 
 // changeKey runs an act on a key and its line of audit in one transaction.
-func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, name string, act func(*storedb.DB, *Key) error) (Key, error) {
-	if err := may(a, manage); err != nil {
+func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did people.Action, act func(*storedb.DB, *Key) error) (Key, error) {
+	if err := access.May(a, access.Manage); err != nil {
 		return Key{}, err
 	}
 	var k Key
@@ -245,7 +166,7 @@ func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, name st
 		if err := act(tx, &k); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, a, name, k.Workspace, k.Name, "")
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: did, Workspace: k.Workspace, Subject: k.Name})
 	})
 	return k, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -60,7 +61,7 @@ func TestCreateKey(t *testing.T) {
 				}
 				continue
 			}
-			if access, err := f.Authenticate(t.Context(), token, client); err != nil || access.Actor.ID != fmt.Sprint(k.ID) {
+			if access, err := f.Validation.Authenticate(t.Context(), token, client); err != nil || access.Actor.ID != fmt.Sprint(k.ID) {
 				t.Errorf("%s: the new key opens %+v, %v", c.name, access, err)
 			}
 		}
@@ -156,7 +157,7 @@ func TestExpiryIsGivenAndTaken(t *testing.T) {
 			if _, err := f.SetKeyExpiry(t.Context(), operator, k.ID, c.end); err != nil {
 				t.Fatal(err)
 			}
-			_, err := f.Authenticate(t.Context(), token, client)
+			_, err := f.Validation.Authenticate(t.Context(), token, client)
 			wantError(t, err, c.want)
 		}
 	})
@@ -254,24 +255,12 @@ func TestRevocationIsNotLostToAChangeUnderWay(t *testing.T) {
 		change func(k Key, meanwhile func()) error
 	}{
 		{"a rotation", func(k Key, meanwhile func()) error {
-			_, err := f.changeKey(t.Context(), operator, k.ID, "key.rotate", func(tx *storedb.DB, k *Key) error {
+			_, err := f.changeKey(t.Context(), operator, k.ID, actionRotateKey, func(tx *storedb.DB, k *Key) error {
 				meanwhile()
-				f.setValue(k, newKeyValue(k.Class))
+				rules.SetKeyValue(f.gate.Box(), k, rules.NewKeyValue(k.Class))
 				return tx.UpdateKey(t.Context(), *k)
 			})
 			return err
-		}},
-		{"an import", func(k Key, meanwhile func()) error {
-			imp := &importer{store: f.Store, actor: operator, bad: map[int]string{}}
-			return f.db.Tx(t.Context(), func(tx *storedb.DB) error {
-				line := keyLine{Workspace: "ada", Name: k.Name, ExpiresAt: new(at("2030-01-01T00:00:00Z"))}
-				old, _, err := imp.oldKey(t.Context(), tx, line)
-				if err != nil {
-					return err
-				}
-				meanwhile()
-				return tx.UpdateKey(t.Context(), f.keyFromLine(old, line))
-			})
 		}},
 	}
 	for i, c := range cases {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // This test binary is also the program that is killed: it acts on a store, tells
@@ -60,7 +61,7 @@ func beKilled(act string) error {
 	case "migrate":
 		_, err = s.Migrate(ctx)
 	case "import":
-		_, err = s.Import(ctx, operator, strings.NewReader(killedImport()), ImportOptions{Progress: func(int64) { next() }})
+		_, err = s.Transfer.Import(ctx, operator, strings.NewReader(killedImport()), transfer.ImportOptions{Progress: func(int64) { next() }})
 	case "key":
 		_, _, err = s.CreateKey(ctx, operator, NewKey{Workspace: "ada", Name: "killed", Class: ClassSecret})
 	case "rekey":

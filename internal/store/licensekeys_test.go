@@ -12,10 +12,12 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/license"
 )
 
-func (f *fixture) opens(t testing.TB, l SignedLicense) error {
+func (f *fixture) opens(t testing.TB, l licensing.Signed) error {
 	t.Helper()
 	_, err := license.Open(l.Text, f.keySet(t), l.Domain, f.clock.Now())
 	return err
@@ -33,7 +35,7 @@ func TestTheFirstKeyIsMadeWhenItIsNeeded(t *testing.T) {
 		for range 50 {
 			for _, process := range []*fixture{f, other} {
 				all.Go(func() {
-					if _, err := process.LicenseKeySet(t.Context()); err != nil {
+					if _, err := process.Licensing.KeySet(t.Context()); err != nil {
 						t.Error(err)
 					}
 				})
@@ -51,7 +53,7 @@ func TestARotationLeavesEarlierLicensesGood(t *testing.T) {
 		f.run(t)
 		before := f.issue(t, "one", "shop.example")
 		f.clock.set(noon.Add(time.Hour))
-		k, err := f.RotateLicenseKey(t.Context(), operator, false)
+		k, err := f.Licensing.RotateKey(t.Context(), operator, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +78,7 @@ func TestDroppedKeysOpenNothing(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		f.run(t)
 		before := f.issue(t, "one", "shop.example")
-		if _, err := f.RotateLicenseKey(t.Context(), operator, true); err != nil {
+		if _, err := f.Licensing.RotateKey(t.Context(), operator, true); err != nil {
 			t.Fatal(err)
 		}
 		if f.opens(t, before) == nil || f.keySet(t).Len() != 1 {
@@ -91,16 +93,16 @@ func TestDroppedKeysOpenNothing(t *testing.T) {
 func TestThereAreAsManyKeysAsClientsRead(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		for range 32 {
-			if _, err := f.RotateLicenseKey(t.Context(), operator, false); err != nil {
+			if _, err := f.Licensing.RotateKey(t.Context(), operator, false); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if f.keySet(t).Len() != 32 {
 			t.Errorf("%d keys", f.keySet(t).Len())
 		}
-		_, err := f.RotateLicenseKey(t.Context(), operator, false)
+		_, err := f.Licensing.RotateKey(t.Context(), operator, false)
 		wantError(t, err, "license_keys_full")
-		if _, err := f.RotateLicenseKey(t.Context(), operator, true); err != nil || f.keySet(t).Len() != 1 {
+		if _, err := f.Licensing.RotateKey(t.Context(), operator, true); err != nil || f.keySet(t).Len() != 1 {
 			t.Errorf("%v, %d keys", err, f.keySet(t).Len())
 		}
 	})
@@ -110,15 +112,15 @@ func TestThereAreAsManyKeysAsClientsRead(t *testing.T) {
 func TestThePrivateKeyIsSealedAndNeverExported(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		f.issue(t, "one", "shop.example")
-		list, err := f.LicenseKeys(t.Context(), operator)
+		list, err := f.Licensing.Keys(t.Context(), operator)
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%d keys, %v", len(list), err)
 		}
-		key, err := openLicenseKey(f.box.Load(), list[0])
+		signed := list[0].ID
+		seed, err := f.gate.Box().Open("license key "+list[0].ID, list[0].Sealed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		seed := key.Seed()
 		kept := f.dump(t, "license_keys")
 		export := f.mustExport(t, true)
 		for _, form := range []string{string(seed), base64.RawURLEncoding.EncodeToString(seed), base64.StdEncoding.EncodeToString(seed), strings.ToLower(hexOf(seed))} {
@@ -129,12 +131,12 @@ func TestThePrivateKeyIsSealedAndNeverExported(t *testing.T) {
 		if strings.Contains(export, "sealed") || strings.Contains(export, hexOf(list[0].Sealed)) || strings.Contains(export, base64.RawURLEncoding.EncodeToString(list[0].Sealed)) {
 			t.Error("the sealed private key is in the export")
 		}
-		if _, err := f.RotateLicenseKey(t.Context(), operator, false); err != nil {
+		if _, err := f.Licensing.RotateKey(t.Context(), operator, false); err != nil {
 			t.Fatal(err)
 		}
-		list, err = f.LicenseKeys(t.Context(), operator)
+		list, err = f.Licensing.Keys(t.Context(), operator)
 		for _, k := range list {
-			if (k.ID == key.ID()) != (k.Sealed == nil && !k.RetiredAt.IsZero()) {
+			if (k.ID == signed) != (k.Sealed == nil && !k.RetiredAt.IsZero()) {
 				t.Errorf("%+v, %v: a key that signs no more keeps no private part", k, err)
 			}
 		}
@@ -165,7 +167,7 @@ func TestARekeyKeepsLicensesAndTheirKey(t *testing.T) {
 		if f.keySet(t).Len() != 1 {
 			t.Errorf("%d keys", f.keySet(t).Len())
 		}
-		got, err := f.CheckLicense(t.Context(), buyer, LicenseQuestion{ID: before.License.ID, Domain: "shop.example"})
+		got, err := f.Licensing.Check(t.Context(), buyer, licensing.Question{ID: before.License.ID, Domain: "shop.example"})
 		if err != nil || !got.Valid {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -178,7 +180,7 @@ func TestARekeyWithoutTheOldKeyFileMakesANewKeyForLicenses(t *testing.T) {
 		if err := os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)); err != nil {
 			t.Fatal(err)
 		}
-		list, err := f.LicenseKeys(t.Context(), operator)
+		list, err := f.Licensing.Keys(t.Context(), operator)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,27 +197,27 @@ func TestARekeyWithoutTheOldKeyFileMakesANewKeyForLicenses(t *testing.T) {
 
 func TestLicensesComeAlongInExportAndImport(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
-		f.allow(t, 1, func(l *Licensing) {
-			*l = Licensing{RegularDomains: 2, ExtendedDomains: 5, MovesAYear: 1, MoveWaitHours: 2, Wildcard: true, StagingHosts: []string{"staging.*"}}
+		f.allow(t, 1, func(l *licensing.Rule) {
+			*l = licensing.Rule{RegularDomains: 2, ExtendedDomains: 5, MovesAYear: 1, MoveWaitHours: 2, Wildcard: true, StagingHosts: []string{"staging.*"}}
 		})
 		one := f.issue(t, "one", "*.shop.example")
 		f.issue(t, "one", "localhost")
 		f.issue(t, "two", "shop.example")
-		moved, err := f.MoveLicense(t.Context(), buyer, issuer, "two", "", "new.example")
+		moved, err := f.Licensing.Move(t.Context(), buyer, issuer, "two", "", "new.example")
 		if err != nil {
 			t.Fatal(err)
 		}
 		bobs := f.issue(t, "bobs", "shop.example")
-		if _, err := f.RevokeLicense(t.Context(), operator, bobs.License.ID); err != nil {
+		if _, err := f.Licensing.Revoke(t.Context(), operator, bobs.License.ID); err != nil {
 			t.Fatal(err)
 		}
 		file := f.mustExport(t, false)
 		other := prepared(t, dbtest.New(t, f.at.Engine))
 		report := other.mustImport(t, file)
-		if report.Licenses != (Moved{New: 5}) || report.LicenseKeys != (Moved{New: 1}) {
+		if report.Licenses != (transfer.Moved{New: 5}) || report.LicenseKeys != (transfer.Moved{New: 1}) {
 			t.Errorf("%+v", report)
 		}
-		if again := other.mustImport(t, file); again.Licenses != (Moved{Same: 5}) || again.LicenseKeys != (Moved{Same: 1}) || again.Items.Changed != 0 {
+		if again := other.mustImport(t, file); again.Licenses != (transfer.Moved{Same: 5}) || again.LicenseKeys != (transfer.Moved{Same: 1}) || again.Items.Changed != 0 {
 			t.Errorf("a second time: %+v", again)
 		}
 		if got := other.mustExport(t, false); got != file {
@@ -231,9 +233,9 @@ func TestLicensesComeAlongInExportAndImport(t *testing.T) {
 		if got, want := other.revoked(t), f.revoked(t); !slices.Equal(got, want) {
 			t.Errorf("revoked: %v, want %v", got, want)
 		}
-		_, err = other.MoveLicense(t.Context(), buyer, issuer, "two", moved.Domain, "third.example")
+		_, err = other.Licensing.Move(t.Context(), buyer, issuer, "two", moved.Domain, "third.example")
 		wantError(t, err, "moves_used")
-		_, err = other.IssueLicense(t.Context(), buyer, issuer, "bobs", "shop.example")
+		_, err = other.Licensing.Issue(t.Context(), buyer, issuer, "bobs", "shop.example")
 		wantError(t, err, "purchase_not_found")
 	})
 }
@@ -242,11 +244,11 @@ func TestAnOlderFileUndoesNoEndOfALicense(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		l := f.issue(t, "one", "shop.example")
 		older := f.mustExport(t, false)
-		if _, err := f.MoveLicense(t.Context(), buyer, issuer, "one", "", "new.example"); err != nil {
+		if _, err := f.Licensing.Move(t.Context(), buyer, issuer, "one", "", "new.example"); err != nil {
 			t.Fatal(err)
 		}
 		newer := f.mustExport(t, false)
-		if report := f.mustImport(t, older); report.Licenses != (Moved{Same: 1}) {
+		if report := f.mustImport(t, older); report.Licenses != (transfer.Moved{Same: 1}) {
 			t.Errorf("%+v", report.Licenses)
 		}
 		if got := f.revoked(t); !slices.Equal(got, []string{l.License.ID}) {
@@ -254,7 +256,7 @@ func TestAnOlderFileUndoesNoEndOfALicense(t *testing.T) {
 		}
 		other := prepared(t, dbtest.New(t, f.at.Engine))
 		other.mustImport(t, older)
-		if report := other.mustImport(t, newer); report.Licenses != (Moved{New: 1, Changed: 1}) {
+		if report := other.mustImport(t, newer); report.Licenses != (transfer.Moved{New: 1, Changed: 1}) {
 			t.Errorf("%+v", report.Licenses)
 		}
 		if got := other.mustExport(t, false); got != newer {
@@ -292,7 +294,7 @@ func TestBadLinesOfLicenses(t *testing.T) {
 			{itemText("ada", 9, `"licensing":{"regular_domains":-1}`), "licensing.regular_domains"},
 			{itemText("ada", 9, `"licensing":{"staging_hosts":["co.uk"]}`), "licensing.staging_hosts"},
 		} {
-			_, bad := f.importText(t, c.line, ImportOptions{})
+			_, bad := f.importText(t, c.line, transfer.ImportOptions{})
 			if len(bad) != 1 || !strings.Contains(bad[0].Reason, c.reason) {
 				t.Errorf("%s\n%v, want %q", c.line, bad, c.reason)
 			}
@@ -307,7 +309,7 @@ func TestBadLinesOfLicenses(t *testing.T) {
 // it says all of it.
 func TestLicensingInLines(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
-		show := func() Licensing {
+		show := func() licensing.Rule {
 			i, err := f.ShowItem(t.Context(), operator, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -333,7 +335,7 @@ func TestLicensingInLines(t *testing.T) {
 func TestTheKeySetIsNeverLongerThanClientsRead(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		for range 32 {
-			if _, err := f.RotateLicenseKey(t.Context(), operator, false); err != nil {
+			if _, err := f.Licensing.RotateKey(t.Context(), operator, false); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,17 +10,16 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/license"
 	"github.com/google/go-cmp/cmp"
 )
 
 const day = 24 * time.Hour
 
-func (f *fixture) move(t testing.TB, code, from, domain string) (SignedLicense, error) {
+func (f *fixture) move(t testing.TB, code, from, domain string) (licensing.Signed, error) {
 	t.Helper()
-	return f.MoveLicense(t.Context(), buyer, issuer, code, from, domain)
+	return f.Licensing.Move(t.Context(), buyer, issuer, code, from, domain)
 }
 
 // waitOf is how long an error says to wait.
@@ -48,7 +47,7 @@ func TestAMoveFreesTheDomainAndRevokesItsLicense(t *testing.T) {
 		if got, want := f.audits(t), "license.move ada "+moved.License.ID; got[len(got)-1] != want {
 			t.Errorf("%q, want %q", got[len(got)-1], want)
 		}
-		_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", "old.example")
+		_, err = f.Licensing.Issue(t.Context(), buyer, issuer, "one", "old.example")
 		wantError(t, err, "limit_reached")
 	})
 }
@@ -74,7 +73,7 @@ func TestAMoveCanBeRepeated(t *testing.T) {
 
 func TestAMoveSaysWhichDomain(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
-		f.allow(t, 1, func(l *Licensing) { l.ExtendedDomains = 2 })
+		f.allow(t, 1, func(l *licensing.Rule) { l.ExtendedDomains = 2 })
 		_, err := f.move(t, "extended", "", "c.example")
 		wantError(t, err, "domain_not_activated") // nothing to move yet
 		f.issue(t, "extended", "a.example")
@@ -132,10 +131,10 @@ func TestMovesAreCounted(t *testing.T) {
 		wantError(t, try("d4.example"), "moves_used")
 		at(time.Second)
 		wantError(t, try("d4.example"), "")
-		f.allow(t, 1, func(l *Licensing) { l.MovesAYear, l.MoveWaitHours = 5, 0 })
+		f.allow(t, 1, func(l *licensing.Rule) { l.MovesAYear, l.MoveWaitHours = 5, 0 })
 		wantError(t, try("d5.example"), "")
 		wantError(t, try("d6.example"), "")
-		f.allow(t, 1, func(l *Licensing) { l.MovesAYear = 0 })
+		f.allow(t, 1, func(l *licensing.Rule) { l.MovesAYear = 0 })
 		err = try("d7.example")
 		wantError(t, err, "moves_used")
 		if waitOf(err) != 0 {
@@ -151,7 +150,7 @@ func TestOfManyMovesAtOnceOneHappens(t *testing.T) {
 		var won atomic.Int64
 		for i := range 30 {
 			all.Go(func() {
-				_, err := f.MoveLicense(t.Context(), buyer, issuer, "one", "", text(i)+".new.example")
+				_, err := f.Licensing.Move(t.Context(), buyer, issuer, "one", "", text(i)+".new.example")
 				if err == nil {
 					won.Add(1)
 				} else if codeOf(err) != "move_too_soon" {
@@ -170,7 +169,7 @@ func TestTheOperatorsMovesDoNotCount(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		l := f.issue(t, "one", "d0.example")
 		for i := range 5 {
-			moved, err := f.ReassignLicense(t.Context(), operator, issuer, l.License.ID, "d"+text(i+1)+".example")
+			moved, err := f.Licensing.Reassign(t.Context(), operator, issuer, l.License.ID, "d"+text(i+1)+".example")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,67 +181,40 @@ func TestTheOperatorsMovesDoNotCount(t *testing.T) {
 		if _, err := f.move(t, "one", "", "mine.example"); err != nil {
 			t.Error(err)
 		}
-		_, err := f.ReassignLicense(t.Context(), operator, issuer, l.License.ID, "x.example")
+		_, err := f.Licensing.Reassign(t.Context(), operator, issuer, l.License.ID, "x.example")
 		wantError(t, err, "license_ended")
-		_, err = f.ReassignLicense(t.Context(), operator, issuer, "nothing", "x.example")
+		_, err = f.Licensing.Reassign(t.Context(), operator, issuer, "nothing", "x.example")
 		wantError(t, err, "license_not_found")
-		_, err = f.ReassignLicense(t.Context(), buyer, issuer, l.License.ID, "x.example")
+		_, err = f.Licensing.Reassign(t.Context(), buyer, issuer, l.License.ID, "x.example")
 		wantError(t, err, "key_scope")
-		f.allow(t, 1, func(l *Licensing) { l.ExtendedDomains = 2 })
+		f.allow(t, 1, func(l *licensing.Rule) { l.ExtendedDomains = 2 })
 		a, _ := f.issue(t, "extended", "a.example"), f.issue(t, "extended", "b.example")
-		_, err = f.ReassignLicense(t.Context(), operator, issuer, a.License.ID, "b.example")
+		_, err = f.Licensing.Reassign(t.Context(), operator, issuer, a.License.ID, "b.example")
 		wantError(t, err, "domain_activated")
 	})
 }
 
 func TestLicensingIsHeldToItsLimits(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
-		for _, change := range []func(*Licensing){
-			func(l *Licensing) { l.RegularDomains = -1 }, func(l *Licensing) { l.ExtendedDomains = 1001 },
-			func(l *Licensing) { l.MovesAYear = -1 }, func(l *Licensing) { l.MoveWaitHours = 8761 },
-			func(l *Licensing) { l.StagingHosts = []string{"co.uk"} }, func(l *Licensing) { l.StagingHosts = []string{"a b"} },
-			func(l *Licensing) { l.StagingHosts = make([]string, 101) },
+		for _, change := range []func(*licensing.Rule){
+			func(l *licensing.Rule) { l.RegularDomains = -1 }, func(l *licensing.Rule) { l.ExtendedDomains = 1001 },
+			func(l *licensing.Rule) { l.MovesAYear = -1 }, func(l *licensing.Rule) { l.MoveWaitHours = 8761 },
+			func(l *licensing.Rule) { l.StagingHosts = []string{"co.uk"} }, func(l *licensing.Rule) { l.StagingHosts = []string{"a b"} },
+			func(l *licensing.Rule) { l.StagingHosts = make([]string, 101) },
 		} {
-			_, err := f.SetLicensing(t.Context(), operator, 1, change)
+			_, err := f.Licensing.SetRule(t.Context(), operator, 1, change)
 			if codeOf(err) != "invalid" && codeOf(err) != "domain_invalid" {
 				t.Errorf("%v", err)
 			}
 		}
-		_, err := f.SetLicensing(t.Context(), operator, 99, func(*Licensing) {})
+		_, err := f.Licensing.SetRule(t.Context(), operator, 99, func(*licensing.Rule) {})
 		wantError(t, err, "item_not_found")
-		i, err := f.SetLicensing(t.Context(), operator, 1, func(l *Licensing) { l.StagingHosts = []string{"WWW.Staging.Example.", "Dev.*"} })
+		i, err := f.Licensing.SetRule(t.Context(), operator, 1, func(l *licensing.Rule) { l.StagingHosts = []string{"WWW.Staging.Example.", "Dev.*"} })
 		if err != nil || !slices.Equal(i.Licensing.StagingHosts, []string{"staging.example", "dev.*"}) {
 			t.Errorf("%v, %v", i.Licensing.StagingHosts, err)
 		}
 		if got := f.audits(t); got[len(got)-1] != "item.licensing ada 1" {
 			t.Error(got)
-		}
-	})
-}
-
-// An import writes licenses without the purchase's lock, which only PostgreSQL lets it
-// do beside a move.
-func TestAMoveBeginsAnewWhenAnImportAddsALicense(t *testing.T) {
-	licensed(t, func(t *testing.T, f *fixture) {
-		f.allow(t, 1, func(l *Licensing) { l.RegularDomains = 5 })
-		old := f.issue(t, "one", "a.example").License
-		d, err := license.ParseDomain("b.example", license.DomainRule{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tries := 0
-		moved, err := f.moveLicense(t.Context(), buyer, old.PurchaseID, []license.Domain{d}, func(h holding) (storedb.License, error) {
-			tries++
-			if tries == 1 && f.db.Queries.DB().Engine() == sqldb.Postgres {
-				f.mustImport(t, `{"type":"license","id":"imported","purchase_code":"one","domain":"c.example","issued_at":"2024-01-01T00:00:00Z"}`)
-			}
-			return old.License, nil
-		})
-		if l, found := moved.find(d); err != nil || !found || l.Domain != "b.example" {
-			t.Fatalf("%v, error %v", moved.Licenses, err)
-		}
-		if want := map[sqldb.Engine]int{sqldb.SQLite: 1, sqldb.Postgres: 2}[f.db.Queries.DB().Engine()]; tries != want {
-			t.Errorf("%d tries, want %d", tries, want)
 		}
 	})
 }

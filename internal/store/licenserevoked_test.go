@@ -23,7 +23,7 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {
 			t.Error(diff)
 		}
-		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "shop.example")
+		_, err := f.Licensing.Issue(t.Context(), buyer, issuer, "one", "shop.example")
 		wantError(t, err, "purchase_not_found")
 		f.mustImport(t, lines(purchaseText("ada", 1, "one"), purchaseText("ada", 1, "two", `"state":"charged_back"`)))
 		if diff := cmp.Diff([]string{other.License.ID}, f.revoked(t)); diff != "" {
@@ -35,22 +35,22 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 func TestTheOperatorRevokesALicense(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		l := f.issue(t, "one", "shop.example")
-		got, err := f.RevokeLicense(t.Context(), operator, l.License.ID)
+		got, err := f.Licensing.Revoke(t.Context(), operator, l.License.ID)
 		if err != nil || got.Ended != "revoked" || !got.EndedAt.Equal(noon) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {
 			t.Error(diff)
 		}
-		_, err = f.RevokeLicense(t.Context(), operator, l.License.ID)
+		_, err = f.Licensing.Revoke(t.Context(), operator, l.License.ID)
 		wantError(t, err, "license_ended")
-		_, err = f.RevokeLicense(t.Context(), operator, "no-such-license")
+		_, err = f.Licensing.Revoke(t.Context(), operator, "no-such-license")
 		wantError(t, err, "license_not_found")
 		for _, domain := range []string{"shop.example", "other.example", "localhost"} {
-			_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", domain)
+			_, err = f.Licensing.Issue(t.Context(), buyer, issuer, "one", domain)
 			wantError(t, err, "purchase_not_found")
 		}
-		again, err := f.IssueLicense(t.Context(), operator, issuer, "one", "shop.example")
+		again, err := f.Licensing.Issue(t.Context(), operator, issuer, "one", "shop.example")
 		if err != nil || again.License.ID == l.License.ID {
 			t.Fatalf("%+v, %v", again, err)
 		}
@@ -66,11 +66,11 @@ func TestTheOperatorRevokesALicense(t *testing.T) {
 func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		text := func(from string) string {
-			d, err := f.RevokedLicenses(t.Context(), from)
+			d, err := f.Licensing.RevokedList(t.Context(), from)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return string(bodyOf(d))
+			return string(bodyOf(t, d))
 		}
 		f.run(t)
 		first := text(issuer)

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/license"
 	"github.com/google/go-cmp/cmp"
 )
@@ -24,33 +25,29 @@ const issuer = "https://store.example"
 // keySet is the key set as clients read it.
 func (f *fixture) keySet(t testing.TB) *license.KeySet {
 	t.Helper()
-	d, err := f.LicenseKeySet(t.Context())
+	d, err := f.Licensing.KeySet(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := license.ReadKeySet(bodyOf(d))
+	keys, err := license.ReadKeySet(bodyOf(t, d))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return keys
 }
 
-func bodyOf(d *Document) []byte {
-	return d.Prepared(func(body []byte) any { return body }).([]byte)
-}
-
 // revoked lists the ids of the revoked licenses, as a client reads them.
 func (f *fixture) revoked(t testing.TB) []string {
 	t.Helper()
-	d, err := f.RevokedLicenses(t.Context(), issuer)
+	d, err := f.Licensing.RevokedList(t.Context(), issuer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var data countersign.RevokedLicenses
-	if err := json.Unmarshal(bodyOf(d), &data); err != nil {
+	var answer struct{ Data countersign.RevokedLicenses }
+	if err := json.Unmarshal(bodyOf(t, d), &answer); err != nil {
 		t.Fatal(err)
 	}
-	list, err := license.OpenRevoked(data.List, f.keySet(t), f.clock.Now())
+	list, err := license.OpenRevoked(answer.Data.List, f.keySet(t), f.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +57,9 @@ func (f *fixture) revoked(t testing.TB) []string {
 	return list.IDs
 }
 
-func (f *fixture) issue(t testing.TB, code, domain string) SignedLicense {
+func (f *fixture) issue(t testing.TB, code, domain string) licensing.Signed {
 	t.Helper()
-	l, err := f.IssueLicense(t.Context(), buyer, issuer, code, domain)
+	l, err := f.Licensing.Issue(t.Context(), buyer, issuer, code, domain)
 	if err != nil {
 		t.Fatalf("license of %s for %s: %v", code, domain, err)
 	}
@@ -99,9 +96,9 @@ func licensed(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	})
 }
 
-func (f *fixture) allow(t testing.TB, item int64, change func(*Licensing)) {
+func (f *fixture) allow(t testing.TB, item int64, change func(*licensing.Rule)) {
 	t.Helper()
-	if _, err := f.SetLicensing(t.Context(), operator, item, change); err != nil {
+	if _, err := f.Licensing.SetRule(t.Context(), operator, item, change); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -121,7 +118,7 @@ func TestALicenseSaysWhatWasBought(t *testing.T) {
 		if diff := cmp.Diff(want, opened); diff != "" {
 			t.Error(diff)
 		}
-		if opened.Purchase != f.box.Load().CodeName("one") || strings.Contains(l.Text, "one") && opened.Purchase == "one" {
+		if opened.Purchase != f.gate.Box().CodeName("one") || strings.Contains(l.Text, "one") && opened.Purchase == "one" {
 			t.Errorf("purchase %q is not the keyed digest of the code", opened.Purchase)
 		}
 		if _, err := license.Open(l.Text, f.keySet(t), "shop.example.evil.test", noon); !errors.Is(err, license.ErrWrongDomain) {
@@ -183,14 +180,14 @@ func TestIssuingIsAudited(t *testing.T) {
 func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		l := f.issue(t, "two", "shop.example")
-		if _, err := f.RevokeLicense(t.Context(), operator, l.License.ID); err != nil {
+		if _, err := f.Licensing.Revoke(t.Context(), operator, l.License.ID); err != nil {
 			t.Fatal(err)
 		}
 		for _, code := range []string{"", "nobody", "\x00", "ü", strings.Repeat("a", 129), "refunded", "charged_back", "revoked", "two"} {
 			for _, domain := range []string{"shop.example", "co.uk", ""} {
-				_, issued := f.IssueLicense(t.Context(), buyer, issuer, code, domain)
-				_, moved := f.MoveLicense(t.Context(), buyer, issuer, code, "", domain)
-				_, givenUp := f.GiveUpLicense(t.Context(), buyer, code, domain, "")
+				_, issued := f.Licensing.Issue(t.Context(), buyer, issuer, code, domain)
+				_, moved := f.Licensing.Move(t.Context(), buyer, issuer, code, "", domain)
+				_, givenUp := f.Licensing.GiveUp(t.Context(), buyer, code, domain, "")
 				for _, err := range []error{issued, moved, givenUp} {
 					if codeOf(err) != "purchase_not_found" || messageOf(err) != "Invalid purchase code" || domainsOf(err) != nil {
 						t.Errorf("%q, %q: %v", code, domain, err)
@@ -204,7 +201,7 @@ func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
 func TestTheOperatorIsToldWhyThereIsNoLicense(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		for _, state := range []string{"refunded", "charged_back", "revoked"} {
-			_, err := f.IssueLicense(t.Context(), operator, issuer, state, "shop.example")
+			_, err := f.Licensing.Issue(t.Context(), operator, issuer, state, "shop.example")
 			wantError(t, err, "purchase_"+state)
 		}
 	})
@@ -213,17 +210,17 @@ func TestTheOperatorIsToldWhyThereIsNoLicense(t *testing.T) {
 func TestNoKeyIssuesLicenses(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		_, err := f.IssueLicense(t.Context(), f.actorOf(t, token), issuer, "one", "shop.example")
+		_, err := f.Licensing.Issue(t.Context(), f.actorOf(t, token), issuer, "one", "shop.example")
 		wantError(t, err, "key_scope")
-		_, err = f.GiveUpLicense(t.Context(), f.actorOf(t, token), "one", "shop.example", "")
+		_, err = f.Licensing.GiveUp(t.Context(), f.actorOf(t, token), "one", "shop.example", "")
 		wantError(t, err, "key_scope")
-		_, err = f.ShowLicense(t.Context(), buyer, "x")
+		_, err = f.Licensing.Show(t.Context(), buyer, "x")
 		wantError(t, err, "key_scope")
-		_, err = f.RevokeLicense(t.Context(), buyer, "x")
+		_, err = f.Licensing.Revoke(t.Context(), buyer, "x")
 		wantError(t, err, "key_scope")
-		_, err = f.RotateLicenseKey(t.Context(), buyer, false)
+		_, err = f.Licensing.RotateKey(t.Context(), buyer, false)
 		wantError(t, err, "key_scope")
-		_, err = f.SetLicensing(t.Context(), buyer, 1, func(*Licensing) {})
+		_, err = f.Licensing.SetRule(t.Context(), buyer, 1, func(*licensing.Rule) {})
 		wantError(t, err, "key_scope")
 	})
 }
@@ -232,7 +229,7 @@ func TestDomainsThatCanHaveNoLicense(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		isSuffix := map[string]bool{"co.uk": true, "com": true, "github.io": true}
 		for _, domain := range []string{"", " ", "co.uk", "com", "github.io", "a b", "*.shop.example", "ftp://shop.example"} {
-			_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", domain)
+			_, err := f.Licensing.Issue(t.Context(), buyer, issuer, "one", domain)
 			wantError(t, err, "domain_invalid")
 			if m := messageOf(err); m == "" || m[:1] != strings.ToUpper(m[:1]) {
 				t.Errorf("message %q", m)
@@ -251,35 +248,35 @@ func TestDomainsThatCanHaveNoLicense(t *testing.T) {
 func TestTheItemLimitsTheDomains(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		f.issue(t, "one", "a.example")
-		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "b.example")
+		_, err := f.Licensing.Issue(t.Context(), buyer, issuer, "one", "b.example")
 		wantError(t, err, "limit_reached")
 		want := countersign.LicenseDomains{Domains: []string{"a.example"}, Licenses: []countersign.LicenseInUse{{Domain: "a.example", IssuedAt: countersign.At(noon)}}}
 		if diff := cmp.Diff(want, dataOf(err)); diff != "" {
 			t.Error(diff)
 		}
 		f.issue(t, "two", "b.example") // each purchase has its own
-		f.allow(t, 1, func(l *Licensing) { l.ExtendedDomains = 3 })
+		f.allow(t, 1, func(l *licensing.Rule) { l.ExtendedDomains = 3 })
 		for _, domain := range []string{"a.example", "b.example", "c.example"} {
 			f.issue(t, "extended", domain)
 		}
-		_, err = f.IssueLicense(t.Context(), buyer, issuer, "extended", "d.example")
+		_, err = f.Licensing.Issue(t.Context(), buyer, issuer, "extended", "d.example")
 		wantError(t, err, "limit_reached")
 		got := domainsOf(err)
 		slices.Sort(got)
 		if diff := cmp.Diff([]string{"a.example", "b.example", "c.example"}, got); diff != "" {
 			t.Error(diff)
 		}
-		_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", "b.example")
+		_, err = f.Licensing.Issue(t.Context(), buyer, issuer, "one", "b.example")
 		wantError(t, err, "limit_reached")
-		f.allow(t, 3, func(l *Licensing) { l.RegularDomains = 0 })
-		_, err = f.IssueLicense(t.Context(), buyer, issuer, "bobs", "b.example")
+		f.allow(t, 3, func(l *licensing.Rule) { l.RegularDomains = 0 })
+		_, err = f.Licensing.Issue(t.Context(), buyer, issuer, "bobs", "b.example")
 		wantError(t, err, "limit_reached")
 	})
 }
 
 func TestTestDomainsAreFree(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
-		f.allow(t, 1, func(l *Licensing) { l.StagingHosts = []string{"*.preview.example", "staging.*"} })
+		f.allow(t, 1, func(l *licensing.Rule) { l.StagingHosts = []string{"*.preview.example", "staging.*"} })
 		free := []string{"localhost", "shop.test", "shop.local", "10.1.2.3", "[::1]:3000", "x.preview.example", "staging.shop.example"}
 		f.issue(t, "one", "shop.example")
 		for _, domain := range free {
@@ -287,7 +284,7 @@ func TestTestDomainsAreFree(t *testing.T) {
 				t.Errorf("%s is not free", domain)
 			}
 		}
-		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "second.example")
+		_, err := f.Licensing.Issue(t.Context(), buyer, issuer, "one", "second.example")
 		wantError(t, err, "limit_reached")
 		if diff := cmp.Diff([]string{"shop.example"}, domainsOf(err)); diff != "" {
 			t.Error(diff)
@@ -295,7 +292,7 @@ func TestTestDomainsAreFree(t *testing.T) {
 		for i := len(free); i < 50; i++ {
 			f.issue(t, "one", fmt.Sprintf("%d.test", i))
 		}
-		_, err = f.IssueLicense(t.Context(), buyer, issuer, "one", "50.test")
+		_, err = f.Licensing.Issue(t.Context(), buyer, issuer, "one", "50.test")
 		wantError(t, err, "limit_reached")
 	})
 }
@@ -303,7 +300,7 @@ func TestTestDomainsAreFree(t *testing.T) {
 func TestAWildcardNeedsTheItemsRule(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		plain := f.issue(t, "one", "shop.example")
-		f.allow(t, 1, func(l *Licensing) { l.Wildcard = true })
+		f.allow(t, 1, func(l *licensing.Rule) { l.Wildcard = true })
 		wide := f.issue(t, "one", "*.shop.example")
 		if wide.License.ID != plain.License.ID {
 			t.Error("the wildcard made another license of the same domain")
@@ -316,9 +313,9 @@ func TestAWildcardNeedsTheItemsRule(t *testing.T) {
 		if again := f.issue(t, "one", "blog.shop.example"); again.Text != wide.Text {
 			t.Error("a host below the wildcard has a license of its own")
 		}
-		_, err := f.IssueLicense(t.Context(), buyer, issuer, "one", "a.blog.shop.example")
+		_, err := f.Licensing.Issue(t.Context(), buyer, issuer, "one", "a.blog.shop.example")
 		wantError(t, err, "limit_reached")
-		f.allow(t, 1, func(l *Licensing) { l.Wildcard = false })
+		f.allow(t, 1, func(l *licensing.Rule) { l.Wildcard = false })
 		narrow := f.issue(t, "one", "shop.example")
 		if _, err := license.Open(narrow.Text, f.keySet(t), "blog.shop.example", noon); !errors.Is(err, license.ErrWrongDomain) {
 			t.Errorf("a wildcard outlives the item's rule: %v", err)
@@ -329,14 +326,14 @@ func TestAWildcardNeedsTheItemsRule(t *testing.T) {
 func TestAStoreThatIsNotReadyAnswersNothingAboutLicenses(t *testing.T) {
 	t.Parallel()
 	s := opened(t, optionsOf(dbtest.New(t, dbtest.SQLite), newClock()))
-	_, err := s.IssueLicense(t.Context(), buyer, issuer, "one", "shop.example")
+	_, err := s.Licensing.Issue(t.Context(), buyer, issuer, "one", "shop.example")
 	wantError(t, err, "unavailable")
-	_, err = s.MoveLicense(t.Context(), buyer, issuer, "one", "", "shop.example")
+	_, err = s.Licensing.Move(t.Context(), buyer, issuer, "one", "", "shop.example")
 	wantError(t, err, "unavailable")
-	_, err = s.CheckLicense(t.Context(), buyer, LicenseQuestion{Code: "one", Domain: "shop.example"})
+	_, err = s.Licensing.Check(t.Context(), buyer, licensing.Question{Code: "one", Domain: "shop.example"})
 	wantError(t, err, "unavailable")
-	_, err = s.LicenseKeySet(t.Context())
+	_, err = s.Licensing.KeySet(t.Context())
 	wantError(t, err, "unavailable")
-	_, err = s.RevokedLicenses(t.Context(), issuer)
+	_, err = s.Licensing.RevokedList(t.Context(), issuer)
 	wantError(t, err, "unavailable")
 }

@@ -30,7 +30,7 @@ func TestLicensesInMemoryFollowOtherProcesses(t *testing.T) {
 		if got := f.revoked(t); len(got) != 1 || got[0] != l.License.ID {
 			t.Errorf("revoked: %v", got)
 		}
-		if _, err := other.RotateLicenseKey(t.Context(), operator, false); err != nil {
+		if _, err := other.Licensing.RotateKey(t.Context(), operator, false); err != nil {
 			t.Fatal(err)
 		}
 		hear(storedb.TopicLicenseKeys)

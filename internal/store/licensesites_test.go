@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 // inUse lists the domains that a purchase has licenses in use for, sorted.
 func (f *fixture) inUse(t testing.TB, code string) []string {
 	t.Helper()
-	all, err := f.LicensesInUse(t.Context(), buyer, code)
+	all, err := f.Licensing.InUse(t.Context(), buyer, code)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var domains []string
 	for _, l := range all {
-		domains = append(domains, domainOf(l.License).String())
+		domains = append(domains, licensing.DomainOf(l.License).String())
 	}
 	slices.Sort(domains)
 	return domains
@@ -56,18 +57,18 @@ func TestARequestForSeveralDomainsIssuesAllOrNone(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			licensed(t, func(t *testing.T, f *fixture) {
-				f.allow(t, 1, func(l *Licensing) { l.Wildcard = true })
+				f.allow(t, 1, func(l *licensing.Rule) { l.Wildcard = true })
 				for _, domain := range tt.prepare {
 					f.issue(t, "one", domain)
 				}
 				before, audits := f.inUse(t, "one"), len(f.audits(t))
-				request := LicenseRequest{Code: "one", Domain: tt.domain, Tests: tt.tests}
-				made, err := f.IssueLicenses(t.Context(), buyer, issuer, request)
+				request := licensing.Request{Code: "one", Domain: tt.domain, Tests: tt.tests}
+				made, err := f.Licensing.IssueAll(t.Context(), buyer, issuer, request)
 				if tt.refused == "" {
 					if err != nil || len(made) != 1+len(tt.tests) {
 						t.Fatalf("%d licenses, %v", len(made), err)
 					}
-					again, err := f.IssueLicenses(t.Context(), buyer, issuer, request)
+					again, err := f.Licensing.IssueAll(t.Context(), buyer, issuer, request)
 					if err != nil || !slices.Equal(textsOf(again), textsOf(made)) {
 						t.Errorf("a second request has other licenses, %v", err)
 					}
@@ -94,7 +95,7 @@ func fieldOf(err error, name string) string {
 	return ours.Fields[name]
 }
 
-func textsOf(all []SignedLicense) (texts []string) {
+func textsOf(all []licensing.Signed) (texts []string) {
 	for _, l := range all {
 		texts = append(texts, l.Text)
 	}
@@ -110,7 +111,7 @@ func TestAMoveWithTestDomainsIsDoneWholeOrNotAtAll(t *testing.T) {
 		}
 		before, audits := f.inUse(t, "one"), len(f.audits(t))
 		for _, hosts := range [][]string{{"a b"}, {"49.test", "50.test"}} {
-			_, err := f.MoveLicenses(t.Context(), buyer, issuer, "old.example", LicenseRequest{Code: "one", Domain: "new.example", Tests: hosts})
+			_, err := f.Licensing.MoveAll(t.Context(), buyer, issuer, "old.example", licensing.Request{Code: "one", Domain: "new.example", Tests: hosts})
 			if fieldOf(err, "tests") == "" {
 				t.Errorf("%v: %v", hosts, err)
 			}
@@ -118,8 +119,8 @@ func TestAMoveWithTestDomainsIsDoneWholeOrNotAtAll(t *testing.T) {
 		if after := f.inUse(t, "one"); !slices.Equal(after, before) || len(f.audits(t)) != audits || len(f.revoked(t)) != 0 {
 			t.Errorf("in use %v, before %v", after, before)
 		}
-		request := LicenseRequest{Code: "one", Domain: "new.example", Tests: []string{"49.test"}}
-		made, err := f.MoveLicenses(t.Context(), buyer, issuer, "old.example", request)
+		request := licensing.Request{Code: "one", Domain: "new.example", Tests: []string{"49.test"}}
+		made, err := f.Licensing.MoveAll(t.Context(), buyer, issuer, "old.example", request)
 		if err != nil || len(made) != 2 || made[0].Domain != "new.example" || made[1].Domain != "49.test" {
 			t.Fatalf("%+v, %v", made, err)
 		}
@@ -127,7 +128,7 @@ func TestAMoveWithTestDomainsIsDoneWholeOrNotAtAll(t *testing.T) {
 		if want := []string{"license.move ada " + made[0].License.ID, "license.issue ada " + made[1].License.ID}; !slices.Equal(acts, want) {
 			t.Errorf("audits %v, want %v", acts, want)
 		}
-		again, err := f.MoveLicenses(t.Context(), buyer, issuer, "old.example", request)
+		again, err := f.Licensing.MoveAll(t.Context(), buyer, issuer, "old.example", request)
 		if err != nil || !slices.Equal(textsOf(again), textsOf(made)) || len(f.audits(t)) != audits+2 {
 			t.Errorf("again: %v, audits %v", err, f.audits(t)[audits:])
 		}
@@ -138,17 +139,17 @@ func TestAMoveWithTestDomainsIsDoneWholeOrNotAtAll(t *testing.T) {
 func TestTheOperatorIssuesSeveralAfterARevocation(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		l := f.issue(t, "one", "old.example")
-		if _, err := f.RevokeLicense(t.Context(), operator, l.License.ID); err != nil {
+		if _, err := f.Licensing.Revoke(t.Context(), operator, l.License.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.IssueLicenses(t.Context(), operator, issuer, LicenseRequest{Code: "one", Domain: "new.example", Tests: []string{"new.test", "localhost"}})
+		_, err := f.Licensing.IssueAll(t.Context(), operator, issuer, licensing.Request{Code: "one", Domain: "new.example", Tests: []string{"new.test", "localhost"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(f.inUse(t, "one"), " "); got != "localhost new.example new.test" {
 			t.Errorf("in use: %s", got)
 		}
-		if old, err := f.ShowLicense(t.Context(), operator, l.License.ID); err != nil || old.Ended != storedb.EndingReplaced {
+		if old, err := f.Licensing.Show(t.Context(), operator, l.License.ID); err != nil || old.Ended != storedb.EndingReplaced {
 			t.Errorf("the revoked one is %q, %v", old.Ended, err)
 		}
 	})

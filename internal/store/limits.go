@@ -46,7 +46,7 @@ type sharedLimits struct {
 // LimitName returns the name that stands for a text in counts, keyed with the key file,
 // and false while the store has none.
 func (s *Store) LimitName(text string) (name limit.Name, ok bool) {
-	box := s.box.Load()
+	box := s.gate.Box()
 	if box == nil {
 		return name, false
 	}
@@ -75,7 +75,7 @@ func (s *Store) exchangeLimitsEvery(ctx context.Context) {
 // exchangeLimits writes what was counted here and reads what was counted by all. With
 // all, also counts are written that are not worth telling yet. A failure is logged once.
 func (s *Store) exchangeLimits(ctx context.Context, all bool) {
-	if s.limits.guard == nil || !s.prepared() {
+	if s.limits.guard == nil || s.gate.Ready() != nil {
 		return
 	}
 	err := s.writeLimits(ctx, all)
@@ -153,7 +153,7 @@ func (s *Store) readLimits(ctx context.Context) error {
 
 // leaveLimits writes what is left to write when the store is closed.
 func (s *Store) leaveLimits(ctx context.Context) {
-	if s.limits.guard == nil || !s.prepared() {
+	if s.limits.guard == nil || s.gate.Ready() != nil {
 		return
 	}
 	s.exchangeLimits(ctx, true)

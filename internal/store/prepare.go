@@ -11,11 +11,11 @@ import (
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// keyCheck is the name under which the database keeps its key file's check value.
-const keyCheck = keyfile.CheckName
+// keyfile.CheckName is the name under which the database keeps its key file's check value.
 
 // Prepare makes the store usable: it creates the tables of an empty database,
 // and the key file of a new one. An older database is a conflict that names
@@ -30,7 +30,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 	case sqldb.StateNewer:
 		return fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
 	case sqldb.StateOlder:
-		check, err := s.db.Meta(ctx, keyCheck)
+		check, err := s.db.Meta(ctx, keyfile.CheckName)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if err := s.keyImportedKeys(ctx, box); err != nil {
 		return err
 	}
-	s.box.Store(box)
+	s.gate.Open(box)
 	return nil
 }
 
@@ -65,8 +65,8 @@ func (s *Store) PrepareToServe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.migrating.Store(state == sqldb.StateOlder)
-	defer s.migrating.Store(false)
+	s.gate.SetMigrating(state == sqldb.StateOlder)
+	defer s.gate.SetMigrating(false)
 	if state == sqldb.StateOlder {
 		if _, err := s.Migrate(ctx); err != nil {
 			return err
@@ -81,8 +81,8 @@ func (s *Store) PrepareToServe(ctx context.Context) error {
 func (s *Store) BeginToServe(ctx context.Context) error {
 	state, err := s.location.State(ctx, s.database)
 	if err == nil && state == sqldb.StateOlder && s.database.Behind() == nil {
-		s.migrating.Store(true)
-		return errMigrating
+		s.gate.SetMigrating(true)
+		return access.ErrMigrating
 	}
 	return s.PrepareToServe(ctx)
 }
@@ -96,14 +96,14 @@ func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
 		return err
 	}
 	return s.db.Tx(ctx, func(tx *storedb.DB) error {
-		return s.audit(ctx, tx, a, "store.accept_loss", "", "", fmt.Sprintf("%d commits are missing", missing))
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionAcceptLoss, Detail: fmt.Sprintf("%d commits are missing", missing)})
 	})
 }
 
 // prepareLater prepares a store whose database was down at the start, as soon
 // as it is there, or is older.
 func (s *Store) prepareLater(ctx context.Context) error {
-	for s.box.Load() == nil {
+	for s.gate.Box() == nil {
 		err := s.PrepareToServe(ctx)
 		if ctx.Err() != nil {
 			return nil
@@ -157,23 +157,10 @@ func (s *Store) Migrations(ctx context.Context) ([]sqldb.Migration, error) {
 	return s.database.Migrations(ctx)
 }
 
-// sameKeyFile makes sure, at the end of a transaction that wrote something made
-// with the key file, that the database still belongs to it.
-func (s *Store) sameKeyFile(ctx context.Context, tx *storedb.DB) error {
-	same, err := keyfile.Same(ctx, tx.Queries, s.box.Load())
-	if err == nil && !same {
-		return errKeyReplaced
-	}
-	return err
-}
-
-var errKeyReplaced = fault.Conflict("key_replaced", "The key file of this database was replaced after this program had read it; "+
-	"start it again, with the new key file in its data folder")
-
 // keyFileChanged is told of changes by all processes.
 func (s *Store) keyFileChanged(topic, _ string) {
 	if topic == storedb.TopicKeyFile {
-		s.outdated.Store(true)
+		s.gate.Outdated()
 		s.askForKeyFile()
 	}
 }
@@ -186,7 +173,7 @@ func (s *Store) askForKeyFile() {
 	}
 }
 
-// watchKeyFile returns errKeyReplaced when the database belongs to another key
+// watchKeyFile returns access.ErrKeyReplaced when the database belongs to another key
 // file, and nil when ctx ends.
 func (s *Store) watchKeyFile(ctx context.Context) error {
 	for {
@@ -195,15 +182,15 @@ func (s *Store) watchKeyFile(ctx context.Context) error {
 			return nil
 		case <-s.keyFile:
 		}
-		check, err := s.db.Meta(ctx, keyCheck)
-		for ; err != nil; check, err = s.db.Meta(ctx, keyCheck) {
+		check, err := s.db.Meta(ctx, keyfile.CheckName)
+		for ; err != nil; check, err = s.db.Meta(ctx, keyfile.CheckName) {
 			if !group.Sleep(ctx, time.Second, nil) {
 				return nil
 			}
 		}
-		if !s.box.Load().Matches(check) {
-			s.outdated.Store(true)
-			return errKeyReplaced
+		if !s.gate.Box().Matches(check) {
+			s.gate.Outdated()
+			return access.ErrKeyReplaced
 		}
 	}
 }

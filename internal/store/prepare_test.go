@@ -55,7 +55,7 @@ func TestManyFirstRunsAtOnce(t *testing.T) {
 		}
 		work.Wait()
 		for _, s := range stores[1:] {
-			if s.box.Load() == nil || !s.box.Load().Matches(stores[0].box.Load().Check()) {
+			if s.gate.Box() == nil || !s.gate.Box().Matches(stores[0].gate.Box().Check()) {
 				t.Error("two of them use different key files")
 			}
 		}
@@ -120,8 +120,8 @@ func TestPrepareByState(t *testing.T) {
 				if !strings.Contains(messageOf(err), c.mentions) {
 					t.Errorf("message %q does not mention %q", messageOf(err), c.mentions)
 				}
-				if (s.box.Load() == nil) != (err != nil) {
-					t.Errorf("a key file is loaded: %t, error %v", s.box.Load() != nil, err)
+				if (s.gate.Box() == nil) != (err != nil) {
+					t.Errorf("a key file is loaded: %t, error %v", s.gate.Box() != nil, err)
 				}
 				wantError(t, opened(t, optionsOf(place, newClock())).PrepareToServe(t.Context()), c.serve)
 			})
@@ -155,7 +155,7 @@ func withContent(t *testing.T, place dbtest.DB) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Queries().SetMeta(t.Context(), keyCheck, box.Check()); err != nil {
+	if err := db.Queries().SetMeta(t.Context(), keyfile.CheckName, box.Check()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -176,7 +176,7 @@ func write(t *testing.T, path, content string) {
 
 func TestMismatchNamesBothKeyFiles(t *testing.T) {
 	place := dbtest.New(t, dbtest.SQLite)
-	first := prepared(t, place).box.Load()
+	first := prepared(t, place).gate.Box()
 	remove(t, keyFile(place))
 	second, err := keyfile.Create(place.Dir)
 	if err != nil {
@@ -195,7 +195,7 @@ func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 		f := prepared(t, place)
 		remove(t, keyFile(place))
 		err := opened(t, optionsOf(place, newClock())).Prepare(t.Context())
-		if !strings.Contains(messageOf(err), keyfile.KeyName(f.box.Load().Check())) {
+		if !strings.Contains(messageOf(err), keyfile.KeyName(f.gate.Box().Check())) {
 			t.Errorf("message %q does not say which key file belongs here", messageOf(err))
 		}
 		if _, err := os.Stat(keyFile(place)); err == nil {
@@ -244,7 +244,7 @@ func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 	second.Dir = t.TempDir()
 	err := opened(t, optionsOf(second, newClock())).Prepare(t.Context())
 	wantError(t, err, "key_missing")
-	if !strings.Contains(messageOf(err), keyfile.KeyName(f.box.Load().Check())) {
+	if !strings.Contains(messageOf(err), keyfile.KeyName(f.gate.Box().Check())) {
 		t.Errorf("message %q does not say which key file belongs here", messageOf(err))
 	}
 	content, err := os.ReadFile(keyFile(place))
@@ -348,8 +348,8 @@ func TestLogShowsNoSecret(t *testing.T) {
 	_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
 	actor := f.actorOf(t, token)
 	proxy.Cut()
-	s.writeUses(t.Context())
-	_, err := f.ValidatePurchase(t.Context(), actor, "secret-code")
+	s.Validation.Close(t.Context())
+	_, err := f.Validation.Validate(t.Context(), actor, "secret-code")
 	for _, text := range []string{log.String(), err.Error()} {
 		for _, secret := range []string{token, "secret-code", "geheim"} {
 			if strings.Contains(text, secret) {

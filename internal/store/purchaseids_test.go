@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -70,7 +72,7 @@ func TestAKilledMigrationIsFinishedByTheNextStart(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		const many = 120_000
 		signed := f.issue(t, "one", "shop.example")
-		f.allow(t, 1, func(l *Licensing) { l.RegularDomains = 2 })
+		f.allow(t, 1, func(l *licensing.Rule) { l.RegularDomains = 2 })
 		f.AuditChain().SealNow(t.Context())
 		if r := f.report(t); r.Sealed == 0 {
 			t.Fatal("nothing is sealed")
@@ -92,7 +94,7 @@ func TestAKilledMigrationIsFinishedByTheNextStart(t *testing.T) {
 				}
 				break
 			}
-			if _, err := opened(t, optionsOf(f.at, f.clock)).db.Meta(t.Context(), keyCheck); err != nil {
+			if _, err := opened(t, optionsOf(f.at, f.clock)).db.Meta(t.Context(), keyfile.CheckName); err != nil {
 				t.Fatalf("step %d: %v", step, err)
 			}
 			f.unnumber(t, step)
@@ -144,7 +146,7 @@ func TestAServerThatMigratesSaysSo(t *testing.T) {
 		asked := 0
 		o.Progress = func(int64, int64) {
 			asked++
-			_, err := s.IssueLicense(t.Context(), buyer, issuer, "one", "shop.example")
+			_, err := s.Licensing.Issue(t.Context(), buyer, issuer, "one", "shop.example")
 			wantError(t, err, "migrating")
 			wantError(t, s.Ready(t.Context()), "migrating")
 		}
@@ -177,10 +179,10 @@ func TestTheAuditLogNamesPurchasesByID(t *testing.T) {
 		if err != nil || len(lines) != 2 || lines[0].Subject != idText(p.ID) || lines[1].Subject != idText(p.ID) {
 			t.Errorf("%+v, %v", lines, err)
 		}
-		if code, err := f.PurchaseCode(t.Context(), operator, p.ID); err != nil || code != "sold" {
+		if code, err := f.Validation.Code(t.Context(), operator, p.ID); err != nil || code != "sold" {
 			t.Errorf("%q, %v", code, err)
 		}
-		_, err = f.PurchaseCode(t.Context(), operator, p.ID+1)
+		_, err = f.Validation.Code(t.Context(), operator, p.ID+1)
 		wantError(t, err, "purchase_not_found")
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/validation"
 )
 
 // soldCodes: a purchase in every state of every item of twoShops.
@@ -46,11 +47,11 @@ func TestValidationByStateAndKey(t *testing.T) {
 		actors = append(actors, operator) // of no workspace
 		for state, codes := range want {
 			for i, actor := range actors {
-				valid, err := f.ValidatePurchase(t.Context(), actor, fmt.Sprintf("code-1-%s", state))
+				valid, err := f.Validation.Validate(t.Context(), actor, fmt.Sprintf("code-1-%s", state))
 				if codeOf(err) != codes[i] {
 					t.Errorf("%s purchase, %s: code %q, want %q", state, keys[i], codeOf(err), codes[i])
 				}
-				if err != nil && (messageOf(err) != "Invalid purchase code" || valid != (Valid{})) {
+				if err != nil && (messageOf(err) != "Invalid purchase code" || valid != (validation.Valid{})) {
 					t.Errorf("%s purchase, %s: message %q, answer %+v", state, keys[i], messageOf(err), valid)
 				}
 			}
@@ -83,7 +84,7 @@ func TestSupportedUntil(t *testing.T) {
 				member = `"supported_until":"` + c.sold + `"`
 			}
 			f.mustImport(t, lines(purchaseText("ada", c.item, "code-"+text(i), member)))
-			valid, err := f.ValidatePurchase(t.Context(), f.actorOf(t, token), "code-"+text(i))
+			valid, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), "code-"+text(i))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,7 @@ func TestValidPurchaseIsPrintedAsItWasSold(t *testing.T) {
 		f.mustImport(t, lines(purchaseText("ada", 1, "Code-ABC", `"license_type":"Extended"`, `"price":198.5`, `"currency":"EUR"`,
 			`"downloaded":true`, `"buyer":{"name":"Buyer","email":"buyer@inbox.example"}`)))
 		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		valid, err := f.ValidatePurchase(t.Context(), f.actorOf(t, token), " cODE-abc\n")
+		valid, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), " cODE-abc\n")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +146,7 @@ func TestCodesAsPeoplePasteThem(t *testing.T) {
 		actor := f.actorOf(t, token)
 		for _, c := range cases {
 			f.mustImport(t, lines(purchaseText("ada", 1, c.stored)))
-			valid, err := f.ValidatePurchase(t.Context(), actor, c.asked)
+			valid, err := f.Validation.Validate(t.Context(), actor, c.asked)
 			if codeOf(err) != c.want {
 				t.Errorf("%s: code %q, want %q", c.name, codeOf(err), c.want)
 			}
@@ -172,7 +173,7 @@ func TestCheckPurchaseSaysWhy(t *testing.T) {
 			{"", "purchase_not_found", "this can't be a purchase code: one has 1 to 128 printable ASCII characters", ""},
 		}
 		for _, c := range cases {
-			got, err := f.CheckPurchase(t.Context(), operator, c.code)
+			got, err := f.Validation.Check(t.Context(), operator, c.code)
 			if err != nil || got.Valid != (c.wantCode == "") || got.Code != c.wantCode || got.Reason != c.reason || got.Workspace != c.workspace {
 				t.Errorf("%q: %+v, %v", c.code, got, err)
 			}
@@ -180,9 +181,9 @@ func TestCheckPurchaseSaysWhy(t *testing.T) {
 				t.Errorf("%q: purchase %+v of item %d", c.code, got.Purchase, got.Item.ID)
 			}
 		}
-		_, err := f.ShowPurchase(t.Context(), operator, "nowhere")
+		_, err := f.Validation.Show(t.Context(), operator, "nowhere")
 		wantError(t, err, "purchase_not_found")
-		if shown, err := f.ShowPurchase(t.Context(), operator, "dated"); err != nil || shown.Purchase.Code != "dated" {
+		if shown, err := f.Validation.Show(t.Context(), operator, "dated"); err != nil || shown.Purchase.Code != "dated" {
 			t.Errorf("%+v, %v", shown, err)
 		}
 	})
@@ -223,7 +224,7 @@ func TestCreatePurchase(t *testing.T) {
 				}
 				continue
 			}
-			valid, err := f.ValidatePurchase(t.Context(), actor, made.Code)
+			valid, err := f.Validation.Validate(t.Context(), actor, made.Code)
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
@@ -303,7 +304,7 @@ func TestListOfPurchases(t *testing.T) {
 }
 
 // read is the purchase of an answer as a client reads it.
-func read(t *testing.T, v Valid) countersign.Purchase {
+func read(t *testing.T, v validation.Valid) countersign.Purchase {
 	t.Helper()
 	var p countersign.Purchase
 	if err := json.Unmarshal([]byte(v.Before+v.ItemBody+v.After), &p); err != nil {

@@ -11,6 +11,9 @@ import (
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -62,11 +65,11 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 		if current || previous {
 			plan.Dropped = append(plan.Dropped, k)
 		}
-		if current && !isOurs(k.Hint) && made != plainDigests {
+		if current && !rules.IsOurs(k.Hint) && made != plainDigests {
 			plan.Ended = append(plan.Ended, k)
 		}
 	}
-	plan.LicenseKey, err = lostLicenseKey(ctx, s.db, old)
+	plan.LicenseKey, err = licensing.LostKey(ctx, s.db, old)
 	return plan, err
 }
 
@@ -88,7 +91,7 @@ func (s *Store) rekeyable(ctx context.Context) error {
 // it is lost. A key file that is there and can't be read is an error, and so is
 // one of an earlier rekey that could not be put in its place: neither is lost.
 func (s *Store) oldKey(ctx context.Context) (*keyfile.Box, error) {
-	check, err := s.db.Meta(ctx, keyCheck)
+	check, err := s.db.Meta(ctx, keyfile.CheckName)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +120,7 @@ func (s *Store) notPlaced() error {
 // somebody: the digests of all purchase codes are made anew, and what was sealed
 // is sealed again where the old key file is there, and dropped where it is not.
 func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
-	if err := may(a, manage); err != nil {
+	if err := access.May(a, access.Manage); err != nil {
 		return RekeyPlan{}, err
 	}
 	plan, err := s.PlanRekey(ctx)
@@ -137,7 +140,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 			if err := replaceKey(ctx, tx, old, fresh); err != nil {
 				return err
 			}
-			if err := resealLicenseKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
+			if err := licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
 				return err
 			}
 			detail := fmt.Sprintf("%d key values dropped", len(plan.Dropped))
@@ -148,7 +151,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 			if !checked {
 				detail += "; the head of the audit log's seals could not be checked"
 			}
-			return s.audit(ctx, tx, a, "store.rekey", "", "", detail)
+			return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRekey, Detail: detail})
 		})
 	})
 	if err != nil {
@@ -157,15 +160,14 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if s.location.FinishReplace(fresh.Check()) == nil {
 		return RekeyPlan{}, s.notPlaced()
 	}
-	s.box.Store(fresh)
-	s.outdated.Store(false)
+	s.gate.Replace(fresh)
 	return plan, nil
 }
 
 // replaceKey brings everything in the database that depends on the key file from
 // an old one, nil when it is lost, to a new one.
 func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
-	if _, err := tx.LockMeta(ctx, keyCheck); err != nil {
+	if _, err := tx.LockMeta(ctx, keyfile.CheckName); err != nil {
 		return err
 	}
 	if err := tx.Mark(ctx, storedb.TopicKeyFile, ""); err != nil {
@@ -180,18 +182,18 @@ func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) er
 	if err := tx.SetMeta(ctx, keyDigests, keyedDigests); err != nil {
 		return err
 	}
-	return tx.SetMeta(ctx, keyCheck, fresh.Check())
+	return tx.SetMeta(ctx, keyfile.CheckName, fresh.Check())
 }
 
 // rebuildDigests gives all purchases new digests. What license files say of their
 // purchases stays, as far as the old key file can say it again.
 func rebuildDigests(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
 	if old != nil {
-		if err := tx.KeepClaims(ctx, func(code string) string { return old.CodeName(foldCode(code)) }); err != nil {
+		if err := tx.KeepClaims(ctx, func(code string) string { return old.CodeName(rules.FoldCode(code)) }); err != nil {
 			return err
 		}
 	}
-	return tx.RebuildDigests(ctx, func(code string) storedb.Digest { return fresh.CodeDigest(foldCode(code)) })
+	return tx.RebuildDigests(ctx, func(code string) storedb.Digest { return fresh.CodeDigest(rules.FoldCode(code)) })
 }
 
 func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
@@ -200,9 +202,9 @@ func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) er
 		return err
 	}
 	for _, k := range keys {
-		k.Digest, k.Sealed = carryValue(old, fresh, k.Digest, k.Sealed)
+		k.Digest, k.Sealed = rules.CarryKeyValue(old, fresh, k.Digest, k.Sealed)
 		if k.Previous != nil {
-			*k.Previous, k.PreviousSealed = carryValue(old, fresh, *k.Previous, k.PreviousSealed)
+			*k.Previous, k.PreviousSealed = rules.CarryKeyValue(old, fresh, *k.Previous, k.PreviousSealed)
 		}
 		if err := tx.UpdateKey(ctx, k); err != nil {
 			return err
@@ -213,6 +215,6 @@ func resealKeys(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) er
 
 // opens reports whether a key's sealed value can be opened; nil is a lost key file.
 func opens(box *keyfile.Box, digest storedb.KeyDigest, sealed []byte) bool {
-	_, again := carryValue(box, box, digest, sealed)
+	_, again := rules.CarryKeyValue(box, box, digest, sealed)
 	return again != nil
 }

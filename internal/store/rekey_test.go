@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // rekeyable is a store with purchases and three keys: one rotated, one imported,
@@ -49,15 +50,15 @@ func (r rekeyable) unlocked(t *testing.T) *fixture {
 func (r rekeyable) wantServed(t *testing.T, f *fixture) {
 	t.Helper()
 	for name, token := range r.tokens {
-		if _, err := f.Authenticate(t.Context(), token, client); err != nil {
+		if _, err := f.Validation.Authenticate(t.Context(), token, client); err != nil {
 			t.Errorf("the key %s: %v", name, err)
 		}
 	}
-	if _, err := f.ValidatePurchase(t.Context(), f.actorOf(t, r.tokens["plain"]), "CODE-a"); err != nil {
+	if _, err := f.Validation.Validate(t.Context(), f.actorOf(t, r.tokens["plain"]), "CODE-a"); err != nil {
 		t.Errorf("a good code: %v", err)
 	}
 	if token := r.tokens["imported"]; token != "" {
-		_, err := f.ValidatePurchase(t.Context(), f.actorOf(t, token), "code-b")
+		_, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), "code-b")
 		wantError(t, err, "purchase_refunded")
 	}
 }
@@ -136,7 +137,7 @@ func TestRekey(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 				r := newRekeyable(t, place)
-				old := r.box.Load().Check()
+				old := r.gate.Box().Check()
 				c.before(t, place)
 				aside := keyFiles(t, place.Dir)
 				f := r.unlocked(t)
@@ -168,7 +169,7 @@ func TestRekey(t *testing.T) {
 					r.wantShown(t, g, code)
 				}
 				files := keyFiles(t, place.Dir)
-				if len(files) != 1+c.kept || files[0] == old || files[0] != f.box.Load().Check() {
+				if len(files) != 1+c.kept || files[0] == old || files[0] != f.gate.Box().Check() {
 					t.Errorf("key files %q", files)
 				}
 				if c.kept == 1 && files[1] != aside[0] {
@@ -199,7 +200,7 @@ func TestRekeyOfManyPurchases(t *testing.T) {
 			if i%1000 != 0 && i != n-1 {
 				continue
 			}
-			if got, err := f.CheckPurchase(t.Context(), operator, fmt.Sprintf("CODE-%d", i)); err != nil || !got.Valid {
+			if got, err := f.Validation.Check(t.Context(), operator, fmt.Sprintf("CODE-%d", i)); err != nil || !got.Valid {
 				t.Errorf("code %d: %+v, %v", i, got, err)
 			}
 		}
@@ -342,11 +343,11 @@ func TestImportThatMeetsARekeyWritesNothing(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		other := f.again(t)
 		file := lines(purchaseText("ada", 1, "one"), purchaseText("ada", 1, "two"), purchaseText("ada", 1, "three"), purchaseText("ada", 1, "four"))
-		_, err := f.Import(t.Context(), operator, &meddler{strings.NewReader(file + strings.Repeat(" ", 200_000)), func() {
+		_, err := f.Transfer.Import(t.Context(), operator, &meddler{strings.NewReader(file + strings.Repeat(" ", 200_000)), func() {
 			if _, err := other.Rekey(t.Context(), operator); err != nil {
 				t.Error(err)
 			}
-		}}, ImportOptions{})
+		}}, transfer.ImportOptions{})
 		wantError(t, err, "key_replaced")
 		if f.rows(t, "purchases") != 0 {
 			t.Error("purchases were written")
@@ -399,9 +400,9 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantError(t, await(t, ended), "key_replaced")
-		_, err := server.Authenticate(t.Context(), r.tokens["plain"], client)
+		_, err := server.Validation.Authenticate(t.Context(), r.tokens["plain"], client)
 		wantError(t, err, "unavailable")
-		_, err = server.ValidatePurchase(t.Context(), actor, "Code-A")
+		_, err = server.Validation.Validate(t.Context(), actor, "Code-A")
 		wantError(t, err, "unavailable")
 		wantError(t, server.Ready(t.Context()), "unavailable")
 	})

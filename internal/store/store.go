@@ -8,18 +8,18 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/cached"
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
-	"github.com/countersign/countersign/internal/usage"
+	"github.com/countersign/countersign/internal/store/transfer"
+	"github.com/countersign/countersign/internal/store/validation"
 )
 
 // DatabaseName is the SQLite file's name in the data folder.
@@ -51,23 +51,23 @@ type Options struct {
 
 // Store is an open store. Its methods may be called from many goroutines.
 type Store struct {
-	options   Options
-	database  *sqldb.DB
-	db        *storedb.DB
-	location  *keyfile.Location
-	box       atomic.Pointer[keyfile.Box] // nil until Prepare has succeeded
-	outdated  atomic.Bool                 // the database belongs to another key file by now
-	migrating atomic.Bool
-	keyFile   chan struct{} // told when it may
-	keyCache  cached.Value[keyTable]
-	responses *responseCache
-	uses      usage.Counter // of keys
-	licenses  licenses
-	damages   atomic.Int64
-	chain     *people.AuditChain
-	limits    sharedLimits
-	now       func() time.Time
-	log       *slog.Logger
+	// Validation answers programs that have an API key.
+	Validation *validation.Validator
+	// Licensing issues licenses to buyers.
+	Licensing *licensing.Service
+	// Transfer imports and exports.
+	Transfer *transfer.Service
+
+	options  Options
+	database *sqldb.DB
+	db       *storedb.DB
+	location *keyfile.Location
+	gate     access.Gate   // closed until Prepare has succeeded
+	keyFile  chan struct{} // told when the database may belong to another key file
+	chain    *people.AuditChain
+	limits   sharedLimits
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // Begun reports whether a data folder holds the SQLite file of a store, or a key file.
@@ -104,13 +104,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, responses: newResponseCache(o.CacheBytes), now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
-	s.chain = people.NewAuditChain(&s.db.DB, s.box.Load, o.Now, o.Log)
-	database.Watch(s.keyCache.Watch(s.readKeys, storedb.TopicKeys))
+	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
+	s.chain = people.NewAuditChain(&s.db.DB, s.gate.Box, o.Now, o.Log)
+	s.Validation = validation.New(s.db, &s.gate, o.CacheBytes, o.Now, o.Log)
+	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
+	s.Transfer = transfer.New(s.db, &s.gate, o.Now)
+	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {
+		database.Watch(w)
+	}
 	database.Watch(sqldb.Watcher{Changed: s.keyFileChanged, Lost: func() {}, Live: s.askForKeyFile})
-	database.Watch(s.responses.watcher())
-	database.Watch(s.licenses.keys.Watch(s.readLicenseKeys, storedb.TopicLicenseKeys, storedb.TopicKeyFile))
-	database.Watch(s.licenses.revoked.Watch(s.readRevoked, storedb.TopicLicenses, storedb.TopicLicenseKeys, storedb.TopicKeyFile))
 	return s, nil
 }
 
@@ -119,7 +121,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 func (s *Store) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	s.writeUses(ctx)
+	s.Validation.Close(ctx)
 	s.leaveLimits(ctx)
 	return s.database.Close()
 }
@@ -138,8 +140,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.Start("number of commits", s.database.KeepCommits)
 	work.Start("files", s.database.WatchFiles)
 	work.Start("integrity", func(ctx context.Context) { s.database.WatchIntegrity(ctx, s.now) })
-	work.Start("key cache", s.keyCache.Fill)
-	work.Start("last uses", s.writeUsesEvery)
+	s.Validation.Start(work)
 	work.Start("old changes", s.pruneEvery)
 	work.Start("audit seals", s.chain.Run)
 	work.Start("limits", s.exchangeLimitsEvery)
@@ -154,36 +155,16 @@ func (s *Store) AuditChain() *people.AuditChain { return s.chain }
 // Ready returns an error unless the store is prepared, its database answers and is the
 // one that was prepared, and nothing keeps it from being written.
 func (s *Store) Ready(ctx context.Context) error {
-	if !s.prepared() {
-		return s.notPrepared()
+	if err := s.gate.Ready(); err != nil {
+		return err
 	}
-	return keyfile.Present(ctx, s.database, s.box.Load())
+	return keyfile.Present(ctx, s.database, s.gate.Box())
 }
 
 // DatabaseStatus says how the connections to the database are. It asks nobody.
 func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
 
-// prepared tells whether the store has the key file that belongs to its database.
-func (s *Store) prepared() bool { return s.box.Load() != nil && !s.outdated.Load() }
-
-var errNotPrepared = fault.WithRetry(fault.Unavailable("unavailable", "The store's database is not ready yet"), 2*time.Second)
-
-// notPrepared says why the store is not prepared.
-func (s *Store) notPrepared() error {
-	if s.migrating.Load() {
-		return errMigrating
-	}
-	return errNotPrepared
-}
-
-var errMigrating = fault.WithRetry(fault.Unavailable(countersign.CodeMigrating, "The store's database is being migrated to this version"), 10*time.Second)
-
 func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
-
-// audit writes down, in the transaction of the act, what an actor did.
-func (s *Store) audit(ctx context.Context, tx *storedb.DB, a people.Actor, action, workspace, subject, detail string) error {
-	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: people.Action(action), Workspace: workspace, Subject: subject, Detail: detail})
-}
 
 // pruneEvery deletes rows of changes that nobody waits for any more, now and
 // then every hour.

@@ -19,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 var (
@@ -160,11 +161,11 @@ type rejected struct {
 }
 
 // importText imports a file and returns what it refused.
-func (f *fixture) importText(t testing.TB, file string, o ImportOptions) (ImportReport, []rejected) {
+func (f *fixture) importText(t testing.TB, file string, o transfer.ImportOptions) (transfer.ImportReport, []rejected) {
 	t.Helper()
 	var bad []rejected
 	o.Bad = func(line int, reason string, _ []byte) { bad = append(bad, rejected{line, reason}) }
-	report, err := f.Import(t.Context(), operator, strings.NewReader(file), o)
+	report, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(file), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,9 +173,9 @@ func (f *fixture) importText(t testing.TB, file string, o ImportOptions) (Import
 }
 
 // mustImport imports a file without bad lines.
-func (f *fixture) mustImport(t testing.TB, file string) ImportReport {
+func (f *fixture) mustImport(t testing.TB, file string) transfer.ImportReport {
 	t.Helper()
-	report, bad := f.importText(t, file, ImportOptions{})
+	report, bad := f.importText(t, file, transfer.ImportOptions{})
 	if len(bad) > 0 || !report.Written {
 		t.Fatalf("bad lines %v, written: %t", bad, report.Written)
 	}
@@ -190,7 +191,7 @@ func (f *fixture) mustImportSample(t testing.TB, o sample.Options) {
 func (f *fixture) mustExport(t testing.TB, withKeys bool) string {
 	t.Helper()
 	var out strings.Builder
-	if err := f.Export(t.Context(), operator, &out, withKeys); err != nil {
+	if err := f.Transfer.Export(t.Context(), operator, &out, withKeys); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -215,7 +216,7 @@ func (f *fixture) mustCreate(t testing.TB, n NewKey) (Key, string) {
 // actorOf is who acts with a key.
 func (f *fixture) actorOf(t testing.TB, token string) people.Actor {
 	t.Helper()
-	access, err := f.Authenticate(t.Context(), token, client)
+	access, err := f.Validation.Authenticate(t.Context(), token, client)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,12 +226,9 @@ func (f *fixture) actorOf(t testing.TB, token string) people.Actor {
 // fillKeyCache fills the key cache of a store as its background work does.
 func (f *fixture) fillKeyCache(t testing.TB) {
 	t.Helper()
-	f.keyCache.Live()
-	if _, err := f.keyCache.Get(t.Context()); err != nil {
+	f.Validation.Watchers()[0].Live()
+	if err := f.Validation.FillKeys(t.Context()); err != nil {
 		t.Fatal(err)
-	}
-	if f.keyCache.Cached() == nil {
-		t.Fatal("the keys are not cached")
 	}
 }
 
@@ -256,7 +254,7 @@ func (f *fixture) run(t testing.TB) {
 		}
 	})
 	await(t, live)
-	if _, err := f.keyCache.Get(t.Context()); err != nil {
+	if err := f.Validation.FillKeys(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -31,7 +31,7 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 		changes := f.rows(t, "changes")
 		ask := func(token string, address string) {
 			t.Helper()
-			if _, err := f.Authenticate(t.Context(), token, netip.MustParseAddr(address)); err != nil {
+			if _, err := f.Validation.Authenticate(t.Context(), token, netip.MustParseAddr(address)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -43,7 +43,7 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 		if got := f.used(t, k.ID); got != "0" {
 			t.Errorf("before the batch: %s", got)
 		}
-		f.writeUses(t.Context())
+		f.Validation.Close(t.Context())
 		for id, want := range map[int64]string{
 			k.ID:      "3, last 2026-11-01T12:01:30Z from 2001:db8::1",
 			other.ID:  "1, last 2026-11-01T12:01:30Z from 192.0.2.3",
@@ -53,7 +53,7 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 				t.Errorf("key %d: %s, want %s", id, got, want)
 			}
 		}
-		f.writeUses(t.Context())
+		f.Validation.Close(t.Context())
 		if got := f.used(t, other.ID); got != "1, last 2026-11-01T12:01:30Z from 192.0.2.3" {
 			t.Errorf("a second batch without calls: %s", got)
 		}
@@ -69,9 +69,9 @@ func TestWhatDoesNotOpenIsNoUse(t *testing.T) {
 		if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Authenticate(t.Context(), token, client)
+		_, err := f.Validation.Authenticate(t.Context(), token, client)
 		wantError(t, err, "key_revoked")
-		f.writeUses(t.Context())
+		f.Validation.Close(t.Context())
 		if got := f.used(t, k.ID); got != "0" {
 			t.Errorf("used %s", got)
 		}
@@ -83,7 +83,7 @@ func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
 		k, token := f.mustCreate(t, NewKey{Workspace: "ada"})
 		use := func() {
 			t.Helper()
-			if _, err := f.Authenticate(t.Context(), token, client); err != nil {
+			if _, err := f.Validation.Authenticate(t.Context(), token, client); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -91,12 +91,12 @@ func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
 		f.clock.set(noon.Add(time.Minute))
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		f.writeUses(gone)
+		f.Validation.Close(gone)
 		if got := f.used(t, k.ID); got != "0" {
 			t.Fatalf("written although the database was away: %s", got)
 		}
 		use()
-		f.writeUses(t.Context())
+		f.Validation.Close(t.Context())
 		if got := f.used(t, k.ID); got != "2, last 2026-11-01T12:01:00Z from 192.0.2.7" {
 			t.Errorf("used %s", got)
 		}
@@ -115,7 +115,7 @@ func TestCloseWritesTheLastUses(t *testing.T) {
 		if err := s.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Authenticate(t.Context(), token, client); err != nil {
+		if _, err := s.Validation.Authenticate(t.Context(), token, client); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {

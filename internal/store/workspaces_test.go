@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store/rules"
 )
 
 func TestFullName(t *testing.T) {
@@ -19,7 +20,7 @@ func TestFullName(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var w Workspace
 			w.Account.Name.Firstname, w.Account.Name.Lastname = c.first, c.last
-			if got := withFullName(w).Account.Name.FullName; got != c.want {
+			if got := rules.WithFullName(w).Account.Name.FullName; got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -50,7 +51,7 @@ func TestAccountIsThatOfTheKeysWorkspace(t *testing.T) {
 		}
 		f.mustImport(t, lines(workspaceText("bob")))
 		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		got, err := f.Account(t.Context(), f.actorOf(t, token))
+		got, err := f.Validation.Account(t.Context(), f.actorOf(t, token))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,8 +100,8 @@ func TestCreateWorkspaceRefuses(t *testing.T) {
 		{"a contact address with a space", func(w *Workspace) { w.Account.Profile.Contact.Email = "a b@c" }, "invalid"},
 		{"a currency in lower case", func(w *Workspace) { w.Account.Currency = "usd" }, "invalid"},
 		{"no currency", func(w *Workspace) { w.Account.Currency = "" }, "invalid"},
-		{"a balance beyond all bounds", func(w *Workspace) { w.Account.Balance = maxMoney + 1 }, "invalid"},
-		{"a debt beyond all bounds", func(w *Workspace) { w.Account.Balance = -maxMoney - 1 }, "invalid"},
+		{"a balance beyond all bounds", func(w *Workspace) { w.Account.Balance = 1_000_000_000_000_00 + 1 }, "invalid"},
+		{"a debt beyond all bounds", func(w *Workspace) { w.Account.Balance = -1_000_000_000_000_00 - 1 }, "invalid"},
 		{"a heading that is too long", func(w *Workspace) { w.Account.Profile.Heading = long }, "invalid"},
 		{"a description that is too long", func(w *Workspace) { w.Account.Profile.Description = strings.Repeat("x", 100_001) }, "invalid"},
 		{"a description in no UTF-8", func(w *Workspace) { w.Account.Profile.Description = "\xff" }, "invalid"},

@@ -84,6 +84,6 @@ func BenchmarkPost(b *testing.B) {
 	e := NewEdge(Options{})
 	body := []byte(`{"status":"success"}`)
 	text := string(body)
-	h := e.Handler(benchMux(e.Wrap(func(w http.ResponseWriter, r *http.Request) error { Raw(w, text); return nil })))
-	b.Run("edge and Raw alone", func(b *testing.B) { benchmarkPost(b, h, "", "") })
+	h := e.Handler(benchMux(e.Wrap(func(w http.ResponseWriter, r *http.Request) error { Success(w, "data", text); return nil })))
+	b.Run("edge and Success alone", func(b *testing.B) { benchmarkPost(b, h, "", "") })
 }

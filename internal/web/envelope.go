@@ -14,9 +14,7 @@ import (
 func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
 	pooled := buffers.Get().(*[]byte)
 	defer putBuffer(pooled)
-	b := append((*pooled)[:0], `{"status":"success","`...)
-	b = append(b, key...)
-	b = append(b, `":`...)
+	b := beginSuccess((*pooled)[:0], key)
 	b, err := countersign.AppendJSON(b, v)
 	if err != nil {
 		return fmt.Errorf("web: encode %q: %w", key, err)
@@ -27,16 +25,36 @@ func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
 	return nil
 }
 
-// Raw answers 200 with a body of ready JSON, given in parts.
-func Raw(w http.ResponseWriter, parts ...string) {
+// Success answers 200 with {"status":"success","<key>":…}, its value ready JSON in parts.
+func Success(w http.ResponseWriter, key string, parts ...string) {
 	pooled := buffers.Get().(*[]byte)
 	defer putBuffer(pooled)
-	b := (*pooled)[:0]
+	*pooled = appendSuccess((*pooled)[:0], key, parts)
+	send(w, http.StatusOK, *pooled)
+}
+
+// SuccessBody is the body {"status":"success","<key>":…}, its value ready JSON in parts.
+func SuccessBody(key string, parts ...string) []byte {
+	size := len(key) + 32
+	for _, part := range parts {
+		size += len(part)
+	}
+	return appendSuccess(make([]byte, 0, size), key, parts)
+}
+
+func appendSuccess(b []byte, key string, parts []string) []byte {
+	b = beginSuccess(b, key)
 	for _, part := range parts {
 		b = append(b, part...)
 	}
-	*pooled = b
-	send(w, http.StatusOK, b)
+	return append(b, '}')
+}
+
+// beginSuccess appends an envelope up to its value.
+func beginSuccess(b []byte, key string) []byte {
+	b = append(b, `{"status":"success","`...)
+	b = append(b, key...)
+	return append(b, `":`...)
 }
 
 // send writes a whole JSON answer. A failed write means that the client has left, and there is nobody to tell.

@@ -62,10 +62,14 @@ func TestOKIsSafeForManyAtOnce(t *testing.T) {
 	}
 }
 
-func TestRawWritesReadyBytes(t *testing.T) {
+func TestSuccessPutsReadyBytesIntoAnEnvelope(t *testing.T) {
 	w := httptest.NewRecorder()
-	Raw(w, success)
-	if w.Body.String() != success || w.Header().Get("Content-Length") != "31" || w.Code != 200 {
+	Success(w, "data", `{"a":`, `1}`)
+	const want = `{"status":"success","data":{"a":1}}`
+	if w.Body.String() != want || w.Header().Get("Content-Length") != "35" || w.Code != 200 {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if got := string(SuccessBody("data", `{"a":`, `1}`)); got != want {
+		t.Errorf("the body is %s", got)
 	}
 }

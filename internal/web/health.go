@@ -12,12 +12,12 @@ import (
 // readyTimeout is how long a readiness check may take.
 const readyTimeout = 2 * time.Second
 
-const healthy = `{"status":"success"}`
+var healthy = []byte(`{"status":"success"}`)
 
 // Healthz answers that the process is alive.
 func Healthz() Handler {
 	return func(w http.ResponseWriter, _ *http.Request) error {
-		Raw(w, healthy)
+		send(w, http.StatusOK, healthy)
 		return nil
 	}
 }
@@ -33,7 +33,7 @@ func Readyz(ready func(context.Context) error) Handler {
 			}
 			return fault.WithCause(fault.Unavailable(countersign.CodeUnavailable, countersign.MsgUnavailable), err)
 		}
-		Raw(w, healthy)
+		send(w, http.StatusOK, healthy)
 		return nil
 	}
 }

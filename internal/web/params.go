@@ -46,7 +46,7 @@ func (p *Params) InQuery(name string) bool {
 // body, so it works once for each request. Parameters that are not named are ignored, but must be readable too.
 //
 // Errors are a [countersign.Error] of kind Invalid (bad_query, bad_body, param_conflict), TooLarge or UnsupportedType.
-func ReadParams(w http.ResponseWriter, r *http.Request, names ...string) (*Params, error) {
+func ReadParams(w http.ResponseWriter, r *http.Request, name string, more ...string) (*Params, error) {
 	a := answerOf(w)
 	var p *Params
 	if a != nil {
@@ -54,7 +54,7 @@ func ReadParams(w http.ResponseWriter, r *http.Request, names ...string) (*Param
 	} else {
 		p = new(Params)
 	}
-	p.want(names)
+	p.want(name, more)
 	if err := p.readPairs(r.URL.RawQuery, true); err != nil {
 		return nil, err
 	}
@@ -64,9 +64,9 @@ func ReadParams(w http.ResponseWriter, r *http.Request, names ...string) (*Param
 	return p, nil
 }
 
-func (p *Params) want(names []string) {
-	p.list = p.room[:0]
-	for _, name := range names {
+func (p *Params) want(name string, more []string) {
+	p.list = append(p.room[:0], param{name: name})
+	for _, name := range more {
 		p.list = append(p.list, param{name: name})
 	}
 }

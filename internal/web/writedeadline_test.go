@@ -35,7 +35,7 @@ func TestAnAnswerThatTookLongIsWritten(t *testing.T) {
 	unavailable := &countersign.Error{Kind: countersign.KindUnavailable, Code: countersign.CodeOutcomeUnknown, Message: "m"}
 	for name, handle := range map[string]Handler{
 		"503": func(http.ResponseWriter, *http.Request) error { return unavailable },
-		"200": func(w http.ResponseWriter, _ *http.Request) error { Raw(w, healthy); return nil },
+		"200": func(w http.ResponseWriter, _ *http.Request) error { send(w, http.StatusOK, healthy); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ func (f *face) getAccount(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	account, err := f.store.Account(r.Context(), access.Actor)
+	account, err := f.store.Validation.Account(r.Context(), access.Actor)
 	if err != nil {
 		return fault.Public(err)
 	}
@@ -22,12 +22,9 @@ func (f *face) getAccount(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f.fillPictures(r, &account.Profile.Media)
-	body, err := countersign.EncodeJSON(struct {
-		Status string              `json:"status"`
-		Data   countersign.Account `json:"data"`
-	}{"success", account})
+	body, err := countersign.EncodeJSON(account)
 	if err != nil {
 		return err
 	}
-	return web.Cached(w, r, body)
+	return web.Cached(w, r, web.SuccessBody("data", string(body)))
 }

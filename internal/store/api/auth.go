@@ -7,39 +7,38 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/internal/web"
 )
 
 // authenticated reads a request's parameters and finds the key among them: in
 // Authorization, X-Api-Key, the body or the query (spec 5.4, decided). What
 // follows is answered as the key's workspace wishes.
-func (f *face) authenticated(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, store.Access, error) {
-	var room [4]string // as many as Params have room for
-	p, err := web.ReadParams(w, r, append(append(room[:0], "api_key"), names...)...)
+func (f *face) authenticated(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, validation.Access, error) {
+	p, err := web.ReadParams(w, r, "api_key", names...)
 	if err != nil {
-		return nil, store.Access{}, keyConflict(err)
+		return nil, validation.Access{}, keyConflict(err)
 	}
 	key, err := sentKey(r, p)
 	if err != nil {
-		return nil, store.Access{}, err
+		return nil, validation.Access{}, err
 	}
 	access, err := f.identified(w, r, p, key)
 	return p, access, err
 }
 
 // identified finds a key that was sent.
-func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params, key string) (store.Access, error) {
+func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params, key string) (validation.Access, error) {
 	access, err := f.authenticate(r, w, key)
 	if err != nil {
-		return store.Access{}, err
+		return validation.Access{}, err
 	}
 	web.Annotate(w, access.Actor.ID)
 	if access.Switches.Always200 {
 		web.Always200(w)
 	}
 	if inQuery, _ := p.Get("api_key"); access.Switches.RefuseQueryKeys && inQuery != "" && p.InQuery("api_key") {
-		return store.Access{}, fault.Forbidden(countersign.CodeKeyInQuery, countersign.MsgInvalidRequest)
+		return validation.Access{}, fault.Forbidden(countersign.CodeKeyInQuery, countersign.MsgInvalidRequest)
 	}
 	return access, nil
 }
@@ -47,28 +46,28 @@ func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params,
 // holder finds the key that may be sent along with a purchase code, which is the
 // credential itself: the key says whose programs ask. Without a key the access is
 // the zero one. A key that is sent must be a good one.
-func (f *face) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (store.Access, error) {
+func (f *face) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (validation.Access, error) {
 	key, err := sentKey(r, p)
 	if err != nil || key == "" {
-		return store.Access{}, err
+		return validation.Access{}, err
 	}
 	return f.identified(w, r, p, key)
 }
 
 // authenticate finds the key and counts failures by address.
-func (f *face) authenticate(r *http.Request, w http.ResponseWriter, key string) (store.Access, error) {
+func (f *face) authenticate(r *http.Request, w http.ResponseWriter, key string) (validation.Access, error) {
 	if key == "" {
-		return store.Access{}, f.guard.Failed(w, fault.Unauthorized(countersign.CodeKeyMissing, countersign.MsgInvalidRequest))
+		return validation.Access{}, f.guard.Failed(w, fault.Unauthorized(countersign.CodeKeyMissing, countersign.MsgInvalidRequest))
 	}
-	access, err := f.store.Authenticate(r.Context(), key, web.ClientAddr(w))
+	access, err := f.store.Validation.Authenticate(r.Context(), key, web.ClientAddr(w))
 	if err != nil {
-		return store.Access{}, f.guard.Failed(w, fault.Public(err))
+		return validation.Access{}, f.guard.Failed(w, fault.Public(err))
 	}
 	return access, nil
 }
 
 // withinQuota counts a success of a workspace that has a quota.
-func (f *face) withinQuota(w http.ResponseWriter, a store.Access) error {
+func (f *face) withinQuota(w http.ResponseWriter, a validation.Access) error {
 	id, quota := a.Actor.Workspace, int(a.Switches.Quota)
 	if quota == 0 || f.quotas.Take(id, quota) {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // BenchmarkValidation is one validation without the network, each of another
@@ -86,7 +87,7 @@ func openBig(b *testing.B, purchases int, cache int64) http.Handler {
 	if err := s.Prepare(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := s.Import(b.Context(), people.Operator("bench"), sample.Big(100, purchases), store.ImportOptions{}); err != nil {
+	if _, err := s.Transfer.Import(b.Context(), people.Operator("bench"), sample.Big(100, purchases), transfer.ImportOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(b.Context()))

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -44,7 +45,7 @@ func openShop(t *testing.T, db dbtest.DB) *store.Store {
 		t.Fatal(err)
 	}
 	defer lines.Close()
-	_, err = s.Import(ctx, people.Operator("test"), lines, store.ImportOptions{
+	_, err = s.Transfer.Import(ctx, people.Operator("test"), lines, transfer.ImportOptions{
 		Bad: func(line int, reason string, _ []byte) { t.Errorf("shop.jsonl, line %d: %s", line, reason) },
 	})
 	if err != nil {

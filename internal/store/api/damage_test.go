@@ -49,8 +49,8 @@ func TestADigestWithAnotherTextIs500(t *testing.T) {
 				t.Errorf("%s: %d %s", path, a.status, a.body)
 			}
 		}
-		if s.Damages() != 3 {
-			t.Errorf("%d were counted", s.Damages())
+		if s.Validation.Damages() != 3 {
+			t.Errorf("%d were counted", s.Validation.Damages())
 		}
 		if status := statusOf(h, "/readyz"); status != http.StatusOK {
 			t.Errorf("/readyz is %d", status)

@@ -14,31 +14,14 @@ func (f *face) listItems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	items, err := f.store.Items(r.Context(), access.Actor)
+	items, err := f.store.Validation.Items(r.Context(), access.Actor)
 	if err != nil {
 		return fault.Public(err)
 	}
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	answer := items.Prepared(func(bodies []string) any { return web.Prepare(appendItems(bodies)) })
-	return answer.(*web.Prepared).Serve(w, r)
-}
-
-// appendItems makes the answer around the items' ready bytes.
-func appendItems(items []string) []byte {
-	size := 32
-	for _, item := range items {
-		size += len(item) + 1
-	}
-	b := append(make([]byte, 0, size), `{"status":"success","items":[`...)
-	for i, item := range items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, item...)
-	}
-	return append(b, "]}"...)
+	return items.Serve(w, r)
 }
 
 // getItem answers GET /api/items/item (spec 4.3).
@@ -48,16 +31,14 @@ func (f *face) getItem(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	text, _ := p.Get("item_id")
-	item, err := f.store.Item(r.Context(), access.Actor, itemID(text))
+	item, err := f.store.Validation.Item(r.Context(), access.Actor, itemID(text))
 	if err != nil {
 		return fault.Public(err)
 	}
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	b := append(make([]byte, 0, len(item)+32), `{"status":"success","item":`...)
-	b = append(b, item...)
-	return web.Cached(w, r, append(b, '}'))
+	return web.Cached(w, r, web.SuccessBody("item", item))
 }
 
 // itemID reads an item_id: digits only. 0 stands for everything else, which is

@@ -6,27 +6,28 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/internal/web"
 )
 
 // issueLicense answers POST /api/licenses. The purchase code is the credential.
 func (f *face) issueLicense(w http.ResponseWriter, r *http.Request) error {
-	return f.signed(w, r, []string{"domain"}, func(q licenseCall) (store.SignedLicense, error) {
-		return f.store.IssueLicense(r.Context(), q.buyer, f.baseURL, q.code, q.get("domain"))
+	return f.signed(w, r, []string{"domain"}, func(q licenseCall) (licensing.Signed, error) {
+		return f.store.Licensing.Issue(r.Context(), q.buyer, f.baseURL, q.code, q.get("domain"))
 	})
 }
 
 // moveLicense answers POST /api/licenses/move.
 func (f *face) moveLicense(w http.ResponseWriter, r *http.Request) error {
-	return f.signed(w, r, []string{"domain", "from"}, func(q licenseCall) (store.SignedLicense, error) {
-		return f.store.MoveLicense(r.Context(), q.buyer, f.baseURL, q.code, q.get("from"), q.get("domain"))
+	return f.signed(w, r, []string{"domain", "from"}, func(q licenseCall) (licensing.Signed, error) {
+		return f.store.Licensing.Move(r.Context(), q.buyer, f.baseURL, q.code, q.get("from"), q.get("domain"))
 	})
 }
 
 // signed answers with the license that do gives.
-func (f *face) signed(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) (store.SignedLicense, error)) error {
-	var l store.SignedLicense
+func (f *face) signed(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) (licensing.Signed, error)) error {
+	var l licensing.Signed
 	err := f.withCode(w, r, names, func(q licenseCall) (err error) {
 		l, err = do(q)
 		return err
@@ -39,9 +40,9 @@ func (f *face) signed(w http.ResponseWriter, r *http.Request, names []string, do
 
 // revokeLicense answers POST /api/licenses/revoke: the buyer gives a license up.
 func (f *face) revokeLicense(w http.ResponseWriter, r *http.Request) error {
-	var l store.License
+	var l licensing.License
 	err := f.withCode(w, r, []string{"domain", "license_id"}, func(q licenseCall) (err error) {
-		l, err = f.store.GiveUpLicense(r.Context(), q.buyer, q.code, q.get("domain"), q.get("license_id"))
+		l, err = f.store.Licensing.GiveUp(r.Context(), q.buyer, q.code, q.get("domain"), q.get("license_id"))
 		return err
 	})
 	if err != nil {
@@ -93,10 +94,10 @@ func (f *face) withCode(w http.ResponseWriter, r *http.Request, names []string, 
 }
 
 // licenseParams reads a request about licenses and finds the key that was sent along.
-func (f *face) licenseParams(w http.ResponseWriter, r *http.Request, names []string) (*web.Params, store.Access, error) {
-	p, err := web.ReadParams(w, r, append(names, "api_key")...)
+func (f *face) licenseParams(w http.ResponseWriter, r *http.Request, names []string) (*web.Params, validation.Access, error) {
+	p, err := web.ReadParams(w, r, "api_key", names...)
 	if err != nil {
-		return nil, store.Access{}, keyConflict(err)
+		return nil, validation.Access{}, keyConflict(err)
 	}
 	access, err := f.holder(w, r, p)
 	return p, access, err
@@ -113,7 +114,7 @@ func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	if p.IsNumber("purchase_code") || p.IsNumber("license_id") || p.IsNumber("domain") {
 		return badBody()
 	}
-	var q store.LicenseQuestion
+	var q licensing.Question
 	for i, to := range []*string{&q.Code, &q.ID, &q.Domain, &q.Item} {
 		*to, _ = p.Get(names[i])
 	}
@@ -130,7 +131,7 @@ func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
 
 // guardedCheck asks the store within the limits. The error is errNotFound for an
 // answer that counts like a failed validation.
-func (f *face) guardedCheck(w http.ResponseWriter, r *http.Request, actor people.Actor, q store.LicenseQuestion) (answer countersign.LicenseCheck, err error) {
+func (f *face) guardedCheck(w http.ResponseWriter, r *http.Request, actor people.Actor, q licensing.Question) (answer countersign.LicenseCheck, err error) {
 	taken := false
 	err = f.guard.Call(w, actor.Secret, func(ownOnly bool) (err error) {
 		if !taken {
@@ -142,7 +143,7 @@ func (f *face) guardedCheck(w http.ResponseWriter, r *http.Request, actor people
 		if q.Workspace = 0; ownOnly {
 			q.Workspace = actor.Workspace
 		}
-		if answer, err = f.store.CheckLicense(r.Context(), actor, q); err != nil {
+		if answer, err = f.store.Licensing.Check(r.Context(), actor, q); err != nil {
 			return fault.Public(err)
 		}
 		if answer.Code == countersign.CheckNotFound {
@@ -162,26 +163,24 @@ func buyer(w http.ResponseWriter) people.Actor {
 
 // listRevokedLicenses answers GET /api/licenses/revoked.
 func (f *face) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error {
-	list, err := f.store.RevokedLicenses(r.Context(), f.baseURL)
+	list, err := f.store.Licensing.RevokedList(r.Context(), f.baseURL)
 	if err != nil {
 		return fault.Public(err)
 	}
-	return serveToAll(w, r, list, func(body []byte) any {
-		return web.Prepare([]byte(`{"status":"success","data":` + string(body) + `}`))
-	})
+	return serveToAll(w, r, list)
 }
 
 // getLicenseKeys answers GET /.well-known/jwks.json (RFC 7517).
 func (f *face) getLicenseKeys(w http.ResponseWriter, r *http.Request) error {
-	keys, err := f.store.LicenseKeySet(r.Context())
+	keys, err := f.store.Licensing.KeySet(r.Context())
 	if err != nil {
 		return fault.Public(err)
 	}
-	return serveToAll(w, r, keys, func(body []byte) any { return web.Prepare(body) })
+	return serveToAll(w, r, keys)
 }
 
 // serveToAll serves what anybody may read, programs in other sites' pages too.
-func serveToAll(w http.ResponseWriter, r *http.Request, d *store.Document, prepare func([]byte) any) error {
+func serveToAll(w http.ResponseWriter, r *http.Request, answer *web.Prepared) error {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
-	return d.Prepared(prepare).(*web.Prepared).Serve(w, r)
+	return answer.Serve(w, r)
 }

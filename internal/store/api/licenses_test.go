@@ -165,17 +165,18 @@ func TestWhatIsSignedNamesTheBaseURLOrTheKeyAndNeverTheHost(t *testing.T) {
 // keyID is the id of the key that signs licenses.
 func keyID(t *testing.T, s *store.Store) string {
 	t.Helper()
-	d, err := s.LicenseKeySet(t.Context())
+	d, err := s.Licensing.KeySet(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var set struct{ Keys []struct{ Kid string } }
-	d.Prepared(func(body []byte) any {
-		if err := json.Unmarshal(body, &set); err != nil {
-			t.Fatal(err)
-		}
-		return web.Prepare(body)
-	})
+	w := httptest.NewRecorder()
+	if err := d.Serve(w, httptest.NewRequest("GET", "/", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &set); err != nil {
+		t.Fatal(err)
+	}
 	return set.Keys[0].Kid
 }
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -23,7 +23,7 @@ func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	code, _ := p.Get("purchase_code")
-	valid, err := f.store.ValidatePurchase(r.Context(), access.Actor, code)
+	valid, err := f.store.Validation.Validate(r.Context(), access.Actor, code)
 	if err != nil {
 		return f.guard.Failed(w, fault.Public(err))
 	}
@@ -33,12 +33,12 @@ func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	web.Raw(w, `{"status":"success","data":{"purchase":`, valid.Before, valid.ItemBody, valid.After, "}}")
+	web.Success(w, "data", `{"purchase":`, valid.Before, valid.ItemBody, valid.After, "}")
 	return nil
 }
 
 // admit refuses a client that is past its limit and has no secret key.
-func (f *face) admit(w http.ResponseWriter, a store.Access) error {
+func (f *face) admit(w http.ResponseWriter, a validation.Access) error {
 	if a.Actor.Secret {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/pages"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -54,7 +55,7 @@ func openShop(t *testing.T, db dbtest.DB, failLimit int, base string) shop {
 		t.Fatal(err)
 	}
 	defer lines.Close()
-	if _, err := s.Import(t.Context(), people.Operator("test"), lines, store.ImportOptions{}); err != nil {
+	if _, err := s.Transfer.Import(t.Context(), people.Operator("test"), lines, transfer.ImportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return shop{s, faces(t, s, failLimit, base)}

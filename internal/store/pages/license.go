@@ -12,7 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
 )
 
 // order is what a buyer asks for, as it was typed, and what became of it.
@@ -20,7 +20,7 @@ type order struct {
 	code, domain, tests string
 	errs                frame.Errors
 	// used are the licenses that could be moved to the domain.
-	used []store.License
+	used []licensing.License
 }
 
 func orderOf(in url.Values) order {
@@ -39,9 +39,9 @@ func (o *order) complete() bool {
 }
 
 // request is what was typed; the test domains in any way that lists are typed.
-func (o *order) request() store.LicenseRequest {
+func (o *order) request() licensing.Request {
 	tests := strings.FieldsFunc(o.tests, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
-	return store.LicenseRequest{Code: o.code, Domain: o.domain, Tests: tests}
+	return licensing.Request{Code: o.code, Domain: o.domain, Tests: tests}
 }
 
 func (p *Pages) orderPage(o order) frame.Page {
@@ -69,9 +69,9 @@ func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
 	if !o.complete() {
 		return p.refuse(w, r, o, nil)
 	}
-	var files []store.SignedLicense
+	var files []licensing.Signed
 	err = p.withCode(w, o.code, func() (err error) {
-		files, err = p.store.IssueLicenses(r.Context(), buyer(r), p.baseURL, o.request())
+		files, err = p.store.Licensing.IssueAll(r.Context(), buyer(r), p.baseURL, o.request())
 		return err
 	})
 	if err != nil {
@@ -90,9 +90,9 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 	if !o.complete() {
 		return p.refuse(w, r, o, nil)
 	}
-	var files []store.SignedLicense
+	var files []licensing.Signed
 	err = p.withCode(w, o.code, func() (err error) {
-		files, err = p.store.MoveLicenses(r.Context(), buyer(r), p.baseURL, in.Get("from"), o.request())
+		files, err = p.store.Licensing.MoveAll(r.Context(), buyer(r), p.baseURL, in.Get("from"), o.request())
 		return err
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *Pages) withCode(w http.ResponseWriter, code string, do func() error) er
 	})
 }
 
-func (p *Pages) showFiles(w http.ResponseWriter, r *frame.Request, code string, files []store.SignedLicense) error {
+func (p *Pages) showFiles(w http.ResponseWriter, r *frame.Request, code string, files []licensing.Signed) error {
 	title := "Your license file"
 	if len(files) > 1 {
 		title = "Your license files"
@@ -154,10 +154,10 @@ func (p *Pages) refuse(w http.ResponseWriter, r *frame.Request, o order, err err
 
 // movable finds the licenses that stand in the way of another one and can be moved:
 // those of test domains are free and stay.
-func (p *Pages) movable(r *frame.Request, code string, refusal *countersign.Error) ([]store.License, error) {
+func (p *Pages) movable(r *frame.Request, code string, refusal *countersign.Error) ([]licensing.License, error) {
 	in, _ := refusal.Data.(countersign.LicenseDomains)
-	all, err := p.store.LicensesInUse(r.Context(), buyer(r), code)
-	return slices.DeleteFunc(all, func(l store.License) bool { return l.Free || !slices.Contains(in.Domains, shown(l)) }), err
+	all, err := p.store.Licensing.InUse(r.Context(), buyer(r), code)
+	return slices.DeleteFunc(all, func(l licensing.License) bool { return l.Free || !slices.Contains(in.Domains, shown(l)) }), err
 }
 
 // explain says by its cause why nothing was issued, at the field that it is about;
@@ -186,7 +186,7 @@ func explain(refusal *countersign.Error, now time.Time) frame.Errors {
 func buyer(r *frame.Request) people.Actor { return people.Buyer(people.FacePage, r.From.Addr) }
 
 // shown is a license's domain as it was asked for.
-func shown(l store.License) string {
+func shown(l licensing.License) string {
 	if l.Wildcard {
 		return "*." + l.Domain
 	}
@@ -194,10 +194,10 @@ func shown(l store.License) string {
 }
 
 // fileName is what a license file is saved as.
-func fileName(l store.SignedLicense) string { return "license-" + l.Domain + ".jwt" }
+func fileName(l licensing.Signed) string { return "license-" + l.Domain + ".jwt" }
 
 // facts says what a license is for, whose item it is of, and until when.
-func facts(l store.SignedLicense, now time.Time) frame.Facts {
+func facts(l licensing.Signed, now time.Time) frame.Facts {
 	domain := shown(l.License)
 	if l.Wildcard {
 		domain += ", " + l.Domain
@@ -212,7 +212,7 @@ func facts(l store.SignedLicense, now time.Time) frame.Facts {
 	}
 }
 
-func support(l store.SignedLicense, now time.Time) string {
+func support(l licensing.Signed, now time.Time) string {
 	switch until := l.SupportedUntil; {
 	case !l.Support || until.IsZero():
 		return "Not included"
@@ -224,7 +224,7 @@ func support(l store.SignedLicense, now time.Time) string {
 }
 
 // moveRule says how often a license may be moved.
-func moveRule(l store.License) string {
+func moveRule(l licensing.License) string {
 	rule := "The seller allows " + strconv.Itoa(l.Licensing.MovesAYear) + " moves in a year"
 	if l.Licensing.MovesAYear == 1 {
 		rule = "The seller allows one move in a year"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
 )
 
 func orderView(o order) templ.Component {
@@ -313,7 +313,7 @@ func moveView(o order) templ.Component {
 }
 
 // filesView hands the files over. They travel inside the page, so that no address and no session has to hold them.
-func filesView(code string, files []store.SignedLicense, now time.Time) templ.Component {
+func filesView(code string, files []licensing.Signed, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -86,7 +86,7 @@ func TestADomainThatCountsIsNoTestDomainAndNothingIsIssued(t *testing.T) {
 				t.Errorf("what was typed is %q", attr(typed[0], "value"))
 			}
 		}
-		used, err := s.LicensesInUse(t.Context(), people.Buyer(people.FacePage, netip.Addr{}), "license-fresh")
+		used, err := s.Licensing.InUse(t.Context(), people.Buyer(people.FacePage, netip.Addr{}), "license-fresh")
 		if err != nil || len(used) != 0 {
 			t.Errorf("issued: %v, %v", used, err)
 		}

@@ -1,0 +1,43 @@
+// Package licensing issues, moves, revokes and checks licenses, and holds the keys that
+// sign them.
+package licensing
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/validation"
+	"golang.org/x/sync/singleflight"
+)
+
+// Service is the licensing of a store. Its methods may be called from many goroutines.
+type Service struct {
+	db        *storedb.DB
+	gate      *access.Gate
+	purchases *validation.Validator
+	keys      cached.Value[signingKeys]
+	making    singleflight.Group // of the first key
+	revoked   cached.Value[revokedLicenses]
+	now       func() time.Time
+	log       *slog.Logger
+}
+
+// New returns the licensing of the purchases that a validator knows.
+func New(db *storedb.DB, gate *access.Gate, purchases *validation.Validator, now func() time.Time, log *slog.Logger) *Service {
+	return &Service{db: db, gate: gate, purchases: purchases, now: now, log: log}
+}
+
+// Watchers have to be added to the database: they drop what has changed.
+func (s *Service) Watchers() []sqldb.Watcher {
+	return []sqldb.Watcher{
+		s.keys.Watch(s.readKeys, storedb.TopicLicenseKeys, storedb.TopicKeyFile),
+		s.revoked.Watch(s.readRevoked, storedb.TopicLicenses, storedb.TopicLicenseKeys, storedb.TopicKeyFile),
+	}
+}
+
+func (s *Service) timestamp() countersign.Timestamp { return countersign.At(s.now()) }

@@ -1,0 +1,293 @@
+package licensing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/license"
+)
+
+// moveYear is the time in which moves are counted.
+const moveYear = 365 * 24 * time.Hour
+
+// Move frees a domain of a purchase and gives the license for another one,
+// as its buyer asks. from may be empty while a single domain is in use. When the
+// purchase has a license for the new domain already, that one is given and
+// nothing changes, so that a move can be repeated safely.
+//
+// Beside the errors of [Service.Issue] there are the Conflicts moves_used and
+// move_too_soon, which say when to come back, and domain_not_activated for a from
+// that is not in use; and of kind Invalid from_missing and domain_free.
+func (s *Service) Move(ctx context.Context, a people.Actor, issuer, code, from, domain string) (Signed, error) {
+	return onlyLicense(s.MoveAll(ctx, a, issuer, from, Request{Code: code, Domain: domain}))
+}
+
+// MoveAll is [Service.Move], with the licenses of test domains beside it as for
+// [Service.IssueAll]. When one of the domains is refused, nothing is moved.
+func (s *Service) MoveAll(ctx context.Context, a people.Actor, issuer, from string, q Request) ([]Signed, error) {
+	return s.license(ctx, a, issuer, q, func(h holding, domains []license.Domain) (holding, error) {
+		if _, found := h.find(domains[0]); found {
+			return s.addLicenses(ctx, a, h, domains)
+		}
+		return s.moveLicense(ctx, a, h.Purchase.ID, domains, func(h holding) (storedb.License, error) {
+			old, err := h.movable(from, domains[0])
+			if err != nil {
+				return storedb.License{}, err
+			}
+			return old, h.mayMove()
+		})
+	})
+}
+
+// moveLicense ends the license that choose returns and adds one for another domain,
+// and those of test domains beside it, in one transaction.
+func (s *Service) moveLicense(ctx context.Context, a people.Actor, purchase int64, domains []license.Domain, choose func(holding) (storedb.License, error)) (h holding, err error) {
+	if _, err := s.signingKeys(ctx); err != nil {
+		return holding{}, err
+	}
+	for {
+		err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+			h, err = s.tryMove(ctx, tx, a, purchase, domains, choose)
+			return err
+		})
+		if !errors.Is(err, errMeanwhile) { // an import takes no lock of the purchase
+			return h, err
+		}
+	}
+}
+
+func (s *Service) tryMove(ctx context.Context, tx *storedb.DB, a people.Actor, purchase int64, domains []license.Domain, choose func(holding) (storedb.License, error)) (holding, error) {
+	h, err := s.lockHolding(ctx, tx, a, purchase)
+	if err != nil {
+		return holding{}, err
+	}
+	moved := ""
+	if there, found := h.find(domains[0]); found && !h.buyer {
+		return holding{}, fault.Conflict("domain_activated", "Nothing changed: the purchase has another license for "+domains[0].String()+", "+there.ID)
+	} else if !found {
+		old, err := choose(h)
+		if err != nil {
+			return holding{}, err
+		}
+		if err := tx.EndLicense(ctx, old.ID, h.moveEnding(), s.timestamp()); err != nil {
+			return holding{}, err
+		}
+		h, moved = h.without(old), old.Domain
+	}
+	h, fresh, err := h.plan(domains, s.timestamp())
+	if err != nil {
+		return holding{}, err
+	}
+	if err := h.write(ctx, tx, fresh); err != nil {
+		return holding{}, err
+	}
+	if moved != "" {
+		err = people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionMove, Workspace: h.Workspace, Subject: fresh[0].ID, Detail: moved + " → " + domains[0].String()})
+		fresh = fresh[1:]
+	}
+	return h, errors.Join(err, s.auditIssued(ctx, tx, a, h, fresh))
+}
+
+// moveEnding is how a license ends that is moved.
+func (h holding) moveEnding() storedb.Ending {
+	if h.buyer {
+		return storedb.EndingMoved
+	}
+	return storedb.EndingReplaced
+}
+
+// without is the holding after one of its licenses has ended.
+func (h holding) without(ended storedb.License) holding {
+	rest := make([]storedb.License, 0, len(h.Licenses))
+	for _, l := range h.Licenses {
+		if l.ID != ended.ID {
+			rest = append(rest, l)
+		}
+	}
+	h.Licenses = rest
+	return h
+}
+
+// movable finds the license that a buyer wants to move to a domain.
+func (h holding) movable(from string, to license.Domain) (storedb.License, error) {
+	if h.isFree(to) {
+		return storedb.License{}, invalidLicense(countersign.CodeDomainFree,
+			to.Name+" is a test domain, which is free: ask for a license for it, and move none", nil)
+	}
+	var counted []storedb.License
+	for _, l := range h.Licenses {
+		if l.Ended == "" && !l.Free {
+			counted = append(counted, l)
+		}
+	}
+	if from == "" {
+		if len(counted) > 1 {
+			return storedb.License{}, invalidLicense(countersign.CodeFromMissing, "Several domains are in use; say in from which one to free", h.inUse(false))
+		}
+		if len(counted) == 1 {
+			return counted[0], nil
+		}
+		return storedb.License{}, notActivated("No domain is in use yet; ask for a license, and move none", h.inUse(false))
+	}
+	d, err := license.ParseDomain(from, license.DomainRule{Wildcard: true})
+	if err != nil {
+		return storedb.License{}, asSentence(err)
+	}
+	for _, l := range counted {
+		if l.Domain == d.Name {
+			return l, nil
+		}
+	}
+	return storedb.License{}, notActivated(d.Name+" is not in use with this purchase code", h.inUse(false))
+}
+
+func notActivated(message string, in countersign.LicenseDomains) error {
+	return fault.WithData(fault.Conflict(countersign.CodeDomainNotActivated, message), in)
+}
+
+func invalidLicense(code, message string, data any) error {
+	return fault.WithData(fault.Invalid(code, message), data)
+}
+
+// mayMove holds a buyer to the item's number of moves a year and to the wait after
+// each.
+func (h holding) mayMove() error {
+	rule := h.Licensing
+	year := h.endedInAYear(isMove)
+	if len(year) >= rule.MovesAYear {
+		return h.noMove(countersign.CodeMovesUsed, fmt.Sprintf("A license of this purchase may be moved or revoked %s in a year, which is used up", times(rule.MovesAYear)),
+			nextMove(year, rule.MovesAYear, h.now))
+	}
+	wait := time.Duration(rule.MoveWaitHours) * time.Hour // a year at most
+	if len(year) == 0 {
+		return nil
+	}
+	last := slices.MaxFunc(year, time.Time.Compare)
+	if left := last.Add(wait).Sub(h.now); left > 0 {
+		return h.noMove(countersign.CodeMoveTooSoon, fmt.Sprintf("A license of this purchase was moved or revoked less than %d hours ago", rule.MoveWaitHours), left)
+	}
+	return nil
+}
+
+// isMove tells of a license that its buyer took from a domain that counts.
+func isMove(l storedb.License) bool {
+	return l.Ended == storedb.EndingMoved || (l.Ended == storedb.EndingGivenUp && !l.Free)
+}
+
+// nextMove is how long until fewer than limit moves are younger than a year; 0
+// when that never comes. The moves are in no order.
+func nextMove(moves []time.Time, limit int, now time.Time) time.Duration {
+	if limit == 0 {
+		return 0
+	}
+	slices.SortFunc(moves, time.Time.Compare)
+	return moves[len(moves)-limit].Add(moveYear).Sub(now)
+}
+
+func (h holding) noMove(code, message string, wait time.Duration) error {
+	return fault.WithRetry(fault.WithData(fault.Conflict(code, message), h.inUse(false)), wait)
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// Reassign moves a license to another domain, as the operator wishes: it
+// counts as no move of the buyer's.
+func (s *Service) Reassign(ctx context.Context, a people.Actor, issuer, id, domain string) (Signed, error) {
+	old, err := s.Show(ctx, a, id)
+	if err != nil {
+		return Signed{}, err
+	}
+	if old.Ended != "" {
+		return Signed{}, fault.Conflict("license_ended", "Nothing changed: "+endReason(old))
+	}
+	d, err := parseDomain(domain, old.Licensing)
+	if err != nil {
+		return Signed{}, err
+	}
+	domains := []license.Domain{d}
+	h, err := s.moveLicense(ctx, a, old.PurchaseID, domains, func(h holding) (storedb.License, error) {
+		for _, l := range h.Licenses {
+			if l.ID == id && l.Ended == "" {
+				return l, nil
+			}
+		}
+		return storedb.License{}, fault.Conflict("license_ended", "Nothing changed: this license has ended meanwhile")
+	})
+	if err != nil {
+		return Signed{}, err
+	}
+	return onlyLicense(s.signLicenses(ctx, issuer, h, domains))
+}
+
+// Revoke ends a license for good, and the buyer's own issuing with it,
+// until the operator issues another one for the purchase. One that its buyer gave
+// up can be revoked, too: else a buyer could keep the seller from ending the
+// issuing. A second time is a conflict that says when the first one was.
+func (s *Service) Revoke(ctx context.Context, a people.Actor, id string) (License, error) {
+	l, err := s.Show(ctx, a, id)
+	if err != nil {
+		return License{}, err
+	}
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if _, err := tx.LockPurchase(ctx, l.PurchaseID); err != nil {
+			return err
+		}
+		if l, err = tx.License(ctx, id); err != nil {
+			return err
+		}
+		if l.Ended != "" && l.Ended != storedb.EndingGivenUp {
+			return fault.Conflict("license_ended", "Nothing changed: "+endReason(l))
+		}
+		l.Ended, l.EndedAt = storedb.EndingRevoked, s.timestamp()
+		if err := tx.EndLicense(ctx, id, l.Ended, l.EndedAt); err != nil {
+			return err
+		}
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRevoke, Workspace: l.Workspace, Subject: l.ID, Detail: l.Domain})
+	})
+	return l, err
+}
+
+// endReason says how a license ended, and when.
+func endReason(l License) string {
+	how := string(l.Ended)
+	if l.Ended == storedb.EndingGivenUp {
+		how = "given up by its buyer"
+	}
+	return fmt.Sprintf("this license was %s on %s", how, l.EndedAt.Format("2006-01-02"))
+}
+
+// Show reads one license by its id, for the operator.
+func (s *Service) Show(ctx context.Context, a people.Actor, id string) (License, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return License{}, err
+	}
+	if !IsID(id) {
+		return License{}, noLicense(id)
+	}
+	l, err := s.db.License(ctx, id)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return License{}, noLicense(id)
+	}
+	return l, err
+}
+
+func noLicense(id string) error {
+	return fault.NotFound("license_not_found", fmt.Sprintf("There is no license %q", id))
+}

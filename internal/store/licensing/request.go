@@ -1,0 +1,76 @@
+package licensing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/license"
+)
+
+// maxTestDomains is how many test domains can be asked for beside a domain.
+const maxTestDomains = 10
+
+// Request says which licenses of a purchase are wanted.
+type Request struct {
+	// Code is the purchase code.
+	Code string
+	// Domain is that of the site, Tests are test domains beside it.
+	Domain string
+	Tests  []string
+}
+
+// parse reads the domains of a request by the rule of the item, that of the site
+// first. Test domains must be free.
+func (h holding) parse(q Request) ([]license.Domain, error) {
+	d, err := parseDomain(q.Domain, h.Licensing)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Tests) > maxTestDomains {
+		return nil, badTests(fmt.Sprintf("That is too much at once: ask for at most %d test domains", maxTestDomains))
+	}
+	domains := []license.Domain{d}
+	for _, test := range q.Tests {
+		d, err := parseDomain(test, h.Licensing)
+		if err != nil {
+			return nil, badTests(fault.Message(err))
+		}
+		if !h.isFree(d) {
+			return nil, badTests(d.Name + " is no test domain, so a license for it would count; test domains are localhost, names that end in .test or .local, private addresses, and the staging hosts that the seller named")
+		}
+		domains = append(domains, d)
+	}
+	return domains, nil
+}
+
+func badTests(message string) error {
+	return fault.WithFields(fault.Invalid(countersign.CodeDomainInvalid, message), map[string]string{"tests": message})
+}
+
+// aboutTest says of a refusal that it is about a test domain of a request.
+func aboutTest(refusal error, test bool) error {
+	ours := fault.Of(refusal)
+	if !test || ours == nil {
+		return refusal
+	}
+	return fault.WithFields(ours, map[string]string{"tests": ours.Message})
+}
+
+// InUse lists the licenses of a good purchase that have not ended, in the
+// order of their issue, for whoever has its code.
+func (s *Service) InUse(ctx context.Context, a people.Actor, code string) ([]License, error) {
+	h, err := s.holding(ctx, a, code)
+	if err != nil {
+		return nil, err
+	}
+	var all []License
+	for _, l := range h.Licenses {
+		if l.Ended == "" {
+			all = append(all, License{License: l, Licensee: h.Licensee})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,80 @@
+package licensing
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/license"
+)
+
+const (
+	// maxRevoked is how many ids the list of revoked licenses has at most, by the
+	// clients that read it.
+	maxRevoked = 20_000
+	// revokedStep is how long the same list is told, and revokedLasts how long a
+	// client may go by one.
+	revokedStep  = time.Hour
+	revokedLasts = 7 * 24 * time.Hour
+)
+
+// revokedLicenses is the list of revoked licenses in memory, and what was signed
+// of it.
+type revokedLicenses struct {
+	ids    []string
+	mu     sync.Mutex
+	signed signedList
+}
+
+type signedList struct {
+	issuer string
+	begins time.Time
+	answer *web.Prepared
+}
+
+// RevokedList is the signed list of licenses that are not good any more. issuer is the store's own address, empty for the
+// name of its key. Within an hour the same list has the same text.
+func (s *Service) RevokedList(ctx context.Context, issuer string) (*web.Prepared, error) {
+	keys, err := s.signingKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.revoked.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begins := s.now().UTC().Truncate(revokedStep)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.signed; l.answer != nil && l.issuer == issuer && l.begins.Equal(begins) {
+		return l.answer, nil
+	}
+	text, err := license.SignRevoked(license.Revoked{
+		Issuer: s.issuer(issuer, keys), IssuedAt: begins, Expires: begins.Add(revokedLasts), IDs: r.ids,
+	}, keys.signer)
+	if err != nil {
+		return nil, err
+	}
+	body, err := countersign.EncodeJSON(countersign.RevokedLicenses{List: text})
+	if err != nil {
+		return nil, err
+	}
+	r.signed = signedList{issuer, begins, web.Prepare(web.SuccessBody("data", string(body)))}
+	return r.signed.answer, nil
+}
+
+func (s *Service) readRevoked(ctx context.Context) (*revokedLicenses, error) {
+	ids, err := s.db.RevokedLicenses(ctx, maxRevoked+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) > maxRevoked {
+		s.log.Warn("the list of revoked licenses is full; those that ended first are not on it", "most", maxRevoked)
+		ids = ids[:maxRevoked]
+	}
+	slices.Sort(ids)
+	return &revokedLicenses{ids: ids}, nil
+}

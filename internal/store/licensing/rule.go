@@ -1,0 +1,84 @@
+package licensing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/license"
+)
+
+// Rule says what the purchases of an item may be licensed for.
+type Rule = storedb.Licensing
+
+// Limits of what may be written.
+const (
+	maxLicenseDomains = 1000
+	maxLicenseMoves   = 1000
+	maxMoveWaitHours  = 24 * 365
+)
+
+// SetRule lets change alter what the purchases of an item may be licensed
+// for. Licenses that were issued stay.
+func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, change func(*Rule)) (storedb.Item, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return storedb.Item{}, err
+	}
+	var i storedb.Item
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		var err error
+		if i, err = tx.LockItem(ctx, item); err != nil {
+			return sqldb.IfNotFound(err, rules.NoItem(item))
+		}
+		change(&i.Licensing)
+		if err := CheckRule(&i.Licensing); err != nil {
+			return err
+		}
+		w, err := tx.WorkspaceByID(ctx, i.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		if err := tx.SetLicensing(ctx, item, i.Licensing); err != nil {
+			return err
+		}
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionSetRule, Workspace: w.Account.Username, Subject: fmt.Sprint(item)})
+	})
+	return i, err
+}
+
+// CheckRule says what is wrong with an item's licensing that is to be
+// written, and brings its hosts into the form that is compared; nil says nothing.
+func CheckRule(l *Rule) error {
+	if l == nil {
+		return nil
+	}
+	inRange := func(what string, n, most int) error {
+		if n < 0 || n > most {
+			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.%s: it is a whole number from 0 to %d", what, most))
+		}
+		return nil
+	}
+	if len(l.StagingHosts) > rules.MaxWords {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.staging_hosts: at most %d", rules.MaxWords))
+	}
+	hosts := make(countersign.List, len(l.StagingHosts)) // a new list: the old one may be another's
+	for i, host := range l.StagingHosts {
+		var err error
+		if hosts[i], err = license.ParseStaging(host); err != nil {
+			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.staging_hosts: %q: %s", host, fault.Message(err)))
+		}
+	}
+	l.StagingHosts = hosts
+	return rules.First(
+		inRange("regular_domains", l.RegularDomains, maxLicenseDomains),
+		inRange("extended_domains", l.ExtendedDomains, maxLicenseDomains),
+		inRange("moves_a_year", l.MovesAYear, maxLicenseMoves),
+		inRange("move_wait_hours", l.MoveWaitHours, maxMoveWaitHours),
+	)
+}

@@ -1,0 +1,212 @@
+package rules
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Limits of what may be written.
+const (
+	maxName  = 255     // characters of a name or a title
+	maxText  = 100_000 // characters of a description
+	MaxWords = 100     // entries of a list
+	maxMoney = 1_000_000_000_000_00
+)
+
+var (
+	usernamePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
+	versionPattern  = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9}){0,3}$`)
+	emailPattern    = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
+)
+
+// CheckWorkspace says what is wrong with a workspace that is to be written.
+func CheckWorkspace(w storedb.Workspace) error {
+	a, p := w.Account, w.Account.Profile
+	if !usernamePattern.MatchString(a.Username) {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("username %q: it is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit", a.Username))
+	}
+	for name, link := range p.SocialLinks {
+		if err := CheckName("a social link's name", name); err != nil {
+			return err
+		}
+		if err := checkURL("social_links."+name, link); err != nil {
+			return err
+		}
+	}
+	if w.Switches.Quota < 0 {
+		return fault.Invalid(fault.CodeInvalid, "quota: a number of calls a minute can't be negative; 0 means no limit")
+	}
+	if a.RegisteredAt.IsZero() {
+		return fault.Invalid(fault.CodeInvalid, "registered_at is missing")
+	}
+	return First(
+		checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
+		checkEmail("email", a.Email), checkEmail("profile.contact.email", p.Contact.Email),
+		checkAmount("balance", max(a.Balance, -a.Balance)), checkCurrency(a.Currency),
+		checkShort("profile.heading", p.Heading), checkText("profile.description", p.Description),
+		checkURL("profile.media.avatar", p.Media.Avatar), checkURL("profile.media.cover", p.Media.Cover),
+	)
+}
+
+// CheckItem says what is wrong with an item that is to be written.
+func CheckItem(i storedb.Item) error {
+	switch {
+	case i.ID <= 0:
+		return fault.Invalid(fault.CodeInvalid, "id: an item's id is a positive whole number")
+	case !slices.Contains([]storedb.Kind{storedb.KindAudio, storedb.KindVideo, storedb.KindOther}, i.Kind):
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("kind %q: it is audio, video or other", i.Kind))
+	case i.Name == "":
+		return fault.Invalid(fault.CodeInvalid, "name is missing")
+	case i.Version != "" && !versionPattern.MatchString(string(i.Version)):
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("version %q: it is numbers with dots, like 1.2.3", i.Version))
+	case i.PublishedAt.IsZero():
+		return fault.Invalid(fault.CodeInvalid, "published_at is missing")
+	}
+	return First(
+		checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
+		checkShort("sub_category", i.SubCategory), checkWords("options", i.Options), checkWords("tags", i.Tags),
+		checkURL("demo_link", i.DemoLink), checkMedia(i.Media), checkCurrency(i.Currency),
+		checkAmount("price.regular", i.Price.Regular), checkAmount("price.extended", i.Price.Extended),
+	)
+}
+
+func checkMedia(m countersign.ItemMedia) error {
+	if err := checkURL("media.thumbnail", m.Thumbnail); err != nil {
+		return err
+	}
+	for name, link := range map[string]*string{"preview_image": m.PreviewImage, "preview_video": m.PreviewVideo, "preview_audio": m.PreviewAudio} {
+		if link != nil {
+			if err := checkURL("media."+name, *link); err != nil {
+				return err
+			}
+		}
+	}
+	if len(m.Screenshots) > MaxWords {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("media.screenshots: at most %d", MaxWords))
+	}
+	for _, link := range m.Screenshots {
+		if err := checkURL("media.screenshots", link); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckPurchase says what is wrong with a purchase that is to be written, and
+// takes the spaces around its code away.
+func CheckPurchase(p *storedb.Purchase) error {
+	code, err := CheckCode(p.Code)
+	if err != nil {
+		return err
+	}
+	p.Code = code
+	switch {
+	case p.License != countersign.LicenseRegular && p.License != countersign.LicenseExtended:
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("license_type %q: it is Regular or Extended", p.License))
+	case !slices.Contains([]storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked}, p.State):
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("state %q: it is active, refunded, charged_back or revoked", p.State))
+	case p.State == storedb.StateActive && !p.StateAt.IsZero():
+		return fault.Invalid(fault.CodeInvalid, "state_at: an active purchase has none")
+	case p.SoldAt.IsZero():
+		return fault.Invalid(fault.CodeInvalid, "date is missing")
+	}
+	return First(checkAmount("price", p.Price), checkCurrency(p.Currency),
+		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
+}
+
+// CheckName holds a name that people will type to one line of visible text.
+func CheckName(what, name string) error {
+	if strings.TrimSpace(name) != name || name == "" || utf8.RuneCountInString(name) > 100 || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+		return fault.Invalid(fault.CodeInvalid, what+" is 1 to 100 characters without spaces around them and without control characters")
+	}
+	return nil
+}
+
+func checkShort(what, text string) error {
+	if utf8.RuneCountInString(text) > maxName {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s is longer than %d characters", what, maxName))
+	}
+	return noNUL(what, text)
+}
+
+func checkText(what, text string) error {
+	if utf8.RuneCountInString(text) > maxText {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s is longer than %d characters", what, maxText))
+	}
+	return noNUL(what, text)
+}
+
+// noNUL refuses what one of the engines can't store.
+func noNUL(what, text string) error {
+	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+		return fault.Invalid(fault.CodeInvalid, what+" contains a NUL character or is not UTF-8")
+	}
+	return nil
+}
+
+func checkWords(what string, words []string) error {
+	if len(words) > MaxWords {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s: at most %d", what, MaxWords))
+	}
+	for _, w := range words {
+		if err := checkShort(what, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkEmail(what, text string) error {
+	if text != "" && !emailPattern.MatchString(text) {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s %q is no e-mail address", what, text))
+	}
+	return checkShort(what, text)
+}
+
+// checkURL wants an absolute web address, or nothing.
+func checkURL(what, text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || len(text) > 2048 {
+		return fault.Invalid(fault.CodeInvalid, what+" is no web address that begins with https:// or http://")
+	}
+	return noNUL(what, text)
+}
+
+func checkCurrency(text string) error {
+	if !currencyPattern.MatchString(text) {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("currency %q: it is three capital letters, like USD", text))
+	}
+	return nil
+}
+
+func checkAmount(what string, m countersign.Money) error {
+	if m < 0 {
+		return fault.Invalid(fault.CodeInvalid, what+" is negative")
+	}
+	if m > maxMoney {
+		return fault.Invalid(fault.CodeInvalid, what+" is too large")
+	}
+	return nil
+}
+
+func First(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

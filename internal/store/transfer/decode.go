@@ -1,0 +1,76 @@
+package transfer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// decodeLine reads the object of a line strictly: member names match exactly,
+// none is unknown or given twice. Its errors are sentences for the person who
+// wrote the line.
+func decodeLine(raw []byte, into any) error {
+	err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true))
+	return lineError(err)
+}
+
+// lineTypes are the types of lines, for messages.
+const lineTypes = "workspace, key, item, purchase, license_key or license"
+
+// lineType is the member "type" of a line.
+func lineType(raw []byte) (string, error) {
+	if rest, ok := bytes.CutPrefix(raw, []byte(`{"type":"`)); ok {
+		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok {
+			return string(name), nil
+		}
+	}
+	var head struct {
+		Type *string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return "", lineError(err)
+	}
+	if head.Type == nil {
+		return "", errors.New(`the member "type" is missing; it is ` + lineTypes)
+	}
+	return *head.Type, nil
+}
+
+func lineError(err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return fmt.Errorf("the member %q is given twice", memberName(syntax.JSONPointer))
+		}
+		return fmt.Errorf("not one JSON object: %v", syntax.Err)
+	}
+	var semantic *json.SemanticError
+	if !errors.As(err, &semantic) {
+		return err
+	}
+	name := memberName(semantic.JSONPointer)
+	switch {
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("unknown member %q", name)
+	case name == "" && semantic.JSONKind != '{':
+		return errors.New("a line is one JSON object")
+	case errors.Is(err, strconv.ErrSyntax):
+		return fmt.Errorf("%s: a whole number stands here", name)
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%s: the number is too large", name)
+	case semantic.Err != nil:
+		reason, _, _ := strings.Cut(semantic.Err.Error(), ": json: ") // what follows speaks of Go
+		return fmt.Errorf("%s: %s", name, reason)
+	}
+	return fmt.Errorf("%s: a JSON %v does not belong here", name, semantic.JSONKind)
+}
+
+// memberName turns the pointer /price/regular into price.regular.
+func memberName(p jsontext.Pointer) string {
+	return strings.ReplaceAll(strings.TrimPrefix(string(p), "/"), "/", ".")
+}

@@ -1,0 +1,324 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Moved counts what an import did with lines of one type.
+type Moved = storedb.Moved
+
+// ImportOptions says how an import goes.
+type ImportOptions struct {
+	// DryRun writes nothing.
+	DryRun bool
+	// SkipBad writes the good lines although there are bad ones.
+	SkipBad bool
+	// Bad is told of every bad line: its number, why, and its text, nil when it is
+	// too long to be kept.
+	Bad func(line int, reason string, raw []byte)
+	// Progress is told now and then how many bytes were read.
+	Progress func(bytes int64)
+}
+
+// ImportReport says what an import did, or would have done.
+type ImportReport struct {
+	Lines      int   `json:"lines"`
+	Bad        int   `json:"bad"`
+	Written    bool  `json:"written"`
+	Workspaces Moved `json:"workspaces"`
+	Keys       Moved `json:"keys"`
+	Items      Moved `json:"items"`
+	Purchases  Moved `json:"purchases"`
+	// LicenseKeys are public keys: what signs is never in a file.
+	LicenseKeys Moved `json:"license_keys"`
+	Licenses    Moved `json:"licenses"`
+	// WeakCodes and WeakKeys are purchase codes under 80 bits and keys of another shop
+	// under 128 bits, by their length and characters: they are easy to guess.
+	WeakCodes Weak `json:"weak_codes,omitzero"`
+	WeakKeys  Weak `json:"weak_keys,omitzero"`
+}
+
+// Import reads JSON Lines and writes them in one transaction: all of them, or
+// with SkipBad the good ones. Lines are staged first, in tables that no other
+// process sees and that lock nothing. The same file twice changes nothing.
+func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker, o ImportOptions) (ImportReport, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return ImportReport{}, err
+	}
+	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}}
+	err := s.db.Session(ctx, func(session *storedb.DB) error {
+		imp.session = session
+		if err := imp.stageAll(ctx, file); err != nil {
+			return err
+		}
+		err := session.Tx(ctx, func(tx *storedb.DB) error { return imp.move(ctx, tx) })
+		if err != nil && !errors.Is(err, errNotWritten) {
+			return err
+		}
+		imp.report.Written = err == nil
+		return imp.reportLate(file)
+	})
+	return imp.report, err
+}
+
+// errNotWritten rolls an import back that must not write.
+var errNotWritten = errors.New("store: nothing was written")
+
+// importer is one import under way. Workspaces and keys are few and wait in
+// memory, items and purchases wait in the stage.
+type importer struct {
+	service *Service
+	actor   people.Actor
+	options ImportOptions
+	session *storedb.DB
+	stage   *storedb.Stage
+	report  ImportReport
+
+	workspaces     []numbered[workspaceLine]
+	keys           []numbered[keyLine]
+	licenseKeys    []numbered[licensing.Key]
+	workspaceKnown map[string]bool
+	owners         map[int64]string // item id → its workspace's username
+	bad            map[int]string   // lines found bad after they were staged
+}
+
+type numbered[T any] struct {
+	line  int
+	value T
+}
+
+func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
+	var err error
+	if imp.stage, err = imp.session.NewStage(ctx); err != nil {
+		return err
+	}
+	lines := newLineReader(file)
+	for lines.next() {
+		if imp.options.Progress != nil && lines.number%1000 == 0 {
+			imp.options.Progress(lines.offset)
+		}
+		if len(lines.text) == 0 {
+			continue
+		}
+		imp.report.Lines++
+		text := lines.text
+		err := lines.tooLong()
+		if err == nil {
+			err = imp.stageLine(ctx, lines.number, text)
+		} else {
+			text = nil
+		}
+		if err = imp.reject(lines.number, err, text); err != nil {
+			return err
+		}
+	}
+	if lines.err != nil {
+		return fmt.Errorf("store: import: line %d: %w", lines.number, lines.err)
+	}
+	if imp.options.Progress != nil {
+		imp.options.Progress(lines.offset)
+	}
+	return imp.stage.Flush(ctx, imp.session)
+}
+
+// reject reports a line that is bad and passes errors on that are not a line's.
+func (imp *importer) reject(line int, err error, raw []byte) error {
+	var bad *badLine
+	if !errors.As(err, &bad) {
+		return err
+	}
+	imp.report.Bad++
+	if imp.options.Bad != nil {
+		imp.options.Bad(line, bad.Error(), raw)
+	}
+	return nil
+}
+
+// badLine is an error of a line, not of the import.
+type badLine struct{ error }
+
+func bad(err error) error {
+	if ours := fault.Of(err); ours != nil {
+		return &badLine{errors.New(ours.Message)}
+	}
+	return &badLine{err}
+}
+
+func badf(format string, args ...any) error { return &badLine{fmt.Errorf(format, args...)} }
+
+func (imp *importer) stageLine(ctx context.Context, line int, raw []byte) error {
+	kind, err := lineType(raw)
+	if err != nil {
+		return bad(err)
+	}
+	switch kind {
+	case "workspace":
+		return imp.stageWorkspace(line, raw)
+	case "key":
+		return imp.stageKey(ctx, line, raw)
+	case "item":
+		return imp.stageItem(ctx, line, raw)
+	case "purchase":
+		return imp.stagePurchase(ctx, line, raw)
+	case "license_key":
+		return imp.stageLicenseKey(line, raw)
+	case "license":
+		return imp.stageLicense(ctx, line, raw)
+	}
+	return badf("unknown type %q; it is %s", kind, lineTypes)
+}
+
+func (imp *importer) stageWorkspace(line int, raw []byte) error {
+	var l workspaceLine
+	if err := decodeLine(raw, &l); err != nil {
+		return bad(err)
+	}
+	if err := rules.CheckWorkspace(l.workspace()); err != nil {
+		return bad(err)
+	}
+	imp.workspaces = append(imp.workspaces, numbered[workspaceLine]{line, l})
+	imp.workspaceKnown[l.Username] = true
+	return nil
+}
+
+func (imp *importer) stageKey(ctx context.Context, line int, raw []byte) error {
+	var l keyLine
+	if err := decodeLine(raw, &l); err != nil {
+		return bad(err)
+	}
+	if err := checkKeyLine(l); err != nil {
+		return bad(err)
+	}
+	if err := imp.knowWorkspace(ctx, l.Workspace); err != nil {
+		return err
+	}
+	if l.Key != "" && !rules.IsOurs(l.Key) {
+		imp.report.WeakKeys.Note(ShapeBits(l.Key), SafeKeyBits, line)
+	}
+	imp.keys = append(imp.keys, numbered[keyLine]{line, l})
+	return nil
+}
+
+func (imp *importer) stageItem(ctx context.Context, line int, raw []byte) error {
+	var l itemLine
+	if err := decodeLine(raw, &l); err != nil {
+		return bad(err)
+	}
+	item := l.item()
+	if err := rules.CheckItem(item); err != nil {
+		return bad(err)
+	}
+	rule := l.Licensing.licensing()
+	if err := licensing.CheckRule(rule); err != nil {
+		return bad(err)
+	}
+	if err := imp.knowWorkspace(ctx, l.Workspace); err != nil {
+		return err
+	}
+	owner, err := imp.ownerOf(ctx, item.ID)
+	if err != nil {
+		return err
+	}
+	if owner != "" && owner != l.Workspace {
+		return badf("item %d is taken: ids are unique in the whole store", item.ID)
+	}
+	imp.owners[item.ID] = l.Workspace
+	if err := rules.RenderItem(&item); err != nil {
+		return err
+	}
+	return imp.stage.AddItem(ctx, line, l.Workspace, item, rule)
+}
+
+func (imp *importer) stagePurchase(ctx context.Context, line int, raw []byte) error {
+	var l purchaseLine
+	if err := decodeLine(raw, &l); err != nil {
+		return bad(err)
+	}
+	p := l.purchase()
+	if err := rules.CheckPurchase(&p); err != nil {
+		return bad(err)
+	}
+	if err := imp.knowWorkspace(ctx, l.Workspace); err != nil {
+		return err
+	}
+	owner, err := imp.ownerOf(ctx, p.ItemID)
+	if err != nil {
+		return err
+	}
+	if owner != l.Workspace {
+		return badf("the workspace %s has no item %d; its line must come before its purchases", l.Workspace, p.ItemID)
+	}
+	imp.report.WeakCodes.Note(CodeBits(p.Code), SafeCodeBits, line)
+	p.Digest = rules.CodeDigest(imp.service.gate.Box(), p.Code)
+	return imp.stage.AddPurchase(ctx, line, p)
+}
+
+// knowWorkspace makes sure that a workspace is in the store or in an earlier line.
+func (imp *importer) knowWorkspace(ctx context.Context, username string) error {
+	if imp.workspaceKnown[username] {
+		return nil
+	}
+	_, err := imp.session.Workspace(ctx, username)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return badf("unknown workspace %q; its line must come before", username)
+	}
+	imp.workspaceKnown[username] = err == nil
+	return err
+}
+
+// ownerOf tells which workspace has an item, in the store or in an earlier line;
+// "" when none has.
+func (imp *importer) ownerOf(ctx context.Context, item int64) (string, error) {
+	if owner, ok := imp.owners[item]; ok {
+		return owner, nil
+	}
+	id, err := imp.session.ItemWorkspace(ctx, item)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	w, err := imp.session.WorkspaceByID(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	imp.owners[item] = w.Account.Username
+	return w.Account.Username, nil
+}
+
+// reportLate reports the lines that were found bad when all were known, with
+// their texts from a second reading.
+func (imp *importer) reportLate(file io.ReadSeeker) error {
+	if len(imp.bad) == 0 {
+		return nil
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("store: import: the file can't be read a second time: %w", err)
+	}
+	late := make([]int, 0, len(imp.bad))
+	for line := range imp.bad {
+		late = append(late, line)
+	}
+	slices.Sort(late)
+	lines := newLineReader(file)
+	for len(late) > 0 && lines.next() {
+		if lines.number == late[0] {
+			_ = imp.reject(lines.number, badf("%s", imp.bad[late[0]]), lines.text)
+			late = late[1:]
+		}
+	}
+	return lines.err
+}

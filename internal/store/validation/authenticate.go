@@ -1,0 +1,58 @@
+package validation
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Access is what a request may do once its key is known.
+type Access struct {
+	Actor    people.Actor
+	Switches storedb.Switches
+}
+
+// Authenticate finds the key that a program sent and notes its use. The error
+// is of kind Unauthorized, with the code key_unknown, key_revoked or
+// key_expired, all with the same message. It answers from memory, as far as
+// memory can be trusted.
+func (v *Validator) Authenticate(ctx context.Context, key string, from netip.Addr) (Access, error) {
+	if err := v.gate.Ready(); err != nil {
+		return Access{}, err
+	}
+	k, digest, err := v.findKey(ctx, key)
+	if err := v.gate.Ready(); err != nil { // the digest was made with a key file that was replaced
+		return Access{}, err
+	}
+	if err != nil {
+		return Access{}, err
+	}
+	now := v.now()
+	if err := usable(k, digest, now); err != nil {
+		return Access{}, err
+	}
+	v.uses.Note(k.ID, now, from)
+	access := Access{Actor: k.actor, Switches: k.Switches}
+	access.Actor.Addr = from
+	return access, nil
+}
+
+// usable tells whether a value of a key opens anything now: the key is neither
+// revoked nor expired, and an earlier value is within its overlap.
+func usable(k *cachedKey, digest storedb.KeyDigest, now time.Time) error {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return fault.Unauthorized("key_revoked", countersign.MsgInvalidRequest)
+	case rules.Passed(k.ExpiresAt, now):
+		return fault.Unauthorized("key_expired", countersign.MsgInvalidRequest)
+	case digest != k.Digest && (k.PreviousExpiresAt.IsZero() || rules.Passed(k.PreviousExpiresAt, now)):
+		return fault.Unauthorized("key_expired", countersign.MsgInvalidRequest)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package validation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Check is what the operator is told of a purchase code.
+type Check struct {
+	Valid bool
+	// Code is the machine-readable reason, as in X-Error-Code; "" when valid.
+	Code string
+	// Reason says in a sentence why the code is not valid.
+	Reason    string
+	Purchase  storedb.Purchase
+	Item      storedb.Item
+	Workspace string
+}
+
+// Check tells the operator whether a code is good in any workspace, and
+// if not, why. Only a failing database is an error.
+func (v *Validator) Check(ctx context.Context, a people.Actor, text string) (Check, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return Check{}, err
+	}
+	code, ok := rules.CleanCode(text)
+	if !ok {
+		return Check{Code: "purchase_not_found", Reason: fmt.Sprintf("this can't be a purchase code: one has 1 to %d printable ASCII characters", rules.MaxCode)}, nil
+	}
+	digest := rules.CodeDigest(v.gate.Box(), code)
+	p, err := v.db.PurchaseByDigest(ctx, digest)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return v.unknownCode(ctx, code)
+	}
+	if err == nil {
+		err = v.SameCode(p.Code, rules.FoldCode(code), digest)
+	}
+	if err != nil {
+		return Check{}, err
+	}
+	c := Check{Valid: p.State == storedb.StateActive, Purchase: p}
+	if c.Item, err = v.db.Item(ctx, p.ItemID); err != nil {
+		return Check{}, err
+	}
+	w, err := v.db.WorkspaceByID(ctx, p.WorkspaceID)
+	if err != nil {
+		return Check{}, err
+	}
+	c.Workspace = w.Account.Username
+	if !c.Valid {
+		c.Code, c.Reason = "purchase_"+string(p.State), StateReason(p)
+	}
+	return c, nil
+}
+
+func (v *Validator) unknownCode(ctx context.Context, code string) (Check, error) {
+	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
+	_, _, err := v.findKey(ctx, code)
+	if err == nil {
+		c.Reason = "this is an API key, not a purchase code"
+	}
+	if err == nil || errors.Is(err, errKeyUnknown) {
+		return c, nil
+	}
+	return Check{}, err
+}
+
+// StateReason says what became of a purchase, and when, as far as that is known.
+func StateReason(p storedb.Purchase) string {
+	what := map[storedb.State]string{
+		storedb.StateRefunded: "this purchase was refunded", storedb.StateChargedBack: "this purchase was charged back", storedb.StateRevoked: "this purchase was revoked",
+	}[p.State]
+	if p.StateAt.IsZero() {
+		return what
+	}
+	return what + " on " + p.StateAt.Format("2006-01-02")
+}
+
+// Code returns the code of the purchase with an id, for the operator.
+func (v *Validator) Code(ctx context.Context, a people.Actor, id int64) (string, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return "", err
+	}
+	p, err := v.db.PurchaseByID(ctx, id)
+	return p.Code, sqldb.IfNotFound(err, fault.NotFound("purchase_not_found", "No purchase "+strconv.FormatInt(id, 10)))
+}
+
+// Show reads one purchase, for the operator.
+func (v *Validator) Show(ctx context.Context, a people.Actor, text string) (Check, error) {
+	c, err := v.Check(ctx, a, text)
+	if err == nil && c.Purchase.Code == "" {
+		return Check{}, fault.NotFound("purchase_not_found", "Not found: "+c.Reason)
+	}
+	return c, err
+}

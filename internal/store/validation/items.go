@@ -1,0 +1,84 @@
+package validation
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/web"
+)
+
+var (
+	errNoItems      = fault.NotFound("no_items", "No items found")
+	errItemNotFound = fault.NotFound("item_not_found", "Item Not Found")
+)
+
+// Items answers with the items of a key's workspace by id (spec 4.2).
+func (v *Validator) Items(ctx context.Context, a people.Actor) (*web.Prepared, error) {
+	if err := access.May(a, access.ReadWorkspace); err != nil {
+		return nil, err
+	}
+	key := itemsKey(a.Workspace)
+	kept, found, since := v.responses.others.Find(key)
+	if !found {
+		var err error
+		kept, err = v.responses.once(ctx, key, since, func(ctx context.Context) (response, error) {
+			return v.readItems(ctx, a.Workspace)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return kept.(*cachedItems).answer, nil
+}
+
+func (v *Validator) readItems(ctx context.Context, workspace int64) (response, error) {
+	bodies, err := v.db.ItemBodies(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	if len(bodies) == 0 {
+		return nil, errNoItems
+	}
+	parts := []string{"["}
+	bytes := 0
+	for i, body := range bodies {
+		if i > 0 {
+			parts = append(parts, ",")
+		}
+		parts = append(parts, body)
+		bytes += len(body) + 1
+	}
+	return &cachedItems{web.Prepare(web.SuccessBody("items", append(parts, "]")...)), bytes}, nil
+}
+
+// Item is one item of a key's workspace as the API prints it (spec 4.3). An id
+// of 0 is no item's.
+func (v *Validator) Item(ctx context.Context, a people.Actor, id int64) (string, error) {
+	if err := access.May(a, access.ReadWorkspace); err != nil {
+		return "", err
+	}
+	item, err := v.item(ctx, a.Workspace, id)
+	if err != nil {
+		return "", sqldb.IfNotFound(err, errItemNotFound)
+	}
+	return item.body, nil
+}
+
+// item is what the API prints of an item, from memory or from the database.
+func (v *Validator) item(ctx context.Context, workspace, id int64) (cachedItem, error) {
+	key := itemKey(workspace, id)
+	kept, found, since := v.responses.others.Find(key)
+	if found {
+		return *kept.(*cachedItem), nil
+	}
+	body, support, err := v.db.ItemBody(ctx, workspace, id)
+	if err != nil {
+		return cachedItem{}, err
+	}
+	item := cachedItem{body, support}
+	v.responses.store(key, &item, since)
+	return item, nil
+}

@@ -1,0 +1,91 @@
+package validation
+
+import (
+	"context"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Valid is the answer to a validation that succeeded: the purchase as it is
+// printed, before its item's body and after it.
+type Valid struct {
+	Before, ItemBody, After string
+}
+
+// Validate answers whether a purchase code is good (spec 4.4). A code
+// that is unknown, malformed or another workspace's is not told apart; what
+// became of a purchase is told to the workspace's secret keys alone.
+func (v *Validator) Validate(ctx context.Context, a people.Actor, text string) (Valid, error) {
+	if err := access.May(a, access.ValidatePurchases); err != nil {
+		return Valid{}, err
+	}
+	p, err := v.sale(ctx, a.Workspace, rules.FoldCode(rules.LookupCode(text)))
+	if err := v.gate.Ready(); err != nil { // the digest was made with a key file that was replaced
+		return Valid{}, err
+	}
+	if err != nil {
+		return Valid{}, sqldb.IfNotFound(err, ErrNotFound)
+	}
+	if !a.Secret && (a.Item != p.item || p.state != storedb.StateActive) {
+		return Valid{}, v.asUnknown(ctx, a.Workspace, p)
+	}
+	if p.state != storedb.StateActive {
+		return Valid{}, notValid("purchase_" + string(p.state))
+	}
+	return Valid{p.printed.Before(), p.body, p.printed.After(p.support)}, nil
+}
+
+// asUnknown says of a purchase that nobody has its code. One that was in memory would
+// be told from an unknown one by the time that a lookup takes, so that is made.
+func (v *Validator) asUnknown(ctx context.Context, workspace int64, p sale) error {
+	if !p.cached {
+		return ErrNotFound
+	}
+	_, err := v.db.Purchase(ctx, workspace, v.gate.Box().CodeDigest(rules.LookupCode("")))
+	if err != nil {
+		return sqldb.IfNotFound(err, ErrNotFound)
+	}
+	return ErrNotFound
+}
+
+// sale is a purchase and what the API prints of it and of its item.
+type sale struct {
+	cachedPurchase
+	cachedItem
+	cached bool // the purchase was in memory
+}
+
+// sale finds a purchase of a workspace, in memory or in the database.
+func (v *Validator) sale(ctx context.Context, workspace int64, folded string) (sale, error) {
+	key := purchaseKey{workspace, folded}
+	kept, found, since := v.responses.purchases.Find(key)
+	if found {
+		item, err := v.item(ctx, workspace, kept.item)
+		return sale{kept, item, true}, err
+	}
+	digest := v.gate.Box().CodeDigest(folded)
+	p, err := v.db.Purchase(ctx, workspace, digest)
+	if err != nil {
+		return sale{}, err
+	}
+	if err := v.SameCode(p.Code, folded, digest); err != nil {
+		return sale{}, err
+	}
+	kept = cachedPurchase{p.Printed, p.ItemID, p.State}
+	v.responses.storePurchase(key, kept, since)
+	item, err := v.item(ctx, workspace, p.ItemID)
+	return sale{kept, item, false}, err
+}
+
+// ErrNotFound says that there is no such good purchase; it is of kind NotFound.
+var ErrNotFound error = notValid("purchase_not_found")
+
+func notValid(code string) *countersign.Error {
+	return fault.NotFound(code, "Invalid purchase code")
+}

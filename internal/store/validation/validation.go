@@ -1,0 +1,58 @@
+// Package validation answers the questions that programs ask with an API key: is this
+// key good, is this purchase code good, and what do its workspace and its items look
+// like. It keeps in memory what that takes.
+package validation
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/usage"
+)
+
+// Validator authenticates keys and validates purchase codes. Its methods may be called
+// from many goroutines.
+type Validator struct {
+	db        *storedb.DB
+	gate      *access.Gate
+	keys      cached.Value[keyTable]
+	responses *responseCache
+	watchers  []sqldb.Watcher
+	uses      usage.Counter // of keys
+	damages   atomic.Int64
+	now       func() time.Time
+	log       *slog.Logger
+}
+
+// New returns a validator. cacheBytes bounds the memory in which it keeps what it
+// prints; 0 keeps none. Items have 8 MiB in any case.
+func New(db *storedb.DB, gate *access.Gate, cacheBytes int64, now func() time.Time, log *slog.Logger) *Validator {
+	v := &Validator{db: db, gate: gate, responses: newResponseCache(cacheBytes), now: now, log: log}
+	v.watchers = []sqldb.Watcher{v.keys.Watch(v.readKeys, storedb.TopicKeys), v.responses.watcher()}
+	return v
+}
+
+// Watchers have to be added to the database: they drop what has changed.
+func (v *Validator) Watchers() []sqldb.Watcher { return v.watchers }
+
+// FillKeys reads the keys into memory, if changes of them arrive.
+func (v *Validator) FillKeys(ctx context.Context) error {
+	_, err := v.keys.Get(ctx)
+	return err
+}
+
+// Start keeps the keys in memory and writes their last uses, in the background.
+func (v *Validator) Start(work *group.Group) {
+	work.Start("key cache", v.keys.Fill)
+	work.Start("last uses", v.writeUsesEvery)
+}
+
+// Close writes what is still to be written of the keys' last uses.
+func (v *Validator) Close(ctx context.Context) { v.writeUses(ctx) }
