@@ -38,10 +38,10 @@ func onlyDigits(s string) bool {
 
 // String prints the amount with two decimals and without a currency: "49.00".
 func (m Money) String() string {
-	return string(m.append(nil))
+	return string(m.Append(nil))
 }
 
-func (m Money) append(b []byte) []byte {
+func (m Money) Append(b []byte) []byte {
 	n := uint64(m)
 	if m < 0 {
 		b = append(b, '-')
@@ -53,7 +53,7 @@ func (m Money) append(b []byte) []byte {
 
 // MarshalJSON prints a JSON number with two decimals (spec 2, conventions).
 func (m Money) MarshalJSON() ([]byte, error) {
-	return m.append(nil), nil
+	return m.Append(nil), nil
 }
 
 // UnmarshalJSON reads a JSON number as [ParseMoney] does, also when it stands in quotes. A null changes nothing.

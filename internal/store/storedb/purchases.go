@@ -53,40 +53,43 @@ const purchaseColumns = `id, code_digest, code, workspace_id, item_id, license, 
 const selectValidation = `SELECT code, item_id, license, price, currency, supported_until, downloaded, sold_at, state
 	FROM purchases WHERE code_digest = $1 AND workspace_id = $2`
 
-// FoundPurchase is what a validation needs of a purchase.
-type FoundPurchase struct {
-	Code    string
-	ItemID  int64
-	State   State
-	Printed countersign.PrintedPurchase
+// PurchaseText is what a validation needs of a purchase, as the columns hold it: times
+// as they are printed, SupportedUntil empty when it was sold without support.
+type PurchaseText struct {
+	Code           []byte
+	ItemID         int64
+	License        string
+	Price          countersign.Money
+	Currency       string
+	SupportedUntil []byte
+	Downloaded     bool
+	SoldAt         []byte
+	State          State
 }
 
-// Purchase finds a purchase of a workspace by the digest of its code; it is the
-// query that every validation waits for. It prints what it finds at once: columns
-// hold times as they are printed.
-func (d *DB) Purchase(ctx context.Context, workspace int64, digest Digest) (FoundPurchase, error) {
+// FindPurchase finds a purchase of a workspace by the digest of its code, and returns
+// what read makes of it; read may not keep the text or its bytes. It is the query that
+// every validation waits for.
+func FindPurchase[T any](ctx context.Context, d *DB, workspace int64, digest Digest, read func(*PurchaseText) T) (found T, err error) {
 	row := purchaseRows.Get().(*purchaseRow)
 	defer purchaseRows.Put(row)
 	if err := d.purchase.Row(ctx, digest, workspace, row.dest...); err != nil {
-		return FoundPurchase{}, err // the row still holds the last purchase
+		return found, err // the row still holds the last purchase
 	}
-	return FoundPurchase{Code: string(row.text.PurchaseCode), ItemID: row.item, State: State(row.state), Printed: row.text.Print()}, nil
+	return read(&row.PurchaseText), nil
 }
 
 // purchaseRow is where a look-up writes. It is used again: most of what it
 // holds from the last purchase is the same in the next.
 type purchaseRow struct {
-	item  int64
-	state string
-	text  countersign.PurchaseText
-	dest  []any
+	PurchaseText
+	dest []any
 }
 
 var purchaseRows = sync.Pool{New: func() any {
 	r := new(purchaseRow)
 	r.dest = []any{
-		&r.text.PurchaseCode, &r.item, &r.text.LicenseType, (*int64)(&r.text.Price), &r.text.Currency,
-		&r.text.SupportedUntil, &r.text.Downloaded, &r.text.Date, &r.state,
+		&r.Code, &r.ItemID, &r.License, (*int64)(&r.Price), &r.Currency, &r.SupportedUntil, &r.Downloaded, &r.SoldAt, (*string)(&r.State),
 	}
 	return r
 }}

@@ -38,7 +38,7 @@ func (v *Validator) Validate(ctx context.Context, a people.Actor, text string) (
 	if p.state != storedb.StateActive {
 		return Valid{}, notValid("purchase_" + string(p.state))
 	}
-	return Valid{p.printed.Before(), p.body, p.printed.After(p.support)}, nil
+	return Valid{p.printed.before(), p.body, p.printed.after(p.support)}, nil
 }
 
 // asUnknown says of a purchase that nobody has its code. One that was in memory would
@@ -47,7 +47,7 @@ func (v *Validator) asUnknown(ctx context.Context, workspace int64, p sale) erro
 	if !p.cached {
 		return ErrNotFound
 	}
-	_, err := v.db.Purchase(ctx, workspace, v.gate.Box().CodeDigest(rules.LookupCode("")))
+	_, err := storedb.FindPurchase(ctx, v.db, workspace, v.gate.Box().CodeDigest(rules.LookupCode("")), foundIn)
 	if err != nil {
 		return sqldb.IfNotFound(err, ErrNotFound)
 	}
@@ -61,6 +61,16 @@ type sale struct {
 	cached bool // the purchase was in memory
 }
 
+// foundPurchase is a purchase that was read, with its code.
+type foundPurchase struct {
+	code string
+	cachedPurchase
+}
+
+func foundIn(p *storedb.PurchaseText) foundPurchase {
+	return foundPurchase{string(p.Code), cachedPurchase{printPurchase(p), p.ItemID, p.State}}
+}
+
 // sale finds a purchase of a workspace, in memory or in the database.
 func (v *Validator) sale(ctx context.Context, workspace int64, folded string) (sale, error) {
 	key := purchaseKey{workspace, folded}
@@ -70,17 +80,16 @@ func (v *Validator) sale(ctx context.Context, workspace int64, folded string) (s
 		return sale{kept, item, true}, err
 	}
 	digest := v.gate.Box().CodeDigest(folded)
-	p, err := v.db.Purchase(ctx, workspace, digest)
+	p, err := storedb.FindPurchase(ctx, v.db, workspace, digest, foundIn)
 	if err != nil {
 		return sale{}, err
 	}
-	if err := v.SameCode(p.Code, folded, digest); err != nil {
+	if err := v.SameCode(p.code, folded, digest); err != nil {
 		return sale{}, err
 	}
-	kept = cachedPurchase{p.Printed, p.ItemID, p.State}
-	v.responses.storePurchase(key, kept, since)
-	item, err := v.item(ctx, workspace, p.ItemID)
-	return sale{kept, item, false}, err
+	v.responses.storePurchase(key, p.cachedPurchase, since)
+	item, err := v.item(ctx, workspace, p.item)
+	return sale{p.cachedPurchase, item, false}, err
 }
 
 // ErrNotFound says that there is no such good purchase; it is of kind NotFound.

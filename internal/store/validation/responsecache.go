@@ -145,17 +145,17 @@ func (c *responseCache) once(ctx context.Context, key responseKey, since uint64,
 // two pieces of memory for the collector to follow, and no more: the entry and
 // what is printed.
 type cachedPurchase struct {
-	printed countersign.PrintedPurchase
+	printed printedPurchase
 	item    int64
 	state   storedb.State
 }
 
-func (k cachedPurchase) size() int { return k.printed.Len() + entryBytes }
+func (k cachedPurchase) size() int { return k.printed.len() + entryBytes }
 
 // part is s as a part of what is printed, if it stands there. Otherwise it is a
 // copy: s may be a part of a whole request.
 func (k cachedPurchase) part(s string) string {
-	before := k.printed.Before()
+	before := k.printed.before()
 	if i := strings.Index(before, s); i >= 0 {
 		return before[i : i+len(s)]
 	}

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"unsafe"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -78,7 +77,7 @@ func TestKeptCodesHoldNoRequest(t *testing.T) {
 	request := strings.Repeat("x", 1000) + "abcd-1"
 	asked := request[1000:]
 	for _, printed := range []string{"abcd-1", "ABCD-1"} {
-		p := cachedPurchase{printed: countersign.PurchaseText{PurchaseCode: []byte(printed)}.Print()}
+		p := cachedPurchase{printed: printPurchase(&storedb.PurchaseText{Code: []byte(printed)})}
 		part := p.part(asked)
 		if part != asked || unsafe.StringData(part) == unsafe.StringData(asked) {
 			t.Errorf("of %s: %q, the request's own: %t", printed, part, part == asked)
