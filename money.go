@@ -41,6 +41,7 @@ func (m Money) String() string {
 	return string(m.Append(nil))
 }
 
+// Append appends the amount to b as JSON prints it: a number with two decimals.
 func (m Money) Append(b []byte) []byte {
 	n := uint64(m)
 	if m < 0 {

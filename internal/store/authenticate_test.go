@@ -211,7 +211,7 @@ func TestAccessOfAKey(t *testing.T) {
 			}
 			for token, want := range map[string]validation.Access{
 				secretToken: {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Secret: true}, Switches: switches},
-				boundToken:  {people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Item: 2}, Switches: switches},
+				boundToken:  {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Item: 2}, Switches: switches},
 			} {
 				if got, err := f.Validation.Authenticate(t.Context(), token, client); err != nil || got != want {
 					t.Errorf("%s: access %+v, %v; want %+v", path, got, err, want)
