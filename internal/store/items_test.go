@@ -5,8 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"encoding/json"
+
 	"github.com/countersign/countersign/internal/web"
-	"github.com/go-json-experiment/json"
 )
 
 // bodyOf is the body of a prepared answer.
