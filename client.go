@@ -112,7 +112,7 @@ func (c *Client) ValidatePurchase(ctx context.Context, code string) (Validation,
 		err = a.decode("data", a.members.Data, &data)
 	}
 	if err == nil && data.Purchase == nil {
-		err = a.notUnderstood(errors.New("there is no purchase in it"))
+		err = a.notUnderstood(errors.New("no purchase in it"))
 	}
 	if err != nil {
 		return Validation{}, c.wrap("validate purchase", err)

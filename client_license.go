@@ -57,7 +57,7 @@ func (c *Client) license(ctx context.Context, operation, path string, sent map[s
 	var l License
 	a, err := c.send(ctx, path, sent, &l)
 	if err == nil && l.License == "" {
-		err = a.notUnderstood(errors.New("there is no license in it"))
+		err = a.notUnderstood(errors.New("no license in it"))
 	}
 	if err != nil {
 		return License{}, c.wrap(operation, a.withDomains(err))
@@ -70,7 +70,7 @@ func (c *Client) license(ctx context.Context, operation, path string, sent map[s
 func (c *Client) LicenseKeys(ctx context.Context) ([]byte, error) {
 	a, err := c.call(ctx, call{method: http.MethodGet, path: ".well-known/jwks.json", limit: maxAnswer, plain: true})
 	if err == nil && !json.Valid(a.body) {
-		err = a.notUnderstood(errors.New("it is no key set"))
+		err = a.notUnderstood(errors.New("not a key set"))
 	}
 	if err != nil {
 		return nil, c.wrap("license keys", err)
@@ -96,7 +96,7 @@ func (c *Client) CheckLicense(ctx context.Context, q LicenseQuestion) (LicenseCh
 	var check LicenseCheck
 	a, err := c.send(ctx, "api/licenses/check", sent, &check)
 	if err == nil && check.Code == "" {
-		err = a.notUnderstood(errors.New("there is no code in it"))
+		err = a.notUnderstood(errors.New("no code in it"))
 	}
 	if err != nil {
 		return LicenseCheck{}, c.wrap("check license", err)

@@ -66,7 +66,7 @@ func ExampleClient_Item() {
 	var refused *countersign.Error
 	switch {
 	case errors.As(err, &refused) && refused.Kind == countersign.KindNotFound:
-		fmt.Println("there is no such item")
+		fmt.Println("no such item")
 	case err != nil:
 		fmt.Println(err)
 	default:

@@ -82,7 +82,7 @@ func parseSite(text string) (*url.URL, error) {
 	if err != nil || site.Host == "" || site.Scheme != "https" && site.Scheme != "http" || site.RawQuery != "" || site.Fragment != "" || site.User != nil {
 		return nil, &countersign.Error{
 			Kind: countersign.KindInvalid, Code: "site_invalid",
-			Message: "this is no address of a site; give one like https://shop.example",
+			Message: "invalid address of a site: expected one like https://shop.example",
 		}
 	}
 	return site, nil

@@ -47,7 +47,7 @@ type repeats[T disturbable] struct {
 // pairs are those of a case.
 type pairs = repeats[pair]
 
-// more tells whether another one is to be taken: until as many as are wanted were
+// more reports whether another one is to be taken: until as many as are wanted were
 // calm, and no more than most.
 func (r *repeats[T]) more() bool {
 	calm := 0

@@ -74,7 +74,7 @@ func (s *shop) fill(ctx context.Context, log io.Writer) error {
 	return s.command(ctx, "store", "import", "--quiet", s.lines())
 }
 
-// has tells whether the store takes a code for good.
+// has reports whether the store takes a code for good.
 func (s *shop) has(ctx context.Context, code string) (bool, error) {
 	const no = 4
 	err := s.command(ctx, "store", "purchase", "check", code)

@@ -17,7 +17,7 @@ func staleTries(engine string) int {
 	return 200
 }
 
-// revokes tells whether a try revokes a key in place of refunding a purchase.
+// revokes reports whether a try revokes a key in place of refunding a purchase.
 func revokes(engine string, i int) bool {
 	if engine == "postgres" {
 		return i%10 == 0

@@ -84,7 +84,7 @@ func parseStat(text string) (processStat, error) {
 	fields := strings.Fields(text[name+1:])
 	number, _, _ := strings.Cut(text, " ")
 	if name < 0 || len(fields) < 13 {
-		return processStat{}, fmt.Errorf("this is no line of a process: %q", text)
+		return processStat{}, fmt.Errorf("not a line of a process: %q", text)
 	}
 	user, err1 := strconv.ParseInt(fields[11], 10, 64)
 	system, err2 := strconv.ParseInt(fields[12], 10, 64)

@@ -99,7 +99,7 @@ func (c claims) check() error {
 	case c.Domain == "" || !slices.Contains(c.Domains, c.Domain):
 		return errors.New("its domain is not among its domains")
 	case c.SupportedUntil != "" && badDate != nil:
-		return errors.New("its end of support is no timestamp")
+		return errors.New("its end of support is not a timestamp")
 	}
 	return nil
 }

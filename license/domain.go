@@ -39,7 +39,7 @@ func ParseDomain(text string, rule DomainRule) (Domain, error) {
 	case wildcard && noIP == nil:
 		return Domain{}, badDomain("an IP address has nothing below it; give it without the *")
 	case noIP != nil && isPublicSuffix(name) && (wildcard || !IsFree(name, rule.Staging...)):
-		return Domain{}, badDomain("anybody can have a name below " + name + ", so it is no domain of one site; give the whole domain, like shop.example")
+		return Domain{}, badDomain("anybody can have a name below " + name + ", so it is not the domain of one site; give the whole domain, like shop.example")
 	}
 	return Domain{Name: name, Wildcard: wildcard}, nil
 }
@@ -85,7 +85,7 @@ var (
 	}
 )
 
-// IsFree tells whether licenses for a host are free and do not count: localhost, *.test, *.local, private addresses,
+// IsFree reports whether licenses for a host are free and do not count: localhost, *.test, *.local, private addresses,
 // and the hosts that the seller declared for staging. The host may be in any form of [Normalize].
 func IsFree(host string, staging ...string) bool {
 	name, err := Normalize(host)
@@ -123,7 +123,7 @@ func coversStaging(declared, name string) bool {
 	return coversForms(declared, []string{name})
 }
 
-// Covers tells whether a domain of [License.Domains] is that of a site at a host. A site at "www." has the domain
+// Covers reports whether a domain of [License.Domains] is that of a site at a host. A site at "www." has the domain
 // without it. "*.shop.example" covers every name one level below shop.example, and not shop.example itself. The host
 // may be in any form of [Normalize].
 func Covers(domain, host string) bool {

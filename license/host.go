@@ -61,14 +61,14 @@ func hostOf(text string) (string, error) {
 		text = text[:end]
 	}
 	if strings.Contains(text, "@") {
-		return "", badDomain("an address with @ is no domain; give the domain alone, like shop.example")
+		return "", badDomain("an address with @ is not a domain; give the domain alone, like shop.example")
 	}
 	if strings.Count(text, ":") > 1 && !strings.HasPrefix(text, "[") {
 		return text, nil // an IPv6 address without brackets has no port
 	}
 	host, port, hasPort := cutPort(text)
 	if n, err := strconv.ParseUint(port, 10, 16); hasPort && port != "" && (err != nil || n == 0) {
-		return "", badDomain("what follows the colon is no port; give the domain alone, like shop.example")
+		return "", badDomain("what follows the colon is not a port; give the domain alone, like shop.example")
 	}
 	if host == "" {
 		return "", badDomain("the domain is missing; give one like shop.example")
@@ -117,7 +117,7 @@ func asciiName(host string) (string, error) {
 	return name, nil
 }
 
-var errNoDomain = badDomain("this is no domain name; give one like shop.example")
+var errNoDomain = badDomain("this is not a domain name; give one like shop.example")
 
 func ipName(host string) (string, error) {
 	if inner, ok := strings.CutPrefix(host, "["); ok {

@@ -135,7 +135,7 @@ func ReadKeySet(text []byte) (*KeySet, error) {
 	return NewKeySet(keys...)
 }
 
-// verifies tells whether the key can have signed a license.
+// verifies reports whether the key can have signed a license.
 func (j jwk) verifies() bool {
 	return j.Type == keyType && j.Curve == keyCurve && (j.Use == "" || j.Use == keyUse) &&
 		(j.Algorithm == "" || j.Algorithm == algorithm || j.Algorithm == keyCurve)
@@ -144,7 +144,7 @@ func (j jwk) verifies() bool {
 func badKeySet(cause error) error {
 	return &countersign.Error{
 		Kind: countersign.KindInvalid, Code: "key_set_invalid", Cause: cause,
-		Message: "this is no key set of a store; take it from /.well-known/jwks.json there",
+		Message: "this is not a key set of a store; take it from /.well-known/jwks.json there",
 	}
 }
 

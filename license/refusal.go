@@ -21,7 +21,7 @@ func (r *Refusal) saying(message string) error { return &Refusal{r.Code, message
 
 // The refusals, in the order in which a text meets them.
 var (
-	ErrNotCompact  = &Refusal{"license_not_compact", "this is no license file: it is not three parts joined by dots; take the file as the store gave it"}
+	ErrNotCompact  = &Refusal{"license_not_compact", "this is not a license file: it is not three parts joined by dots; take the file as the store gave it"}
 	ErrSignature   = &Refusal{"license_signature", "the signature does not fit: the text was changed or cut off; take the file as the store gave it"}
 	ErrUnsigned    = &Refusal{"license_unsigned", "the license is not signed (alg none); get one from the store"}
 	ErrAlgorithm   = &Refusal{"license_algorithm", "the license is signed with another algorithm than EdDSA; get one from the store"}
@@ -33,7 +33,7 @@ var (
 	ErrClaims      = &Refusal{"license_claims", "the license is signed, but what a license says is missing or malformed; get one from the store"}
 	ErrNotYetValid = &Refusal{"license_not_yet_valid", "the license is not valid yet; check the clock"}
 	ErrExpired     = &Refusal{"license_expired", "the license has expired; get a new one from the store"}
-	ErrHost        = &Refusal{"license_bad_host", "the host to open the license for is no domain or IP address; give the domain of the site"}
+	ErrHost        = &Refusal{"license_bad_host", "the host to open the license for is not a domain or IP address; give the domain of the site"}
 	ErrWrongDomain = &Refusal{"license_wrong_domain", "the license is for another domain; get one for this domain from the store"}
 	ErrRevoked     = &Refusal{"license_revoked", "the license was revoked by the store; get a new one there"}
 )

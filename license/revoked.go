@@ -16,7 +16,7 @@ type Revoked struct {
 	IDs     []string // the ids of the licenses, [License.ID]
 }
 
-// Has tells whether a license is on the list.
+// Has reports whether a license is on the list.
 func (r Revoked) Has(id string) bool { return slices.Contains(r.IDs, id) }
 
 // revokedClaims is the payload of the list.

@@ -54,7 +54,7 @@ func notInstalled(p place) error {
 	if p.url != "" {
 		where, how = "this database", ", with the same --db and --data"
 	}
-	return fail(exitNotFound, "not_installed", fmt.Sprintf("there is no addon in %s; if this is the right place, set it up with: countersign addon update%s", where, how))
+	return fail(exitNotFound, "not_installed", fmt.Sprintf("no addon in %s; if this is the right place, set it up with: countersign addon update%s", where, how))
 }
 
 // lookAtAddon is withAddon for commands that also work before the first update.

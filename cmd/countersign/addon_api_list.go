@@ -25,7 +25,7 @@ func newAPIList(a *app) *cobra.Command {
 						return err
 					}
 				}
-				return l.end("There is no pair; make one with: countersign addon api create LABEL")
+				return l.end("No API credentials. Create them with: countersign addon api create LABEL")
 			})
 		},
 	}

@@ -57,7 +57,7 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 	return findings, nil
 }
 
-// testStore tells whether apps see the store as on, and what would make them.
+// testStore reports whether apps see the store as on, and what would make them.
 func testStore(ctx context.Context, s *addon.Addon, i iapState) (health.Finding, error) {
 	if i.published.Config.Platforms.Store.Enabled {
 		return health.Finding{Name: "store", Level: health.OK, What: "Apps see the store as on"}, nil

@@ -23,7 +23,7 @@ func newProductList(a *app) *cobra.Command {
 						return err
 					}
 				}
-				return l.end("There is no product; add one with: countersign addon iap product add STORE_ID PACKAGE_ID")
+				return l.end("No product. Add one with: countersign addon iap product add STORE_ID PACKAGE_ID")
 			})
 		},
 	}

@@ -92,5 +92,5 @@ func (a *app) removeServiceAccount(ctx context.Context, s *addon.Addon) error {
 	if err != nil {
 		return err
 	}
-	return a.printRemoved(iap.KeyServiceAccount, "There is no service account in the draft.", now)
+	return a.printRemoved(iap.KeyServiceAccount, "No service account in the draft.", now)
 }

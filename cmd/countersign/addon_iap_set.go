@@ -17,7 +17,7 @@ func newIAPSet(a *app) *cobra.Command {
   countersign addon iap set iapProductMapJson '{"store":{"gold_monthly":1}}'`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if keys := iapKeys(); args[0] != iap.KeyServiceAccount && !slices.Contains(keys, args[0]) {
-				return usage(c, fmt.Sprintf("%q is no setting of the in-app purchases, which are %s", safe(args[0]), strings.Join(keys, ", ")))
+				return usage(c, fmt.Sprintf("unknown in-app purchase setting %q: use %s", safe(args[0]), strings.Join(keys, ", ")))
 			}
 			return a.setSetting(c, args[0], args[1])
 		},

@@ -23,7 +23,7 @@ func newPackageList(a *app) *cobra.Command {
 						return err
 					}
 				}
-				return l.end("There is no package; add one with: countersign addon package add ID NAME")
+				return l.end("No package. Add one with: countersign addon package add ID NAME")
 			})
 		},
 	}

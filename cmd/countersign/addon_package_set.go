@@ -61,5 +61,5 @@ func (a *app) setPackage(ctx context.Context, s *addon.Addon, c *cobra.Command, 
 		}
 		return a.printPackage(p)
 	}
-	return fail(exitNotFound, "package_not_found", fmt.Sprintf("there is no package %d; list them with: countersign addon package list", id))
+	return fail(exitNotFound, "package_not_found", fmt.Sprintf("no package %d; list them with: countersign addon package list", id))
 }

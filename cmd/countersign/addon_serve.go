@@ -13,7 +13,7 @@ func newAddonServe(a *app) *cobra.Command {
 		Long: `Serve the app's settings, the view of in-app purchases and the admin pages, until Ctrl-C or
 SIGTERM. It can be started before the first update, and serves from the moment that has run.
 
-While there is no administrator, a link for the first one is printed; it is also in the file
+Until the first administrator exists, a link to create one is printed; it is also in the file
 ` + addon.SetupFile + ` of the data folder. Or set ` + envAdminEmail + ` and
 ` + envAdminPassword + `_FILE, and the administrator is made from them.
 

@@ -20,7 +20,7 @@ func newSettingsGet(a *app) *cobra.Command {
 				}
 				setting, ok := all.Get(args[0])
 				if !ok {
-					return fail(exitNotFound, "setting_not_found", fmt.Sprintf("there is no setting %q; list them with: countersign addon settings list", args[0]))
+					return fail(exitNotFound, "setting_not_found", fmt.Sprintf("no setting %q; list them with: countersign addon settings list", args[0]))
 				}
 				if a.json {
 					return a.printJSON(jsonOfSetting(setting))

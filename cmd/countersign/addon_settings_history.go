@@ -44,7 +44,7 @@ func (a *app) printVersions(versions []settings.Version, limit int) error {
 			return err
 		}
 	}
-	if err := l.end("There is no version before that."); err != nil {
+	if err := l.end("No earlier version."); err != nil {
 		return err
 	}
 	if len(versions) == limit && versions[limit-1].Number > 1 {

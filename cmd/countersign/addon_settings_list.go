@@ -30,5 +30,5 @@ func (a *app) printSettings(all settings.Draft) error {
 			return err
 		}
 	}
-	return l.end("There is no setting.")
+	return l.end("No setting.")
 }

@@ -79,7 +79,7 @@ func download(ctx context.Context, address string, limit int64) ([]byte, error) 
 func readFile(path, what string) ([]byte, error) {
 	file, err := os.Open(path)
 	if os.IsNotExist(err) {
-		return nil, fail(exitNotFound, "file_not_found", fmt.Sprintf("there is no %s file %s; check its name", what, path))
+		return nil, fail(exitNotFound, "file_not_found", fmt.Sprintf("no such %s file: %s; check its name", what, path))
 	}
 	var text []byte
 	if err == nil {

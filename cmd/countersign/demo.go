@@ -129,7 +129,7 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportR
 		demo = demo || w.Account.Username == sample.NewDemo().Workspace
 	}
 	if len(there) > 0 && !demo {
-		return transfer.ImportReport{}, fail(exitConflict, "not_a_demo", fmt.Sprintf("%s holds a store that is no demo; name another folder with --keep", dir))
+		return transfer.ImportReport{}, fail(exitConflict, "not_a_demo", fmt.Sprintf("%s holds a store that is not a demo; name another folder with --keep", dir))
 	}
 	lines, err := io.ReadAll(sample.Reader(sample.Options{Keys: true}))
 	if err != nil {

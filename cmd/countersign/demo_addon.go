@@ -64,7 +64,7 @@ func demoAdministrator(ctx context.Context, s *addon.Addon, dir string) (people.
 		}
 	}
 	if len(users) > 0 {
-		return people.User{}, fail(exitConflict, "not_a_demo", fmt.Sprintf("%s holds an addon that is no demo; name another folder with --keep", dir))
+		return people.User{}, fail(exitConflict, "not_a_demo", fmt.Sprintf("%s holds an addon that is not a demo; name another folder with --keep", dir))
 	}
 	return s.People().CreateAdministrator(ctx, operator(), email, rand.Text())
 }

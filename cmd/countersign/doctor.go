@@ -75,7 +75,7 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 	return reports, nil
 }
 
-// named tells whether a flag or a variable says where a service lives.
+// named reports whether a flag or a variable says where a service lives.
 func (a *app) named(c *cobra.Command, w whereabouts) bool {
 	return c.Flag(w.data).Changed || c.Flag(w.db).Changed || a.getenv(w.envData) != "" || a.getenv(w.envDB) != "" || a.getenv(w.envDB+"_FILE") != ""
 }
@@ -87,7 +87,7 @@ func missingFolder(dir string) []health.Finding {
 		return nil
 	}
 	return []health.Finding{{
-		Name: "data folder", Level: health.Fail, What: fmt.Sprintf("There is no data folder %s", dir),
+		Name: "data folder", Level: health.Fail, What: fmt.Sprintf("No data folder %s", dir),
 		Why: "Everything the service keeps is in it.", Fix: "Name the right folder with --data or --addon-data.",
 	}}
 }

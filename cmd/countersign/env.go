@@ -122,13 +122,13 @@ func (a *app) resolve(c *cobra.Command, w whereabouts) (p place, err error) {
 		return place{}, err
 	}
 	if p.url != "" && !strings.HasPrefix(p.url, "postgres://") && !strings.HasPrefix(p.url, "postgresql://") {
-		return place{}, usage(c, "--"+w.db+" is no URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
+		return place{}, usage(c, "--"+w.db+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
 	a.postgres, a.keyLost, a.serveCommand = p.url != "", w.lost, w.serve
 	return p, nil
 }
 
-// plain tells whether colours and cursor movements are unwanted.
+// plain reports whether colours and cursor movements are unwanted.
 func (a *app) plain() bool {
 	return a.noColor || a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"
 }

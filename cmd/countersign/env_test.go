@@ -96,7 +96,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 		{"the key file by name", environment{envKey + "_FILE": elsewhere}, exitOK, ""},
 		{"neither", environment{}, exitConflict, "is missing"},
 		{"another key", environment{envKey: "countersign-key-1:" + strings.Repeat("A", 43)}, exitConflict, "belongs to the one named"},
-		{"no key at all", environment{envKey: "hunter2"}, exitConflict, "this is no key file"},
+		{"no key at all", environment{envKey: "hunter2"}, exitConflict, "not a key file"},
 		{"both", environment{envKey: string(text), envKey + "_FILE": elsewhere}, exitUsage, "COUNTERSIGN_KEY and COUNTERSIGN_KEY_FILE are both set"},
 		{"both for the database", environment{envDB: "postgres://h/d", envDB + "_FILE": url}, exitUsage, "COUNTERSIGN_DB and COUNTERSIGN_DB_FILE are both set"},
 		{"a file that is not there", environment{envKey + "_FILE": "/nowhere"}, exitUsage, "COUNTERSIGN_KEY_FILE: /nowhere can't be read"},

@@ -45,14 +45,14 @@ Exit codes: 0 written, 1 nothing written because of bad lines, 4 --dry-run found
 func openImport(path string) (file *os.File, size int64, err error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, 0, fail(exitUsage, "usage", fmt.Sprintf("%s is no regular file; write the lines to a file first and name it", path))
+		return nil, 0, fail(exitUsage, "usage", fmt.Sprintf("%s is not a regular file; write the lines to a file first and name it", path))
 	}
 	if err == nil {
 		file, err = os.Open(path)
 	}
 	switch {
 	case os.IsNotExist(err):
-		return nil, 0, fail(exitNotFound, "file_not_found", fmt.Sprintf("there is no file %s; check its name", path))
+		return nil, 0, fail(exitNotFound, "file_not_found", fmt.Sprintf("no such file: %s; check its name", path))
 	case err != nil:
 		return nil, 0, fail(exitFailed, "file_unreadable", fmt.Sprintf("%s can't be read (%v); make it readable for this user", path, reason(err)))
 	}

@@ -47,5 +47,5 @@ func (a *app) printItems(ctx context.Context, s *store.Store, workspaces []strin
 			}
 		}
 	}
-	return l.end("There is no item; bring some in with: countersign store import FILE")
+	return l.end("No item. Import some with: countersign store import FILE")
 }

@@ -96,7 +96,7 @@ func keyPairs(k store.Key) []pair {
 func parseID(c *cobra.Command, what, text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, usage(c, strconv.Quote(safe(text))+" is no "+what+"'s id, which is a positive whole number"+howToFind[what])
+		return 0, usage(c, "invalid id "+strconv.Quote(safe(text))+" of the "+what+": expected a positive whole number"+howToFind[what])
 	}
 	return id, nil
 }

@@ -34,5 +34,5 @@ func (a *app) printKeys(keys []store.Key) error {
 			return err
 		}
 	}
-	return l.end("There is no key; make one with: countersign store key create NAME --workspace W")
+	return l.end("No key. Create one with: countersign store key create NAME --workspace W")
 }

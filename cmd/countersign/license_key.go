@@ -49,7 +49,7 @@ func newLicenseKeyList(a *app) *cobra.Command {
 						return err
 					}
 				}
-				return l.end("There is no key for licenses yet; the first license makes it.")
+				return l.end("No license key. The first license creates one.")
 			})
 		},
 	}

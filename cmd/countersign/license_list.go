@@ -53,7 +53,7 @@ func (a *app) listLicenses(ctx context.Context, s *store.Store, flags licenseLis
 	if err != nil {
 		return err
 	}
-	if err := l.end("There is no such license."); err != nil {
+	if err := l.end("No such license."); err != nil {
 		return err
 	}
 	if l.rows > 0 && l.rows == flags.limit {

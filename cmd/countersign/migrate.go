@@ -37,5 +37,5 @@ func (a *app) printMigrations(steps []sqldb.Migration) error {
 			return err
 		}
 	}
-	return l.end("There is no step.")
+	return l.end("No step.")
 }

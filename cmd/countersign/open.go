@@ -24,7 +24,7 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 		return err
 	}
 	if p.url == "" && !store.Begun(p.dir) {
-		return fail(exitNotFound, "no_store", fmt.Sprintf("there is no store in %s; name its folder with --data, or begin one there with: countersign store workspace create USERNAME --data %[1]s", p.dir))
+		return fail(exitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or begin one there with: countersign store workspace create USERNAME --data %[1]s", p.dir))
 	}
 	return a.withNewStore(c, do)
 }

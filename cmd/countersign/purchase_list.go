@@ -57,7 +57,7 @@ func (a *app) listPurchases(ctx context.Context, s *store.Store, flags purchaseL
 	if err != nil {
 		return err
 	}
-	if err := l.end("There is no such purchase."); err != nil {
+	if err := l.end("No such purchase."); err != nil {
 		return err
 	}
 	if l.rows > 0 && l.rows == flags.limit {

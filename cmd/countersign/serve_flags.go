@@ -140,7 +140,7 @@ func checkListen(addr string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return fmt.Errorf("%q is no address with a port, like 127.0.0.1:8080 or :8080", addr)
+		return fmt.Errorf("invalid address %q: expected host:port, like 127.0.0.1:8080 or :8080", addr)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func parseBaseURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("this is no web address like https://shop.example")
+		return "", fmt.Errorf("invalid web address: expected one like https://shop.example")
 	}
 	return strings.TrimRight(text, "/"), nil
 }
@@ -166,7 +166,7 @@ func parseNetworks(texts []string) ([]netip.Prefix, error) {
 		}
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no network like 10.0.0.0/8", text)
+			return nil, fmt.Errorf("invalid network %q: expected one like 10.0.0.0/8", text)
 		}
 		all = append(all, network)
 	}
@@ -194,7 +194,7 @@ func parseSize(text string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || n > 1<<40/unit {
-		return 0, fmt.Errorf("%q is no size like 64MiB", text)
+		return 0, fmt.Errorf("invalid size %q: expected one like 64MiB", text)
 	}
 	return n * unit, nil
 }

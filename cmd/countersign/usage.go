@@ -37,7 +37,7 @@ func flagError(c *cobra.Command, err error) error {
 		return usage(c, fmt.Sprintf("--%s: %v", value.GetFlag().Name, plainValueError(value)))
 	}
 	if errors.As(err, new(*pflag.InvalidSyntaxError)) {
-		return usage(c, "this is no flag; an argument that begins with - has to stand after --")
+		return usage(c, "unknown flag; an argument that begins with - has to stand after --")
 	}
 	return usage(c, err.Error())
 }
@@ -49,8 +49,8 @@ func plainValueError(err *pflag.InvalidValueError) string {
 	if ours := (*exitError)(nil); errors.As(cause, &ours) {
 		return ours.message
 	}
-	return fmt.Sprintf("%q is no %s", safe(err.GetValue()), map[string]string{
-		"bool": "true or false", "int": "whole number", "int64": "whole number", "duration": "length of time like 24h or 30m",
+	return fmt.Sprintf("invalid value %q: expected %s", safe(err.GetValue()), map[string]string{
+		"bool": "true or false", "int": "a whole number", "int64": "a whole number", "duration": "a length of time like 24h or 30m",
 	}[err.GetFlag().Value.Type()])
 }
 

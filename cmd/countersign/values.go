@@ -27,7 +27,7 @@ func (d *dateValue) Set(text string) error {
 		return nil
 	}
 	if d.Timestamp, err = countersign.ParseTimestamp(text); err != nil {
-		return fail(exitUsage, "usage", fmt.Sprintf("%q is no date; write 2006-01-02, which is the start of that day in UTC, or 2006-01-02T15:04:05Z", safe(text)))
+		return fail(exitUsage, "usage", fmt.Sprintf("invalid date %q: write 2006-01-02, which is the start of that day in UTC, or 2006-01-02T15:04:05Z", safe(text)))
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ type moneyValue struct{ countersign.Money }
 func (m *moneyValue) Set(text string) error {
 	amount, err := countersign.ParseMoney(text)
 	if err != nil {
-		return fail(exitUsage, "usage", fmt.Sprintf("%q is no amount; write it like 49.00", safe(text)))
+		return fail(exitUsage, "usage", fmt.Sprintf("invalid amount %q: expected one like 49.00", safe(text)))
 	}
 	m.Money = amount
 	return nil
@@ -73,7 +73,7 @@ func (c *choiceValue) Set(text string) error {
 			return nil
 		}
 	}
-	return fail(exitUsage, "usage", fmt.Sprintf("%q is none of %s", safe(text), strings.Join(c.choices, ", ")))
+	return fail(exitUsage, "usage", fmt.Sprintf("invalid value %q: use %s", safe(text), strings.Join(c.choices, ", ")))
 }
 
 // String implements pflag.Value.

@@ -25,7 +25,7 @@ func newWorkspaceList(a *app) *cobra.Command {
 						return err
 					}
 				}
-				return l.end("There is no workspace yet; make one with: countersign store workspace create USERNAME")
+				return l.end("No workspace. Create one with: countersign store workspace create USERNAME")
 			})
 		},
 	}

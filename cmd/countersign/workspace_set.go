@@ -35,7 +35,7 @@ func newWorkspaceSet(a *app) *cobra.Command {
 	return c
 }
 
-// anyChanged tells whether a flag of the command's own was given.
+// anyChanged reports whether a flag of the command's own was given.
 func anyChanged(c *cobra.Command) bool {
 	changed := false
 	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { changed = changed || f.Changed })

@@ -28,7 +28,7 @@ export function routes() {
   return all.map((route) => (route.startsWith('/') ? `ANY ${route}` : route));
 }
 
-/** Tells whether a request is one of a route, where no better route is looked for. */
+/** Reports whether a request is one of a route, where no better route is looked for. */
 export function matches(route, method, address) {
   const [verb, pattern] = route.split(' ');
   if (verb !== 'ANY' && verb !== method) return false;

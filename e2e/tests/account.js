@@ -37,7 +37,7 @@ const wrongFiles = [
   ['no private_key', accountFile({ private_key: undefined }), /private_key is not usable: it is missing/],
   ['a damaged private_key', accountFile({ private_key: '-----BEGIN PRIVATE KEY-----\nZGFtYWdlZA==\n-----END PRIVATE KEY-----\n' }), /damaged/],
   ['a private_key without its line breaks', accountFile({ private_key: privateKey.replaceAll('\n', '') }), /PEM block/],
-  ['another kind of private_key', accountFile({ private_key: pem('ec', { namedCurve: 'P-256' }) }), /no RSA key/],
+  ['another kind of private_key', accountFile({ private_key: pem('ec', { namedCurve: 'P-256' }) }), /not an RSA key/],
 ];
 
 test('every wrong service-account file is named, and nothing is kept', async (t) => {

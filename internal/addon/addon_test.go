@@ -30,7 +30,7 @@ var (
 	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: client, Secret: true}
 )
 
-// clock is a pretended clock. It stands still until it is moved.
+// clock is a fake clock. It stands still until it is moved.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -183,7 +183,7 @@ func (f *fixture) value(t testing.TB, key string) string {
 	t.Helper()
 	one, there := f.settings(t).Get(key)
 	if !there {
-		t.Fatalf("there is no setting %s", key)
+		t.Fatalf("no setting %s", key)
 	}
 	return one.Value
 }

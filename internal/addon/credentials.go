@@ -37,7 +37,7 @@ func credentialOf(c addondb.Credential) Credential {
 	}
 }
 
-// Active tells whether both halves are.
+// Active reports whether both halves are.
 func (c Credential) Active() bool { return c.KeyActive && c.SecretActive }
 
 // Pair is the values of a credential. It goes to whoever asked for it and nowhere
@@ -85,7 +85,7 @@ func (a *Addon) Credential(ctx context.Context, actor people.Actor, id int64) (C
 }
 
 func noCredential(id int64) *countersign.Error {
-	return fault.NotFound("credential_not_found", fmt.Sprintf("There is no pair of API key and secret with the id %d", id))
+	return fault.NotFound("credential_not_found", fmt.Sprintf("No API credentials with the id %d", id))
 }
 
 // CreateCredential makes a pair, both halves active. A taken label is a conflict

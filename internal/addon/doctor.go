@@ -79,7 +79,7 @@ func (a *Addon) checkAdministrator(ctx context.Context) (health.Finding, error) 
 		return health.Finding{Level: health.OK, What: "There is an administrator"}, err
 	}
 	return health.Finding{
-		Level: health.Warn, What: "There is no administrator yet", Why: "Nobody can sign in to the admin pages.", Fix: "countersign addon setup-link",
+		Level: health.Warn, What: "No administrator yet", Why: "Nobody can sign in to the admin pages.", Fix: "countersign addon setup-link",
 	}, nil
 }
 
@@ -112,7 +112,7 @@ func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
 	if active == 0 {
 		found.Level = health.Fail
 		if len(inactive) == 0 {
-			found.What, found.Why, found.Fix = "There is no pair of API key and secret", "The app's server calls are refused.", "countersign addon update"
+			found.What, found.Why, found.Fix = "No API credentials", "The app's server calls are refused.", "countersign addon update"
 		}
 	}
 	return found, nil

@@ -85,7 +85,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			f.execute(t, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
 		}, "tables", health.Fail, "newer version"},
 		{"an update is waiting", func(t *testing.T, f *fixture) { f.forget(t, settings.KeyAppName) }, "update", health.Warn, "countersign addon update"},
-		{"there is no administrator", func(*testing.T, *fixture) {}, "administrator", health.Warn, "countersign addon setup-link"},
+		{"no administrator", func(*testing.T, *fixture) {}, "administrator", health.Warn, "countersign addon setup-link"},
 		{"one half is inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfSecret) }, "API credentials", health.Fail, "1 (First pair): secret"},
 		{"the other half is inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfKey) }, "API credentials", health.Fail, "1 (First pair): key"},
 		{"both are inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfBoth) }, "API credentials", health.Fail, "key and secret"},
@@ -101,7 +101,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{"selling without a service account", func(t *testing.T, f *fixture) {
 			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app"})
 			f.mustPublish(t, "")
-		}, "in-app purchases", health.Warn, "no service account"},
+		}, "in-app purchases", health.Warn, "without a service account"},
 		{"a service account that can't be opened", func(t *testing.T, f *fixture) {
 			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
 				t.Fatal(err)
@@ -201,7 +201,7 @@ func TestChecklist(t *testing.T) {
 		})
 		f.mustPublish(t, "")
 		want("selling", "update", "settings", "iap")
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		made := f.mustMake(t, LicenseOrder{Store: s.URL, Code: goodCode, Domain: "site.example"})
 		want("with a license file", "update", "settings", "iap", "license")
 		s.answer = countersign.CheckRevoked

@@ -46,7 +46,7 @@ func (o *LicenseOrder) check() ([]license.Domain, error) {
 		case err != nil:
 			problems["tests"] = sentenceOf(err)
 		case !license.IsFree(test.Name):
-			problems["tests"] = test.Name + " is no test domain, so a license for it may count. Test domains are localhost, names that end in .test or .local, and private addresses; for a staging host that the seller named, make a file of its own"
+			problems["tests"] = test.Name + " is not a test domain, so a license for it may count. Test domains are localhost, names that end in .test or .local, and private addresses; for a staging host that the seller named, make a file of its own"
 		}
 		domains = append(domains, test)
 	}
@@ -62,7 +62,7 @@ func checkCode(code string) (problem string) {
 	case code == "":
 		return "Paste the purchase code. It is on the receipt"
 	case len(code) > maxCode || strings.ContainsFunc(code, func(r rune) bool { return r != ' ' && !printable(r) }):
-		return "This is no purchase code: it is too long, or has characters that none has. Paste it as it stands on the receipt"
+		return "This is not a purchase code: it is too long, or has characters that no code has. Paste it as it stands on the receipt"
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 
 func TestALicenseIsRevoked(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		o := s.order()
 		o.Tests = []string{"localhost"}
 		l := f.mustMake(t, o)[0]
@@ -33,7 +33,7 @@ func TestALicenseIsRevoked(t *testing.T) {
 // A page that was left open must not end the newer file of its domain.
 func TestAFileThatIsNotGoodAnyMoreIsNotRevoked(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		old := f.mustMake(t, s.order())[0]
 		if _, err := f.RevokeLicense(t.Context(), user, old.ID); err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestAFileThatIsNotGoodAnyMoreIsNotRevoked(t *testing.T) {
 
 func TestTheLicenseThatTheStoreEndedIsTheOneNoted(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		l := f.mustMake(t, s.order())[0]
 		s.inUse[l.Domain] = "a-newer-one" // made elsewhere
 		if _, err := f.RevokeLicense(t.Context(), user, l.ID); codeOf(err) != countersign.CodeDomainNotActivated || s.inUse[l.Domain] == "" {
@@ -72,7 +72,7 @@ func TestTheLicenseThatTheStoreEndedIsTheOneNoted(t *testing.T) {
 
 func TestALicenseThatTheStoreDoesNotRevokeStaysAsItIs(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		l := f.mustMake(t, s.order())[0]
 		for _, code := range []string{countersign.CodeMovesUsed, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated} {
 			s.refuse = code
@@ -96,7 +96,7 @@ func TestALicenseThatTheStoreDoesNotRevokeStaysAsItIs(t *testing.T) {
 
 func TestAFileIsForgotten(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		l := f.mustMake(t, s.order())[0]
 		asked := s.asked()
 		if err := f.ForgetLicense(t.Context(), user, l.ID); err != nil {
@@ -119,7 +119,7 @@ func TestAFileIsForgotten(t *testing.T) {
 
 func TestAPurchaseCodeIsForgottenWithItsFiles(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		o := s.order()
 		o.Tests = []string{"localhost"}
 		l := f.mustMake(t, o)[0]

@@ -40,16 +40,16 @@ type License struct {
 	Answer string
 }
 
-// Good tells whether the file can be used, as far as the addon knows.
+// Good reports whether the file can be used, as far as the addon knows.
 func (l License) Good() bool {
 	said := l.Answer == "" || l.Answer == countersign.CheckValid || l.Answer == countersign.CheckSupportLapsed
 	return said && l.MovedAt.IsZero()
 }
 
-// Free tells whether its domain is a test domain, which does not count.
+// Free reports whether its domain is a test domain, which does not count.
 func (l License) Free() bool { return license.IsFree(l.Domain) }
 
-// Opens tells whether a client with the file starts on a host.
+// Opens reports whether a client with the file starts on a host.
 func (l License) Opens(host string) bool {
 	return slices.ContainsFunc(l.Domains, func(domain string) bool { return license.Covers(domain, host) })
 }
@@ -112,7 +112,7 @@ func (a *Addon) License(ctx context.Context, actor people.Actor, id int64) (l Li
 	}
 	row, err := a.db.License(ctx, id)
 	if err != nil {
-		return License{}, "", sqldb.IfNotFound(err, fault.NotFound("license_not_found", "There is no such license file"))
+		return License{}, "", sqldb.IfNotFound(err, fault.NotFound("license_not_found", "No such license file"))
 	}
 	codes, err := a.db.PurchaseCodes(ctx)
 	return licenseOf(row, codes), row.File, err

@@ -20,9 +20,9 @@ const (
 	badCode  = "11111111-2222-4333-8444-555555555555"
 )
 
-// pretendedStore answers as a store does, with one purchase that may have one
+// fakeStore answers as a store does, with one purchase that may have one
 // domain beside test domains.
-type pretendedStore struct {
+type fakeStore struct {
 	*httptest.Server
 	key   license.SigningKey
 	mu    sync.Mutex
@@ -38,19 +38,19 @@ type pretendedStore struct {
 	issued int    // licenses
 }
 
-func newPretendedStore(t *testing.T) *pretendedStore {
+func newFakeStore(t *testing.T) *fakeStore {
 	t.Helper()
 	key, err := license.NewSigningKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &pretendedStore{key: key, inUse: map[string]string{}, answer: countersign.CheckValid}
+	s := &fakeStore{key: key, inUse: map[string]string{}, answer: countersign.CheckValid}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *pretendedStore) serve(w http.ResponseWriter, r *http.Request) {
+func (s *fakeStore) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.count++
@@ -100,13 +100,13 @@ func (s *pretendedStore) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // asked is how often the store was asked.
-func (s *pretendedStore) asked() int {
+func (s *fakeStore) asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
-func (s *pretendedStore) counted() []string {
+func (s *fakeStore) counted() []string {
 	var all []string
 	for domain := range s.inUse {
 		if !license.IsFree(domain) {
@@ -116,7 +116,7 @@ func (s *pretendedStore) counted() []string {
 	return all
 }
 
-func (s *pretendedStore) issue(w http.ResponseWriter, domain string) {
+func (s *fakeStore) issue(w http.ResponseWriter, domain string) {
 	if s.inUse[domain] == "" {
 		s.issued++
 		s.inUse[domain] = fmt.Sprintf("license-%d-%s", s.issued, domain)
@@ -154,13 +154,13 @@ func (f *fixture) mustKnow(t *testing.T) Licenses {
 }
 
 // order is one that the store grants.
-func (s *pretendedStore) order() LicenseOrder {
+func (s *fakeStore) order() LicenseOrder {
 	return LicenseOrder{Store: s.URL + "/", Code: " " + goodCode + " ", Domain: "https://www.Site.example/app"}
 }
 
 func TestALicenseFileIsGotAndKept(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		o := s.order()
 		o.Tests = []string{"localhost", "site.test"}
 		made := f.mustMake(t, o)
@@ -208,7 +208,7 @@ func isKind(err error, kind countersign.Kind) bool {
 // audit log, no log and no error.
 func TestThePurchaseCodeIsKeptSecret(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		f.mustMake(t, s.order())
 		var errs []string
 		for _, s.refuse = range []string{countersign.CodeLimitReached, countersign.CodeMovesUsed, countersign.CodeDomainInvalid, "surprise"} {
@@ -274,7 +274,7 @@ func TestWhatIsWrongWithAnOrderIsSaidBeforeAnybodyIsAsked(t *testing.T) {
 
 func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		for name, c := range map[string]struct {
 			prepare func()
 			code    string
@@ -304,7 +304,7 @@ func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
 // used when it is back. The site's own address is that of a store that answered.
 func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		s.status = http.StatusBadGateway
 		_, err := f.MakeLicenses(t.Context(), user, s.order())
 		if ours, ok := err.(*countersign.Error); !ok || ours.Code != "store_unreachable" || !strings.Contains(ours.Message, "Nothing is lost") {
@@ -324,7 +324,7 @@ func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
 
 func TestACodeThatNobodySoldIsForgotten(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		o := s.order()
 		o.Code = badCode
 		_, err := f.MakeLicenses(t.Context(), user, o)
@@ -345,7 +345,7 @@ func TestACodeThatNobodySoldIsForgotten(t *testing.T) {
 
 func TestALicenseIsMoved(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		old := f.mustMake(t, s.order())[0]
 		_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: s.URL, Kept: old.Code.ID, Domain: "new.example"})
 		ours, ok := err.(*countersign.Error)
@@ -385,7 +385,7 @@ func TestALicenseIsMoved(t *testing.T) {
 
 func TestTheStoreIsAskedWhetherALicenseIsGood(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		l := f.mustMake(t, s.order())[0]
 		for _, answer := range []string{countersign.CheckValid, countersign.CheckNotFound, countersign.CheckSupportLapsed, countersign.CheckRevoked} {
 			s.answer = answer
@@ -413,7 +413,7 @@ func TestTheStoreIsAskedWhetherALicenseIsGood(t *testing.T) {
 // A store tells strangers of a revoked license that there is none.
 func TestARevokedLicenseStaysRevokedWhenTheStoreKnowsNoneAnyMore(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		l := f.mustMake(t, s.order())[0]
 		if _, err := f.RevokeLicense(t.Context(), user, l.ID); err != nil {
 			t.Fatal(err)
@@ -432,7 +432,7 @@ func TestARevokedLicenseStaysRevokedWhenTheStoreKnowsNoneAnyMore(t *testing.T) {
 
 func TestAKeptCodeOfAnotherKeyFileHasToBePastedAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Store: s.URL, Sealed: []byte("of another key"), KeptAt: f.guard.Timestamp()})
 			return err

@@ -20,7 +20,7 @@ type nonces struct {
 	swept time.Time
 }
 
-// add remembers a nonce and tells whether it was new.
+// add remembers a nonce and reports whether it was new.
 func (n *nonces) add(one nonce, now, until time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -47,7 +47,7 @@ func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token str
 	return token, expires, nil
 }
 
-// CheckSetupLink tells whether a set-up token is good, before and after the first
+// CheckSetupLink reports whether a set-up token is good, before and after the first
 // update. It does not use it up. Its errors are those of people.CheckSetupLink.
 func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 	state, err := a.look(ctx)

@@ -125,11 +125,11 @@ func (a *Addon) State() State {
 	return ""
 }
 
-// Installed tells whether an update has run, so that there are users, settings
+// Installed reports whether an update has run, so that there are users, settings
 // and credentials.
 func (a *Addon) Installed() bool { return a.State() == StateReady || a.State() == StateOutdated }
 
-// ready tells whether rules can be used, or why not.
+// ready reports whether rules can be used, or why not.
 func (a *Addon) ready() error {
 	switch a.State() {
 	case StateReady:

@@ -42,7 +42,7 @@ func (s *stranger) got() string {
 
 func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s, evil := newPretendedStore(t), newStranger(t)
+		s, evil := newFakeStore(t), newStranger(t)
 		l := f.mustMake(t, s.order())[0]
 		asked := s.asked()
 		_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: evil.URL, Kept: l.Code.ID, Domain: "site.example"})
@@ -67,7 +67,7 @@ func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
 // Earlier versions kept the address of a store as it was typed.
 func TestACodeThatAnEarlierVersionKeptIsUsedAtItsStore(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		l := f.mustMake(t, s.order())[0]
 		typed := "HTTP" + strings.TrimPrefix(s.URL, "http")
 		if _, err := f.db.Exec(t.Context(), `UPDATE purchase_codes SET store = $1`, typed); err != nil {
@@ -104,7 +104,7 @@ func TestAnAddressOfAStoreHasOneForm(t *testing.T) {
 // The site's address may have become another one meanwhile.
 func TestMovesChecksAndRevocationsGoToTheCodesOwnStore(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s, evil := newPretendedStore(t), newStranger(t)
+		s, evil := newFakeStore(t), newStranger(t)
 		l := f.mustMake(t, s.order())[0]
 		if err := f.SetStore(t.Context(), operator, evil.URL, ""); err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestMovesChecksAndRevocationsGoToTheCodesOwnStore(t *testing.T) {
 
 func TestOneCodeIsKeptForEachStore(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		one, two := newPretendedStore(t), newPretendedStore(t)
+		one, two := newFakeStore(t), newFakeStore(t)
 		first, second := f.mustMake(t, one.order())[0], f.mustMake(t, two.order())[0]
 		known := f.mustKnow(t)
 		if len(known.Codes) != 2 || known.Store != two.URL || known.Kept(goodCode, one.URL) != first.Code.ID || known.Kept(goodCode, two.URL) != second.Code.ID {
@@ -153,19 +153,19 @@ func TestTheStoresAddressIsSavedOnceItHasAnsweredForTheCode(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		for _, c := range []struct {
 			what    string
-			prepare func(*pretendedStore, *LicenseOrder)
+			prepare func(*fakeStore, *LicenseOrder)
 			saved   bool
 		}{
-			{"nothing that a store says", func(s *pretendedStore, _ *LicenseOrder) { s.body = "<html>" }, false},
-			{"a fault", func(s *pretendedStore, _ *LicenseOrder) { s.status = http.StatusBadGateway }, false},
-			{"a code that it does not know", func(_ *pretendedStore, o *LicenseOrder) { o.Code = badCode }, false},
-			{"too many questions", func(s *pretendedStore, _ *LicenseOrder) { s.refuse = countersign.CodeRateLimited }, false},
-			{"a domain that it refuses", func(s *pretendedStore, _ *LicenseOrder) { s.refuse = countersign.CodeDomainInvalid }, false},
-			{"a file for another domain", func(s *pretendedStore, _ *LicenseOrder) { s.other = "evil.example" }, false},
-			{"no domain left", func(s *pretendedStore, _ *LicenseOrder) { s.refuse = countersign.CodeLimitReached }, true},
-			{"a file", func(*pretendedStore, *LicenseOrder) {}, true},
+			{"nothing that a store says", func(s *fakeStore, _ *LicenseOrder) { s.body = "<html>" }, false},
+			{"a fault", func(s *fakeStore, _ *LicenseOrder) { s.status = http.StatusBadGateway }, false},
+			{"a code that it does not know", func(_ *fakeStore, o *LicenseOrder) { o.Code = badCode }, false},
+			{"too many questions", func(s *fakeStore, _ *LicenseOrder) { s.refuse = countersign.CodeRateLimited }, false},
+			{"a domain that it refuses", func(s *fakeStore, _ *LicenseOrder) { s.refuse = countersign.CodeDomainInvalid }, false},
+			{"a file for another domain", func(s *fakeStore, _ *LicenseOrder) { s.other = "evil.example" }, false},
+			{"no domain left", func(s *fakeStore, _ *LicenseOrder) { s.refuse = countersign.CodeLimitReached }, true},
+			{"a file", func(*fakeStore, *LicenseOrder) {}, true},
 		} {
-			s := newPretendedStore(t)
+			s := newFakeStore(t)
 			o, before := s.order(), f.mustKnow(t).Store
 			c.prepare(s, &o)
 			_, _ = f.MakeLicenses(t.Context(), user, o)
@@ -262,7 +262,7 @@ func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
 
 func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		s := newPretendedStore(t)
+		s := newFakeStore(t)
 		for body, cause := range map[string]string{
 			"<p>You sent " + strings.ToUpper(goodCode):                        "HTTP 200, not the JSON of a store",
 			`{"status":"error","msg":"No ` + strings.ToUpper(goodCode) + `"}`: "HTTP 200, an error that no store gives here",

@@ -60,7 +60,7 @@ func (a *Addon) auditWebToken(ctx context.Context, actor people.Actor) error {
 	})
 }
 
-// CheckWebToken tells whether a token is good, without using it up: for GET. Its
+// CheckWebToken reports whether a token is good, without using it up: for GET. Its
 // error is of kind Forbidden.
 func (a *Addon) CheckWebToken(_ context.Context, value string) error {
 	if !token.Valid(prefixUpdate, value) {

@@ -96,7 +96,7 @@ func create(t testing.TB, server string) string {
 	t.Helper()
 	u, err := url.Parse(server)
 	if err != nil {
-		t.Fatal("COUNTERSIGN_TEST_POSTGRES is no URL")
+		t.Fatal("COUNTERSIGN_TEST_POSTGRES is not a URL")
 	}
 	random := make([]byte, 8)
 	rand.Read(random) // never returns an error

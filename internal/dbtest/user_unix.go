@@ -22,7 +22,7 @@ func runAs(cmd *exec.Cmd, dir string) error {
 	}
 	account, err := user.Lookup("postgres")
 	if err != nil {
-		return fmt.Errorf("PostgreSQL does not run as root, and there is no user postgres: %w", err)
+		return fmt.Errorf("PostgreSQL does not run as root, and the user postgres does not exist: %w", err)
 	}
 	uid, err := strconv.ParseUint(account.Uid, 10, 32)
 	if err != nil {

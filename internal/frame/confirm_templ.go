@@ -24,7 +24,7 @@ type Confirm struct {
 	// Fields are asked for as well, for example the password or the name of the thing.
 	Fields []Field
 	Errors Errors
-	// Safe is for a step that is no danger: the button is not red.
+	// Safe is for a step without danger: the button is not red.
 	Safe bool
 }
 

@@ -49,7 +49,7 @@ type Options struct {
 	// Secure says that the base URL is https. Without it a request is secure when a
 	// trusted proxy says that it came by https.
 	Secure bool
-	// Installed tells whether there are tables for users and sessions; nil means
+	// Installed reports whether there are tables for users and sessions; nil means
 	// that there always are. Until then every page leads to set-up help.
 	Installed func() bool
 	// Known is an error while it can't be told whether there are tables, because
@@ -122,7 +122,7 @@ func New(o Options) (*Frame, error) {
 	return f, nil
 }
 
-// installed tells whether People can be asked.
+// installed reports whether People can be asked.
 func (f *Frame) installed() bool { return f.People != nil && (f.Installed == nil || f.Installed()) }
 
 // beside gives the path of a shared page: in the folder of the sign-in page, or

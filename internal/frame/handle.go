@@ -114,7 +114,7 @@ func (f *Frame) turnAway(w http.ResponseWriter, r *Request) error {
 	return f.Redirect(w, r, f.SignIn+"?next="+url.QueryEscape(r.URL.RequestURI()), "")
 }
 
-// hasAdministrator tells whether there is somebody who could sign in.
+// hasAdministrator reports whether there is somebody who could sign in.
 func (f *Frame) hasAdministrator(r *Request) (bool, error) {
 	if !f.installed() {
 		return false, nil
@@ -122,7 +122,7 @@ func (f *Frame) hasAdministrator(r *Request) (bool, error) {
 	return f.People.HasAdministrator(r.Context())
 }
 
-// wantsJSON tells whether the client asks for JSON rather than for a page.
+// wantsJSON reports whether the client asks for JSON rather than for a page.
 func wantsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")

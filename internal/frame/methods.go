@@ -74,7 +74,7 @@ func asOnlyPage(h Handler) Handler {
 
 var errPage = fault.New(countersign.KindNotAcceptable, "not_acceptable", "There is only a page at this address, and the request accepts only JSON; nothing was done. The addresses that answer with JSON are in /openapi.json")
 
-// refusesPages tells whether a client asks for JSON and takes nothing else.
+// refusesPages reports whether a client asks for JSON and takes nothing else.
 func refusesPages(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return wantsJSON(r) && !strings.Contains(accept, "*/*") && !strings.Contains(accept, "text/*")

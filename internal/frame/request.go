@@ -70,7 +70,7 @@ func (r *Request) PostValues() (url.Values, error) {
 	return r.PostForm, nil
 }
 
-var errNoText = errors.New("a value is no text")
+var errNoText = errors.New("a value is not text")
 
 // checkText finds values that can't be kept as text.
 func checkText(all url.Values) error {
@@ -82,7 +82,7 @@ func checkText(all url.Values) error {
 	return nil
 }
 
-// isText tells whether both database engines keep s as it is.
+// isText reports whether both database engines keep s as it is.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // PostedFile reads a file of the form after [Request.PostValues]; nil when none

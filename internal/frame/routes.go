@@ -67,5 +67,5 @@ func (f *Frame) serveAsset(w http.ResponseWriter, r *http.Request) error {
 	if f.assets.serve(w, r) {
 		return nil
 	}
-	return fault.NotFound(countersign.CodeNotFound, "There is no such file. The program may have been updated: load the page again.")
+	return fault.NotFound(countersign.CodeNotFound, "No such file. The program may have been updated: load the page again.")
 }

@@ -98,7 +98,7 @@ func TestSessionCookieIsHttpOnlyLaxAndNewWithEachSignIn(t *testing.T) {
 	})
 }
 
-// holds tells whether somebody with this token in the cookie is signed in.
+// holds reports whether somebody with this token in the cookie is signed in.
 func (s *site) holds(t *testing.T, token string, want bool) {
 	t.Helper()
 	p := s.browser(t).get("/admin", "Cookie", "countersign_session="+token)

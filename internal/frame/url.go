@@ -26,7 +26,7 @@ func URL(ctx context.Context, path string) templ.SafeURL {
 	return templ.SafeURL(path)
 }
 
-// isOurs tells whether a browser takes path for a path of this very server.
+// isOurs reports whether a browser takes path for a path of this very server.
 func isOurs(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 		return false

@@ -75,7 +75,7 @@ func folderMode(p Place) Finding {
 		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be looked at (%v)", p.Dir, lastOf(err)),
 			"Everything the service keeps is in it.", "Name the right folder with --data."}
 	case !info.IsDir():
-		return Finding{name, Fail, p.Dir + " is no folder", "Everything the service keeps is in it.", "Name the right folder with --data."}
+		return Finding{name, Fail, p.Dir + " is not a folder", "Everything the service keeps is in it.", "Name the right folder with --data."}
 	case isExposed(info):
 		return exposedFolder(p, info)
 	}
@@ -97,7 +97,7 @@ func keyFileMode(p Place) Finding {
 	info, err := os.Stat(p.KeyFile)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return Finding{name, Warn, fmt.Sprintf("There is no key file %s", p.KeyFile), "Secrets in the database can't be read without it.",
+		return Finding{name, Warn, fmt.Sprintf("No key file %s", p.KeyFile), "Secrets in the database can't be read without it.",
 			"A first run makes it. If the database has content, put the file back from a backup."}
 	case err != nil:
 		return Finding{name, Fail, fmt.Sprintf("The key file %s can't be looked at (%v)", p.KeyFile, lastOf(err)),

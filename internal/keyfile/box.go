@@ -133,7 +133,7 @@ func (m macPool) sum(text string) (sum [sha256.Size]byte) {
 // nothing about the key.
 func (b *Box) Check() string { return b.check }
 
-// Matches tells whether check was made with this key file.
+// Matches reports whether check was made with this key file.
 func (b *Box) Matches(check string) bool {
 	return subtle.ConstantTimeCompare([]byte(b.check), []byte(check)) == 1
 }

@@ -71,7 +71,7 @@ func (l *Location) databaseMissing(left []string) error {
 	case l.Database != "" && exists(l.Database):
 		what = fmt.Sprintf("the database %s has no tables", l.Database)
 	case l.Database != "":
-		what = fmt.Sprintf("there is no database %s", l.Database)
+		what = fmt.Sprintf("no database %s", l.Database)
 	}
 	files := strings.Join(left, " and ")
 	return fault.Conflict(codeDatabaseMissing, fmt.Sprintf("This folder is not new: it holds %s, but %s. Restore the database, or name the folder and the database that belong together; "+

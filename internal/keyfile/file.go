@@ -20,7 +20,7 @@ const (
 )
 
 // ErrNoKeyFile is returned for a text that is no key file's.
-var ErrNoKeyFile = errors.New("seal: this is no key file")
+var ErrNoKeyFile = errors.New("seal: not a key file")
 
 // Parse reads the text of a key file, or returns [ErrNoKeyFile].
 func Parse(text string) (*Box, error) {

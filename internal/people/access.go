@@ -14,7 +14,7 @@ const (
 	operate
 )
 
-// may tells whether an actor may do something.
+// may reports whether an actor may do something.
 func may(a Actor, what action) error {
 	user := a.Kind == KindUser && a.User > 0
 	operator := a.Kind == KindOperator

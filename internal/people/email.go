@@ -19,7 +19,7 @@ func foldEmail(text string) (string, error) {
 	email := strings.ToLower(strings.TrimSpace(text))
 	unprintable := strings.ContainsFunc(email, func(r rune) bool { return !unicode.IsPrint(r) })
 	if len(email) > maxEmail || !utf8.ValidString(text) || unprintable || !emailPattern.MatchString(email) {
-		return "", fault.Invalid("email_invalid", "This is no e-mail address; give one like ada@site.example")
+		return "", fault.Invalid("email_invalid", "Invalid e-mail address: expected one like ada@site.example")
 	}
 	return email, nil
 }

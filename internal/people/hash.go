@@ -107,18 +107,18 @@ func (h hashes) nobodys() string {
 	return h.text(make([]byte, saltLength), make([]byte, hashLength))
 }
 
-// matches tells whether a password belongs to a hash.
+// matches reports whether a password belongs to a hash.
 func (h hashes) matches(ctx context.Context, q queue, hash, password string) (bool, error) {
 	var version int
 	var memory, passes uint32
 	var lanes uint8
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 {
-		return false, fmt.Errorf("people: a stored password is no PHC string")
+		return false, fmt.Errorf("people: a stored password is not a PHC string")
 	}
 	_, err := fmt.Sscanf(hash, hashFormat, &version, &memory, &passes, &lanes)
 	if err != nil || version != argon2.Version {
-		return false, fmt.Errorf("people: a stored password is no argon2id hash")
+		return false, fmt.Errorf("people: a stored password is not an argon2id hash")
 	}
 	salt, err1 := base64.RawStdEncoding.DecodeString(parts[4])
 	want, err2 := base64.RawStdEncoding.DecodeString(parts[5])

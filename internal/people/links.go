@@ -19,7 +19,7 @@ var (
 	errLinkExpired = fault.Forbidden("link_expired", "This link has expired")
 )
 
-// checkLink tells whether a token is good for a purpose, or why not.
+// checkLink reports whether a token is good for a purpose, or why not.
 func (p *People) checkLink(ctx context.Context, db *peopledb.DB, purpose peopledb.Purpose, token string) error {
 	l, err := db.Link(ctx, purpose, digestOf(token))
 	switch {

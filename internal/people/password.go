@@ -41,7 +41,7 @@ func checkPassword(email, password string) error {
 	return nil
 }
 
-// common tells whether a password is on the list, or one character over and over.
+// common reports whether a password is on the list, or one character over and over.
 func common(folded string) bool {
 	first, size := utf8.DecodeRuneInString(folded)
 	if strings.TrimLeft(folded[size:], string(first)) == "" {
@@ -179,7 +179,7 @@ func (p *People) endOthers(ctx context.Context, tx *peopledb.DB, u *peopledb.Use
 
 var (
 	errPasswordWrong = fault.Unauthorized("password_wrong", "The password is not right; try again")
-	errUserGone      = fault.Unauthorized("user_gone", "This user is no longer there; sign in again")
+	errUserGone      = fault.Unauthorized("user_gone", "This user was removed; sign in again")
 )
 
 // hashable keeps what nobody can have as a password from being hashed at length.

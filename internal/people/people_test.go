@@ -126,7 +126,7 @@ func (f *fixture) session(t *testing.T, token string, u User) SessionID {
 	return s.ID
 }
 
-// alive tells whether a token has a session.
+// alive reports whether a token has a session.
 func (f *fixture) alive(t *testing.T, token string) bool {
 	t.Helper()
 	_, found, err := f.LoadSession(t.Context(), token)
@@ -219,7 +219,7 @@ func (f *fixture) content(t *testing.T) string {
 	return all.String()
 }
 
-// holds tells whether content has a text, as it is or as a blob.
+// holds reports whether content has a text, as it is or as a blob.
 func holds(content, text string) bool {
 	return strings.Contains(content, text) || strings.Contains(content, hex.EncodeToString([]byte(text)))
 }

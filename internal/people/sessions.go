@@ -92,7 +92,7 @@ func (p *People) SaveSession(ctx context.Context, token string, s SavedSession) 
 	return p.db.Tx(ctx, func(tx *peopledb.DB) error { return tx.UpdateSession(ctx, row) })
 }
 
-// upToDate tells whether a save would write nothing of use.
+// upToDate reports whether a save would write nothing of use.
 func (p *People) upToDate(row peopledb.Session, s SavedSession) bool {
 	return bytes.Equal(row.Data, s.Data) && row.Address == s.From.address() &&
 		p.now().Sub(row.SeenAt.Time) < seenStep && s.Expires.Sub(row.ExpiresAt.Time).Abs() < seenStep

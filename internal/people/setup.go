@@ -45,7 +45,7 @@ func (p *People) NewSetupLink(ctx context.Context, a Actor) (token string, expir
 	return token, expires, nil
 }
 
-// CheckSetupLink tells whether a set-up token is good: nil, already_set_up
+// CheckSetupLink reports whether a set-up token is good: nil, already_set_up
 // (conflict), or link_unknown, link_used, link_expired (forbidden).
 func (p *People) CheckSetupLink(ctx context.Context, token string) error {
 	return p.checkSetupLink(ctx, p.db, token)

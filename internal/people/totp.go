@@ -27,7 +27,7 @@ type TOTPSetup struct {
 // for clocks that differ.
 const totpPeriod = 30 * time.Second
 
-var errNotBegun = fault.Conflict("totp_not_begun", "There is no secret to confirm; begin again with a new one")
+var errNotBegun = fault.Conflict("totp_not_begun", "No secret to confirm; begin again with a new one")
 
 // BeginTOTP makes a secret for two-step sign-in, which begins when ConfirmTOTP
 // has seen a code made with it. issuer is the name that the app shows. The errors

@@ -19,7 +19,7 @@ type User struct {
 	// Generation counts what ended all of the user's sessions at once. A session
 	// that was begun under an earlier one is over; see [SavedSession].
 	Generation int64
-	// TOTP tells whether signing in asks for a code, and RecoveryCodes how many
+	// TOTP reports whether signing in asks for a code, and RecoveryCodes how many
 	// of these are left.
 	TOTP          bool
 	RecoveryCodes int64
@@ -56,7 +56,7 @@ func (p *People) Users(ctx context.Context, a Actor) ([]User, error) {
 	return users, err
 }
 
-// HasAdministrator tells whether the first administrator was made. It is public:
+// HasAdministrator reports whether the first administrator was made. It is public:
 // the pages lead to set-up help until then.
 func (p *People) HasAdministrator(ctx context.Context) (bool, error) {
 	n, err := p.db.CountUsers(ctx)
@@ -152,7 +152,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 }
 
 func errNoUser(email string) error {
-	return fault.NotFound("user_not_found", fmt.Sprintf("There is no user with the e-mail %s; check its spelling", email))
+	return fault.NotFound("user_not_found", fmt.Sprintf("No user with the e-mail %s; check its spelling", email))
 }
 
 // endedText says for the audit log how many sessions an act has ended.

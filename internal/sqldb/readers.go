@@ -36,9 +36,9 @@ type readers struct {
 type reader struct {
 	conn              *sqlite.Conn
 	begin, end, query *sqlite.Stmt
-	// mapped tells whether it reads the file through memory.
+	// mapped reports whether it reads the file through memory.
 	mapped bool
-	// held tells whether a snapshot is open, and opened after how many releases.
+	// held reports whether a snapshot is open, and opened after how many releases.
 	held   bool
 	opened uint64
 }

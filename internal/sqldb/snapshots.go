@@ -17,7 +17,7 @@ type snapshots struct {
 	list []*readers
 	// releases counts how often all were released.
 	releases atomic.Uint64
-	// fed tells whether the feed is live.
+	// fed reports whether the feed is live.
 	fed atomic.Bool
 }
 

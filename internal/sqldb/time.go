@@ -30,7 +30,7 @@ func (t *Time) Scan(src any) error {
 	case string:
 		return t.UnmarshalText([]byte(v))
 	}
-	return fmt.Errorf("sqldb: a %T is no time", src)
+	return fmt.Errorf("sqldb: a %T is not a time", src)
 }
 
 // JSON is a column that holds a list or an object as JSON text.
@@ -46,7 +46,7 @@ func (j JSON[T]) Value() (driver.Value, error) {
 func (j *JSON[T]) Scan(src any) error {
 	text, ok := src.(string)
 	if !ok {
-		return fmt.Errorf("sqldb: a %T is no JSON text", src)
+		return fmt.Errorf("sqldb: a %T is not JSON text", src)
 	}
 	return json.Unmarshal([]byte(text), &j.V)
 }

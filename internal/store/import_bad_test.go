@@ -52,7 +52,7 @@ var badLines = []struct{ name, line, reason string }{
 	{"a quota that is no whole number", workspaceText("ada", `"quota":1.5`), `quota: a whole number stands here`},
 	{"a switch that is a word", workspaceText("ada", `"always_200":"yes"`), `always_200: a JSON string does not belong here`},
 	{"links that are a list", workspaceText("ada", `"profile":{"social_links":["https://x.example"]}`), `profile.social_links: links are an object, not an array`},
-	{"a link without a host", workspaceText("ada", `"profile":{"social_links":{"x":"x.example/ada"}}`), `social_links.x is no web address that begins with https:// or http://`},
+	{"a link without a host", workspaceText("ada", `"profile":{"social_links":{"x":"x.example/ada"}}`), `social_links.x is not a web address that begins with https:// or http://`},
 	{"a full name", workspaceText("ada", `"name":{"full_name":"Ada Byron"}`), `unknown member "name.full_name"`},
 
 	// Items.
@@ -77,8 +77,8 @@ var badLines = []struct{ name, line, reason string }{
 	{"a negative amount", itemText("ada", 20, `"price":{"regular":-1}`), `price.regular is negative`},
 	{"a huge amount", itemText("ada", 20, `"price":{"extended":1000000000000000}`), `price.extended is too large`},
 	{"an amount beyond all bounds", itemText("ada", 20, `"price":{"extended":99999999999999999999}`), `price.extended: the amount 99999999999999999999 is not a plain number with at most two decimals`},
-	{"a picture without a host", itemText("ada", 20, `"media":{"preview_image":"/a.png"}`), `media.preview_image is no web address that begins with https:// or http://`},
-	{"a screenshot that is a script", itemText("ada", 20, `"media":{"screenshots":["javascript:x"]}`), `media.screenshots is no web address that begins with https:// or http://`},
+	{"a picture without a host", itemText("ada", 20, `"media":{"preview_image":"/a.png"}`), `media.preview_image is not a web address that begins with https:// or http://`},
+	{"a screenshot that is a script", itemText("ada", 20, `"media":{"screenshots":["javascript:x"]}`), `media.screenshots is not a web address that begins with https:// or http://`},
 	{"a tag that is a number", itemText("ada", 20, `"tags":["a",5]`), `tags.1: a JSON number does not belong here`},
 	{"too many options", itemText("ada", 20, `"options":[`+strings.TrimSuffix(strings.Repeat(`"a",`, 101), ",")+`]`), `options: at most 100`},
 	{"a currency of four letters", itemText("ada", 20, `"currency":"EURO"`), `currency "EURO": it is three capital letters, like USD`},
@@ -101,7 +101,7 @@ var badLines = []struct{ name, line, reason string }{
 	{"a date that does not exist", purchaseText("ada", 1, "x9", `"date":"2025-02-29T00:00:00Z"`), `date: "2025-02-29T00:00:00Z" is not a timestamp like 2006-01-02T15:04:05Z`},
 	{"a negative price", purchaseText("ada", 1, "x10", `"price":-0.01`), `price is negative`},
 	{"a purchase without a currency", purchaseText("ada", 1, "x11", `"currency":null`), `currency "": it is three capital letters, like USD`},
-	{"a buyer without a host", purchaseText("ada", 1, "x12", `"buyer":{"email":"buyer"}`), `buyer.email "buyer" is no e-mail address`},
+	{"a buyer without a host", purchaseText("ada", 1, "x12", `"buyer":{"email":"buyer"}`), `buyer.email "buyer" is not an e-mail address`},
 	{"a buyer with NUL", purchaseText("ada", 1, "x13", `"buyer":{"name":"a\u0000b"}`), `buyer.name contains a NUL character or is not UTF-8`},
 	{"a buyer that is a string", purchaseText("ada", 1, "x14", `"buyer":"me"`), `buyer: a JSON string does not belong here`},
 

@@ -161,7 +161,7 @@ func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did peo
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		var err error
 		if k, err = tx.LockKey(ctx, id); err != nil {
-			return sqldb.IfNotFound(err, fault.NotFound("key_not_found", fmt.Sprintf("There is no key %d", id)))
+			return sqldb.IfNotFound(err, fault.NotFound("key_not_found", fmt.Sprintf("No key %d", id)))
 		}
 		if err := act(tx, &k); err != nil {
 			return err

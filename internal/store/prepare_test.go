@@ -225,10 +225,10 @@ func TestKeyGivenAsText(t *testing.T) {
 		if err := opened(t, o).Prepare(t.Context()); err != nil {
 			t.Errorf("the second time: %v", err)
 		}
-		o.KeyText = "not a key"
+		o.KeyText = "something else"
 		err = opened(t, o).Prepare(t.Context())
 		wantError(t, err, "key_unreadable")
-		if strings.Contains(messageOf(err), "not a key") {
+		if strings.Contains(messageOf(err), "something else") {
 			t.Errorf("message %q shows what was given", messageOf(err))
 		}
 		wantError(t, opened(t, optionsOf(place, newClock())).Prepare(t.Context()), "key_missing")

@@ -28,7 +28,7 @@ var (
 	client   = netip.MustParseAddr("192.0.2.7")
 )
 
-// clock is a pretended clock. It stands still until it is moved.
+// clock is a fake clock. It stands still until it is moved.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -142,7 +142,7 @@ func (d *deadline) end() {
 	d.waiting--
 }
 
-// early tells whether the connection's time ran out before it was wanted to; then it may go on.
+// early reports whether the connection's time ran out before it was wanted to; then it may go on.
 func (d *deadline) early() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -150,7 +150,7 @@ func (d *deadline) early() bool {
 	return !d.passed(now) && d.tell(now) == nil
 }
 
-// late tells whether the connection beneath would wait too long, or not at all.
+// late reports whether the connection beneath would wait too long, or not at all.
 func (d *deadline) late() bool {
 	return d.over || !d.wanted.IsZero() && (d.told.IsZero() || d.wanted.Before(d.told))
 }

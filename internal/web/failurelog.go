@@ -78,7 +78,7 @@ type outage struct {
 	untold int // answers since then
 }
 
-// tell tells whether an answer is to be told, and how many were not in the minute before it.
+// tell reports whether an answer is to be told, and how many were not in the minute before it.
 func (o *outages) tell(name string, now time.Time) (untold int, tell bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

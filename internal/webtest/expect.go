@@ -73,7 +73,7 @@ func (r *runner) remember(got *answer, value string) error {
 		return fmt.Errorf("remember wants HEADER as NAME, not %q", value)
 	}
 	if got.header.Get(header) == "" {
-		return fmt.Errorf("there is no %s to remember", header)
+		return fmt.Errorf("no %s to remember", header)
 	}
 	r.names[name] = got.header.Get(header)
 	return nil

@@ -81,7 +81,7 @@ func (f *face) visitor(w http.ResponseWriter, r *http.Request) (actor people.Act
 	return actor, signedIn, err
 }
 
-// isPrivate tells whether nobody between the client and us can read along.
+// isPrivate reports whether nobody between the client and us can read along.
 func (f *face) isPrivate(w http.ResponseWriter, r *http.Request) bool {
 	return web.ClientAddr(w).IsLoopback() || strings.HasPrefix(f.BaseURL, "https://") ||
 		web.IsHTTPS(w, r)

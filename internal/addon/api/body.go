@@ -58,7 +58,7 @@ func decode(r *http.Request, body []byte, into any) error {
 	return nil
 }
 
-// isJSON tells whether a Content-Type is one of JSON.
+// isJSON reports whether a Content-Type is one of JSON.
 func isJSON(contentType string) bool {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	charset := parameters["charset"]
@@ -66,7 +66,7 @@ func isJSON(contentType string) bool {
 		(charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// saysNothing tells whether a Content-Type leaves open what the body is.
+// saysNothing reports whether a Content-Type leaves open what the body is.
 func saysNothing(contentType string) bool {
 	media, _, _ := mime.ParseMediaType(contentType)
 	return contentType == "" || media == "text/plain"

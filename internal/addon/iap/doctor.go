@@ -37,7 +37,7 @@ func (s *Service) CheckAccount(ctx context.Context) (health.Finding, error) {
 	id := ValuesOf(last.Settings.V).Account
 	switch {
 	case id == "":
-		return health.Finding{Level: health.OK, What: "There is no service account"}, nil
+		return health.Finding{Level: health.OK, What: "No service account"}, nil
 	case !s.usable(all, id):
 		return health.Finding{
 			Level: health.Fail, What: "The service account can't be read", Why: "Purchases can't be verified.",

@@ -159,7 +159,7 @@ func notInUse(ctx context.Context, tx *addondb.DB, p Package) error {
 }
 
 func noPackage(id int64) *countersign.Error {
-	return fault.NotFound("package_not_found", fmt.Sprintf("There is no package %d", id))
+	return fault.NotFound("package_not_found", fmt.Sprintf("No package %d", id))
 }
 
 func packageName(p Package) string { return fmt.Sprintf("%d %s", p.ID, p.Name) }

@@ -23,13 +23,13 @@ func Problems(v Values, packages []Package) []input.Problem {
 		warn(KeyPackageName, "In-app purchases are on but the Android application ID is empty; the store is reported as off")
 	}
 	if v.Account == "" {
-		warn(KeyServiceAccount, "In-app purchases are on but there is no service account; the store is reported as off")
+		warn(KeyServiceAccount, "In-app purchases are on without a service account; the store is reported as off")
 	}
 	if len(v.Products) == 0 {
 		warn(KeyProductMap, "In-app purchases are on but no product is mapped; the store is reported as off")
 	}
 	if v.Sandbox {
-		warn(KeySandboxEnabled, "The built-in pretended store is on; nobody pays for anything")
+		warn(KeySandboxEnabled, "Test mode is on; nobody pays for anything")
 	}
 	for _, p := range packages {
 		sold := slices.ContainsFunc(v.Products, func(x Product) bool { return x.PackageID == p.ID })

@@ -173,7 +173,7 @@ func CheckProductID(id string) (problem string) {
 	case productIDPattern.MatchString(strings.ToLower(id)):
 		return fmt.Sprintf("The product id %s has capital letters; store product ids are lower case", id)
 	}
-	return fmt.Sprintf("%s is no product id: they are lower-case letters, digits, dots and underscores, up to 148", strconv.Quote(input.Shorten(id)))
+	return fmt.Sprintf("invalid product id %s: use lower-case letters, digits, dots and underscores, up to 148", strconv.Quote(input.Shorten(id)))
 }
 
 func packageID(product string, value jsontext.Value) (int64, error) {

@@ -19,7 +19,7 @@ import (
 // ServiceAccountFacts is what may be told of a service account. The file itself
 // is never shown again.
 type ServiceAccountFacts struct {
-	// Set tells whether there is one.
+	// Set reports whether there is one.
 	Set         bool
 	Type        string // service_account
 	ClientEmail string
@@ -64,7 +64,7 @@ func (s *Service) TestServiceAccount(ctx context.Context, actor people.Actor) (c
 		return nil, false, err
 	}
 	if kept.ID == 0 {
-		return nil, false, fault.NotFound("service_account_not_found", "There is no service account yet; paste the file first")
+		return nil, false, fault.NotFound("service_account_not_found", "No service account yet; paste the file first")
 	}
 	file, opened := openAccount(s.guard.Box(), kept)
 	if !opened {

@@ -98,9 +98,9 @@ func (i *inspected) inspectMembers() {
 	if !i.note(i.Type == serviceAccountType, "Its type is service_account", wrongType(i.Type)) {
 		return
 	}
-	i.note(accountEmailPattern.MatchString(i.ClientEmail), "It has a client_email", "client_email is missing or is no e-mail address; take the file as the cloud console gives it")
+	i.note(accountEmailPattern.MatchString(i.ClientEmail), "It has a client_email", "client_email is missing or not an e-mail address; take the file as the cloud console gives it")
 	if len(i.ProjectID) > 128 || strings.ContainsAny(i.ProjectID, "\x00\n\r\t<>") {
-		i.note(false, "", "project_id is no project's name")
+		i.note(false, "", "project_id is not the name of a project")
 	}
 	i.note(i.TokenURI == tokenURI || i.TokenURI == "", "Its token_uri is the store's own", "token_uri must be "+tokenURI+", and this file names another address; use the file from the cloud console, unchanged")
 	key, err := parseKey(i.PrivateKey)
@@ -123,7 +123,7 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block == nil {
-		return nil, errors.New("it is no PEM block that begins with -----BEGIN PRIVATE KEY-----")
+		return nil, errors.New("it is not a PEM block that begins with -----BEGIN PRIVATE KEY-----")
 	}
 	if len(bytes.TrimSpace(rest)) > 0 {
 		return nil, errors.New("something follows the PEM block")
@@ -137,7 +137,7 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 	}
 	key, ok := parsed.(*rsa.PrivateKey)
 	if !ok {
-		return nil, errors.New("it is no RSA key")
+		return nil, errors.New("it is not an RSA key")
 	}
 	return longEnough(key)
 }

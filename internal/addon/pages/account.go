@@ -144,7 +144,7 @@ func (p *Pages) showRemoveAccount(w http.ResponseWriter, r *frame.Request) error
 		return err
 	}
 	if !f.facts.Set {
-		return p.frame.Redirect(w, r, pathAccount, "There is no service account in the draft.")
+		return p.frame.Redirect(w, r, pathAccount, "No service account in the draft.")
 	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}), Body: removeAccountView(f),

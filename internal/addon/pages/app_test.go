@@ -156,7 +156,7 @@ func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 			}
 		}
 		refuse(http.StatusConflict, "remove:appName", "belongs to the addon")
-		refuse(http.StatusNotFound, "remove:nothing", "There is no setting with the key")
+		refuse(http.StatusNotFound, "remove:nothing", "No setting with the key")
 		s.wantAudits(t, before)
 
 		mine := b.get(appPath).form(appPath)

@@ -57,7 +57,7 @@ type auditPage struct {
 	pager  frame.Pager
 }
 
-// narrowed tells whether the log is filtered.
+// narrowed reports whether the log is filtered.
 func (a auditPage) narrowed() bool { return a.filter.Action != "" || a.filter.Actor != "" }
 
 func (p *Pages) showAudit(w http.ResponseWriter, r *frame.Request) error {

@@ -112,7 +112,7 @@ func (d dashboard) taskRows() (list frame.Checklist) {
 	return list
 }
 
-// asksIAP tells whether the checklist asks for in-app purchases.
+// asksIAP reports whether the checklist asks for in-app purchases.
 func (d dashboard) asksIAP() bool {
 	for _, t := range d.tasks {
 		if t.ID == "iap" {

@@ -244,7 +244,7 @@ func (d *draft) meet(who string) {
 	}
 }
 
-// same tells whether a typed value is the one that is saved.
+// same reports whether a typed value is the one that is saved.
 func same(s settings.Setting, typed string) bool {
 	switch s.Type {
 	case settings.TypeFlag:
@@ -277,7 +277,7 @@ func (p *Pages) saved(w http.ResponseWriter, r *frame.Request, d draft, button s
 }
 
 // stops marks the fields of this form that stand in the way of a publish, and
-// tells whether there are any.
+// reports whether there are any.
 func (d *draft) stops() bool {
 	d.errs = nil
 	for _, one := range d.saved.Problems {

@@ -40,7 +40,7 @@ func (d dashboard) selling() frame.Figure {
 	switch {
 	case !d.view.Config.Enabled:
 	case d.view.Config.SandboxEnabled:
-		f.Value, f.Note = "Practice", "A pretended store answers; nobody pays."
+		f.Value, f.Note = "Test mode", "The simulated store answers; nobody pays."
 	case d.view.Config.Platforms.Store.Enabled:
 		f.Value, f.Note = "On", count(len(d.view.Config.Products), "package")+" on sale."
 	default:

@@ -97,7 +97,7 @@ func (p *Pages) savedIAP(w http.ResponseWriter, r *frame.Request, d draft, butto
 	return p.saved(w, r, d, button)
 }
 
-// switched tells whether a switch of the draft is on.
+// switched reports whether a switch of the draft is on.
 func (d draft) switched(key string) bool {
 	s, _ := d.saved.Get(key)
 	v := d.value(s)

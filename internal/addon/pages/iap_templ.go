@@ -49,7 +49,7 @@ func iapView(d iapPageData) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "A pretended store answers every purchase: nobody pays, and no call leaves this server. Switch it off before real people buy.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "The simulated store answers every purchase: nobody pays, and no call leaves this server. Switch it off before real people buy.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -272,7 +272,7 @@ func productRows(d iapPageData) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(d.packages) == 0 && len(d.rows) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p>A product gives a membership package, and there is no package yet.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p>A product gives a membership package, and no package exists yet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -51,7 +51,7 @@ func TestIAPSettingsThatAreWrongAreShownAgain(t *testing.T) {
 		{[]string{"product.0", "gold_monthly"}, "package.0", "Choose the package that gold_monthly gives."},
 		{[]string{"package.0", "1"}, "product.0", "Type the product ID, or remove the row."},
 		{[]string{"product.0", "Gold", "package.0", "1"}, "product.0", "has capital letters"},
-		{[]string{"product.0", "a b", "package.0", "1"}, "product.0", "is no product id"},
+		{[]string{"product.0", "a b", "package.0", "1"}, "product.0", "invalid product id"},
 		{[]string{"product.0", "gold", "package.0", "9"}, "package.0", "gives package 9, which does not exist"},
 		{[]string{"product.0", "gold", "package.0", "gold"}, "product.0", "must be a positive whole number"},
 		{[]string{"product.0", "gold", "package.0", "1", "product.1", "gold", "package.1", "1"}, "product.1", "stands there twice"},
@@ -129,7 +129,7 @@ func TestServiceAccountIsKeptAndNeverShown(t *testing.T) {
 		b.fill(accountPath+"/remove", accountPath+"/remove").leadsTo(accountPath)
 		b.get(accountPath).says("Add the service account")
 		b.get(accountPath + "/remove").leadsTo(accountPath)
-		b.post(accountPath+"/test").status(http.StatusNotFound).says("There is no service account yet", "Add the service account")
+		b.post(accountPath+"/test").status(http.StatusNotFound).says("No service account yet", "Add the service account")
 	})
 }
 

@@ -36,7 +36,7 @@ func (p *Pages) moveOf(r *frame.Request, in url.Values) (move, error) {
 			return m, nil
 		}
 	}
-	return m, fault.NotFound("license_not_found", "There is no such license to move. The page of license files has those that are there")
+	return m, fault.NotFound("license_not_found", "No such license to move. The license files page lists all of them")
 }
 
 func (p *Pages) showMove(w http.ResponseWriter, r *frame.Request) error {

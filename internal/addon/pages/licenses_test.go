@@ -48,7 +48,7 @@ func TestALicenseFormThatIsWrongIsShownAgain(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		b.post(licensePath).status(http.StatusUnprocessableEntity).wrong("code", "Paste the purchase code").wrong("domain", "omain").wrong("store", "Type the address of the store")
 		p := b.post(licensePath, "code", purchaseCode, "domain", "co.uk", "tests", "shop.example", "store", "http://store.example").status(http.StatusUnprocessableEntity)
-		p.wrong("domain", "co.uk").wrong("tests", "no test domain").wrong("store", "https://").silentAbout(purchaseCode)
+		p.wrong("domain", "co.uk").wrong("tests", "not a test domain").wrong("store", "https://").silentAbout(purchaseCode)
 		if p.value("tests") != "shop.example" || p.value("store") != "http://store.example" {
 			t.Error("what was typed is gone")
 		}

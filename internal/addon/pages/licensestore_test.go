@@ -17,7 +17,7 @@ import (
 
 const purchaseCode = "7c0f3b1e-5d2a-4c44-9b1e-2f6c0a1d8e37"
 
-// licenseStore is a pretended store that sold one purchase, for one domain beside
+// licenseStore is a fake store that sold one purchase, for one domain beside
 // test domains. Once refuse is set it refuses everything with that code.
 type licenseStore struct {
 	*httptest.Server

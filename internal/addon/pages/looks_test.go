@@ -79,7 +79,7 @@ func TestDashboardSaysHowPurchasesStand(t *testing.T) {
 	b.get("/api-addons/admin").says("1 package on sale.")
 	s.mustSet(t, iap.KeySandboxEnabled, "1")
 	s.mustPublish(t, "")
-	b.get("/api-addons/admin").says("Practice")
+	b.get("/api-addons/admin").says("Test mode")
 }
 
 func TestPreviewShowsNowAndNextByPlatform(t *testing.T) {

@@ -138,7 +138,7 @@ func (p *Pages) onePackage(r *frame.Request) (iap.Package, error) {
 	}
 	i := slices.IndexFunc(all, func(one iap.Package) bool { return one.ID == id })
 	if i < 0 {
-		return iap.Package{}, fault.NotFound("package_not_found", "There is no package "+strconv.FormatInt(id, 10)+". It may have been removed; the list of packages has those that are there")
+		return iap.Package{}, fault.NotFound("package_not_found", "No package "+strconv.FormatInt(id, 10)+". It may have been removed; the list of packages shows the others")
 	}
 	return all[i], nil
 }

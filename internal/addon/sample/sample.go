@@ -42,7 +42,7 @@ type Demo struct {
 	AdminEmail string
 }
 
-// NewDemo gives the demo. It sells in the built-in pretended store, so nothing
+// NewDemo gives the demo. It sells in the simulated store, so nothing
 // leaves the machine.
 func NewDemo() Demo {
 	return Demo{
@@ -71,7 +71,7 @@ func NewDemo() Demo {
 		},
 		Products:    map[string]int64{"plus_monthly": 2, "gold_monthly": 3},
 		IAPSettings: []Setting{{"iapEnabled", "1"}, {"iapSandboxEnabled", "1"}, {"iapStorePackageName", "example.tuneful.app"}},
-		IAPNote:     "Sell Plus and Gold in the pretended store",
+		IAPNote:     "Sell Plus and Gold in the simulated store",
 		AdminEmail:  "demo@tuneful.example",
 	}
 }

@@ -97,7 +97,7 @@ func checkDomain(text string) (value, problem string) {
 	}
 	ascii, err := idna.Lookup.ToASCII(text)
 	if err != nil || len(ascii) > 253 || !domainPattern.MatchString(ascii) {
-		return "", "This is no domain; write it like chat.example.com"
+		return "", "Invalid domain: write it like chat.example.com"
 	}
 	return ascii, ""
 }

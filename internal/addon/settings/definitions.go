@@ -131,7 +131,7 @@ func iapDefinitions() []Definition {
 	return []Definition{
 		purchase("In-app purchases", Definition{Key: iap.KeyEnabled, Label: "Sell in the app", Type: TypeFlag, Default: "0", Example: "1", check: checkFlag,
 			Help: "On once the billing at the store is set up."}),
-		purchase("In-app purchases", Definition{Key: iap.KeySandboxEnabled, Label: "Practice with the built-in pretended store", Type: TypeFlag, Default: "0", Example: "0", check: checkFlag,
+		purchase("In-app purchases", Definition{Key: iap.KeySandboxEnabled, Label: "Test mode (simulated store)", Type: TypeFlag, Default: "0", Example: "0", check: checkFlag,
 			Help: "On: a simulated store answers and nobody pays. Off: the real store."}),
 		purchase("In-app purchases", Definition{Key: iap.KeyPackageName, Label: "Android application ID", Type: TypeText, Example: "com.example.app", check: checkPackageName,
 			Help: "The application ID under which the app is sold.", Where: "In the store's console, under the app's name."}),

@@ -166,7 +166,7 @@ func (s *Service) set(ctx context.Context, tx *addondb.DB, v values, changes, pr
 	for _, key := range slices.Sorted(maps.Keys(changes)) {
 		d, known := v.describe(key)
 		if !known {
-			problems[key] = "There is no setting with this key; add it as a key of your own first"
+			problems[key] = "No setting with this key; add it as a key of your own first"
 			continue
 		}
 		if d.Type == TypeServiceAccount {

@@ -59,7 +59,7 @@ func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, revision in
 			return fault.Conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
 		}
 		if _, is := own(v[key]); !is {
-			return fault.NotFound("setting_not_found", "There is no setting with the key "+strconv.Quote(input.Shorten(key)))
+			return fault.NotFound("setting_not_found", "No setting with the key "+strconv.Quote(input.Shorten(key)))
 		}
 		delete(v, key)
 		if posted == nil {

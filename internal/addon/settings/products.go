@@ -40,7 +40,7 @@ func (s *Service) RemoveProduct(ctx context.Context, actor people.Actor, revisio
 	return s.changeProducts(ctx, actor, revision, func(list []iap.Product) ([]iap.Product, error) {
 		left := slices.DeleteFunc(slices.Clone(list), func(p iap.Product) bool { return p.StoreID == storeID })
 		if len(left) == len(list) {
-			return nil, fault.NotFound("product_not_found", fmt.Sprintf("There is no product %s in the map", strconv.Quote(input.Shorten(storeID))))
+			return nil, fault.NotFound("product_not_found", fmt.Sprintf("No product %s in the map", strconv.Quote(input.Shorten(storeID))))
 		}
 		return left, nil
 	}, iap.KeyProductMap)

@@ -55,7 +55,7 @@ func (v values) describe(key string) (d Definition, known bool) {
 	return own(v[key])
 }
 
-// on tells whether a switch is.
+// on reports whether a switch is.
 func (v values) on(key string) bool {
 	on, _ := checkSwitch(v[key].Value)
 	return on

@@ -109,7 +109,7 @@ func (s *Service) Version(ctx context.Context, actor people.Actor, number int64)
 }
 
 func noVersion(number int64) *countersign.Error {
-	return fault.NotFound("version_not_found", fmt.Sprintf("There is no version %d of the settings", number))
+	return fault.NotFound("version_not_found", fmt.Sprintf("No version %d of the settings", number))
 }
 
 // Rollback publishes the values of an earlier version again, as a new version.

@@ -8,7 +8,7 @@ func (d *DB) AddRecoveryCode(ctx context.Context, user int64, digest Digest) err
 	return err
 }
 
-// UseRecoveryCode removes a code and tells whether it was there.
+// UseRecoveryCode removes a code and reports whether it was there.
 func (d *DB) UseRecoveryCode(ctx context.Context, user int64, digest Digest) (bool, error) {
 	n, err := d.Exec(ctx, `DELETE FROM recovery_codes WHERE user_id = $1 AND digest = $2`, user, digest[:])
 	return n == 1, err

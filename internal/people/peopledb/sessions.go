@@ -73,7 +73,7 @@ func (d *DB) EndToken(ctx context.Context, digest Digest, at sqldb.Time) error {
 	return err
 }
 
-// EndSession ends a session of a user and tells whether there was one.
+// EndSession ends a session of a user and reports whether there was one.
 func (d *DB) EndSession(ctx context.Context, user, id int64, at sqldb.Time) (bool, error) {
 	n, err := d.Exec(ctx, `UPDATE sessions SET ended_at = $1, data = $2
 		WHERE user_id = $3 AND id = $4 AND ended_at IS NULL AND expires_at > $5`, at, []byte{}, user, id, at)

@@ -21,5 +21,5 @@ func Workspace(ctx context.Context, db *storedb.DB, a people.Actor, username str
 
 // NoWorkspace is an error of kind NotFound about a username.
 func NoWorkspace(username string) error {
-	return fault.NotFound("workspace_not_found", fmt.Sprintf("There is no workspace %q", username))
+	return fault.NotFound("workspace_not_found", fmt.Sprintf("No workspace %q", username))
 }

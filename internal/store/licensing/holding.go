@@ -140,7 +140,7 @@ func licenseNames(l storedb.License, rule Rule) []string {
 	return license.Domain{Name: l.Domain, Wildcard: l.Wildcard && rule.Wildcard}.Names()
 }
 
-// covers tells whether a license is for a site at a host.
+// covers reports whether a license is for a site at a host.
 func covers(l storedb.License, rule Rule, host string) bool {
 	for _, name := range licenseNames(l, rule) {
 		if license.Covers(name, host) {
@@ -150,7 +150,7 @@ func covers(l storedb.License, rule Rule, host string) bool {
 	return false
 }
 
-// isFree tells whether licenses for a domain do not count.
+// isFree reports whether licenses for a domain do not count.
 func (h holding) isFree(d license.Domain) bool {
 	return license.IsFree(d.Name, h.Licensing.StagingHosts...)
 }
@@ -200,7 +200,7 @@ func (h holding) widens(d license.Domain) (storedb.License, bool) {
 	return storedb.License{}, false
 }
 
-// room tells whether one more domain may be licensed.
+// room reports whether one more domain may be licensed.
 func (h holding) room(d license.Domain) error {
 	if _, widens := h.widens(d); widens || len(h.inUse(h.isFree(d)).Domains) < h.limit(d) {
 		return nil

@@ -289,5 +289,5 @@ func (s *Service) Show(ctx context.Context, a people.Actor, id string) (License,
 }
 
 func noLicense(id string) error {
-	return fault.NotFound("license_not_found", fmt.Sprintf("There is no license %q", id))
+	return fault.NotFound("license_not_found", fmt.Sprintf("No license %q", id))
 }

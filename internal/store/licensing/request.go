@@ -39,7 +39,7 @@ func (h holding) parse(q Request) ([]license.Domain, error) {
 			return nil, badTests(fault.Message(err))
 		}
 		if !h.isFree(d) {
-			return nil, badTests(d.Name + " is no test domain, so a license for it would count; test domains are localhost, names that end in .test or .local, private addresses, and the staging hosts that the seller named")
+			return nil, badTests(d.Name + " is not a test domain, so a license for it would count; test domains are localhost, names that end in .test or .local, private addresses, and the staging hosts that the seller named")
 		}
 		domains = append(domains, d)
 	}

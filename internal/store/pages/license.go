@@ -27,7 +27,7 @@ func orderOf(in url.Values) order {
 	return order{code: strings.TrimSpace(in.Get("code")), domain: strings.TrimSpace(in.Get("domain")), tests: strings.TrimSpace(in.Get("tests"))}
 }
 
-// complete tells whether all is there; what is not is said at its field.
+// complete reports whether all is there; what is not is said at its field.
 func (o *order) complete() bool {
 	if o.code == "" {
 		o.errs = append(o.errs, frame.FieldError{Name: "code", Text: "Paste the purchase code. It is on your receipt."})

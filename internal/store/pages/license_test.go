@@ -78,7 +78,7 @@ func TestTestDomainsGetFilesOfTheirOwn(t *testing.T) {
 func TestADomainThatCountsIsNoTestDomainAndNothingIsIssued(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		for tests, why := range map[string]string{
-			"localhost other.example": "other.example is no test domain", "co.uk": "co.uk", strings.Repeat("a.test ", 11): "at most 10",
+			"localhost other.example": "other.example is not a test domain", "co.uk": "co.uk", strings.Repeat("a.test ", 11): "at most 10",
 		} {
 			p := s.post(t, "/license", "code", "license-fresh", "domain", "shop.example", "tests", tests).is(http.StatusUnprocessableEntity)
 			p.wrong("tests", why).says("No file was made.")
@@ -143,7 +143,7 @@ func TestAUsedCodeOffersToMove(t *testing.T) {
 // One refused domain refuses the whole move.
 func TestAMoveWithAWrongTestDomainMovesNothing(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
-		for tests, why := range map[string]string{"localhost other.example": "other.example is no test domain", "a..b": "."} {
+		for tests, why := range map[string]string{"localhost other.example": "other.example is not a test domain", "a..b": "."} {
 			p := s.post(t, "/license/move", "code", "license-to-move", "from", "old.example", "domain", "new.example", "tests", tests)
 			p.is(http.StatusUnprocessableEntity).wrong("tests", why).says("No file was made.")
 		}

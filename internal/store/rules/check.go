@@ -168,7 +168,7 @@ func checkWords(what string, words []string) error {
 
 func checkEmail(what, text string) error {
 	if text != "" && !emailPattern.MatchString(text) {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s %q is no e-mail address", what, text))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s %q is not an e-mail address", what, text))
 	}
 	return checkShort(what, text)
 }
@@ -180,7 +180,7 @@ func checkURL(what, text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || len(text) > 2048 {
-		return fault.Invalid(fault.CodeInvalid, what+" is no web address that begins with https:// or http://")
+		return fault.Invalid(fault.CodeInvalid, what+" is not a web address that begins with https:// or http://")
 	}
 	return noNUL(what, text)
 }

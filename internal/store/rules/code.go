@@ -12,7 +12,7 @@ import (
 // MaxCode is the length of the longest purchase code.
 const MaxCode = 128
 
-// CleanCode takes the spaces around a purchase code away and tells whether it
+// CleanCode takes the spaces around a purchase code away and reports whether it
 // is one: 1 to 128 printable ASCII characters.
 func CleanCode(text string) (code string, ok bool) {
 	code = strings.TrimSpace(text)

@@ -10,7 +10,7 @@ import (
 
 // NoItem is an error of kind NotFound about an item's id.
 func NoItem(id int64) error {
-	return fault.NotFound("item_not_found", fmt.Sprintf("There is no item %d", id))
+	return fault.NotFound("item_not_found", fmt.Sprintf("No item %d", id))
 }
 
 // RenderItem makes the item's body: its media by the presence rules of spec 2.3.

@@ -32,7 +32,7 @@ func CheckKeyScope(ctx context.Context, tx *storedb.DB, k storedb.Key) error {
 	return err
 }
 
-// Passed tells whether an end has come; no end never comes.
+// Passed reports whether an end has come; no end never comes.
 func Passed(end countersign.Timestamp, now time.Time) bool {
 	return !end.IsZero() && !now.Before(end.Time)
 }

@@ -19,7 +19,7 @@ type LicenseKey struct {
 	RetiredAt countersign.Timestamp
 }
 
-// Current tells whether the key signs: of a store's keys at most one does.
+// Current reports whether the key signs: of a store's keys at most one does.
 func (k LicenseKey) Current() bool { return k.Sealed != nil && k.RetiredAt.IsZero() }
 
 func scanLicenseKey(r sqldb.Row) (LicenseKey, error) {

@@ -230,7 +230,7 @@ func (d *DB) EachLicense(ctx context.Context, fn func(Licensed) error) error {
 const licensable = `p.state = 'active' AND NOT EXISTS (SELECT 1 FROM licenses r WHERE r.purchase_id = p.id AND r.ended = 'revoked')`
 
 // AddLicense writes a new one if its purchase is active, has known licenses, those
-// that have ended among them, and none that was revoked; it tells whether it did.
+// that have ended among them, and none that was revoked; it reports whether it did.
 // Others who would change the purchase or its licenses wait until the transaction
 // ends. [sqldb.ErrExists] when the purchase has one in use for this domain.
 func (d *DB) AddLicense(ctx context.Context, l License, known int) (added bool, err error) {
@@ -246,7 +246,7 @@ func (d *DB) AddLicense(ctx context.Context, l License, known int) (added bool, 
 }
 
 // WidenLicense lets one be for the hosts one level below its domain, too, if it has
-// not ended and its purchase may get licenses; it tells whether it did.
+// not ended and its purchase may get licenses; it reports whether it did.
 func (d *DB) WidenLicense(ctx context.Context, l License) (widened bool, err error) {
 	if err := d.Lock(ctx, "purchases", "id", l.PurchaseID); err != nil {
 		return false, err

@@ -169,7 +169,7 @@ func (s *Service) keyFromLine(k storedb.Key, l keyLine) storedb.Key {
 	return k
 }
 
-// hasReplaced tells whether a value is the one that a key had before.
+// hasReplaced reports whether a value is the one that a key had before.
 func (s *Service) hasReplaced(k storedb.Key, value string) bool {
 	return k.Previous != nil && rules.IsDigestOf(s.gate.Box(), *k.Previous, value)
 }

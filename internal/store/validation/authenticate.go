@@ -43,7 +43,7 @@ func (v *Validator) Authenticate(ctx context.Context, key string, from netip.Add
 	return access, nil
 }
 
-// usable tells whether a value of a key opens anything now: the key is neither
+// usable reports whether a value of a key opens anything now: the key is neither
 // revoked nor expired, and an earlier value is within its overlap.
 func usable(k *cachedKey, digest storedb.KeyDigest, now time.Time) error {
 	switch {
