@@ -21,7 +21,7 @@ const (
 	Manage
 )
 
-// May reports whether an actor may do something. A publishable key, which is
+// May returns an error of kind Forbidden unless an actor may do something. A publishable key, which is
 // bound to an item, validates and nothing else.
 func May(a people.Actor, what Action) error {
 	allowed := false
