@@ -90,7 +90,8 @@ func (s *server) handlers(access *web.AccessLog, guard *web.Guard) (store, metri
 		Log:   s.log, Access: access, Now: s.app.now,
 	}
 	if o.Metrics, metrics = s.newMetrics(); o.Metrics != nil {
-		o.Metrics.AddCounter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.", s.store.Validation.Damages)
+		o.Metrics.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
+			func() float64 { return float64(s.store.Validation.Damages()) })
 		addDatabase(o.Metrics, s.store.DatabaseStatus)
 	}
 	return frame.StripBase(base, api.New(s.store, o)), metrics, nil

@@ -1,13 +1,10 @@
 package web
 
 import (
-	"maps"
 	"net/http"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,21 +21,6 @@ type Metrics struct {
 	inFlight prometheus.Gauge
 	// evictions are connections that were closed for want of slots, by their reason.
 	evictions *prometheus.CounterVec
-
-	mu     sync.Mutex // of those who add to routes
-	routes atomic.Pointer[map[string]*routeMetrics]
-}
-
-// routeMetrics holds the metrics of one pattern, so that no request has to look them up by their labels.
-type routeMetrics struct {
-	route    string
-	seconds  prometheus.Observer
-	requests atomic.Pointer[map[methodStatus]prometheus.Counter]
-}
-
-type methodStatus struct {
-	method string
-	status int
 }
 
 // NewMetrics makes the metrics; version is what countersign_build_info says.
@@ -65,7 +47,6 @@ func NewMetrics(version string) *Metrics {
 	for _, why := range []reason{reasonSilent, reasonAddress} {
 		m.evictions.WithLabelValues(string(why))
 	}
-	m.routes.Store(&map[string]*routeMetrics{})
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "countersign_build_info", Help: "Always 1; the labels say which build runs.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
@@ -76,13 +57,14 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Registry returns the registry, for what else is worth counting.
-func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
+// Gauge adds a figure that goes up and down, which is read whenever the metrics are.
+func (m *Metrics) Gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
 
-// AddCounter adds a counter whose value something else keeps.
-func (m *Metrics) AddCounter(name, help string, value func() int64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-		func() float64 { return float64(value()) }))
+// Counter adds a figure that only grows, which is read whenever the metrics are.
+func (m *Metrics) Counter(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
 }
 
 // Handler serves the metrics, on a listener of their own: they are not for the public.
@@ -91,47 +73,9 @@ func (m *Metrics) Handler() http.Handler {
 }
 
 func (m *Metrics) observe(pattern, method string, status int, took time.Duration) {
-	r := (*m.routes.Load())[pattern]
-	if r == nil {
-		r = m.addRoute(pattern)
-	}
-	r.seconds.Observe(took.Seconds())
-	key := methodStatus{methodLabel(method), status}
-	c := (*r.requests.Load())[key]
-	if c == nil {
-		c = m.addCounter(r, key)
-	}
-	c.Inc()
-}
-
-func (m *Metrics) addRoute(pattern string) *routeMetrics {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	old := *m.routes.Load()
-	if r := old[pattern]; r != nil {
-		return r
-	}
 	route := routeLabel(pattern)
-	r := &routeMetrics{route: route, seconds: m.seconds.WithLabelValues(route)}
-	r.requests.Store(&map[methodStatus]prometheus.Counter{})
-	all := maps.Clone(old)
-	all[pattern] = r
-	m.routes.Store(&all)
-	return r
-}
-
-func (m *Metrics) addCounter(r *routeMetrics, key methodStatus) prometheus.Counter {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	old := *r.requests.Load()
-	if c := old[key]; c != nil {
-		return c
-	}
-	c := m.requests.WithLabelValues(r.route, key.method, strconv.Itoa(key.status))
-	all := maps.Clone(old)
-	all[key] = c
-	r.requests.Store(&all)
-	return c
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+	m.requests.WithLabelValues(route, methodLabel(method), strconv.Itoa(status)).Inc()
 }
 
 // routeLabel returns the path of a pattern; patterns are few, URLs are not.
