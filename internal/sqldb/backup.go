@@ -77,12 +77,8 @@ func (db *DB) dumpRows(ctx context.Context, path string) error {
 }
 
 func dumpTable(ctx context.Context, q Queries, table string, out *bufio.Writer) error {
-	return Each(ctx, q, func(r Row) error {
-		row, err := Value[string](r)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(out, `{"table":%q,"row":%s}`+"\n", table, row)
+	return Each(ctx, q, Value[string], func(row string) error {
+		_, err := fmt.Fprintf(out, `{"table":%q,"row":%s}`+"\n", table, row)
 		return err
 	}, `SELECT row_to_json(t)::text FROM "`+table+`" t`)
 }

@@ -253,9 +253,9 @@ func TestServerThatGoesAwayDuringAQuery(t *testing.T) {
 			proxy := dbtest.NewProxy(t, at)
 			db := open(t, Options{URL: proxy.URL})
 			err := db.Snapshot(t.Context(), func(q Queries) error {
-				return Each(t.Context(), q, func(r Row) error {
-					if n, err := Value[int64](r); err != nil || n > 1 {
-						return err
+				return Each(t.Context(), q, Value[int64], func(n int64) error {
+					if n > 1 {
+						return nil
 					}
 					c.away(proxy, at)
 					return nil
@@ -314,7 +314,7 @@ func TestCallerThatGivesUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		slow := `SELECT n FROM (WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000000)
 			SELECT n FROM numbers) numbers`
-		err := Each(ctx, db.Queries(), func(Row) error { cancel(); return nil }, slow)
+		err := Each(ctx, db.Queries(), Value[int64], func(int64) error { cancel(); return nil }, slow)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}

@@ -36,7 +36,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 			continue
 		}
 		version = now
-		changes, err := readChanges(ctx, conn, last)
+		changes, err := list(ctx, conn, scanNumbered, selectChanges, last)
 		if err != nil {
 			return true, err
 		}
@@ -58,21 +58,11 @@ type numbered struct {
 	change
 }
 
-func readChanges(ctx context.Context, conn *sql.Conn, last int64) ([]numbered, error) {
-	rows, err := conn.QueryContext(ctx, `SELECT id, topic, ref FROM changes WHERE id > $1 ORDER BY id`, last)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []numbered
-	for rows.Next() {
-		var n numbered
-		if err := rows.Scan(&n.id, &n.topic, &n.ref); err != nil {
-			return nil, err
-		}
-		list = append(list, n)
-	}
-	return list, rows.Err()
+const selectChanges = `SELECT id, topic, ref FROM changes WHERE id > $1 ORDER BY id`
+
+func scanNumbered(r Row) (n numbered, err error) {
+	err = r.Scan(&n.id, &n.topic, &n.ref)
+	return n, err
 }
 
 // follow lets everything that is held catch up with rows of changes and returns

@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 	"time"
@@ -90,14 +89,14 @@ func (db *DB) QuickCheck(ctx context.Context) (problems []string, err error) {
 	}
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
-	tables, err := texts(ctx, pool, `SELECT name FROM sqlite_schema WHERE type = 'table'`)
+	tables, err := list(ctx, pool, Value[string], `SELECT name FROM sqlite_schema WHERE type = 'table'`)
 	// The schema stands for itself and for the list of free pages.
 	for _, table := range append([]string{"sqlite_schema"}, tables...) {
 		if err != nil {
 			break
 		}
 		var found []string
-		found, err = texts(ctx, pool, `PRAGMA quick_check('`+strings.ReplaceAll(table, "'", "''")+`')`)
+		found, err = list(ctx, pool, Value[string], `PRAGMA quick_check('`+strings.ReplaceAll(table, "'", "''")+`')`)
 		if len(found) == 1 && found[0] == "ok" {
 			continue
 		}
@@ -112,17 +111,6 @@ func (db *DB) QuickCheck(ctx context.Context) (problems []string, err error) {
 		return []string{err.Error()}, nil
 	}
 	return problems, db.wrap(err)
-}
-
-// texts reads a column of text.
-func texts(ctx context.Context, on *sql.DB, query string) ([]string, error) {
-	var list []string
-	err := each(ctx, on, func(r Row) error {
-		text, err := Value[string](r)
-		list = append(list, text)
-		return err
-	}, query)
-	return list, err
 }
 
 // isDamage reports whether SQLite could not make sense of the file.

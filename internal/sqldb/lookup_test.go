@@ -224,7 +224,7 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	rows, err := readChanges(t.Context(), conn, 0)
+	rows, err := list(t.Context(), conn, scanNumbered, selectChanges, 0)
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%d changes, %v", len(rows), err)
 	}

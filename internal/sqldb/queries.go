@@ -72,38 +72,48 @@ func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query
 // List reads all rows of a query.
 func List[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
 	q.noteWrite(!strings.HasPrefix(query, "SELECT"))
-	var list []T
-	err := q.asking(ctx, func(ctx context.Context, on runner) error {
-		return each(ctx, on, func(r Row) error {
-			value, err := scan(r)
-			list = append(list, value)
-			return err
-		}, query, args...)
+	var all []T
+	err := q.asking(ctx, func(ctx context.Context, on runner) (err error) {
+		all, err = list(ctx, on, scan, query, args...)
+		return err
 	})
 	if err != nil {
 		return nil, q.db.wrap(err)
 	}
-	return list, nil
+	return all, nil
 }
 
 // Each calls fn with every row of a query, in constant memory. An error of fn
 // ends it.
-func Each(ctx context.Context, q Queries, fn func(Row) error, query string, args ...any) error {
-	return q.db.wrap(each(ctx, q.reader(), fn, query, args...))
+func Each[T any](ctx context.Context, q Queries, scan func(Row) (T, error), fn func(T) error, query string, args ...any) error {
+	return q.db.wrap(each(ctx, q.reader(), scan, fn, query, args...))
 }
 
-func each(ctx context.Context, on runner, fn func(Row) error, query string, args ...any) error {
+func each[T any](ctx context.Context, on runner, scan func(Row) (T, error), fn func(T) error, query string, args ...any) error {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := fn(rows); err != nil {
+		value, err := scan(rows)
+		if err != nil {
+			return err
+		}
+		if err := fn(value); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
+}
+
+// list reads all rows of a query.
+func list[T any](ctx context.Context, on runner, scan func(Row) (T, error), query string, args ...any) (all []T, err error) {
+	err = each(ctx, on, scan, func(value T) error {
+		all = append(all, value)
+		return nil
+	}, query, args...)
+	return all, err
 }
 
 // Value scans a single column, for [One] and [List].

@@ -20,11 +20,7 @@ func TestAStatementRunsWhileItsOwnRowsAreRead(t *testing.T) {
 			}
 		}
 		var seen []string
-		err := Each(t.Context(), q, func(r Row) error {
-			outer, err := Value[int64](r)
-			if err != nil {
-				return err
-			}
+		err := Each(t.Context(), q, Value[int64], func(outer int64) error {
 			inner, err := List(t.Context(), q, Value[int64], query, outer)
 			seen = append(seen, fmt.Sprint(outer, inner))
 			return err
@@ -79,8 +75,8 @@ func TestAStatementThatWasBrokenOffRunsAgain(t *testing.T) {
 	const adding = `INSERT INTO notes (id, text) VALUES ($1, 'a'), ($2, 'b') RETURNING id`
 	enough := errors.New("enough")
 	err := db.Tx(t.Context(), func(q Queries) error {
-		one := func(Row) error { return enough }
-		if err := Each(t.Context(), q, one, adding, 1, 2); !errors.Is(err, enough) {
+		one := func(int64) error { return enough }
+		if err := Each(t.Context(), q, Value[int64], one, adding, 1, 2); !errors.Is(err, enough) {
 			return fmt.Errorf("the first row: %w", err)
 		}
 		ids, err := List(t.Context(), q, Value[int64], adding, 3, 4)

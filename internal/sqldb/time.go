@@ -1,10 +1,13 @@
 package sqldb
 
 import (
+	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/countersign/countersign"
 )
 
 // Time is an instant as columns hold it: UTC text in whole seconds, which sorts
@@ -33,6 +36,34 @@ func (t *Time) Scan(src any) error {
 	return fmt.Errorf("sqldb: a %T is not a time", src)
 }
 
+// TimestampColumn reads and writes a column of time as a timestamp of the public API.
+type TimestampColumn struct{ *countersign.Timestamp }
+
+// Value is the column's value of c.
+func (c TimestampColumn) Value() (driver.Value, error) { return Time{c.Time}.Value() }
+
+// Scan reads a column.
+func (c TimestampColumn) Scan(src any) error {
+	var t Time
+	err := t.Scan(src)
+	*c.Timestamp = countersign.At(t.Time)
+	return err
+}
+
+// JSONInto reads a column of JSON text into v.
+func JSONInto[T any](v *T) sql.Scanner { return jsonInto[T]{v} }
+
+type jsonInto[T any] struct{ v *T }
+
+// Scan reads a column.
+func (j jsonInto[T]) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("sqldb: a %T is not JSON text", src)
+	}
+	return json.Unmarshal([]byte(text), j.v)
+}
+
 // JSON is a column that holds a list or an object as JSON text.
 type JSON[T any] struct{ V T }
 
@@ -43,10 +74,4 @@ func (j JSON[T]) Value() (driver.Value, error) {
 }
 
 // Scan reads a column.
-func (j *JSON[T]) Scan(src any) error {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("sqldb: a %T is not JSON text", src)
-	}
-	return json.Unmarshal([]byte(text), &j.V)
-}
+func (j *JSON[T]) Scan(src any) error { return JSONInto(&j.V).Scan(src) }

@@ -129,13 +129,10 @@ func (d *DB) AuditSeal(ctx context.Context, seq int64) (AuditSeal, error) {
 
 // EachSealedAudit calls fn with the seals behind a number, in their order.
 func (d *DB) EachSealedAudit(ctx context.Context, after int64, fn func(SealedAudit) error) error {
-	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
-		var s SealedAudit
-		if err := r.Scan(append([]any{&s.Seq, &s.AuditID, &s.Hash}, s.Entry.dest()...)...); err != nil {
-			return err
-		}
-		return fn(s)
-	}, `SELECT s.seq, s.audit_id, s.hash, `+selectAuditText()+`
+	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) (s SealedAudit, err error) {
+		err = r.Scan(append([]any{&s.Seq, &s.AuditID, &s.Hash}, s.Entry.dest()...)...)
+		return s, err
+	}, fn, `SELECT s.seq, s.audit_id, s.hash, `+selectAuditText()+`
 		FROM audit_seals s LEFT JOIN audit a ON a.id = s.audit_id WHERE s.seq > $1 ORDER BY s.seq`, after)
 }
 

@@ -36,17 +36,9 @@ const itemColumns = `id, workspace_id, kind, support, name, description, categor
 
 func scanItem(r sqldb.Row) (Item, error) {
 	var i Item
-	var options, tags sqldb.JSON[countersign.List]
-	var media sqldb.JSON[countersign.ItemMedia]
-	var published sqldb.Time
-	var licensing sqldb.JSON[Licensing]
-	var body string
 	err := r.Scan(&i.ID, &i.WorkspaceID, &i.Kind, &i.Support, &i.Name, &i.Description, &i.Category, &i.SubCategory,
-		&options, &i.Version, &i.DemoLink, &tags, &media, (*int64)(&i.Price.Regular), (*int64)(&i.Price.Extended),
-		&i.Currency, &published, &body, &licensing)
-	i.Options, i.Tags, i.Media, i.Body = options.V, tags.V, media.V, []byte(body)
-	i.Licensing = licensing.V
-	i.PublishedAt = countersign.At(published.Time)
+		sqldb.JSONInto(&i.Options), &i.Version, &i.DemoLink, sqldb.JSONInto(&i.Tags), sqldb.JSONInto(&i.Media),
+		(*int64)(&i.Price.Regular), (*int64)(&i.Price.Extended), &i.Currency, column(&i.PublishedAt), &i.Body, sqldb.JSONInto(&i.Licensing))
 	return i, err
 }
 
@@ -58,13 +50,7 @@ func (d *DB) Items(ctx context.Context, workspace int64) ([]Item, error) {
 
 // EachItem calls fn with every item of the store, by id.
 func (d *DB) EachItem(ctx context.Context, fn func(Item) error) error {
-	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
-		item, err := scanItem(r)
-		if err != nil {
-			return err
-		}
-		return fn(item)
-	}, `SELECT `+itemColumns+` FROM items ORDER BY id`)
+	return sqldb.Each(ctx, d.Queries, scanItem, fn, `SELECT `+itemColumns+` FROM items ORDER BY id`)
 }
 
 // ItemBodies lists a workspace's items by id, as the API prints them.

@@ -54,16 +54,13 @@ const selectKeys = `SELECT k.id, k.workspace_id, w.username, k.name, k.class, co
 func scanKey(r sqldb.Row) (Key, error) {
 	var k Key
 	var digest, previous []byte
-	var previousEnd, created, expires, revoked, used sqldb.Time
 	err := r.Scan(&k.ID, &k.WorkspaceID, &k.Workspace, &k.Name, &k.Class, &k.ItemID, &k.Hint, &digest, &k.Sealed,
-		&previous, &k.PreviousSealed, &previousEnd, &created, &expires, &revoked, &used, &k.LastUsedFrom, &k.UsedCount)
+		&previous, &k.PreviousSealed, column(&k.PreviousExpiresAt), column(&k.CreatedAt), column(&k.ExpiresAt), column(&k.RevokedAt),
+		column(&k.LastUsedAt), &k.LastUsedFrom, &k.UsedCount)
 	copy(k.Digest[:], digest)
 	if len(previous) == len(k.Digest) {
 		k.Previous = (*KeyDigest)(previous)
 	}
-	k.PreviousExpiresAt, k.CreatedAt = countersign.At(previousEnd.Time), countersign.At(created.Time)
-	k.ExpiresAt, k.RevokedAt = countersign.At(expires.Time), countersign.At(revoked.Time)
-	k.LastUsedAt = countersign.At(used.Time)
 	return k, err
 }
 
@@ -105,8 +102,8 @@ func (d *DB) AddKey(ctx context.Context, k Key) (id int64, err error) {
 		previous_digest, previous_sealed, previous_expires_at, created_at, expires_at, revoked_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
 		k.WorkspaceID, k.Name, string(k.Class), nullID(k.ItemID), k.Hint, k.Digest[:], nullBytes(k.Sealed),
-		previousDigest(k), nullBytes(k.PreviousSealed), column(k.PreviousExpiresAt), column(k.CreatedAt),
-		column(k.ExpiresAt), column(k.RevokedAt))
+		previousDigest(k), nullBytes(k.PreviousSealed), column(&k.PreviousExpiresAt), column(&k.CreatedAt),
+		column(&k.ExpiresAt), column(&k.RevokedAt))
 }
 
 // UpdateKey writes the values, the scope and the times of a key, found by its id.
@@ -117,7 +114,7 @@ func (d *DB) UpdateKey(ctx context.Context, k Key) error {
 	_, err := d.Exec(ctx, `UPDATE keys SET class = $1, item_id = $2, hint = $3, digest = $4, sealed = $5, previous_digest = $6,
 		previous_sealed = $7, previous_expires_at = $8, expires_at = $9, revoked_at = $10 WHERE id = $11`,
 		string(k.Class), nullID(k.ItemID), k.Hint, k.Digest[:], nullBytes(k.Sealed), previousDigest(k),
-		nullBytes(k.PreviousSealed), column(k.PreviousExpiresAt), column(k.ExpiresAt), column(k.RevokedAt), k.ID)
+		nullBytes(k.PreviousSealed), column(&k.PreviousExpiresAt), column(&k.ExpiresAt), column(&k.RevokedAt), k.ID)
 	return err
 }
 
@@ -141,15 +138,12 @@ const selectHeldKeys = `SELECT k.id, k.workspace_id, coalesce(k.item_id, 0), k.c
 func scanHeldKey(r sqldb.Row) (HeldKey, error) {
 	var k HeldKey
 	var digest, previous []byte
-	var previousEnd, expires, revoked sqldb.Time
-	err := r.Scan(&k.ID, &k.WorkspaceID, &k.ItemID, &k.Class, &k.Hint, &digest, &previous, &previousEnd, &expires, &revoked,
-		&k.Switches.Always200, &k.Switches.RefuseQueryKeys, &k.Switches.Quota)
+	err := r.Scan(&k.ID, &k.WorkspaceID, &k.ItemID, &k.Class, &k.Hint, &digest, &previous, column(&k.PreviousExpiresAt),
+		column(&k.ExpiresAt), column(&k.RevokedAt), &k.Switches.Always200, &k.Switches.RefuseQueryKeys, &k.Switches.Quota)
 	copy(k.Digest[:], digest)
 	if len(previous) == len(k.Digest) {
 		k.Previous = (*KeyDigest)(previous)
 	}
-	k.PreviousExpiresAt = countersign.At(previousEnd.Time)
-	k.ExpiresAt, k.RevokedAt = countersign.At(expires.Time), countersign.At(revoked.Time)
 	return k, err
 }
 

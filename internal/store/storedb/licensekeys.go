@@ -24,9 +24,7 @@ func (k LicenseKey) Current() bool { return k.Sealed != nil && k.RetiredAt.IsZer
 
 func scanLicenseKey(r sqldb.Row) (LicenseKey, error) {
 	var k LicenseKey
-	var created, retired sqldb.Time
-	err := r.Scan(&k.ID, &k.Public, &k.Sealed, &created, &retired)
-	k.CreatedAt, k.RetiredAt = countersign.At(created.Time), countersign.At(retired.Time)
+	err := r.Scan(&k.ID, &k.Public, &k.Sealed, column(&k.CreatedAt), column(&k.RetiredAt))
 	return k, err
 }
 
@@ -43,7 +41,7 @@ func (d *DB) AddLicenseKey(ctx context.Context, k LicenseKey) error {
 		return err
 	}
 	_, err := d.Exec(ctx, `INSERT INTO license_keys (id, public, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)`,
-		k.ID, k.Public, nullBytes(k.Sealed), column(k.CreatedAt), column(k.RetiredAt))
+		k.ID, k.Public, nullBytes(k.Sealed), column(&k.CreatedAt), column(&k.RetiredAt))
 	return err
 }
 
@@ -54,7 +52,7 @@ func (d *DB) UpdateLicenseKey(ctx context.Context, k LicenseKey) error {
 		return err
 	}
 	_, err := d.Exec(ctx, `UPDATE license_keys SET sealed = $1, retired_at = $2 WHERE id = $3`,
-		nullBytes(k.Sealed), column(k.RetiredAt), k.ID)
+		nullBytes(k.Sealed), column(&k.RetiredAt), k.ID)
 	return err
 }
 

@@ -71,43 +71,13 @@ const (
 		JOIN workspaces w ON w.id = p.workspace_id`
 )
 
-// licenseScan is where the columns of a license go.
-type licenseScan struct {
-	issued, ended sqldb.Time
-}
-
-func (s *licenseScan) into(l *License) []any {
-	return []any{&l.ID, &l.PurchaseID, &l.Domain, &l.Wildcard, &l.Free, &s.issued, &l.Ended, &s.ended, &l.Claim}
-}
-
-func (s *licenseScan) finish(l *License) {
-	l.IssuedAt, l.EndedAt = countersign.At(s.issued.Time), countersign.At(s.ended.Time)
-}
-
-// licenseeScan is where the columns of a licensee go.
-type licenseeScan struct {
-	until, sold, stateAt sqldb.Time
-	licensing            sqldb.JSON[Licensing]
-}
-
-func (s *licenseeScan) into(e *Licensee) []any {
-	return []any{&e.Purchase.ID, &e.Digest, &e.Code, &e.WorkspaceID, &e.ItemID, &e.Purchase.License, &s.until, &s.sold, &e.State, &s.stateAt,
-		&e.Workspace, &e.ItemName, &e.Support, &s.licensing}
-}
-
-func (s *licenseeScan) finish(e *Licensee) {
-	e.SupportedUntil, e.SoldAt, e.StateAt = countersign.At(s.until.Time), countersign.At(s.sold.Time), countersign.At(s.stateAt.Time)
-	e.Licensing = s.licensing.V
-}
-
 func scanLicensed(r sqldb.Row) (Licensed, error) {
-	var l Licensed
-	var a licenseScan
-	var b licenseeScan
-	err := r.Scan(append(a.into(&l.License), b.into(&l.Licensee)...)...)
-	a.finish(&l.License)
-	b.finish(&l.Licensee)
-	return l, err
+	var one Licensed
+	l, p := &one.License, &one.Purchase
+	err := r.Scan(&l.ID, &l.PurchaseID, &l.Domain, &l.Wildcard, &l.Free, column(&l.IssuedAt), &l.Ended, column(&l.EndedAt), &l.Claim,
+		&p.ID, &p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, column(&p.SupportedUntil), column(&p.SoldAt), &p.State, column(&p.StateAt),
+		&one.Workspace, &one.ItemName, &one.Support, sqldb.JSONInto(&one.Licensing))
+	return one, err
 }
 
 // Holding is a licensee with all of its licenses in the order of their issue, those
@@ -203,26 +173,14 @@ func (d *DB) Licenses(ctx context.Context, f LicenseFilter, fn func(Licensed) er
 		one = ` AND l.purchase_id = $4`
 		args = append(args, f.Purchase)
 	}
-	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
-		l, err := scanLicensed(r)
-		if err != nil {
-			return err
-		}
-		return fn(l)
-	}, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM `+licensedTables+`
+	return sqldb.Each(ctx, d.Queries, scanLicensed, fn, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM `+licensedTables+`
 		WHERE (CAST($1 AS text) = '' OR w.username = $1) AND (CAST($2 AS bigint) = 0 OR p.item_id = $2)`+one+`
 		ORDER BY l.issued_at DESC, l.id LIMIT $3`, args...)
 }
 
 // EachLicense calls fn with every license of the store, by id.
 func (d *DB) EachLicense(ctx context.Context, fn func(Licensed) error) error {
-	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) error {
-		l, err := scanLicensed(r)
-		if err != nil {
-			return err
-		}
-		return fn(l)
-	}, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM `+licensedTables+`
+	return sqldb.Each(ctx, d.Queries, scanLicensed, fn, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM `+licensedTables+`
 		ORDER BY l.id`)
 }
 
@@ -241,7 +199,7 @@ func (d *DB) AddLicense(ctx context.Context, l License, known int) (added bool, 
 		SELECT CAST($1 AS text), p.id, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
 		FROM purchases p WHERE p.id = $2 AND `+licensable+`
 			AND (SELECT count(*) FROM licenses l WHERE l.purchase_id = $2) = $6`,
-		l.ID, l.PurchaseID, l.Domain, l.Free, column(l.IssuedAt), known, l.Wildcard)
+		l.ID, l.PurchaseID, l.Domain, l.Free, column(&l.IssuedAt), known, l.Wildcard)
 	return n == 1, err
 }
 
@@ -261,7 +219,7 @@ func (d *DB) EndLicense(ctx context.Context, id string, how Ending, at countersi
 	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `UPDATE licenses SET ended = $1, ended_at = $2 WHERE id = $3`, string(how), column(at), id)
+	_, err := d.Exec(ctx, `UPDATE licenses SET ended = $1, ended_at = $2 WHERE id = $3`, string(how), column(&at), id)
 	return err
 }
 

@@ -8,7 +8,7 @@ import (
 
 // AddLicense stages the license of a line, with the digest of its purchase's code.
 func (s *Stage) AddLicense(ctx context.Context, line int, digest Digest, l License) error {
-	return s.licenses.Add(ctx, line, l.ID, digest, l.Domain, l.Wildcard, l.Free, column(l.IssuedAt), string(l.Ended), column(l.EndedAt))
+	return s.licenses.Add(ctx, line, l.ID, digest, l.Domain, l.Wildcard, l.Free, column(&l.IssuedAt), string(l.Ended), column(&l.EndedAt))
 }
 
 // LicenseClash is a staged license that can't be written, and why.

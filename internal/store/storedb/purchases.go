@@ -96,10 +96,8 @@ var purchaseRows = sync.Pool{New: func() any {
 
 func scanPurchase(r sqldb.Row) (Purchase, error) {
 	var p Purchase
-	var until, sold, stateAt sqldb.Time
-	err := r.Scan(&p.ID, &p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, &until,
-		&p.Downloaded, &sold, &p.State, &stateAt, &p.BuyerName, &p.BuyerEmail)
-	p.SupportedUntil, p.SoldAt, p.StateAt = countersign.At(until.Time), countersign.At(sold.Time), countersign.At(stateAt.Time)
+	err := r.Scan(&p.ID, &p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, column(&p.SupportedUntil),
+		&p.Downloaded, column(&p.SoldAt), &p.State, column(&p.StateAt), &p.BuyerName, &p.BuyerEmail)
 	return p, err
 }
 
@@ -134,30 +132,20 @@ func (d *DB) Purchases(ctx context.Context, workspace int64, f PurchaseFilter, f
 	if f.Limit == 0 {
 		f.Limit = math.MaxInt32
 	}
-	return sqldb.Each(ctx, d.Queries, eachPurchase(fn), `SELECT `+purchaseColumns+` FROM purchases
+	return sqldb.Each(ctx, d.Queries, scanPurchase, fn, `SELECT `+purchaseColumns+` FROM purchases
 		WHERE workspace_id = $1 AND (CAST($2 AS bigint) = 0 OR item_id = $2) AND (CAST($3 AS text) = '' OR state = $3)
 		ORDER BY sold_at DESC, code_digest LIMIT $4`, workspace, f.Item, string(f.State), f.Limit)
 }
 
 // EachPurchase calls fn with every purchase of the store, by code.
 func (d *DB) EachPurchase(ctx context.Context, fn func(Purchase) error) error {
-	return sqldb.Each(ctx, d.Queries, eachPurchase(fn), `SELECT `+purchaseColumns+` FROM purchases ORDER BY code`)
+	return sqldb.Each(ctx, d.Queries, scanPurchase, fn, `SELECT `+purchaseColumns+` FROM purchases ORDER BY code`)
 }
 
 // SampleCodes reads the codes of some purchases, limit at most. They are a fair sample:
 // their digests, in whose order they stand, are keyed.
 func (d *DB) SampleCodes(ctx context.Context, limit int) ([]string, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT code FROM purchases ORDER BY code_digest LIMIT $1`, limit)
-}
-
-func eachPurchase(fn func(Purchase) error) func(sqldb.Row) error {
-	return func(r sqldb.Row) error {
-		p, err := scanPurchase(r)
-		if err != nil {
-			return err
-		}
-		return fn(p)
-	}
 }
 
 // AddPurchase writes a new one and returns its id; [sqldb.ErrExists] when the code is
@@ -173,8 +161,8 @@ func (d *DB) AddPurchase(ctx context.Context, p Purchase) (id int64, err error) 
 
 func purchaseArgs(p Purchase) []any {
 	return []any{
-		p.Digest, p.Code, p.WorkspaceID, p.ItemID, p.License, int64(p.Price), p.Currency, column(p.SupportedUntil),
-		p.Downloaded, column(p.SoldAt), string(p.State), column(p.StateAt), p.BuyerName, p.BuyerEmail,
+		p.Digest, p.Code, p.WorkspaceID, p.ItemID, p.License, int64(p.Price), p.Currency, column(&p.SupportedUntil),
+		p.Downloaded, column(&p.SoldAt), string(p.State), column(&p.StateAt), p.BuyerName, p.BuyerEmail,
 	}
 }
 
@@ -186,7 +174,7 @@ func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at c
 	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE id = $3`, string(state), column(at), p.ID)
+	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE id = $3`, string(state), column(&at), p.ID)
 	return err
 }
 
@@ -203,5 +191,7 @@ func ParsePurchaseRef(ref string) (workspace int64, folded string, ok bool) {
 	return workspace, folded, ok && err == nil
 }
 
-// column is a timestamp as a column's value, NULL when it is zero.
-func column(t countersign.Timestamp) sqldb.Time { return sqldb.Time{Time: t.Time} }
+// column reads and writes a timestamp as a column, NULL when it is zero.
+func column(t *countersign.Timestamp) sqldb.TimestampColumn {
+	return sqldb.TimestampColumn{Timestamp: t}
+}

@@ -52,13 +52,13 @@ func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item,
 	return s.items.Add(ctx, line, i.ID, workspace, string(i.Kind), i.Support, i.Name, i.Description, i.Category, i.SubCategory,
 		sqldb.JSON[countersign.List]{V: i.Options}, string(i.Version), i.DemoLink, sqldb.JSON[countersign.List]{V: i.Tags},
 		sqldb.JSON[countersign.ItemMedia]{V: i.Media}, int64(i.Price.Regular), int64(i.Price.Extended), i.Currency,
-		column(i.PublishedAt), string(i.Body), said)
+		column(&i.PublishedAt), string(i.Body), said)
 }
 
 // AddPurchase stages the purchase of a line.
 func (s *Stage) AddPurchase(ctx context.Context, line int, p Purchase) error {
 	return s.purchases.Add(ctx, line, p.Digest, p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
-		column(p.SupportedUntil), p.Downloaded, column(p.SoldAt), string(p.State), column(p.StateAt), p.BuyerName, p.BuyerEmail)
+		column(&p.SupportedUntil), p.Downloaded, column(&p.SoldAt), string(p.State), column(&p.StateAt), p.BuyerName, p.BuyerEmail)
 }
 
 // Flush ends the staging: everything added is in the tables, and indexed.
@@ -156,7 +156,7 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Move
 			OR purchases.supported_until IS DISTINCT FROM excluded.supported_until OR purchases.downloaded <> excluded.downloaded
 			OR purchases.sold_at <> excluded.sold_at OR purchases.state <> excluded.state
 			OR purchases.state_at IS DISTINCT FROM `+stateAt+` OR purchases.buyer_name <> excluded.buyer_name
-			OR purchases.buyer_email <> excluded.buyer_email OR purchases.workspace_id <> excluded.workspace_id`, column(now))
+			OR purchases.buyer_email <> excluded.buyer_email OR purchases.workspace_id <> excluded.workspace_id`, column(&now))
 }
 
 // move counts the staged rows and those that are new, then runs the insert.

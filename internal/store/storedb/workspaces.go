@@ -35,20 +35,16 @@ func workspaceArgs(w Workspace) []any {
 	return []any{
 		a.Username, a.Name.Firstname, a.Name.Lastname, a.Email, int64(a.Balance), a.Currency, p.Heading, p.Description,
 		p.Contact.Email, sqldb.JSON[countersign.Links]{V: p.SocialLinks}, p.Media.Avatar, p.Media.Cover,
-		sqldb.Time{Time: a.RegisteredAt.Time}, w.Switches.Always200, w.Switches.RefuseQueryKeys, w.Switches.Quota,
+		column(&a.RegisteredAt), w.Switches.Always200, w.Switches.RefuseQueryKeys, w.Switches.Quota,
 	}
 }
 
 func scanWorkspace(r sqldb.Row) (Workspace, error) {
 	var w Workspace
-	var links sqldb.JSON[countersign.Links]
-	var registered sqldb.Time
 	a, p := &w.Account, &w.Account.Profile
 	err := r.Scan(&w.ID, &a.Username, &a.Name.Firstname, &a.Name.Lastname, &a.Email, (*int64)(&a.Balance), &a.Currency,
-		&p.Heading, &p.Description, &p.Contact.Email, &links, &p.Media.Avatar, &p.Media.Cover, &registered,
+		&p.Heading, &p.Description, &p.Contact.Email, sqldb.JSONInto(&p.SocialLinks), &p.Media.Avatar, &p.Media.Cover, column(&a.RegisteredAt),
 		&w.Switches.Always200, &w.Switches.RefuseQueryKeys, &w.Switches.Quota)
-	a.RegisteredAt = countersign.At(registered.Time)
-	p.SocialLinks = links.V
 	return w, err
 }
 
