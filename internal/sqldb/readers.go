@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,21 +14,16 @@ import (
 
 // readers is a fixed set of connections, each with the same prepared SELECT.
 // They speak to SQLite without database/sql, whose locks and conversions cost
-// as much as the look-up itself. Each processor takes the one that it used last, whose
-// memory is still in its cache, or else the one that was used last by any.
+// as much as the lookup itself.
 type readers struct {
 	shared *shared
 	query  string
-	// all is how many connections there are.
-	all int
-	mu  sync.Mutex
-	// near holds for each processor the reader that it used last.
-	near sync.Pool
+	// inUse has a place for each connection that is in use.
+	inUse chan struct{}
+	mu    sync.Mutex
 	// idle holds those that nobody uses, the one used last at the end; nil stands
 	// for one that is to be opened.
 	idle []*reader
-	// waiting are those who found none idle, the first to come first.
-	waiting []chan *reader
 }
 
 // reader is one connection.
@@ -43,71 +37,37 @@ type reader struct {
 	opened uint64
 }
 
-// countReaders is how many connections read at once, for look-ups and for all else.
+// countReaders is how many connections read at once, for lookups and for all else.
 func countReaders() int { return max(4, 2*runtime.NumCPU()) }
 
 func newReaders(s *shared, query string) *readers {
 	n := countReaders()
-	return &readers{shared: s, query: query, all: n, idle: make([]*reader, n)}
+	return &readers{shared: s, query: query, inUse: make(chan struct{}, n), idle: make([]*reader, n)}
 }
 
-// take gives an idle reader, and waits for one when all are in use.
+// take returns the reader that was used last, and waits for one while all are in use.
 func (r *readers) take(ctx context.Context) (*reader, error) {
-	near, _ := r.near.Get().(*reader)
-	r.mu.Lock()
-	if len(r.idle) > 0 {
-		one := r.takeIdle(near)
-		r.mu.Unlock()
-		return one, nil
-	}
-	mine := make(chan *reader, 1)
-	r.waiting = append(r.waiting, mine)
-	r.mu.Unlock()
 	select {
-	case one := <-mine:
-		return one, nil
+	case r.inUse <- struct{}{}:
 	case <-ctx.Done():
-		r.leave(mine)
 		return nil, ctx.Err()
 	}
-}
-
-// takeIdle takes near if that is idle, else the reader that was used last.
-func (r *readers) takeIdle(near *reader) *reader {
-	i := len(r.idle) - 1
-	if found := slices.Index(r.idle, near); near != nil && found >= 0 {
-		i = found
-	}
-	one := r.idle[i]
-	r.idle = slices.Delete(r.idle, i, i+1)
-	return one
-}
-
-// leave ends a wait; a reader that came all the same is put back.
-func (r *readers) leave(mine chan *reader) {
 	r.mu.Lock()
-	i := slices.Index(r.waiting, mine)
-	if i >= 0 {
-		r.waiting = slices.Delete(r.waiting, i, i+1)
-	}
-	r.mu.Unlock()
-	if i < 0 {
-		r.put(<-mine)
-	}
+	defer r.mu.Unlock()
+	last := len(r.idle) - 1
+	one := r.idle[last]
+	r.idle = r.idle[:last]
+	return one, nil
 }
 
 func (r *readers) put(one *reader) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.waiting) == 0 {
-		r.idle = append(r.idle, one)
-		return
-	}
-	r.waiting[0] <- one
-	r.waiting = r.waiting[1:]
+	r.idle = append(r.idle, one)
+	r.mu.Unlock()
+	<-r.inUse
 }
 
-// row runs the look-up on an idle reader.
+// row runs the lookup on an idle reader.
 func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
 	one, err := r.take(ctx)
 	if err != nil {
@@ -117,15 +77,12 @@ func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
 	if errors.Is(err, errFault) {
 		one, err = r.try(one, a, b, dest) // without the mapping
 	}
-	if one != nil {
-		r.near.Put(one)
-	}
 	r.put(one)
 	return err
 }
 
-// try runs the look-up on a reader, or on one that it opens for nil. It returns the
-// reader, or nil after an error: whatever is wrong with it, the next look-up starts anew.
+// try runs the lookup on a reader, or on one that it opens for nil. It returns the
+// reader, or nil after an error: whatever is wrong with it, the next lookup starts anew.
 func (r *readers) try(one *reader, a, b int64, dest []any) (after *reader, err error) {
 	fatal := debug.SetPanicOnFault(true)
 	defer func() {
@@ -162,7 +119,7 @@ func (s *shared) faulted(cause any) error {
 		panic(cause)
 	}
 	if s.unmapped.CompareAndSwap(false, true) {
-		s.options.Log.Error("a page of the database file could not be read through memory; look-ups read the file itself until a restart; check the disk")
+		s.options.Log.Error("a page of the database file could not be read through memory; lookups read the file itself until a restart; check the disk")
 	}
 	return errFault
 }
@@ -218,28 +175,25 @@ func (one *reader) release() error {
 // releaseIdle ends the snapshots of readers that nobody uses.
 func (r *readers) releaseIdle() {
 	r.mu.Lock()
-	taken := r.idle
-	r.idle = nil
-	r.mu.Unlock()
-	for _, one := range taken {
+	defer r.mu.Unlock()
+	for i, one := range r.idle {
 		if one != nil && r.stale(one) && one.release() != nil {
 			_ = one.conn.Close()
-			one = nil
+			r.idle[i] = nil
 		}
-		r.put(one)
 	}
 }
 
-// close waits for look-ups under way and closes all connections.
+// close waits for lookups under way and closes all connections.
 func (r *readers) close() error {
 	var errs []error
-	for range r.all {
+	for range cap(r.inUse) {
 		one, _ := r.take(context.Background()) // which never ends
 		if one != nil {
 			errs = append(errs, one.conn.Close())
 		}
 	}
-	for range r.all {
+	for range cap(r.inUse) {
 		r.put(nil)
 	}
 	return errors.Join(errs...)
@@ -293,8 +247,8 @@ func run(stmt *sqlite.Stmt) error {
 	}
 }
 
-// scanColumns reads the current row. It does for the few types of a look-up what
-// database/sql does for all. A text that dest holds already is not copied again.
+// scanColumns reads the current row. It does for the few types of a lookup what
+// database/sql does for all.
 func scanColumns(q *sqlite.Stmt, dest []any) error {
 	var room [64]byte
 	for i, d := range dest {
@@ -310,7 +264,7 @@ func scanColumns(q *sqlite.Stmt, dest []any) error {
 		case *[]byte:
 			*d = append((*d)[:0], columnText(q, i, room[:])...)
 		default:
-			return fmt.Errorf("sqldb: a look-up can't scan into a %T", d)
+			return fmt.Errorf("sqldb: a lookup can't scan into a %T", d)
 		}
 	}
 	return nil

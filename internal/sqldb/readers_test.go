@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,30 +9,22 @@ import (
 	"testing"
 )
 
-func TestWhichIdleReaderIsTaken(t *testing.T) {
-	first, second, busy := new(reader), new(reader), new(reader)
-	cases := []struct {
-		name string
-		idle []*reader
-		near *reader
-		want *reader
-	}{
-		{"the one that this processor used last", []*reader{nil, first, second}, first, first},
-		{"the one used last by any, when that one is in use", []*reader{nil, first, second}, busy, second},
-		{"the one used last by any, when this processor used none", []*reader{nil, first, second}, nil, second},
-		{"one that is to be opened, when there is no other", []*reader{nil, nil}, busy, nil},
+func TestTheReaderThatWasUsedLastIsTaken(t *testing.T) {
+	first, second := new(reader), new(reader)
+	r := &readers{inUse: make(chan struct{}, 3), idle: []*reader{nil, first, second}}
+	for i, want := range []*reader{second, first, nil} {
+		if got, err := r.take(t.Context()); err != nil || got != want {
+			t.Errorf("take %d: %p, %v, want %p", i+1, got, err, want)
+		}
 	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			r := &readers{idle: c.idle}
-			n := len(c.idle)
-			if got := r.takeIdle(c.near); got != c.want {
-				t.Errorf("took %p, want %p", got, c.want)
-			}
-			if len(r.idle) != n-1 {
-				t.Errorf("%d are idle of %d", len(r.idle), n)
-			}
-		})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.take(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("all are in use: %v, want context.Canceled", err)
+	}
+	r.put(first)
+	if got, err := r.take(t.Context()); err != nil || got != first {
+		t.Errorf("after one was put back: %p, %v, want %p", got, err, first)
 	}
 }
 
