@@ -254,9 +254,7 @@ func scanColumns(q *sqlite.Stmt, dest []any) error {
 	for i, d := range dest {
 		switch d := d.(type) {
 		case *string:
-			if text := columnText(q, i, room[:]); string(text) != *d {
-				*d = string(text)
-			}
+			*d = string(columnText(q, i, room[:]))
 		case *int64:
 			*d = q.ColumnInt64(i)
 		case *bool:
