@@ -1,7 +1,6 @@
 package web
 
 import (
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
@@ -140,19 +139,6 @@ func (a *answer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteString is Write for a string.
-func (a *answer) WriteString(s string) (int, error) {
-	if a.status == 0 {
-		a.WriteHeader(http.StatusOK)
-	}
-	if a.withheld != 0 || a.r.Method == http.MethodHead {
-		return len(s), nil
-	}
-	n, err := io.WriteString(a.ResponseWriter, s)
-	a.bytes += int64(n)
-	return n, err
-}
-
 // FlushError sends what is buffered; http.ResponseController finds it.
 func (a *answer) FlushError() error {
 	if a.status == 0 {
@@ -162,19 +148,6 @@ func (a *answer) FlushError() error {
 		return nil
 	}
 	return http.NewResponseController(a.ResponseWriter).Flush()
-}
-
-// ReadFrom sends a body that net/http may be able to send without copying it, as it does for files.
-func (a *answer) ReadFrom(r io.Reader) (int64, error) {
-	if a.status == 0 {
-		a.WriteHeader(http.StatusOK)
-	}
-	if a.withheld != 0 || a.r.Method == http.MethodHead {
-		return io.Copy(io.Discard, r)
-	}
-	n, err := io.Copy(a.ResponseWriter, r)
-	a.bytes += n
-	return n, err
 }
 
 // Unwrap gives http.ResponseController the writer beneath.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"sync/atomic"
-	"syscall"
 )
 
 // A conn is an accepted connection that holds a slot. Unlike that of netutil.LimitListener it lets net/http close the
@@ -68,27 +67,6 @@ func (c *conn) CloseWrite() error {
 		return nil
 	}
 	return c.tcp.CloseWrite()
-}
-
-// ReadFrom is that of [net.TCPConn], which sends a file without copying it. Only a file is read here: whatever else is
-// read would be lost when the wait for the client begins anew.
-func (c *conn) ReadFrom(r io.Reader) (int64, error) {
-	if c.tcp == nil || !isFile(r) {
-		return io.Copy(struct{ io.Writer }{c}, r)
-	}
-	if err := c.write.beginOnce(); err != nil {
-		return 0, err
-	}
-	defer c.write.end()
-	return c.tcp.ReadFrom(r)
-}
-
-func isFile(r io.Reader) bool {
-	if part, ok := r.(*io.LimitedReader); ok {
-		r = part.R
-	}
-	_, ok := r.(syscall.Conn)
-	return ok
 }
 
 // Close closes the connection and frees its slot.

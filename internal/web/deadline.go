@@ -120,21 +120,6 @@ func (d *deadline) begin() error {
 	return nil
 }
 
-// beginOnce is begin before a wait that can't be begun again: the connection is told all of the deadline.
-func (d *deadline) beginOnce() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.passed(time.Now()) {
-		return os.ErrDeadlineExceeded
-	}
-	d.told, d.over = d.wanted, false
-	if err := d.set(d.told); err != nil {
-		return err
-	}
-	d.waiting++
-	return nil
-}
-
 // end is called after a wait.
 func (d *deadline) end() {
 	d.mu.Lock()

@@ -26,7 +26,7 @@ type Prepared struct {
 
 // coded is a body in one content coding, with the headers that belong to it.
 type coded struct {
-	body     content
+	body     []byte
 	etag     []string
 	length   []string
 	encoding []string // nil: none
@@ -34,14 +34,10 @@ type coded struct {
 
 // Prepare makes a prepared answer. The body must not change afterwards.
 func Prepare(body []byte) *Prepared {
-	p := prepare(body, keep(body))
+	p := &Prepared{plain: encode(body, `"`+tagOf(body)+`"`), keep: valueRevalidated}
 	if len(body) >= compressFrom {
 		p.compressed = sync.OnceValue(func() coded {
-			zipped, err := compress(p.plain.body)
-			if err != nil {
-				return p.plain
-			}
-			small := encode(keep(zipped), strings.TrimSuffix(p.plain.etag[0], `"`)+`-gzip"`)
+			small := encode(compress(body), strings.TrimSuffix(p.plain.etag[0], `"`)+`-gzip"`)
 			small.encoding = valueGzip
 			return small
 		})
@@ -49,13 +45,9 @@ func Prepare(body []byte) *Prepared {
 	return p
 }
 
-func prepare(body []byte, c content) *Prepared {
-	return &Prepared{plain: encode(c, `"`+tagOf(body)+`"`), keep: valueRevalidated}
-}
-
 // encode makes the form of a body that has a tag, its quotes included.
-func encode(body content, tag string) coded {
-	return coded{body: body, etag: []string{tag}, length: body.lengths()}
+func encode(body []byte, tag string) coded {
+	return coded{body: body, etag: []string{tag}, length: []string{strconv.Itoa(len(body))}}
 }
 
 // Form is a body in one content coding, and its strong ETag with its quotes.
@@ -68,11 +60,11 @@ type Form struct {
 // made before. The compressed form is for clients that ask for it; without a body there is none.
 func PreparePublic(plain, gzipped Form, age time.Duration) *Prepared {
 	p := &Prepared{
-		plain: encode(keep(plain.Body), plain.ETag),
+		plain: encode(plain.Body, plain.ETag),
 		keep:  []string{"public, max-age=" + wholeSeconds(age)},
 	}
 	if gzipped.Body != nil {
-		small := encode(keep(gzipped.Body), gzipped.ETag)
+		small := encode(gzipped.Body, gzipped.ETag)
 		small.encoding = valueGzip
 		p.compressed = func() coded { return small }
 	}
@@ -85,14 +77,12 @@ func tagOf(body []byte) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-func compress(body content) ([]byte, error) {
+func compress(body []byte) []byte {
 	var small bytes.Buffer
 	z := gzip.NewWriter(&small)
-	if err := body.sendTo(z); err != nil {
-		return nil, err
-	}
-	err := z.Close()
-	return small.Bytes(), err
+	_, _ = z.Write(body) // writing to memory does not fail
+	_ = z.Close()
+	return small.Bytes()
 }
 
 // Serve answers a read: 200 with the body, or 304 when the client has it. The answer may be kept by the client alone
@@ -118,7 +108,7 @@ func (p *Prepared) Serve(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	_ = f.body.sendTo(w) // a client that has left is nobody to tell
+	_, _ = w.Write(f.body) // a client that has left is nobody to tell
 	return nil
 }
 
@@ -154,9 +144,11 @@ func acceptsGzip(values []string) bool {
 	return false
 }
 
-// Cached answers a read from a body that is made for this request, as [Prepared.Serve] does. It is not worth compressing.
+// Cached answers a read from a body that is made for this request, as [Prepared.Serve] does, but never compressed.
 func Cached(w http.ResponseWriter, r *http.Request, body []byte) error {
-	return prepare(body, inBytes(body)).Serve(w, r)
+	p := Prepare(body)
+	p.compressed = nil // it would be for one response
+	return p.Serve(w, r)
 }
 
 // noneMatch reports whether If-None-Match names the ETag. It compares weakly (RFC 9110, 13.1.2); what can't be read

@@ -78,7 +78,7 @@ func TestETagsFollowTheBytes(t *testing.T) {
 
 func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
 	large := `"` + strings.Repeat("countersign ", 5000) + `"`
-	long := `"` + strings.Repeat("countersign ", fileFrom/12) + `"`
+	long := `"` + strings.Repeat("countersign ", longAnswer/12) + `"`
 	small := `"small"`
 	for name, c := range map[string]struct {
 		body     string
