@@ -54,7 +54,6 @@ func (db *DB) countCommit(ctx context.Context, t *transaction) error {
 	if db.engine != SQLite || !t.wrote {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx) // to be able to end it would cost more than it takes
 	result, err := t.sql.ExecContext(ctx, countCommit, db.commits.recorded+1)
 	if errors.Is(db.wrap(err), errNoTable) {
 		return nil // before the first migration there is nothing to lose

@@ -43,16 +43,6 @@ func (q Queries) Lock(ctx context.Context, table, column string, values ...any) 
 	return err
 }
 
-// Brief gives ctx to a statement that takes no time. On SQLite the end of ctx does
-// not break such a statement off: to be able to, the driver would start a goroutine
-// for it, at a cost like its own.
-func (q Queries) Brief(ctx context.Context) context.Context {
-	if q.db.engine == SQLite {
-		return context.WithoutCancel(ctx)
-	}
-	return ctx
-}
-
 // One reads the single row of a query, or [ErrNotFound].
 func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) (T, error) {
 	q.noteWrite(!strings.HasPrefix(query, "SELECT"))

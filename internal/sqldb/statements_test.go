@@ -92,36 +92,3 @@ func TestAStatementThatWasBrokenOffRunsAgain(t *testing.T) {
 		t.Errorf("%d notes, want 4", n)
 	}
 }
-
-func TestTheEndOfAContextBreaksABriefStatementOffOnPostgreSQLAlone(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-		db := migrated(t, at)
-		ended, end := context.WithCancel(t.Context())
-		end()
-		q := db.Queries()
-		got, err := List(q.Brief(ended), q, Value[int64], `SELECT 7 WHERE 1 = $1`, 1)
-		if db.engine == SQLite && (err != nil || len(got) != 1 || got[0] != 7) {
-			t.Errorf("%v, %v, want 7", got, err)
-		}
-		if db.engine == Postgres && !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
-	})
-}
-
-func TestABriefStatementIsNotCommittedAfterTheEndOfItsContext(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-		db := migrated(t, at)
-		ctx, end := context.WithCancel(t.Context())
-		err := db.Tx(ctx, func(q Queries) error {
-			end()
-			return addNote(q.Brief(ctx), q, 1)
-		})
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
-		if n := count(t, db.Queries(), `SELECT count(*) FROM notes`); n != 0 {
-			t.Errorf("%d notes were written", n)
-		}
-	})
-}

@@ -32,7 +32,7 @@ type Audit struct {
 
 // AddAudit writes a line, in the transaction of what it describes.
 func (d *DB) AddAudit(ctx context.Context, a Audit) error {
-	_, err := d.Exec(d.Brief(ctx), `INSERT INTO audit
+	_, err := d.Exec(ctx, `INSERT INTO audit
 		(at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		a.At, a.Kind, a.Actor, a.Face, a.Address, a.Action, a.Workspace, a.Subject, a.Detail, a.Before, a.After)

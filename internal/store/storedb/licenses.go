@@ -119,7 +119,7 @@ const (
 )
 
 func (d *DB) oneHolding(ctx context.Context, query string, args ...any) (Holding, error) {
-	rows, err := sqldb.List(d.Brief(ctx), d.Queries, scanLicensed, query, args...)
+	rows, err := sqldb.List(ctx, d.Queries, scanLicensed, query, args...)
 	if err == nil && len(rows) == 0 {
 		err = sqldb.ErrNotFound
 	}
@@ -195,7 +195,7 @@ func (d *DB) AddLicense(ctx context.Context, l License, known int) (added bool, 
 	if err := d.Lock(ctx, "purchases", "id", l.PurchaseID); err != nil {
 		return false, err
 	}
-	n, err := d.Exec(d.Brief(ctx), `INSERT INTO licenses (id, purchase_id, domain, wildcard, free, issued_at, ended)
+	n, err := d.Exec(ctx, `INSERT INTO licenses (id, purchase_id, domain, wildcard, free, issued_at, ended)
 		SELECT CAST($1 AS text), p.id, CAST($3 AS text), CAST($7 AS boolean), CAST($4 AS boolean), CAST($5 AS text), ''
 		FROM purchases p WHERE p.id = $2 AND `+licensable+`
 			AND (SELECT count(*) FROM licenses l WHERE l.purchase_id = $2) = $6`,
