@@ -11,7 +11,7 @@ import (
 // A conn is an accepted connection that holds a slot. Unlike that of netutil.LimitListener it lets net/http close the
 // sending side alone: without that, a client whose request is refused half-way sees a reset instead of the answer.
 type conn struct {
-	*patientConn
+	lazyDeadlineConn
 	tcp   *net.TCPConn // nil for another sort of connection
 	peer  netip.Addr
 	slots *slots
@@ -34,7 +34,7 @@ type conn struct {
 
 func newConn(c net.Conn, s *slots) *conn {
 	tcp, _ := c.(*net.TCPConn)
-	own := &conn{patientConn: newPatientConn(c), tcp: tcp, slots: s}
+	own := &conn{lazyDeadlineConn: lazyDeadlineConn{Conn: c}, tcp: tcp, slots: s}
 	own.unread = func() { own.waits = own.waits || s.stick(own) }
 	if addr, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		own.peer = plain(addr.AddrPort().Addr())
@@ -44,7 +44,7 @@ func newConn(c net.Conn, s *slots) *conn {
 
 // Read is that of [net.Conn].
 func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.patientConn.Read(b)
+	n, err := c.lazyDeadlineConn.Read(b)
 	if n > 0 && !c.begun.Load() {
 		c.begun.Store(true)
 	}
@@ -53,7 +53,7 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write is that of [net.Conn].
 func (c *conn) Write(b []byte) (int, error) {
-	n, err := c.patientConn.Write(b)
+	n, err := c.lazyDeadlineConn.Write(b)
 	if c.waits {
 		c.waits = false
 		c.slots.busy(c)
