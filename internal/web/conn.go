@@ -17,10 +17,6 @@ type conn struct {
 	slots *slots
 	// begun is set when bytes of a request have arrived since the silence began.
 	begun atomic.Bool
-	// request and body are those of a request with a body, as the handler sees them.
-	request http.Request
-	body    watchedBody
-
 	// waits says that a write made the connection silent, because its client does not read.
 	waits bool
 
@@ -106,13 +102,10 @@ func watched(h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		// net/http looks at the body of its own request to see whether it was read.
-		c.request = *r
-		c.body = watchedBody{r.Body, c}
-		c.request.Body = &c.body
-		h.ServeHTTP(w, &c.request)
-		r.MultipartForm = c.request.MultipartForm // net/http removes its files
-		c.request, c.body = http.Request{}, watchedBody{}
+		own := *r // net/http looks at the body of its own request to see whether it was read
+		own.Body = &watchedBody{r.Body, c}
+		h.ServeHTTP(w, &own)
+		r.MultipartForm = own.MultipartForm // net/http removes its files
 	})
 }
 
