@@ -15,12 +15,7 @@ import (
 )
 
 // keyTable is every key by its digests.
-type keyTable struct {
-	byDigest map[storedb.KeyDigest]*cachedKey
-	// imported says that some may have come from another shop, whose digests take longer
-	// to make. Without any, nothing is made for a key that is not one of ours.
-	imported bool
-}
+type keyTable map[storedb.KeyDigest]*cachedKey
 
 // cachedKey is a key and the actor that it makes of whoever has it.
 type cachedKey struct {
@@ -41,29 +36,24 @@ func (v *Validator) readKeys(ctx context.Context) (*keyTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &keyTable{byDigest: make(map[storedb.KeyDigest]*cachedKey, len(list))}
+	t := make(keyTable, len(list))
 	for _, k := range list {
 		c := newCachedKey(k)
-		t.byDigest[k.Digest] = c
+		t[k.Digest] = c
 		if k.Previous != nil {
-			t.byDigest[*k.Previous] = c
+			t[*k.Previous] = c
 		}
-		t.imported = t.imported || !rules.IsOurs(k.Hint) || k.Previous != nil
 	}
-	return t, nil
+	return &t, nil
 }
 
 // findKey finds a key by one of its values, and returns the digest that found it. The
 // keys that the store made have one digest; an imported one may still have the plain
 // one of an earlier version.
 func (v *Validator) findKey(ctx context.Context, value string) (*cachedKey, storedb.KeyDigest, error) {
-	ours := rules.IsOurs(value)
-	if t := v.keys.Cached(); t != nil && !t.imported && !ours {
-		return nil, storedb.KeyDigest{}, errKeyUnknown
-	}
 	digest := rules.KeyDigest(v.gate.Box(), value)
 	k, err := v.findDigest(ctx, value, digest)
-	if errors.Is(err, errKeyUnknown) && !ours {
+	if errors.Is(err, errKeyUnknown) && !rules.IsOurs(value) {
 		digest = token.Digest(value)
 		k, err = v.findDigest(ctx, value, digest)
 	}
@@ -72,7 +62,7 @@ func (v *Validator) findKey(ctx context.Context, value string) (*cachedKey, stor
 
 func (v *Validator) findDigest(ctx context.Context, value string, digest storedb.KeyDigest) (*cachedKey, error) {
 	if t := v.keys.Cached(); t != nil {
-		if k := t.byDigest[digest]; k != nil {
+		if k := (*t)[digest]; k != nil {
 			return k, nil
 		}
 		return nil, errKeyUnknown
