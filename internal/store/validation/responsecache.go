@@ -14,7 +14,6 @@ import (
 // responseCache keeps what was read for responses, up to a number of bytes.
 type responseCache struct {
 	purchases cached.Map[purchaseKey, cachedPurchase] // no room when only items are kept
-	admission *admission                              // of purchases
 	others    cached.Map[responseKey, response]
 }
 
@@ -62,7 +61,7 @@ const itemRoom = 8 << 20
 // purchases, which by default is room for 100,000.
 func newResponseCache(bytes int64) *responseCache {
 	forOthers := bytes * 3 / 8
-	c := &responseCache{admission: newAdmission(bytes - forOthers)}
+	c := new(responseCache)
 	c.others.SetRoom(max(forOthers, itemRoom), func(v response) int { return v.size() + entryBytes })
 	if bytes > 0 {
 		c.purchases.SetRoom(bytes-forOthers, cachedPurchase.size)
@@ -87,29 +86,24 @@ func (c *responseCache) changed(topic, ref string) {
 	}
 	c.others.DropAll()
 	c.purchases.DropAll()
-	c.admission.emptied()
 }
 
 func (c *responseCache) lost() {
 	c.others.Lost()
 	c.purchases.Lost()
-	c.admission.emptied()
 }
 
 func (c *responseCache) live() {
 	c.others.Live()
 	c.purchases.Live()
-	c.admission.emptied()
 }
 
-// storePurchase caches what was read, if it is worth it, unless a change came since its
-// read began.
+// storePurchase caches what was read, unless a change came since its read began.
 func (c *responseCache) storePurchase(key purchaseKey, p cachedPurchase, since uint64) {
-	if !c.purchases.HasRoom() || !c.admission.admits(key, p.size()) {
-		return
+	if c.purchases.HasRoom() {
+		key.code = p.part(key.code)
+		c.purchases.Store(key, p, since)
 	}
-	key.code = p.part(key.code)
-	c.purchases.Store(key, p, since)
 }
 
 // keeps reports whether a response is cached: without room for purchases, items alone.
