@@ -54,6 +54,8 @@ func (db *DB) countCommit(ctx context.Context, t *transaction) error {
 	if db.engine != SQLite || !t.wrote {
 		return nil
 	}
+	ctx, cancel := t.bound(ctx)
+	defer cancel()
 	result, err := t.sql.ExecContext(ctx, countCommit, db.commits.recorded+1)
 	if errors.Is(db.wrap(err), errNoTable) {
 		return nil // before the first migration there is nothing to lose

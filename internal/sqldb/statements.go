@@ -136,7 +136,7 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 // BeginTx is that of [driver.ConnBeginTx]. It waits for other writers until ctx ends.
 func (c *keepingConn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
 	err = whileBusy(ctx, func() error {
-		tx, err = c.sqliteConn.BeginTx(ctx, o)
+		tx, err = c.sqliteConn.BeginTx(context.WithoutCancel(ctx), o) // as for transaction.whole
 		return err
 	})
 	return tx, err

@@ -27,6 +27,9 @@ type transaction struct {
 	until time.Time
 	// answer bounds the wait for each statement's answer, 0 for no bound.
 	answer time.Duration
+	// whole says that statements are not broken off when their context ends. To be able to,
+	// SQLite's driver starts a goroutine for each, at a cost like that of a small statement.
+	whole bool
 	// committing says that the connection belongs to the commit.
 	committing bool
 }
@@ -79,7 +82,7 @@ func (db *DB) begin(ctx context.Context, l limits) (*transaction, error) {
 }
 
 func (db *DB) newTransaction(ctx context.Context, l limits) *transaction {
-	t := &transaction{}
+	t := &transaction{whole: db.engine == SQLite && !db.session}
 	t.life, t.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	t.caller = context.AfterFunc(ctx, func() { t.end(ctx.Err()) })
 	if l.statements {
@@ -112,6 +115,8 @@ func (t *transaction) begin(db *DB, l limits) (err error) {
 // bound returns ctx with the bound of one statement.
 func (t *transaction) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	switch {
+	case t.whole:
+		return context.WithoutCancel(ctx), func() {}
 	case !t.until.IsZero():
 		return context.WithDeadline(ctx, t.until)
 	case t.answer > 0:

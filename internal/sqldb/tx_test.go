@@ -208,3 +208,20 @@ func exec(t testing.TB, db *DB, statement string, args ...any) {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
+
+func TestAStatementAfterTheEndOfItsContextIsNotCommitted(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		db := migrated(t, at)
+		ctx, end := context.WithCancel(t.Context())
+		err := db.Tx(ctx, func(q Queries) error {
+			end()
+			return addNote(ctx, q, 1)
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want context.Canceled", err)
+		}
+		if n := count(t, db.Queries(), `SELECT count(*) FROM notes`); n != 0 {
+			t.Errorf("%d notes were written", n)
+		}
+	})
+}
