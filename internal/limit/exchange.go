@@ -16,43 +16,39 @@ func (w *Window[K]) unsent(worth, most int) (list []tally[K]) {
 		return nil
 	}
 	now := w.now()
-	for i := range w.shards {
-		s := &w.shards[i]
-		s.mu.Lock()
-		for key, c := range s.counts {
-			if len(list) < most && c.unsent >= max(worth, 1) && w.left(c, now) > 0 {
-				list = append(list, tally[K]{key, c.unsent, c.start.Add(w.length)})
-			}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key, c := range w.counts {
+		if len(list) < most && c.unsent >= max(worth, 1) && w.left(c, now) > 0 {
+			list = append(list, tally[K]{key, c.unsent, c.start.Add(w.length)})
 		}
-		s.mu.Unlock()
 	}
 	return list
 }
 
 // sent notes that the other servers can know of n of the key's events from now on.
 func (w *Window[K]) sent(key K, n int) {
-	s := w.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c, ok := s.counts[key]; ok {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c, ok := w.counts[key]; ok {
 		c.unsent = max(0, c.unsent-n)
-		s.counts[key] = c
+		w.counts[key] = c
 	}
 }
 
 // merge makes the key's window that of all servers: n events, this server's own among them that were sent. What this
 // server has not sent comes on top. A count never sinks before its window is over.
 func (w *Window[K]) merge(t tally[K]) {
-	s, now := w.shard(t.key), w.now()
+	now := w.now()
 	if latest := now.Add(w.length); t.ends.After(latest) { // by the clock of a server that is ahead
 		t.ends = latest
 	}
 	if !t.ends.After(now) {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, ok := s.counts[t.key]
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.counts[t.key]
 	if w.left(c, now) <= 0 {
 		c = windowCount{}
 	}
@@ -60,11 +56,11 @@ func (w *Window[K]) merge(t tally[K]) {
 		return
 	}
 	if !ok {
-		w.makeRoom(s, now)
+		w.makeRoom(now)
 	}
 	c.n, c.start = t.n+c.unsent, t.ends.Add(-w.length)
-	if c.start.After(s.latest) {
-		s.latest = c.start
+	if c.start.After(w.latest) {
+		w.latest = c.start
 	}
-	s.counts[t.key] = c
+	w.counts[t.key] = c
 }

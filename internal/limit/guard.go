@@ -37,7 +37,7 @@ type Guard struct {
 
 // NewGuard returns a guard that has counted nothing.
 func NewGuard(o Options) *Guard {
-	g := &Guard{Limiter: NewLimiter(o.Failures, o.Now), codes: NewLongWindow[Name](time.Hour, o.Now), name: o.Name}
+	g := &Guard{Limiter: NewLimiter(o.Failures, o.Now), codes: NewWindow[Name](time.Hour, o.Now), name: o.Name}
 	if o.Failures > 0 {
 		g.codeLimit = codeLimit
 	}

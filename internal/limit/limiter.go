@@ -18,7 +18,7 @@ type Limiter struct {
 // NewLimiter allows each client limit failures a minute; 0 switches the limiter off. now is its clock, and nil means
 // time.Now.
 func NewLimiter(limit int, now func() time.Time) *Limiter {
-	return &Limiter{limit: limit, clients: NewWindow[netip.Prefix](now), sites: NewWindow[netip.Prefix](now)}
+	return &Limiter{limit: limit, clients: NewWindow[netip.Prefix](time.Minute, now), sites: NewWindow[netip.Prefix](time.Minute, now)}
 }
 
 // Allowed reports whether the client may fail once more. It counts nothing, and takes a few nanoseconds while nobody

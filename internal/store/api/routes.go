@@ -42,7 +42,7 @@ type face struct {
 func New(s *store.Store, o Options) http.Handler {
 	f := &face{
 		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(openAPI),
-		guard: cmp.Or(o.Guard, web.NewGuard(limit.NewGuard(limit.Options{}))), quotas: limit.NewWindow[int64](o.Now),
+		guard: cmp.Or(o.Guard, web.NewGuard(limit.NewGuard(limit.Options{}))), quotas: limit.NewWindow[int64](time.Minute, o.Now),
 	}
 	edge := web.NewEdge(web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now})
 	if o.Pages == nil {
