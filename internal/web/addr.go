@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-
-	"github.com/countersign/countersign/internal/limit"
 )
 
 // clientAddr returns the address of the client: the socket's peer or, when the peer is a trusted proxy, the
@@ -62,7 +60,7 @@ func parseHop(hop string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// connKey is the context key of a request's connection, whose address would otherwise be parsed for every request.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
 // withConn is the context of a connection's requests.
@@ -81,9 +79,6 @@ func connOf(r *http.Request) *conn {
 
 // peerAddr returns the address at the other end of the socket.
 func peerAddr(r *http.Request) netip.Addr {
-	if c := connOf(r); c != nil && c.peer.IsValid() {
-		return c.peer
-	}
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
@@ -114,6 +109,3 @@ func unmapped(networks []netip.Prefix) []netip.Prefix {
 	}
 	return plain
 }
-
-// LimitKey returns the network that counts as one client, as [limit.Network] says.
-func LimitKey(addr netip.Addr) netip.Prefix { return limit.Network(addr) }

@@ -139,17 +139,6 @@ func (a *answer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// FlushError sends what is buffered; http.ResponseController finds it.
-func (a *answer) FlushError() error {
-	if a.status == 0 {
-		a.WriteHeader(http.StatusOK)
-	}
-	if a.withheld != 0 {
-		return nil
-	}
-	return http.NewResponseController(a.ResponseWriter).Flush()
-}
-
 // Unwrap gives http.ResponseController the writer beneath.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 

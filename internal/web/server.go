@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"log"
@@ -40,10 +39,8 @@ type ServerOptions struct {
 	// MaxConnections is how many connections are open at most; 0 means 4,096, or as many as the process's descriptors
 	// allow when they are fewer than 4,096 and 64.
 	MaxConnections int
-	// StopGrace is how long a stop waits for requests in flight; 0 means ten seconds.
-	StopGrace time.Duration
-	// Longer is added to what a client is allowed for its request and its answer,
-	// where a slow machine is no reason to refuse it.
+	// Longer is added to what a client is allowed for its request and its answer, also at a stop, where a slow machine is
+	// no reason to refuse it.
 	Longer time.Duration
 }
 
@@ -60,10 +57,10 @@ func connectionLimit(descriptors int) int {
 // says so; connections without a request get a second to send one. Serve returns nil then. Requests that take longer
 // than the grace are broken off, which is an error.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServerOptions) error {
-	return serve(ctx, capConnections(ln, o), h, o)
+	return serve(ctx, capConnections(ln, o), h, o, stopGrace+o.Longer)
 }
 
-func serve(ctx context.Context, capped *cappedListener, h http.Handler, o ServerOptions) error {
+func serve(ctx context.Context, capped *cappedListener, h http.Handler, o ServerOptions, grace time.Duration) error {
 	srv := newServer(watched(h), o)
 	done := make(chan error, 1)
 	go func() {
@@ -74,7 +71,6 @@ func serve(ctx context.Context, capped *cappedListener, h http.Handler, o Server
 		return fmt.Errorf("web: serve: %w", err)
 	case <-ctx.Done():
 	}
-	grace := cmp.Or(o.StopGrace, stopGrace)
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	capped.stop()

@@ -39,6 +39,12 @@ func (s started) working(n int) {
 
 func start(t *testing.T, h http.Handler, o ServerOptions) started {
 	t.Helper()
+	return startFor(t, h, o, stopGrace+o.Longer)
+}
+
+// startFor is start of a server with a grace of its own.
+func startFor(t *testing.T, h http.Handler, o ServerOptions, grace time.Duration) started {
+	t.Helper()
 	ln, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +53,7 @@ func start(t *testing.T, h http.Handler, o ServerOptions) started {
 	t.Cleanup(stop)
 	done := make(chan error, 1)
 	capped := capConnections(ln, o)
-	go func() { done <- serve(ctx, capped, h, o) }()
+	go func() { done <- serve(ctx, capped, h, o, grace) }()
 	return started{addr: ln.Addr().String(), stop: stop, done: done, slots: capped.slots}
 }
 
@@ -87,10 +93,10 @@ func TestAStopFinishesRequestsInFlight(t *testing.T) {
 func TestAStopBreaksOffWhatDoesNotEnd(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	defer close(leave)
-	s := start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	s := startFor(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(entered)
 		<-leave
-	}), ServerOptions{StopGrace: time.Millisecond})
+	}), ServerOptions{}, time.Millisecond)
 	failed := make(chan error, 1)
 	go func() {
 		res, err := http.Get("http://" + s.addr)

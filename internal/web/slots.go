@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/countersign/countersign/internal/limit"
 )
 
 // idleGrace is how long a stop leaves a connection without a request open, for a request that is on its way.
@@ -35,7 +37,7 @@ type slots struct {
 	large   []*holder // those that hold a quarter or more: four at most
 }
 
-// A holder is an address ([LimitKey]) and its connections.
+// A holder is an address ([limit.Network]) and its connections.
 type holder struct {
 	key    netip.Prefix
 	open   int
@@ -112,7 +114,7 @@ func (s *slots) isLarge(c *conn) bool {
 	if contains(s.exempt, c.peer) {
 		return false
 	}
-	h := s.holders[LimitKey(c.peer)]
+	h := s.holders[limit.Network(c.peer)]
 	return h != nil && h.open >= s.quarter
 }
 
@@ -120,7 +122,7 @@ func (s *slots) add(c *conn) {
 	c.open = true
 	s.open++
 	if !contains(s.exempt, c.peer) {
-		key := LimitKey(c.peer)
+		key := limit.Network(c.peer)
 		h := s.holders[key]
 		if h == nil {
 			h = &holder{key: key, silent: silentList{link: func(c *conn) *silentLink { return &c.inOwner }}}

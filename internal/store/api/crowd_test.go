@@ -65,7 +65,7 @@ func serveCrowd(t *testing.T, db dbtest.DB) {
 	}
 	served := make(chan error, 1)
 	go func() {
-		served <- web.Serve(ctx, listener, newHandler(s, 0), web.ServerOptions{Longer: time.Hour, StopGrace: time.Hour})
+		served <- web.Serve(ctx, listener, newHandler(s, 0), web.ServerOptions{Longer: time.Hour})
 	}()
 	address := listener.Addr().String()
 
