@@ -53,13 +53,7 @@ func (p *proxy) isolate() {
 	}
 }
 
-// restore lets everything pass again, also what waited.
-func (p *proxy) restore() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.pass()
-}
-
+// pass lets everything pass again, also what waited. The caller holds mu.
 func (p *proxy) pass() {
 	select {
 	case <-p.passing:

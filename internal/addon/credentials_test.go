@@ -2,6 +2,7 @@ package addon
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -17,6 +18,9 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/token"
 )
+
+// sign returns the signature of a call, in hex.
+func sign(secret string, r SignedRequest) string { return hex.EncodeToString(mac(secret, r)) }
 
 func TestPairIsMadeShownAndRotated(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
@@ -126,7 +130,7 @@ func (f *fixture) sign(pair Pair, nonce string) SignedRequest {
 		Key: pair.Key, Timestamp: strconv.FormatInt(f.clock.Now().Unix(), 10), Nonce: nonce, Method: "POST",
 		PathAndQuery: "/api-addons/admin/app/settings?x=1", BodySHA256: sha256.Sum256([]byte(`{"a":1}`)),
 	}
-	r.Signature = Sign(pair.Secret, r)
+	r.Signature = sign(pair.Secret, r)
 	return r
 }
 
@@ -134,7 +138,7 @@ func (f *fixture) sign(pair Pair, nonce string) SignedRequest {
 // printf 'POST\n/p?q=1\n1793534400\nnonce-01\n%s' "$(printf '{}' | sha256sum | cut -c1-64)" | openssl dgst -sha256 -hmac cas_secret
 func TestSignatureIsTheDocumentedOne(t *testing.T) {
 	r := SignedRequest{Method: "POST", PathAndQuery: "/p?q=1", Timestamp: "1793534400", Nonce: "nonce-01", BodySHA256: sha256.Sum256([]byte("{}"))}
-	if got, want := Sign("cas_secret", r), "2196b45e7fc5160699bf12345597cfc476dbb4f79e106fbd34a0ac3b07bfb37b"; got != want {
+	if got, want := sign("cas_secret", r), "2196b45e7fc5160699bf12345597cfc476dbb4f79e106fbd34a0ac3b07bfb37b"; got != want {
 		t.Errorf("signature %s, want %s", got, want)
 	}
 }
@@ -165,7 +169,7 @@ func TestSignedCallsThatAreRefused(t *testing.T) {
 		{"another body", func(r *SignedRequest, _ Pair) { r.BodySHA256[0] ^= 1 }, "credential_unknown"},
 		{"another nonce", func(r *SignedRequest, _ Pair) { r.Nonce += "x" }, "credential_unknown"},
 		{"another time", func(r *SignedRequest, _ Pair) { r.Timestamp = strconv.FormatInt(noon.Unix()+1, 10) }, "credential_unknown"},
-		{"the signature of another secret", func(r *SignedRequest, _ Pair) { r.Signature = Sign("cas_x", *r) }, "credential_unknown"},
+		{"the signature of another secret", func(r *SignedRequest, _ Pair) { r.Signature = sign("cas_x", *r) }, "credential_unknown"},
 		{"the signature in capitals is good", func(r *SignedRequest, _ Pair) { r.Signature = strings.ToUpper(r.Signature) }, ""},
 		{"half a signature", func(r *SignedRequest, _ Pair) { r.Signature = r.Signature[:32] }, "credential_unknown"},
 		{"no signature", func(r *SignedRequest, _ Pair) { r.Signature = "" }, "credential_unknown"},
@@ -174,18 +178,18 @@ func TestSignedCallsThatAreRefused(t *testing.T) {
 		{"a key with a typo", func(r *SignedRequest, _ Pair) { r.Key = r.Key[:len(r.Key)-1] + "!" }, "credential_unknown"},
 		{"no key", func(r *SignedRequest, _ Pair) { r.Key = "" }, "credential_unknown"},
 		{"the secret as key", func(r *SignedRequest, p Pair) { r.Key = p.Secret }, "credential_unknown"},
-		{"no time", func(r *SignedRequest, p Pair) { r.Timestamp = ""; r.Signature = Sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time that is no number", func(r *SignedRequest, p Pair) { r.Timestamp = "now"; r.Signature = Sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time with a sign", func(r *SignedRequest, p Pair) { r.Timestamp = "+1793534400"; r.Signature = Sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time in milliseconds", func(r *SignedRequest, p Pair) { r.Timestamp += "000"; r.Signature = Sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"no time", func(r *SignedRequest, p Pair) { r.Timestamp = ""; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time that is no number", func(r *SignedRequest, p Pair) { r.Timestamp = "now"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time with a sign", func(r *SignedRequest, p Pair) { r.Timestamp = "+1793534400"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time in milliseconds", func(r *SignedRequest, p Pair) { r.Timestamp += "000"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
 		{"300 seconds ago is good", at(-300), ""},
 		{"301 seconds ago", at(-301), "timestamp_invalid"},
 		{"300 seconds ahead is good", at(300), ""},
 		{"301 seconds ahead", at(301), "timestamp_invalid"},
-		{"no nonce", func(r *SignedRequest, p Pair) { r.Nonce = ""; r.Signature = Sign(p.Secret, *r) }, "nonce_invalid"},
-		{"a short nonce", func(r *SignedRequest, p Pair) { r.Nonce = "1234567"; r.Signature = Sign(p.Secret, *r) }, "nonce_invalid"},
-		{"a long nonce", func(r *SignedRequest, p Pair) { r.Nonce = strings.Repeat("n", 129); r.Signature = Sign(p.Secret, *r) }, "nonce_invalid"},
-		{"a nonce of two lines", func(r *SignedRequest, p Pair) { r.Nonce = "12345678\n"; r.Signature = Sign(p.Secret, *r) }, "nonce_invalid"},
+		{"no nonce", func(r *SignedRequest, p Pair) { r.Nonce = ""; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a short nonce", func(r *SignedRequest, p Pair) { r.Nonce = "1234567"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a long nonce", func(r *SignedRequest, p Pair) { r.Nonce = strings.Repeat("n", 129); r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a nonce of two lines", func(r *SignedRequest, p Pair) { r.Nonce = "12345678\n"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
 	}
 	engines(t, func(t *testing.T, f *fixture) {
 		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
@@ -211,7 +215,7 @@ func TestSignedCallsThatAreRefused(t *testing.T) {
 func at(seconds int64) func(*SignedRequest, Pair) {
 	return func(r *SignedRequest, p Pair) {
 		r.Timestamp = strconv.FormatInt(noon.Unix()+seconds, 10)
-		r.Signature = Sign(p.Secret, *r)
+		r.Signature = sign(p.Secret, *r)
 	}
 }
 
@@ -284,7 +288,7 @@ func TestACallThatWasSignedBeforeTheStartIsRefused(t *testing.T) {
 			at(-int64(c.at/time.Second))(&r, pair)
 			_, err = f.Signed(t.Context(), client, r)
 			wantError(t, err, c.code)
-			r.Signature = Sign("cas_x", r) // a stranger learns nothing of the start
+			r.Signature = sign("cas_x", r) // a stranger learns nothing of the start
 			if _, err := f.Signed(t.Context(), client, r); c.code == "timestamp_before_start" && codeOf(err) != "credential_unknown" {
 				t.Errorf("a stranger is told %v", err)
 			}

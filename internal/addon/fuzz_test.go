@@ -74,7 +74,7 @@ func FuzzSignedHeaders(f *testing.F) {
 		if actor, err := a.Signed(t.Context(), client, r); err == nil {
 			t.Errorf("%+v is taken for %+v", r, actor)
 		}
-		r.Key, r.Signature = pair.Key, Sign(pair.Secret, r)
+		r.Key, r.Signature = pair.Key, sign(pair.Secret, r)
 		_, timeErr := readTimestamp(timestamp, noon)
 		_, err := a.Signed(t.Context(), client, r)
 		if wellFormedCall := timeErr == nil && noncePattern.MatchString(nonce); !wellFormedCall && err == nil {

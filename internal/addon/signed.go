@@ -43,13 +43,8 @@ type SignedRequest struct {
 	BodySHA256   [sha256.Size]byte
 }
 
-// Sign makes the signature of a call: hex HMAC-SHA256 under the secret over
-// method, path and query, timestamp, nonce and the hex SHA-256 of the body, joined
-// by newlines.
-func Sign(secret string, r SignedRequest) string {
-	return hex.EncodeToString(mac(secret, r))
-}
-
+// mac returns the signature of a call: HMAC-SHA256 under the secret over method, path
+// and query, timestamp, nonce and the hex SHA-256 of the body, joined by newlines.
 func mac(secret string, r SignedRequest) []byte {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte(strings.Join([]string{

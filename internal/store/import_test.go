@@ -14,7 +14,7 @@ import (
 )
 
 func TestTheSameFileTwiceChangesNothing(t *testing.T) {
-	file := lines(slices.Collect(sample.Lines(sample.Options{Keys: true}))...)
+	file := sampleText(t, sample.Options{Keys: true})
 	engines(t, func(t *testing.T, f *fixture) {
 		first := f.mustImport(t, file)
 		want := transfer.ImportReport{

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -185,7 +186,17 @@ func (f *fixture) mustImport(t testing.TB, file string) transfer.ImportReport {
 // mustImportSample imports the sample shop.
 func (f *fixture) mustImportSample(t testing.TB, o sample.Options) {
 	t.Helper()
-	f.mustImport(t, lines(slices.Collect(sample.Lines(o))...))
+	f.mustImport(t, sampleText(t, o))
+}
+
+// sampleText is the sample shop as JSON Lines.
+func sampleText(t testing.TB, o sample.Options) string {
+	t.Helper()
+	text, err := io.ReadAll(sample.Reader(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func (f *fixture) mustExport(t testing.TB, withKeys bool) string {

@@ -16,7 +16,7 @@ func TestExamplesOfTheDocumentAreTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := examples{t, map[string]map[string]any{}, map[string]int{}}
-	for line := range Lines(Options{}) {
+	for _, line := range shop(Options{}) {
 		e.learn(decode(t, []byte(line)))
 	}
 	e.walk(decode(t, text))

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"slices"
 	"strings"
 	"time"
 )
@@ -24,17 +22,14 @@ var itemLines string
 // registration is later.
 func End() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) }
 
-// Options choose what Lines and Reader write besides workspaces, items and
+// Options choose what Reader writes besides workspaces, items and
 // purchases.
 type Options struct {
 	Keys bool // also write the well-known demo keys; never for a store that others can reach
 }
 
-// Lines returns the shop as import lines without line ends: workspaces, then keys
-// when asked for, then items, then purchases by date.
-func Lines(o Options) iter.Seq[string] { return slices.Values(shop(o)) }
-
-// Reader returns what Lines returns, as JSON Lines. It can seek to its start.
+// Reader returns the shop as JSON Lines: workspaces, then keys when asked for, then
+// items, then purchases by date. It can seek to its start.
 func Reader(o Options) io.ReadSeeker {
 	lines := shop(o)
 	return &lineReader{count: len(lines), line: func(i int) string { return lines[i] }}
