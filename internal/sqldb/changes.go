@@ -58,28 +58,23 @@ func (w *watchers) add(one Watcher) {
 	w.list = append(w.list, one)
 }
 
-func (w *watchers) tell(changes []change) {
+// each calls fn with one watcher after the other.
+func (w *watchers) each(fn func(Watcher)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, c := range changes {
-		for _, one := range w.list {
+	for _, one := range w.list {
+		fn(one)
+	}
+}
+
+func (w *watchers) tell(changes []change) {
+	w.each(func(one Watcher) {
+		for _, c := range changes {
 			one.Changed(c.topic, c.ref)
 		}
-	}
+	})
 }
 
-func (w *watchers) lost() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, one := range w.list {
-		one.Lost()
-	}
-}
+func (w *watchers) lost() { w.each(func(one Watcher) { one.Lost() }) }
 
-func (w *watchers) live() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, one := range w.list {
-		one.Live()
-	}
-}
+func (w *watchers) live() { w.each(func(one Watcher) { one.Live() }) }

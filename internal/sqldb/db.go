@@ -83,10 +83,10 @@ type shared struct {
 	// logDue asks for a checkpoint.
 	logDue chan struct{}
 	// primary is the server of PostgreSQL, nil on SQLite.
-	primary    *primary
-	feed       feedState
-	answerWait time.Duration
-	readWait   time.Duration
+	primary      *primary
+	feed         feedState
+	queryTimeout time.Duration
+	readTimeout  time.Duration
 }
 
 // reachable is the error of a PostgreSQL that is known to be out of reach.
@@ -97,24 +97,24 @@ func (s *shared) reachable() error {
 	return s.primary.err()
 }
 
-// asking calls fn with something that answers outside a transaction, and a
+// withConn calls fn with something that answers outside a transaction, and a
 // context that bounds the wait for one answer. SQLite is bounded by its busy
 // timeout.
-func (db *DB) asking(ctx context.Context, fn func(context.Context, runner) error) error {
+func (db *DB) withConn(ctx context.Context, fn func(context.Context, runner) error) error {
 	if db.engine == SQLite {
 		return fn(ctx, db.read)
 	}
 	if err := db.reachable(); err != nil {
 		return err
 	}
-	ctx, leave := context.WithTimeout(ctx, db.readWait)
+	ctx, leave := context.WithTimeout(ctx, db.readTimeout)
 	defer leave()
 	conn, err := db.read.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(ctx, db.answerWait)
+	ctx, cancel := context.WithTimeout(ctx, db.queryTimeout)
 	defer cancel()
 	return fn(ctx, conn)
 }
@@ -129,7 +129,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
 	s := &shared{
 		engine: SQLite, options: o, logDue: make(chan struct{}, 1), commits: commits{due: make(chan struct{}, 1)},
-		answerWait: answerWait + o.Longer, readWait: readWait + o.Longer,
+		queryTimeout: queryTimeout + o.Longer, readTimeout: readTimeout + o.Longer,
 	}
 	if o.URL != "" {
 		s.engine = Postgres
@@ -169,7 +169,7 @@ func (db *DB) closePools() error {
 
 // Ping asks the database for a sign of life.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.wrap(db.asking(ctx, func(ctx context.Context, on runner) error {
+	return db.wrap(db.withConn(ctx, func(ctx context.Context, on runner) error {
 		var one int
 		return on.QueryRowContext(ctx, "SELECT 1").Scan(&one)
 	}))
@@ -193,5 +193,5 @@ func (db *DB) openSession() (*sql.DB, error) {
 	if db.engine == Postgres {
 		return db.primary.openPool(0), nil
 	}
-	return openKeeping(sessionDSN(db.options.Path), db.checkFiles)
+	return openSQLitePool(sessionDSN(db.options.Path), db.checkFiles)
 }

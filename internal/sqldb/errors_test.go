@@ -295,11 +295,11 @@ func TestServerThatStopsAnswering(t *testing.T) {
 			if err := read(db); err != nil {
 				t.Fatal(err)
 			}
-			db.answerWait, db.readWait = 50*time.Millisecond, 50*time.Millisecond
+			db.queryTimeout, db.readTimeout = 50*time.Millisecond, 50*time.Millisecond
 			proxy.Freeze()
 			wantUnavailable(t, read(db))
 			proxy.Restore()
-			db.answerWait, db.readWait = time.Minute, time.Minute
+			db.queryTimeout, db.readTimeout = time.Minute, time.Minute
 			if err := read(db); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}

@@ -83,7 +83,7 @@ func (db *DB) QuickCheck(ctx context.Context) (problems []string, err error) {
 	if len(db.files) == 0 { // PostgreSQL, or no file at all
 		return nil, nil
 	}
-	pool, err := openKeeping(readerDSN(db.options.Path), db.checkFiles)
+	pool, err := openSQLitePool(readerDSN(db.options.Path), db.checkFiles)
 	if err != nil {
 		return nil, err
 	}

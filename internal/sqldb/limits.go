@@ -4,13 +4,13 @@ import "time"
 
 // How long the database is waited for. The waits of one request add up to less than
 // the ten seconds in which it is to be answered: those of a read are over after
-// readWait, those of a write after writeWait and commitWait.
+// readTimeout, those of a write after writeWait and commitWait.
 const (
-	// answerWait bounds the wait for one answer of PostgreSQL outside a transaction: a
+	// queryTimeout bounds the wait for one answer of PostgreSQL outside a transaction: a
 	// network that swallows everything would otherwise hold a request for minutes.
-	answerWait = 5 * time.Second
-	// readWait bounds the wait for a connection that reads, and for its answer.
-	readWait = 8 * time.Second
+	queryTimeout = 5 * time.Second
+	// readTimeout bounds the wait for a connection that reads, and for its answer.
+	readTimeout = 8 * time.Second
 	// writeWait bounds, from the call of [DB.Tx], the wait in the queue of writers and
 	// the wait for the database.
 	writeWait = 5 * time.Second

@@ -20,9 +20,9 @@ import (
 // left by a server that did not stop cleanly.
 const serveLock = "serve.lock"
 
-// lockPatience is how long a look by [ServedAt], or a program that is being started
+// lockTimeout is how long a look by [ServedAt], or a program that is being started
 // and still holds the files of this one, may stand in the way of a lock.
-const lockPatience = time.Second
+const lockTimeout = time.Second
 
 // FolderLock is a lock on a data folder. Its methods do nothing on nil.
 type FolderLock struct {
@@ -40,9 +40,9 @@ type FolderLock struct {
 func LockFolder(dir, owner, url string) (*FolderLock, error) {
 	path := filepath.Join(dir, serveLock)
 	l := &FolderLock{path: path, lock: flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))}
-	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
 	defer cancel()
-	_, err := l.lock.TryLockContext(ctx, lockPatience/50)
+	_, err := l.lock.TryLockContext(ctx, lockTimeout/50)
 	if errors.Is(err, context.DeadlineExceeded) {
 		first, _ := readLock(path)
 		return nil, fault.Conflict("already_running", fmt.Sprintf("The data folder %s is served by %s", dir, first))

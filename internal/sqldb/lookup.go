@@ -30,7 +30,7 @@ func (l *Lookup) Row(ctx context.Context, a, b int64, dest ...any) error {
 	if l.readers != nil {
 		return l.db.wrap(l.readers.row(ctx, a, b, dest))
 	}
-	return l.db.wrap(l.db.asking(ctx, func(ctx context.Context, on runner) error {
+	return l.db.wrap(l.db.withConn(ctx, func(ctx context.Context, on runner) error {
 		return on.QueryRowContext(ctx, l.query, a, b).Scan(dest...)
 	}))
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -48,15 +49,11 @@ type Migration struct {
 func (db *DB) State(ctx context.Context) (State, error) {
 	older, newer, some := false, false, false
 	for _, s := range db.options.Schemas {
-		sources, err := db.migrations(s)
+		steps, applied, err := db.migrations(ctx, s)
 		if err != nil {
 			return "", err
 		}
-		applied, err := db.applied(ctx, s)
-		if err != nil {
-			return "", err
-		}
-		last := sources[len(sources)-1].Version
+		last := steps[len(steps)-1].Version
 		some = some || applied > 0
 		older = older || applied < last
 		newer = newer || applied > last
@@ -76,18 +73,11 @@ func (db *DB) State(ctx context.Context) (State, error) {
 func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 	var all []Migration
 	for _, s := range db.options.Schemas {
-		steps, err := db.migrations(s)
+		steps, _, err := db.migrations(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		applied, err := db.applied(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range steps {
-			m.Applied = m.Version <= applied
-			all = append(all, m)
-		}
+		all = append(all, steps...)
 	}
 	return all, nil
 }
@@ -116,21 +106,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 func (db *DB) migrate(ctx context.Context, pool *sql.DB, s Schema) error {
-	files, err := fs.Sub(s.Files, "migrations")
-	if err != nil {
-		return err
-	}
-	dialect := goose.DialectSQLite3
-	other := Postgres
-	if db.engine == Postgres {
-		dialect, other = goose.DialectPostgres, SQLite
-	}
-	skip, err := fs.Glob(files, "*."+string(other)+".sql")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(dialect, pool, files,
-		goose.WithTableName(s.Name+"_versions"), goose.WithExcludeNames(skip), goose.WithDisableGlobalRegistry(true))
+	provider, err := db.provider(pool, s)
 	if err != nil {
 		return err
 	}
@@ -139,6 +115,25 @@ func (db *DB) migrate(ctx context.Context, pool *sql.DB, s Schema) error {
 	}
 	_, err = provider.Up(ctx)
 	return err
+}
+
+// provider knows the steps of one schema for this engine: files named NNNNN_name.sql
+// serve both, NNNNN_name.sqlite.sql and .postgres.sql one.
+func (db *DB) provider(pool *sql.DB, s Schema) (*goose.Provider, error) {
+	files, err := fs.Sub(s.Files, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	dialect, other := goose.DialectSQLite3, Postgres
+	if db.engine == Postgres {
+		dialect, other = goose.DialectPostgres, SQLite
+	}
+	skip, err := fs.Glob(files, "*."+string(other)+".sql")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(dialect, pool, files,
+		goose.WithTableName(s.Name+"_versions"), goose.WithExcludeNames(skip), goose.WithDisableGlobalRegistry(true))
 }
 
 // workBefore makes the steps before each work that the database lacks, and does that.
@@ -162,37 +157,26 @@ func (db *DB) workBefore(ctx context.Context, provider *goose.Provider, s Schema
 	return nil
 }
 
-// migrations lists the steps of one schema for this engine: files named
-// NNNNN_name.sql serve both, NNNNN_name.sqlite.sql and .postgres.sql one.
-func (db *DB) migrations(s Schema) ([]Migration, error) {
-	names, err := fs.Glob(s.Files, "migrations/*.sql")
+// migrations lists the steps of one schema, and returns the last one that the database has.
+func (db *DB) migrations(ctx context.Context, s Schema) (list []Migration, applied int64, err error) {
+	provider, err := db.provider(db.write, s)
 	if err != nil {
-		return nil, err
+		return nil, 0, fmt.Errorf("sqldb: schema %s: %w", s.Name, err)
 	}
-	var list []Migration
-	for _, path := range names {
-		name := strings.TrimSuffix(strings.TrimPrefix(path, "migrations/"), ".sql")
-		name, engine, only := strings.Cut(name, ".")
-		if only && Engine(engine) != db.engine {
-			continue
-		}
-		m := Migration{Schema: s.Name, Name: name}
-		if _, err := fmt.Sscanf(name, "%d_", &m.Version); err != nil {
-			return nil, fmt.Errorf("sqldb: migration %s: %w", path, err)
-		}
-		list = append(list, m)
+	if applied, err = db.applied(ctx, s); err != nil {
+		return nil, 0, err
 	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("sqldb: schema %s has no migrations", s.Name)
+	for _, source := range provider.ListSources() {
+		name, _, _ := strings.Cut(path.Base(source.Path), ".")
+		list = append(list, Migration{Schema: s.Name, Version: source.Version, Name: name, Applied: source.Version <= applied})
 	}
-	slices.SortFunc(list, func(a, b Migration) int { return int(a.Version - b.Version) })
-	return list, nil
+	return list, applied, nil
 }
 
 // applied is the highest version of a schema that the database has, 0 for none.
 func (db *DB) applied(ctx context.Context, s Schema) (int64, error) {
 	var version sql.NullInt64
-	err := db.wrap(db.asking(ctx, func(ctx context.Context, on runner) error {
+	err := db.wrap(db.withConn(ctx, func(ctx context.Context, on runner) error {
 		return on.QueryRowContext(ctx, `SELECT max(version_id) FROM `+s.Name+`_versions`).Scan(&version)
 	}))
 	if errors.Is(err, errNoTable) {

@@ -47,7 +47,7 @@ func (q Queries) Lock(ctx context.Context, table, column string, values ...any) 
 func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) (T, error) {
 	q.noteWrite(!strings.HasPrefix(query, "SELECT"))
 	var value T
-	err := q.asking(ctx, func(ctx context.Context, on runner) error {
+	err := q.withConn(ctx, func(ctx context.Context, on runner) error {
 		var err error
 		value, err = scan(on.QueryRowContext(ctx, query, args...))
 		return err
@@ -63,7 +63,7 @@ func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query
 func List[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
 	q.noteWrite(!strings.HasPrefix(query, "SELECT"))
 	var all []T
-	err := q.asking(ctx, func(ctx context.Context, on runner) (err error) {
+	err := q.withConn(ctx, func(ctx context.Context, on runner) (err error) {
 		all, err = list(ctx, on, scan, query, args...)
 		return err
 	})
@@ -144,16 +144,16 @@ type runner interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// asking calls fn with something that answers, and a context that bounds the
+// withConn calls fn with something that answers, and a context that bounds the
 // wait for one answer, if it has a bound: in a session a statement may take long, an
 // import moves a million rows.
-func (q Queries) asking(ctx context.Context, fn func(context.Context, runner) error) error {
+func (q Queries) withConn(ctx context.Context, fn func(context.Context, runner) error) error {
 	if q.tx != nil {
 		ctx, cancel := q.tx.bound(ctx)
 		defer cancel()
 		return fn(ctx, q.tx.sql)
 	}
-	return q.db.asking(ctx, fn)
+	return q.db.withConn(ctx, fn)
 }
 
 func (q Queries) reader() runner {

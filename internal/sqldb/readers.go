@@ -32,9 +32,9 @@ type reader struct {
 	begin, end, query *sqlite.Stmt
 	// mapped reports whether it reads the file through memory.
 	mapped bool
-	// held reports whether a snapshot is open, and opened after how many releases.
-	held   bool
-	opened uint64
+	// snapshot reports whether one is open, and opened after how many releases.
+	snapshot bool
+	opened   uint64
 }
 
 // countReaders is how many connections read at once, for lookups and for all else.
@@ -152,23 +152,23 @@ func (r *readers) renew(one *reader) error {
 			return err
 		}
 	}
-	if one.held || !r.shared.snapshots.fed.Load() {
+	if one.snapshot || !r.shared.snapshots.feedLive.Load() {
 		return nil
 	}
 	one.opened = r.shared.snapshots.releases.Load()
-	one.held = true
+	one.snapshot = true
 	return run(one.begin)
 }
 
 func (r *readers) stale(one *reader) bool {
-	return one.held && (one.opened != r.shared.snapshots.releases.Load() || !r.shared.snapshots.fed.Load())
+	return one.snapshot && (one.opened != r.shared.snapshots.releases.Load() || !r.shared.snapshots.feedLive.Load())
 }
 
 func (one *reader) release() error {
-	if !one.held {
+	if !one.snapshot {
 		return nil
 	}
-	one.held = false
+	one.snapshot = false
 	return run(one.end)
 }
 

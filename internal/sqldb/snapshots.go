@@ -17,8 +17,8 @@ type snapshots struct {
 	list []*readers
 	// releases counts how often all were released.
 	releases atomic.Uint64
-	// fed reports whether the feed is live.
-	fed atomic.Bool
+	// feedLive reports whether the feed is live.
+	feedLive atomic.Bool
 }
 
 func (s *snapshots) add(r *readers) {
@@ -39,13 +39,13 @@ func (s *snapshots) release() {
 }
 
 // follow says whether snapshots may be held.
-func (s *snapshots) follow(fed bool) {
-	s.fed.Store(fed)
+func (s *snapshots) follow(feedLive bool) {
+	s.feedLive.Store(feedLive)
 	s.release()
 }
 
 func (s *snapshots) close() error {
-	s.fed.Store(false)
+	s.feedLive.Store(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error

@@ -24,7 +24,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if err := makeFile(s.options.Path); err != nil {
 		return nil, err
 	}
-	write, err := openKeeping(writerDSN(s.options.Path), s.checkFiles)
+	write, err := openSQLitePool(writerDSN(s.options.Path), s.checkFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	}
 	s.checkDue.Store(s.options.Lock.unclean())
 	readers := countReaders()
-	if db.read, err = openKeeping(readerDSN(s.options.Path), s.checkFiles); err != nil {
+	if db.read, err = openSQLitePool(readerDSN(s.options.Path), s.checkFiles); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
 	db.read.SetMaxOpenConns(readers)
@@ -48,7 +48,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 
 // openNothing opens an empty database in memory. It lives in one connection.
 func openNothing(s *shared) (*DB, error) {
-	memory, err := openKeeping(":memory:", s.checkFiles)
+	memory, err := openSQLitePool(":memory:", s.checkFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func dsn(path string, values url.Values) string {
 
 // writerDSN has a log that keeps most of its length, to be written over in place. It is
 // cut to less than what asks for a checkpoint: its size tells when it is full again.
-// Once it is open it has no busy timeout: keepingConn waits, which can be called off. The
+// Once it is open it has no busy timeout: stmtCacheConn waits, which can be called off. The
 // driver sets what is named "busy_timeout" first and the rest by name.
 func writerDSN(path string) string {
 	return dsn(path, url.Values{"_txlock": {"immediate"}, "_pragma": {

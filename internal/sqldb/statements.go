@@ -13,29 +13,29 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// maxStatements is how many statements one connection to SQLite keeps. The texts
+// maxStatements is how many statements one connection to SQLite caches. The texts
 // are constants of the query packages; those that are put together are few.
 const maxStatements = 200
 
-// openKeeping opens a pool on SQLite whose connections keep the statements that
+// openSQLitePool opens a pool on SQLite whose connections keep the statements that
 // they have prepared: to read the text of one costs more than to run most of them.
 // check is asked before each connection is made.
-func openKeeping(dsn string, check func() error) (*sql.DB, error) {
+func openSQLitePool(dsn string, check func() error) (*sql.DB, error) {
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("sqldb: open: %w", err)
 	}
-	return sql.OpenDB(keeper{connector, check}), nil
+	return sql.OpenDB(stmtCacheConnector{connector, check}), nil
 }
 
-// keeper makes the connections of a pool.
-type keeper struct {
+// stmtCacheConnector makes the connections of a pool.
+type stmtCacheConnector struct {
 	driver.Connector
 	check func() error
 }
 
 // Connect is that of [driver.Connector].
-func (k keeper) Connect(ctx context.Context) (driver.Conn, error) {
+func (k stmtCacheConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := k.check(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (k keeper) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &keepingConn{sqliteConn: conn.(sqliteConn), kept: make(map[string]*keptStmt)}, nil
+	return &stmtCacheConn{sqliteConn: conn.(sqliteConn), stmts: make(map[string]*cachedStmt)}, nil
 }
 
 // sqliteConn is what a connection of the driver can do.
@@ -58,13 +58,13 @@ type sqliteConn interface {
 	driver.Validator
 }
 
-type keepingConn struct {
+type stmtCacheConn struct {
 	sqliteConn
-	kept map[string]*keptStmt
+	stmts map[string]*cachedStmt
 }
 
-// keptStmt is a prepared statement; while its rows are open it can't be run again.
-type keptStmt struct {
+// cachedStmt is a prepared statement; while its rows are open it can't be run again.
+type cachedStmt struct {
 	stmt sqliteStmt
 	open bool
 }
@@ -76,26 +76,26 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// statement gives the statement of a text that is kept from now on; ok is false
+// statement gives the statement of a text that is cached from now on; ok is false
 // when there can be none now.
-func (c *keepingConn) statement(ctx context.Context, query string) (s *keptStmt, ok bool, err error) {
-	if s = c.kept[query]; s != nil {
+func (c *stmtCacheConn) statement(ctx context.Context, query string) (s *cachedStmt, ok bool, err error) {
+	if s = c.stmts[query]; s != nil {
 		return s, !s.open, nil
 	}
-	if len(c.kept) == maxStatements {
+	if len(c.stmts) == maxStatements {
 		return nil, false, nil
 	}
 	stmt, err := c.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, false, err
 	}
-	s = &keptStmt{stmt: stmt.(sqliteStmt)}
-	c.kept[query] = s
+	s = &cachedStmt{stmt: stmt.(sqliteStmt)}
+	c.stmts[query] = s
 	return s, true, nil
 }
 
 // ExecContext is that of [driver.ExecerContext].
-func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
+func (c *stmtCacheConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
 	if len(args) == 0 { // a PRAGMA, a script, or what is done once
 		err = whileBusy(ctx, func() error {
 			result, err = c.sqliteConn.ExecContext(ctx, query, args)
@@ -114,7 +114,7 @@ func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driv
 }
 
 // QueryContext is that of [driver.QueryerContext].
-func (c *keepingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+func (c *stmtCacheConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if len(args) == 0 {
 		return c.sqliteConn.QueryContext(ctx, query, args)
 	}
@@ -130,11 +130,11 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 		return nil, err
 	}
 	s.open = true
-	return &keptRows{rows, s}, nil
+	return &cachedRows{rows, s}, nil
 }
 
 // BeginTx is that of [driver.ConnBeginTx]. It waits for other writers until ctx ends.
-func (c *keepingConn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
+func (c *stmtCacheConn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
 	err = whileBusy(ctx, func() error {
 		tx, err = c.sqliteConn.BeginTx(context.WithoutCancel(ctx), o) // as for transaction.whole
 		return err
@@ -171,23 +171,23 @@ func isBusy(err error) bool {
 }
 
 // Close is that of [driver.Conn].
-func (c *keepingConn) Close() error {
+func (c *stmtCacheConn) Close() error {
 	var errs []error
-	for _, s := range c.kept {
+	for _, s := range c.stmts {
 		errs = append(errs, s.stmt.Close())
 	}
-	clear(c.kept)
+	clear(c.stmts)
 	return errors.Join(append(errs, c.sqliteConn.Close())...)
 }
 
-// keptRows are the rows of a kept statement.
-type keptRows struct {
+// cachedRows are the rows of a cached statement.
+type cachedRows struct {
 	driver.Rows
-	of *keptStmt
+	of *cachedStmt
 }
 
 // Close is that of [driver.Rows].
-func (r *keptRows) Close() error {
+func (r *cachedRows) Close() error {
 	r.of.open = false
 	return r.Rows.Close()
 }

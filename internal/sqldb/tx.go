@@ -188,7 +188,7 @@ func (db *DB) snapshotPostgres(ctx context.Context, fn func(Queries) error) erro
 	}
 	life, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	deadline := time.AfterFunc(db.readWait, func() { end(context.DeadlineExceeded) })
+	deadline := time.AfterFunc(db.readTimeout, func() { end(context.DeadlineExceeded) })
 	defer deadline.Stop()
 	tx, err := db.read.BeginTx(life, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err == nil && !deadline.Stop() {
@@ -201,5 +201,5 @@ func (db *DB) snapshotPostgres(ctx context.Context, fn func(Queries) error) erro
 		return db.wrap(err)
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
-	return fn(Queries{db: db, tx: &transaction{sql: tx, answer: db.answerWait}})
+	return fn(Queries{db: db, tx: &transaction{sql: tx, answer: db.queryTimeout}})
 }
