@@ -96,8 +96,25 @@ func (f *fixture) again(t testing.TB) *fixture {
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, updated(t, at)) })
+	updatedAddon.Engines(t, func(t *testing.T, at dbtest.DB) {
+		f := opened(t, at, &clock{now: noon})
+		if err := f.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		fn(t, f)
+	})
 }
+
+// updatedAddon is an addon after its first update.
+var updatedAddon = dbtest.NewTemplate(func(at dbtest.DB) error {
+	ctx := context.Background()
+	a, err := Open(ctx, Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: func() time.Time { return noon }, AllowPrivate: loopback})
+	if err != nil {
+		return err
+	}
+	_, err = a.Update(ctx, operator, nil)
+	return errors.Join(err, a.Close())
+})
 
 // places runs fn with an empty place on each engine.
 func places(t *testing.T, fn func(t *testing.T, at dbtest.DB)) {

@@ -3,7 +3,6 @@ package dbtest
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"os"
@@ -39,13 +38,14 @@ func Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 	}
 }
 
-// New gives an empty database on one engine. It skips the test where there is
+// New returns an empty database on one engine. It skips the test where there is
 // no PostgreSQL.
 func New(t testing.TB, engine string) DB {
 	t.Helper()
 	db := DB{Engine: engine, Dir: t.TempDir()}
 	if engine == Postgres {
-		db.URL = database(t)
+		s, _ := serverOf(t)
+		db.URL = s.database(t, "template1")
 	}
 	return db
 }
@@ -61,78 +61,79 @@ func (db DB) Terminate(t testing.TB) {
 // dropped and made again.
 func (db DB) Clear(t testing.TB) {
 	t.Helper()
-	empty(t, db.URL)
+	db.Terminate(t)
+	execute(t, db.URL, `DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
 }
 
 // private starts at most one private server in this process.
 var private = sync.OnceValues(startPrivate)
 
-// database gives an empty database for the time of a test.
-func database(t testing.TB) string {
+// database returns a copy of a PostgreSQL database, which lives as long as the test.
+func (s *server) database(t testing.TB, like string) string {
 	t.Helper()
-	Long(t)
-	if given := os.Getenv("COUNTERSIGN_TEST_POSTGRES"); given != "" {
-		url := create(t, given)
-		t.Cleanup(func() { drop(t, given, url) })
-		return url
-	}
-	started, err := private()
+	url, err := s.create(like)
 	if err != nil {
-		Skip(t, fmt.Errorf("no PostgreSQL: %w", err))
-	}
-	url := started.take()
-	if url == "" {
-		url = create(t, started.url)
+		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(func() {
-		empty(t, url)
-		started.giveBack(url)
+		if err := s.drop(url); err != nil {
+			t.Errorf("dbtest: %v", err)
+		}
 	})
 	return url
 }
 
-// create makes an empty database and returns its URL.
-func create(t testing.TB, server string) string {
+// serverOf returns the server that a test uses, and whether it is the private one. It
+// skips the test where there is none.
+func serverOf(t testing.TB) (s *server, isPrivate bool) {
 	t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal("COUNTERSIGN_TEST_POSTGRES is not a URL")
+	Long(t)
+	if given := os.Getenv("COUNTERSIGN_TEST_POSTGRES"); given != "" {
+		if _, err := url.Parse(given); err != nil {
+			t.Fatal("COUNTERSIGN_TEST_POSTGRES is not a URL")
+		}
+		s = &server{url: given}
+		t.Cleanup(s.disconnect)
+		return s, false
 	}
-	random := make([]byte, 8)
-	rand.Read(random) // never returns an error
-	name := "countersign_test_" + hex.EncodeToString(random)
-	execute(t, server, "CREATE DATABASE "+name)
+	s, err := private()
+	if err != nil {
+		Skip(t, fmt.Errorf("no PostgreSQL: %w", err))
+	}
+	return s, true
+}
+
+// newName returns the name of a database that nobody else has.
+func newName() string { return "countersign_test_" + strings.ToLower(rand.Text()) }
+
+// at is the URL of another database of a server. The server's URL was parsed before.
+func at(server, name string) string {
+	u, _ := url.Parse(server)
 	u.Path = "/" + name
 	return u.String()
 }
 
-func drop(t testing.TB, server, database string) {
-	t.Helper()
-	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	execute(t, server, "DROP DATABASE "+strings.TrimPrefix(u.Path, "/")+" WITH (FORCE)")
-}
-
-// empty makes a database like new. That is many times faster than a new one.
-func empty(t testing.TB, url string) {
-	t.Helper()
-	execute(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-		WHERE datname = current_database() AND pid <> pg_backend_pid();
-		DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
+// nameOf is the name of the database in a URL that at made.
+func nameOf(database string) string {
+	u, _ := url.Parse(database)
+	return strings.TrimPrefix(u.Path, "/")
 }
 
 // execute runs statements on a connection of its own.
 func execute(t testing.TB, url, statements string) {
 	t.Helper()
+	if err := run(url, statements); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+}
+
+func run(url, statements string) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
-		t.Fatalf("dbtest: %v", err)
+		return err
 	}
 	defer conn.Close(ctx)
-	if _, err := conn.PgConn().Exec(ctx, statements).ReadAll(); err != nil {
-		t.Fatalf("dbtest: %v", err)
-	}
+	_, err = conn.PgConn().Exec(ctx, statements).ReadAll()
+	return err
 }

@@ -45,6 +45,61 @@ func TestNothingIsLeftForTheNextTest(t *testing.T) {
 	}
 }
 
+// What one test changes in its copy no other copy has, in the database and in the folder.
+func TestCopiesOfATemplateAreFilledOnceAndIndependent(t *testing.T) {
+	fills := map[string]int{}
+	template := NewTemplate(func(db DB) error {
+		fills[db.Engine]++
+		if err := os.MkdirAll(filepath.Join(db.Dir, "folder"), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(db.Dir, "folder", "file"), []byte("as filled"), 0o600); err != nil || db.Engine == SQLite {
+			return err
+		}
+		return run(db.URL, "CREATE TABLE notes (id bigint)")
+	})
+	for range 2 {
+		template.Engines(t, func(t *testing.T, db DB) {
+			path := filepath.Join(db.Dir, "folder", "file")
+			if content, err := os.ReadFile(path); err != nil || string(content) != "as filled" {
+				t.Fatalf("%q, %v", content, err)
+			}
+			if err := os.WriteFile(path, []byte("changed"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if db.Engine == Postgres {
+				execute(t, db.URL, "INSERT INTO notes VALUES (1); ALTER TABLE notes ADD UNIQUE (id)")
+				execute(t, db.URL, "DROP TABLE notes")
+			}
+		})
+	}
+	if fills[SQLite] != 1 || (fills[Postgres] != 1 && os.Getenv("COUNTERSIGN_TEST_POSTGRES") == "" && !testing.Short()) {
+		t.Errorf("filled %v times", fills)
+	}
+}
+
+// initdb runs once for all test processes: its result is copied.
+func TestServersAreCopiesOfOneCluster(t *testing.T) {
+	if cache() == "" {
+		Skip(t, errors.New("no folder for a cluster that only its owner can write"))
+	}
+	identifier := func(db DB) (id int64) {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), db.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(t.Context())
+		if err := conn.QueryRow(t.Context(), "SELECT system_identifier FROM pg_control_system()").Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	if a, b := identifier(Alone(t)), identifier(Alone(t)); a != b {
+		t.Errorf("two servers have the identifiers %d and %d", a, b)
+	}
+}
+
 func TestDatabasesOfAServerThatWasGivenAreDropped(t *testing.T) {
 	own := New(t, Postgres).URL // its server plays the one that was given
 	t.Setenv("COUNTERSIGN_TEST_POSTGRES", own)

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"log/slog"
@@ -63,24 +64,35 @@ type fixture struct {
 
 // engines runs fn with new people on both engines.
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
-	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+	emptyTables.Engines(t, func(t *testing.T, place dbtest.DB) {
 		box, err := keyfile.Create(place.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f := &fixture{clock: &clock{at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}, at: place, keyFile: box, log: &strings.Builder{}}
 		f.open(t)
-		if err := f.database.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 		fn(t, f)
 	})
+}
+
+// emptyTables is a database with the tables of people.
+var emptyTables = dbtest.NewTemplate(func(at dbtest.DB) error {
+	ctx := context.Background()
+	database, err := sqldb.Open(ctx, optionsOf(at))
+	if err != nil {
+		return err
+	}
+	return errors.Join(database.Migrate(ctx), database.Close())
+})
+
+func optionsOf(at dbtest.DB) sqldb.Options {
+	return sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "people.db"), Schemas: []sqldb.Schema{peopledb.Schema}}
 }
 
 // open opens the fixture's database as another process would.
 func (f *fixture) open(t *testing.T) {
 	t.Helper()
-	database, err := sqldb.Open(t.Context(), sqldb.Options{URL: f.at.URL, Path: filepath.Join(f.at.Dir, "people.db"), Schemas: []sqldb.Schema{peopledb.Schema}})
+	database, err := sqldb.Open(t.Context(), optionsOf(f.at))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,17 +101,35 @@ func (f *fixture) again(t testing.TB) *fixture {
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, prepared(t, at)) })
+	emptyStore.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, prepared(t, at)) })
+}
+
+// emptyStore is a prepared store without content.
+var emptyStore = dbtest.NewTemplate(func(at dbtest.DB) error { return newShop(at, "") })
+
+// twoShopsStore is a store that holds twoShops.
+var twoShopsStore = dbtest.NewTemplate(func(at dbtest.DB) error { return newShop(at, twoShops) })
+
+// newShop prepares a store and imports a file.
+func newShop(at dbtest.DB, file string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, optionsOf(at, newClock()))
+	if err != nil {
+		return err
+	}
+	err = s.Prepare(ctx)
+	if err == nil && file != "" {
+		_, err = s.Transfer.Import(ctx, operator, strings.NewReader(file), transfer.ImportOptions{})
+	}
+	return errors.Join(err, s.Close())
 }
 
 // shops runs fn with a store on each engine that holds the two small shops of
 // twoShops.
 func shops(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, twoShops)
-		fn(t, f)
-	})
+	t.Parallel()
+	twoShopsStore.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, prepared(t, at)) })
 }
 
 // Two workspaces: ada sells the items 1 (with support) and 2 (without), bob sells
