@@ -50,6 +50,7 @@ var mayImport = map[string][]string{
 	"internal/store/rules":      {"", "internal/fault", "internal/keyfile", "internal/sqldb", "internal/store/storedb", "internal/token"},
 	"internal/store/sample":     {"internal/token"},
 	"internal/store/storedb":    {"", "internal/people/peopledb", "internal/sqldb"},
+	"internal/store/storetest":  {"internal/dbtest", "internal/people", "internal/store", "internal/store/transfer"},
 	"internal/store/transfer":   {"", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/storedb", "internal/token", "license"},
 	"internal/store/validation": {"", "internal/cached", "internal/fault", "internal/group", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/token", "internal/usage", "internal/web"},
 	"internal/token":            {},
@@ -76,9 +77,10 @@ var mayNotImport = []struct {
 	{"github.com/a-h/templ", []string{"internal/addon/pages", "internal/frame", "internal/store/pages"}},
 	{"github.com/alexedwards/scs/", []string{"internal/frame"}},
 	{"github.com/go-jose/", []string{"license"}},
-	{"testing", []string{"internal/dbtest", "internal/webtest"}},
-	{module + "/internal/dbtest", nil},
+	{"testing", []string{"internal/dbtest", "internal/store/storetest", "internal/webtest"}},
+	{module + "/internal/dbtest", []string{"internal/store/storetest"}},
 	{module + "/internal/webtest", nil},
+	{module + "/internal/store/storetest", nil},
 }
 
 type goPackage struct {

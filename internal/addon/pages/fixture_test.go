@@ -2,6 +2,8 @@ package pages_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -30,7 +32,10 @@ const (
 	password = "four quiet green words"
 )
 
-var operator = people.Operator("tester")
+var (
+	operator = people.Operator("tester")
+	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+)
 
 // clock is a time that stands still until it is moved.
 type clock struct {
@@ -83,7 +88,7 @@ type site struct {
 // the frame's options.
 func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
 	t.Helper()
-	s := &site{clock: &clock{at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}, log: &logged{}, at: at}
+	s := &site{clock: &clock{at: noon}, log: &logged{}, at: at}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	var err error
 	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.now, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
@@ -98,9 +103,7 @@ func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
 			t.Log(s.log)
 		}
 	})
-	if err := s.Prepare(t.Context()); err == nil {
-		t.Fatal("there is an addon in an empty place")
-	}
+	_ = s.Prepare(t.Context()) // says in an empty place that there is no addon
 	o := pages.FrameOptions(s.Addon)
 	o.Log, o.Now = log, s.clock.now
 	if with != nil {
@@ -116,11 +119,26 @@ func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
 	return s
 }
 
-// updated is a site after its first update, with an administrator.
-func updated(t *testing.T, at dbtest.DB) *site {
+// updatedSite is a site after its first update, with an administrator.
+var updatedSite = dbtest.NewTemplate(func(at dbtest.DB) error {
+	ctx := context.Background()
+	a, err := addon.Open(ctx, addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: func() time.Time { return noon }})
+	if err != nil {
+		return err
+	}
+	if _, err = a.Update(ctx, operator, nil); err == nil {
+		_, err = a.People().CreateAdministrator(ctx, operator, email, password)
+	}
+	return errors.Join(err, a.Close())
+})
+
+// opened opens a copy of updatedSite.
+func opened(t *testing.T, at dbtest.DB) *site {
 	t.Helper()
 	s := newSite(t, at, nil)
-	s.install(t)
+	if !s.Installed() {
+		t.Fatal("the copied addon is not installed")
+	}
 	return s
 }
 
@@ -138,7 +156,7 @@ func (s *site) install(t *testing.T) {
 func engines(t *testing.T, fn func(t *testing.T, s *site)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, updated(t, at)) })
+	updatedSite.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, opened(t, at)) })
 }
 
 // one runs fn with an updated site on SQLite, for what does not depend on the
@@ -146,7 +164,7 @@ func engines(t *testing.T, fn func(t *testing.T, s *site)) {
 func one(t *testing.T) *site {
 	t.Helper()
 	t.Parallel()
-	return updated(t, dbtest.New(t, dbtest.SQLite))
+	return opened(t, updatedSite.New(t, dbtest.SQLite))
 }
 
 // browser is somebody with a browser: it keeps cookies and follows no redirect.

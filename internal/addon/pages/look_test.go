@@ -22,7 +22,7 @@ func TestPagesToLookAt(t *testing.T) {
 	if *lookPort == 0 {
 		t.Skip("nobody looks")
 	}
-	s := updated(t, dbtest.New(t, dbtest.SQLite))
+	s := opened(t, updatedSite.New(t, dbtest.SQLite))
 	s.fillIn(t)
 	here, err := url.Parse(s.server.URL)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestClientAgainstTheStoresLicenses(t *testing.T) {
-	server := httptest.NewServer(newHandler(openShop(t, dbtest.New(t, dbtest.SQLite)), 0))
+	server := httptest.NewServer(newHandler(openShop(t, shopStore.New(t, dbtest.SQLite)), 0))
 	t.Cleanup(server.Close)
 	client := &countersign.Client{BaseURL: server.URL, Retries: -1}
 	ctx := t.Context()
@@ -104,7 +104,7 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 }
 
 func TestClientGetsTheKeysThatOpenALicense(t *testing.T) {
-	shop := newHandler(openShop(t, dbtest.New(t, dbtest.SQLite)), 0)
+	shop := newHandler(openShop(t, shopStore.New(t, dbtest.SQLite)), 0)
 	server := httptest.NewServer(shop)
 	t.Cleanup(server.Close)
 	client := &countersign.Client{BaseURL: server.URL, Retries: -1}

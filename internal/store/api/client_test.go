@@ -24,7 +24,7 @@ const (
 )
 
 func TestClientAgainstTheStore(t *testing.T) {
-	server := httptest.NewServer(newHandler(openShop(t, dbtest.New(t, dbtest.SQLite)), 0))
+	server := httptest.NewServer(newHandler(openShop(t, shopStore.New(t, dbtest.SQLite)), 0))
 	t.Cleanup(server.Close)
 	client := func(key string) *countersign.Client {
 		return &countersign.Client{BaseURL: server.URL, Key: key, Retries: -1}

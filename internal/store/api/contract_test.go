@@ -11,10 +11,9 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
-	"github.com/countersign/countersign/internal/store/transfer"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -24,34 +23,13 @@ var today = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
 func now() time.Time { return today }
 
-// openShop opens a store on a database and fills it with testdata/shop.jsonl.
+// shopStore is a store that holds testdata/shop.jsonl.
+var shopStore = storetest.NewTemplate("testdata/shop.jsonl", store.Options{Now: now})
+
+// openShop opens a copy of shopStore.
 func openShop(t *testing.T, db dbtest.DB) *store.Store {
 	t.Helper()
-	ctx := t.Context()
-	s, err := store.Open(ctx, store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 8 << 20, Now: now, Longer: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.Prepare(ctx); err != nil {
-		t.Fatal(err)
-	}
-	lines, err := os.Open("testdata/shop.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lines.Close()
-	_, err = s.Transfer.Import(ctx, people.Operator("test"), lines, transfer.ImportOptions{
-		Bad: func(line int, reason string, _ []byte) { t.Errorf("shop.jsonl, line %d: %s", line, reason) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return storetest.Open(t, db, store.Options{CacheBytes: 8 << 20, Now: now, Longer: time.Hour})
 }
 
 // background does a store's background work until the test ends, as a server does.
@@ -98,7 +76,7 @@ func scripts(t *testing.T, pattern string) []string {
 
 func TestContract(t *testing.T) {
 	oracle := newOracle(t)
-	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		webtest.Run(t, newHandler(openShop(t, db), 0), scripts(t, "testdata/*.txt"), oracle.Check)
 	})
 }
@@ -107,7 +85,7 @@ func TestContract(t *testing.T) {
 func TestContractOfLimits(t *testing.T) {
 	oracle := newOracle(t)
 	for _, file := range scripts(t, "testdata/limits/*.txt") {
-		dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+		shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 			webtest.Run(t, newHandler(openShop(t, db), 3), []string{file}, oracle.Check)
 		})
 	}
@@ -117,7 +95,7 @@ func TestContractOfLimits(t *testing.T) {
 // work and holds keys and answers in memory.
 func TestContractOfAServer(t *testing.T) {
 	oracle := newOracle(t)
-	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := openShop(t, db)
 		background(t, s)
 		webtest.Run(t, newHandler(s, 0), scripts(t, "testdata/*.txt"), oracle.Check)

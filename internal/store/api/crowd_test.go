@@ -52,7 +52,7 @@ func crowdRequests() []asked {
 }
 
 func TestTwoThousandClientsAtOnceGetTheRightAnswers(t *testing.T) {
-	dbtest.Engines(t, serveCrowd)
+	shopStore.Engines(t, serveCrowd)
 }
 
 func serveCrowd(t *testing.T, db dbtest.DB) {

@@ -35,7 +35,7 @@ func statusOf(h http.Handler, path string) int {
 // A digest that is found with another text is damage, which is never "Invalid
 // purchase code"; the store goes on answering what is sound.
 func TestADigestWithAnotherTextIs500(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	shopStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 		s := openShop(t, at)
 		h := newHandler(s, 0)
 		beside(t, at, `UPDATE purchases SET code = 'damaged' WHERE code = $1`, "license-fresh")
@@ -59,7 +59,7 @@ func TestADigestWithAnotherTextIs500(t *testing.T) {
 }
 
 func TestReadyzOfAStoreWithoutItsTables(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	shopStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 		h := newHandler(openShop(t, at), 0)
 		if status := statusOf(h, "/readyz"); status != http.StatusOK {
 			t.Fatalf("before: %d", status)
@@ -73,7 +73,7 @@ func TestReadyzOfAStoreWithoutItsTables(t *testing.T) {
 
 // A database whose tables are gone says nothing about a code: it can't be asked.
 func TestADatabaseThatLostItsTablesIs503(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	shopStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 		h := newHandler(openShop(t, at), 0)
 		beside(t, at, `ALTER TABLE purchases RENAME TO gone`)
 		a := post(h, "/api/purchases/validation", url.Values{"api_key": {"ada0000000000000000000000000000000000000000000000000000000000001"}, "purchase_code": {"license-fresh"}})

@@ -42,7 +42,7 @@ func post(h http.Handler, path string, form url.Values) answered {
 func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
 	for _, code := range []string{"license-fresh", "nobody-sold-this"} {
 		clock := today
-		s := openShop(t, dbtest.New(t, dbtest.SQLite))
+		s := openShop(t, shopStore.New(t, dbtest.SQLite))
 		ticking := func() time.Time { return clock }
 		limited := api.New(s, api.Options{Guard: web.NewGuard(limit.NewGuard(limit.Options{Failures: 1_000_000, Now: ticking})), Now: ticking})
 		free := api.New(s, api.Options{Now: now})
@@ -86,7 +86,7 @@ func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
 }
 
 func TestALicenseIsCheckedBySixtyQuestionsAnHourToo(t *testing.T) {
-	h := newHandler(openShop(t, dbtest.New(t, dbtest.SQLite)), 1_000_000)
+	h := newHandler(openShop(t, shopStore.New(t, dbtest.SQLite)), 1_000_000)
 	refused := 0
 	for range 61 {
 		if post(h, "/api/licenses/check", url.Values{"license_id": {"used-shop"}, "domain": {"shop.example"}}).status == http.StatusTooManyRequests {
@@ -100,7 +100,7 @@ func TestALicenseIsCheckedBySixtyQuestionsAnHourToo(t *testing.T) {
 
 // A thousand requests at once over HTTP, each for a domain of its own.
 func TestOfAThousandRequestsOneGetsTheLicense(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := openShop(t, db)
 		background(t, s)
 		h := newHandler(s, 0)
@@ -128,7 +128,7 @@ func TestOfAThousandRequestsOneGetsTheLicense(t *testing.T) {
 }
 
 func TestWhatIsSignedNamesTheBaseURLOrTheKeyAndNeverTheHost(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := openShop(t, db)
 		background(t, s)
 		for base, want := range map[string]string{"": "urn:countersign:" + keyID(t, s), "https://store.example": "https://store.example"} {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,11 +14,10 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/limit"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/pages"
-	"github.com/countersign/countersign/internal/store/transfer"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -34,30 +32,13 @@ type shop struct {
 	http.Handler
 }
 
-// openShop opens a store with the shop of the API's scripts, whose addresses may
-// fail failLimit times a minute.
+// shopStore is a store with the shop of the API's scripts.
+var shopStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Now: now})
+
+// openShop opens a copy of shopStore, whose addresses may fail failLimit times a minute.
 func openShop(t *testing.T, db dbtest.DB, failLimit int, base string) shop {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: db.Dir, URL: db.URL, Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	lines, err := os.Open("../api/testdata/shop.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lines.Close()
-	if _, err := s.Transfer.Import(t.Context(), people.Operator("test"), lines, transfer.ImportOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s := storetest.Open(t, db, store.Options{Now: now})
 	return shop{s, faces(t, s, failLimit, base)}
 }
 
@@ -78,7 +59,7 @@ func faces(t *testing.T, s *store.Store, failLimit int, base string) http.Handle
 func engines(t *testing.T, fn func(t *testing.T, s shop)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) { fn(t, openShop(t, db, 0, "")) })
+	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) { fn(t, openShop(t, db, 0, "")) })
 }
 
 // page is an answer, with its HTML parsed.

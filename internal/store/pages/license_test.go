@@ -163,7 +163,7 @@ func TestEachUsedDomainCanBeGivenUp(t *testing.T) {
 // Neither face is a way around the limits of the other.
 func TestBothFacesShareTheirLimits(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, dbtest.New(t, dbtest.SQLite), 3, "")
+	s := openShop(t, shopStore.New(t, dbtest.SQLite), 3, "")
 	for range 2 {
 		s.post(t, "/license", "code", "nobody-sold-this", "domain", "shop.example").is(http.StatusUnprocessableEntity)
 	}
@@ -193,7 +193,7 @@ func TestBothFacesShareTheirLimits(t *testing.T) {
 
 func TestAnotherSiteCanSendNoForm(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, dbtest.New(t, dbtest.SQLite), 0, "")
+	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "")
 	r := httptest.NewRequest(http.MethodPost, "/license/move", strings.NewReader("code=license-to-move&from=old.example&domain=evil.example"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -216,7 +216,7 @@ func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
 
 func TestTheRestOfTheStoreStaysAsItIs(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, dbtest.New(t, dbtest.SQLite), 0, "")
+	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "")
 	for _, path := range []string{"/", "/licenses", "/license/other", "/login", "/api/license"} {
 		if p := s.get(t, path).is(http.StatusNotFound); p.body != `{"status":"error","msg":"Not found"}` {
 			t.Errorf("%s: %s", path, p.body)
@@ -230,7 +230,7 @@ func TestTheRestOfTheStoreStaysAsItIs(t *testing.T) {
 
 func TestBehindAPathPrefix(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, dbtest.New(t, dbtest.SQLite), 0, "/store")
+	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "/store")
 	for _, path := range []string{"/store/license", "/license"} {
 		p := s.get(t, path).is(http.StatusOK)
 		if forms := p.having("action", "/store/license"); len(forms) != 1 {

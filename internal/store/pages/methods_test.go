@@ -9,7 +9,7 @@ import (
 )
 
 func TestWrongMethodsAreRefused(t *testing.T) {
-	s := openShop(t, dbtest.New(t, dbtest.SQLite), 0, "")
+	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "")
 	for _, path := range []string{"/license", "/license/", "/license/move", "/license/revoke"} {
 		for _, method := range []string{http.MethodDelete, http.MethodPut, "BREW"} {
 			r := httptest.NewRequest(method, path, nil)
@@ -31,7 +31,7 @@ func TestWrongMethodsAreRefused(t *testing.T) {
 }
 
 func TestAFormIsNotDoneForAClientThatTakesNoPages(t *testing.T) {
-	s := openShop(t, dbtest.New(t, dbtest.SQLite), 0, "")
+	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "")
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		r := httptest.NewRequest(method, "/license", nil)
 		r.Header.Set("Accept", "application/json")
