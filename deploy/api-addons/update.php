@@ -14,7 +14,7 @@ if (PHP_SAPI !== 'cli') {
     exit("This runs from a terminal only: countersign addon update\n");
 }
 
-/** The path of the program, or null where there is none. */
+/** The path of the program, or null if it was not found. */
 function countersign_program(): ?string
 {
     $named = getenv('COUNTERSIGN_BIN');
