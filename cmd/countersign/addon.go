@@ -1,19 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"log/slog"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
 
 func newAddon(a *app) *cobra.Command {
-	c := newGroup(&cobra.Command{
-		Use: "addon", Short: "The addon of a site: its update, its server, settings, packages and credentials", SuggestionsMinimumDistance: 2,
+	c := cli.Group(&cobra.Command{
+		Use: "addon", Short: "The addon of a site: its update, its server, settings, packages and credentials",
 		Long: `The addon runs on the server of a site. It feeds the mobile app its public settings and
 the view of in-app purchases, and has admin pages for both.
 
@@ -22,95 +23,54 @@ the view of in-app purchases, and has admin pages for both.
 	},
 		newAddonUpdate(a), newAddonServe(a), newAddonSetupLink(a), newAddonSettings(a),
 		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a), newAddonUser(a), newAddonAudit(a))
-	flags := c.PersistentFlags() // these take the place of the store's
-	flags.String("data", addon.DefaultDir, "data `folder` of the addon ("+envAddonData+")")
-	flags.String("db", "", "`URL` of a PostgreSQL database in place of SQLite ("+envAddonDB+", or "+envAddonDB+"_FILE, which keeps a password off the process list)")
+	addonLocation.register(c.PersistentFlags())
 	return c
 }
 
-// withAddon opens the addon, prepares it, runs do and closes it again. Where there
-// is none, nothing is made.
-func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	p, err := a.resolve(c, addonWhereabouts)
-	if err != nil {
-		return err
-	}
-	return a.lookAtAddon(c, func(ctx context.Context, s *addon.Addon) error {
-		err := s.Prepare(ctx)
-		if s.State() == addon.StateNew {
-			return notInstalled(p)
-		}
+// onLink makes a command that prints a link into the addon's pages. The address of these is what --base-url or its
+// variable says, or that of the server that runs, else where one would; it has no slash at its end.
+func (a *app) onLink(c *cobra.Command, open opener[*addon.Addon], do func(ctx context.Context, s *addon.Addon, url string, args []string) error) *cobra.Command {
+	c.Flags().String("base-url", "", "the `URL` under which the site's visitors reach the addon, for links (default that of the server that runs; "+envAddonURL+")")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		given, err := a.Setting(c, "base-url", envAddonURL)
 		if err != nil {
 			return err
 		}
-		defer s.AuditChain().SealNow(ctx)
-		return a.warnBehind(s.Behind(), do(ctx, s))
+		url, err := parseBaseURL(given)
+		if err != nil {
+			return cli.Usage(c, "--base-url: "+err.Error())
+		}
+		at, err := a.locate(c, addonLocation)
+		if err != nil {
+			return err
+		}
+		url = cmp.Or(url, sqldb.ServedAt(at.dir), "http://"+defaultAddonListen)
+		return open(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s, url, args) })
+	}
+	return c
+}
+
+func newAddonSetupLink(a *app) *cobra.Command {
+	return a.onLink(&cobra.Command{
+		Use: "setup-link", Short: "Print a new link by which the first administrator is made, good for a day and for one use", Args: cli.Args(),
+		Long: `Print a new link by which the first administrator is made. It is good for 24 hours and for
+one use, and ends earlier ones. The token is also in the file ` + addon.SetupFile + ` of the data
+folder, which only its owner can read, until it was used or has expired.
+
+The link leads to --base-url, else to the server that runs on the data folder.`,
+	}, a.withNewAddon, func(ctx context.Context, s *addon.Addon, url string, _ []string) error {
+		token, expires, err := s.NewSetupLink(ctx, operator())
+		if err != nil {
+			return err
+		}
+		if fault.HasCode(s.Prepare(ctx), fault.CodeUpdateNeeded) {
+			a.Say("The addon has to be set up for this version first; run: countersign addon update")
+		}
+		return a.Show(struct {
+			SetupURL  string                `json:"setup_url" card:"1,Link"`
+			ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Good until"`
+		}{setupLink(url, token), countersign.At(expires)}, nil)
 	})
-}
-
-// notInstalled says that there is no addon in a place.
-func notInstalled(p place) error {
-	where, how := p.dir, " --data "+p.dir
-	if p.url != "" {
-		where, how = "this database", ", with the same --db and --data"
-	}
-	return fail(exitNotFound, "not_installed", fmt.Sprintf("no addon in %s; if this is the right place, set it up with: countersign addon update%s", where, how))
-}
-
-// lookAtAddon is withAddon for commands that also work before the first update.
-func (a *app) lookAtAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	return a.openAddon(c, true, do)
-}
-
-// withNewAddon is lookAtAddon for commands that make the data folder.
-func (a *app) withNewAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	return a.openAddon(c, false, do)
-}
-
-func (a *app) openAddon(c *cobra.Command, look bool, do func(context.Context, *addon.Addon) error) (err error) {
-	p, err := a.resolve(c, addonWhereabouts)
-	if err != nil {
-		return err
-	}
-	o := a.addonOptions(p, a.errorLog())
-	o.Look = look
-	s, err := addon.Open(c.Context(), o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return do(c.Context(), s)
-}
-
-func (a *app) addonOptions(p place, log *slog.Logger) addon.Options {
-	return addon.Options{Dir: p.dir, URL: p.url, KeyText: p.keyText, Version: readBuildInfo().Version, Log: log, Now: a.now}
-}
-
-// addonURL is the address of the addon for links, without a trailing slash: what
-// --base-url says, or its variable, or the server that runs, else where one would.
-func (a *app) addonURL(c *cobra.Command) (string, error) {
-	given, err := a.setting(c, "base-url", envAddonURL)
-	if err != nil {
-		return "", err
-	}
-	url, err := parseBaseURL(given)
-	if err != nil {
-		return "", usage(c, "--base-url: "+err.Error())
-	}
-	if url == "" {
-		url, err = a.runningAddon(c)
-	}
-	if url == "" {
-		url = "http://" + defaultAddonListen
-	}
-	return url, err
-}
-
-// runningAddon is where the server on the data folder is reached, empty when none
-// runs.
-func (a *app) runningAddon(c *cobra.Command) (string, error) {
-	p, err := a.resolve(c, addonWhereabouts)
-	return sqldb.ServedAt(p.dir), err
 }
 
 // setupLink is the address at which the first administrator is made. The token

@@ -2,41 +2,49 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/spf13/cobra"
 )
 
 func newAddonAPI(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "api", Short: "API keys and secrets of the site: list, create, reveal, rotate, activate, deactivate", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "api", Short: "API keys and secrets of the site: list, create, reveal, rotate, activate, deactivate",
 	}, newAPIList(a), newAPICreate(a), newAPIReveal(a), newAPIRotate(a),
 		newAPISwitch(a, "activate", "Switch a pair on", true), newAPISwitch(a, "deactivate", "Switch a pair off; calls that are signed with it are refused", false))
 }
 
-// credentialJSON is a pair of API key and secret as --json prints it in lists,
-// without its values.
-type credentialJSON struct {
-	ID           int64                  `json:"id"`
-	Label        string                 `json:"label"`
-	KeyHint      string                 `json:"key_hint"`
-	SecretHint   string                 `json:"secret_hint"`
+// credentialView is a pair of API key and secret, without its values.
+type credentialView struct {
+	ID           int64                  `json:"id" row:"1,ID" card:"1,Id"`
+	Label        string                 `json:"label" row:"2,LABEL,text" card:"2,Label"`
+	KeyHint      string                 `json:"key_hint" row:"3,KEY"`
+	SecretHint   string                 `json:"secret_hint" row:"5,SECRET"`
 	KeyActive    bool                   `json:"key_active"`
 	SecretActive bool                   `json:"secret_active"`
-	CreatedAt    countersign.Timestamp  `json:"created_at"`
+	CreatedAt    countersign.Timestamp  `json:"created_at" row:"7,CREATED"`
 	RotatedAt    *countersign.Timestamp `json:"rotated_at"`
-	LastUsedAt   *countersign.Timestamp `json:"last_used_at"`
-	LastUsedFrom string                 `json:"last_used_from"`
-	UsedCount    int64                  `json:"used_count"`
+	LastUsedAt   *countersign.Timestamp `json:"last_used_at" row:"8,LAST USED (UTC),minute"`
+	LastUsedFrom string                 `json:"last_used_from" row:"9,FROM"`
+	UsedCount    int64                  `json:"used_count" row:"10,USES,thousands"`
+	KeyIs        string                 `json:"-" row:"4,IS"`
+	SecretIs     string                 `json:"-" row:"6,IS"`
+	Key          string                 `json:"-" card:"3,Key"`
+	Secret       string                 `json:"-" card:"4,Secret"`
 }
 
-func jsonOfCredential(c addon.Credential) credentialJSON {
-	return credentialJSON{
+func viewCredential(c addon.Credential) credentialView {
+	v := credentialView{
 		ID: c.ID, Label: c.Label, KeyHint: c.Key, SecretHint: c.Secret, KeyActive: c.KeyActive, SecretActive: c.SecretActive,
-		CreatedAt: countersign.At(c.CreatedAt), RotatedAt: orNull(countersign.At(c.RotatedAt)),
-		LastUsedAt: orNull(countersign.At(c.LastUsedAt)), LastUsedFrom: c.LastUsedFrom, UsedCount: c.UsedCount,
+		CreatedAt: countersign.At(c.CreatedAt), RotatedAt: cli.OrNull(countersign.At(c.RotatedAt)),
+		LastUsedAt: cli.OrNull(countersign.At(c.LastUsedAt)), LastUsedFrom: c.LastUsedFrom, UsedCount: c.UsedCount,
+		KeyIs: active(c.KeyActive), SecretIs: active(c.SecretActive),
 	}
+	v.Key, v.Secret = v.KeyHint+"  "+v.KeyIs, v.SecretHint+"  "+v.SecretIs
+	return v
 }
 
 func active(is bool) string {
@@ -46,35 +54,78 @@ func active(is bool) string {
 	return "inactive"
 }
 
-// printCredential prints a pair without its values.
-func (a *app) printCredential(c addon.Credential) error {
-	return a.printCard(jsonOfCredential(c), pair{"Id", idText(c.ID)}, pair{"Label", c.Label}, pair{"Key", c.Key + "  " + active(c.KeyActive)},
-		pair{"Secret", c.Secret + "  " + active(c.SecretActive)})
+// pairView is a pair with its values, for the commands whose purpose it is.
+type pairView struct {
+	ID        int64  `json:"id" card:"1,Id"`
+	Label     string `json:"label" card:"2,Label"`
+	APIKey    string `json:"api_key" card:"3,Key"`
+	APISecret string `json:"api_secret" card:"4,Secret"`
 }
 
-// pairJSON is a pair with its values.
-type pairJSON struct {
-	ID        int64  `json:"id"`
-	Label     string `json:"label"`
-	APIKey    string `json:"api_key"`
-	APISecret string `json:"api_secret"`
-}
-
-// printPair prints a pair with its values, for the commands whose purpose it is.
-func (a *app) printPair(c addon.Credential, values addon.Pair) error {
-	err := a.printCard(pairJSON{c.ID, c.Label, values.Key, values.Secret}, pair{"Id", idText(c.ID)}, pair{"Label", c.Label},
-		pair{"Key", values.Key}, pair{"Secret", values.Secret})
-	if err == nil && !c.Active() {
-		a.warn("the pair is not active: key %s, secret %s; switch it on with: countersign addon api activate %d", active(c.KeyActive), active(c.SecretActive), c.ID)
+func (a *app) showPair(c addon.Credential, values addon.Pair, err error) error {
+	if err = a.Show(pairView{c.ID, c.Label, values.Key, values.Secret}, err); err == nil && !c.Active() {
+		a.Warn("the pair is not active: key %s, secret %s; switch it on with: countersign addon api activate %d", active(c.KeyActive), active(c.SecretActive), c.ID)
 	}
 	return err
 }
 
-// withPair runs a command about the pair whose id is its argument.
-func (a *app) withPair(c *cobra.Command, arg string, do func(ctx context.Context, s *addon.Addon, id int64) error) error {
-	id, err := parseID(c, "pair", arg)
-	if err != nil {
-		return err
-	}
-	return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s, id) })
+func newAPIList(a *app) *cobra.Command {
+	return a.Listing(on(a.withAddon, &cobra.Command{
+		Use: "list", Short: "List the pairs, without their values", Args: cli.Args(),
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		all, err := s.Credentials(ctx, operator())
+		return cli.PrintList(a.Console, all, viewCredential, "No API credentials. Create them with: countersign addon api create LABEL", err)
+	}))
+}
+
+func newAPICreate(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "create LABEL", Short: "Make a pair, both halves active, and print it", Args: cli.Args("label"),
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		made, values, err := s.CreateCredential(ctx, operator(), args[0])
+		return a.showPair(made, values, err)
+	})
+}
+
+func newAPIReveal(a *app) *cobra.Command {
+	return onID(a.withAddon, "pair", &cobra.Command{
+		Use: "reveal ID", Short: "Print a pair again; this is written to the audit log", ValidArgsFunction: first(a.fromAddon(pairIDs)),
+	}, func(ctx context.Context, s *addon.Addon, id int64) error {
+		shown, values, err := s.RevealCredential(ctx, operator(), id)
+		return a.showPair(shown, values, err)
+	})
+}
+
+func newAPIRotate(a *app) *cobra.Command {
+	return onID(a.withAddon, "pair", &cobra.Command{
+		Use: "rotate ID", Short: "Give a pair new values and print them; the old ones end at once", ValidArgsFunction: first(a.fromAddon(pairIDs)),
+	}, func(ctx context.Context, s *addon.Addon, id int64) error {
+		if err := a.Confirm(ctx, fmt.Sprintf("The values of pair %d end at once, also where they are in use. Go on?", id)); err != nil {
+			return err
+		}
+		made, values, err := s.RotateCredential(ctx, operator(), id)
+		return a.showPair(made, values, err)
+	})
+}
+
+// newAPISwitch makes activate and deactivate.
+func newAPISwitch(a *app, verb, short string, on bool) *cobra.Command {
+	var key, secret bool
+	c := onID(a.withAddon, "pair", &cobra.Command{
+		Use: verb + " ID", Short: short, ValidArgsFunction: first(a.fromAddon(pairIDs)),
+		Long: short + ". Without --key and --secret, both halves are meant; a call needs both.",
+	}, func(ctx context.Context, s *addon.Addon, id int64) error {
+		half := addon.HalfBoth
+		switch {
+		case key && !secret:
+			half = addon.HalfKey
+		case secret && !key:
+			half = addon.HalfSecret
+		}
+		changed, err := s.SetCredentialActive(ctx, operator(), id, half, on)
+		return a.Show(viewCredential(changed), err)
+	})
+	c.Flags().BoolVar(&key, "key", false, "only the key")
+	c.Flags().BoolVar(&secret, "secret", false, "only the secret")
+	return c
 }

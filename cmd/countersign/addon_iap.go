@@ -1,13 +1,26 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/health"
 	"github.com/spf13/cobra"
 )
 
 func newAddonIAP(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "iap", Short: "In-app purchases: show, set, service-account, product, test", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "iap", Short: "In-app purchases: show, set, service-account, product, test",
 		Long: `In-app purchases. What is set waits in the same draft as the app's settings, and is given
 to the apps by: countersign addon settings publish -m NOTE`,
 	}, newIAPShow(a), newIAPSet(a), newIAPServiceAccount(a), newIAPProduct(a), newIAPTest(a))
@@ -22,4 +35,298 @@ func iapKeys() []string {
 		}
 	}
 	return keys
+}
+
+// iapState is all that is known of in-app purchases.
+type iapState struct {
+	settings  settings.Draft
+	account   iap.ServiceAccountFacts // the draft's
+	products  []productView           // the draft's
+	published *iap.Published
+}
+
+func readIAP(ctx context.Context, s *addon.Addon) (iapState, error) {
+	var i iapState
+	var errs [4]error
+	i.settings, errs[0] = s.Settings.Draft(ctx, operator())
+	i.account, _, errs[1] = s.IAP.ServiceAccount(ctx, operator())
+	i.products, errs[2] = readProducts(ctx, s)
+	i.published, errs[3] = s.IAP.Published(ctx)
+	return i, errors.Join(errs[:]...)
+}
+
+// iapView is what is known of in-app purchases.
+type iapView struct {
+	Settings       []settingView       `json:"settings"`
+	ServiceAccount *serviceAccountView `json:"service_account"`
+	Products       []productView       `json:"products"`
+	// Config is what GET /api-addons/iap/config answers.
+	Config json.RawMessage `json:"config"`
+	Lines  []cli.Line      `json:"-" card:"1,"`
+}
+
+func newIAPShow(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "show", Short: "Show the draft of the in-app purchases, and what apps receive", Args: cli.Args(),
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		i, err := readIAP(ctx, s)
+		if err != nil {
+			return err
+		}
+		return a.Show(i.view(), nil)
+	})
+}
+
+func (i iapState) view() iapView {
+	v := iapView{Settings: []settingView{}, Products: i.products, Config: i.published.JSON}
+	if i.account.Set {
+		account := viewServiceAccount(i.account)
+		v.ServiceAccount = &account
+	}
+	for _, s := range i.settings.List {
+		if s.Area != settings.AreaIAP {
+			continue
+		}
+		v.Settings = append(v.Settings, viewSetting(s))
+		if s.Key != iap.KeyProductMap {
+			v.Lines = append(v.Lines, cli.Line{Label: s.Key, Value: s.Value + waiting(s)})
+		}
+	}
+	products := make([]string, len(i.products))
+	for n, p := range i.products {
+		products[n] = fmt.Sprintf("%s: %d %s", p.StoreProductID, p.PackageID, p.PackageName)
+	}
+	mapped, _ := i.settings.Get(iap.KeyProductMap)
+	store := "off"
+	if i.published.Config.Platforms.Store.Enabled {
+		store = "on"
+	}
+	v.Lines = append(v.Lines, cli.Lines("Products", strings.Join(products, ", ")+waiting(mapped), "Apps see the store", store)...)
+	return v
+}
+
+// waiting marks a value that is not published yet.
+func waiting(s settings.Setting) string {
+	if s.Changed {
+		return " (not published yet)"
+	}
+	return ""
+}
+
+func newIAPSet(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "set KEY VALUE", Short: "Change a setting of the in-app purchases in the draft", Args: cli.Args("key", "value"), ValidArgsFunction: a.fromAddon(settingKeys(iapSetting)),
+		Example: `  countersign addon iap set iapEnabled 1
+  countersign addon iap set iapStorePackageName com.yourname.app
+  countersign addon iap set iapProductMapJson '{"store":{"gold_monthly":1}}'`,
+		PreRunE: func(c *cobra.Command, args []string) error {
+			if err := refuseServiceAccount(c, args); err != nil {
+				return err
+			}
+			if keys := iapKeys(); !slices.Contains(keys, args[0]) {
+				return cli.Usage(c, fmt.Sprintf("unknown in-app purchase setting %q%s: use %s", cli.Safe(args[0]), cli.DidYouMean(args[0], keys), strings.Join(keys, ", ")))
+			}
+			return nil
+		},
+	}, a.setSetting)
+}
+
+func newIAPProduct(a *app) *cobra.Command {
+	return cli.Group(&cobra.Command{
+		Use: "product", Short: "Which store product gives which package: list, add, remove",
+	}, newProductList(a), newProductAdd(a), newProductRemove(a))
+}
+
+// productView is a line of the product map.
+type productView struct {
+	StoreProductID string `json:"store_product_id" row:"1,PRODUCT"`
+	PackageID      int64  `json:"package_id" row:"2,PACKAGE"`
+	PackageName    string `json:"package_name" row:"3,NAME,text"`
+}
+
+// readProducts reads the draft's product map.
+func readProducts(ctx context.Context, s *addon.Addon) ([]productView, error) {
+	products, err := s.IAP.Products(ctx, operator())
+	if err != nil {
+		return nil, err
+	}
+	packages, err := s.IAP.Packages(ctx, operator())
+	names := map[int64]string{}
+	for _, p := range packages {
+		names[p.ID] = p.Name
+	}
+	views := make([]productView, len(products))
+	for i, p := range products {
+		views[i] = productView{p.StoreID, p.PackageID, names[p.PackageID]}
+	}
+	return views, err
+}
+
+func newProductList(a *app) *cobra.Command {
+	return a.Listing(on(a.withAddon, &cobra.Command{
+		Use: "list", Short: "List the draft's products", Args: cli.Args(),
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		all, err := readProducts(ctx, s)
+		return cli.PrintList(a.Console, all, func(p productView) productView { return p },
+			"No product. Add one with: countersign addon iap product add STORE_ID PACKAGE_ID", err)
+	}))
+}
+
+func newProductAdd(a *app) *cobra.Command {
+	var id int64
+	return on(a.withAddon, &cobra.Command{
+		Use: "add STORE_ID PACKAGE_ID", Short: "Let a store product give a package, in the draft", Args: cli.Args("product's id at the store", "package's id"),
+		Example: `  countersign addon iap product add gold_monthly 1`, PreRunE: parseID("package", 1, &id),
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		draft, err := s.Settings.AddProduct(ctx, operator(), 0, args[0], id)
+		return a.showSetting(draft, iap.KeyProductMap, err)
+	})
+}
+
+func newProductRemove(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "remove STORE_ID", Short: "Take a store product out of the draft's map", Args: cli.Args("product's id at the store"), ValidArgsFunction: first(a.fromAddon(productIDs)),
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		draft, err := s.Settings.RemoveProduct(ctx, operator(), 0, args[0])
+		return a.showRemoved(args[0], fmt.Sprintf("The product %s is out of the draft's map.", args[0]), draft, err)
+	})
+}
+
+// serviceAccountView is what may be told of a service account.
+type serviceAccountView struct {
+	Type        string                `json:"type"`
+	ClientEmail string                `json:"client_email" card:"1,Account"`
+	Project     string                `json:"project" card:"2,Project"`
+	Fingerprint string                `json:"fingerprint" card:"3,Key"`
+	SetAt       countersign.Timestamp `json:"set_at" card:"4,Set"`
+}
+
+func viewServiceAccount(f iap.ServiceAccountFacts) serviceAccountView {
+	return serviceAccountView{f.Type, f.ClientEmail, f.Project, f.Fingerprint, countersign.At(f.SetAt)}
+}
+
+func newIAPServiceAccount(a *app) *cobra.Command {
+	var remove bool
+	c := &cobra.Command{
+		Use: "service-account FILE", Short: "Put the store's service account into the draft, encrypted; FILE is - for stdin",
+		Long: `Put the store's service account into the draft, encrypted. FILE is the JSON file from the
+store's cloud console, or - for stdin. It is never printed again.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if remove {
+				return cli.Args()(c, args)
+			}
+			return cli.Args("file")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if remove {
+				return a.withAddon(c, a.removeServiceAccount)
+			}
+			file, err := a.ReadInput(args[0], "service account", "put it into a file")
+			if err != nil {
+				return err
+			}
+			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return a.setServiceAccount(ctx, s, file) })
+		},
+	}
+	c.Flags().BoolVar(&remove, "remove", false, "take the service account out of the draft")
+	return c
+}
+
+func (a *app) setServiceAccount(ctx context.Context, s *addon.Addon, file []byte) error {
+	facts, err := s.Settings.SetServiceAccount(ctx, operator(), 0, file)
+	if err != nil {
+		return err
+	}
+	draft, err := s.Settings.Draft(ctx, operator())
+	err = a.Show(viewServiceAccount(facts), err)
+	a.sayWaiting(draft, err)
+	return err
+}
+
+func (a *app) removeServiceAccount(ctx context.Context, s *addon.Addon) error {
+	if err := s.Settings.RemoveServiceAccount(ctx, operator(), 0); err != nil {
+		return err
+	}
+	draft, err := s.Settings.Draft(ctx, operator())
+	return a.showRemoved(iap.KeyServiceAccount, "No service account in the draft.", draft, err)
+}
+
+func newIAPTest(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "test", Short: "Tell whether in-app purchases are set up (exit code 4), without asking the store", Args: cli.Args(),
+		Long: `Tell whether in-app purchases are set up: what apps receive, the service account, and the draft.
+The store itself is not asked; it may take a day or more until it accepts a new service account.`,
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		findings, err := testIAP(ctx, s)
+		if err != nil {
+			return err
+		}
+		return a.printFindings([]report{{service: "addon", findings: findings}})
+	})
+}
+
+// testIAP collects what doctor and the draft have to say about in-app purchases.
+func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
+	i, err := readIAP(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	store, err := testStore(ctx, s, i)
+	if err != nil {
+		return nil, err
+	}
+	findings := []health.Finding{store}
+	for _, f := range s.Doctor(ctx) {
+		if f.Name == "in-app purchases" {
+			findings = append(findings, f)
+		}
+	}
+	account, err := testServiceAccount(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	findings = append(findings, account...)
+	for _, p := range i.settings.Problems {
+		if p.Key == iap.KeyServiceAccount || slices.Contains(iapKeys(), p.Key) {
+			findings = append(findings, health.Finding{Name: "draft", Level: health.Warn, What: p.Text, Fix: "countersign addon iap show"})
+		}
+	}
+	return findings, nil
+}
+
+// testStore reports whether apps see the store as on, and what would make them.
+func testStore(ctx context.Context, s *addon.Addon, i iapState) (health.Finding, error) {
+	if i.published.Config.Platforms.Store.Enabled {
+		return health.Finding{Name: "store", Level: health.OK, What: "Apps see the store as on"}, nil
+	}
+	store := health.Finding{
+		Name: "store", Level: health.Fail, What: "Apps see the store as off", Fix: "countersign addon iap show",
+		Why: "It is on when iapEnabled is 1, package name and service account are set, a product is mapped, and all of it is published.",
+	}
+	draft, err := s.IAP.Preview(ctx, operator())
+	if err != nil {
+		return store, err
+	}
+	if draft.Config.Platforms.Store.Enabled {
+		store.What, store.Why = "Apps see the store as off until the draft is published", "The draft has all that it takes."
+		store.Fix = "countersign addon settings publish -m NOTE"
+	}
+	return store, nil
+}
+
+// testServiceAccount looks at the service account of the draft, without asking
+// anybody. Where there is none, it has nothing to say.
+func testServiceAccount(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
+	checks, _, err := s.IAP.TestServiceAccount(ctx, operator())
+	if fault.HasCode(err, "service_account_not_found") {
+		return nil, nil
+	}
+	findings := make([]health.Finding, len(checks))
+	for i, c := range checks {
+		findings[i] = health.Finding{Name: "service account", Level: health.OK, What: c.Text}
+		if !c.OK {
+			findings[i].Level, findings[i].Fix = health.Fail, "countersign addon iap service-account FILE"
+		}
+	}
+	return findings, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -58,7 +59,7 @@ func TestUpdatePHPRunsTheUpdateFromATerminal(t *testing.T) {
 func TestUpdatePHPPassesTheExitCodeOn(t *testing.T) {
 	dbtest.NeedProgram(t, "php")
 	dir := t.TempDir()
-	if r := php(t, dir, nil, "--bogus"); r.code != exitUsage || !strings.Contains(r.err, "unknown flag --bogus") {
+	if r := php(t, dir, nil, "--bogus"); r.code != cli.ExitUsage || !strings.Contains(r.err, "unknown flag --bogus") {
 		t.Errorf("a wrong flag: exit %d, %s", r.code, r.err)
 	}
 	if r := php(t, dir, []string{"COUNTERSIGN_BIN=/nowhere/countersign"}); r.code != 127 || !strings.Contains(r.err, "name it in COUNTERSIGN_BIN") {

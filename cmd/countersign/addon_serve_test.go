@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
 func TestAddonServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 	r := command(t, t.TempDir(), "addon", "serve", "--listen", "8080", "--base-url", "site.example", "--trusted-proxy", "10.0.0.0/99",
 		"--log", "loud", "--fail-limit", "-1", "--metrics", "x", "--allow-private", "8.8.8.0/24")
-	if r.code != exitUsage {
+	if r.code != cli.ExitUsage {
 		t.Errorf("exit %d", r.code)
 	}
 	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: ", "--allow-private: 8.8.8.0/24 is not a private network"} {
@@ -73,19 +74,19 @@ func TestTheAddonsFlagsAndVariablesAreItsOwn(t *testing.T) {
 	if r := commandIn(t, env, "addon", "update"); r.code != 0 {
 		t.Errorf("the store's variables count for the addon: exit %d, %s", r.code, r.err)
 	}
-	if r := commandIn(t, env, "addon", "settings", "list", "--data", store); r.code != exitNotFound || !strings.Contains(r.err, "countersign addon update --data "+store) {
+	if r := commandIn(t, env, "addon", "settings", "list", "--data", store); r.code != cli.ExitNotFound || !strings.Contains(r.err, "countersign addon update --data "+store) {
 		t.Errorf("--data wins over %s: exit %d, %s", envAddonData, r.code, r.err)
 	}
 	if made, _ := filepath.Glob(filepath.Join(store, "store.db")); len(made) > 0 {
 		t.Errorf("a store was made: %v", made)
 	}
 	env[envAddonKey] = "hunter2"
-	if r := commandIn(t, env, "addon", "settings", "list"); r.code != exitConflict || !strings.HasSuffix(r.err, "put the right key file back from a backup\n") || strings.Contains(r.err, "hunter2") {
+	if r := commandIn(t, env, "addon", "settings", "list"); r.code != cli.ExitConflict || !strings.HasSuffix(r.err, "put the right key file back from a backup\n") || strings.Contains(r.err, "hunter2") {
 		t.Errorf("%s is no key file: exit %d, %s", envAddonKey, r.code, r.err)
 	}
 	delete(env, envAddonKey)
 	env[envAddonDB] = "postgres://nobody@127.0.0.1:1/none"
-	if r := commandIn(t, env, "addon", "settings", "list"); r.code != exitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
+	if r := commandIn(t, env, "addon", "settings", "list"); r.code != cli.ExitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
 		t.Errorf("%s counts: exit %d, %s", envAddonDB, r.code, r.err)
 	}
 }

@@ -8,53 +8,103 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/pages"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/group"
-	"github.com/countersign/countersign/internal/web"
+	"github.com/spf13/cobra"
 )
 
-// addonServer is an addon with its listeners, the only one on its data folder.
+func newAddonServe(a *app) *cobra.Command {
+	flags := serverFlags{cache: "0"}
+	c := &cobra.Command{
+		Use: "serve", Short: "Serve the app's settings and the admin pages", Args: cli.Args(),
+		Long: `Serve the app's settings, the view of in-app purchases and the admin pages, until Ctrl-C or
+SIGTERM. It can be started before the first update, and serves from the moment that has run.
+
+Until the first administrator exists, a link to create one is printed; it is also in the file
+` + addon.SetupFile + ` of the data folder. Or set ` + envAdminEmail + ` and
+` + envAdminPassword + `_FILE, and the administrator is made from them.
+
+Behind the web server of a site, pass on /api-addons/ and /admincp, and give --base-url.
+
+The License page calls the store whose address an administrator types, if that is a public
+address. For a store on this machine or in a private network, name it with --allow-private.`,
+		Example: `  countersign addon serve
+  countersign addon serve --base-url https://site.example --trusted-proxy 127.0.0.1
+  countersign addon serve --allow-private 127.0.0.0/8`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			at, err := a.locate(c, addonLocation)
+			if err != nil {
+				return err
+			}
+			o, err := flags.check(a, c, addonVariables)
+			if err != nil {
+				return err
+			}
+			return a.serveAddon(c.Context(), at, o)
+		},
+	}
+	flags.register(c, defaultAddonListen, addonVariables)
+	c.Flags().StringSliceVar(&flags.private, "allow-private", nil, "private `network` that the addon may call, for a store in it (repeatable; default public addresses alone)")
+	return c
+}
+
+func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) error {
+	s, err := a.newAddonServer(ctx, at, o)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	setup, err := s.welcome(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.announce(at, struct {
+		AddonURL string `json:"addon_url"`
+		// SetupURL is where the first administrator is made, while there is none.
+		SetupURL   string `json:"setup_url,omitempty"`
+		MetricsURL string `json:"metrics_url,omitempty"`
+	}{s.url(), setup, s.metricsURL()})
+	if err != nil {
+		return err
+	}
+	if s.updateNeeded {
+		a.Say("The addon is not set up for this version yet; run: countersign addon update")
+	}
+	if setup != "" {
+		a.Say("Make the first administrator at %s", setup)
+	}
+	return s.run(ctx)
+}
+
+// addonServer is a server of the addon.
 type addonServer struct {
-	listeners
+	server
 	addon *addon.Addon
-	flag  string // the one that names the address
-	// updateNeeded tells that the update of this version has not run.
+	// updateNeeded reports that the update of this version has not run.
 	updateNeeded bool
 }
 
-// newAddonServer opens everything that can fail at the start. flag is the one that
-// names the address.
-func (a *app) newAddonServer(ctx context.Context, p place, o serverOptions, flag string) (*addonServer, error) {
-	s := &addonServer{listeners: a.newListeners(o), flag: flag}
-	if err := s.open(ctx, p); err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
+// newAddonServer opens everything that can fail at the start.
+func (a *app) newAddonServer(ctx context.Context, at location, o serverOptions) (*addonServer, error) {
+	s := &addonServer{server: a.newServer(o)}
+	return s, s.orClose(s.open(ctx, at))
 }
 
-func (s *addonServer) open(ctx context.Context, p place) error {
-	if err := s.listen(p.dir, s.flag); err != nil {
+func (s *addonServer) open(ctx context.Context, at location) (err error) {
+	if err := s.listen(at.dir); err != nil {
 		return err
 	}
-	options := s.app.addonOptions(p, s.log)
-	options.Lock = s.lock
-	var err error
-	options.AllowPrivate = s.options.allowPrivate
-	if s.addon, err = addon.Open(ctx, options); err != nil {
+	s.addon, err = addon.Open(ctx, s.app.addonOptions(at, s.log, addon.Options{Lock: s.lock, AllowPrivate: s.options.allowPrivate}))
+	if err != nil {
 		return err
 	}
-	if s.options.acceptLoss {
-		err = s.addon.AcceptLoss(ctx, operator())
-	} else {
-		err = s.addon.PrepareToServe(ctx)
-	}
-	s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded)
-	if err = s.unlessDown(p, err); err != nil && !s.updateNeeded {
+	err = s.prepare(ctx, at, s.addon, s.addon.PrepareToServe)
+	if s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded); err != nil && !s.updateNeeded {
 		return err
 	}
-	s.advise(s.addon.Exposed(), addonVariables)
+	s.advise(s.addon.Exposed())
 	return nil
 }
 
@@ -81,29 +131,19 @@ func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
 	return setupLink(s.address(), token), err
 }
 
-// close gives back what open took.
-func (s *addonServer) close() {
-	var err error
-	if s.addon != nil {
-		err = s.addon.Close()
-	}
-	s.closeListeners(err)
-}
-
 // run serves until ctx ends.
 func (s *addonServer) run(ctx context.Context) error {
-	access := web.NewAccessLog(s.app.term.err, s.options.log)
-	site, metrics, err := s.handlers(access)
+	site, metrics, err := s.handlers()
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, access, site, metrics, service{"addon", s.addon.Run}, service{"first administrator", s.makeAdministrator})
+	return s.serve(ctx, site, metrics, task{"first administrator", s.makeAdministrator})
 }
 
 // makeAdministrator makes the administrator that the environment names as soon as
 // the addon is set up, and lasts until ctx ends.
 func (s *addonServer) makeAdministrator(ctx context.Context) error {
-	for done := s.app.getenv(envAdminEmail) == ""; !done; {
+	for done := s.app.Getenv(envAdminEmail) == ""; !done; {
 		if !group.Sleep(ctx, 500*time.Millisecond, nil) {
 			return nil
 		}
@@ -122,23 +162,16 @@ func (s *addonServer) makeAdministrator(ctx context.Context) error {
 
 // handlers are what the two listeners serve: the site, which is the JSON face with
 // the pages behind it, and the metrics, nil without a listener.
-func (s *addonServer) handlers(access *web.AccessLog) (site, metrics http.Handler, err error) {
-	about := pages.FrameOptions(s.addon)
-	base, err := s.ownAddress(&about)
-	if err != nil {
-		return nil, nil, err
-	}
-	framed, err := frame.New(about)
+func (s *addonServer) handlers() (site, metrics http.Handler, err error) {
+	framed, base, err := s.newFrame(pages.FrameOptions(s.addon))
 	if err != nil {
 		return nil, nil, err
 	}
 	o := api.Options{
 		BaseURL: s.options.baseURL, FailLimit: s.options.failLimit, TrustedProxies: s.options.proxies,
 		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
-		Log: s.log, Access: access, Now: s.app.now,
+		Log: s.log, Access: s.access, Now: s.app.Now,
 	}
-	if o.Metrics, metrics = s.newMetrics(); o.Metrics != nil {
-		addDatabase(o.Metrics, s.addon.DatabaseStatus)
-	}
+	o.Metrics, metrics = s.newMetrics()
 	return frame.StripBase(base, api.New(s.addon, o)), metrics, nil
 }

@@ -1,15 +1,22 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/spf13/cobra"
 )
 
 func newAddonSettings(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "settings", Short: "Settings of the app: list, get, set, add, remove, diff, publish, history, rollback", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "settings", Short: "Settings of the app: list, get, set, add, remove, diff, publish, history, rollback",
 		Long: `Settings of the app. What is set waits in the draft; apps receive it once it is published:
 
   countersign addon settings set appName Tuneful
@@ -19,9 +26,9 @@ func newAddonSettings(a *app) *cobra.Command {
 		newSettingsDiff(a), newSettingsPublish(a), newSettingsHistory(a), newSettingsRollback(a))
 }
 
-// settingJSON is a setting as --json prints it.
-type settingJSON struct {
-	Key       string          `json:"key"`
+// settingView is a setting.
+type settingView struct {
+	Key       string          `json:"key" row:"1,KEY" card:"1,Key"`
 	Area      settings.Area   `json:"area"`
 	Type      settings.Type   `json:"type"`
 	Public    bool            `json:"public"`
@@ -31,53 +38,325 @@ type settingJSON struct {
 	Changed   bool            `json:"changed"`
 	Default   bool            `json:"default"`
 	// About is what may be said of a secret.
-	About string `json:"about,omitempty"`
+	About         string `json:"about,omitempty"`
+	ValueText     string `json:"-" row:"2,VALUE,text" card:"2,Value"`
+	PublishedText string `json:"-" row:"3,PUBLISHED,text" card:"3,Published"`
+	State         string `json:"-" row:"4,STATE" card:"4,State"`
 }
 
-func jsonOfSetting(s settings.Setting) settingJSON {
+func viewSetting(s settings.Setting) settingView {
 	published := s
 	published.Value = s.Published
-	out := settingJSON{
+	v := settingView{
 		Key: s.Key, Area: s.Area, Type: s.Type, Public: s.Public, Own: s.Own, Value: s.JSON(), Published: published.JSON(),
-		Changed: s.Changed, Default: s.AtDefault,
+		Changed: s.Changed, Default: s.AtDefault, ValueText: s.Value, PublishedText: s.Published, State: "published",
 	}
 	if s.Secret {
-		out.About = s.Value
+		v.About = s.Value
 	}
-	if len(out.Published) == 0 { // a number that is not published yet
-		out.Published = json.RawMessage("null")
+	if len(v.Published) == 0 { // a number that is not published yet
+		v.Published = json.RawMessage("null")
 	}
-	return out
-}
-
-// settingState says in a word what is to know of a setting's value.
-func settingState(s settings.Setting) string {
 	switch {
 	case s.Changed:
-		return "changed"
+		v.State = "changed"
 	case s.AtDefault:
-		return "default"
+		v.State = "default"
 	}
-	return "published"
+	return v
 }
 
-// printSetting prints a setting as it is in the draft, after a change.
-func (a *app) printSetting(s settings.Draft, key string) error {
-	one, _ := s.Get(key)
-	err := a.printCard(jsonOfSetting(one), pair{"Key", one.Key}, pair{"Value", one.Value}, pair{"Published", one.Published}, pair{"State", settingState(one)})
-	if err == nil {
-		a.sayWaiting(s)
+// showSetting prints a setting as it is in the draft, after a change.
+func (a *app) showSetting(draft settings.Draft, key string, err error) error {
+	if err != nil {
+		return err
 	}
+	one, _ := draft.Get(key)
+	err = a.Show(viewSetting(one), nil)
+	a.sayWaiting(draft, err)
 	return err
 }
 
 // sayWaiting tells that the draft waits to be published.
-func (a *app) sayWaiting(s settings.Draft) {
+func (a *app) sayWaiting(draft settings.Draft, err error) {
 	switch {
-	case a.json:
-	case len(s.Changes) == 0:
-		a.say("Apps receive this already.")
+	case a.JSON || err != nil:
+	case len(draft.Changes) == 0:
+		a.Say("Apps receive this already.")
 	default:
-		a.say("Apps receive it after: countersign addon settings publish -m NOTE (%s waiting)", count(len(s.Changes), "change", "changes"))
+		a.Say("Apps receive it after: countersign addon settings publish -m NOTE (%s waiting)", cli.Count(len(draft.Changes), "change", "changes"))
 	}
+}
+
+// suggestSetting adds to an error about a setting that is not in the draft those that may have been meant.
+func suggestSetting(ctx context.Context, s *addon.Addon, key string, err error) error {
+	ours := fault.Of(err)
+	if ours == nil {
+		return err
+	}
+	draft, failed := s.Settings.Draft(ctx, operator())
+	if _, known := draft.Get(key); known || failed != nil {
+		return err
+	}
+	keys := make([]string, len(draft.List))
+	for i, one := range draft.List {
+		keys[i] = one.Key
+	}
+	return fault.WithMessage(ours, ours.Message+cli.DidYouMean(key, keys))
+}
+
+func newSettingsList(a *app) *cobra.Command {
+	return a.Listing(on(a.withAddon, &cobra.Command{
+		Use: "list", Short: "List all settings: the draft, and what apps receive", Args: cli.Args(),
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		draft, err := s.Settings.Draft(ctx, operator())
+		return cli.PrintList(a.Console, draft.List, viewSetting, "No setting.", err)
+	}))
+}
+
+func newSettingsGet(a *app) *cobra.Command {
+	var published bool
+	c := on(a.withAddon, &cobra.Command{
+		Use: "get KEY", Short: "Print the value of a setting; of a secret, what is known of it", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(anySetting))),
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		draft, err := s.Settings.Draft(ctx, operator())
+		if err != nil {
+			return err
+		}
+		setting, ok := draft.Get(args[0])
+		switch {
+		case !ok:
+			return suggestSetting(ctx, s, args[0], fault.NotFound("setting_not_found", fmt.Sprintf("no setting %q", args[0])))
+		case a.JSON:
+			return a.PrintJSON(viewSetting(setting))
+		}
+		value := setting.Value
+		if published {
+			value = setting.Published
+		}
+		_, err = fmt.Fprintln(a.Out, cli.Safe(value))
+		return err
+	})
+	c.Flags().BoolVar(&published, "published", false, "print what apps receive in place of the draft's value")
+	return c
+}
+
+func newSettingsSet(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "set KEY VALUE", Short: "Change a setting in the draft; \"\" empties it", Args: cli.Args("key", "value"), ValidArgsFunction: a.fromAddon(settingKeys(plainSetting)),
+		Example: `  countersign addon settings set appName Tuneful
+  countersign addon settings set pushEnabled true`,
+		PreRunE: refuseServiceAccount,
+	}, a.setSetting)
+}
+
+// refuseServiceAccount keeps a secret off the command line.
+func refuseServiceAccount(c *cobra.Command, args []string) error {
+	if args[0] == iap.KeyServiceAccount {
+		return cli.Usage(c, "a service account is a secret and must not stand in a command; give its file to: countersign addon iap service-account FILE")
+	}
+	return nil
+}
+
+func (a *app) setSetting(ctx context.Context, s *addon.Addon, args []string) error {
+	draft, err := s.Settings.Set(ctx, operator(), 0, map[string]string{args[0]: args[1]})
+	return a.showSetting(draft, args[0], suggestSetting(ctx, s, args[0], err))
+}
+
+func newSettingsAdd(a *app) *cobra.Command {
+	kind := cli.Choice{Value: string(settings.TypeText), Choices: []string{string(settings.TypeText), string(settings.TypeBool), string(settings.TypeNumber)}}
+	c := on(a.withAddon, &cobra.Command{
+		Use: "add KEY VALUE", Short: "Add a public key of your own to the draft", Args: cli.Args("key", "value"),
+		Example: `  countersign addon settings add welcomeText "Hello"
+  countersign addon settings add maxUploads 12 --type number`,
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		draft, err := s.Settings.AddKey(ctx, operator(), 0, args[0], settings.Type(kind.Value), args[1])
+		return a.showSetting(draft, args[0], err)
+	})
+	kind.Register(c, "type", "", "what the app receives: text, bool or number")
+	return c
+}
+
+func newSettingsRemove(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "remove KEY", Short: "Take a key of your own out of the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(ownSetting))),
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		draft, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
+		return a.showRemoved(args[0], fmt.Sprintf("The key %s is out of the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
+	})
+}
+
+// showRemoved prints that something is gone from the draft.
+func (a *app) showRemoved(name, sentence string, draft settings.Draft, err error) error {
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(struct {
+			Removed string `json:"removed"`
+			Waiting int    `json:"waiting"` // changes that wait to be published
+		}{name, len(draft.Changes)})
+	}
+	a.Say("%s", cli.Safe(sentence))
+	a.sayWaiting(draft, nil)
+	return nil
+}
+
+// changeView is the change of one setting; of a secret, the values are sentences about it. before is null for a key that
+// is new, after for one that is gone.
+type changeView struct {
+	Key        string  `json:"key" row:"1,KEY"`
+	Before     *string `json:"before"`
+	After      *string `json:"after"`
+	BeforeText string  `json:"-" row:"2,BEFORE,text"`
+	AfterText  string  `json:"-" row:"3,AFTER,text"`
+}
+
+func viewChange(c settings.Change) changeView {
+	v := changeView{Key: c.Key, BeforeText: c.Before, AfterText: c.After}
+	if c.Added {
+		v.BeforeText = "(new)"
+	} else {
+		v.Before = &c.Before
+	}
+	if c.Removed {
+		v.AfterText = "(removed)"
+	} else {
+		v.After = &c.After
+	}
+	return v
+}
+
+func newSettingsDiff(a *app) *cobra.Command {
+	return a.Listing(on(a.withAddon, &cobra.Command{
+		Use: "diff", Short: "List what the next publish would change, and what is wrong with it", Args: cli.Args(),
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		draft, err := s.Settings.Draft(ctx, operator())
+		if err := cli.PrintList(a.Console, draft.Changes, viewChange, "Nothing waits to be published.", err); err != nil {
+			return err
+		}
+		a.sayProblems(draft.Problems)
+		return nil
+	}))
+}
+
+// sayProblems warns of what is wrong with the draft as a whole.
+func (a *app) sayProblems(problems []settings.Problem) {
+	for _, p := range problems {
+		text := p.Text
+		if p.Severity == settings.SeverityError {
+			text += " (this stops a publish)"
+		}
+		a.Warn("%s: %s", p.Key, cli.Safe(text))
+	}
+}
+
+// versionView is a published version.
+type versionView struct {
+	Version     int64                 `json:"version" row:"1,VERSION"`
+	PublishedAt countersign.Timestamp `json:"published_at" row:"2,PUBLISHED (UTC),minute"`
+	By          string                `json:"by" row:"3,BY,text"`
+	Via         string                `json:"via" row:"4,VIA"`
+	Note        string                `json:"note"`
+	// Restored is the version whose values it brought back.
+	Restored  *int64 `json:"restored"`
+	NoteWords string `json:"-" row:"5,NOTE,text"`
+}
+
+func viewVersion(v settings.Version) versionView {
+	note := v.Note
+	if v.Restored != 0 {
+		note += fmt.Sprintf(" (back to version %d)", v.Restored)
+	}
+	return versionView{v.Number, countersign.At(v.At), v.Actor, string(v.Face), v.Note, cli.NonZero(v.Restored), note}
+}
+
+func newSettingsHistory(a *app) *cobra.Command {
+	var limit int
+	var before int64
+	c := on(a.withAddon, &cobra.Command{
+		Use: "history", Short: "List the published versions, newest first", Args: cli.Args(),
+		PreRunE: func(c *cobra.Command, _ []string) error {
+			if limit < 1 || limit > 500 || before < 0 {
+				return cli.Usage(c, "--limit is a number from 1 to 500, and --before that of a version")
+			}
+			return nil
+		},
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		versions, err := s.Settings.Versions(ctx, operator(), before, limit)
+		err = cli.PrintList(a.Console, versions, viewVersion, "No earlier version.", err)
+		if err == nil && len(versions) == limit && versions[limit-1].Number > 1 {
+			a.Say("There are earlier ones: --before %d lists them.", versions[limit-1].Number)
+		}
+		return err
+	})
+	c.Flags().IntVar(&limit, "limit", 50, "how many at most, up to 500")
+	c.Flags().Int64Var(&before, "before", 0, "only versions before this `number`")
+	return a.Listing(c)
+}
+
+func newSettingsPublish(a *app) *cobra.Command {
+	var note string
+	c := on(a.withAddon, &cobra.Command{
+		Use: "publish -m NOTE", Short: "Give the draft to the apps; a server takes it over within a second", Args: cli.Args(), PreRunE: cli.Require("message"),
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		done, err := s.Settings.Publish(ctx, operator(), 0, note)
+		return a.showPublication(done, err)
+	})
+	c.Flags().StringVarP(&note, "message", "m", "", "a `note` for the history: what was changed and why (required)")
+	return c
+}
+
+func newSettingsRollback(a *app) *cobra.Command {
+	var note string
+	c := onID(a.withAddon, "version", &cobra.Command{
+		Use: "rollback N", Short: "Give the values of an earlier version to the apps again",
+		Long: `Give the values of an earlier version to the apps again, as a new version. Changes that wait
+in the draft go on waiting there.`,
+	}, func(ctx context.Context, s *addon.Addon, number int64) error {
+		done, err := s.Settings.Rollback(ctx, operator(), number, note)
+		return a.showPublication(done, err)
+	})
+	c.Args = cli.Args("version")
+	c.Flags().StringVarP(&note, "message", "m", "", "a `note` for the history")
+	return c
+}
+
+// publicationView is the result of a publish.
+type publicationView struct {
+	versionView
+	Nothing  bool          `json:"nothing"` // the apps received it already
+	Changes  []changeView  `json:"changes"`
+	Warnings []problemView `json:"warnings"`
+}
+
+// problemView is something that is wrong with a draft.
+type problemView struct {
+	Key  string `json:"key"`
+	Text string `json:"text"`
+}
+
+func (a *app) showPublication(p settings.Publication, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		out := publicationView{viewVersion(p.Version), p.Nothing, []changeView{}, []problemView{}}
+		for _, c := range p.Changes {
+			out.Changes = append(out.Changes, viewChange(c))
+		}
+		for _, w := range p.Warnings {
+			out.Warnings = append(out.Warnings, problemView{w.Key, w.Text})
+		}
+		return a.PrintJSON(out)
+	case p.Nothing:
+		_, err := fmt.Fprintf(a.Out, "Nothing to publish: apps receive version %d.\n", p.Version.Number)
+		return err
+	}
+	err = cli.PrintList(a.Console, p.Changes, viewChange, "", nil)
+	if err == nil {
+		a.sayProblems(p.Warnings)
+		a.Say("Published as version %d.", p.Version.Number)
+	}
+	return err
 }

@@ -7,16 +7,15 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
 
-// addonUpdateFlags are the flags of addon update.
-type addonUpdateFlags struct{ plan, webToken bool }
-
 func newAddonUpdate(a *app) *cobra.Command {
-	var flags addonUpdateFlags
+	var plan, webToken bool
 	c := &cobra.Command{
-		Use: "update", Short: "Set the addon up, or bring it to this version, after a backup", Args: none,
+		Use: "update", Short: "Set the addon up, or bring it to this version, after a backup", Args: cli.Args(),
 		Long: `Make or migrate the tables, register the settings, publish the defaults and make the first
 API key and secret, each where it is missing. Run it once after every new version; it can be
 run again at any time, also after it was interrupted.
@@ -26,46 +25,38 @@ The first administrator is made as well where ` + envAdminEmail + ` and
 		Example: `  countersign addon update --plan
   countersign addon update`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if flags.plan && flags.webToken {
-				return usage(c, "--plan and --web-token do different things; give one of them")
-			}
 			switch {
-			case flags.plan:
-				return a.lookAtAddon(c, a.printUpdatePlan)
-			case flags.webToken:
+			case plan && webToken:
+				return cli.Usage(c, "--plan and --web-token do different things; give one of them")
+			case plan:
+				return a.withOldAddon(c, a.printUpdatePlan)
+			case webToken:
 				return a.withNewAddon(c, a.printWebToken)
 			}
 			return a.withNewAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				running, err := a.runningAddon(c)
+				at, err := a.locate(c, addonLocation)
 				if err != nil {
 					return err
 				}
-				return a.updateAddon(ctx, s, running)
+				return a.updateAddon(ctx, s, sqldb.ServedAt(at.dir))
 			})
 		},
 	}
-	c.Flags().BoolVar(&flags.plan, "plan", false, "print what the update would do, and do nothing")
-	c.Flags().BoolVar(&flags.webToken, "web-token", false, "print a token for one update over the web, good for an hour")
+	c.Flags().BoolVar(&plan, "plan", false, "print what the update would do, and do nothing")
+	c.Flags().BoolVar(&webToken, "web-token", false, "print a token for one update over the web, good for an hour")
 	return c
-}
-
-// webTokenJSON is a token for update.php as --json prints it.
-type webTokenJSON struct {
-	Token     string                `json:"token"`
-	ExpiresAt countersign.Timestamp `json:"expires_at"`
 }
 
 func (a *app) printWebToken(ctx context.Context, s *addon.Addon) error {
 	token, expires, err := s.NewWebToken(ctx, operator())
-	if err != nil {
-		return err
+	err = a.Show(struct {
+		Token     string                `json:"token" card:"1,Token"`
+		ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Good until"`
+	}{token, countersign.At(expires)}, err)
+	if err == nil && !a.JSON {
+		a.Say("\nIt runs the update once: curl -X POST -H 'X-Update-Token: TOKEN' SITE/api-addons/update.php")
 	}
-	out := webTokenJSON{token, countersign.At(expires)}
-	if err := a.printCard(out, pair{"Token", token}, pair{"Good until", second(out.ExpiresAt)}); err != nil || a.json {
-		return err
-	}
-	a.say("\nIt runs the update once: curl -X POST -H 'X-Update-Token: TOKEN' SITE/api-addons/update.php")
-	return nil
+	return err
 }
 
 func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
@@ -73,8 +64,8 @@ func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(plan)
+	if a.JSON {
+		return a.PrintJSON(plan)
 	}
 	return a.printPlan(plan)
 }
@@ -82,12 +73,12 @@ func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
 // printPlan prints the steps of an update for people.
 func (a *app) printPlan(plan addon.Plan) error {
 	if plan.Nothing {
-		_, err := fmt.Fprintf(a.term.out, "Nothing to do (version %s).\n", safe(plan.Version))
+		_, err := fmt.Fprintf(a.Out, "Nothing to do (version %s).\n", cli.Safe(plan.Version))
 		return err
 	}
 	label := "Plan"
 	for _, step := range plan.Steps {
-		if _, err := fmt.Fprintf(a.term.out, "%-7s %s\n", label, safe(step.Text)); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%-7s %s\n", label, cli.Safe(step.Text)); err != nil {
 			return err
 		}
 		label = ""
@@ -95,19 +86,19 @@ func (a *app) printPlan(plan addon.Plan) error {
 	return nil
 }
 
-// updateJSON is what an update did, as --json prints it.
-type updateJSON struct {
+// updateView is what an update did.
+type updateView struct {
 	addon.Plan
 	Backup *string `json:"backup"`
 	// Credential is the first pair, masked, when this update made it.
-	Credential    *credentialJSON `json:"credential"`
+	Credential    *credentialView `json:"credential"`
 	Administrator *string         `json:"administrator"`
 }
 
 // updateAddon runs the update; running is where the addon is served, or empty.
 func (a *app) updateAddon(ctx context.Context, s *addon.Addon, running string) error {
-	begun := a.now()
-	if !a.json {
+	begun := a.Now()
+	if !a.JSON {
 		plan, err := s.Plan(ctx, operator())
 		if err != nil {
 			return err
@@ -120,8 +111,8 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon, running string) e
 		}
 	}
 	report, err := s.Update(ctx, operator(), func(step addon.Step) {
-		if !a.json {
-			fmt.Fprintf(a.term.out, "  %s %s\n", a.colour(a.term.out, green, "✓"), safe(step.Text))
+		if !a.JSON {
+			fmt.Fprintf(a.Out, "  %s %s\n", a.Colour(a.Out, cli.Green, "✓"), cli.Safe(step.Text))
 		}
 	})
 	if err != nil {
@@ -131,23 +122,17 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon, running string) e
 	if err != nil {
 		return err
 	}
-	return a.printUpdated(report, admin, a.now().Sub(begun), a.afterUpdate(ctx, s, running))
+	return a.printUpdated(report, admin, a.Now().Sub(begun), a.afterUpdate(ctx, s, running))
 }
 
 func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Duration, next string) error {
-	if a.json {
-		out := updateJSON{Plan: report.Plan}
-		if report.Backup != "" {
-			out.Backup = &report.Backup
-		}
+	if a.JSON {
+		out := updateView{Plan: report.Plan, Backup: cli.NonZero(report.Backup), Administrator: cli.NonZero(admin)}
 		if report.Created != nil {
-			created := jsonOfCredential(*report.Created)
+			created := viewCredential(*report.Created)
 			out.Credential = &created
 		}
-		if admin != "" {
-			out.Administrator = &admin
-		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	if report.Nothing {
 		if err := a.printPlan(report.Plan); err != nil {
@@ -155,18 +140,18 @@ func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Du
 		}
 	}
 	if report.Backup != "" {
-		a.say("The database as it was is in %s (without the key file).", safe(report.Backup))
+		a.Say("The database as it was is in %s (without the key file).", cli.Safe(report.Backup))
 	}
 	if report.Created != nil {
-		a.say("The first API key and secret are there and active; they are shown by: countersign addon api reveal %d", report.Created.ID)
+		a.Say("The first API key and secret are there and active; they are shown by: countersign addon api reveal %d", report.Created.ID)
 	}
 	if admin != "" {
-		a.say("The administrator %s may sign in.", safe(admin))
+		a.Say("The administrator %s may sign in.", cli.Safe(admin))
 	}
 	if report.Nothing {
 		return nil
 	}
-	a.say("Done in %s. Next: %s", took.Round(10*time.Millisecond), next)
+	a.Say("Done in %s. Next: %s", took.Round(10*time.Millisecond), next)
 	return nil
 }
 

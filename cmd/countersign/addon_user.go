@@ -1,26 +1,145 @@
 package main
 
 import (
+	"context"
+
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/spf13/cobra"
 )
 
 func newAddonUser(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "user", Short: "People who sign in to the admin pages: list, create, reset-password, sign-in-link", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "user", Short: "People who sign in to the admin pages: list, create, reset-password, sign-in-link",
 	}, newUserList(a), newUserCreate(a), newUserResetPassword(a), newUserSignInLink(a))
 }
 
-// userJSON is a user as --json prints it.
-type userJSON struct {
-	Email      string                 `json:"email"`
-	TwoStep    bool                   `json:"two_step"`
-	CreatedAt  countersign.Timestamp  `json:"created_at"`
+// userView is a user.
+type userView struct {
+	Email      string                 `json:"email" row:"1,E-MAIL,text" card:"1,E-mail"`
+	TwoStep    bool                   `json:"two_step" row:"2,TWO-STEP SIGN-IN"`
+	CreatedAt  countersign.Timestamp  `json:"created_at" row:"3,CREATED"`
 	PasswordAt countersign.Timestamp  `json:"password_at"`
-	SignedInAt *countersign.Timestamp `json:"signed_in_at"`
+	SignedInAt *countersign.Timestamp `json:"signed_in_at" row:"4,LAST SIGN-IN (UTC),minute"`
 }
 
-func jsonOfUser(u people.User) userJSON {
-	return userJSON{u.Email, u.TOTP, countersign.At(u.CreatedAt), countersign.At(u.PasswordAt), orNull(countersign.At(u.SignedInAt))}
+func viewUser(u people.User) userView {
+	return userView{u.Email, u.TOTP, countersign.At(u.CreatedAt), countersign.At(u.PasswordAt), cli.OrNull(countersign.At(u.SignedInAt))}
+}
+
+func newUserList(a *app) *cobra.Command {
+	return a.Listing(on(a.withAddon, &cobra.Command{
+		Use: "list", Short: "List who may sign in", Args: cli.Args(),
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		all, err := s.People().Users(ctx, operator())
+		return cli.PrintList(a.Console, all, viewUser, "Nobody can sign in yet; make a link for the first administrator with: countersign addon setup-link", err)
+	}))
+}
+
+func newUserCreate(a *app) *cobra.Command {
+	return a.onNewPassword(&cobra.Command{
+		Use: "create EMAIL", Short: "Add an administrator",
+	}, func(ctx context.Context, s *addon.Addon, email, password string) error {
+		u, err := s.People().CreateAdministrator(ctx, operator(), email, password)
+		return a.Show(viewUser(u), err)
+	})
+}
+
+func newUserResetPassword(a *app) *cobra.Command {
+	var removeTwoStep bool
+	c := a.onNewPassword(&cobra.Command{
+		Use: "reset-password EMAIL", Short: "Give an administrator a new password; all of their sessions end",
+		Example: `  countersign addon user reset-password ada@site.example
+  countersign addon user reset-password ada@site.example --password-file - --remove-two-step < password.txt`,
+	}, func(ctx context.Context, s *addon.Addon, email, password string) error {
+		if err := s.People().ResetPassword(ctx, operator(), email, password, removeTwoStep); err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.PrintJSON(struct {
+				Email          string `json:"email"`
+				TwoStepRemoved bool   `json:"two_step_removed"`
+			}{email, removeTwoStep})
+		}
+		a.Say("The password of %s is the new one, and all of their sessions have ended.", cli.Safe(email))
+		return nil
+	})
+	c.Flags().BoolVar(&removeTwoStep, "remove-two-step", false, "end two-step sign-in as well, for a lost authenticator")
+	return c
+}
+
+// onNewPassword makes a command that works on the addon with the e-mail of a user and a
+// new password, from a file or from a person.
+func (a *app) onNewPassword(c *cobra.Command, do func(ctx context.Context, s *addon.Addon, email, password string) error) *cobra.Command {
+	var file string
+	c.Flags().StringVar(&file, "password-file", "", "the `file` with the new password, - for stdin (default: you are asked)")
+	c.Args = cli.Args("e-mail")
+	return on(a.withAddon, c, func(ctx context.Context, s *addon.Addon, args []string) error {
+		password, err := a.NewPassword(ctx, file, "New password: ", "Once more: ", func(string) error { return nil })
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, args[0], password)
+	})
+}
+
+func newUserSignInLink(a *app) *cobra.Command {
+	return a.onLink(&cobra.Command{
+		Use: "sign-in-link EMAIL", Short: "Print a link that signs an administrator in once, within ten minutes", Args: cli.Args("e-mail"),
+		Long: `Print a link that signs an administrator in. It works once, within ten minutes, without
+password and code, and also after too many failed sign-ins. Open it in the browser of that
+person, and give it to nobody else.
+
+The link leads to --base-url, else to the server that runs on the data folder.`,
+		Example: "  countersign addon user sign-in-link ada@site.example",
+	}, a.withAddon, func(ctx context.Context, s *addon.Addon, url string, args []string) error {
+		token, expires, err := s.People().NewSignInLink(ctx, operator(), args[0])
+		return a.Show(struct {
+			SignInURL string                `json:"sign_in_url" card:"1,Link"`
+			ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Good until"`
+		}{signInLink(url, token), countersign.At(expires)}, err)
+	})
+}
+
+// signInLink is the address at which a token signs somebody in. It stands behind
+// #, which browsers keep to themselves.
+func signInLink(url, token string) string { return url + "/admincp/link#" + token }
+
+// environmentAdministrator is the first administrator that the environment names;
+// an empty e-mail is none.
+func (a *app) environmentAdministrator() (email, password string, err error) {
+	if email, err = a.Variable(envAdminEmail); email == "" {
+		return "", "", err
+	}
+	if password, err = a.Secret(envAdminPassword); err != nil {
+		return "", "", err
+	}
+	if password == "" {
+		return "", "", cli.Fail(cli.ExitUsage, "usage", envAdminEmail+" is set without a password; name the file that holds one in "+envAdminPassword+"_FILE")
+	}
+	return email, password, nil
+}
+
+// firstAdministrator makes the administrator that the environment names, where
+// there is none yet, and returns the e-mail when it did. The addon must be set up.
+func (a *app) firstAdministrator(ctx context.Context, s *addon.Addon) (email string, err error) {
+	if named, err := a.Variable(envAdminEmail); named == "" {
+		return "", err
+	}
+	there, err := s.People().HasAdministrator(ctx)
+	if err != nil || there {
+		return "", err
+	}
+	email, password, err := a.environmentAdministrator()
+	if err != nil {
+		return "", err
+	}
+	user, err := s.People().CreateAdministrator(ctx, operator(), email, password)
+	if fault.HasCode(err, "already_set_up") {
+		return "", nil // somebody else was quicker
+	}
+	return user.Email, err
 }

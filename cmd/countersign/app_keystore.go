@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/spf13/cobra"
 	"software.sslmate.com/src/go-pkcs12"
 )
@@ -37,7 +38,7 @@ type appKeystoreFlags struct{ out, name, passwordFile string }
 func newAppKeystore(a *app) *cobra.Command {
 	var flags appKeystoreFlags
 	c := &cobra.Command{
-		Use: "keystore", Short: "Make your own Android signing key, once", Args: none,
+		Use: "keystore", Short: "Make your own Android signing key, once", Args: cli.Args(),
 		Long: `Make your own Android signing key: RSA with 2048 bits and a certificate of its own that is
 valid for 10,000 days, in a PKCS#12 file that Gradle and keytool read.
 
@@ -45,7 +46,8 @@ An app can only be updated with the key that signed it first. Make it once, and 
 and its password where they can't be lost. An existing file is never overwritten.`,
 		Example: `  countersign app keystore --out upload-keystore.p12 --name "Ada Byron"
   countersign app keystore --out upload-keystore.p12 --password-file password.txt`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.makeKeystore(c, flags) },
+		PreRunE: cli.Require("out", "name"),
+		RunE:    func(c *cobra.Command, _ []string) error { return a.makeKeystore(c.Context(), flags) },
 	}
 	fs := c.Flags()
 	fs.StringVar(&flags.out, "out", "upload-keystore.p12", "the `file` to make")
@@ -54,18 +56,15 @@ and its password where they can't be lost. An existing file is never overwritten
 	return c
 }
 
-func (a *app) makeKeystore(c *cobra.Command, flags appKeystoreFlags) error {
-	if err := require(c, "out", "name"); err != nil {
-		return err
-	}
+func (a *app) makeKeystore(ctx context.Context, flags appKeystoreFlags) error {
 	if _, err := os.Lstat(flags.out); err == nil {
 		return errKeystoreExists(flags.out)
 	}
-	password, err := a.keystorePassword(c.Context(), flags.passwordFile)
+	password, err := a.NewPassword(ctx, flags.passwordFile, "Password for the new key: ", "The same again: ", checkKeystorePassword)
 	if err != nil {
 		return err
 	}
-	text, cert, err := newKeystore(flags.name, password, a.now())
+	text, cert, err := newKeystore(flags.name, password, a.Now())
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (a *app) makeKeystore(c *cobra.Command, flags appKeystoreFlags) error {
 }
 
 func errKeystoreExists(path string) error {
-	return fail(exitConflict, "file_exists", fmt.Sprintf("%s exists, and a signing key is never overwritten; use it, or name another file with --out", path))
+	return cli.Fail(cli.ExitConflict, "file_exists", fmt.Sprintf("%s exists, and a signing key is never overwritten; use it, or name another file with --out", path))
 }
 
 // newKeystore makes a key and packs it with its certificate.
@@ -122,18 +121,18 @@ func writeNew(path string, text []byte) (err error) {
 		}
 	}
 	if err != nil {
-		return fail(exitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", path, reason(err)))
+		return cli.Fail(cli.ExitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", path, cli.Reason(err)))
 	}
 	return nil
 }
 
-// keystoreJSON is a new signing key as --json prints it.
-type keystoreJSON struct {
-	File       string                `json:"file"`
-	Alias      string                `json:"alias"`
-	ValidUntil countersign.Timestamp `json:"valid_until"`
-	SHA1       string                `json:"sha1"`
-	SHA256     string                `json:"sha256"`
+// keystoreView is a new signing key.
+type keystoreView struct {
+	File       string                `json:"file" card:"1,file"`
+	Alias      string                `json:"alias" card:"2,alias"`
+	ValidUntil countersign.Timestamp `json:"valid_until" card:"3,valid until,day"`
+	SHA1       string                `json:"sha1" card:"4,SHA-1"`
+	SHA256     string                `json:"sha256" card:"5,SHA-256"`
 }
 
 func (a *app) printKeystore(path string, cert *x509.Certificate) error {
@@ -141,13 +140,11 @@ func (a *app) printKeystore(path string, cert *x509.Certificate) error {
 		path = absolute
 	}
 	sha1, sha256 := sha1.Sum(cert.Raw), sha256.Sum256(cert.Raw)
-	out := keystoreJSON{path, keystoreAlias, countersign.At(cert.NotAfter), fingerprint(sha1[:]), fingerprint(sha256[:])}
-	if err := a.printCard(out, pair{"file", out.File}, pair{"alias", out.Alias}, pair{"valid until", day(out.ValidUntil)},
-		pair{"SHA-1", out.SHA1}, pair{"SHA-256", out.SHA256}); err != nil || a.json {
-		return err
+	err := a.Show(keystoreView{path, keystoreAlias, countersign.At(cert.NotAfter), fingerprint(sha1[:]), fingerprint(sha256[:])}, nil)
+	if err == nil && !a.JSON {
+		a.Say("\nPut the file, the alias and the password into android/key.properties, and keep a copy of file and password: an app can't be updated without them.")
 	}
-	a.say("\nPut the file, the alias and the password into android/key.properties, and keep a copy of file and password: an app can't be updated without them.")
-	return nil
+	return err
 }
 
 // fingerprint writes a digest as app stores show it: 0A:1B:…
@@ -155,33 +152,10 @@ func fingerprint(digest []byte) string {
 	return strings.ReplaceAll(fmt.Sprintf("% X", digest), " ", ":")
 }
 
-// keystorePassword reads the password from a file, or asks for it twice.
-func (a *app) keystorePassword(ctx context.Context, path string) (string, error) {
-	if path != "" {
-		text, err := a.readPasswordFile(path)
-		if err != nil {
-			return "", err
-		}
-		return text, checkKeystorePassword(text)
-	}
-	password, err := a.askSecret(ctx, "Password for the new key: ", "--password-file")
-	if err == nil {
-		err = checkKeystorePassword(password)
-	}
-	if err != nil {
-		return "", err
-	}
-	again, err := a.askSecret(ctx, "The same again: ", "--password-file")
-	if err == nil && again != password {
-		err = fail(exitUsage, "usage", "the two passwords are not the same, nothing was made; try again")
-	}
-	return password, err
-}
-
 // checkKeystorePassword holds passwords to what keytool and Gradle can do with.
 func checkKeystorePassword(password string) error {
 	if len(password) < 6 || strings.ContainsFunc(password, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return fail(exitUsage, "usage", "the password of a signing key has at least 6 characters, all of them on a US keyboard, for the tools that read it; take another one")
+		return cli.Fail(cli.ExitUsage, "usage", "the password of a signing key has at least 6 characters, all of them on a US keyboard, for the tools that read it; take another one")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 	"software.sslmate.com/src/go-pkcs12"
 )
@@ -19,7 +20,7 @@ func makeKeystore(t *testing.T, password string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "upload.p12")
 	r := asPerson(t, t.Context(), t.TempDir(), password+"\n"+password+"\n", "app", "keystore", "--out", path, "--name", "Ada Byron")
-	if r.code != exitOK {
+	if r.code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", r.code, r.err)
 	}
 	if strings.Contains(r.out+r.err, password) {
@@ -67,7 +68,7 @@ func TestJavaFindsTheSigningKeyUnderTheAliasThatIsPrinted(t *testing.T) {
 func TestTwoPasswordsThatDifferMakeNoSigningKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "upload.p12")
 	r := asPerson(t, t.Context(), t.TempDir(), "correct horse\ncorrect house\n", "app", "keystore", "--out", path)
-	if r.code != exitUsage || !strings.Contains(r.err, "not the same") {
+	if r.code != cli.ExitUsage || !strings.Contains(r.err, "not the same") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 	if isFile(path) {
@@ -78,7 +79,7 @@ func TestTwoPasswordsThatDifferMakeNoSigningKey(t *testing.T) {
 func TestAPasswordThatToolsCanNotReadIsRefusedBeforeItIsAskedForAgain(t *testing.T) {
 	for _, password := range []string{"short", "pässwort", ""} {
 		r := asPerson(t, t.Context(), t.TempDir(), password+"\n", "app", "keystore", "--out", filepath.Join(t.TempDir(), "upload.p12"))
-		if r.code != exitUsage || strings.Contains(r.err, "The same again") {
+		if r.code != cli.ExitUsage || strings.Contains(r.err, "The same again") {
 			t.Errorf("%q: exit %d: %s", password, r.code, r.err)
 		}
 	}

@@ -5,11 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/countersign/countersign"
 	client "github.com/countersign/countersign/app"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/license"
 	"github.com/spf13/cobra"
@@ -23,7 +29,7 @@ type appStartFlags struct{ license, site, domain string }
 func newAppStart(a *app) *cobra.Command {
 	var flags appStartFlags
 	c := &cobra.Command{
-		Use: "start --license FILE --site URL", Short: "Do what the client does when it starts: open its license, read the site's settings", Args: none,
+		Use: "start --license FILE --site URL", Short: "Do what the client does when it starts: open its license, read the site's settings", Args: cli.Args(),
 		Long: `Do what the client does when it starts: open its license for the domain of the site, read
 the site's settings, and print what the app would run with.
 
@@ -34,12 +40,8 @@ Exit codes: 0 the app starts, 4 the license is not good or is for another domain
 is good, but the settings can't be read.`,
 		Example: `  countersign app start --license license.jwt --site https://shop.example --jwks https://store.example/.well-known/jwks.json
   countersign app start --license license.jwt --site http://127.0.0.1:8081 --domain shop.example --jwks jwks.json`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := require(c, "license", "site"); err != nil {
-				return err
-			}
-			return a.startApp(c, flags)
-		},
+		PreRunE: cli.Require("license", "site"),
+		RunE:    func(c *cobra.Command, _ []string) error { return a.startApp(c, flags) },
 	}
 	fs := c.Flags()
 	fs.StringVar(&flags.license, "license", "", "the license `file` (required)")
@@ -50,7 +52,7 @@ is good, but the settings can't be read.`,
 }
 
 func (a *app) startApp(c *cobra.Command, flags appStartFlags) error {
-	text, err := readFile(flags.license, "license")
+	text, err := cli.ReadFile(flags.license, "license")
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (a *app) startApp(c *cobra.Command, flags appStartFlags) error {
 		return err
 	}
 	started, err := client.Start(c.Context(), client.Options{
-		License: string(text), Keys: keys, Site: flags.site, Domain: flags.domain, Now: a.now,
+		License: string(text), Keys: keys, Site: flags.site, Domain: flags.domain, Now: a.Now,
 	})
 	if started.License.ID != "" {
 		if err := a.printStart(started, err == nil); err != nil {
@@ -72,24 +74,17 @@ func (a *app) startApp(c *cobra.Command, flags appStartFlags) error {
 // startError gives the errors of a start their exit codes.
 func startError(ctx context.Context, err error) error {
 	if refused, ok := errors.AsType[*license.Refusal](err); ok {
-		return fail(exitNo, refused.Code, "the app does not start: "+refused.Message)
+		return cli.Fail(cli.ExitNo, refused.Code, "the app does not start: "+refused.Message)
 	}
 	ours := fault.Of(err)
 	if ours == nil || ours.Kind != countersign.KindUnavailable || ctx.Err() != nil {
 		return err
 	}
-	return fail(exitUnreachable, ours.Code, fmt.Sprintf("%s (%v)", ours.Message, ours.Cause))
+	return cli.Fail(cli.ExitUnreachable, ours.Code, fmt.Sprintf("%s (%v)", ours.Message, ours.Cause))
 }
 
-// startJSON is a start as --json prints it.
-type startJSON struct {
-	Domain   string          `json:"domain"`
-	License  licenseFileJSON `json:"license"`
-	Settings client.Settings `json:"settings"` // null when they can't be read
-}
-
-// licenseFileJSON is what a license file says, under the names of its claims.
-type licenseFileJSON struct {
+// licenseFileView is what a license file says, under the names of its claims.
+type licenseFileView struct {
 	ID             string                 `json:"id"`
 	Issuer         string                 `json:"issuer"`
 	IssuedAt       countersign.Timestamp  `json:"issued_at"`
@@ -102,40 +97,46 @@ type licenseFileJSON struct {
 	SupportedUntil *countersign.Timestamp `json:"supported_until"`
 }
 
-func jsonOfLicenseFile(l license.License) licenseFileJSON {
-	out := licenseFileJSON{
+func viewLicenseFile(l license.License) licenseFileView {
+	return licenseFileView{
 		ID: l.ID, Issuer: l.Issuer, IssuedAt: countersign.At(l.IssuedAt), ItemID: l.ItemID, ItemName: l.ItemName,
-		LicenseType: l.LicenseType, Domain: l.Domain, Domains: l.Domains, SupportedUntil: orNull(l.SupportedUntil),
+		LicenseType: l.LicenseType, Domain: l.Domain, Domains: l.Domains, SupportedUntil: cli.OrNull(l.SupportedUntil),
+		Expires: cli.OrNull(countersign.At(l.Expires)),
 	}
-	if !l.Expires.IsZero() {
-		expires := countersign.At(l.Expires)
-		out.Expires = &expires
-	}
-	return out
 }
 
 // printStart prints what the app would run with; complete says that the settings belong to it.
 func (a *app) printStart(s client.Started, complete bool) error {
-	if a.json {
-		return a.printJSON(startJSON{s.Domain, jsonOfLicenseFile(s.License), s.Settings})
+	if a.JSON {
+		return a.PrintJSON(struct {
+			Domain   string          `json:"domain"`
+			License  licenseFileView `json:"license"`
+			Settings client.Settings `json:"settings"` // null when they can't be read
+		}{s.Domain, viewLicenseFile(s.License), s.Settings})
 	}
 	l := s.License
-	fmt.Fprintf(a.term.out, "%s %s (#%d), %s, for %s; issued by %s on %s\n", a.colour(a.term.out, green, "The license is good:"),
-		safe(l.ItemName), l.ItemID, safe(l.LicenseType), safe(s.Domain), safe(l.Issuer), day(countersign.At(l.IssuedAt)))
+	fmt.Fprintf(a.Out, "%s %s (#%d), %s, for %s; issued by %s on %s\n", a.Colour(a.Out, cli.Green, "The license is good:"),
+		cli.Safe(l.ItemName), l.ItemID, cli.Safe(l.LicenseType), cli.Safe(s.Domain), cli.Safe(l.Issuer), cli.Day(countersign.At(l.IssuedAt)))
 	if !complete {
 		return nil
 	}
-	out := a.newList("SETTING", "VALUE")
+	out := cli.NewList[appSettingView](a.Console)
 	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
 		value, err := settingText(s.Settings[key])
 		if err != nil {
 			return err
 		}
-		if err := out.add(nil, key, value); err != nil {
+		if err := out.Add(appSettingView{key, value}); err != nil {
 			return err
 		}
 	}
-	return out.end("The site has no settings.")
+	return out.End("The site has no settings.")
+}
+
+// appSettingView is a setting that the app would run with.
+type appSettingView struct {
+	Key   string `row:"1,SETTING"`
+	Value string `row:"2,VALUE,text"`
 }
 
 // settingText is a setting as JSON writes it, which tells "true" from true.
@@ -145,4 +146,65 @@ func settingText(value any) (string, error) {
 	}
 	text, err := countersign.EncodeJSON(value)
 	return string(text), err
+}
+
+// maxKeySet is the longest answer that is read as a key set, in bytes.
+const maxKeySet = 64 << 10
+
+// readKeySet reads the key set that --jwks names.
+func (a *app) readKeySet(c *cobra.Command) (*license.KeySet, error) {
+	from, err := a.Setting(c, "jwks", envKeySet)
+	var text []byte
+	switch {
+	case err != nil:
+		return nil, err
+	case from == "":
+		return nil, cli.Usage(c, "--jwks is missing: a license is judged by the public keys of its store; name a file, or https://STORE/.well-known/jwks.json")
+	case strings.Contains(from, "://"):
+		text, err = a.fetchKeySet(c.Context(), from)
+	default:
+		text, err = cli.ReadFile(from, "key set")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return license.ReadKeySet(text)
+}
+
+func (a *app) fetchKeySet(ctx context.Context, address string) ([]byte, error) {
+	where, err := url.Parse(address)
+	if err != nil || where.Scheme != "https" && where.Scheme != "http" || where.Host == "" {
+		return nil, cli.Fail(cli.ExitUsage, "usage", "--jwks is neither a file nor an address that begins with https://; name one of them")
+	}
+	if where.Scheme == "http" && !license.IsFree(where.Hostname()) {
+		a.Warn("the keys come over http, where anybody on the way can put in their own; take https, or a file that you trust")
+	}
+	text, err := download(ctx, address, maxKeySet)
+	if err != nil && ctx.Err() == nil {
+		return nil, cli.Fail(cli.ExitUnreachable, "key_set_unreadable", fmt.Sprintf("the key set can't be read from %s (%v); try again, or save it to a file and name that with --jwks", where.Redacted(), err))
+	}
+	return text, err
+}
+
+// download reads an answer that must be 200 and no longer than limit.
+func download(ctx context.Context, address string, limit int64) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := (&http.Client{Timeout: 10 * time.Second}).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case r.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("it answered %d", r.StatusCode)
+	case int64(len(text)) > limit:
+		return nil, fmt.Errorf("the answer is longer than %d bytes", limit)
+	}
+	return text, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/license"
 )
 
@@ -80,7 +81,7 @@ pushAppId     ""
 pushEnabled   false
 retries       3
 `
-	if r.code != exitOK || r.out != want || r.err != "" {
+	if r.code != cli.ExitOK || r.out != want || r.err != "" {
 		t.Errorf("exit %d, stderr %q\n%s", r.code, r.err, r.out)
 	}
 }
@@ -90,7 +91,7 @@ func TestAppStartPrintsOneObject(t *testing.T) {
 	want := `{"domain":"shop.example","license":{"id":"one","issuer":"https://store.example","issued_at":"2026-01-01T00:00:00Z","expires":null,` +
 		`"item_id":1229,"item_name":"Rain\u001b[2J","license_type":"Regular","domain":"shop.example","domains":["shop.example"],"supported_until":null},` +
 		`"settings":{"appName":"Rain \u001b[2J","pushAppId":"","pushEnabled":false,"retries":3}}` + "\n"
-	if r.code != exitOK || r.out != want {
+	if r.code != cli.ExitOK || r.out != want {
 		t.Errorf("exit %d, stderr %q\n%s", r.code, r.err, r.out)
 	}
 }
@@ -98,7 +99,7 @@ func TestAppStartPrintsOneObject(t *testing.T) {
 func TestAppStartDoesNotAskASiteForAnotherDomain(t *testing.T) {
 	s := newSite(t, goodSettings)
 	r := s.start(t, "--domain", "evil.test")
-	if r.code != exitNo || r.out != "" || !strings.Contains(r.err, "is for shop.example, not for evil.test") {
+	if r.code != cli.ExitNo || r.out != "" || !strings.Contains(r.err, "is for shop.example, not for evil.test") {
 		t.Errorf("exit %d, stdout %q, stderr %q", r.code, r.out, r.err)
 	}
 	if strings.Join(s.asked, " ") != "/.well-known/jwks.json" {
@@ -112,7 +113,7 @@ func TestAppStartSaysTheLicenseIsGoodBeforeItFailsOnSettings(t *testing.T) {
 		fmt.Fprint(w, `{"status":"error","msg":"not yet","message":"run countersign addon update","code":"not_updated"}`)
 	})
 	r := s.start(t)
-	if r.code != exitUnreachable || strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, "The license is good: ") {
+	if r.code != cli.ExitUnreachable || strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, "The license is good: ") {
 		t.Errorf("exit %d, stdout %q", r.code, r.out)
 	}
 	if !strings.Contains(r.err, "the site answered 503: run countersign addon update") || strings.Contains(r.err, "data folder") {
@@ -128,7 +129,7 @@ func TestAppStartWarnsOfKeysThatComeOverAnOpenLine(t *testing.T) {
 	}
 	s.keySet = "http://store.example:99999/jwks.json" // fails before any name is looked up
 	r = s.start(t)
-	if r.code != exitUnreachable || !strings.Contains(r.err, "warning: the keys come over http") {
+	if r.code != cli.ExitUnreachable || !strings.Contains(r.err, "warning: the keys come over http") {
 		t.Errorf("exit %d, stderr %q", r.code, r.err)
 	}
 }

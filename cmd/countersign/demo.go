@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -23,13 +24,13 @@ type demoFlags struct{ listen, addonListen, keep string }
 func newDemo(a *app) *cobra.Command {
 	var flags demoFlags
 	c := &cobra.Command{
-		Use: "demo", Short: "Try it: serve a shop and an addon with sample data", Args: none,
+		Use: "demo", Short: "Try it: serve a shop and an addon with sample data", Args: cli.Args(),
 		Long: `Serve a shop and the addon of a site with sample data, until Ctrl-C.
 
 The shop's keys are the same everywhere and known to everybody, so keep it on this machine.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flag("data").Changed || c.Flag("db").Changed {
-				return usage(c, "a demo has a store of its own; name its folder with --keep, or serve yours with: countersign store serve")
+				return cli.Usage(c, "a demo has a store of its own; name its folder with --keep, or serve yours with: countersign store serve")
 			}
 			var wrong wrongFlags
 			wrong.note("--listen", checkListen(flags.listen))
@@ -37,7 +38,7 @@ The shop's keys are the same everywhere and known to everybody, so keep it on th
 			if err := wrong.err(c); err != nil {
 				return err
 			}
-			a.quiet = true // what the servers do at their start is of no interest here
+			a.Quiet = true // what the servers do at their start is of no interest here
 			return a.demo(c.Context(), flags)
 		},
 	}
@@ -57,14 +58,14 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 		defer os.RemoveAll(temporary)
 		dir = temporary
 	}
-	s, err := a.newServer(ctx, place{dir: dir}, serveOptions{serverOptions: demoServer(flags.listen)})
+	s, err := a.newStoreServer(ctx, location{dir: dir}, demoServer(flags.listen, "--listen"))
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	options := demoServer(flags.addonListen)
+	options := demoServer(flags.addonListen, "--addon-listen")
 	options.allowPrivate = loopback // its store is on this machine
-	site, err := a.newAddonServer(ctx, place{dir: filepath.Join(dir, "addon")}, options, "--addon-listen")
+	site, err := a.newAddonServer(ctx, location{dir: filepath.Join(dir, "addon")}, options)
 	if err != nil {
 		return err
 	}
@@ -85,12 +86,12 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 // loopback is this machine.
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-func demoServer(listen string) serverOptions {
-	return serverOptions{listen: listen, failLimit: defaultFailLimit, log: web.LogOff}
+func demoServer(listen, flag string) serverOptions {
+	return serverOptions{listen: listen, listenFlag: flag, failLimit: defaultFailLimit, log: web.LogOff}
 }
 
 // serveBoth serves until ctx ends, or until one of the two ends.
-func (a *app) serveBoth(ctx context.Context, s *server, site *addonServer) error {
+func (a *app) serveBoth(ctx context.Context, s *storeServer, site *addonServer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	work := group.New(ctx, s.log)
@@ -106,7 +107,7 @@ type filledDemo struct {
 	addon              demoAddon
 }
 
-func fillDemos(ctx context.Context, s *server, site *addonServer, dir string) (f filledDemo, err error) {
+func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir string) (f filledDemo, err error) {
 	f.storeURL, f.addonURL = s.url(), site.url()
 	if f.report, err = fillDemo(ctx, s.store, dir); err != nil {
 		return f, err
@@ -129,7 +130,7 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportR
 		demo = demo || w.Account.Username == sample.NewDemo().Workspace
 	}
 	if len(there) > 0 && !demo {
-		return transfer.ImportReport{}, fail(exitConflict, "not_a_demo", fmt.Sprintf("%s holds a store that is not a demo; name another folder with --keep", dir))
+		return transfer.ImportReport{}, cli.Fail(cli.ExitConflict, "not_a_demo", fmt.Sprintf("%s holds a store that is not a demo; name another folder with --keep", dir))
 	}
 	lines, err := io.ReadAll(sample.Reader(sample.Options{Keys: true}))
 	if err != nil {
@@ -142,32 +143,29 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportR
 	return report, err
 }
 
-// demoJSON is what demo prints with --json.
-type demoJSON struct {
-	StoreURL       string `json:"store_url"`
-	APIKey         string `json:"api_key"`
-	PurchaseCode   string `json:"purchase_code"`
-	RefundedCode   string `json:"refunded_code"`
-	EmptyAPIKey    string `json:"empty_api_key"`
-	AddonURL       string `json:"addon_url"`
-	AddonAdminLink string `json:"addon_admin_link"`
-	AddonAPIKey    string `json:"addon_api_key"`
-	AddonAPISecret string `json:"addon_api_secret"`
-}
-
 func (a *app) printDemo(f filledDemo, flags demoFlags) error {
 	d, link := sample.NewDemo(), signInLink(f.addonURL, f.addon.token)
-	if a.json {
-		return a.printJSON(demoJSON{
+	if a.JSON {
+		return a.PrintJSON(struct {
+			StoreURL       string `json:"store_url"`
+			APIKey         string `json:"api_key"`
+			PurchaseCode   string `json:"purchase_code"`
+			RefundedCode   string `json:"refunded_code"`
+			EmptyAPIKey    string `json:"empty_api_key"`
+			AddonURL       string `json:"addon_url"`
+			AddonAdminLink string `json:"addon_admin_link"`
+			AddonAPIKey    string `json:"addon_api_key"`
+			AddonAPISecret string `json:"addon_api_secret"`
+		}{
 			f.storeURL, d.APIKey, d.PurchaseCode, d.RefundedCode, d.EmptyAPIKey, f.addonURL, link, f.addon.pair.Key, f.addon.pair.Secret,
 		})
 	}
 	home := "Data lives in a temporary folder and is deleted when you stop it (--keep DIR to keep)."
 	if flags.keep != "" {
-		home = "Data lives in " + safe(flags.keep) + " and is kept."
+		home = "Data lives in " + cli.Safe(flags.keep) + " and is kept."
 	}
-	all := func(m transfer.Moved) string { return thousands(m.New + m.Changed + m.Same) }
-	_, err := fmt.Fprintf(a.term.out, `Demo ready. %s
+	all := func(m transfer.Moved) string { return cli.Thousands(m.New + m.Changed + m.Same) }
+	_, err := fmt.Fprintf(a.Out, `Demo ready. %s
 
   Store    %s
   API key  %s   (works only in this demo)

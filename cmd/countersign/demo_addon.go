@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/sample"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -20,10 +21,6 @@ type demoAddon struct {
 	token string // signs its administrator in, once
 	pair  addon.Pair
 }
-
-// signInLink is the address at which a token signs somebody in. It stands behind
-// #, which browsers keep to themselves.
-func signInLink(url, token string) string { return url + "/admincp/link#" + token }
 
 // fillDemoAddon sets an addon up and fills it with the sample, where that was not
 // done before. An addon of somebody else's is left alone.
@@ -64,7 +61,7 @@ func demoAdministrator(ctx context.Context, s *addon.Addon, dir string) (people.
 		}
 	}
 	if len(users) > 0 {
-		return people.User{}, fail(exitConflict, "not_a_demo", fmt.Sprintf("%s holds an addon that is not a demo; name another folder with --keep", dir))
+		return people.User{}, cli.Fail(cli.ExitConflict, "not_a_demo", fmt.Sprintf("%s holds an addon that is not a demo; name another folder with --keep", dir))
 	}
 	return s.People().CreateAdministrator(ctx, operator(), email, rand.Text())
 }

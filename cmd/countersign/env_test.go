@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/cli"
 )
 
 func TestTheFlagWinsOverTheEnvironment(t *testing.T) {
@@ -24,7 +26,7 @@ func TestTheFlagWinsOverTheEnvironment(t *testing.T) {
 		})
 	}
 	env := environment{envData: ours, envDB: "postgres://nobody@127.0.0.1:1/none"}
-	if r := commandIn(t, env, "store", "workspace", "list"); r.code != exitUnreachable {
+	if r := commandIn(t, env, "store", "workspace", "list"); r.code != cli.ExitUnreachable {
 		t.Errorf("%s counts without a flag: exit %d", envDB, r.code)
 	}
 }
@@ -67,8 +69,8 @@ func TestAnEmptySettingIsAMistake(t *testing.T) {
 			env := environment{envData: dir}
 			maps.Copy(env, tt.env)
 			r := commandIn(t, env, tt.args...)
-			if r.code != exitUsage || !strings.Contains(r.err, tt.want) {
-				t.Errorf("exit %d, %q; want %d, %q", r.code, r.err, exitUsage, tt.want)
+			if r.code != cli.ExitUsage || !strings.Contains(r.err, tt.want) {
+				t.Errorf("exit %d, %q; want %d, %q", r.code, r.err, cli.ExitUsage, tt.want)
 			}
 		})
 	}
@@ -92,15 +94,15 @@ func TestSecretsComeFromFiles(t *testing.T) {
 		code int
 		want string
 	}{
-		{"the key file's text", environment{envKey: string(text)}, exitOK, ""},
-		{"the key file by name", environment{envKey + "_FILE": elsewhere}, exitOK, ""},
-		{"neither", environment{}, exitConflict, "is missing"},
-		{"another key", environment{envKey: "countersign-key-1:" + strings.Repeat("A", 43)}, exitConflict, "belongs to the one named"},
-		{"no key at all", environment{envKey: "hunter2"}, exitConflict, "not a key file"},
-		{"both", environment{envKey: string(text), envKey + "_FILE": elsewhere}, exitUsage, "COUNTERSIGN_KEY and COUNTERSIGN_KEY_FILE are both set"},
-		{"both for the database", environment{envDB: "postgres://h/d", envDB + "_FILE": url}, exitUsage, "COUNTERSIGN_DB and COUNTERSIGN_DB_FILE are both set"},
-		{"a file that is not there", environment{envKey + "_FILE": "/nowhere"}, exitUsage, "COUNTERSIGN_KEY_FILE: /nowhere can't be read"},
-		{"the database by name of a file", environment{envDB + "_FILE": url, envKey: string(text)}, exitUnreachable, "can't be reached"},
+		{"the key file's text", environment{envKey: string(text)}, cli.ExitOK, ""},
+		{"the key file by name", environment{envKey + "_FILE": elsewhere}, cli.ExitOK, ""},
+		{"neither", environment{}, cli.ExitConflict, "is missing"},
+		{"another key", environment{envKey: "countersign-key-1:" + strings.Repeat("A", 43)}, cli.ExitConflict, "belongs to the one named"},
+		{"no key at all", environment{envKey: "hunter2"}, cli.ExitConflict, "not a key file"},
+		{"both", environment{envKey: string(text), envKey + "_FILE": elsewhere}, cli.ExitUsage, "COUNTERSIGN_KEY and COUNTERSIGN_KEY_FILE are both set"},
+		{"both for the database", environment{envDB: "postgres://h/d", envDB + "_FILE": url}, cli.ExitUsage, "COUNTERSIGN_DB and COUNTERSIGN_DB_FILE are both set"},
+		{"a file that is not there", environment{envKey + "_FILE": "/nowhere"}, cli.ExitUsage, "COUNTERSIGN_KEY_FILE: /nowhere can't be read"},
+		{"the database by name of a file", environment{envDB + "_FILE": url, envKey: string(text)}, cli.ExitUnreachable, "can't be reached"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,12 +119,12 @@ func TestSecretsComeFromFiles(t *testing.T) {
 }
 
 func TestColoursAreForTerminals(t *testing.T) {
-	person := &stream{isTerminal: true}
-	pipe := &stream{}
+	person := &cli.Stream{Width: 80}
+	pipe := &cli.Stream{}
 	for name, tt := range map[string]struct {
 		env  environment
 		flag bool
-		on   *stream
+		on   *cli.Stream
 		want bool
 	}{
 		"a terminal":     {environment{"TERM": "xterm"}, false, person, true},
@@ -132,8 +134,8 @@ func TestColoursAreForTerminals(t *testing.T) {
 		"a dumb machine": {environment{"TERM": "dumb"}, false, person, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &app{lookupEnv: tt.env.lookup, globalFlags: globalFlags{noColor: tt.flag}}
-			if got := a.colour(tt.on, red, "no") != "no"; got != tt.want {
+			a := &cli.Console{LookupEnv: tt.env.lookup, Flags: cli.Flags{NoColor: tt.flag}}
+			if got := a.Colour(tt.on, cli.Red, "no") != "no"; got != tt.want {
 				t.Errorf("coloured: %t", got)
 			}
 		})

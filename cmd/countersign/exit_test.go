@@ -3,58 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 )
-
-func TestKindsHaveExitCodes(t *testing.T) {
-	for kind, want := range map[countersign.Kind]int{
-		countersign.KindInternal: 1, countersign.KindInvalid: 2, countersign.KindNotFound: 3, countersign.KindUnauthorized: 5,
-		countersign.KindForbidden: 5, countersign.KindConflict: 6, countersign.KindUnavailable: 7,
-	} {
-		got, err := failWith(t.Context(), fmt.Errorf("wrapped: %w", &countersign.Error{Kind: kind, Message: "It failed"}))
-		if got != want || !strings.HasPrefix(err, "countersign: error: It failed") {
-			t.Errorf("%v: exit %d with %q, want %d", kind, got, err, want)
-		}
-	}
-}
-
-func TestOtherErrors(t *testing.T) {
-	if code, line := failWith(t.Context(), errors.New("odd")); code != 1 || line != "countersign: error: odd; if this comes again, please report it\n" {
-		t.Errorf("an error that nobody foresaw: exit %d, %q", code, line)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if code, line := failWith(ctx, errors.New("sqlite: interrupted")); code != 130 || !strings.Contains(line, "interrupted; what was not finished") {
-		t.Errorf("an error after Ctrl-C: exit %d, %q", code, line)
-	}
-	if code, line := failWith(ctx, fail(exitPartly, "bad_lines", "half of it was written")); code != 8 || !strings.Contains(line, "half") {
-		t.Errorf("an error of our own after Ctrl-C: exit %d, %q", code, line)
-	}
-	if code, line := failWith(t.Context(), fail(exitNo, "purchase_refunded", "")); code != 4 || line != "" {
-		t.Errorf("an answer that was printed already: exit %d, %q", code, line)
-	}
-}
-
-func TestACommitThatIsNotConfirmedIsNeverCalledUnwritten(t *testing.T) {
-	unknown := &countersign.Error{Kind: countersign.KindUnavailable, Code: countersign.CodeOutcomeUnknown, Message: "It may have been written"}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, ctx := range map[string]context.Context{"in time": t.Context(), "after Ctrl-C": ended} {
-		t.Run(name, func(t *testing.T) {
-			code, line := failWith(ctx, fmt.Errorf("wrapped: %w", unknown))
-			if code != exitUnknown || !strings.Contains(line, "may have been written; before you repeat it, ") {
-				t.Errorf("exit %d, %q", code, line)
-			}
-		})
-	}
-}
 
 func TestAnInterruptedCommandWhoseCommitWaits(t *testing.T) {
 	db := dbtest.Alone(t)
@@ -71,53 +25,11 @@ func TestAnInterruptedCommandWhoseCommitWaits(t *testing.T) {
 	}()
 	db.AwaitHeldCommits(t, 1)
 	interrupt()
-	if got := <-code; got != exitUnknown || !strings.Contains(stderr.String(), "it may have been written; before you repeat it, check with: countersign store purchase list") {
+	if got := <-code; got != cli.ExitUnknown || !strings.Contains(stderr.String(), "it may have been written; before you repeat it, check with: countersign store purchase list") {
 		t.Errorf("exit %d, %q", got, stderr.String())
 	}
 	if n := db.HeldCommits(t); n != 1 {
 		t.Errorf("%d commits wait, want 1: it was called off", n)
 	}
 	db.ReleaseCommits(t)
-}
-
-func TestTheLineOfAnError(t *testing.T) {
-	dialed := &os.SyscallError{Syscall: "connect", Err: errors.New("connection refused")}
-	tests := []struct {
-		name string
-		err  *countersign.Error
-		want string
-	}{
-		{"the cause comes after our own sentence, without the driver's words",
-			&countersign.Error{Kind: countersign.KindUnavailable, Message: "The database can't be reached", Cause: fmt.Errorf("failed to connect to `user=x`: %w", dialed)},
-			"The database can't be reached (connection refused); check that the disk"},
-		{"a cause of several lines becomes one",
-			&countersign.Error{Message: "It failed", Cause: errors.New("first\n\tsecond")}, "It failed (first second)\n"},
-		{"a cause that the message tells already is not repeated",
-			&countersign.Error{Message: "It can't be made (permission denied)", Cause: &os.PathError{Op: "open", Path: "/x", Err: os.ErrPermission}}, "made (permission denied)\n"},
-		{"a code names the command that helps",
-			&countersign.Error{Kind: countersign.KindConflict, Code: "schema_older", Message: "It is old"}, "It is old; run: countersign store migrate up\n"},
-		{"what the message does not say is added",
-			&countersign.Error{Kind: countersign.KindConflict, Code: "workspace_exists", Message: "It exists"}, "It exists; change it with: countersign store workspace set\n"},
-		{"control characters can't reach the terminal",
-			&countersign.Error{Message: "no \x1b[2Jsuch\r\nthing"}, `no \u001b[2Jsuch\u000d\nthing` + "\n"},
-		{"a password typed in the wrong place is not repeated",
-			&countersign.Error{Message: "no file postgres://u:hunter2@h/d"}, "no file postgres://u:***@h/d\n"},
-		{"the example of a database URL is",
-			&countersign.Error{Message: "write postgres://user:password@host/name"}, "postgres://user:password@host/name\n"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if _, line := failWith(t.Context(), tt.err); !strings.Contains(line, tt.want) {
-				t.Errorf("%q, want %q", line, tt.want)
-			}
-		})
-	}
-}
-
-// failWith is what the program does at its end when a command returned err.
-func failWith(ctx context.Context, err error) (code int, stderr string) {
-	var out, errs strings.Builder
-	a := &app{lookupEnv: environment{}.lookup, term: newTerminal(strings.NewReader(""), &out, &errs)}
-	code = a.fail(ctx, err, nil)
-	return code, errs.String()
 }

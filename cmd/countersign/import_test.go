@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/cli"
 )
 
 func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
@@ -22,7 +24,7 @@ func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
 	var out bytes.Buffer
 	code := run(ctx, []string{"store", "import", "--skip-bad", writeFile(t, file.String())}, environment{envData: dir}.lookup,
 		strings.NewReader(""), &out, cancelAt{"line 5:", cancel})
-	if code != exitInterrupted {
+	if code != cli.ExitInterrupted {
 		t.Errorf("exit %d", code)
 	}
 	if r := must(t, dir, "store", "export"); r.out != "" {
@@ -36,7 +38,7 @@ func TestRejectedLinesThatCanNotBeKeptAreStillTold(t *testing.T) {
 	if err := os.MkdirAll(file+".rejected.jsonl/x", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if r := command(t, dir, "store", "import", file); r.code != exitFailed || !strings.Contains(r.err, "can't be removed") {
+	if r := command(t, dir, "store", "import", file); r.code != cli.ExitFailed || !strings.Contains(r.err, "can't be removed") {
 		t.Errorf("exit %d, %q", r.code, r.err)
 	}
 }
@@ -44,7 +46,8 @@ func TestRejectedLinesThatCanNotBeKeptAreStillTold(t *testing.T) {
 func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 	var stderr bytes.Buffer
 	now := fixedNow()
-	a := &app{lookupEnv: environment{}.lookup, term: newTerminal(strings.NewReader(""), &stderr, &stderr), now: func() time.Time { return now }}
+	a := &app{cli.New(environment{}.lookup, strings.NewReader(""), &stderr, &stderr)}
+	a.Now = func() time.Time { return now }
 	p := a.newProgress(2000)
 	for _, bytes := range []int64{100, 500, 1000, 1500, 2000} {
 		now = now.Add(3 * time.Second)
@@ -58,8 +61,8 @@ func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 
 func TestABarOnATerminalMakesRoomForBadLines(t *testing.T) {
 	var stderr bytes.Buffer
-	a := &app{lookupEnv: environment{"TERM": "xterm"}.lookup, term: newTerminal(strings.NewReader(""), &stderr, &stderr), now: time.Now}
-	a.term.err.isTerminal = true
+	a := &app{cli.New(environment{"TERM": "xterm"}.lookup, strings.NewReader(""), &stderr, &stderr)}
+	a.Err.Width = 80
 	p := a.newProgress(2000)
 	p.read(500)
 	drawn := stderr.String()

@@ -2,39 +2,165 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newItem(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "item", Short: "What is sold: list, show, set what its licenses may be for (items come in by: store import)", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "item", Short: "What is sold: list, show, set what its licenses may be for (items come in by: store import)",
 	}, newItemList(a), newItemShow(a), newItemSet(a))
 }
 
-// itemJSON is an item as --json prints it: the item as the API prints it, and
-// what only the store knows.
-type itemJSON struct {
-	Workspace string `json:"workspace"`
-	Kind      string `json:"kind"`
-	Support   bool   `json:"support"`
+// itemView is an item: as the API prints it, and what only the store knows.
+type itemView struct {
+	Workspace string `json:"workspace" row:"2,WORKSPACE"`
+	Kind      string `json:"kind" row:"4,KIND"`
+	Support   bool   `json:"support" row:"8,SUPPORT"`
 	countersign.Item
-	Licensing licensing.Rule `json:"licensing"`
+	Licensing licensing.Rule        `json:"licensing"`
+	Number    int64                 `json:"-" row:"1,ID"`
+	Title     string                `json:"-" row:"3,NAME,text"`
+	Release   countersign.Version   `json:"-" row:"5,VERSION"`
+	Regular   string                `json:"-" row:"6,REGULAR"`
+	Extended  string                `json:"-" row:"7,EXTENDED"`
+	Since     countersign.Timestamp `json:"-" row:"9,PUBLISHED"`
+	Details   []cli.Line            `json:"-" card:"1,"`
 }
 
-func jsonOfItem(i store.Item, workspace string) itemJSON {
-	return itemJSON{Workspace: workspace, Kind: string(i.Kind), Support: i.Support, Item: i.Item, Licensing: i.Licensing}
-}
-
-// usernames maps the ids of all workspaces to their usernames.
-func usernames(ctx context.Context, s *store.Store) (map[int64]string, error) {
-	all, err := s.Workspaces(ctx, operator())
-	names := make(map[int64]string, len(all))
-	for _, w := range all {
-		names[w.ID] = w.Account.Username
+func viewItem(i store.Item, workspace string) itemView {
+	v := itemView{
+		Workspace: workspace, Kind: string(i.Kind), Support: i.Support, Item: i.Item, Licensing: i.Licensing,
+		Number: i.ID, Title: i.Name, Release: i.Version, Since: i.PublishedAt,
+		Regular: cli.Price(i.Price.Regular, i.Currency), Extended: cli.Price(i.Price.Extended, i.Currency),
 	}
-	return names, err
+	optional := func(link *string) string {
+		if link == nil {
+			return ""
+		}
+		return *link
+	}
+	v.Details = cli.Lines(
+		"Id", strconv.FormatInt(i.ID, 10), "Workspace", workspace, "Name", i.Name, "Kind", v.Kind, "Version", string(i.Version),
+		"Category", i.Category, "Sub-category", i.SubCategory, "Options", strings.Join(i.Options, ", "),
+		"Tags", strings.Join(i.Tags, ", "), "Description", i.Description, "Regular", v.Regular, "Extended", v.Extended,
+		"Support", cli.YesNo(i.Support), "Published", cli.Second(i.PublishedAt), "Demo", i.DemoLink,
+		"Thumbnail", i.Media.Thumbnail, "Preview image", optional(i.Media.PreviewImage),
+		"Preview video", optional(i.Media.PreviewVideo), "Preview audio", optional(i.Media.PreviewAudio),
+		"Screenshots", strings.Join(i.Media.Screenshots, " "),
+		"Domains", "Regular "+strconv.Itoa(i.Licensing.RegularDomains)+", Extended "+strconv.Itoa(i.Licensing.ExtendedDomains),
+		"Moves a year", strconv.Itoa(i.Licensing.MovesAYear), "Hours between moves", strconv.Itoa(i.Licensing.MoveWaitHours),
+		"Wildcard domains", cli.YesNo(i.Licensing.Wildcard), "Staging hosts", strings.Join(i.Licensing.StagingHosts, ", "),
+	)
+	return v
+}
+
+// showItem prints an item.
+func (a *app) showItem(ctx context.Context, s *store.Store, i store.Item, err error) error {
+	if err != nil {
+		return err
+	}
+	all, err := s.Workspaces(ctx, operator())
+	username := ""
+	for _, w := range all {
+		if w.ID == i.WorkspaceID {
+			username = w.Account.Username
+		}
+	}
+	return a.Show(viewItem(i, username), err)
+}
+
+func newItemList(a *app) *cobra.Command {
+	var workspace string
+	c := on(a.withStore, &cobra.Command{
+		Use: "list", Short: "List items", Args: cli.Args(),
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		l := cli.NewList[itemView](a.Console)
+		if err := eachItem(ctx, s, workspace, func(i store.Item, username string) error { return l.Add(viewItem(i, username)) }); err != nil {
+			return err
+		}
+		return l.End("No item. Import some with: countersign store import FILE")
+	})
+	a.workspaceFlag(c, &workspace, "only the items of this `username`")
+	return a.Listing(c)
+}
+
+// eachItem calls fn for the items of a workspace, or of all when it is "".
+func eachItem(ctx context.Context, s *store.Store, workspace string, fn func(i store.Item, workspace string) error) error {
+	return eachWorkspace(ctx, s, workspace, func(name string) error {
+		items, err := s.ListItems(ctx, operator(), name)
+		for _, i := range items {
+			if err := fn(i, name); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}
+
+func newItemShow(a *app) *cobra.Command {
+	return onID(a.withStore, "item", &cobra.Command{
+		Use: "show ID", Short: "Show an item", ValidArgsFunction: first(a.fromStore(itemIDs)),
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		i, err := s.ShowItem(ctx, operator(), id)
+		return a.showItem(ctx, s, i, err)
+	})
+}
+
+func newItemSet(a *app) *cobra.Command {
+	var flags licensingFlags
+	c := onID(a.withStore, "item", &cobra.Command{
+		Use: "set ID", Short: "Change what an item's purchases may be licensed for", ValidArgsFunction: first(a.fromStore(itemIDs)), PreRunE: cli.AnyChanged,
+		Example: `  countersign store item set 1229 --extended-domains 5
+  countersign store item set 1229 --wildcard --staging-host 'staging.*' --staging-host '*.preview.example'`,
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		i, err := s.Licensing.SetRule(ctx, operator(), id, flags.change)
+		return a.showItem(ctx, s, i, err)
+	})
+	flags.register(c.Flags())
+	return c
+}
+
+// licensingFlags are what can be said of the licenses of an item's purchases.
+// Only flags that were given change it.
+type licensingFlags struct {
+	given   *pflag.FlagSet
+	rule    licensing.Rule
+	staging []string
+}
+
+func (f *licensingFlags) register(flags *pflag.FlagSet) {
+	f.given = flags
+	flags.IntVar(&f.rule.RegularDomains, "regular-domains", 0, "how many domains a Regular purchase may have, beside test domains")
+	flags.IntVar(&f.rule.ExtendedDomains, "extended-domains", 0, "how many domains an Extended purchase may have, beside test domains")
+	flags.IntVar(&f.rule.MovesAYear, "moves", 0, "how many times a year a buyer may move or revoke a license")
+	flags.IntVar(&f.rule.MoveWaitHours, "move-wait", 0, "`hours` that a buyer has to wait after moving or revoking a license until the next time")
+	flags.BoolVar(&f.rule.Wildcard, "wildcard", false, "let a license be for all hosts one level below its domain (*.shop.example)")
+	flags.StringArrayVar(&f.staging, "staging-host", nil, "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; takes the place of those before (repeatable; empty for none)")
+}
+
+// change does to an item's licensing what the given flags say.
+func (f *licensingFlags) change(r *licensing.Rule) {
+	given := f.rule
+	given.StagingHosts = slices.DeleteFunc(slices.Clone(f.staging), func(host string) bool { return host == "" })
+	for name, act := range map[string]func(){
+		"regular-domains":  func() { r.RegularDomains = given.RegularDomains },
+		"extended-domains": func() { r.ExtendedDomains = given.ExtendedDomains },
+		"moves":            func() { r.MovesAYear = given.MovesAYear },
+		"move-wait":        func() { r.MoveWaitHours = given.MoveWaitHours },
+		"wildcard":         func() { r.Wildcard = given.Wildcard },
+		"staging-host":     func() { r.StagingHosts = given.StagingHosts },
+	} {
+		if f.given.Changed(name) {
+			act()
+		}
+	}
 }

@@ -1,102 +1,214 @@
 package main
 
 import (
-	"strconv"
+	"cmp"
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
 
 func newKey(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "key", Short: "API keys: list, create, reveal, rotate, revoke, set their end", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "key", Short: "API keys: list, create, reveal, rotate, revoke, set their end",
 	}, newKeyList(a), newKeyCreate(a), newKeyReveal(a), newKeyRotate(a), newKeyRevoke(a), newKeySet(a))
 }
 
-// keyJSON is a key as --json prints it in lists, without its value.
-type keyJSON struct {
-	ID                int64                  `json:"id"`
-	Name              string                 `json:"name"`
-	Workspace         string                 `json:"workspace"`
-	Class             store.Class            `json:"class"`
-	ItemID            *int64                 `json:"item_id"`
-	Hint              string                 `json:"hint"`
-	State             string                 `json:"state"`
-	CreatedAt         countersign.Timestamp  `json:"created_at"`
-	ExpiresAt         *countersign.Timestamp `json:"expires_at"`
+// keyView is a key without its value.
+type keyView struct {
+	ID                int64                  `json:"id" row:"1,ID" card:"1,Id"`
+	Name              string                 `json:"name" row:"3,NAME,text" card:"2,Name"`
+	Workspace         string                 `json:"workspace" row:"2,WORKSPACE" card:"3,Workspace"`
+	Class             store.Class            `json:"class" row:"4,CLASS" card:"4,Class"`
+	ItemID            *int64                 `json:"item_id" row:"5,ITEM" card:"5,Item"`
+	Hint              string                 `json:"hint" row:"6,KEY" card:"8,Key"`
+	State             string                 `json:"state" row:"7,STATE" card:"9,State"`
+	CreatedAt         countersign.Timestamp  `json:"created_at" row:"8,CREATED"`
+	ExpiresAt         *countersign.Timestamp `json:"expires_at" row:"9,EXPIRES"`
 	RevokedAt         *countersign.Timestamp `json:"revoked_at"`
-	PreviousExpiresAt *countersign.Timestamp `json:"previous_expires_at"`
-	LastUsedAt        *countersign.Timestamp `json:"last_used_at"`
-	LastUsedFrom      string                 `json:"last_used_from"`
-	UsedCount         int64                  `json:"used_count"`
+	PreviousExpiresAt *countersign.Timestamp `json:"previous_expires_at" card:"7,Old value ends,optional"`
+	LastUsedAt        *countersign.Timestamp `json:"last_used_at" row:"10,LAST USED (UTC),minute"`
+	LastUsedFrom      string                 `json:"last_used_from" row:"11,FROM"`
+	UsedCount         int64                  `json:"used_count" row:"12,USES,thousands"`
+	Expires           string                 `json:"-" card:"6,Expires"`
 }
 
-func jsonOfKey(k store.Key, now time.Time) keyJSON {
-	return keyJSON{
-		ID: k.ID, Name: k.Name, Workspace: k.Workspace, Class: k.Class, ItemID: idOrNull(k.ItemID), Hint: k.Hint,
-		State: keyState(k, now), CreatedAt: k.CreatedAt, ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt),
-		PreviousExpiresAt: orNull(k.PreviousExpiresAt), LastUsedAt: orNull(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, UsedCount: k.UsedCount,
-	}
-}
-
-func keyState(k store.Key, now time.Time) string {
+func (a *app) viewKey(k store.Key) keyView {
+	state := "active"
 	switch {
 	case !k.RevokedAt.IsZero():
-		return "revoked"
-	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt.Time):
-		return "expired"
+		state = "revoked"
+	case !k.ExpiresAt.IsZero() && !a.Now().Before(k.ExpiresAt.Time):
+		state = "expired"
 	}
-	return "active"
+	return keyView{
+		ID: k.ID, Name: k.Name, Workspace: k.Workspace, Class: k.Class, ItemID: cli.NonZero(k.ItemID), Hint: k.Hint,
+		State: state, CreatedAt: k.CreatedAt, ExpiresAt: cli.OrNull(k.ExpiresAt), RevokedAt: cli.OrNull(k.RevokedAt),
+		PreviousExpiresAt: cli.OrNull(k.PreviousExpiresAt), LastUsedAt: cli.OrNull(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, UsedCount: k.UsedCount,
+		Expires: cmp.Or(cli.Second(k.ExpiresAt), "never"),
+	}
 }
 
-// keyValueJSON is a key with its value.
-type keyValueJSON struct {
-	ID        int64                  `json:"id"`
-	Name      string                 `json:"name"`
-	Workspace string                 `json:"workspace"`
-	Class     store.Class            `json:"class"`
-	ItemID    *int64                 `json:"item_id"`
-	Key       string                 `json:"key"`
+// keyValueView is a key with its value, for the commands whose purpose it is.
+type keyValueView struct {
+	ID        int64                  `json:"id" card:"1,Id"`
+	Name      string                 `json:"name" card:"2,Name"`
+	Workspace string                 `json:"workspace" card:"3,Workspace"`
+	Class     store.Class            `json:"class" card:"4,Class"`
+	ItemID    *int64                 `json:"item_id" card:"5,Item"`
+	Key       string                 `json:"key" card:"8,Key"`
 	ExpiresAt *countersign.Timestamp `json:"expires_at"`
 	// PreviousExpiresAt is when the value before the last rotation ends.
-	PreviousExpiresAt *countersign.Timestamp `json:"previous_expires_at,omitempty"`
+	PreviousExpiresAt *countersign.Timestamp `json:"previous_expires_at,omitempty" card:"7,Old value ends,optional"`
+	Expires           string                 `json:"-" card:"6,Expires"`
 }
 
-// printKeyValue prints a key with its value, for the commands whose purpose it is.
-func (a *app) printKeyValue(k store.Key, value string) error {
-	return a.printCard(keyValueJSON{
-		ID: k.ID, Name: k.Name, Workspace: k.Workspace, Class: k.Class, ItemID: idOrNull(k.ItemID), Key: value,
-		ExpiresAt: orNull(k.ExpiresAt), PreviousExpiresAt: orNull(k.PreviousExpiresAt),
-	}, append(keyPairs(k), pair{"Key", value})...)
+func (a *app) showKeyValue(k store.Key, value string, err error) error {
+	v := a.viewKey(k)
+	return a.Show(keyValueView{v.ID, v.Name, v.Workspace, v.Class, v.ItemID, value, v.ExpiresAt, v.PreviousExpiresAt, v.Expires}, err)
 }
 
-// printKey prints a key without its value.
-func (a *app) printKey(k store.Key) error {
-	return a.printCard(jsonOfKey(k, a.now()), append(keyPairs(k), pair{"Key", k.Hint}, pair{"State", keyState(k, a.now())})...)
+func newKeyList(a *app) *cobra.Command {
+	var workspace string
+	c := on(a.withStore, &cobra.Command{
+		Use: "list", Short: "List keys, without their values", Args: cli.Args(),
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		keys, err := s.Keys(ctx, operator(), workspace)
+		return cli.PrintList(a.Console, keys, a.viewKey, "No key. Create one with: countersign store key create NAME --workspace W", err)
+	})
+	a.workspaceFlag(c, &workspace, "only the keys of this `username`")
+	return a.Listing(c)
 }
 
-func keyPairs(k store.Key) []pair {
-	expires := "never"
-	if !k.ExpiresAt.IsZero() {
-		expires = second(k.ExpiresAt)
-	}
-	pairs := []pair{
-		{"Id", strconv.FormatInt(k.ID, 10)}, {"Name", k.Name}, {"Workspace", k.Workspace}, {"Class", string(k.Class)},
-		{"Item", idText(k.ItemID)}, {"Expires", expires},
-	}
-	if !k.PreviousExpiresAt.IsZero() {
-		pairs = append(pairs, pair{"Old value ends", second(k.PreviousExpiresAt)})
-	}
-	return pairs
+// keyCreateFlags are what can be said of a new key.
+type keyCreateFlags struct {
+	key         store.NewKey
+	publishable bool
+	expires     cli.Date
 }
 
-// parseID reads the id of a key or an item.
-func parseID(c *cobra.Command, what, text string) (int64, error) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id <= 0 {
-		return 0, usage(c, "invalid id "+strconv.Quote(safe(text))+" of the "+what+": expected a positive whole number"+howToFind[what])
+func newKeyCreate(a *app) *cobra.Command {
+	var flags keyCreateFlags
+	c := on(a.withStore, &cobra.Command{
+		Use: "create NAME --workspace W", Short: "Make a key and print it", Args: cli.Args("name"),
+		Long: `Make a key and print it.
+
+A secret key opens all endpoints of its workspace and belongs on a server. A publishable key
+validates purchases of one item, nothing else, and may be shipped inside a product.`,
+		Example: `  countersign store key create web --workspace ada
+  countersign store key create plugin --workspace ada --publishable --item 1229`,
+		PreRunE: func(c *cobra.Command, args []string) error { return flags.check(c, args, a.Now()) },
+	}, func(ctx context.Context, s *store.Store, args []string) error {
+		flags.key.Name = args[0]
+		made, value, err := s.CreateKey(ctx, operator(), flags.key)
+		return a.showNewKey(made, value, err)
+	})
+	fs := c.Flags()
+	a.workspaceFlag(c, &flags.key.Workspace, "the `username` of its workspace (required)")
+	fs.BoolVar(&flags.publishable, "publishable", false, "make a publishable key, bound to --item")
+	a.itemFlag(c, &flags.key.Item, "`id` of the one item of a publishable key")
+	fs.Var(&flags.expires, "expires", "when it ends: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
+	return c
+}
+
+// check understands the flags.
+func (f *keyCreateFlags) check(c *cobra.Command, args []string, now time.Time) error {
+	if err := cli.Require("workspace")(c, args); err != nil {
+		return err
 	}
-	return id, nil
+	f.key.Class, f.key.ExpiresAt = store.ClassSecret, f.expires.Timestamp
+	switch {
+	case f.publishable && f.key.Item == 0:
+		return cli.Usage(c, "a publishable key is bound to one item; name it with --item")
+	case !f.publishable && f.key.Item != 0:
+		return cli.Usage(c, "--item is for publishable keys; add --publishable")
+	case !f.key.ExpiresAt.IsZero() && !now.Before(f.key.ExpiresAt.Time):
+		return cli.Usage(c, "--expires has passed already; name a later day")
+	case f.publishable:
+		f.key.Class = store.ClassPublishable
+	}
+	return nil
+}
+
+// showNewKey prints a key with its value, and tells a person what to do with it.
+func (a *app) showNewKey(k store.Key, value string, err error) error {
+	if err := a.showKeyValue(k, value, err); err != nil || a.JSON {
+		return err
+	}
+	if k.Class == store.ClassPublishable {
+		a.Say("\nShip it in the product of item %d and send it in the header X-Api-Key: it validates purchases of that item, nothing else.", k.ItemID)
+	} else {
+		a.Say("\nKeep it on a server and send it in the header X-Api-Key; never put it into a product or a page.")
+	}
+	a.Say("It is shown again with: countersign store key reveal %d", k.ID)
+	return nil
+}
+
+func newKeyReveal(a *app) *cobra.Command {
+	return onID(a.withStore, "key", &cobra.Command{
+		Use: "reveal ID", Short: "Print a key again; this is written to the audit log", ValidArgsFunction: first(a.fromStore(keyIDs)),
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		k, value, err := s.RevealKey(ctx, operator(), id)
+		return a.showKeyValue(k, value, err)
+	})
+}
+
+func newKeyRotate(a *app) *cobra.Command {
+	var overlap time.Duration
+	c := onID(a.withStore, "key", &cobra.Command{
+		Use: "rotate ID", Short: "Give a key a new value and print it", ValidArgsFunction: first(a.fromStore(keyIDs)),
+		Long: `Give a key a new value and print it. The value before it goes on working for the overlap,
+so that programs can be changed one after the other; --overlap 0 ends it at once.`,
+		PreRunE: func(c *cobra.Command, _ []string) error {
+			if overlap < 0 {
+				return cli.Usage(c, "--overlap can't be negative")
+			}
+			return nil
+		},
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		k, value, err := s.RotateKey(ctx, operator(), id, overlap)
+		return a.showNewKey(k, value, err)
+	})
+	c.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long the old value goes on working, like 24h or 30m")
+	return c
+}
+
+func newKeyRevoke(a *app) *cobra.Command {
+	return onID(a.withStore, "key", &cobra.Command{
+		Use: "revoke ID", Short: "End a key for good", ValidArgsFunction: first(a.fromStore(keyIDs)),
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		question := fmt.Sprintf("Revoke key %d%s? Programs that use it stop working, and it can't be taken back.", id, keyName(ctx, s, id))
+		if err := a.Confirm(ctx, question); err != nil {
+			return err
+		}
+		k, err := s.RevokeKey(ctx, operator(), id)
+		return a.Show(a.viewKey(k), err)
+	})
+}
+
+// keyName describes a key for a question, "" when it can't be found.
+func keyName(ctx context.Context, s *store.Store, id int64) string {
+	keys, _ := s.Keys(ctx, operator(), "")
+	for _, k := range keys {
+		if k.ID == id {
+			return fmt.Sprintf(" (%q of %s, %s)", k.Name, k.Workspace, k.Hint)
+		}
+	}
+	return ""
+}
+
+func newKeySet(a *app) *cobra.Command {
+	var expires cli.Date
+	c := onID(a.withStore, "key", &cobra.Command{
+		Use: "set ID --expires DATE|never", Short: "Give a key an end, or none", ValidArgsFunction: first(a.fromStore(keyIDs)), PreRunE: cli.Require("expires"),
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		k, err := s.SetKeyExpiry(ctx, operator(), id, expires.Timestamp)
+		return a.Show(a.viewKey(k), err)
+	})
+	c.Flags().Var(&expires, "expires", "never, 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z")
+	return c
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/license"
@@ -14,36 +18,39 @@ import (
 )
 
 func newLicense(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "license", Short: "Licenses of purchases for domains: list, show, issue, move, revoke", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "license", Short: "Licenses of purchases for domains: list, show, issue, move, revoke",
 	}, newLicenseList(a), newLicenseShow(a), newLicenseIssue(a), newLicenseMove(a), newLicenseRevoke(a))
 }
 
-// licenseJSON is a license as --json prints it.
-type licenseJSON struct {
-	LicenseID    string                 `json:"license_id"`
+// licenseView is a license.
+type licenseView struct {
+	LicenseID    string                 `json:"license_id" row:"1,ID" card:"1,Id"`
 	State        string                 `json:"state"`
-	PurchaseCode string                 `json:"purchase_code"`
-	Workspace    string                 `json:"workspace"`
-	ItemID       int64                  `json:"item_id"`
-	LicenseType  string                 `json:"license_type"`
-	Domain       string                 `json:"domain"`
-	Free         bool                   `json:"free"`
-	IssuedAt     countersign.Timestamp  `json:"issued_at"`
-	EndedAt      *countersign.Timestamp `json:"ended_at"`
+	PurchaseCode string                 `json:"purchase_code" row:"4,CODE" card:"5,Code"`
+	Workspace    string                 `json:"workspace" card:"6,Workspace"`
+	ItemID       int64                  `json:"item_id" row:"5,ITEM"`
+	LicenseType  string                 `json:"license_type" row:"6,LICENSE" card:"8,License"`
+	Domain       string                 `json:"domain" row:"2,DOMAIN,text" card:"3,Domain"`
+	Free         bool                   `json:"free" card:"4,Test domain"`
+	IssuedAt     countersign.Timestamp  `json:"issued_at" row:"7,ISSUED" card:"9,Issued"`
+	EndedAt      *countersign.Timestamp `json:"ended_at" row:"8,ENDED" card:"10,Ended"`
 	// License is the file's text, for the commands that make one.
-	License string `json:"license,omitempty"`
+	License    string `json:"license,omitempty" card:"11,Text,optional"`
+	StateWords string `json:"-" row:"3,STATE" card:"2,State"`
+	Item       string `json:"-" card:"7,Item"`
+	File       string `json:"-" card:"11,File,optional"` // where the text was written to
 }
 
-func jsonOfLicense(l licensing.License) licenseJSON {
-	return licenseJSON{
-		LicenseID: l.License.ID, State: licenseState(l), PurchaseCode: l.Code, Workspace: l.Workspace, ItemID: l.ItemID,
-		LicenseType: l.Purchase.License, Domain: licenseDomain(l), Free: l.Free, IssuedAt: l.IssuedAt, EndedAt: orNull(l.EndedAt),
+func viewLicense(l licensing.License) licenseView {
+	state := licenseState(l)
+	return licenseView{
+		LicenseID: l.License.ID, State: state, PurchaseCode: l.Code, Workspace: l.Workspace, ItemID: l.ItemID,
+		LicenseType: l.Purchase.License, Domain: license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String(), Free: l.Free,
+		IssuedAt: l.IssuedAt, EndedAt: cli.OrNull(l.EndedAt),
+		StateWords: strings.ReplaceAll(state, "_", " "), Item: strconv.FormatInt(l.ItemID, 10) + "  " + l.ItemName,
 	}
 }
-
-// licenseWords is the state for people to read.
-func licenseWords(l licensing.License) string { return strings.ReplaceAll(licenseState(l), "_", " ") }
 
 // licenseState is active, how the license ended, or what became of its purchase.
 func licenseState(l licensing.License) string {
@@ -56,57 +63,85 @@ func licenseState(l licensing.License) string {
 	return "active"
 }
 
-func licenseDomain(l licensing.License) string {
-	return license.Domain{Name: l.Domain, Wildcard: l.Wildcard}.String()
+func newLicenseList(a *app) *cobra.Command {
+	var filter licensing.Filter
+	c := on(a.withStore, &cobra.Command{
+		Use: "list", Short: "List licenses, newest first", Args: cli.Args(),
+		PreRunE: func(c *cobra.Command, _ []string) (err error) {
+			if filter.Limit < 0 || filter.Item < 0 || filter.Purchase < 0 {
+				return cli.Usage(c, "--limit, --item and --id can't be negative")
+			}
+			if filter.Code != "" && filter.Purchase != 0 {
+				return cli.Usage(c, "give --code or --id, not both")
+			}
+			filter.Code, err = a.purchaseCode(c.Context(), filter.Code)
+			return err
+		},
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		l := cli.NewList[licenseView](a.Console)
+		err := s.Licensing.List(ctx, operator(), filter, func(one licensing.License) error { return l.Add(viewLicense(one)) })
+		if err == nil {
+			err = l.End("No such license.")
+		}
+		a.sayNewest(l.Len(), filter.Limit, err)
+		return err
+	})
+	fs := c.Flags()
+	a.workspaceFlag(c, &filter.Workspace, "only licenses of the workspace with this `username`")
+	a.itemFlag(c, &filter.Item, "only licenses of the item with this `id`")
+	fs.StringVar(&filter.Code, "code", "", "only licenses of the purchase with this `code`, - for stdin")
+	fs.Int64Var(&filter.Purchase, "id", 0, "only licenses of the purchase with this `id`")
+	_ = c.RegisterFlagCompletionFunc("id", a.fromStore(purchaseIDs))
+	fs.IntVar(&filter.Limit, "limit", 50, "how many at most; 0 for all")
+	return a.Listing(c)
 }
 
-func licensePairs(l licensing.License) []pair {
-	return []pair{
-		{"Id", l.License.ID}, {"State", licenseWords(l)}, {"Domain", licenseDomain(l)}, {"Test domain", yesNo(l.Free)},
-		{"Code", l.Code}, {"Workspace", l.Workspace}, {"Item", strconv.FormatInt(l.ItemID, 10) + "  " + l.ItemName},
-		{"License", l.Purchase.License}, {"Issued", second(l.IssuedAt)}, {"Ended", second(l.EndedAt)},
-	}
-}
-
-// printLicense prints a license without its text.
-func (a *app) printLicense(l licensing.License) error {
-	return a.printCard(jsonOfLicense(l), licensePairs(l)...)
+func newLicenseShow(a *app) *cobra.Command {
+	return on(a.withStore, &cobra.Command{
+		Use: "show ID", Short: "Show a license", Args: cli.Args("license's id"),
+	}, func(ctx context.Context, s *store.Store, args []string) error {
+		l, err := s.Licensing.Show(ctx, operator(), args[0])
+		return a.Show(viewLicense(l), err)
+	})
 }
 
 // licenseFlags are the flags of the commands that make a license's text.
 type licenseFlags struct{ domain, baseURL, out string }
 
-func (f *licenseFlags) register(c *cobra.Command) {
+func (f *licenseFlags) register(c *cobra.Command) *cobra.Command {
 	fs := c.Flags()
 	fs.StringVar(&f.domain, "domain", "", "the `domain` of the site, like shop.example (required)")
 	fs.StringVar(&f.baseURL, "base-url", "", "the store's own `URL`, which the license names as its issuer (default the name of the key that signs it)")
 	fs.StringVar(&f.out, "out", "", "write the license to this `file`, which must not exist, in place of printing it")
+	c.PreRunE = f.check
+	return c
 }
 
 // check understands the flags.
-func (f *licenseFlags) check(c *cobra.Command) error {
-	if err := require(c, "domain"); err != nil {
+func (f *licenseFlags) check(c *cobra.Command, args []string) error {
+	if err := cli.Require("domain")(c, args); err != nil {
 		return err
 	}
 	var err error
 	if f.baseURL, err = parseBaseURL(f.baseURL); err != nil {
-		return usage(c, "--base-url: "+err.Error())
+		return cli.Usage(c, "--base-url: "+err.Error())
 	}
 	return nil
 }
 
-// printSigned prints a license with its text, or writes the text to the file that
+// showSigned prints a license with its text, or writes the text to the file that
 // was asked for.
-func (a *app) printSigned(l licensing.Signed, flags licenseFlags) error {
-	object, pairs := jsonOfLicense(l.License), licensePairs(l.License)
-	if flags.out == "" {
-		object.License = l.Text
-		return a.printCard(object, append(pairs, pair{"Text", l.Text})...)
-	}
-	if err := writeLicense(flags.out, l.Text+"\n"); err != nil {
+func (a *app) showSigned(l licensing.Signed, flags licenseFlags, err error) error {
+	v := viewLicense(l.License)
+	switch {
+	case err != nil:
 		return err
+	case flags.out == "":
+		v.License = l.Text
+	default:
+		v.File, err = flags.out, writeLicense(flags.out, l.Text+"\n")
 	}
-	return a.printCard(object, append(pairs, pair{"File", flags.out})...)
+	return a.Show(v, err)
 }
 
 // writeLicense writes a file that must not exist.
@@ -114,15 +149,111 @@ func writeLicense(path, text string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err == nil {
 		_, err = file.WriteString(text)
-		if closed := file.Close(); err == nil {
-			err = closed
-		}
+		err = errors.Join(err, file.Close())
 	}
+	const next = "; the license was issued all the same: give another name with --out, and the same command writes it"
 	switch {
 	case os.IsExist(err):
-		return fail(exitConflict, "file_exists", fmt.Sprintf("%s exists and was left as it is; the license was issued all the same: give another name with --out, and the same command writes it", path))
+		return cli.Fail(cli.ExitConflict, "file_exists", path+" exists and was left as it is"+next)
 	case err != nil:
-		return fail(exitFailed, "file", fmt.Sprintf("%s can't be written (%v); the license was issued all the same: give another name with --out, and the same command writes it", path, reason(err)))
+		return cli.Fail(cli.ExitFailed, "file", fmt.Sprintf("%s can't be written (%v)%s", path, cli.Reason(err), next))
 	}
 	return nil
+}
+
+func newLicenseIssue(a *app) *cobra.Command {
+	var flags licenseFlags
+	return flags.register(a.onPurchase(&cobra.Command{
+		Use: "issue CODE --domain D", Short: "Issue the license of a purchase for a domain and print it",
+		Long: `Issue the license of a purchase for a domain and print it. One that is there is given again.
+
+The item's limit of domains holds here too. A purchase of which a license was revoked gets
+a new one, and its buyer may issue again.
+
+` + codeHelp,
+		Example: "  countersign store license issue 7c0f3b1e-5d2a-4c44-9b1e-000000000001 --domain shop.example --out license.jwt\n" +
+			"  countersign store license issue - --domain shop.example < code.txt",
+	}, func(ctx context.Context, s *store.Store, code string) error {
+		l, err := s.Licensing.Issue(ctx, operator(), flags.baseURL, code, flags.domain)
+		return a.showSigned(l, flags, err)
+	}))
+}
+
+func newLicenseMove(a *app) *cobra.Command {
+	var flags licenseFlags
+	return flags.register(on(a.withStore, &cobra.Command{
+		Use: "move ID --domain D", Short: "Move a license to another domain and print the new one", Args: cli.Args("license's id"),
+		Long: `Move a license to another domain and print the new one. The old one goes on the list of
+revoked licenses. It counts as no move of the buyer's, who has some of their own every year.`,
+	}, func(ctx context.Context, s *store.Store, args []string) error {
+		l, err := s.Licensing.Reassign(ctx, operator(), flags.baseURL, args[0], flags.domain)
+		return a.showSigned(l, flags, err)
+	}))
+}
+
+func newLicenseRevoke(a *app) *cobra.Command {
+	return on(a.withStore, &cobra.Command{
+		Use: "revoke ID", Short: "Revoke a license: it goes on the list that clients read", Args: cli.Args("license's id"),
+		Long: `Revoke a license: it goes on the list that clients read, and its buyer can issue no other one
+until you do. Clients that never fetch the list start with it as before.`,
+	}, func(ctx context.Context, s *store.Store, args []string) error {
+		l, err := s.Licensing.Revoke(ctx, operator(), args[0])
+		return a.Show(viewLicense(l), err)
+	})
+}
+
+func newLicenseKey(a *app) *cobra.Command {
+	return cli.Group(&cobra.Command{
+		Use: "license-key", Short: "Keys that sign licenses: list, rotate",
+	}, newLicenseKeyList(a), newLicenseKeyRotate(a))
+}
+
+// licenseKeyView is a key for licenses: its public part.
+type licenseKeyView struct {
+	KeyID     string                 `json:"kid" row:"1,KID" card:"1,Kid"`
+	Public    string                 `json:"x" card:"2,Public"`
+	State     string                 `json:"state" row:"2,STATE" card:"3,State"`
+	CreatedAt countersign.Timestamp  `json:"created_at" row:"3,CREATED" card:"4,Created"`
+	RetiredAt *countersign.Timestamp `json:"retired_at" row:"4,RETIRED"`
+}
+
+func viewLicenseKey(k licensing.Key) licenseKeyView {
+	state := "earlier"
+	if k.Current() {
+		state = "current"
+	}
+	return licenseKeyView{k.ID, base64.RawURLEncoding.EncodeToString(k.Public), state, k.CreatedAt, cli.OrNull(k.RetiredAt)}
+}
+
+func newLicenseKeyList(a *app) *cobra.Command {
+	return a.Listing(on(a.withStore, &cobra.Command{
+		Use: "list", Short: "List the keys for licenses, the oldest first", Args: cli.Args(),
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		keys, err := s.Licensing.Keys(ctx, operator())
+		return cli.PrintList(a.Console, keys, viewLicenseKey, "No license key. The first license creates one.", err)
+	}))
+}
+
+func newLicenseKeyRotate(a *app) *cobra.Command {
+	var dropEarlier bool
+	c := on(a.withStore, &cobra.Command{
+		Use: "rotate", Short: "Make a new key that signs licenses from now on", Args: cli.Args(),
+		Long: `Make a new key that signs licenses from now on. Licenses that earlier keys have signed stay
+good. Apps carry the key set of their store inside: build them with the new one (from
+/.well-known/jwks.json) before licenses of the new key reach them.
+
+--drop-earlier takes the earlier keys out of the key set, as is right when somebody has stolen
+one. Every license issued so far then ends where the new key set is known, and buyers have to
+fetch theirs again, which costs them no domain.`,
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		if dropEarlier {
+			if err := a.Confirm(ctx, "End all licenses that were signed so far?"); err != nil {
+				return err
+			}
+		}
+		k, err := s.Licensing.RotateKey(ctx, operator(), dropEarlier)
+		return a.Show(viewLicenseKey(k), err)
+	})
+	c.Flags().BoolVar(&dropEarlier, "drop-earlier", false, "take the earlier keys out of the key set: what they have signed ends")
+	return c
 }

@@ -34,11 +34,11 @@ func TestAServerWantsItsURLOnAPublicAddress(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := new(bytes.Buffer)
-			l := listeners{
+			l := server{
 				log: slog.New(slog.NewTextHandler(out, nil)), listener: listenerAt{addr: tt.addr},
-				options: serverOptions{baseURL: tt.baseURL},
+				options: serverOptions{baseURL: tt.baseURL, baseURLVariable: envURL},
 			}
-			l.advise(nil, storeVariables)
+			l.advise(nil)
 			if got := strings.Contains(out.String(), "--base-url or "+envURL); got != tt.wanted {
 				t.Errorf("wanted: %v; the log says %q", got, out)
 			}

@@ -1,16 +1,73 @@
-// Command countersign keeps purchase codes of digital items and answers whether
-// they are good.
+// Command countersign keeps purchase codes of digital items and verifies them over HTTP.
 package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/spf13/cobra"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.LookupEnv, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// app is one run of the program.
+type app struct{ *cli.Console }
+
+// run runs the program once and returns its exit code. The end of ctx is an
+// interruption, such as Ctrl-C.
+func run(ctx context.Context, args []string, lookupEnv func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
+	return (&app{cli.New(lookupEnv, stdin, stdout, stderr)}).execute(ctx, args)
+}
+
+func (a *app) execute(ctx context.Context, args []string) int { return a.Run(ctx, newRoot(a), args) }
+
+func newRoot(a *app) *cobra.Command {
+	root := cli.Group(&cobra.Command{
+		Use:   "countersign",
+		Short: "Keep purchase codes of digital items and answer whether they are good",
+		Long: `Countersign keeps workspaces, items and purchase codes, and answers the programs
+of their authors over HTTP: is this purchase code good?
+
+  countersign demo           try it: a shop and an addon with sample data
+  countersign store serve    serve your own store
+  countersign addon update   set up the addon of your own site
+
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 not found, 4 check says no,
+5 not allowed, 6 conflict, 7 database not reachable, 8 partly done,
+9 may have been written: check before you repeat it, 130 interrupted.`,
+		SilenceErrors: true, SilenceUsage: true,
+	}, withoutStore(newDemo(a)), newStore(a), newAddon(a), withoutStore(newApp(a)), newDoctor(a), withoutStore(newVersion(a)))
+	root.SetHelpCommand(cli.Help())
+	storeLocation.register(root.PersistentFlags())
+	a.Register(root)
+	return root
+}
+
+// withoutStore keeps the flags that name a store out of the help of a command, and of
+// those below it, that have nothing to do with one.
+func withoutStore(c *cobra.Command) *cobra.Command {
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		root := c.Root()
+		for _, name := range []string{storeLocation.data, storeLocation.db} {
+			root.PersistentFlags().Lookup(name).Hidden = true
+		}
+		root.HelpFunc()(c, args)
+	})
+	return c
+}
+
+func newStore(a *app) *cobra.Command {
+	return cli.Group(&cobra.Command{
+		Use: "store", Short: "The store: workspaces, keys, items and purchases, and their server",
+	},
+		newServe(a), newImport(a), newExport(a), newRekey(a), newMigrate(a),
+		newWorkspace(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newStoreAudit(a))
 }

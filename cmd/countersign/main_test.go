@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -58,8 +60,14 @@ func must(t *testing.T, dir string, args ...string) result {
 func asPerson(t *testing.T, ctx context.Context, dir, input string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &app{lookupEnv: environment{envData: dir}.lookup, term: newTerminal(strings.NewReader(input), &stdout, &stderr), now: fixedNow}
-	a.term.inIsPerson = true
+	a := newPerson(dir, strings.NewReader(input), &stdout, &stderr)
 	code := a.execute(ctx, args)
 	return result{code, stdout.String(), stderr.String()}
+}
+
+// newPerson returns a run of the program on a data folder with a person at the terminal.
+func newPerson(dir string, stdin io.Reader, stdout, stderr io.Writer) *app {
+	a := &app{cli.New(environment{envData: dir}.lookup, stdin, stdout, stderr)}
+	a.Person, a.Now = true, fixedNow
+	return a
 }

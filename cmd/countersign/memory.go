@@ -23,7 +23,7 @@ const (
 // tuneMemory follows the live heap until ctx ends. Whoever sets GOGC or
 // GOMEMLIMIT has decided otherwise.
 func (a *app) tuneMemory(ctx context.Context) {
-	if a.getenv("GOGC") != "" || a.getenv("GOMEMLIMIT") != "" {
+	if a.Getenv("GOGC") != "" || a.Getenv("GOMEMLIMIT") != "" {
 		<-ctx.Done()
 		return
 	}

@@ -2,40 +2,80 @@ package main
 
 import (
 	"context"
-	"strconv"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
 
 func newMigrate(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "migrate", Short: "The database's tables: look at their version, bring them to this one", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "migrate", Short: "The database's tables: look at their version, bring them to this one",
 	}, newMigrateStatus(a), newMigrateUp(a))
 }
 
+// migrationView is a step of a migration.
+type migrationView struct {
+	Schema  string `json:"schema" row:"1,TABLES"`
+	Version int64  `json:"version" row:"2,VERSION"`
+	Name    string `json:"name" row:"3,STEP,text"`
+	Applied bool   `json:"applied" row:"4,APPLIED"`
+}
+
+func viewMigration(m sqldb.Migration) migrationView { return migrationView(m) }
+
 func newMigrateStatus(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "status", Short: "List the steps and which of them the database has", Args: none,
+	return a.Listing(&cobra.Command{
+		Use: "status", Short: "List the steps and which of them the database has", Args: cli.Args(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withDatabase(c, true, func(ctx context.Context, s *store.Store) error {
+			return a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
+				steps, err := s.Migrations(ctx)
+				return cli.PrintList(a.Console, steps, viewMigration, "No step.", err)
+			})
+		},
+	})
+}
+
+func newMigrateUp(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "up", Short: "Bring the tables to this version, after a backup", Args: cli.Args(),
+		Long: `Bring the tables to this version, after a backup into the data folder.
+No server may run on the data folder; store serve does the same when it starts.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			progress := a.migrationProgress(func(percent, total int64) { a.Say("migrated %d %% of %s purchases", percent, cli.Thousands(total)) })
+			return a.lockStore(c, store.Options{Progress: progress}, func(ctx context.Context, s *store.Store) error {
 				steps, err := s.Migrations(ctx)
 				if err != nil {
 					return err
 				}
-				return a.printMigrations(steps)
+				backup, err := s.Migrate(ctx)
+				if err != nil {
+					return err
+				}
+				return a.printMigrated(steps, backup)
 			})
 		},
 	}
 }
 
-func (a *app) printMigrations(steps []sqldb.Migration) error {
-	l := a.newList("TABLES", "VERSION", "STEP", "APPLIED")
+// printMigrated prints those of all steps that were just done.
+func (a *app) printMigrated(steps []sqldb.Migration, backup string) error {
+	applied := []sqldb.Migration{}
 	for _, m := range steps {
-		if err := l.add(m, m.Schema, strconv.FormatInt(m.Version, 10), m.Name, yesNo(m.Applied)); err != nil {
-			return err
+		if !m.Applied {
+			m.Applied = true
+			applied = append(applied, m)
 		}
 	}
-	return l.end("No step.")
+	if backup != "" {
+		a.Say("The database as it was is in %s (without the key file).", backup)
+	}
+	if a.JSON {
+		return a.PrintJSON(struct {
+			Applied []sqldb.Migration `json:"applied"`
+			Backup  *string           `json:"backup"`
+		}{applied, cli.NonZero(backup)})
+	}
+	return cli.PrintList(a.Console, applied, viewMigration, "Nothing to do: the tables are at this version.", nil)
 }

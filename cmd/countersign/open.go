@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/user"
 
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -15,23 +18,63 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// withStore opens the store, prepares it, runs do and closes it again. A data
-// folder without a store is a wrong name rather than a new store: it may be the
-// addon's.
+// opener opens a service for a command, runs do and closes it again.
+type opener[S any] func(c *cobra.Command, do func(context.Context, S) error) error
+
+// on makes a command that works on a service.
+func on[S any](open opener[S], c *cobra.Command, do func(ctx context.Context, s S, args []string) error) *cobra.Command {
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return open(c, func(ctx context.Context, s S) error { return do(ctx, s, args) })
+	}
+	return c
+}
+
+// onID is on for a command whose argument is the id of a thing, which what names.
+func onID[S any](open opener[S], what string, c *cobra.Command, do func(ctx context.Context, s S, id int64) error) *cobra.Command {
+	c.Args = cli.Args(what + "'s id")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		id, err := cli.ParseID(c, what, args[0])
+		if err != nil {
+			return err
+		}
+		return open(c, func(ctx context.Context, s S) error { return do(ctx, s, id) })
+	}
+	return c
+}
+
+// parseID returns a check that reads the id of a thing, which what names, from one of a command's arguments.
+func parseID(what string, place int, id *int64) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) (err error) {
+		*id, err = cli.ParseID(c, what, args[place])
+		return err
+	}
+}
+
+// closing runs do on a service that was just opened, and closes it.
+func closing[S io.Closer](s S, opened error, do func(S) error) (err error) {
+	if opened != nil {
+		return opened
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return do(s)
+}
+
+// withStore opens the store and prepares it. A data folder without a store is a
+// wrong name rather than a new store: it may be the addon's.
 func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
-	p, err := a.resolve(c, storeWhereabouts)
+	at, err := a.locate(c, storeLocation)
 	if err != nil {
 		return err
 	}
-	if p.url == "" && !store.Begun(p.dir) {
-		return fail(exitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or begin one there with: countersign store workspace create USERNAME --data %[1]s", p.dir))
+	if at.url == "" && !store.Begun(at.dir) {
+		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or begin one there with: countersign store workspace create USERNAME --data %[1]s", at.dir))
 	}
 	return a.withNewStore(c, do)
 }
 
 // withNewStore is withStore for commands that begin a store.
 func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
-	return a.withDatabase(c, false, func(ctx context.Context, s *store.Store) error {
+	return a.openStore(c, store.Options{}, func(ctx context.Context, s *store.Store) error {
 		if err := s.Prepare(ctx); err != nil {
 			return err
 		}
@@ -40,62 +83,100 @@ func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Sto
 	})
 }
 
+// openStore opens a store that is not prepared. o says how.
+func (a *app) openStore(c *cobra.Command, o store.Options, do func(context.Context, *store.Store) error) error {
+	at, err := a.locate(c, storeLocation)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(c.Context(), a.storeOptions(at, a.errorLog(), o))
+	return closing(s, err, func(s *store.Store) error { return do(c.Context(), s) })
+}
+
+// lockStore is openStore while no server may run on the data folder.
+func (a *app) lockStore(c *cobra.Command, o store.Options, do func(context.Context, *store.Store) error) error {
+	at, err := a.locate(c, storeLocation)
+	if err != nil {
+		return err
+	}
+	if o.Lock, err = lockFolder(at.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()), ""); err != nil {
+		return err
+	}
+	defer o.Lock.Unlock()
+	return a.openStore(c, o, do)
+}
+
+func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store.Options {
+	o.Dir, o.URL, o.KeyText, o.Log, o.Now = at.dir, at.url, at.keyText, log, a.Now
+	return o
+}
+
+// withAddon opens the addon and prepares it. Where there is none, nothing is made.
+func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
+	return a.withOldAddon(c, func(ctx context.Context, s *addon.Addon) error {
+		err := s.Prepare(ctx)
+		if s.State() == addon.StateNew {
+			return a.notInstalled(c)
+		}
+		if err != nil {
+			return err
+		}
+		defer s.AuditChain().SealNow(ctx)
+		return a.warnBehind(s.Behind(), do(ctx, s))
+	})
+}
+
+// notInstalled says that no addon is where the flags say.
+func (a *app) notInstalled(c *cobra.Command) error {
+	at, err := a.locate(c, addonLocation)
+	if err != nil {
+		return err
+	}
+	where, how := at.dir, " --data "+at.dir
+	if at.url != "" {
+		where, how = "this database", ", with the same --db and --data"
+	}
+	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; if this is the right place, set it up with: countersign addon update%s", where, how))
+}
+
+// withOldAddon opens an addon that is not prepared, for commands that also work before the first update. It makes nothing.
+func (a *app) withOldAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
+	return a.openAddon(c, addon.Options{NoCreate: true}, do)
+}
+
+// withNewAddon is withOldAddon for commands that make the data folder.
+func (a *app) withNewAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
+	return a.openAddon(c, addon.Options{}, do)
+}
+
+func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Context, *addon.Addon) error) error {
+	at, err := a.locate(c, addonLocation)
+	if err != nil {
+		return err
+	}
+	s, err := addon.Open(c.Context(), a.addonOptions(at, a.errorLog(), o))
+	return closing(s, err, func(s *addon.Addon) error { return do(c.Context(), s) })
+}
+
+func (a *app) addonOptions(at location, log *slog.Logger, o addon.Options) addon.Options {
+	o.Dir, o.URL, o.KeyText, o.Version, o.Log, o.Now = at.dir, at.url, at.keyText, readBuildInfo().Version, log, a.Now
+	return o
+}
+
 // warnBehind is the error of a command that has worked on a database. One that only
 // reads works without the commits that are missing, and says so; any other ends with
 // the error that behind is.
 func (a *app) warnBehind(behind, err error) error {
 	if behind != nil && !fault.HasCode(err, sqldb.CodeBehind) {
-		_, _, message := a.judge(context.Background(), behind)
-		a.warn("%s", message)
+		a.Warn("%s", a.Sentence(fault.Of(behind)))
 	}
 	return err
-}
-
-// withDatabase is withStore for commands that work on a store that is not
-// prepared; look is for those that only look at what is there.
-func (a *app) withDatabase(c *cobra.Command, look bool, do func(context.Context, *store.Store) error) error {
-	p, err := a.resolve(c, storeWhereabouts)
-	if err != nil {
-		return err
-	}
-	o := a.storeOptions(p, a.errorLog())
-	o.Look = look
-	return openStore(c.Context(), o, do)
-}
-
-func openStore(ctx context.Context, o store.Options, do func(context.Context, *store.Store) error) (err error) {
-	s, err := store.Open(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return do(ctx, s)
-}
-
-// withLock is withDatabase while no server may run on the data folder. progress is told
-// how far a migration is.
-func (a *app) withLock(c *cobra.Command, progress func(done, total int64), do func(context.Context, *store.Store) error) error {
-	p, err := a.resolve(c, storeWhereabouts)
-	if err != nil {
-		return err
-	}
-	o := a.storeOptions(p, a.errorLog())
-	o.Progress = progress
-	if o.Lock, err = lockFolder(p.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()), ""); err != nil {
-		return err
-	}
-	defer o.Lock.Unlock()
-	return openStore(c.Context(), o, do)
-}
-
-func (a *app) storeOptions(p place, log *slog.Logger) store.Options {
-	return store.Options{Dir: p.dir, URL: p.url, KeyText: p.keyText, Log: log, Now: a.now}
 }
 
 // errorLog is the log of commands that do one thing: what they do shows in their
 // output.
 func (a *app) errorLog() *slog.Logger {
-	return slog.New(slog.NewTextHandler(a.term.err, &slog.HandlerOptions{Level: slog.LevelError}))
+	return slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
 // lockFolder makes the data folder when it is missing and locks it for a server,
@@ -115,7 +196,7 @@ func folderError(dir, what string, err error) error {
 	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be %s", dir, what)), err)
 }
 
-// operator is whoever started the program.
+// operator is the person who started the program.
 func operator() people.Actor {
 	login := fmt.Sprintf("user %d", os.Getuid())
 	if u, err := user.Current(); err == nil {

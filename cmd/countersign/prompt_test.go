@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/cli"
 )
 
 func fixedNow() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
@@ -19,14 +21,14 @@ func TestRevokingAsksAPerson(t *testing.T) {
 		code        int
 		asked       bool
 	}{
-		{"y goes ahead", "y\n", nil, exitOK, true},
-		{"YES goes ahead", " YES \n", nil, exitOK, true},
-		{"n changes nothing", "n\n", nil, exitFailed, true},
-		{"the empty answer means no", "\n", nil, exitFailed, true},
-		{"the end of input means no", "", nil, exitFailed, true},
-		{"--yes does not ask", "", []string{"--yes"}, exitOK, false},
-		{"--no-input is an error", "y\n", []string{"--no-input"}, exitUsage, false},
-		{"--yes wins over --no-input", "", []string{"--no-input", "--yes"}, exitOK, false},
+		{"y goes ahead", "y\n", nil, cli.ExitOK, true},
+		{"YES goes ahead", " YES \n", nil, cli.ExitOK, true},
+		{"n changes nothing", "n\n", nil, cli.ExitFailed, true},
+		{"the empty answer means no", "\n", nil, cli.ExitFailed, true},
+		{"the end of input means no", "", nil, cli.ExitFailed, true},
+		{"--yes does not ask", "", []string{"--yes"}, cli.ExitOK, false},
+		{"--no-input is an error", "y\n", []string{"--no-input"}, cli.ExitUsage, false},
+		{"--yes wins over --no-input", "", []string{"--no-input", "--yes"}, cli.ExitOK, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -35,11 +37,11 @@ func TestRevokingAsksAPerson(t *testing.T) {
 			if asked := strings.Contains(r.err, `Revoke key 1 ("web" of ada`); r.code != tt.code || asked != tt.asked {
 				t.Errorf("exit %d, asked %t: %q", r.code, asked, r.err)
 			}
-			if tt.code == exitUsage && !strings.Contains(r.err, "--yes") {
+			if tt.code == cli.ExitUsage && !strings.Contains(r.err, "--yes") {
 				t.Errorf("%q does not name --yes", r.err)
 			}
 			revoked := strings.Contains(must(t, dir, "store", "key", "list").out, "revoked")
-			if revoked != (tt.code == exitOK) {
+			if revoked != (tt.code == cli.ExitOK) {
 				t.Errorf("revoked: %t", revoked)
 			}
 		})
@@ -53,9 +55,9 @@ func TestAPersonIsAskedForAPurchaseCode(t *testing.T) {
 		code        int
 		asked       bool
 	}{
-		{"the code is good", "code-1\n", nil, exitOK, true},
-		{"nothing is no code", "\n", nil, exitUsage, true},
-		{"--no-input is an error", "code-1\n", []string{"--no-input"}, exitUsage, false},
+		{"the code is good", "code-1\n", nil, cli.ExitOK, true},
+		{"nothing is no code", "\n", nil, cli.ExitUsage, true},
+		{"--no-input is an error", "code-1\n", []string{"--no-input"}, cli.ExitUsage, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := asPerson(t, t.Context(), shop(t), tt.typed, append([]string{"store", "purchase", "check", "-"}, tt.flags...)...)
@@ -73,7 +75,7 @@ func TestRekeyAsksAPersonAndNamesWhatIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := asPerson(t, t.Context(), dir, "\n", "store", "rekey")
-	if r.code != exitFailed || !strings.Contains(r.err, "ada/web") {
+	if r.code != cli.ExitFailed || !strings.Contains(r.err, "ada/web") {
 		t.Errorf("exit %d: %q", r.code, r.err)
 	}
 	if _, err := os.Stat(key); !os.IsNotExist(err) {
@@ -89,9 +91,8 @@ func TestCtrlCEndsAQuestion(t *testing.T) {
 	dir := shop(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	in, _ := io.Pipe() // nobody ever types
-	a := &app{lookupEnv: environment{envData: dir}.lookup, term: newTerminal(in, io.Discard, cancelAt{"[y/N]", cancel}), now: fixedNow}
-	a.term.inIsPerson = true
-	if code := a.execute(ctx, []string{"store", "key", "revoke", "1"}); code != exitInterrupted {
+	a := newPerson(dir, in, io.Discard, cancelAt{"[y/N]", cancel})
+	if code := a.execute(ctx, []string{"store", "key", "revoke", "1"}); code != cli.ExitInterrupted {
 		t.Errorf("exit %d", code)
 	}
 }

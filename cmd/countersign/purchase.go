@@ -1,60 +1,328 @@
 package main
 
 import (
-	"strconv"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newPurchase(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "purchase", Short: "What was sold: list, show, check, create, refund", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "purchase", Short: "What was sold: list, show, check, create, refund",
 	}, newPurchaseList(a), newPurchaseShow(a), newPurchaseCheck(a), newPurchaseCreate(a), newPurchaseRefund(a))
 }
 
-// purchaseJSON is a purchase as --json prints it, with what the API keeps to
-// itself.
-type purchaseJSON struct {
-	ID             int64                  `json:"id"`
-	PurchaseCode   string                 `json:"purchase_code"`
-	Workspace      string                 `json:"workspace"`
-	ItemID         int64                  `json:"item_id"`
-	LicenseType    string                 `json:"license_type"`
+// purchaseView is a purchase, with what the API keeps to itself.
+type purchaseView struct {
+	ID             int64                  `json:"id" card:"2,Id"`
+	PurchaseCode   string                 `json:"purchase_code" row:"1,CODE" card:"1,Code"`
+	Workspace      string                 `json:"workspace" card:"4,Workspace"`
+	ItemID         int64                  `json:"item_id" row:"2,ITEM" card:"5,Item"`
+	LicenseType    string                 `json:"license_type" row:"3,LICENSE" card:"6,License"`
 	Price          countersign.Money      `json:"price"`
 	Currency       string                 `json:"currency"`
-	SupportedUntil *countersign.Timestamp `json:"supported_until"`
-	Downloaded     bool                   `json:"downloaded"`
-	Date           countersign.Timestamp  `json:"date"`
-	State          store.State            `json:"state"`
+	SupportedUntil *countersign.Timestamp `json:"supported_until" row:"6,SUPPORTED UNTIL" card:"9,Supported until"`
+	Downloaded     bool                   `json:"downloaded" card:"10,Downloaded"`
+	Date           countersign.Timestamp  `json:"date" row:"5,SOLD" card:"8,Sold"`
+	State          store.State            `json:"state" row:"7,STATE"`
 	StateAt        *countersign.Timestamp `json:"state_at"`
-	Buyer          buyerJSON              `json:"buyer"`
+	Buyer          buyerView              `json:"buyer"`
+	Paid           string                 `json:"-" row:"4,PRICE" card:"7,Price"`
+	Since          string                 `json:"-" card:"3,State"`
+	BuyerName      string                 `json:"-" card:"11,Buyer"`
+	BuyerEmail     string                 `json:"-" card:"12,E-mail"`
+	NameOrEmail    string                 `json:"-" row:"8,BUYER,text"`
 }
 
-type buyerJSON struct {
+type buyerView struct {
 	Name  string `json:"name"`
 	Email string `json:"email"`
 }
 
-func jsonOfPurchase(p store.Purchase, workspace string) purchaseJSON {
-	return purchaseJSON{
+func viewPurchase(p store.Purchase, workspace string) purchaseView {
+	v := purchaseView{
 		ID: p.ID, PurchaseCode: p.Code, Workspace: workspace, ItemID: p.ItemID, LicenseType: p.License, Price: p.Price, Currency: p.Currency,
-		SupportedUntil: orNull(p.SupportedUntil), Downloaded: p.Downloaded, Date: p.SoldAt, State: p.State, StateAt: orNull(p.StateAt),
-		Buyer: buyerJSON{p.BuyerName, p.BuyerEmail},
+		SupportedUntil: cli.OrNull(p.SupportedUntil), Downloaded: p.Downloaded, Date: p.SoldAt, State: p.State, StateAt: cli.OrNull(p.StateAt),
+		Buyer: buyerView{p.BuyerName, p.BuyerEmail}, BuyerName: p.BuyerName, BuyerEmail: p.BuyerEmail, NameOrEmail: cmp.Or(p.BuyerName, p.BuyerEmail),
+		Paid: cli.Price(p.Price, p.Currency), Since: string(p.State),
+	}
+	if !p.StateAt.IsZero() {
+		v.Since += " since " + cli.Second(p.StateAt)
+	}
+	return v
+}
+
+// codeHelp is part of the help of every command that takes a purchase code.
+const codeHelp = `CODE is - for stdin, which keeps it off the process list and out of the shell's history.
+--id names the purchase by its id instead.`
+
+// purchaseWork is what a command does with the code of a purchase.
+type purchaseWork func(ctx context.Context, s *store.Store, code string) error
+
+// onPurchase makes a command about one purchase, which a code or --id names.
+func (a *app) onPurchase(c *cobra.Command, do purchaseWork) *cobra.Command {
+	var id int64
+	c.Flags().Int64Var(&id, "id", 0, "`id` of the purchase, in place of its code")
+	_ = c.RegisterFlagCompletionFunc("id", a.fromStore(purchaseIDs))
+	c.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case !c.Flags().Changed("id"):
+			return cli.Args("purchase code")(c, args)
+		case len(args) > 0:
+			return cli.Usage(c, "give a purchase code or --id, not both")
+		case id <= 0:
+			return cli.Usage(c, "--id is a whole number from 1 on")
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		code := ""
+		if id == 0 {
+			var err error
+			if code, err = a.purchaseCode(c.Context(), args[0]); err != nil {
+				return err
+			}
+		}
+		return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+			if id != 0 {
+				var err error
+				if code, err = s.Validation.Code(ctx, operator(), id); err != nil {
+					return err
+				}
+			}
+			return do(ctx, s, code)
+		})
+	}
+	return c
+}
+
+// purchaseCode returns the purchase code of an argument or a flag. For "-" it is the
+// one line of stdin, and a person at the terminal is asked for it.
+func (a *app) purchaseCode(ctx context.Context, text string) (string, error) {
+	if text != "-" {
+		return text, nil
+	}
+	input, err := a.AskPurchaseCode(ctx)
+	code := strings.TrimSpace(input)
+	if err == nil && (code == "" || strings.ContainsAny(code, "\r\n")) {
+		err = cli.Fail(cli.ExitUsage, "usage", "wrong input on stdin: expected one line with the purchase code")
+	}
+	return code, err
+}
+
+// purchaseListFlags narrow a list of purchases.
+type purchaseListFlags struct {
+	workspace string
+	item      int64
+	state     cli.Choice
+	limit     int
+}
+
+func newPurchaseList(a *app) *cobra.Command {
+	flags := purchaseListFlags{state: cli.Choice{Choices: []string{
+		string(store.StateActive), string(store.StateRefunded), string(store.StateChargedBack), string(store.StateRevoked),
+	}}}
+	c := on(a.withStore, &cobra.Command{
+		Use: "list --workspace W", Short: "List purchases, newest first", Args: cli.Args(),
+		PreRunE: func(c *cobra.Command, args []string) error {
+			if flags.limit < 0 || flags.item < 0 {
+				return cli.Usage(c, "--limit and --item can't be negative")
+			}
+			return cli.Require("workspace")(c, args)
+		},
+	}, func(ctx context.Context, s *store.Store, _ []string) error { return a.listPurchases(ctx, s, flags) })
+	a.workspaceFlag(c, &flags.workspace, "the `username` whose purchases to list (required)")
+	a.itemFlag(c, &flags.item, "only purchases of the item with this `id`")
+	flags.state.Register(c, "state", "", "only purchases that are active, refunded, charged_back or revoked")
+	c.Flags().IntVar(&flags.limit, "limit", 50, "how many at most; 0 for all")
+	return a.Listing(c)
+}
+
+func (a *app) listPurchases(ctx context.Context, s *store.Store, flags purchaseListFlags) error {
+	filter := store.PurchaseFilter{Item: flags.item, State: store.State(flags.state.Value), Limit: flags.limit}
+	l := cli.NewList[purchaseView](a.Console)
+	err := s.Purchases(ctx, operator(), flags.workspace, filter, func(p store.Purchase) error { return l.Add(viewPurchase(p, flags.workspace)) })
+	if err == nil {
+		err = l.End("No such purchase.")
+	}
+	a.sayNewest(l.Len(), flags.limit, err)
+	return err
+}
+
+// sayNewest says that a list may go on.
+func (a *app) sayNewest(listed, limit int, err error) {
+	if err == nil && listed > 0 && listed == limit {
+		a.Say("These are the newest %d; there may be more: --limit 0 lists all.", limit)
 	}
 }
 
-// printPurchase prints one purchase.
-func (a *app) printPurchase(p store.Purchase, workspace string) error {
-	state := string(p.State)
-	if !p.StateAt.IsZero() {
-		state += " since " + second(p.StateAt)
+func newPurchaseShow(a *app) *cobra.Command {
+	return a.onPurchase(&cobra.Command{
+		Use: "show CODE", Short: "Show a purchase", Long: "Show a purchase.\n\n" + codeHelp,
+	}, func(ctx context.Context, s *store.Store, code string) error {
+		found, err := s.Validation.Show(ctx, operator(), code)
+		return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
+	})
+}
+
+func newPurchaseRefund(a *app) *cobra.Command {
+	return a.onPurchase(&cobra.Command{
+		Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid",
+		Long: "Mark a purchase as refunded: its code is no longer valid.\n\n" + codeHelp,
+	}, func(ctx context.Context, s *store.Store, code string) error {
+		found, err := s.Validation.Show(ctx, operator(), code)
+		if err != nil {
+			return err
+		}
+		p, err := s.RefundPurchase(ctx, operator(), code)
+		return a.Show(viewPurchase(p, found.Workspace), err)
+	})
+}
+
+// purchaseCreateFlags are what can be said of a new purchase.
+type purchaseCreateFlags struct {
+	workspace      string
+	purchase       store.Purchase
+	license        cli.Choice
+	price          cli.Money
+	supportedUntil cli.Date
+}
+
+func newPurchaseCreate(a *app) *cobra.Command {
+	flags := purchaseCreateFlags{license: cli.Choice{
+		Value: countersign.LicenseRegular, Choices: []string{countersign.LicenseRegular, countersign.LicenseExtended},
+	}}
+	c := &cobra.Command{
+		Use: "create --workspace W --item ID", Short: "Write a sale and print its code", Args: cli.Args(),
+		Example: "  countersign store purchase create --workspace ada --item 1229 --buyer-email grace@home.example",
+		PreRunE: func(c *cobra.Command, args []string) (err error) {
+			if err := cli.Require("workspace", "item")(c, args); err != nil {
+				return err
+			}
+			if c.Flags().Changed("currency") && !c.Flags().Changed("price") {
+				return cli.Usage(c, "--currency needs --price; without both, the item's price counts")
+			}
+			flags.purchase.Code, err = a.purchaseCode(c.Context(), flags.purchase.Code)
+			return err
+		},
 	}
-	return a.printCard(jsonOfPurchase(p, workspace),
-		pair{"Code", p.Code}, pair{"Id", strconv.FormatInt(p.ID, 10)}, pair{"State", state}, pair{"Workspace", workspace}, pair{"Item", strconv.FormatInt(p.ItemID, 10)},
-		pair{"License", p.License}, pair{"Price", money(p.Price, p.Currency)}, pair{"Sold", second(p.SoldAt)},
-		pair{"Supported until", second(p.SupportedUntil)}, pair{"Downloaded", yesNo(p.Downloaded)},
-		pair{"Buyer", p.BuyerName}, pair{"E-mail", p.BuyerEmail},
-	)
+	flags.register(a, c)
+	return on(a.withStore, c, func(ctx context.Context, s *store.Store, _ []string) error {
+		p, err := flags.complete(ctx, s, c.Flags())
+		if err != nil {
+			return err
+		}
+		made, err := s.CreatePurchase(ctx, operator(), flags.workspace, p)
+		return a.Show(viewPurchase(made, flags.workspace), err)
+	})
+}
+
+func (f *purchaseCreateFlags) register(a *app, c *cobra.Command) {
+	flags := c.Flags()
+	a.workspaceFlag(c, &f.workspace, "the `username` of the item's workspace (required)")
+	a.itemFlag(c, &f.purchase.ItemID, "`id` of the item that was sold (required)")
+	flags.StringVar(&f.purchase.Code, "code", "", "the purchase `code`, - for stdin (default a new UUID)")
+	f.license.Register(c, "license", "", "Regular or Extended")
+	flags.Var(&f.price, "price", "what was paid, like 49.00 (default the item's price for the license)")
+	flags.Lookup("price").DefValue = ""
+	flags.StringVar(&f.purchase.Currency, "currency", "", "of --price, like USD (default the item's)")
+	flags.Var(&f.supportedUntil, "supported-until", "end of support: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default sold without support)")
+	flags.StringVar(&f.purchase.BuyerName, "buyer-name", "", "the buyer's `name`")
+	flags.StringVar(&f.purchase.BuyerEmail, "buyer-email", "", "the buyer's e-mail `address`")
+}
+
+// complete is what the flags say. A price without a currency is in the item's.
+func (f *purchaseCreateFlags) complete(ctx context.Context, s *store.Store, flags *pflag.FlagSet) (store.Purchase, error) {
+	p := f.purchase
+	p.License, p.Price, p.SupportedUntil = f.license.Value, f.price.Money, f.supportedUntil.Timestamp
+	if !flags.Changed("price") || p.Currency != "" {
+		return p, nil
+	}
+	item, err := s.ShowItem(ctx, operator(), p.ItemID)
+	p.Currency = item.Currency
+	return p, err
+}
+
+func newPurchaseCheck(a *app) *cobra.Command {
+	return a.onPurchase(&cobra.Command{
+		Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)",
+		Long: "Check whether a purchase code is valid, and if not, say why (exit code 4).\n\n" + codeHelp,
+	}, func(ctx context.Context, s *store.Store, code string) error {
+		found, err := s.Validation.Check(ctx, operator(), code)
+		if err != nil {
+			return err
+		}
+		answer, err := apiAnswer(ctx, s, found)
+		if err != nil {
+			return err
+		}
+		if err := a.printCheck(found, answer); err != nil || found.Valid {
+			return err
+		}
+		return cli.Fail(cli.ExitNo, found.Code, "")
+	})
+}
+
+// checkView is a check.
+type checkView struct {
+	Valid     bool            `json:"valid"`
+	Code      string          `json:"code"` // as in X-Error-Code, "" when valid
+	Reason    string          `json:"reason"`
+	APIAnswer json.RawMessage `json:"api_answer"`
+	Purchase  *purchaseView   `json:"purchase"`
+	Item      *checkItemView  `json:"item"`
+}
+
+type checkItemView struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+func (a *app) printCheck(found validation.Check, answer []byte) error {
+	if a.JSON {
+		out := checkView{Valid: found.Valid, Code: found.Code, Reason: found.Reason, APIAnswer: answer}
+		if found.Purchase.Code != "" {
+			p := viewPurchase(found.Purchase, found.Workspace)
+			out.Purchase, out.Item = &p, &checkItemView{found.Item.ID, found.Item.Name}
+		}
+		return a.PrintJSON(out)
+	}
+	verdict := a.Colour(a.Out, cli.Green, "Valid.")
+	if !found.Valid {
+		verdict = a.Colour(a.Out, cli.Red, "Not valid: ") + cli.Safe(found.Reason) + "."
+	}
+	_, err := fmt.Fprintf(a.Out, "%s\n  API answer   %s\n", verdict, cli.SafeJSON(answer))
+	if err == nil && found.Purchase.Code != "" {
+		_, err = fmt.Fprintf(a.Out, "  item         %s (#%d)   workspace %s   license %s\n",
+			cli.Safe(found.Item.Name), found.Item.ID, cli.Safe(found.Workspace), cli.Safe(found.Purchase.License))
+	}
+	return err
+}
+
+// apiAnswer is what the API answers a secret key of the purchase's workspace,
+// by the same rule.
+func apiAnswer(ctx context.Context, s *store.Store, found validation.Check) ([]byte, error) {
+	key := people.Actor{Kind: people.KindKey, Face: people.FaceCommand, Workspace: found.Purchase.WorkspaceID, Secret: true}
+	valid, err := s.Validation.Validate(ctx, key, found.Purchase.Code)
+	if refused := fault.Of(err); refused != nil && refused.Kind == countersign.KindNotFound {
+		return countersign.EncodeJSON(struct {
+			Status string `json:"status"`
+			Msg    string `json:"msg"`
+		}{"error", refused.Message})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []byte(`{"status":"success","data":{"purchase":` + valid.Before + valid.ItemBody + valid.After + "}}"), nil
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -128,7 +129,7 @@ func TestServeRunsAlsoWhenItsMemoryIsSetFromOutside(t *testing.T) {
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
 		s := startServer(t, environment{envData: t.TempDir(), name: "100"}, "store", "serve")
 		status, _ := s.get("/readyz")
-		if code := s.stop(); status != http.StatusOK || code != exitOK {
+		if code := s.stop(); status != http.StatusOK || code != cli.ExitOK {
 			t.Errorf("%s: status %d, exit %d: %s", name, status, code, s.stderr)
 		}
 	}
@@ -161,7 +162,7 @@ func TestMetricsHaveAListenerOfTheirOwn(t *testing.T) {
 		t.Errorf("/metrics of the store: %d", status)
 	}
 	r := command(t, t.TempDir(), "store", "serve", "--listen", "127.0.0.1:0", "--metrics", strings.TrimPrefix(s.said["store_url"], "http://"))
-	if r.code != exitConflict || !strings.Contains(r.err, "choose another address with --metrics") {
+	if r.code != cli.ExitConflict || !strings.Contains(r.err, "choose another address with --metrics") {
 		t.Errorf("an address in use: exit %d, %q", r.code, r.err)
 	}
 }
@@ -192,7 +193,7 @@ func TestServeWaitsForPostgreSQL(t *testing.T) {
 		t.Fatal(r.err)
 	}
 	proxy.Cut()
-	if r := commandIn(t, env, "store", "key", "list"); r.code != exitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
+	if r := commandIn(t, env, "store", "key", "list"); r.code != cli.ExitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
 		t.Errorf("a command while it is down: exit %d, %q", r.code, r.err)
 	}
 	s := startServer(t, env, "store", "serve")
@@ -236,7 +237,7 @@ func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T
 	proxy.Cut()
 	s := startServer(t, env, "store", "serve")
 	proxy.Restore()
-	if code := s.wait(); code != exitConflict || !strings.Contains(s.stderr.String(), "but this database belongs to the one named") {
+	if code := s.wait(); code != cli.ExitConflict || !strings.Contains(s.stderr.String(), "but this database belongs to the one named") {
 		t.Errorf("exit %d: %s", code, s.stderr)
 	}
 }

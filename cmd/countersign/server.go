@@ -2,97 +2,307 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
+	"os"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/limit"
-	"github.com/countersign/countersign/internal/store"
-	"github.com/countersign/countersign/internal/store/api"
-	"github.com/countersign/countersign/internal/store/pages"
+	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
 )
 
-// server is a store with its listeners, the only one on its data folder.
+// service is what a server serves: the store or the addon.
+type service interface {
+	io.Closer
+	AcceptLoss(context.Context, people.Actor) error
+	Exposed() []health.Finding
+	DatabaseStatus() sqldb.Status
+	Run(context.Context) error
+}
+
+// server is a service with its listeners, the only one on its data folder.
 type server struct {
-	listeners
-	options serveOptions
-	store   *store.Store
+	app      *app
+	options  serverOptions
+	log      *slog.Logger
+	access   *web.AccessLog
+	listener net.Listener
+	metrics  net.Listener // nil: off
+	lock     *sqldb.FolderLock
+	service  service      // nil until it is open
+	counted  *web.Metrics // nil: off
 }
 
-// newServer opens everything that can fail at the start.
-func (a *app) newServer(ctx context.Context, p place, o serveOptions) (*server, error) {
-	s := &server{listeners: a.newListeners(o.serverOptions), options: o}
-	err := s.open(ctx, p)
+func (a *app) newServer(o serverOptions) server {
+	return server{app: a, options: o, log: a.serverLog(o.log), access: web.NewAccessLog(a.Err, o.log)}
+}
+
+// orClose gives back what a server took whose start failed.
+func (l *server) orClose(err error) error {
 	if err != nil {
-		s.close()
-		return nil, err
+		l.close()
 	}
-	return s, nil
+	return err
 }
 
-func (s *server) open(ctx context.Context, p place) error {
-	if err := s.listen(p.dir, "--listen"); err != nil {
-		return err
+// prepare makes a service ready by begin, or accepts that its database lacks commits.
+func (l *server) prepare(ctx context.Context, at location, s service, begin func(context.Context) error) error {
+	l.service = s
+	if l.options.acceptLoss {
+		return l.unlessDown(at, s.AcceptLoss(ctx, operator()))
 	}
-	options := s.app.storeOptions(p, s.log)
-	options.CacheBytes, options.Lock, options.Progress = s.options.cache, s.lock, s.app.migrationProgress(s.logProgress)
-	var err error
-	if s.store, err = store.Open(ctx, options); err != nil {
-		return err
+	return l.unlessDown(at, begin(ctx))
+}
+
+// announce prints where a server is: view with --json, else sentences.
+func (l *server) announce(at location, view any) error {
+	if l.app.JSON {
+		if err := l.app.PrintJSON(view); err != nil {
+			return err
+		}
 	}
-	prepare := s.store.BeginToServe
-	if s.options.acceptLoss {
-		prepare = func(ctx context.Context) error { return s.store.AcceptLoss(ctx, operator()) }
+	l.app.Say("Serving %s (data folder %s, %s). Stop with Ctrl-C.", l.url(), cli.Safe(at.dir), at.engine())
+	if l.metrics != nil {
+		l.app.Say("Metrics at %s.", l.metricsURL())
 	}
-	if err := s.unlessDown(p, prepare(ctx)); err != nil {
-		return err
-	}
-	s.advise(s.store.Exposed(), storeVariables)
 	return nil
 }
 
-// close gives back what open took.
-func (s *server) close() {
-	var err error
-	if s.store != nil {
-		err = s.store.Close()
+// listen takes the addresses and locks the data folder.
+func (l *server) listen(dir string) error {
+	// The address is taken before the lock, whose owner names it; but a second
+	// server on one folder is told of the folder rather than of the address.
+	var listenErr error
+	addr, url := l.options.listen, ""
+	if l.listener, listenErr = listen(addr, l.options.listenFlag); listenErr == nil {
+		addr, url = l.listener.Addr().String(), l.address()
 	}
-	s.closeListeners(err)
-}
-
-// run serves until ctx ends.
-func (s *server) run(ctx context.Context) error {
-	access := web.NewAccessLog(s.app.term.err, s.options.log)
-	limits := limit.NewGuard(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.now})
-	s.store.ShareLimits(ctx, limits)
-	handler, metrics, err := s.handlers(access, web.NewGuard(limits))
-	if err != nil {
+	var err error
+	if l.lock, err = lockFolder(dir, fmt.Sprintf("process %d on %s", os.Getpid(), addr), url); err != nil {
 		return err
 	}
-	return s.serve(ctx, access, handler, metrics, service{"store", s.store.Run})
+	if listenErr != nil {
+		return listenErr
+	}
+	if l.options.metrics != "" {
+		l.metrics, err = listen(l.options.metrics, "--metrics")
+	}
+	return err
 }
 
-// handlers are what the two listeners serve: the store, which is the JSON face with
-// the pages behind it, and the metrics, nil without a listener.
-func (s *server) handlers(access *web.AccessLog, guard *web.Guard) (store, metrics http.Handler, err error) {
-	about := pages.FrameOptions()
-	base, err := s.ownAddress(&about)
+// advise logs what the operator should know at the start: that other machines reach a server which does not know its
+// own URL, and what other users of this machine can read.
+func (l *server) advise(exposed []health.Finding) {
+	if addr := l.listener.Addr().(*net.TCPAddr); l.options.baseURL == "" && !addr.IP.IsLoopback() {
+		l.log.Warn("other machines can reach this server, and it does not know its own URL; name it with --base-url or "+l.options.baseURLVariable,
+			"listen", addr.String(), "why", "links, default pictures and the issuer of licenses are made from it")
+	}
+	for _, f := range exposed {
+		l.log.Warn(f.What, "why", f.Why, "fix", f.Fix)
+	}
+}
+
+// listen is web.Listen with errors that name the flag.
+func listen(addr, flag string) (net.Listener, error) {
+	ln, err := web.Listen(addr)
+	switch {
+	case err == nil:
+		return ln, nil
+	case fault.HasKind(err, countersign.KindConflict):
+		return nil, cli.Fail(cli.ExitConflict, fault.Of(err).Code, fmt.Sprintf("%s is in use by another program; stop it, or choose another address with %s", addr, flag))
+	case errors.Is(err, fs.ErrPermission):
+		return nil, cli.Fail(cli.ExitNotAllowed, "address_refused", fmt.Sprintf("this user may not listen on %s; choose a port above 1023 with %s", addr, flag))
+	}
+	return nil, cli.Fail(cli.ExitFailed, "address_unusable", fmt.Sprintf("%s can't be listened on (%v); choose another address with %s", addr, cli.Reason(err), flag))
+}
+
+// serverLog is the log of a server, on stderr.
+func (a *app) serverLog(mode web.LogMode) *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if a.Quiet {
+		options.Level = slog.LevelWarn
+	}
+	if mode == web.LogJSON {
+		return slog.New(slog.NewJSONHandler(a.Err, options))
+	}
+	return slog.New(slog.NewTextHandler(a.Err, options))
+}
+
+// unlessDown is the error of a start, but nil for a PostgreSQL that is down and for a
+// database that is to be migrated: both is done while the server runs.
+func (l *server) unlessDown(at location, err error) error {
+	if fault.HasCode(err, countersign.CodeMigrating) {
+		l.log.Warn("the database is of an earlier version; it is backed up and migrated, and every request is answered 503 meanwhile")
+		return nil
+	}
+	if at.url != "" && fault.IsUnavailable(err) && !fault.HasCode(err, sqldb.CodePooler) && !fault.HasCode(err, fault.CodeUpdateNeeded) {
+		l.log.Warn("the database can't be used; every request is answered 503 until it can", "cause", err)
+		return nil
+	}
+	return err
+}
+
+// logProgress logs how far a migration is.
+func (l *server) logProgress(percent, total int64) {
+	l.log.Info("the database is being migrated", "percent", percent, "purchases", total)
+}
+
+// close gives back what the start took.
+func (l *server) close() {
+	var err error
+	if l.service != nil {
+		err = l.service.Close()
+	}
+	for _, ln := range []net.Listener{l.listener, l.metrics} {
+		if ln != nil {
+			_ = ln.Close() // closed already, after a run
+		}
+	}
 	if err != nil {
-		return nil, nil, err
+		l.log.Warn("the database was not closed cleanly", "cause", err)
 	}
-	framed, err := frame.New(about)
+	l.lock.Unlock()
+}
+
+// url is where the server can be reached from this machine.
+func (l *server) url() string { return urlOf(l.listener) }
+
+// address is where browsers reach the server.
+func (l *server) address() string {
+	if l.options.baseURL != "" {
+		return l.options.baseURL
+	}
+	return l.url()
+}
+
+// newFrame makes the frame of a server's pages at the address that --base-url names, and returns the path prefix of that.
+func (l *server) newFrame(about frame.Options) (framed *frame.Frame, prefix string, err error) {
+	base, err := url.Parse(l.options.baseURL)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", fmt.Errorf("the base URL: %w", err)
 	}
-	o := api.Options{
-		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
-		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),
-		Log:   s.log, Access: access, Now: s.app.now,
+	about.Log, about.Now, about.BasePath, about.Secure = l.log, l.app.Now, base.Path, base.Scheme == "https"
+	if base.Host != "" {
+		about.Origin = base.Scheme + "://" + base.Host
 	}
-	if o.Metrics, metrics = s.newMetrics(); o.Metrics != nil {
-		o.Metrics.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
-			func() float64 { return float64(s.store.Validation.Damages()) })
-		addDatabase(o.Metrics, s.store.DatabaseStatus)
+	framed, err = frame.New(about)
+	return framed, base.Path, err
+}
+
+func (l *server) metricsURL() string {
+	if l.metrics == nil {
+		return ""
 	}
-	return frame.StripBase(base, api.New(s.store, o)), metrics, nil
+	return urlOf(l.metrics) + "/metrics"
+}
+
+func urlOf(ln net.Listener) string {
+	addr := ln.Addr().(*net.TCPAddr).AddrPort()
+	host := addr.Addr().Unmap().String()
+	if addr.Addr().IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port()))
+}
+
+// metricsConnections is how many connections read metrics at once: they take from the descriptors that the others leave.
+const metricsConnections = 16
+
+// newMetrics makes metrics and the handler that serves them; nil without a listener for them.
+func (l *server) newMetrics() (*web.Metrics, http.Handler) {
+	if l.metrics == nil {
+		return nil, nil
+	}
+	l.counted = web.NewMetrics(readBuildInfo().Version)
+	addDatabase(l.counted, l.service.DatabaseStatus)
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", l.counted.Handler())
+	return l.counted, mux
+}
+
+// task is background work behind a handler.
+type task struct {
+	name string
+	run  func(context.Context) error
+}
+
+// ending returns work whose end, wanted or not, stops the server.
+func ending(stop func(), work func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		defer stop()
+		return work(ctx)
+	}
+}
+
+// serve answers requests until ctx ends. The background work and the logs outlive
+// the last request.
+func (l *server) serve(ctx context.Context, handler, metrics http.Handler, behind ...task) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+
+	work := group.New(ctx, l.log)
+	start := func(name string, run func() error) {
+		work.Go(name, ending(stop, func(context.Context) error { return run() }))
+	}
+	for _, one := range append(behind, task{"service", l.service.Run}) {
+		start(one.name, func() error { return one.run(background) })
+	}
+	start("access log", func() error {
+		_ = l.access.Run(background) // an error log that can't be written has no place to say so
+		return nil
+	})
+	start("memory", func() error {
+		l.app.tuneMemory(background)
+		return nil
+	})
+	if l.metrics != nil {
+		options := web.ServerOptions{Log: l.log, MaxConnections: metricsConnections}
+		start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, options) })
+	}
+	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{
+		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies,
+	})
+	end()
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	if served != nil {
+		return cli.Fail(cli.ExitFailed, "stopped_late", served.Error()+"; their clients have to ask again")
+	}
+	return nil
+}
+
+// addDatabase adds the figures of a database to the metrics.
+func addDatabase(m *web.Metrics, status func() sqldb.Status) {
+	m.Gauge("countersign_database_reachable", "0 while PostgreSQL is known to be out of reach.",
+		func() float64 { return oneIf(status().Reachable) })
+	m.Gauge("countersign_database_feed_live", "0 while changes by other processes do not arrive and nothing is answered from memory.",
+		func() float64 { return oneIf(status().FeedLive) })
+	m.Counter("countersign_database_feed_losses_total", "How often the feed of changes was lost.",
+		func() float64 { return float64(status().FeedLosses) })
+	m.Gauge("countersign_database_writes_waiting", "Transactions that wait for a connection.",
+		func() float64 { return float64(status().WritesWaiting) })
+	m.Counter("countersign_database_outcomes_unknown_total", "Commits that were answered before their outcome was known.",
+		func() float64 { return float64(status().OutcomesUnknown) })
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/cli"
 )
 
 func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
@@ -56,7 +58,7 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := command(t, t.TempDir(), strings.Fields(tt.args)...)
-			if r.code != exitUsage || r.out != "" {
+			if r.code != cli.ExitUsage || r.out != "" {
 				t.Errorf("exit %d, stdout %q", r.code, r.out)
 			}
 			if !strings.HasPrefix(r.err, "countersign: error: ") || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, tt.want) {
@@ -72,7 +74,7 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 func TestServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 	r := command(t, t.TempDir(), "store", "serve", "--listen", "8080", "--base-url", "shop.example", "--trusted-proxy", "10.0.0.0/99",
 		"--log", "loud", "--fail-limit", "-1", "--metrics", "x", "--cache", "much")
-	if r.code != exitUsage {
+	if r.code != cli.ExitUsage {
 		t.Errorf("exit %d", r.code)
 	}
 	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: ", "--cache: "} {

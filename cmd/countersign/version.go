@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -45,13 +46,13 @@ func readBuildInfo() buildInfo {
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: none,
+		Use: "version", Short: "Print the version", Args: cli.Args(),
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuildInfo()
-			if a.json {
-				return a.printJSON(b)
+			if a.JSON {
+				return a.PrintJSON(b)
 			}
-			_, err := fmt.Fprintf(a.term.out, "countersign %s (%s, %s, %s)\n", b.Version, b.Go, b.Platform, b.SQLiteDriver)
+			_, err := fmt.Fprintf(a.Out, "countersign %s (%s, %s, %s)\n", b.Version, b.Go, b.Platform, b.SQLiteDriver)
 			return err
 		},
 	}

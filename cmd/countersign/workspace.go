@@ -1,51 +1,51 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newWorkspace(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
-		Use: "workspace", Short: "The authors' accounts: list, show, create, change", SuggestionsMinimumDistance: 2,
+	return cli.Group(&cobra.Command{
+		Use: "workspace", Short: "The authors' accounts: list, show, create, change",
 	}, newWorkspaceList(a), newWorkspaceShow(a), newWorkspaceCreate(a), newWorkspaceSet(a))
 }
 
-// workspaceJSON is a workspace as --json prints it: the account as the API
-// prints it, and the switches.
-type workspaceJSON struct {
+// workspaceView is a workspace: the account as the API prints it, and the switches.
+type workspaceView struct {
 	countersign.Account
 	store.Switches
+	Named   string                `json:"-" row:"1,USERNAME"`
+	Person  string                `json:"-" row:"2,NAME,text"`
+	Mail    string                `json:"-" row:"3,E-MAIL,text"`
+	Money   string                `json:"-" row:"4,BALANCE"`
+	Since   countersign.Timestamp `json:"-" row:"5,REGISTERED"`
+	Details []cli.Line            `json:"-" card:"1,"`
 }
 
-func (a *app) printWorkspace(w store.Workspace) error {
+func viewWorkspace(w store.Workspace) workspaceView {
 	account, profile := w.Account, w.Account.Profile
 	quota := "none"
 	if w.Switches.Quota > 0 {
-		quota = thousands(w.Switches.Quota) + " a minute"
+		quota = cli.Thousands(w.Switches.Quota) + " a minute"
 	}
-	return a.printCard(workspaceJSON{account, w.Switches},
-		pair{"Username", account.Username},
-		pair{"Name", account.Name.FullName},
-		pair{"E-mail", account.Email},
-		pair{"Balance", money(account.Balance, account.Currency)},
-		pair{"Registered", second(account.RegisteredAt)},
-		pair{"Heading", profile.Heading},
-		pair{"Description", profile.Description},
-		pair{"Contact", profile.Contact.Email},
-		pair{"Links", linksText(profile.SocialLinks)},
-		pair{"Avatar", profile.Media.Avatar},
-		pair{"Cover", profile.Media.Cover},
-		pair{"Always 200", yesNo(w.Switches.Always200)},
-		pair{"Refuses keys in the query", yesNo(w.Switches.RefuseQueryKeys)},
-		pair{"Quota", quota},
-	)
+	balance := cli.Price(account.Balance, account.Currency)
+	return workspaceView{account, w.Switches, account.Username, account.Name.FullName, account.Email, balance, account.RegisteredAt, cli.Lines(
+		"Username", account.Username, "Name", account.Name.FullName, "E-mail", account.Email,
+		"Balance", balance, "Registered", cli.Second(account.RegisteredAt),
+		"Heading", profile.Heading, "Description", profile.Description, "Contact", profile.Contact.Email,
+		"Links", linksText(profile.SocialLinks), "Avatar", profile.Media.Avatar, "Cover", profile.Media.Cover,
+		"Always 200", cli.YesNo(w.Switches.Always200), "Refuses keys in the query", cli.YesNo(w.Switches.RefuseQueryKeys), "Quota", quota,
+	)}
 }
 
 func linksText(links countersign.Links) string {
@@ -54,4 +54,157 @@ func linksText(links countersign.Links) string {
 		all = append(all, fmt.Sprintf("%s=%s", name, links[name]))
 	}
 	return strings.Join(all, " ")
+}
+
+// eachWorkspace calls fn with the username of a workspace, or with those of all when it is "".
+func eachWorkspace(ctx context.Context, s *store.Store, username string, fn func(username string) error) error {
+	if username != "" {
+		return fn(username)
+	}
+	all, err := s.Workspaces(ctx, operator())
+	for _, w := range all {
+		if err := fn(w.Account.Username); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func newWorkspaceList(a *app) *cobra.Command {
+	return a.Listing(on(a.withStore, &cobra.Command{
+		Use: "list", Short: "List all workspaces", Args: cli.Args(),
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		all, err := s.Workspaces(ctx, operator())
+		return cli.PrintList(a.Console, all, viewWorkspace, "No workspace. Create one with: countersign store workspace create USERNAME", err)
+	}))
+}
+
+func newWorkspaceShow(a *app) *cobra.Command {
+	return on(a.withStore, &cobra.Command{
+		Use: "show USERNAME", Short: "Show a workspace", Args: cli.Args("username"), ValidArgsFunction: first(a.fromStore(workspaceNames)),
+	}, func(ctx context.Context, s *store.Store, args []string) error {
+		w, err := s.Workspace(ctx, operator(), args[0])
+		return a.Show(viewWorkspace(w), err)
+	})
+}
+
+func newWorkspaceCreate(a *app) *cobra.Command {
+	var flags workspaceFlags
+	c := on(a.withNewStore, &cobra.Command{
+		Use: "create USERNAME", Short: "Make a workspace", Args: cli.Args("username"), PreRunE: flags.parseLinks,
+		Example: "  countersign store workspace create ada --email ada@shop.example --firstname Ada --lastname Byron",
+	}, func(ctx context.Context, s *store.Store, args []string) error {
+		var w store.Workspace
+		w.Account.Username, w.Account.Currency = args[0], "USD"
+		flags.change(&w)
+		made, err := s.CreateWorkspace(ctx, operator(), w)
+		if err == nil {
+			a.Say("Made the workspace %s. Make a key for its programs with: countersign store key create web --workspace %[1]s", args[0])
+		}
+		return a.Show(viewWorkspace(made), err)
+	})
+	flags.register(c.Flags())
+	c.Flags().Lookup("currency").Usage += " (default USD)"
+	return c
+}
+
+func newWorkspaceSet(a *app) *cobra.Command {
+	var flags workspaceFlags
+	c := on(a.withStore, &cobra.Command{
+		Use: "set USERNAME", Short: "Change a workspace and its switches", Args: cli.Args("username"), ValidArgsFunction: first(a.fromStore(workspaceNames)),
+		Example: `  countersign store workspace set ada --quota 600
+  countersign store workspace set ada --always-200=false --social-link facebook=https://facebook.example/ada`,
+		PreRunE: func(c *cobra.Command, args []string) error {
+			if err := cli.AnyChanged(c, args); err != nil {
+				return err
+			}
+			return flags.parseLinks(c, args)
+		},
+	}, func(ctx context.Context, s *store.Store, args []string) error {
+		w, err := s.SetWorkspace(ctx, operator(), args[0], flags.change)
+		return a.Show(viewWorkspace(w), err)
+	})
+	flags.register(c.Flags())
+	return c
+}
+
+// workspaceTexts are the flags of a workspace that take a text.
+var workspaceTexts = []struct {
+	name, usage string
+	field       func(*countersign.Account) *string
+}{
+	{"email", "the author's e-mail `address`", func(w *countersign.Account) *string { return &w.Email }},
+	{"firstname", "the author's first `name`", func(w *countersign.Account) *string { return &w.Name.Firstname }},
+	{"lastname", "the author's last `name`", func(w *countersign.Account) *string { return &w.Name.Lastname }},
+	{"currency", "three capital letters, like USD", func(w *countersign.Account) *string { return &w.Currency }},
+	{"heading", "the profile's heading", func(w *countersign.Account) *string { return &w.Profile.Heading }},
+	{"description", "the profile's text", func(w *countersign.Account) *string { return &w.Profile.Description }},
+	{"contact-email", "the profile's public e-mail `address`", func(w *countersign.Account) *string { return &w.Profile.Contact.Email }},
+	{"avatar", "`URL` of the profile's picture; empty for the store's own", func(w *countersign.Account) *string { return &w.Profile.Media.Avatar }},
+	{"cover", "`URL` of the profile's cover; empty for the store's own", func(w *countersign.Account) *string { return &w.Profile.Media.Cover }},
+}
+
+// workspaceFlags are what can be said of a workspace. Only flags that were given change it.
+type workspaceFlags struct {
+	given    *pflag.FlagSet
+	balance  cli.Money
+	links    []string
+	merged   countersign.Links
+	switches store.Switches
+}
+
+func (f *workspaceFlags) register(flags *pflag.FlagSet) {
+	f.given = flags
+	for _, t := range workspaceTexts {
+		flags.String(t.name, "", t.usage)
+	}
+	flags.Var(&f.balance, "balance", "the account's balance, like 120.50")
+	flags.Lookup("balance").DefValue = ""
+	flags.StringArrayVar(&f.links, "social-link", nil, "`name=URL` of a profile elsewhere; name= takes it away (repeatable)")
+	flags.BoolVar(&f.switches.Always200, "always-200", false, "answer errors of 4xx with status 200, for clients that can't read them")
+	flags.BoolVar(&f.switches.RefuseQueryKeys, "refuse-query-keys", false, "refuse API keys in the query string")
+	flags.Int64Var(&f.switches.Quota, "quota", 0, "successful calls a minute that are served; 0 for all")
+}
+
+// parseLinks reads the values of --social-link.
+func (f *workspaceFlags) parseLinks(c *cobra.Command, _ []string) error {
+	f.merged = countersign.Links{}
+	for _, text := range f.links {
+		name, url, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return cli.Usage(c, "--social-link is written name=URL")
+		}
+		f.merged[name] = url
+	}
+	return nil
+}
+
+// change does to a workspace what the given flags say.
+func (f *workspaceFlags) change(w *store.Workspace) {
+	for _, t := range workspaceTexts {
+		if f.given.Changed(t.name) {
+			*t.field(&w.Account), _ = f.given.GetString(t.name)
+		}
+	}
+	if f.given.Changed("balance") {
+		w.Account.Balance = f.balance.Money
+	}
+	if len(f.merged) > 0 {
+		links := maps.Clone(w.Account.Profile.SocialLinks)
+		if links == nil {
+			links = countersign.Links{}
+		}
+		maps.Copy(links, f.merged)
+		maps.DeleteFunc(links, func(_, url string) bool { return url == "" }) // an empty one takes its name away
+		w.Account.Profile.SocialLinks = links
+	}
+	if f.given.Changed("always-200") {
+		w.Switches.Always200 = f.switches.Always200
+	}
+	if f.given.Changed("refuse-query-keys") {
+		w.Switches.RefuseQueryKeys = f.switches.RefuseQueryKeys
+	}
+	if f.given.Changed("quota") {
+		w.Switches.Quota = f.switches.Quota
+	}
 }

@@ -39,8 +39,8 @@ type Options struct {
 	URL string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
-	// Look is for looking at what is there: neither Dir nor a database is made.
-	Look bool
+	// NoCreate is for what is there already: neither Dir nor a database is made.
+	NoCreate bool
 	// Lock is the server's lock of Dir, nil for a program that takes none.
 	Lock *sqldb.FolderLock
 	// Version of this build, for reports.
@@ -93,13 +93,13 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	if o.URL == "" {
 		keys.Database = path
 	}
-	if !o.Look {
+	if !o.NoCreate {
 		if err := errors.Join(keyfile.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
 			return nil, err
 		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: path, Look: o.Look, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
+		URL: o.URL, Path: path, Look: o.NoCreate, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
 	})
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 			"accepted losses": func(a *Addon) error { return a.AcceptLoss(t.Context(), operator) },
 		} {
 			for _, look := range []bool{true, false} {
-				a, err := Open(t.Context(), Options{Dir: at.Dir, URL: at.URL, Look: look, Now: f.clock.Now})
+				a, err := Open(t.Context(), Options{Dir: at.Dir, URL: at.URL, NoCreate: look, Now: f.clock.Now})
 				if err == nil {
 					err = errors.Join(act(a), a.Close())
 				}

@@ -288,9 +288,9 @@ func TestOwnKeysThatAreRefused(t *testing.T) {
 			{"a private key", "x", settings.TypeText, "k: -----BEGIN RSA PRIVATE KEY-----", "settings_invalid", "value"},
 			{"a service account", "x", settings.TypeText, `{"private_key":"…"}`, "settings_invalid", "value"},
 			{"an API secret", "x", settings.TypeText, token.New(prefixSecret), "settings_invalid", "value"},
-			{"a key of the addon", settings.KeyAppName, settings.TypeText, "x", "key_exists", ""},
-			{"a secret key of the addon", iap.KeyServiceAccount, settings.TypeText, "x", "key_exists", ""},
-			{"a key of the addon in other letters", "APPNAME", settings.TypeText, "x", "key_exists", ""},
+			{"a key of the addon", settings.KeyAppName, settings.TypeText, "x", "setting_exists", ""},
+			{"a secret key of the addon", iap.KeyServiceAccount, settings.TypeText, "x", "setting_exists", ""},
+			{"a key of the addon in other letters", "APPNAME", settings.TypeText, "x", "setting_exists", ""},
 		}
 		for _, c := range cases {
 			before := f.settings(t).Revision
@@ -365,7 +365,7 @@ func TestSettingOfALaterVersionIsKeptAndNotServed(t *testing.T) {
 		_, err = f.Settings.RemoveKey(t.Context(), operator, 0, "iapLater", nil)
 		wantError(t, err, "setting_not_found")
 		_, err = f.Settings.AddKey(t.Context(), operator, 0, "iapLater", settings.TypeText, "x")
-		wantError(t, err, "key_exists")
+		wantError(t, err, "setting_exists")
 		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -5,9 +5,9 @@ import (
 	"encoding/csv"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/spreadsheet"
 )
 
 // AuditFormat is a form in which the audit log can be taken along.
@@ -88,7 +88,7 @@ func writeCSV(table *csv.Writer, batch []AuditLine) error {
 		r := l.Row()
 		cells := []string{strconv.FormatInt(r.ID, 10), r.At.String(), r.Kind, r.Actor, r.Face, r.Address, r.Action, r.Subject, r.Detail, r.Before, r.After}
 		for i := range cells {
-			cells[i] = harmless(cells[i])
+			cells[i] = spreadsheet.Cell(cells[i])
 		}
 		if err := table.Write(cells); err != nil {
 			return err
@@ -96,24 +96,4 @@ func writeCSV(table *csv.Writer, batch []AuditLine) error {
 	}
 	table.Flush()
 	return table.Error()
-}
-
-// harmless keeps a spreadsheet from taking a cell for a formula, which could send
-// other cells elsewhere. People choose some of these texts, their e-mail address
-// for example. What stands behind a separator counts like the beginning: programs
-// that split at semicolons, tabs or line ends take it for a cell of its own.
-func harmless(cell string) string {
-	if cell != "" && strings.ContainsRune("\t\r\n", rune(cell[0])) {
-		cell = "'" + cell
-	}
-	var out strings.Builder
-	starts := true
-	for i, r := range cell {
-		if starts && strings.ContainsRune("=+-@＝＋－＠", r) {
-			out.WriteByte('\'')
-		}
-		starts = strings.ContainsRune(";\t\r\n", r) || starts && i > 0 && r == '"'
-		out.WriteRune(r)
-	}
-	return out.String()
 }

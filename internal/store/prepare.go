@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -52,6 +53,23 @@ func (s *Store) Prepare(ctx context.Context) error {
 	}
 	s.gate.Open(box)
 	return nil
+}
+
+// PrepareToRead makes the store usable for a look at what is there, and writes nothing: it is an error unless the
+// database is of this version and its key file is there.
+func (s *Store) PrepareToRead(ctx context.Context) error {
+	state, err := s.location.State(ctx, s.database)
+	if err == nil && state != sqldb.StateCurrent {
+		err = fault.Unavailable(countersign.CodeUnavailable, "The database is not ready")
+	}
+	if err != nil {
+		return err
+	}
+	box, err := s.location.Load()
+	if err == nil {
+		s.gate.Open(box)
+	}
+	return err
 }
 
 // PrepareToServe is Prepare for the server: an older database is backed up and

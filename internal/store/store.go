@@ -34,8 +34,8 @@ type Options struct {
 	URL string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
-	// Look is for looking at what is there: neither Dir nor a database is made.
-	Look bool
+	// NoCreate is for what is there already: neither Dir nor a database is made.
+	NoCreate bool
 	// CacheBytes bounds the memory in which answers are kept; 0 keeps none. Items
 	// have 8 MiB in any case.
 	CacheBytes int64
@@ -93,13 +93,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.URL == "" {
 		keys.Database = path
 	}
-	if !o.Look {
+	if !o.NoCreate {
 		if err := errors.Join(keyfile.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
 			return nil, err
 		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: path, Look: o.Look, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
+		URL: o.URL, Path: path, Look: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err

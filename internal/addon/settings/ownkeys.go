@@ -20,7 +20,7 @@ var ownKeyPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
 // AddKey adds a public setting of the owner's own to the draft. kind is
 // [TypeText], [TypeBool] or [TypeNumber]. A name that is taken is a conflict
-// (key_exists), one that can't be used is invalid with Fields "key", "type" or
+// (setting_exists), one that can't be used is invalid with Fields "key", "type" or
 // "value".
 func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64, key string, kind Type, value string) (Draft, error) {
 	key = strings.TrimSpace(key)
@@ -39,7 +39,7 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 		// The same name in other letters would be a trap for whoever reads it.
 		for taken := range v {
 			if strings.EqualFold(taken, key) {
-				return fault.Conflict("key_exists", "There is a setting with the key "+taken+" already")
+				return fault.Conflict("setting_exists", "There is a setting with the key "+taken+" already")
 			}
 		}
 		if len(v)-len(definitions) >= maxOwnKeys {

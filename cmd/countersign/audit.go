@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/spf13/cobra"
+)
+
+func newAddonAudit(a *app) *cobra.Command {
+	return cli.Group(&cobra.Command{
+		Use: "audit", Short: "Who did what, when and from where: list, export, verify, prune",
+	}, newAuditList(a), newAuditExport(a), newAuditVerify(a, a.withAddonChain), newAuditPrune(a, a.withAddonChain))
+}
+
+// newStoreAudit is the audit log of the store, which has no list yet.
+func newStoreAudit(a *app) *cobra.Command {
+	return cli.Group(&cobra.Command{
+		Use: "audit", Short: "The store's audit log: verify, prune",
+	}, newAuditVerify(a, a.withStoreChain), newAuditPrune(a, a.withStoreChain))
+}
+
+func (a *app) withAddonChain(c *cobra.Command, do func(context.Context, *people.AuditChain) error) error {
+	return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s.AuditChain()) })
+}
+
+func (a *app) withStoreChain(c *cobra.Command, do func(context.Context, *people.AuditChain) error) error {
+	return a.withStore(c, func(ctx context.Context, s *store.Store) error { return do(ctx, s.AuditChain()) })
+}
+
+// auditFlags are those by which the log is narrowed.
+func auditFlags(c *cobra.Command, f *people.AuditFilter) {
+	c.Flags().StringVar(&f.Action, "about", "", "only this `action`, like settings.publish, or all of a noun, like settings")
+	c.Flags().StringVar(&f.Actor, "who", "", "only what this `actor` did, for example an e-mail address")
+	_ = c.RegisterFlagCompletionFunc("about", cobra.FixedCompletions(auditSubjects(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// auditSubjects lists what --about may name: the actions of the addon, and their nouns.
+func auditSubjects() []string {
+	var all []string
+	for _, action := range access.Actions() {
+		noun, _, _ := strings.Cut(string(action), ".")
+		all = append(all, noun, string(action))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// checkSubject is the error of an --about that names nothing that is ever written.
+func checkSubject(about string) error {
+	all := auditSubjects()
+	if about == "" || slices.Contains(all, about) {
+		return nil
+	}
+	return cli.Fail(cli.ExitNotFound, "subject_not_found", fmt.Sprintf("no action or noun %q is written to the audit log%s; leave --about out to see all entries", about, cli.DidYouMean(about, all)))
+}
+
+// auditView is an entry of the audit log. Its members are those of an export.
+type auditView struct {
+	people.AuditRow
+	Number      int64                 `json:"-" row:"1,LINE"`
+	When        countersign.Timestamp `json:"-" row:"2,WHEN (UTC),minute"`
+	Who         string                `json:"-" row:"3,WHO,text"`
+	Via         string                `json:"-" row:"4,VIA"`
+	Did         string                `json:"-" row:"5,ACTION"`
+	What        string                `json:"-" row:"6,SUBJECT,text"`
+	BeforeBrief string                `json:"-" row:"7,BEFORE,text"`
+	AfterBrief  string                `json:"-" row:"8,AFTER,text"`
+}
+
+func viewAudit(l people.AuditLine) auditView {
+	r := l.Row()
+	return auditView{r, r.ID, r.At, r.Actor, r.Face, r.Action, r.Subject, brief(r.Before), brief(r.After)}
+}
+
+// brief keeps a long value from tearing a table apart; --json has all of it.
+func brief(text string) string {
+	const limit = 40
+	if characters := []rune(text); len(characters) > limit {
+		return string(characters[:limit]) + "…"
+	}
+	return text
+}
+
+func newAuditList(a *app) *cobra.Command {
+	var f people.AuditFilter
+	c := on(a.withAddon, &cobra.Command{
+		Use: "list", Short: "List the lines of the audit log, newest first", Args: cli.Args(),
+		PreRunE: func(c *cobra.Command, _ []string) error {
+			if f.Limit < 1 || f.Limit > 500 || f.Before < 0 {
+				return cli.Usage(c, "--limit is a number from 1 to 500, and --before that of a line")
+			}
+			return checkSubject(f.Action)
+		},
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		lines, err := s.People().Audit(ctx, operator(), f)
+		if err = cli.PrintList(a.Console, lines, viewAudit, "The audit log has no such line.", err); err == nil && len(lines) == f.Limit {
+			a.Say("There may be earlier ones: --before %d lists them.", lines[f.Limit-1].ID)
+		}
+		return err
+	})
+	auditFlags(c, &f)
+	c.Flags().IntVar(&f.Limit, "limit", 50, "how many at most, up to 500")
+	c.Flags().Int64Var(&f.Before, "before", 0, "only lines before this `number`")
+	return a.Listing(c)
+}
+
+func newAuditExport(a *app) *cobra.Command {
+	var f people.AuditFilter
+	c := on(a.withAddon, &cobra.Command{
+		Use: "export", Short: "Write the whole audit log to stdout as CSV, newest first; with --json as JSON Lines", Args: cli.Args(),
+		Example: "  countersign addon audit export > audit.csv",
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		format := people.AuditCSV
+		if a.JSON {
+			format = people.AuditJSONL
+		}
+		return s.People().ExportAudit(ctx, operator(), f, format, a.Lines(a.JSON))
+	})
+	auditFlags(c, &f)
+	return c
+}
+
+func newAuditVerify(a *app, open opener[*people.AuditChain]) *cobra.Command {
+	return on(open, &cobra.Command{
+		Use: "verify", Short: "Check that no entry of the audit log was changed, removed or inserted (exit code 4)", Args: cli.Args(),
+		Long: `Check that no entry of the audit log was changed, removed or inserted in the database. Each
+entry has a seal, made within a second, that stands on the one before; the last carries a
+digest under the key file. Where the chain breaks, this says at which entry, and exits with 4.
+
+Keep the last seal elsewhere from time to time: who can replace the whole database by an
+older copy also replaces the seals, and then only such a note shows it.`,
+	}, func(ctx context.Context, chain *people.AuditChain, _ []string) error {
+		report, err := chain.Verify(ctx, operator())
+		if err := a.Show(viewAuditReport(report), err); err != nil {
+			return err
+		}
+		if !report.Intact() {
+			return cli.Fail(cli.ExitNo, "audit_broken", "the audit log was tampered with; keep a copy of the database, and compare it with your backups")
+		}
+		return nil
+	})
+}
+
+// auditReportView is a verification.
+type auditReportView struct {
+	Intact       bool                   `json:"intact"`
+	Sealed       int64                  `json:"sealed" card:"1,Entries sealed"`
+	Waiting      int64                  `json:"waiting" card:"2,Not sealed yet"`
+	SealedSince  *countersign.Timestamp `json:"sealed_since" card:"3,Sealed since"`
+	Inherited    int64                  `json:"inherited_up_to"`
+	PrunedBefore *countersign.Timestamp `json:"pruned_before" card:"4,Pruned before"`
+	LastSeal     string                 `json:"last_seal" card:"5,Last seal"`
+	Problems     []auditProblemView     `json:"problems"`
+	Notes        []cli.Line             `json:"-" card:"6,"`
+}
+
+type auditProblemView struct {
+	Entry int64  `json:"entry"`
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+}
+
+func viewAuditReport(r people.AuditReport) auditReportView {
+	v := auditReportView{
+		Intact: r.Intact(), Sealed: r.Sealed, Waiting: r.Waiting, SealedSince: cli.OrNull(countersign.At(r.SealedSince)), Inherited: r.Inherited,
+		PrunedBefore: cli.OrNull(countersign.At(r.PrunedBefore)), LastSeal: r.LastSeal, Problems: []auditProblemView{},
+	}
+	if r.Inherited > 0 {
+		v.Notes = cli.Lines("Older than the seals", fmt.Sprintf("entries up to %d, sealed as they were then", r.Inherited))
+	}
+	for _, p := range r.Problems {
+		v.Problems = append(v.Problems, auditProblemView{p.Entry, p.Kind, p.Text})
+		v.Notes = append(v.Notes, cli.Line{Label: "Problem", Value: p.Text})
+	}
+	return v
+}
+
+func newAuditPrune(a *app, open opener[*people.AuditChain]) *cobra.Command {
+	var older cli.Age
+	c := on(open, &cobra.Command{
+		Use: "prune --older-than AGE", Short: "Remove old entries of the audit log; the rest can be verified as before", Args: cli.Args(),
+		Long: `Remove the entries of the audit log that are older than an age. A sealed cut takes their
+place, so that the rest can be verified as before, and an entry says how many were removed.
+A log that was tampered with is not pruned. Export first what you have to keep.`,
+		PreRunE: func(c *cobra.Command, _ []string) error {
+			if older.Duration == 0 {
+				return cli.Usage(c, "say how old the entries must be, like --older-than 365d")
+			}
+			return nil
+		},
+	}, func(ctx context.Context, chain *people.AuditChain, _ []string) error {
+		before := a.Now().Add(-older.Duration)
+		n, err := chain.PlanPrune(ctx, operator(), before)
+		if err == nil && n > 0 {
+			err = a.Confirm(ctx, fmt.Sprintf("Remove about %s from before %s?", cli.Count(n, "entry", "entries"), cli.Second(countersign.At(before))))
+		}
+		if err != nil {
+			return err
+		}
+		removed, err := chain.Prune(ctx, operator(), before)
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.PrintJSON(struct {
+				Removed int64                 `json:"removed"`
+				Before  countersign.Timestamp `json:"before"`
+			}{removed, countersign.At(before)})
+		}
+		a.Say("Removed %s from before %s.", cli.Count(removed, "entry", "entries"), cli.Second(countersign.At(before)))
+		return nil
+	})
+	c.Flags().Var(&older, "older-than", "remove entries older than this `age`, like 365d or 720h")
+	return c
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/spf13/cobra"
+)
+
+const (
+	// completionTime bounds how long a shell waits.
+	completionTime = 2 * time.Second
+	// completionCount is how many purchases of a workspace a shell is offered.
+	completionCount = 100
+)
+
+// finder lists what may stand in a flag or an argument, with a description behind a tab. args are the arguments before it.
+type finder[S any] func(ctx context.Context, s S, c *cobra.Command, args []string) ([]string, error)
+
+// fromStore completes by what a store holds. The database is read as it is: nothing is created, migrated or written, and
+// on any error there is nothing to complete.
+func (a *app) fromStore(find finder[*store.Store]) cobra.CompletionFunc {
+	return completion(storeLocation, a, func(ctx context.Context, at location, c *cobra.Command, args []string) (found []string, err error) {
+		s, err := store.Open(ctx, a.storeOptions(at, slog.New(slog.DiscardHandler), store.Options{NoCreate: true}))
+		err = closing(s, err, func(s *store.Store) error {
+			if err := s.PrepareToRead(ctx); err != nil {
+				return err
+			}
+			found, err = find(ctx, s, c, args)
+			return err
+		})
+		return found, err
+	})
+}
+
+// fromAddon is fromStore for an addon.
+func (a *app) fromAddon(find finder[*addon.Addon]) cobra.CompletionFunc {
+	return completion(addonLocation, a, func(ctx context.Context, at location, c *cobra.Command, args []string) (found []string, err error) {
+		s, err := addon.Open(ctx, a.addonOptions(at, slog.New(slog.DiscardHandler), addon.Options{NoCreate: true}))
+		err = closing(s, err, func(s *addon.Addon) error {
+			if err := s.Prepare(ctx); err != nil {
+				return err
+			}
+			found, err = find(ctx, s, c, args)
+			return err
+		})
+		return found, err
+	})
+}
+
+func completion(l locationFlags, a *app, find func(context.Context, location, *cobra.Command, []string) ([]string, error)) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(c.Context(), completionTime)
+		defer cancel()
+		at, err := a.locate(c, l)
+		var found []string
+		if err == nil {
+			found, err = find(ctx, at, c, args)
+		}
+		if err != nil {
+			found = nil
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// first completes the first argument of a command alone.
+func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(c, args, typed)
+	}
+}
+
+// workspaceFlag adds --workspace.
+func (a *app) workspaceFlag(c *cobra.Command, to *string, usage string) {
+	c.Flags().StringVar(to, "workspace", "", usage)
+	_ = c.RegisterFlagCompletionFunc("workspace", a.fromStore(workspaceNames))
+}
+
+// itemFlag adds --item.
+func (a *app) itemFlag(c *cobra.Command, to *int64, usage string) {
+	c.Flags().Int64Var(to, "item", 0, usage)
+	_ = c.RegisterFlagCompletionFunc("item", a.fromStore(itemIDs))
+}
+
+// choice is something that may stand in an argument, with its description.
+func choice(id any, description string) string {
+	return fmt.Sprintf("%v\t%s", id, cli.Safe(description))
+}
+
+func workspaceNames(ctx context.Context, s *store.Store, _ *cobra.Command, _ []string) (found []string, err error) {
+	all, err := s.Workspaces(ctx, operator())
+	for _, w := range all {
+		found = append(found, choice(w.Account.Username, w.Account.Name.FullName))
+	}
+	return found, err
+}
+
+// workspaceOf is what --workspace says, "" where there is no such flag.
+func workspaceOf(c *cobra.Command) string {
+	name, _ := c.Flags().GetString("workspace")
+	return name
+}
+
+func keyIDs(ctx context.Context, s *store.Store, _ *cobra.Command, _ []string) (found []string, err error) {
+	keys, err := s.Keys(ctx, operator(), "")
+	for _, k := range keys {
+		found = append(found, choice(k.ID, k.Name+" of "+k.Workspace))
+	}
+	return found, err
+}
+
+func itemIDs(ctx context.Context, s *store.Store, c *cobra.Command, _ []string) (found []string, err error) {
+	err = eachItem(ctx, s, workspaceOf(c), func(i store.Item, _ string) error {
+		found = append(found, choice(i.ID, i.Name))
+		return nil
+	})
+	return found, err
+}
+
+// purchaseIDs lists the newest purchases. Their codes, which are credentials of their buyers, stay out of the terminal.
+func purchaseIDs(ctx context.Context, s *store.Store, c *cobra.Command, _ []string) (found []string, err error) {
+	err = eachWorkspace(ctx, s, workspaceOf(c), func(name string) error {
+		return s.Purchases(ctx, operator(), name, store.PurchaseFilter{Limit: completionCount}, func(p store.Purchase) error {
+			found = append(found, choice(p.ID, fmt.Sprintf("item %d, sold %s", p.ItemID, cli.Day(p.SoldAt))))
+			return nil
+		})
+	})
+	return found, err
+}
+
+func pairIDs(ctx context.Context, s *addon.Addon, _ *cobra.Command, _ []string) (found []string, err error) {
+	all, err := s.Credentials(ctx, operator())
+	for _, c := range all {
+		found = append(found, choice(c.ID, c.Label))
+	}
+	return found, err
+}
+
+func packageIDs(ctx context.Context, s *addon.Addon, _ *cobra.Command, _ []string) (found []string, err error) {
+	all, err := s.IAP.Packages(ctx, operator())
+	for _, p := range all {
+		found = append(found, choice(p.ID, p.Name))
+	}
+	return found, err
+}
+
+func productIDs(ctx context.Context, s *addon.Addon, _ *cobra.Command, _ []string) (found []string, err error) {
+	all, err := readProducts(ctx, s)
+	for _, p := range all {
+		found = append(found, choice(p.StoreProductID, p.PackageName))
+	}
+	return found, err
+}
+
+// settingKeys returns a finder for the keys of settings, and behind a key for the values that it may have.
+func settingKeys(wanted func(settings.Setting) bool) finder[*addon.Addon] {
+	return func(ctx context.Context, s *addon.Addon, _ *cobra.Command, args []string) (found []string, err error) {
+		draft, err := s.Settings.Draft(ctx, operator())
+		if len(args) > 0 {
+			one, _ := draft.Get(args[0])
+			return slices.Clone(switches[one.Type]), err
+		}
+		for _, one := range draft.List {
+			if wanted(one) {
+				found = append(found, choice(one.Key, one.Label))
+			}
+		}
+		return found, err
+	}
+}
+
+// switches are the values of settings that can only be on or off.
+var switches = map[settings.Type][]string{settings.TypeBool: {"true", "false"}, settings.TypeFlag: {"1\ton", "0\toff"}}
+
+func anySetting(settings.Setting) bool { return true }
+
+func plainSetting(s settings.Setting) bool { return !s.Secret }
+
+func ownSetting(s settings.Setting) bool { return s.Own }
+
+func iapSetting(s settings.Setting) bool { return s.Area == settings.AreaIAP && !s.Secret }

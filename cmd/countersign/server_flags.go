@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/dial"
+	"github.com/countersign/countersign/internal/web"
+	"github.com/spf13/cobra"
+)
+
+const (
+	defaultListen      = "127.0.0.1:8080"
+	defaultAddonListen = "127.0.0.1:8081"
+	// defaultFailLimit is how many failures an address has a minute.
+	defaultFailLimit = 600
+	defaultCache     = "64MiB"
+)
+
+// serverFlags are the flags of a server as they were typed.
+type serverFlags struct {
+	listen, baseURL, log, metrics string
+	cache                         string // of the store alone
+	proxies                       []string
+	private                       []string // of the addon alone
+	failLimit                     int
+	acceptLoss                    bool
+}
+
+// serverOptions are the flags of a server once they are understood.
+type serverOptions struct {
+	listen          string
+	listenFlag      string // the flag that names it
+	baseURL         string // without a trailing slash; empty when it is not known
+	baseURLVariable string // the variable that may name it
+	proxies         []netip.Prefix
+	failLimit       int
+	// cache is how much memory the store keeps answers in, in bytes.
+	cache int64
+	// allowPrivate are the private networks that an addon may call.
+	allowPrivate []netip.Prefix
+	log          web.LogMode
+	metrics      string // empty: off
+	// acceptLoss serves a database that lacks commits.
+	acceptLoss bool
+}
+
+// serverVariables are the variables that stand for flags of a server.
+type serverVariables struct{ listen, baseURL string }
+
+var (
+	storeVariables = serverVariables{envListen, envURL}
+	addonVariables = serverVariables{envAddonListen, envAddonURL}
+)
+
+// register adds the flags that all servers have. listen is the default address.
+func (f *serverFlags) register(c *cobra.Command, listen string, v serverVariables) {
+	fs := c.Flags()
+	fs.StringVar(&f.listen, "listen", listen, "`address` to listen on ("+v.listen+")")
+	fs.StringVar(&f.baseURL, "base-url", "", "the server's own `URL`, for what it signs, addresses in answers and links; needed on a public address ("+v.baseURL+")")
+	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
+	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; the causes of answers of 500 are always logged, of 503 once a minute")
+	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")
+	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications of an address a minute; 0 for no limit")
+	fs.BoolVar(&f.acceptLoss, "accept-loss", false, "serve a database that lacks commits, for example a restored backup; the audit log says so")
+	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// wrongFlags collects what is wrong with flags.
+type wrongFlags []string
+
+func (w *wrongFlags) note(flag string, err error) {
+	if err != nil {
+		*w = append(*w, flag+": "+cli.Safe(err.Error()))
+	}
+}
+
+// err names all that is wrong.
+func (w *wrongFlags) err(c *cobra.Command) error {
+	if len(*w) == 0 {
+		return nil
+	}
+	return cli.Usage(c, strings.Join(*w, "; "))
+}
+
+// check understands the flags. Its error names all that is wrong with them.
+func (f *serverFlags) check(a *app, c *cobra.Command, v serverVariables) (serverOptions, error) {
+	var wrong wrongFlags
+	var err error
+	o := serverOptions{listenFlag: "--listen", baseURLVariable: v.baseURL, failLimit: f.failLimit, metrics: f.metrics, acceptLoss: f.acceptLoss}
+	if o.listen, err = a.Setting(c, "listen", v.listen); err == nil {
+		err = checkListen(o.listen)
+	}
+	wrong.note("--listen", err)
+	if o.metrics != "" {
+		wrong.note("--metrics", checkListen(o.metrics))
+	}
+	if o.baseURL, err = a.Setting(c, "base-url", v.baseURL); err == nil {
+		o.baseURL, err = parseBaseURL(o.baseURL)
+	}
+	wrong.note("--base-url", err)
+	o.proxies, err = parseNetworks(f.proxies)
+	wrong.note("--trusted-proxy", err)
+	o.allowPrivate, err = parsePrivateNetworks(f.private)
+	wrong.note("--allow-private", err)
+	o.log, err = web.ParseLogMode(f.log)
+	wrong.note("--log", err)
+	if f.failLimit < 0 {
+		wrong.note("--fail-limit", fmt.Errorf("%d is negative; 0 means no limit", f.failLimit))
+	}
+	o.cache, err = parseSize(f.cache)
+	wrong.note("--cache", err)
+	return o, wrong.err(c)
+}
+
+// checkListen wants an address with a port number.
+func checkListen(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("invalid address %q: expected host:port, like 127.0.0.1:8080 or :8080", addr)
+	}
+	return nil
+}
+
+func parseBaseURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("invalid web address: expected one like https://shop.example")
+	}
+	return strings.TrimRight(text, "/"), nil
+}
+
+// parseNetworks reads networks; a single address is a network of one.
+func parseNetworks(texts []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range texts {
+		if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+			all = append(all, netip.PrefixFrom(addr, addr.BitLen()))
+			continue
+		}
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("invalid network %q: expected one like 10.0.0.0/8", text)
+		}
+		all = append(all, network)
+	}
+	return all, nil
+}
+
+// parsePrivateNetworks reads networks that an addon may call.
+func parsePrivateNetworks(texts []string) ([]netip.Prefix, error) {
+	all, err := parseNetworks(texts)
+	for _, network := range all {
+		if err := dial.CheckNetwork(network); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// parseSize reads a number of bytes with a unit: 64MiB, 512KiB, 1GiB, or plain.
+func parseSize(text string) (int64, error) {
+	number, unit := text, int64(1)
+	for i, name := range []string{"KiB", "MiB", "GiB"} {
+		if digits, ok := strings.CutSuffix(text, name); ok {
+			number, unit = digits, 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || n > 1<<40/unit {
+		return 0, fmt.Errorf("invalid size %q: expected one like 64MiB", text)
+	}
+	return n * unit, nil
+}

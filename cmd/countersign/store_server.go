@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/api"
+	"github.com/countersign/countersign/internal/store/pages"
+	"github.com/countersign/countersign/internal/web"
+	"github.com/spf13/cobra"
+)
+
+func newServe(a *app) *cobra.Command {
+	var flags serverFlags
+	c := &cobra.Command{
+		Use: "serve", Short: "Answer over HTTP whether purchase codes are good", Args: cli.Args(),
+		Long: `Answer over HTTP whether purchase codes are good, until Ctrl-C or SIGTERM.
+
+One server may run on a data folder; other commands work beside it, and what they change
+is served within a second. Older tables are backed up and brought to this version.`,
+		Example: `  countersign store serve
+  countersign store serve --listen :8080 --base-url https://shop.example --trusted-proxy 10.0.0.0/8`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			at, err := a.locate(c, storeLocation)
+			if err != nil {
+				return err
+			}
+			o, err := flags.check(a, c, storeVariables)
+			if err != nil {
+				return err
+			}
+			s, err := a.newStoreServer(c.Context(), at, o)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			if err := s.announce(at, struct {
+				StoreURL   string `json:"store_url"`
+				MetricsURL string `json:"metrics_url,omitempty"`
+			}{s.url(), s.metricsURL()}); err != nil {
+				return err
+			}
+			return s.run(c.Context())
+		},
+	}
+	flags.register(c, defaultListen, storeVariables)
+	c.Flags().Lookup("fail-limit").Usage = "failed authentications and validations of an address a minute; 0 for no limit, also for requests by purchase code"
+	c.Flags().StringVar(&flags.cache, "cache", defaultCache, "`size` of the memory in which answers are kept, like 64MiB; 0 keeps none")
+	return c
+}
+
+// storeServer is a server of the store.
+type storeServer struct {
+	server
+	store *store.Store
+}
+
+// newStoreServer opens everything that can fail at the start.
+func (a *app) newStoreServer(ctx context.Context, at location, o serverOptions) (*storeServer, error) {
+	s := &storeServer{server: a.newServer(o)}
+	return s, s.orClose(s.open(ctx, at))
+}
+
+func (s *storeServer) open(ctx context.Context, at location) (err error) {
+	if err := s.listen(at.dir); err != nil {
+		return err
+	}
+	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{
+		CacheBytes: s.options.cache, Lock: s.lock, Progress: s.app.migrationProgress(s.logProgress),
+	}))
+	if err != nil {
+		return err
+	}
+	if err := s.prepare(ctx, at, s.store, s.store.BeginToServe); err != nil {
+		return err
+	}
+	s.advise(s.store.Exposed())
+	return nil
+}
+
+// run serves until ctx ends.
+func (s *storeServer) run(ctx context.Context) error {
+	limits := limit.NewGuard(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.Now})
+	s.store.ShareLimits(ctx, limits)
+	handler, metrics, err := s.handlers(web.NewGuard(limits))
+	if err != nil {
+		return err
+	}
+	return s.serve(ctx, handler, metrics)
+}
+
+// handlers are what the two listeners serve: the store, which is the JSON face with
+// the pages behind it, and the metrics, nil without a listener.
+func (s *storeServer) handlers(guard *web.Guard) (store, metrics http.Handler, err error) {
+	framed, base, err := s.newFrame(pages.FrameOptions())
+	if err != nil {
+		return nil, nil, err
+	}
+	o := api.Options{
+		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
+		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),
+		Log:   s.log, Access: s.access, Now: s.app.Now,
+	}
+	if o.Metrics, metrics = s.newMetrics(); o.Metrics != nil {
+		o.Metrics.AddCounter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.", s.store.Validation.Damages)
+	}
+	return frame.StripBase(base, api.New(s.store, o)), metrics, nil
+}

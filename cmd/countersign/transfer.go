@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/transfer"
+	"github.com/spf13/cobra"
+)
+
+// importFlags say how an import goes.
+type importFlags struct{ dryRun, skipBad bool }
+
+func newImport(a *app) *cobra.Command {
+	var flags importFlags
+	c := &cobra.Command{
+		Use: "import FILE", Short: "Read workspaces, keys, items, purchases and licenses from a file of JSON Lines", Args: cli.Args("file"),
+		Long: `Read workspaces, keys, items, purchases and licenses from a file with one JSON object a line.
+
+The same file twice changes nothing, and an edited line updates. When there is a bad line,
+nothing is written; bad lines are told on stderr and copied to FILE.rejected.jsonl.
+
+Exit codes: 0 written, 1 nothing written because of bad lines, 4 --dry-run found bad lines,
+8 --skip-bad wrote the others.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			file, size, err := openImport(args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			return a.withNewStore(c, func(ctx context.Context, s *store.Store) error { return a.importFile(ctx, s, file, size, flags) })
+		},
+	}
+	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "write nothing, only tell what would happen")
+	c.Flags().BoolVar(&flags.skipBad, "skip-bad", false, "write the good lines although there are bad ones")
+	return c
+}
+
+func openImport(path string) (file *os.File, size int64, err error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, 0, cli.Fail(cli.ExitUsage, "usage", fmt.Sprintf("%s is not a regular file; write the lines to a file first and name it", path))
+	}
+	if err == nil {
+		file, err = os.Open(path)
+	}
+	switch {
+	case os.IsNotExist(err):
+		return nil, 0, cli.Fail(cli.ExitNotFound, "file_not_found", fmt.Sprintf("no such file: %s; check its name", path))
+	case err != nil:
+		return nil, 0, cli.Fail(cli.ExitFailed, "file_unreadable", fmt.Sprintf("%s can't be read (%v); make it readable for this user", path, cli.Reason(err)))
+	}
+	return file, info.Size(), nil
+}
+
+func (a *app) importFile(ctx context.Context, s *store.Store, file *os.File, size int64, flags importFlags) error {
+	bad, err := newRejects(file.Name())
+	if err != nil {
+		return err
+	}
+	progress := a.newProgress(size)
+	report, err := s.Transfer.Import(ctx, operator(), file, transfer.ImportOptions{
+		DryRun: flags.dryRun, SkipBad: flags.skipBad, Progress: progress.read,
+		Bad: func(line int, reason string, raw []byte) {
+			progress.clear()
+			fmt.Fprintf(a.Err, "line %d: %s\n", line, cli.Safe(reason))
+			bad.add(raw)
+		},
+	})
+	progress.clear()
+	bad.close()
+	if err != nil {
+		return err
+	}
+	if err := a.printImport(report, bad, flags); err != nil {
+		return err
+	}
+	return importVerdict(report, bad, flags)
+}
+
+// importView is an import's report.
+type importView struct {
+	transfer.ImportReport
+	DryRun       bool    `json:"dry_run"`
+	RejectedFile *string `json:"rejected_file"`
+}
+
+func (a *app) printImport(report transfer.ImportReport, bad *rejects, flags importFlags) error {
+	if a.JSON {
+		out := importView{ImportReport: report, DryRun: flags.dryRun}
+		if path, ok := bad.written(); ok {
+			out.RejectedFile = &path
+		}
+		return a.PrintJSON(out)
+	}
+	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", transfer.SafeCodeBits)
+	a.warnWeak(report.WeakKeys, "imported key", "imported keys", transfer.SafeKeyBits)
+	if !report.Written && !flags.dryRun {
+		return nil
+	}
+	for _, part := range []struct {
+		name  string
+		moved transfer.Moved
+		rare  bool // not worth a line when there is none
+	}{
+		{"workspaces", report.Workspaces, false}, {"keys", report.Keys, false}, {"items", report.Items, false},
+		{"purchases", report.Purchases, false}, {"license keys", report.LicenseKeys, true}, {"licenses", report.Licenses, true},
+	} {
+		if part.rare && part.moved == (transfer.Moved{}) {
+			continue
+		}
+		a.Say("%s: %s new, %s changed, %s unchanged", part.name, cli.Thousands(part.moved.New), cli.Thousands(part.moved.Changed), cli.Thousands(part.moved.Same))
+	}
+	if flags.dryRun && report.Bad == 0 {
+		a.Say("Nothing was written (--dry-run).")
+	}
+	return nil
+}
+
+// warnWeak warns of texts that are easy to guess, without showing any.
+func (a *app) warnWeak(w transfer.Weak, one, many string, safe int) {
+	if w.Count == 0 {
+		return
+	}
+	lines := make([]string, len(w.Lines))
+	for i, line := range w.Lines {
+		lines[i] = strconv.Itoa(line)
+	}
+	where := "line " + lines[0]
+	if w.Count > 1 {
+		where = "for example lines " + strings.Join(lines, ", ")
+	}
+	a.Say("warning: %s can be guessed: fewer than %d bits by length and characters, the weakest %d (%s)", cli.Count(w.Count, one, many), safe, w.LeastBits, where)
+}
+
+// importVerdict is nil for an import that did what it was asked.
+func importVerdict(report transfer.ImportReport, bad *rejects, flags importFlags) error {
+	if report.Bad == 0 {
+		return nil
+	}
+	found := fmt.Sprintf("of %s, %s bad; %s", cli.Count(report.Lines, "line", "lines"), cli.Count(report.Bad, "is", "are"), bad.place())
+	switch {
+	case flags.dryRun:
+		return cli.Fail(cli.ExitNo, "bad_lines", "nothing was written (--dry-run): "+found+"; correct them before the import")
+	case !report.Written:
+		return cli.Fail(cli.ExitFailed, "bad_lines", "nothing was written: "+found+"; correct them, or write the others with --skip-bad")
+	}
+	return cli.Fail(cli.ExitPartly, "bad_lines", "the good lines were written, the others not: "+found+"; correct them and import that file")
+}
+
+// rejects copies the bad lines of an import to a file beside it. The file is
+// made with the first one.
+type rejects struct {
+	path   string
+	file   *os.File
+	out    *bufio.Writer
+	failed error // of writing it; the import goes on
+}
+
+// newRejects removes the file that an earlier import left.
+func newRejects(imported string) (*rejects, error) {
+	r := &rejects{path: imported + ".rejected.jsonl"}
+	if err := os.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Fail(cli.ExitFailed, "rejects_stale", fmt.Sprintf("%s of an earlier import can't be removed (%v); remove it yourself", r.path, cli.Reason(err)))
+	}
+	return r, nil
+}
+
+// add copies a line, unless it was too long to be kept.
+func (r *rejects) add(line []byte) {
+	if line == nil {
+		return
+	}
+	if r.file == nil && r.failed == nil {
+		r.file, r.failed = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // lines may hold keys
+		if r.failed == nil {
+			r.out = bufio.NewWriter(r.file)
+		}
+	}
+	if r.failed != nil {
+		return
+	}
+	_, err := r.out.Write(line)
+	r.failed = errors.Join(err, r.out.WriteByte('\n'))
+}
+
+func (r *rejects) close() {
+	if r.file != nil {
+		r.failed = errors.Join(r.failed, r.out.Flush(), r.file.Close())
+	}
+}
+
+// written tells where the bad lines are, if there were any.
+func (r *rejects) written() (path string, ok bool) { return r.path, r.file != nil && r.failed == nil }
+
+// place says where the bad lines are.
+func (r *rejects) place() string {
+	if r.failed != nil {
+		return fmt.Sprintf("they stand above, and could not be copied to %s (%v)", r.path, cli.Reason(r.failed))
+	}
+	return "they stand in " + r.path
+}
+
+func newExport(a *app) *cobra.Command {
+	var withKeys bool
+	c := on(a.withStore, &cobra.Command{
+		Use: "export", Short: "Write the whole store to stdout, as import reads it", Args: cli.Args(),
+		Example: "  countersign store export > store.jsonl",
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		if withKeys {
+			a.Warn("the export holds the values of all keys; keep it where only you can read it")
+		}
+		return s.Transfer.Export(ctx, operator(), a.Lines(true), withKeys)
+	})
+	c.Flags().BoolVar(&withKeys, "with-keys", false, "write the values of the keys too; without, an import makes new ones")
+	return c
+}

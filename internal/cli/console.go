@@ -1,0 +1,178 @@
+// Package cli holds what all commands share: the streams of the program and its environment, tables and cards, questions,
+// values of flags, exit codes, and the next step behind an error.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Console is one run of the program: what it was started with, and what its global flags say.
+type Console struct {
+	In       io.Reader
+	Out, Err *Stream
+	// Person reports whether stdin is a terminal, so that somebody can answer.
+	Person    bool
+	LookupEnv func(string) (string, bool)
+	Now       func() time.Time
+	Service   Service
+	Flags
+	command *cobra.Command // the one that ran
+}
+
+// Flags are the flags of every command.
+type Flags struct {
+	JSON, NoColor, NoInput, Yes, Quiet bool
+	// Format is that of a list: json, jsonl or csv, "" for a table.
+	Format Choice
+}
+
+// Service is the service that a command works on, for the hints of its errors.
+type Service struct {
+	Postgres bool
+	// KeyLost is what else can be done about a key file that can't be read.
+	KeyLost string
+	// Serve is the command that serves it.
+	Serve string
+}
+
+// New returns the console of a run.
+func New(lookupEnv func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) *Console {
+	return &Console{
+		In: stdin, Person: isTerminal(stdin), LookupEnv: lookupEnv, Now: time.Now,
+		Out: &Stream{to: stdout, Width: width(stdout)}, Err: &Stream{to: stderr, Width: width(stderr)},
+	}
+}
+
+// Register adds the global flags.
+func (t *Console) Register(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.BoolVar(&t.JSON, "json", false, "print JSON: one object, or one a line for lists")
+	flags.BoolVar(&t.NoColor, "no-color", false, "print no colours (also NO_COLOR, TERM=dumb)")
+	flags.BoolVar(&t.NoInput, "no-input", false, "never ask: a question is an error")
+	flags.BoolVar(&t.Yes, "yes", false, "answer yes to questions")
+	flags.BoolVarP(&t.Quiet, "quiet", "q", false, "say nothing on stderr but errors and warnings")
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if t.JSON && t.Format.Value != "" {
+			return Usage(c, "give --json or --output, not both")
+		}
+		return nil
+	}
+}
+
+// Run runs a command line and returns its exit code.
+func (t *Console) Run(ctx context.Context, root *cobra.Command, args []string) int {
+	root.SetArgs(slices.Concat([]string{}, args)) // never nil, for which cobra takes os.Args
+	root.SetIn(t.In)
+	root.SetOut(t.Out)
+	root.SetErr(t.Err)
+	var err error
+	t.command, err = root.ExecuteContextC(ctx)
+	if err == nil {
+		err = t.Out.failure()
+	}
+	if err == nil {
+		return ExitOK
+	}
+	return t.fail(ctx, err, args)
+}
+
+// Say talks to the person at the terminal, unless --quiet.
+func (t *Console) Say(format string, args ...any) {
+	if !t.Quiet {
+		fmt.Fprintf(t.Err, format+"\n", args...)
+	}
+}
+
+// Warn is for what must be read, also with --quiet.
+func (t *Console) Warn(format string, args ...any) {
+	fmt.Fprintf(t.Err, "countersign: warning: "+format+"\n", args...)
+}
+
+// PrintJSON prints one object on a line of its own.
+func (t *Console) PrintJSON(v any) error {
+	text, err := countersign.EncodeJSON(v)
+	if err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	_, err = t.Out.Write(append(SafeJSON(text), '\n'))
+	return err
+}
+
+func isTerminal(of any) bool {
+	file, ok := of.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// width is how many characters fit on a line of a terminal, 0 for what is not a terminal.
+func width(of any) int {
+	if !isTerminal(of) {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(of.(*os.File).Fd()))
+	if err != nil || columns <= 0 {
+		return 80
+	}
+	return columns
+}
+
+// Stream is stdout or stderr. Goroutines may share it.
+type Stream struct {
+	Width  int // of the terminal in characters; 0 when it is not a terminal
+	mu     sync.Mutex
+	to     io.Writer
+	failed error // the first failure
+}
+
+// IsTerminal reports whether the stream is a terminal.
+func (s *Stream) IsTerminal() bool { return s.Width > 0 }
+
+// Write implements io.Writer.
+func (s *Stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.to.Write(p)
+	if err != nil {
+		err = Fail(ExitFailed, "output_failed", fmt.Sprintf("the output can't be written (%v); make room for it, or send it elsewhere", Reason(err)))
+		if s.failed == nil {
+			s.failed = err
+		}
+	}
+	return n, err
+}
+
+func (s *Stream) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+// The colours of a verdict.
+const (
+	Red    = "\x1b[31m"
+	Green  = "\x1b[32m"
+	Yellow = "\x1b[33m"
+)
+
+// Colour paints text that is printed to a stream, where that may be.
+func (t *Console) Colour(on *Stream, code, text string) string {
+	if t.Plain() || !on.IsTerminal() {
+		return text
+	}
+	return code + text + "\x1b[0m"
+}
+
+// Plain reports whether colours and cursor movements are unwanted.
+func (t *Console) Plain() bool {
+	return t.NoColor || t.Getenv("NO_COLOR") != "" || t.Getenv("TERM") == "dumb"
+}

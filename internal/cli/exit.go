@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+)
+
+// The exit codes of every command.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitNotFound    = 3
+	ExitNo          = 4 // a check says no
+	ExitNotAllowed  = 5
+	ExitConflict    = 6
+	ExitUnreachable = 7
+	ExitPartly      = 8 // partly done
+	ExitUnknown     = 9 // it may have been written, or not
+	ExitInterrupted = 130
+)
+
+// exitCodes has the code of each kind of error; a kind that is not in it is a failure.
+var exitCodes = map[countersign.Kind]int{
+	countersign.KindInvalid:      ExitUsage,
+	countersign.KindUnauthorized: ExitNotAllowed,
+	countersign.KindForbidden:    ExitNotAllowed,
+	countersign.KindNotFound:     ExitNotFound,
+	countersign.KindConflict:     ExitConflict,
+	countersign.KindPrecondition: ExitConflict,
+	countersign.KindUnavailable:  ExitUnreachable,
+}
+
+// exitError ends the program with an exit code of its own and one line on stderr, or none when the message is empty.
+type exitError struct {
+	exit    int
+	code    string // for machines
+	message string // says what to do next
+}
+
+// Error implements error.
+func (e *exitError) Error() string { return e.message }
+
+// Fail returns an error with an exit code of its own. The code is for machines, the message says what to do next; with an
+// empty message nothing is printed.
+func Fail(exit int, code, message string) error {
+	return &exitError{exit: exit, code: code, message: message}
+}
+
+// fail reports an error on one line of stderr and returns the exit code.
+func (t *Console) fail(ctx context.Context, err error, args []string) int {
+	exit, code, message := t.evaluate(ctx, err)
+	if message == "" {
+		return exit
+	}
+	message = withoutPasswords(Safe(message))
+	if t.JSON || slices.Contains(args, "--json") { // the flags may not have been read to their end
+		text, _ := countersign.EncodeJSON(struct {
+			Error string `json:"error"`
+			Code  string `json:"code"`
+		}{message, code})
+		fmt.Fprintf(t.Err, "%s\n", SafeJSON(text))
+		return exit
+	}
+	fmt.Fprintf(t.Err, "countersign: %s %s\n", t.Colour(t.Err, Red, "error:"), message)
+	return exit
+}
+
+// evaluate returns what an error means for the person who started the program.
+func (t *Console) evaluate(ctx context.Context, err error) (exit int, code, message string) {
+	var own *exitError
+	var ours *countersign.Error
+	switch {
+	case errors.As(err, &own):
+		return own.exit, own.code, own.message
+	case errors.As(err, &ours) && ours.Code == countersign.CodeOutcomeUnknown:
+		return ExitUnknown, ours.Code, "the database did not confirm the change in time; it may have been written; " + t.checkNext()
+	case ctx.Err() != nil:
+		return ExitInterrupted, "interrupted", "interrupted; what was not finished was not written"
+	case ours != nil:
+		return exitCode(ours), ours.Code, t.Sentence(ours)
+	}
+	return ExitFailed, "internal", err.Error() + "; if this comes again, please report it"
+}
+
+func exitCode(e *countersign.Error) int {
+	if e.Code == fault.CodeUpdateNeeded { // nothing is out of reach: a command has to run first
+		return ExitConflict
+	}
+	if known, ok := exitCodes[e.Kind]; ok {
+		return known
+	}
+	return ExitFailed
+}
+
+// Sentence returns the error's message, its cause, and what to do next.
+func (t *Console) Sentence(e *countersign.Error) string {
+	text := e.Message
+	if e.Cause != nil && !strings.Contains(text, Reason(e.Cause).Error()) {
+		text += " (" + strings.Join(strings.Fields(Reason(e.Cause).Error()), " ") + ")"
+	}
+	return fault.Join(text, t.nextStep(e))
+}
+
+// Reason returns the last part of an error of the operating system, which says what
+// happened without saying again to what: "permission denied".
+func Reason(err error) error {
+	var system *os.SyscallError
+	if errors.As(err, &system) {
+		return system.Err
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+var passwordInURL = regexp.MustCompile(`(://[^\s/:@]*):[^\s@]*@`)
+
+// withoutPasswords takes passwords out of web addresses that somebody typed in
+// the wrong place. The one of our own example stays.
+func withoutPasswords(text string) string {
+	return passwordInURL.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "://user:password@" {
+			return found
+		}
+		return passwordInURL.ReplaceAllString(found, "$1:***@")
+	})
+}

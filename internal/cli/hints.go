@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+)
+
+// checkNext says how to see whether a command has done what it was to do.
+func (t *Console) checkNext() string {
+	if t.command != nil && t.command.HasParent() {
+		for _, name := range []string{"list", "show", "history"} {
+			for _, sibling := range t.command.Parent().Commands() {
+				if sibling.Name() == name && sibling.IsAvailableCommand() {
+					return "before you repeat it, check with: " + sibling.CommandPath()
+				}
+			}
+		}
+	}
+	return "before you repeat it, look at what is there"
+}
+
+func (t *Console) nextStep(e *countersign.Error) string {
+	next := nextSteps[e.Code]
+	switch {
+	case e.Code == "key_unreadable":
+		return "put the right key file back from a backup" + t.Service.KeyLost
+	case e.Code == "key_missing":
+		return "put it back from a backup" + t.Service.KeyLost
+	case e.Code == "database_behind":
+		return "accept it with: " + t.Service.Serve + " --accept-loss"
+	case next != "" || e.Kind != countersign.KindUnavailable:
+		return next
+	case t.Service.Postgres:
+		return "check that PostgreSQL runs and that --db is right, then try again"
+	}
+	return "check that the disk of the data folder has room and that its files can be written, then try again"
+}
+
+// nextSteps says what to do about errors, by their codes.
+var nextSteps = fault.NextSteps{
+	"workspace_not_found":            "list them with: countersign store workspace list",
+	"key_not_found":                  "list them with: countersign store key list",
+	countersign.CodeKeyRevoked:       "make a new one with: countersign store key create",
+	"license_not_found":              "list them with: countersign store license list",
+	"license_keys_full":              "licenses of all earlier ones end with: countersign store license-key rotate --drop-earlier",
+	"schema_older":                   "run: countersign store migrate up",
+	"schema_empty":                   "look with: countersign store migrate status",
+	"already_running":                "stop it first, or name another folder with --data",
+	"address_in_use":                 "choose another address with --listen",
+	fault.CodeUpdateNeeded:           "run: countersign addon update",
+	"workspace_exists":               "change it with: countersign store workspace set",
+	"item_not_found":                 "list them with: countersign store item list --workspace W",
+	"purchase_exists":                "leave --code out to get a new one",
+	countersign.CodePurchaseNotFound: "list them with: countersign store purchase list --workspace W",
+	countersign.CodePurchaseRefunded: "look at it with: countersign store purchase show",
+	"purchase_charged_back":          "look at it with: countersign store purchase show",
+	"purchase_revoked":               "look at it with: countersign store purchase show",
+	"license_ended":                  "look at it with: countersign store license show",
+	countersign.CodeLimitReached:     "move one with: countersign store license move, or allow more with: countersign store item set",
+	"setting_not_found":              "list them with: countersign addon settings list",
+	"version_not_found":              "list them with: countersign addon settings history",
+	"credential_not_found":           "list them with: countersign addon api list",
+	"package_not_found":              "list them with: countersign addon package list",
+	"product_not_found":              "list them with: countersign addon iap product list",
+	"package_exists":                 "change it with: countersign addon package set",
+	"setting_exists":                 "change it with: countersign addon settings set",
+	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
+	"user_not_found":                 "list them with: countersign addon user list",
+	countersign.CodeBusy:             "another command is writing; try again when it has ended",
+	"db_pooler":                      "set the pooler to session mode (in PgBouncer: pool_mode = session), or connect to PostgreSQL directly with --db",
+	"data_folder":                    "make it writable for this user, or name another one with --data",
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/countersign/countersign/internal/group"
+	"golang.org/x/term"
+)
+
+// Confirm asks a question before something that can't be undone. With --yes, and without a
+// person at the terminal, the command goes ahead; with --no-input the question is an error.
+func (t *Console) Confirm(ctx context.Context, question string) error {
+	switch {
+	case t.Yes:
+		return nil
+	case t.NoInput:
+		return usageError("this needs a confirmation, and --no-input forbids to ask for it; confirm with --yes")
+	case !t.Person:
+		return nil
+	}
+	fmt.Fprintf(t.Err, "%s [y/N] ", Safe(question))
+	answer, err := t.await(ctx, func() (string, error) {
+		line, _ := bufio.NewReader(t.In).ReadString('\n')
+		return strings.TrimSpace(line), nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"):
+		return nil
+	}
+	return Fail(ExitFailed, "not_confirmed", "not confirmed, nothing was changed; answer y, or give --yes")
+}
+
+// AskPurchaseCode asks a person for a purchase code, or reads it from stdin.
+func (t *Console) AskPurchaseCode(ctx context.Context) (string, error) {
+	switch {
+	case !t.Person:
+		text, err := t.ReadInput("-", "purchase code", "pipe it in")
+		return string(text), err
+	case t.NoInput:
+		return "", usageError("the purchase code comes from stdin, and --no-input forbids to ask for it; pipe it in")
+	}
+	text, err := t.askHidden(ctx, "Purchase code: ")
+	return text, inputError(ctx, err, "purchase code", "pipe it in")
+}
+
+// NewPassword reads a new password from a file, or asks a person for it twice. check may refuse it.
+func (t *Console) NewPassword(ctx context.Context, file, first, again string, check func(string) error) (string, error) {
+	if file != "" {
+		text, err := t.ReadInput(file, "password", "put it into a file")
+		password := strings.TrimRight(string(text), "\r\n") // a line end after it is not part of it
+		if err == nil {
+			err = check(password)
+		}
+		return password, err
+	}
+	const flag = "put it into a file and name that with --password-file"
+	if !t.Person || t.NoInput {
+		return "", usageError("this needs a password, and nobody can be asked; " + flag)
+	}
+	password, err := t.askHidden(ctx, first)
+	if err = inputError(ctx, err, "password", flag); err == nil {
+		err = check(password)
+	}
+	if err != nil {
+		return "", err
+	}
+	repeated, err := t.askHidden(ctx, again)
+	if err = inputError(ctx, err, "password", flag); err == nil && repeated != password {
+		err = usageError("the two passwords are not the same; nothing was changed, try again")
+	}
+	return password, err
+}
+
+// askHidden asks a person at the terminal for a line that is not shown.
+func (t *Console) askHidden(ctx context.Context, question string) (string, error) {
+	fmt.Fprint(t.Err, question)
+	restore := keepTerminal(t.In)
+	text, err := t.await(ctx, func() (string, error) { return readHidden(t.In) })
+	if ctx.Err() != nil {
+		restore() // the reading ends with the process, and would leave the terminal mute
+	} else {
+		fmt.Fprintln(t.Err)
+	}
+	return text, err
+}
+
+// await returns what read returns. The end of ctx ends the waiting, though not the reading, which only the end of the
+// process can.
+func (t *Console) await(ctx context.Context, read func() (string, error)) (string, error) {
+	type input struct {
+		text string
+		err  error
+	}
+	done := make(chan input, 1)
+	go func() {
+		var in input
+		in.err = group.Contain(slog.New(slog.DiscardHandler), "prompt", func() (err error) {
+			in.text, err = read()
+			return err
+		})
+		done <- in
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(t.Err)
+		return "", ctx.Err()
+	case in := <-done:
+		return in.text, in.err
+	}
+}
+
+// readHidden reads a line without showing it, and takes nothing from stdin that follows it.
+func readHidden(in io.Reader) (string, error) {
+	if file, ok := in.(*os.File); ok && isTerminal(file) {
+		text, err := term.ReadPassword(int(file.Fd()))
+		return string(text), err
+	}
+	var line []byte
+	for one := make([]byte, 1); ; {
+		if _, err := io.ReadFull(in, one); err != nil || one[0] == '\n' {
+			if err == io.EOF {
+				err = nil
+			}
+			return strings.TrimSuffix(string(line), "\r"), err
+		}
+		line = append(line, one[0])
+	}
+}
+
+// keepTerminal remembers how a terminal is, and returns what brings it back.
+func keepTerminal(in io.Reader) (restore func()) {
+	if file, ok := in.(*os.File); ok {
+		if state, err := term.GetState(int(file.Fd())); err == nil {
+			return func() { _ = term.Restore(int(file.Fd()), state) }
+		}
+	}
+	return func() {}
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// usageError is the error of wrong input that no command's help explains.
+func usageError(message string) error { return Fail(ExitUsage, "usage", message) }
+
+// Usage returns the error of a command that was typed wrongly.
+func Usage(c *cobra.Command, message string) error {
+	return usageError(fmt.Sprintf("%s; see: %s --help", message, c.CommandPath()))
+}
+
+// Group makes a command that only has commands below it. Without one of them it shows its help.
+func Group(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	c.Args, c.SuggestionsMinimumDistance = cobra.ArbitraryArgs, 2
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		return unknownCommand(c, args[0])
+	}
+	c.AddCommand(below...)
+	return c
+}
+
+// Help returns the command that shows the help of others.
+func Help() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show the help of a command",
+		RunE: func(c *cobra.Command, args []string) error {
+			found, rest, err := c.Root().Find(args)
+			if err != nil || found == nil {
+				return unknownCommand(c.Root(), strings.Join(args, " "))
+			}
+			if len(rest) > 0 {
+				return unknownCommand(found, rest[0])
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	return Usage(c, fmt.Sprintf("unknown command %q for %q%s", Safe(name), c.CommandPath(), didYouMean(c.SuggestionsFor(name))))
+}
+
+// Args wants one argument for each name. The names are for the message.
+func Args(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) == len(names):
+			return nil
+		case len(names) == 0:
+			return Usage(c, fmt.Sprintf("%q is one argument too many", Safe(args[0])))
+		case len(names) == 1:
+			return Usage(c, fmt.Sprintf("give one %s, not %d", names[0], len(args)))
+		}
+		return Usage(c, fmt.Sprintf("give a %s, not %s", strings.Join(names, " and a "), Count(len(args), "argument", "arguments")))
+	}
+}
+
+// ParseID reads the id of a thing, which what names.
+func ParseID(c *cobra.Command, what, text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, Usage(c, "invalid id "+strconv.Quote(Safe(text))+" of the "+what+": expected a positive whole number"+howToFind[what])
+	}
+	return id, nil
+}
+
+// flagError words what pflag has to say. It repeats no value: one may be a password.
+func flagError(c *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		if unknown.GetSpecifiedShortnames() != "" {
+			return Usage(c, fmt.Sprintf("unknown flag -%s", Safe(unknown.GetSpecifiedName())))
+		}
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		name := "--" + unknown.GetSpecifiedName()
+		return Usage(c, fmt.Sprintf("unknown flag %s%s", Safe(name), didYouMean(nearest(name, names))))
+	}
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return Usage(c, fmt.Sprintf("--%s: %v", value.GetFlag().Name, plainValueError(value)))
+	}
+	if errors.As(err, new(*pflag.InvalidSyntaxError)) {
+		return Usage(c, "unknown flag; an argument that begins with - has to stand after --")
+	}
+	return Usage(c, err.Error())
+}
+
+// plainValueError is what is wrong with a flag's value, without the words of the
+// function that found out.
+func plainValueError(err *pflag.InvalidValueError) string {
+	cause := errors.Unwrap(err)
+	if ours := (*exitError)(nil); errors.As(cause, &ours) {
+		return ours.message
+	}
+	return fmt.Sprintf("invalid value %q: expected %s", Safe(err.GetValue()), map[string]string{
+		"bool": "true or false", "int": "a whole number", "int64": "a whole number", "duration": "a length of time like 24h or 30m",
+	}[err.GetFlag().Value.Type()])
+}
+
+// DidYouMean returns a remark behind a wrong name on those of some names that may have been meant, "" for none.
+func DidYouMean(name string, names []string) string {
+	found := nearest(name, names)
+	if len(found) == 0 {
+		return ""
+	}
+	return " (did you mean " + strings.Join(found, " or ") + "?)"
+}
+
+// nearest lists the names that are near to a name, by the distance that cobra has for commands.
+func nearest(name string, names []string) []string {
+	all := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, n := range names {
+		all.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	}
+	return all.SuggestionsFor(name)
+}
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(names, " or ") + "?"
+}
+
+// Require returns a check for flags that must be given.
+func Require(names ...string) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		for _, name := range names {
+			if f := c.Flag(name); cmp.Or(f.Value.String(), "0") == "0" {
+				return Usage(c, fmt.Sprintf("--%s is missing%s", name, howToFind[name]))
+			}
+		}
+		return nil
+	}
+}
+
+// howToFind says where the value of a flag can be looked up.
+var howToFind = map[string]string{
+	"workspace": " (list them with: countersign store workspace list)",
+	"item":      " (list them with: countersign store item list)",
+}
+
+// AnyChanged reports whether a flag of the command's own was given.
+func AnyChanged(c *cobra.Command, _ []string) error {
+	changed := false
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { changed = changed || f.Changed })
+	if !changed {
+		return Usage(c, "nothing to set; give at least one flag")
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDates(t *testing.T) {
+	for text, want := range map[string]string{
+		"2027-01-31":                "2027-01-31T00:00:00Z",
+		"2027-01-31T12:30:00Z":      "2027-01-31T12:30:00Z",
+		"2027-01-31T12:30:00+02:00": "2027-01-31T10:30:00Z",
+		"never":                     "never",
+		"2027-02-30":                "",
+		"tomorrow":                  "",
+		"":                          "",
+		"2027-01-31 ":               "",
+	} {
+		var d Date
+		if err := d.Set(text); (err == nil) != (want != "") || err == nil && d.String() != want {
+			t.Errorf("%q is %q, %v; want %q", text, d.String(), err, want)
+		}
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", 100000: "100,000"} {
+		if got := Thousands(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestAges(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"365d": 365 * 24 * time.Hour, "1d": 24 * time.Hour, "720h": 720 * time.Hour, "90m": 90 * time.Minute,
+		"": 0, "d": 0, "0d": 0, "-1d": 0, "1.5d": 0, "+1d": 0, "99999999999999d": 0, "-5h": 0, "0s": 0, "a year": 0,
+	} {
+		var got Age
+		if err := got.Set(text); (err == nil) != (want > 0) || got.Duration != want {
+			t.Errorf("%q is %v, %v; want %v", text, got.Duration, err, want)
+		}
+	}
+}
