@@ -54,7 +54,7 @@ func auditSubjects() []string {
 	return slices.Compact(all)
 }
 
-// checkSubject is the error of an --about that names nothing that is ever written.
+// checkSubject is the error of an --about that names nothing that this version writes.
 func checkSubject(about string) error {
 	all := auditSubjects()
 	if about == "" || slices.Contains(all, about) {
@@ -98,10 +98,13 @@ func newAuditList(a *app) *cobra.Command {
 			if f.Limit < 1 || f.Limit > 500 || f.Before < 0 {
 				return cli.Usage(c, "--limit is a number from 1 to 500, and --before that of a line")
 			}
-			return checkSubject(f.Action)
+			return nil
 		},
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
 		lines, err := s.People().Audit(ctx, operator(), f)
+		if err == nil && len(lines) == 0 {
+			err = checkSubject(f.Action)
+		}
 		if err = cli.PrintList(a.Console, lines, viewAudit, "The audit log has no such line.", err); err == nil && len(lines) == f.Limit {
 			a.Say("There may be earlier ones: --before %d lists them.", lines[f.Limit-1].ID)
 		}

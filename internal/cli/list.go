@@ -109,11 +109,11 @@ func (l *List[V]) addCSV(object []byte) error {
 	}
 	cells := make([]string, len(l.members))
 	for i, name := range l.members {
-		var text *string
-		switch value := values[name]; {
-		case len(value) == 0 || json.Unmarshal(value, &text) == nil && text == nil:
-		case text != nil:
-			cells[i] = spreadsheet.Cell(*text)
+		value := values[name]
+		switch text := ""; {
+		case len(value) == 0 || string(value) == "null":
+		case json.Unmarshal(value, &text) == nil:
+			cells[i] = spreadsheet.Cell(text)
 		case value[0] == '{' || value[0] == '[':
 			cells[i] = spreadsheet.Cell(string(value))
 		default:
