@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
@@ -76,3 +78,161 @@ The link leads to --base-url, else to the server that runs on the data folder.`,
 // setupLink is the address at which the first administrator is made. The token
 // stands behind #, which browsers keep to themselves.
 func setupLink(url, token string) string { return url + "/admincp/setup#" + token }
+
+func newAddonUpdate(a *app) *cobra.Command {
+	var plan, webToken bool
+	c := &cobra.Command{
+		Use: "update", Short: "Set the addon up, or bring it to this version, after a backup", Args: cli.Args(),
+		Long: `Make or migrate the tables, register the settings, publish the defaults and make the first
+API key and secret, each where it is missing. Run it once after every new version; it can be
+run again at any time, also after it was interrupted.
+
+The first administrator is made as well where ` + envAdminEmail + ` and
+` + envAdminPassword + `_FILE are set.`,
+		Example: `  countersign addon update --plan
+  countersign addon update`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case plan && webToken:
+				return cli.Usage(c, "--plan and --web-token do different things; give one of them")
+			case plan:
+				return a.withOldAddon(c, a.printUpdatePlan)
+			case webToken:
+				return a.withNewAddon(c, a.printWebToken)
+			}
+			return a.withNewAddon(c, func(ctx context.Context, s *addon.Addon) error {
+				at, err := a.locate(c, addonLocation)
+				if err != nil {
+					return err
+				}
+				return a.updateAddon(ctx, s, sqldb.ServedAt(at.dir))
+			})
+		},
+	}
+	c.Flags().BoolVar(&plan, "plan", false, "print what the update would do, and do nothing")
+	c.Flags().BoolVar(&webToken, "web-token", false, "print a token for one update over the web, good for an hour")
+	return c
+}
+
+func (a *app) printWebToken(ctx context.Context, s *addon.Addon) error {
+	token, expires, err := s.NewWebToken(ctx, operator())
+	err = a.Show(struct {
+		Token     string                `json:"token" card:"1,Token"`
+		ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Good until"`
+	}{token, countersign.At(expires)}, err)
+	if err == nil && !a.JSON {
+		a.Say("\nIt runs the update once: curl -X POST -H 'X-Update-Token: TOKEN' SITE/api-addons/update.php")
+	}
+	return err
+}
+
+func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
+	plan, err := s.Plan(ctx, operator())
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(plan)
+	}
+	return a.printPlan(plan)
+}
+
+// printPlan prints the steps of an update for people.
+func (a *app) printPlan(plan addon.Plan) error {
+	if plan.Nothing {
+		_, err := fmt.Fprintf(a.Out, "Nothing to do (version %s).\n", cli.Safe(plan.Version))
+		return err
+	}
+	label := "Plan"
+	for _, step := range plan.Steps {
+		if _, err := fmt.Fprintf(a.Out, "%-7s %s\n", label, cli.Safe(step.Text)); err != nil {
+			return err
+		}
+		label = ""
+	}
+	return nil
+}
+
+// updateView is what an update did.
+type updateView struct {
+	addon.Plan
+	Backup *string `json:"backup"`
+	// Credential is the first pair, masked, when this update made it.
+	Credential    *credentialView `json:"credential"`
+	Administrator *string         `json:"administrator"`
+}
+
+// updateAddon runs the update; running is where the addon is served, or empty.
+func (a *app) updateAddon(ctx context.Context, s *addon.Addon, running string) error {
+	begun := a.Now()
+	if !a.JSON {
+		plan, err := s.Plan(ctx, operator())
+		if err != nil {
+			return err
+		}
+		if !plan.Nothing { // that is true once the key file has been found to be right
+			err = a.printPlan(plan)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	report, err := s.Update(ctx, operator(), func(step addon.Step) {
+		if !a.JSON {
+			fmt.Fprintf(a.Out, "  %s %s\n", a.Colour(a.Out, cli.Green, "✓"), cli.Safe(step.Text))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	admin, err := a.firstAdministrator(ctx, s)
+	if err != nil {
+		return err
+	}
+	return a.printUpdated(report, admin, a.Now().Sub(begun), a.afterUpdate(ctx, s, running))
+}
+
+func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Duration, next string) error {
+	if a.JSON {
+		out := updateView{Plan: report.Plan, Backup: cli.NonZero(report.Backup), Administrator: cli.NonZero(admin)}
+		if report.Created != nil {
+			created := viewCredential(*report.Created)
+			out.Credential = &created
+		}
+		return a.PrintJSON(out)
+	}
+	if report.Nothing {
+		if err := a.printPlan(report.Plan); err != nil {
+			return err
+		}
+	}
+	if report.Backup != "" {
+		a.Say("The database as it was is in %s (without the key file).", cli.Safe(report.Backup))
+	}
+	if report.Created != nil {
+		a.Say("The first API key and secret are there and active; they are shown by: countersign addon api reveal %d", report.Created.ID)
+	}
+	if admin != "" {
+		a.Say("The administrator %s may sign in.", cli.Safe(admin))
+	}
+	if report.Nothing {
+		return nil
+	}
+	a.Say("Done in %s. Next: %s", took.Round(10*time.Millisecond), next)
+	return nil
+}
+
+// afterUpdate says what to do next.
+func (a *app) afterUpdate(ctx context.Context, s *addon.Addon, running string) string {
+	there, err := s.People().HasAdministrator(ctx)
+	first := err == nil && !there
+	switch {
+	case running != "" && first:
+		return "open the set-up link that the server has printed, or a new one of: countersign addon setup-link"
+	case running != "":
+		return "open " + running + "/api-addons/admin"
+	case first:
+		return "countersign addon serve, and open the set-up link that it prints"
+	}
+	return "countersign addon serve, and open /api-addons/admin"
+}

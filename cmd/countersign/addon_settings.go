@@ -164,16 +164,16 @@ func (a *app) setSetting(ctx context.Context, s *addon.Addon, args []string) err
 }
 
 func newSettingsAdd(a *app) *cobra.Command {
-	kind := cli.Choice{Value: string(settings.TypeText), Choices: []string{string(settings.TypeText), string(settings.TypeBool), string(settings.TypeNumber)}}
+	kind := settings.TypeText
 	c := on(a.withAddon, &cobra.Command{
 		Use: "add KEY VALUE", Short: "Add a public key of your own to the draft", Args: cli.Args("key", "value"),
 		Example: `  countersign addon settings add welcomeText "Hello"
   countersign addon settings add maxUploads 12 --type number`,
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
-		draft, err := s.Settings.AddKey(ctx, operator(), 0, args[0], settings.Type(kind.Value), args[1])
+		draft, err := s.Settings.AddKey(ctx, operator(), 0, args[0], kind, args[1])
 		return a.showSetting(draft, args[0], err)
 	})
-	kind.Register(c, "type", "", "what the app receives: text, bool or number")
+	cli.ChoiceVar(c, &kind, "type", "", "what the app receives: text, bool or number", settings.TypeText, settings.TypeBool, settings.TypeNumber)
 	return c
 }
 

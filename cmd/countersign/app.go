@@ -1,11 +1,23 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/countersign/countersign"
 	client "github.com/countersign/countersign/app"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/license"
 	"github.com/spf13/cobra"
 )
 
@@ -87,4 +99,192 @@ func (a *app) printAppCheck(check appCheckView) error {
 	}
 	_, err := fmt.Fprintf(a.Out, "%s  %s %s%s\n", verdict, check.Check, cli.Safe(check.Value), why)
 	return err
+}
+
+const envKeySet = "COUNTERSIGN_JWKS"
+
+// appStartFlags are what a client carries inside.
+type appStartFlags struct{ license, site, domain string }
+
+func newAppStart(a *app) *cobra.Command {
+	var flags appStartFlags
+	c := &cobra.Command{
+		Use: "start --license FILE --site URL", Short: "Do what the client does when it starts: open its license, read the site's settings", Args: cli.Args(),
+		Long: `Do what the client does when it starts: open its license for the domain of the site, read
+the site's settings, and print what the app would run with.
+
+The license is judged by the public keys of the store that issued it, and with --jwks FILE
+without any network. An app carries these keys inside.
+
+Exit codes: 0 the app starts, 4 the license is not good or is for another domain, 7 the license
+is good, but the settings can't be read.`,
+		Example: `  countersign app start --license license.jwt --site https://shop.example --jwks https://store.example/.well-known/jwks.json
+  countersign app start --license license.jwt --site http://127.0.0.1:8081 --domain shop.example --jwks jwks.json`,
+		PreRunE: cli.Require("license", "site"),
+		RunE:    func(c *cobra.Command, _ []string) error { return a.startApp(c, flags) },
+	}
+	fs := c.Flags()
+	fs.StringVar(&flags.license, "license", "", "the license `file` (required)")
+	fs.StringVar(&flags.site, "site", "", "`URL` of the site (required)")
+	fs.StringVar(&flags.domain, "domain", "", "the `domain` that the license must be for (default that of the site)")
+	fs.String("jwks", "", "key set of the store: a `file`, or the URL of its /.well-known/jwks.json (COUNTERSIGN_JWKS)")
+	return c
+}
+
+func (a *app) startApp(c *cobra.Command, flags appStartFlags) error {
+	text, err := cli.ReadFile(flags.license, "license")
+	if err != nil {
+		return err
+	}
+	keys, err := a.readKeySet(c)
+	if err != nil {
+		return err
+	}
+	started, err := client.Start(c.Context(), client.Options{
+		License: string(text), Keys: keys, Site: flags.site, Domain: flags.domain, Now: a.Now,
+	})
+	if started.License.ID != "" {
+		if err := a.printStart(started, err == nil); err != nil {
+			return err
+		}
+	}
+	return startError(c.Context(), err)
+}
+
+// startError gives the errors of a start their exit codes.
+func startError(ctx context.Context, err error) error {
+	if refused, ok := errors.AsType[*license.Refusal](err); ok {
+		return cli.Fail(cli.ExitNo, refused.Code, "the app does not start: "+refused.Message)
+	}
+	ours := fault.Of(err)
+	if ours == nil || ours.Kind != countersign.KindUnavailable || ctx.Err() != nil {
+		return err
+	}
+	return cli.Fail(cli.ExitUnreachable, ours.Code, fmt.Sprintf("%s (%v)", ours.Message, ours.Cause))
+}
+
+// licenseFileView is what a license file says, under the names of its claims.
+type licenseFileView struct {
+	ID             string                 `json:"id"`
+	Issuer         string                 `json:"issuer"`
+	IssuedAt       countersign.Timestamp  `json:"issued_at"`
+	Expires        *countersign.Timestamp `json:"expires"`
+	ItemID         int64                  `json:"item_id"`
+	ItemName       string                 `json:"item_name"`
+	LicenseType    string                 `json:"license_type"`
+	Domain         string                 `json:"domain"`
+	Domains        []string               `json:"domains"`
+	SupportedUntil *countersign.Timestamp `json:"supported_until"`
+}
+
+func viewLicenseFile(l license.License) licenseFileView {
+	return licenseFileView{
+		ID: l.ID, Issuer: l.Issuer, IssuedAt: countersign.At(l.IssuedAt), ItemID: l.ItemID, ItemName: l.ItemName,
+		LicenseType: l.LicenseType, Domain: l.Domain, Domains: l.Domains, SupportedUntil: cli.OrNull(l.SupportedUntil),
+		Expires: cli.OrNull(countersign.At(l.Expires)),
+	}
+}
+
+// printStart prints what the app would run with; complete says that the settings belong to it.
+func (a *app) printStart(s client.Started, complete bool) error {
+	if a.JSON {
+		return a.PrintJSON(struct {
+			Domain   string          `json:"domain"`
+			License  licenseFileView `json:"license"`
+			Settings client.Settings `json:"settings"` // null when they can't be read
+		}{s.Domain, viewLicenseFile(s.License), s.Settings})
+	}
+	l := s.License
+	fmt.Fprintf(a.Out, "%s %s (#%d), %s, for %s; issued by %s on %s\n", a.Colour(a.Out, cli.Green, "The license is good:"),
+		cli.Safe(l.ItemName), l.ItemID, cli.Safe(l.LicenseType), cli.Safe(s.Domain), cli.Safe(l.Issuer), cli.Day(countersign.At(l.IssuedAt)))
+	if !complete {
+		return nil
+	}
+	out := cli.NewList[appSettingView](a.Console)
+	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
+		value, err := settingText(s.Settings[key])
+		if err != nil {
+			return err
+		}
+		if err := out.Add(appSettingView{key, value}); err != nil {
+			return err
+		}
+	}
+	return out.End("The site has no settings.")
+}
+
+// appSettingView is a setting that the app would run with.
+type appSettingView struct {
+	Key   string `row:"1,SETTING"`
+	Value string `row:"2,VALUE,text"`
+}
+
+// settingText is a setting as JSON writes it, which tells "true" from true.
+func settingText(value any) (string, error) {
+	if number, ok := value.(json.Number); ok {
+		return number.String(), nil
+	}
+	text, err := countersign.EncodeJSON(value)
+	return string(text), err
+}
+
+// maxKeySet is the longest answer that is read as a key set, in bytes.
+const maxKeySet = 64 << 10
+
+// readKeySet reads the key set that --jwks names.
+func (a *app) readKeySet(c *cobra.Command) (*license.KeySet, error) {
+	from, err := a.Setting(c, "jwks", envKeySet)
+	var text []byte
+	switch {
+	case err != nil:
+		return nil, err
+	case from == "":
+		return nil, cli.Usage(c, "--jwks is missing: a license is judged by the public keys of its store; name a file, or https://STORE/.well-known/jwks.json")
+	case strings.Contains(from, "://"):
+		text, err = a.fetchKeySet(c.Context(), from)
+	default:
+		text, err = cli.ReadFile(from, "key set")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return license.ReadKeySet(text)
+}
+
+func (a *app) fetchKeySet(ctx context.Context, address string) ([]byte, error) {
+	where, err := url.Parse(address)
+	if err != nil || where.Scheme != "https" && where.Scheme != "http" || where.Host == "" {
+		return nil, cli.Fail(cli.ExitUsage, "usage", "--jwks is neither a file nor an address that begins with https://; name one of them")
+	}
+	if where.Scheme == "http" && !license.IsFree(where.Hostname()) {
+		a.Warn("the keys come over http, where anybody on the way can put in their own; take https, or a file that you trust")
+	}
+	text, err := download(ctx, address, maxKeySet)
+	if err != nil && ctx.Err() == nil {
+		return nil, cli.Fail(cli.ExitUnreachable, "key_set_unreadable", fmt.Sprintf("the key set can't be read from %s (%v); try again, or save it to a file and name that with --jwks", where.Redacted(), err))
+	}
+	return text, err
+}
+
+// download reads an answer that must be 200 and no longer than limit.
+func download(ctx context.Context, address string, limit int64) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := (&http.Client{Timeout: 10 * time.Second}).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case r.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("it answered %d", r.StatusCode)
+	case int64(len(text)) > limit:
+		return nil, fmt.Errorf("the answer is longer than %d bytes", limit)
+	}
+	return text, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
@@ -188,20 +189,20 @@ func viewAuditReport(r people.AuditReport) auditReportView {
 }
 
 func newAuditPrune(a *app, open opener[*people.AuditChain]) *cobra.Command {
-	var older cli.Age
+	var older time.Duration
 	c := on(open, &cobra.Command{
 		Use: "prune --older-than AGE", Short: "Remove old entries of the audit log; the rest can be verified as before", Args: cli.Args(),
 		Long: `Remove the entries of the audit log that are older than an age. A sealed cut takes their
 place, so that the rest can be verified as before, and an entry says how many were removed.
 A log that was tampered with is not pruned. Export first what you have to keep.`,
 		PreRunE: func(c *cobra.Command, _ []string) error {
-			if older.Duration == 0 {
+			if older == 0 {
 				return cli.Usage(c, "say how old the entries must be, like --older-than 365d")
 			}
 			return nil
 		},
 	}, func(ctx context.Context, chain *people.AuditChain, _ []string) error {
-		before := a.Now().Add(-older.Duration)
+		before := a.Now().Add(-older)
 		n, err := chain.PlanPrune(ctx, operator(), before)
 		if err == nil && n > 0 {
 			err = a.Confirm(ctx, fmt.Sprintf("Remove about %s from before %s?", cli.Count(n, "entry", "entries"), cli.Second(countersign.At(before))))
@@ -222,6 +223,6 @@ A log that was tampered with is not pruned. Export first what you have to keep.`
 		a.Say("Removed %s from before %s.", cli.Count(removed, "entry", "entries"), cli.Second(countersign.At(before)))
 		return nil
 	})
-	c.Flags().Var(&older, "older-than", "remove entries older than this `age`, like 365d or 720h")
+	cli.AgeVar(c.Flags(), &older, "older-than", "remove entries older than this `age`, like 365d or 720h")
 	return c
 }

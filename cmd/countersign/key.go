@@ -88,7 +88,6 @@ func newKeyList(a *app) *cobra.Command {
 type keyCreateFlags struct {
 	key         store.NewKey
 	publishable bool
-	expires     cli.Date
 }
 
 func newKeyCreate(a *app) *cobra.Command {
@@ -111,7 +110,7 @@ validates purchases of one item, nothing else, and may be shipped inside a produ
 	a.workspaceFlag(c, &flags.key.Workspace, "the `username` of its workspace (required)")
 	fs.BoolVar(&flags.publishable, "publishable", false, "make a publishable key, bound to --item")
 	a.itemFlag(c, &flags.key.Item, "`id` of the one item of a publishable key")
-	fs.Var(&flags.expires, "expires", "when it ends: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
+	cli.DateVar(fs, &flags.key.ExpiresAt, "expires", "when it ends: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
 	return c
 }
 
@@ -120,7 +119,7 @@ func (f *keyCreateFlags) check(c *cobra.Command, args []string, now time.Time) e
 	if err := cli.Require("workspace")(c, args); err != nil {
 		return err
 	}
-	f.key.Class, f.key.ExpiresAt = store.ClassSecret, f.expires.Timestamp
+	f.key.Class = store.ClassSecret
 	switch {
 	case f.publishable && f.key.Item == 0:
 		return cli.Usage(c, "a publishable key is bound to one item; name it with --item")
@@ -202,13 +201,13 @@ func keyName(ctx context.Context, s *store.Store, id int64) string {
 }
 
 func newKeySet(a *app) *cobra.Command {
-	var expires cli.Date
+	var expires countersign.Timestamp
 	c := onID(a.withStore, "key", &cobra.Command{
 		Use: "set ID --expires DATE|never", Short: "Give a key an end, or none", ValidArgsFunction: first(a.fromStore(keyIDs)), PreRunE: cli.Require("expires"),
 	}, func(ctx context.Context, s *store.Store, id int64) error {
-		k, err := s.SetKeyExpiry(ctx, operator(), id, expires.Timestamp)
+		k, err := s.SetKeyExpiry(ctx, operator(), id, expires)
 		return a.Show(a.viewKey(k), err)
 	})
-	c.Flags().Var(&expires, "expires", "never, 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z")
+	cli.DateVar(c.Flags(), &expires, "expires", "never, 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z")
 	return c
 }

@@ -125,14 +125,12 @@ func (a *app) purchaseCode(ctx context.Context, text string) (string, error) {
 type purchaseListFlags struct {
 	workspace string
 	item      int64
-	state     cli.Choice
+	state     store.State
 	limit     int
 }
 
 func newPurchaseList(a *app) *cobra.Command {
-	flags := purchaseListFlags{state: cli.Choice{Choices: []string{
-		string(store.StateActive), string(store.StateRefunded), string(store.StateChargedBack), string(store.StateRevoked),
-	}}}
+	var flags purchaseListFlags
 	c := on(a.withStore, &cobra.Command{
 		Use: "list --workspace W", Short: "List purchases, newest first", Args: cli.Args(),
 		PreRunE: func(c *cobra.Command, args []string) error {
@@ -144,13 +142,14 @@ func newPurchaseList(a *app) *cobra.Command {
 	}, func(ctx context.Context, s *store.Store, _ []string) error { return a.listPurchases(ctx, s, flags) })
 	a.workspaceFlag(c, &flags.workspace, "the `username` whose purchases to list (required)")
 	a.itemFlag(c, &flags.item, "only purchases of the item with this `id`")
-	flags.state.Register(c, "state", "", "only purchases that are active, refunded, charged_back or revoked")
+	cli.ChoiceVar(c, &flags.state, "state", "", "only purchases that are active, refunded, charged_back or revoked",
+		store.StateActive, store.StateRefunded, store.StateChargedBack, store.StateRevoked)
 	c.Flags().IntVar(&flags.limit, "limit", 50, "how many at most; 0 for all")
 	return a.Listing(c)
 }
 
 func (a *app) listPurchases(ctx context.Context, s *store.Store, flags purchaseListFlags) error {
-	filter := store.PurchaseFilter{Item: flags.item, State: store.State(flags.state.Value), Limit: flags.limit}
+	filter := store.PurchaseFilter{Item: flags.item, State: flags.state, Limit: flags.limit}
 	l := cli.NewList[purchaseView](a.Console)
 	err := s.Purchases(ctx, operator(), flags.workspace, filter, func(p store.Purchase) error { return l.Add(viewPurchase(p, flags.workspace)) })
 	if err == nil {
@@ -192,17 +191,12 @@ func newPurchaseRefund(a *app) *cobra.Command {
 
 // purchaseCreateFlags are what can be said of a new purchase.
 type purchaseCreateFlags struct {
-	workspace      string
-	purchase       store.Purchase
-	license        cli.Choice
-	price          cli.Money
-	supportedUntil cli.Date
+	workspace string
+	purchase  store.Purchase
 }
 
 func newPurchaseCreate(a *app) *cobra.Command {
-	flags := purchaseCreateFlags{license: cli.Choice{
-		Value: countersign.LicenseRegular, Choices: []string{countersign.LicenseRegular, countersign.LicenseExtended},
-	}}
+	flags := purchaseCreateFlags{purchase: store.Purchase{License: countersign.LicenseRegular}}
 	c := &cobra.Command{
 		Use: "create --workspace W --item ID", Short: "Write a sale and print its code", Args: cli.Args(),
 		Example: "  countersign store purchase create --workspace ada --item 1229 --buyer-email grace@home.example",
@@ -233,11 +227,10 @@ func (f *purchaseCreateFlags) register(a *app, c *cobra.Command) {
 	a.workspaceFlag(c, &f.workspace, "the `username` of the item's workspace (required)")
 	a.itemFlag(c, &f.purchase.ItemID, "`id` of the item that was sold (required)")
 	flags.StringVar(&f.purchase.Code, "code", "", "the purchase `code`, - for stdin (default a new UUID)")
-	f.license.Register(c, "license", "", "Regular or Extended")
-	flags.Var(&f.price, "price", "what was paid, like 49.00 (default the item's price for the license)")
-	flags.Lookup("price").DefValue = ""
+	cli.ChoiceVar(c, &f.purchase.License, "license", "", "Regular or Extended", countersign.LicenseRegular, countersign.LicenseExtended)
+	cli.MoneyVar(flags, &f.purchase.Price, "price", "what was paid, like 49.00 (default the item's price for the license)")
 	flags.StringVar(&f.purchase.Currency, "currency", "", "of --price, like USD (default the item's)")
-	flags.Var(&f.supportedUntil, "supported-until", "end of support: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default sold without support)")
+	cli.DateVar(flags, &f.purchase.SupportedUntil, "supported-until", "end of support: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default sold without support)")
 	flags.StringVar(&f.purchase.BuyerName, "buyer-name", "", "the buyer's `name`")
 	flags.StringVar(&f.purchase.BuyerEmail, "buyer-email", "", "the buyer's e-mail `address`")
 }
@@ -245,7 +238,6 @@ func (f *purchaseCreateFlags) register(a *app, c *cobra.Command) {
 // complete is what the flags say. A price without a currency is in the item's.
 func (f *purchaseCreateFlags) complete(ctx context.Context, s *store.Store, flags *pflag.FlagSet) (store.Purchase, error) {
 	p := f.purchase
-	p.License, p.Price, p.SupportedUntil = f.license.Value, f.price.Money, f.supportedUntil.Timestamp
 	if !flags.Changed("price") || p.Currency != "" {
 		return p, nil
 	}

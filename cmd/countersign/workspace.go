@@ -147,7 +147,7 @@ var workspaceTexts = []struct {
 // workspaceFlags are what can be said of a workspace. Only flags that were given change it.
 type workspaceFlags struct {
 	given    *pflag.FlagSet
-	balance  cli.Money
+	balance  countersign.Money
 	links    []string
 	merged   countersign.Links
 	switches store.Switches
@@ -158,8 +158,7 @@ func (f *workspaceFlags) register(flags *pflag.FlagSet) {
 	for _, t := range workspaceTexts {
 		flags.String(t.name, "", t.usage)
 	}
-	flags.Var(&f.balance, "balance", "the account's balance, like 120.50")
-	flags.Lookup("balance").DefValue = ""
+	cli.MoneyVar(flags, &f.balance, "balance", "the account's balance, like 120.50")
 	flags.StringArrayVar(&f.links, "social-link", nil, "`name=URL` of a profile elsewhere; name= takes it away (repeatable)")
 	flags.BoolVar(&f.switches.Always200, "always-200", false, "answer errors of 4xx with status 200, for clients that can't read them")
 	flags.BoolVar(&f.switches.RefuseQueryKeys, "refuse-query-keys", false, "refuse API keys in the query string")
@@ -187,7 +186,7 @@ func (f *workspaceFlags) change(w *store.Workspace) {
 		}
 	}
 	if f.given.Changed("balance") {
-		w.Account.Balance = f.balance.Money
+		w.Account.Balance = f.balance
 	}
 	if len(f.merged) > 0 {
 		links := maps.Clone(w.Account.Profile.SocialLinks)

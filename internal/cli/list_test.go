@@ -57,7 +57,7 @@ func TestAListInEveryFormat(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			var out strings.Builder
 			console := New(unset, strings.NewReader(""), &out, io.Discard)
-			console.Format.Value = format
+			console.Format = format
 			if err := PrintList(console, things(t), func(v thing) thing { return v }, "No thing.", nil); err != nil || out.String() != want {
 				t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)
 			}
@@ -69,7 +69,7 @@ func TestAnEmptyListSaysSo(t *testing.T) {
 	for format, want := range map[string]string{"": "", "json": "[]\n", "jsonl": "", "csv": "id,name,at,ended,uses,on,tags,note\n"} {
 		var out, errs strings.Builder
 		console := New(unset, strings.NewReader(""), &out, &errs)
-		console.Format.Value = format
+		console.Format = format
 		if err := NewList[thing](console).End("No thing."); err != nil || out.String() != want || errs.String() != "No thing.\n" {
 			t.Errorf("%q: %v, %q, %q", format, err, out.String(), errs.String())
 		}

@@ -8,92 +8,71 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// Date is a flag that takes a day or a moment.
-type Date struct {
-	countersign.Timestamp
-	never bool // the word never was given
+// value is a flag whose text a function understands.
+type value struct {
+	kind, text string
+	set        func(text string) error
 }
 
 // Set implements pflag.Value.
-func (d *Date) Set(text string) error {
-	if d.never = text == "never"; d.never {
-		d.Timestamp = countersign.Timestamp{}
-		return nil
-	}
-	day, err := time.Parse(time.DateOnly, text)
+func (v *value) Set(text string) error {
+	err := v.set(text)
 	if err == nil {
-		d.Timestamp = countersign.At(day)
-		return nil
+		v.text = text
 	}
-	if d.Timestamp, err = countersign.ParseTimestamp(text); err != nil {
-		return usageError(fmt.Sprintf("invalid date %q: write 2006-01-02, which is the start of that day in UTC, or 2006-01-02T15:04:05Z", Safe(text)))
-	}
-	return nil
+	return err
 }
 
 // String implements pflag.Value.
-func (d *Date) String() string {
-	if d.never {
-		return "never"
-	}
-	return Second(d.Timestamp)
-}
+func (v *value) String() string { return v.text }
 
 // Type implements pflag.Value.
-func (*Date) Type() string { return "date" }
+func (v *value) Type() string { return v.kind }
 
-// Money is a flag that takes an amount.
-type Money struct{ countersign.Money }
+// DateVar adds a flag that takes a day, a moment, or the word never for none.
+func DateVar(flags *pflag.FlagSet, to *countersign.Timestamp, name, usage string) {
+	flags.Var(&value{kind: "date", set: func(text string) (err error) {
+		*to, err = parseDate(text)
+		return err
+	}}, name, usage)
+}
 
-// Set implements pflag.Value.
-func (m *Money) Set(text string) error {
-	amount, err := countersign.ParseMoney(text)
+func parseDate(text string) (countersign.Timestamp, error) {
+	if text == "never" {
+		return countersign.Timestamp{}, nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return countersign.At(day), nil
+	}
+	at, err := countersign.ParseTimestamp(text)
 	if err != nil {
-		return usageError(fmt.Sprintf("invalid amount %q: expected one like 49.00", Safe(text)))
+		err = usageError(fmt.Sprintf("invalid date %q: write 2006-01-02, which is the start of that day in UTC, or 2006-01-02T15:04:05Z", Safe(text)))
 	}
-	m.Money = amount
-	return nil
+	return at, err
 }
 
-// Type implements pflag.Value.
-func (*Money) Type() string { return "amount" }
-
-// Choice is a flag that takes one of a few words, in any letter case.
-type Choice struct {
-	Value   string
-	Choices []string
-}
-
-// Register adds the flag, which a shell completes.
-func (v *Choice) Register(c *cobra.Command, name, short, usage string) {
-	c.Flags().VarP(v, name, short, usage)
-	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(v.Choices, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// Set implements pflag.Value.
-func (v *Choice) Set(text string) error {
-	for _, choice := range v.Choices {
-		if strings.EqualFold(text, choice) {
-			v.Value = choice
-			return nil
+// MoneyVar adds a flag that takes an amount.
+func MoneyVar(flags *pflag.FlagSet, to *countersign.Money, name, usage string) {
+	flags.Var(&value{kind: "amount", set: func(text string) (err error) {
+		if *to, err = countersign.ParseMoney(text); err != nil {
+			return usageError(fmt.Sprintf("invalid amount %q: expected one like 49.00", Safe(text)))
 		}
-	}
-	return usageError(fmt.Sprintf("invalid value %q: use %s", Safe(text), strings.Join(v.Choices, ", ")))
+		return nil
+	}}, name, usage)
 }
 
-// String implements pflag.Value.
-func (v *Choice) String() string { return v.Value }
+// AgeVar adds a flag that takes an age: a duration like 720h, or days like 365d.
+func AgeVar(flags *pflag.FlagSet, to *time.Duration, name, usage string) {
+	flags.Var(&value{kind: "age", set: func(text string) (err error) {
+		*to, err = parseAge(text)
+		return err
+	}}, name, usage)
+}
 
-// Type implements pflag.Value.
-func (*Choice) Type() string { return "word" }
-
-// Age is a flag that takes an age: a duration like 720h, or days like 365d.
-type Age struct{ time.Duration }
-
-// Set implements pflag.Value.
-func (a *Age) Set(text string) error {
+func parseAge(text string) (time.Duration, error) {
 	age, err := time.ParseDuration(text)
 	if days, is := strings.CutSuffix(text, "d"); is {
 		var n uint64
@@ -101,19 +80,25 @@ func (a *Age) Set(text string) error {
 		age = time.Duration(n) * 24 * time.Hour
 	}
 	if err != nil || age <= 0 {
-		return usageError(fmt.Sprintf("%q: expected an age like 365d or 720h", Safe(text)))
+		return 0, usageError(fmt.Sprintf("%q: expected an age like 365d or 720h", Safe(text)))
 	}
-	a.Duration = age
-	return nil
+	return age, nil
 }
 
-// Type implements pflag.Value.
-func (*Age) Type() string { return "age" }
-
-// String implements pflag.Value.
-func (a *Age) String() string {
-	if a.Duration == 0 {
-		return ""
+// ChoiceVar adds a flag that takes one of a few words, in any letter case. A shell completes them.
+func ChoiceVar[T ~string](c *cobra.Command, to *T, name, short, usage string, choices ...T) {
+	words := make([]string, len(choices))
+	for i, choice := range choices {
+		words[i] = string(choice)
 	}
-	return a.Duration.String()
+	c.Flags().VarP(&value{kind: "word", text: string(*to), set: func(text string) error {
+		for _, choice := range choices {
+			if strings.EqualFold(text, string(choice)) {
+				*to = choice
+				return nil
+			}
+		}
+		return usageError(fmt.Sprintf("invalid value %q: use %s", Safe(text), strings.Join(words, ", ")))
+	}}, name, short, usage)
+	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
