@@ -13,7 +13,11 @@ import (
 func newAddonAPI(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "api", Short: "API keys and secrets of the site: list, create, reveal, rotate, activate, deactivate",
-	}, newAPIList(a), newAPICreate(a), newAPIReveal(a), newAPIRotate(a),
+	},
+		listAll(a, a.withAddon, "List the pairs, without their values", "No API credentials. Create them with: countersign addon api create LABEL", viewCredential, allPairs),
+		on(a.withAddon, &cobra.Command{Use: "create LABEL", Short: "Make a pair, both halves active, and print it", Args: cli.Args("label")}, a.createPair),
+		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "reveal ID", Short: "Print a pair again; this is written to the audit log"}, a.revealPair),
+		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "rotate ID", Short: "Give a pair new values and print them; the old ones end at once"}, a.rotatePair),
 		newAPISwitch(a, "activate", "Switch a pair on", true), newAPISwitch(a, "deactivate", "Switch a pair off; calls that are signed with it are refused", false))
 }
 
@@ -69,50 +73,33 @@ func (a *app) showPair(c addon.Credential, values addon.Pair, err error) error {
 	return err
 }
 
-func newAPIList(a *app) *cobra.Command {
-	return a.Listing(on(a.withAddon, &cobra.Command{
-		Use: "list", Short: "List the pairs, without their values", Args: cli.Args(),
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		all, err := s.Credentials(ctx, operator())
-		return cli.PrintList(a.Console, all, viewCredential, "No API credentials. Create them with: countersign addon api create LABEL", err)
-	}))
+func allPairs(ctx context.Context, s *addon.Addon) ([]addon.Credential, error) {
+	return s.Credentials(ctx, operator())
 }
 
-func newAPICreate(a *app) *cobra.Command {
-	return on(a.withAddon, &cobra.Command{
-		Use: "create LABEL", Short: "Make a pair, both halves active, and print it", Args: cli.Args("label"),
-	}, func(ctx context.Context, s *addon.Addon, args []string) error {
-		made, values, err := s.CreateCredential(ctx, operator(), args[0])
-		return a.showPair(made, values, err)
-	})
+func (a *app) createPair(ctx context.Context, s *addon.Addon, args []string) error {
+	made, values, err := s.CreateCredential(ctx, operator(), args[0])
+	return a.showPair(made, values, err)
 }
 
-func newAPIReveal(a *app) *cobra.Command {
-	return onID(a.withAddon, "pair", &cobra.Command{
-		Use: "reveal ID", Short: "Print a pair again; this is written to the audit log", ValidArgsFunction: first(a.fromAddon(pairIDs)),
-	}, func(ctx context.Context, s *addon.Addon, id int64) error {
-		shown, values, err := s.RevealCredential(ctx, operator(), id)
-		return a.showPair(shown, values, err)
-	})
+func (a *app) revealPair(ctx context.Context, s *addon.Addon, id int64) error {
+	shown, values, err := s.RevealCredential(ctx, operator(), id)
+	return a.showPair(shown, values, err)
 }
 
-func newAPIRotate(a *app) *cobra.Command {
-	return onID(a.withAddon, "pair", &cobra.Command{
-		Use: "rotate ID", Short: "Give a pair new values and print them; the old ones end at once", ValidArgsFunction: first(a.fromAddon(pairIDs)),
-	}, func(ctx context.Context, s *addon.Addon, id int64) error {
-		if err := a.Confirm(ctx, fmt.Sprintf("The values of pair %d end at once, also where they are in use. Go on?", id)); err != nil {
-			return err
-		}
-		made, values, err := s.RotateCredential(ctx, operator(), id)
-		return a.showPair(made, values, err)
-	})
+func (a *app) rotatePair(ctx context.Context, s *addon.Addon, id int64) error {
+	if err := a.Confirm(ctx, fmt.Sprintf("The values of pair %d end at once, also where they are in use. Go on?", id)); err != nil {
+		return err
+	}
+	made, values, err := s.RotateCredential(ctx, operator(), id)
+	return a.showPair(made, values, err)
 }
 
 // newAPISwitch makes activate and deactivate.
 func newAPISwitch(a *app, verb, short string, on bool) *cobra.Command {
 	var key, secret bool
-	c := onID(a.withAddon, "pair", &cobra.Command{
-		Use: verb + " ID", Short: short, ValidArgsFunction: first(a.fromAddon(pairIDs)),
+	c := onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{
+		Use: verb + " ID", Short: short,
 		Long: short + ". Without --key and --secret, both halves are meant; a call needs both.",
 	}, func(ctx context.Context, s *addon.Addon, id int64) error {
 		half := addon.HalfBoth

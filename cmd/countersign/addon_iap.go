@@ -23,7 +23,14 @@ func newAddonIAP(a *app) *cobra.Command {
 		Use: "iap", Short: "In-app purchases: show, set, service-account, product, test",
 		Long: `In-app purchases. What is set waits in the same draft as the app's settings, and is given
 to the apps by: countersign addon settings publish -m NOTE`,
-	}, newIAPShow(a), newIAPSet(a), newIAPServiceAccount(a), newIAPProduct(a), newIAPTest(a))
+	},
+		on(a.withAddon, &cobra.Command{Use: "show", Short: "Show the draft of the in-app purchases, and what apps receive", Args: cli.Args()}, a.showIAP),
+		newIAPSet(a), newIAPServiceAccount(a), newIAPProduct(a),
+		on(a.withAddon, &cobra.Command{
+			Use: "test", Short: "Tell whether in-app purchases are set up (exit code 4), without asking the store", Args: cli.Args(),
+			Long: `Tell whether in-app purchases are set up: what apps receive, the service account, and the draft.
+The store itself is not asked; it may take a day or more until it accepts a new service account.`,
+		}, a.checkIAP))
 }
 
 // iapKeys are the settings of in-app purchases that may stand in a command.
@@ -65,16 +72,12 @@ type iapView struct {
 	Lines  []cli.Line      `json:"-" card:"1,"`
 }
 
-func newIAPShow(a *app) *cobra.Command {
-	return on(a.withAddon, &cobra.Command{
-		Use: "show", Short: "Show the draft of the in-app purchases, and what apps receive", Args: cli.Args(),
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		i, err := readIAP(ctx, s)
-		if err != nil {
-			return err
-		}
-		return a.Show(i.view(), nil)
-	})
+func (a *app) showIAP(ctx context.Context, s *addon.Addon, _ []string) error {
+	i, err := readIAP(ctx, s)
+	if err != nil {
+		return err
+	}
+	return a.Show(i.view(), nil)
 }
 
 func (i iapState) view() iapView {
@@ -134,7 +137,11 @@ func newIAPSet(a *app) *cobra.Command {
 func newIAPProduct(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "product", Short: "Which store product gives which package: list, add, remove",
-	}, newProductList(a), newProductAdd(a), newProductRemove(a))
+	},
+		listAll(a, a.withAddon, "List the draft's products", "No product. Add one with: countersign addon iap product add STORE_ID PACKAGE_ID",
+			func(p productView) productView { return p }, readProducts),
+		newProductAdd(a),
+		on(a.withAddon, &cobra.Command{Use: "remove STORE_ID", Short: "Take a store product out of the draft's map", Args: cli.Args("product's id at the store"), ValidArgsFunction: first(a.fromAddon(productIDs))}, a.removeProduct))
 }
 
 // productView is a line of the product map.
@@ -150,7 +157,7 @@ func readProducts(ctx context.Context, s *addon.Addon) ([]productView, error) {
 	if err != nil {
 		return nil, err
 	}
-	packages, err := s.IAP.Packages(ctx, operator())
+	packages, err := allPackages(ctx, s)
 	names := map[int64]string{}
 	for _, p := range packages {
 		names[p.ID] = p.Name
@@ -160,16 +167,6 @@ func readProducts(ctx context.Context, s *addon.Addon) ([]productView, error) {
 		views[i] = productView{p.StoreID, p.PackageID, names[p.PackageID]}
 	}
 	return views, err
-}
-
-func newProductList(a *app) *cobra.Command {
-	return a.Listing(on(a.withAddon, &cobra.Command{
-		Use: "list", Short: "List the draft's products", Args: cli.Args(),
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		all, err := readProducts(ctx, s)
-		return cli.PrintList(a.Console, all, func(p productView) productView { return p },
-			"No product. Add one with: countersign addon iap product add STORE_ID PACKAGE_ID", err)
-	}))
 }
 
 func newProductAdd(a *app) *cobra.Command {
@@ -183,13 +180,9 @@ func newProductAdd(a *app) *cobra.Command {
 	})
 }
 
-func newProductRemove(a *app) *cobra.Command {
-	return on(a.withAddon, &cobra.Command{
-		Use: "remove STORE_ID", Short: "Take a store product out of the draft's map", Args: cli.Args("product's id at the store"), ValidArgsFunction: first(a.fromAddon(productIDs)),
-	}, func(ctx context.Context, s *addon.Addon, args []string) error {
-		draft, err := s.Settings.RemoveProduct(ctx, operator(), 0, args[0])
-		return a.showRemoved(args[0], fmt.Sprintf("The product %s is out of the draft's map.", args[0]), draft, err)
-	})
+func (a *app) removeProduct(ctx context.Context, s *addon.Addon, args []string) error {
+	draft, err := s.Settings.RemoveProduct(ctx, operator(), 0, args[0])
+	return a.showRemoved(args[0], fmt.Sprintf("The product %s is out of the draft's map.", args[0]), draft, err)
 }
 
 // serviceAccountView is what may be told of a service account.
@@ -251,18 +244,12 @@ func (a *app) removeServiceAccount(ctx context.Context, s *addon.Addon) error {
 	return a.showRemoved(iap.KeyServiceAccount, "No service account in the draft.", draft, err)
 }
 
-func newIAPTest(a *app) *cobra.Command {
-	return on(a.withAddon, &cobra.Command{
-		Use: "test", Short: "Tell whether in-app purchases are set up (exit code 4), without asking the store", Args: cli.Args(),
-		Long: `Tell whether in-app purchases are set up: what apps receive, the service account, and the draft.
-The store itself is not asked; it may take a day or more until it accepts a new service account.`,
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		findings, err := testIAP(ctx, s)
-		if err != nil {
-			return err
-		}
-		return a.printFindings([]report{{service: "addon", findings: findings}})
-	})
+func (a *app) checkIAP(ctx context.Context, s *addon.Addon, _ []string) error {
+	findings, err := testIAP(ctx, s)
+	if err != nil {
+		return err
+	}
+	return a.printFindings([]report{{service: "addon", findings: findings}})
 }
 
 // testIAP collects what doctor and the draft have to say about in-app purchases.

@@ -15,7 +15,10 @@ import (
 func newAddonPackage(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "package", Short: "Membership packages: list, add, set, remove; changes take effect at once",
-	}, newPackageList(a), newPackageAdd(a), newPackageSet(a), newPackageRemove(a))
+	},
+		listAll(a, a.withAddon, "List the packages", "No package. Add one with: countersign addon package add ID NAME", viewPackage, allPackages),
+		newPackageAdd(a), newPackageSet(a),
+		onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{Use: "remove ID", Short: "Remove a package that no product gives"}, a.removePackage))
 }
 
 // packageView is a membership package.
@@ -28,13 +31,8 @@ type packageView struct {
 
 func viewPackage(p iap.Package) packageView { return packageView(p) }
 
-func newPackageList(a *app) *cobra.Command {
-	return a.Listing(on(a.withAddon, &cobra.Command{
-		Use: "list", Short: "List the packages", Args: cli.Args(),
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		all, err := s.IAP.Packages(ctx, operator())
-		return cli.PrintList(a.Console, all, viewPackage, "No package. Add one with: countersign addon package add ID NAME", err)
-	}))
+func allPackages(ctx context.Context, s *addon.Addon) ([]iap.Package, error) {
+	return s.IAP.Packages(ctx, operator())
 }
 
 // packageFlags are what can be said of a package.
@@ -67,8 +65,8 @@ func newPackageSet(a *app) *cobra.Command {
 	var flags packageFlags
 	var name string
 	var c *cobra.Command
-	c = onID(a.withAddon, "package", &cobra.Command{
-		Use: "set ID", Short: "Change a package", PreRunE: cli.AnyChanged, ValidArgsFunction: first(a.fromAddon(packageIDs)),
+	c = onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{
+		Use: "set ID", Short: "Change a package", PreRunE: cli.AnyChanged,
 	}, func(ctx context.Context, s *addon.Addon, id int64) error {
 		p, err := findPackage(ctx, s, id)
 		if err != nil {
@@ -91,7 +89,7 @@ func newPackageSet(a *app) *cobra.Command {
 }
 
 func findPackage(ctx context.Context, s *addon.Addon, id int64) (iap.Package, error) {
-	all, err := s.IAP.Packages(ctx, operator())
+	all, err := allPackages(ctx, s)
 	if err != nil {
 		return iap.Package{}, err
 	}
@@ -103,19 +101,15 @@ func findPackage(ctx context.Context, s *addon.Addon, id int64) (iap.Package, er
 	return iap.Package{}, fault.NotFound("package_not_found", fmt.Sprintf("no package %d", id))
 }
 
-func newPackageRemove(a *app) *cobra.Command {
-	return onID(a.withAddon, "package", &cobra.Command{
-		Use: "remove ID", Short: "Remove a package that no product gives", ValidArgsFunction: first(a.fromAddon(packageIDs)),
-	}, func(ctx context.Context, s *addon.Addon, id int64) error {
-		if err := s.IAP.RemovePackage(ctx, operator(), id); err != nil {
-			return err
-		}
-		if a.JSON {
-			return a.PrintJSON(struct {
-				Removed int64 `json:"removed"`
-			}{id})
-		}
-		a.Say("The package %d is gone.", id)
-		return nil
-	})
+func (a *app) removePackage(ctx context.Context, s *addon.Addon, id int64) error {
+	if err := s.IAP.RemovePackage(ctx, operator(), id); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(struct {
+			Removed int64 `json:"removed"`
+		}{id})
+	}
+	a.Say("The package %d is gone.", id)
+	return nil
 }

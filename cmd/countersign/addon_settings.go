@@ -22,7 +22,9 @@ func newAddonSettings(a *app) *cobra.Command {
   countersign addon settings set appName Tuneful
   countersign addon settings publish -m "the app has a name"`,
 	},
-		newSettingsList(a), newSettingsGet(a), newSettingsSet(a), newSettingsAdd(a), newSettingsRemove(a),
+		listAll(a, a.withAddon, "List all settings: the draft, and what apps receive", "No setting.", viewSetting, allSettings),
+		newSettingsGet(a), newSettingsSet(a), newSettingsAdd(a),
+		on(a.withAddon, &cobra.Command{Use: "remove KEY", Short: "Take a key of your own out of the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(ownSetting)))}, a.removeSetting),
 		newSettingsDiff(a), newSettingsPublish(a), newSettingsHistory(a), newSettingsRollback(a))
 }
 
@@ -88,6 +90,11 @@ func (a *app) sayWaiting(draft settings.Draft, err error) {
 	}
 }
 
+func allSettings(ctx context.Context, s *addon.Addon) ([]settings.Setting, error) {
+	draft, err := s.Settings.Draft(ctx, operator())
+	return draft.List, err
+}
+
 // suggestSetting adds to an error about a setting that is not in the draft those that may have been meant.
 func suggestSetting(ctx context.Context, s *addon.Addon, key string, err error) error {
 	ours := fault.Of(err)
@@ -103,15 +110,6 @@ func suggestSetting(ctx context.Context, s *addon.Addon, key string, err error) 
 		keys[i] = one.Key
 	}
 	return fault.WithMessage(ours, ours.Message+cli.DidYouMean(key, keys))
-}
-
-func newSettingsList(a *app) *cobra.Command {
-	return a.Listing(on(a.withAddon, &cobra.Command{
-		Use: "list", Short: "List all settings: the draft, and what apps receive", Args: cli.Args(),
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		draft, err := s.Settings.Draft(ctx, operator())
-		return cli.PrintList(a.Console, draft.List, viewSetting, "No setting.", err)
-	}))
 }
 
 func newSettingsGet(a *app) *cobra.Command {
@@ -177,13 +175,9 @@ func newSettingsAdd(a *app) *cobra.Command {
 	return c
 }
 
-func newSettingsRemove(a *app) *cobra.Command {
-	return on(a.withAddon, &cobra.Command{
-		Use: "remove KEY", Short: "Take a key of your own out of the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(ownSetting))),
-	}, func(ctx context.Context, s *addon.Addon, args []string) error {
-		draft, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
-		return a.showRemoved(args[0], fmt.Sprintf("The key %s is out of the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
-	})
+func (a *app) removeSetting(ctx context.Context, s *addon.Addon, args []string) error {
+	draft, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
+	return a.showRemoved(args[0], fmt.Sprintf("The key %s is out of the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
 }
 
 // showRemoved prints that something is gone from the draft.
@@ -309,7 +303,7 @@ func newSettingsPublish(a *app) *cobra.Command {
 
 func newSettingsRollback(a *app) *cobra.Command {
 	var note string
-	c := onID(a.withAddon, "version", &cobra.Command{
+	c := onID(a.withAddon, "version", cobra.NoFileCompletions, &cobra.Command{
 		Use: "rollback N", Short: "Give the values of an earlier version to the apps again",
 		Long: `Give the values of an earlier version to the apps again, as a new version. Changes that wait
 in the draft go on waiting there.`,

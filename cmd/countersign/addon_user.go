@@ -14,7 +14,15 @@ import (
 func newAddonUser(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "user", Short: "People who sign in to the admin pages: list, create, reset-password, sign-in-link",
-	}, newUserList(a), newUserCreate(a), newUserResetPassword(a), newUserSignInLink(a))
+	},
+		listAll(a, a.withAddon, "List who may sign in", "Nobody can sign in yet; make a link for the first administrator with: countersign addon setup-link", viewUser,
+			func(ctx context.Context, s *addon.Addon) ([]people.User, error) {
+				return s.People().Users(ctx, operator())
+			}),
+		a.onNewPassword(&cobra.Command{
+			Use: "create EMAIL", Short: "Add an administrator",
+		}, a.createUser),
+		newUserResetPassword(a), newUserSignInLink(a))
 }
 
 // userView is a user.
@@ -30,22 +38,9 @@ func viewUser(u people.User) userView {
 	return userView{u.Email, u.TOTP, countersign.At(u.CreatedAt), countersign.At(u.PasswordAt), cli.OrNull(countersign.At(u.SignedInAt))}
 }
 
-func newUserList(a *app) *cobra.Command {
-	return a.Listing(on(a.withAddon, &cobra.Command{
-		Use: "list", Short: "List who may sign in", Args: cli.Args(),
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		all, err := s.People().Users(ctx, operator())
-		return cli.PrintList(a.Console, all, viewUser, "Nobody can sign in yet; make a link for the first administrator with: countersign addon setup-link", err)
-	}))
-}
-
-func newUserCreate(a *app) *cobra.Command {
-	return a.onNewPassword(&cobra.Command{
-		Use: "create EMAIL", Short: "Add an administrator",
-	}, func(ctx context.Context, s *addon.Addon, email, password string) error {
-		u, err := s.People().CreateAdministrator(ctx, operator(), email, password)
-		return a.Show(viewUser(u), err)
-	})
+func (a *app) createUser(ctx context.Context, s *addon.Addon, email, password string) error {
+	u, err := s.People().CreateAdministrator(ctx, operator(), email, password)
+	return a.Show(viewUser(u), err)
 }
 
 func newUserResetPassword(a *app) *cobra.Command {

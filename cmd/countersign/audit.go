@@ -19,14 +19,16 @@ import (
 func newAddonAudit(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "audit", Short: "Who did what, when and from where: list, export, verify, prune",
-	}, newAuditList(a), newAuditExport(a), newAuditVerify(a, a.withAddonChain), newAuditPrune(a, a.withAddonChain))
+	}, newAuditList(a), newAuditExport(a), newAuditVerify(a, a.withAddonChain),
+		newAuditPrune(a, a.withAddonChain))
 }
 
 // newStoreAudit is the audit log of the store, which has no list yet.
 func newStoreAudit(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "audit", Short: "The store's audit log: verify, prune",
-	}, newAuditVerify(a, a.withStoreChain), newAuditPrune(a, a.withStoreChain))
+	}, newAuditVerify(a, a.withStoreChain),
+		newAuditPrune(a, a.withStoreChain))
 }
 
 func (a *app) withAddonChain(c *cobra.Command, do func(context.Context, *people.AuditChain) error) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/store"
@@ -98,26 +99,29 @@ func choice(id any, description string) string {
 	return fmt.Sprintf("%v\t%s", id, cli.Safe(description))
 }
 
-func workspaceNames(ctx context.Context, s *store.Store, _ *cobra.Command, _ []string) (found []string, err error) {
-	all, err := s.Workspaces(ctx, operator())
-	for _, w := range all {
-		found = append(found, choice(w.Account.Username, w.Account.Name.FullName))
+// choices returns a finder for what of writes of each of all things.
+func choices[S, T any](all func(context.Context, S) ([]T, error), of func(T) string) finder[S] {
+	return func(ctx context.Context, s S, _ *cobra.Command, _ []string) (found []string, err error) {
+		things, err := all(ctx, s)
+		for _, thing := range things {
+			found = append(found, of(thing))
+		}
+		return found, err
 	}
-	return found, err
 }
+
+var (
+	workspaceNames = choices(allWorkspaces, func(w store.Workspace) string { return choice(w.Account.Username, w.Account.Name.FullName) })
+	keyIDs         = choices(allKeys, func(k store.Key) string { return choice(k.ID, k.Name+" of "+k.Workspace) })
+	pairIDs        = choices(allPairs, func(c addon.Credential) string { return choice(c.ID, c.Label) })
+	packageIDs     = choices(allPackages, func(p iap.Package) string { return choice(p.ID, p.Name) })
+	productIDs     = choices(readProducts, func(p productView) string { return choice(p.StoreProductID, p.PackageName) })
+)
 
 // workspaceOf is what --workspace says, "" where there is no such flag.
 func workspaceOf(c *cobra.Command) string {
 	name, _ := c.Flags().GetString("workspace")
 	return name
-}
-
-func keyIDs(ctx context.Context, s *store.Store, _ *cobra.Command, _ []string) (found []string, err error) {
-	keys, err := s.Keys(ctx, operator(), "")
-	for _, k := range keys {
-		found = append(found, choice(k.ID, k.Name+" of "+k.Workspace))
-	}
-	return found, err
 }
 
 func itemIDs(ctx context.Context, s *store.Store, c *cobra.Command, _ []string) (found []string, err error) {
@@ -136,30 +140,6 @@ func purchaseIDs(ctx context.Context, s *store.Store, c *cobra.Command, _ []stri
 			return nil
 		})
 	})
-	return found, err
-}
-
-func pairIDs(ctx context.Context, s *addon.Addon, _ *cobra.Command, _ []string) (found []string, err error) {
-	all, err := s.Credentials(ctx, operator())
-	for _, c := range all {
-		found = append(found, choice(c.ID, c.Label))
-	}
-	return found, err
-}
-
-func packageIDs(ctx context.Context, s *addon.Addon, _ *cobra.Command, _ []string) (found []string, err error) {
-	all, err := s.IAP.Packages(ctx, operator())
-	for _, p := range all {
-		found = append(found, choice(p.ID, p.Name))
-	}
-	return found, err
-}
-
-func productIDs(ctx context.Context, s *addon.Addon, _ *cobra.Command, _ []string) (found []string, err error) {
-	all, err := readProducts(ctx, s)
-	for _, p := range all {
-		found = append(found, choice(p.StoreProductID, p.PackageName))
-	}
 	return found, err
 }
 

@@ -17,7 +17,9 @@ import (
 func newItem(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "item", Short: "What is sold: list, show, set what its licenses may be for (items come in by: store import)",
-	}, newItemList(a), newItemShow(a), newItemSet(a))
+	}, newItemList(a),
+		onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{Use: "show ID", Short: "Show an item"}, a.showItemByID),
+		newItemSet(a))
 }
 
 // itemView is an item: as the API prints it, and what only the store knows.
@@ -106,19 +108,15 @@ func eachItem(ctx context.Context, s *store.Store, workspace string, fn func(i s
 	})
 }
 
-func newItemShow(a *app) *cobra.Command {
-	return onID(a.withStore, "item", &cobra.Command{
-		Use: "show ID", Short: "Show an item", ValidArgsFunction: first(a.fromStore(itemIDs)),
-	}, func(ctx context.Context, s *store.Store, id int64) error {
-		i, err := s.ShowItem(ctx, operator(), id)
-		return a.showItem(ctx, s, i, err)
-	})
+func (a *app) showItemByID(ctx context.Context, s *store.Store, id int64) error {
+	i, err := s.ShowItem(ctx, operator(), id)
+	return a.showItem(ctx, s, i, err)
 }
 
 func newItemSet(a *app) *cobra.Command {
 	var flags licensingFlags
-	c := onID(a.withStore, "item", &cobra.Command{
-		Use: "set ID", Short: "Change what an item's purchases may be licensed for", ValidArgsFunction: first(a.fromStore(itemIDs)), PreRunE: cli.AnyChanged,
+	c := onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{
+		Use: "set ID", Short: "Change what an item's purchases may be licensed for", PreRunE: cli.AnyChanged,
 		Example: `  countersign store item set 1229 --extended-domains 5
   countersign store item set 1229 --wildcard --staging-host 'staging.*' --staging-host '*.preview.example'`,
 	}, func(ctx context.Context, s *store.Store, id int64) error {

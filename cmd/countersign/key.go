@@ -15,7 +15,11 @@ import (
 func newKey(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "key", Short: "API keys: list, create, reveal, rotate, revoke, set their end",
-	}, newKeyList(a), newKeyCreate(a), newKeyReveal(a), newKeyRotate(a), newKeyRevoke(a), newKeySet(a))
+	}, newKeyList(a), newKeyCreate(a),
+		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "reveal ID", Short: "Print a key again; this is written to the audit log"}, a.revealKey),
+		newKeyRotate(a),
+		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "revoke ID", Short: "End a key for good"}, a.revokeKey),
+		newKeySet(a))
 }
 
 // keyView is a key without its value.
@@ -147,19 +151,15 @@ func (a *app) showNewKey(k store.Key, value string, err error) error {
 	return nil
 }
 
-func newKeyReveal(a *app) *cobra.Command {
-	return onID(a.withStore, "key", &cobra.Command{
-		Use: "reveal ID", Short: "Print a key again; this is written to the audit log", ValidArgsFunction: first(a.fromStore(keyIDs)),
-	}, func(ctx context.Context, s *store.Store, id int64) error {
-		k, value, err := s.RevealKey(ctx, operator(), id)
-		return a.showKeyValue(k, value, err)
-	})
+func (a *app) revealKey(ctx context.Context, s *store.Store, id int64) error {
+	k, value, err := s.RevealKey(ctx, operator(), id)
+	return a.showKeyValue(k, value, err)
 }
 
 func newKeyRotate(a *app) *cobra.Command {
 	var overlap time.Duration
-	c := onID(a.withStore, "key", &cobra.Command{
-		Use: "rotate ID", Short: "Give a key a new value and print it", ValidArgsFunction: first(a.fromStore(keyIDs)),
+	c := onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{
+		Use: "rotate ID", Short: "Give a key a new value and print it",
 		Long: `Give a key a new value and print it. The value before it goes on working for the overlap,
 so that programs can be changed one after the other; --overlap 0 ends it at once.`,
 		PreRunE: func(c *cobra.Command, _ []string) error {
@@ -176,22 +176,22 @@ so that programs can be changed one after the other; --overlap 0 ends it at once
 	return c
 }
 
-func newKeyRevoke(a *app) *cobra.Command {
-	return onID(a.withStore, "key", &cobra.Command{
-		Use: "revoke ID", Short: "End a key for good", ValidArgsFunction: first(a.fromStore(keyIDs)),
-	}, func(ctx context.Context, s *store.Store, id int64) error {
-		question := fmt.Sprintf("Revoke key %d%s? Programs that use it stop working, and it can't be taken back.", id, keyName(ctx, s, id))
-		if err := a.Confirm(ctx, question); err != nil {
-			return err
-		}
-		k, err := s.RevokeKey(ctx, operator(), id)
-		return a.Show(a.viewKey(k), err)
-	})
+func (a *app) revokeKey(ctx context.Context, s *store.Store, id int64) error {
+	question := fmt.Sprintf("Revoke key %d%s? Programs that use it stop working, and it can't be taken back.", id, keyName(ctx, s, id))
+	if err := a.Confirm(ctx, question); err != nil {
+		return err
+	}
+	k, err := s.RevokeKey(ctx, operator(), id)
+	return a.Show(a.viewKey(k), err)
+}
+
+func allKeys(ctx context.Context, s *store.Store) ([]store.Key, error) {
+	return s.Keys(ctx, operator(), "")
 }
 
 // keyName describes a key for a question, "" when it can't be found.
 func keyName(ctx context.Context, s *store.Store, id int64) string {
-	keys, _ := s.Keys(ctx, operator(), "")
+	keys, _ := allKeys(ctx, s)
 	for _, k := range keys {
 		if k.ID == id {
 			return fmt.Sprintf(" (%q of %s, %s)", k.Name, k.Workspace, k.Hint)
@@ -202,8 +202,8 @@ func keyName(ctx context.Context, s *store.Store, id int64) string {
 
 func newKeySet(a *app) *cobra.Command {
 	var expires countersign.Timestamp
-	c := onID(a.withStore, "key", &cobra.Command{
-		Use: "set ID --expires DATE|never", Short: "Give a key an end, or none", ValidArgsFunction: first(a.fromStore(keyIDs)), PreRunE: cli.Require("expires"),
+	c := onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{
+		Use: "set ID --expires DATE|never", Short: "Give a key an end, or none", PreRunE: cli.Require("expires"),
 	}, func(ctx context.Context, s *store.Store, id int64) error {
 		k, err := s.SetKeyExpiry(ctx, operator(), id, expires)
 		return a.Show(a.viewKey(k), err)

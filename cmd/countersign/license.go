@@ -20,7 +20,14 @@ import (
 func newLicense(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "license", Short: "Licenses of purchases for domains: list, show, issue, move, revoke",
-	}, newLicenseList(a), newLicenseShow(a), newLicenseIssue(a), newLicenseMove(a), newLicenseRevoke(a))
+	}, newLicenseList(a),
+		on(a.withStore, &cobra.Command{Use: "show ID", Short: "Show a license", Args: cli.Args("license's id")}, a.showLicense),
+		newLicenseIssue(a), newLicenseMove(a),
+		on(a.withStore, &cobra.Command{
+			Use: "revoke ID", Short: "Revoke a license: it goes on the list that clients read", Args: cli.Args("license's id"),
+			Long: `Revoke a license: it goes on the list that clients read, and its buyer can issue no other one
+until you do. Clients that never fetch the list start with it as before.`,
+		}, a.revokeLicense))
 }
 
 // licenseView is a license.
@@ -96,13 +103,9 @@ func newLicenseList(a *app) *cobra.Command {
 	return a.Listing(c)
 }
 
-func newLicenseShow(a *app) *cobra.Command {
-	return on(a.withStore, &cobra.Command{
-		Use: "show ID", Short: "Show a license", Args: cli.Args("license's id"),
-	}, func(ctx context.Context, s *store.Store, args []string) error {
-		l, err := s.Licensing.Show(ctx, operator(), args[0])
-		return a.Show(viewLicense(l), err)
-	})
+func (a *app) showLicense(ctx context.Context, s *store.Store, args []string) error {
+	l, err := s.Licensing.Show(ctx, operator(), args[0])
+	return a.Show(viewLicense(l), err)
 }
 
 // licenseFlags are the flags of the commands that make a license's text.
@@ -191,21 +194,20 @@ revoked licenses. It counts as no move of the buyer's, who has some of their own
 	}))
 }
 
-func newLicenseRevoke(a *app) *cobra.Command {
-	return on(a.withStore, &cobra.Command{
-		Use: "revoke ID", Short: "Revoke a license: it goes on the list that clients read", Args: cli.Args("license's id"),
-		Long: `Revoke a license: it goes on the list that clients read, and its buyer can issue no other one
-until you do. Clients that never fetch the list start with it as before.`,
-	}, func(ctx context.Context, s *store.Store, args []string) error {
-		l, err := s.Licensing.Revoke(ctx, operator(), args[0])
-		return a.Show(viewLicense(l), err)
-	})
+func (a *app) revokeLicense(ctx context.Context, s *store.Store, args []string) error {
+	l, err := s.Licensing.Revoke(ctx, operator(), args[0])
+	return a.Show(viewLicense(l), err)
 }
 
 func newLicenseKey(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "license-key", Short: "Keys that sign licenses: list, rotate",
-	}, newLicenseKeyList(a), newLicenseKeyRotate(a))
+	},
+		listAll(a, a.withStore, "List the keys for licenses, the oldest first", "No license key. The first license creates one.", viewLicenseKey,
+			func(ctx context.Context, s *store.Store) ([]licensing.Key, error) {
+				return s.Licensing.Keys(ctx, operator())
+			}),
+		newLicenseKeyRotate(a))
 }
 
 // licenseKeyView is a key for licenses: its public part.
@@ -223,15 +225,6 @@ func viewLicenseKey(k licensing.Key) licenseKeyView {
 		state = "current"
 	}
 	return licenseKeyView{k.ID, base64.RawURLEncoding.EncodeToString(k.Public), state, k.CreatedAt, cli.OrNull(k.RetiredAt)}
-}
-
-func newLicenseKeyList(a *app) *cobra.Command {
-	return a.Listing(on(a.withStore, &cobra.Command{
-		Use: "list", Short: "List the keys for licenses, the oldest first", Args: cli.Args(),
-	}, func(ctx context.Context, s *store.Store, _ []string) error {
-		keys, err := s.Licensing.Keys(ctx, operator())
-		return cli.PrintList(a.Console, keys, viewLicenseKey, "No license key. The first license creates one.", err)
-	}))
 }
 
 func newLicenseKeyRotate(a *app) *cobra.Command {

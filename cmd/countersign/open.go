@@ -29,9 +29,9 @@ func on[S any](open opener[S], c *cobra.Command, do func(ctx context.Context, s 
 	return c
 }
 
-// onID is on for a command whose argument is the id of a thing, which what names.
-func onID[S any](open opener[S], what string, c *cobra.Command, do func(ctx context.Context, s S, id int64) error) *cobra.Command {
-	c.Args = cli.Args(what + "'s id")
+// onID is on for a command whose argument is the id of a thing, which what names; a shell completes it by ids.
+func onID[S any](open opener[S], what string, ids cobra.CompletionFunc, c *cobra.Command, do func(ctx context.Context, s S, id int64) error) *cobra.Command {
+	c.Args, c.ValidArgsFunction = cli.Args(what+"'s id"), first(ids)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		id, err := cli.ParseID(c, what, args[0])
 		if err != nil {
@@ -40,6 +40,14 @@ func onID[S any](open opener[S], what string, c *cobra.Command, do func(ctx cont
 		return open(c, func(ctx context.Context, s S) error { return do(ctx, s, id) })
 	}
 	return c
+}
+
+// listAll makes the command that lists all things of a kind. nothing is what to say when there are none.
+func listAll[S, T, V any](a *app, open opener[S], short, nothing string, view func(T) V, all func(context.Context, S) ([]T, error)) *cobra.Command {
+	return a.Listing(on(open, &cobra.Command{Use: "list", Short: short, Args: cli.Args()}, func(ctx context.Context, s S, _ []string) error {
+		things, err := all(ctx, s)
+		return cli.PrintList(a.Console, things, view, nothing, err)
+	}))
 }
 
 // parseID returns a check that reads the id of a thing, which what names, from one of a command's arguments.

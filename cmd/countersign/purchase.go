@@ -20,7 +20,17 @@ import (
 func newPurchase(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "purchase", Short: "What was sold: list, show, check, create, refund",
-	}, newPurchaseList(a), newPurchaseShow(a), newPurchaseCheck(a), newPurchaseCreate(a), newPurchaseRefund(a))
+	}, newPurchaseList(a),
+		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase", Long: "Show a purchase.\n\n" + codeHelp}, a.showPurchase),
+		a.onPurchase(&cobra.Command{
+			Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)",
+			Long: "Check whether a purchase code is valid, and if not, say why (exit code 4).\n\n" + codeHelp,
+		}, a.checkPurchase),
+		newPurchaseCreate(a),
+		a.onPurchase(&cobra.Command{
+			Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid",
+			Long: "Mark a purchase as refunded: its code is no longer valid.\n\n" + codeHelp,
+		}, a.refundPurchase))
 }
 
 // purchaseView is a purchase, with what the API keeps to itself.
@@ -166,27 +176,18 @@ func (a *app) sayNewest(listed, limit int, err error) {
 	}
 }
 
-func newPurchaseShow(a *app) *cobra.Command {
-	return a.onPurchase(&cobra.Command{
-		Use: "show CODE", Short: "Show a purchase", Long: "Show a purchase.\n\n" + codeHelp,
-	}, func(ctx context.Context, s *store.Store, code string) error {
-		found, err := s.Validation.Show(ctx, operator(), code)
-		return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
-	})
+func (a *app) showPurchase(ctx context.Context, s *store.Store, code string) error {
+	found, err := s.Validation.Show(ctx, operator(), code)
+	return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
 }
 
-func newPurchaseRefund(a *app) *cobra.Command {
-	return a.onPurchase(&cobra.Command{
-		Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid",
-		Long: "Mark a purchase as refunded: its code is no longer valid.\n\n" + codeHelp,
-	}, func(ctx context.Context, s *store.Store, code string) error {
-		found, err := s.Validation.Show(ctx, operator(), code)
-		if err != nil {
-			return err
-		}
-		p, err := s.RefundPurchase(ctx, operator(), code)
-		return a.Show(viewPurchase(p, found.Workspace), err)
-	})
+func (a *app) refundPurchase(ctx context.Context, s *store.Store, code string) error {
+	found, err := s.Validation.Show(ctx, operator(), code)
+	if err != nil {
+		return err
+	}
+	p, err := s.RefundPurchase(ctx, operator(), code)
+	return a.Show(viewPurchase(p, found.Workspace), err)
 }
 
 // purchaseCreateFlags are what can be said of a new purchase.
@@ -246,24 +247,19 @@ func (f *purchaseCreateFlags) complete(ctx context.Context, s *store.Store, flag
 	return p, err
 }
 
-func newPurchaseCheck(a *app) *cobra.Command {
-	return a.onPurchase(&cobra.Command{
-		Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)",
-		Long: "Check whether a purchase code is valid, and if not, say why (exit code 4).\n\n" + codeHelp,
-	}, func(ctx context.Context, s *store.Store, code string) error {
-		found, err := s.Validation.Check(ctx, operator(), code)
-		if err != nil {
-			return err
-		}
-		answer, err := apiAnswer(ctx, s, found)
-		if err != nil {
-			return err
-		}
-		if err := a.printCheck(found, answer); err != nil || found.Valid {
-			return err
-		}
-		return cli.Fail(cli.ExitNo, found.Code, "")
-	})
+func (a *app) checkPurchase(ctx context.Context, s *store.Store, code string) error {
+	found, err := s.Validation.Check(ctx, operator(), code)
+	if err != nil {
+		return err
+	}
+	answer, err := apiAnswer(ctx, s, found)
+	if err != nil {
+		return err
+	}
+	if err := a.printCheck(found, answer); err != nil || found.Valid {
+		return err
+	}
+	return cli.Fail(cli.ExitNo, found.Code, "")
 }
 
 // checkView is a check.

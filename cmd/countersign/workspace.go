@@ -17,7 +17,10 @@ import (
 func newWorkspace(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "workspace", Short: "The authors' accounts: list, show, create, change",
-	}, newWorkspaceList(a), newWorkspaceShow(a), newWorkspaceCreate(a), newWorkspaceSet(a))
+	},
+		listAll(a, a.withStore, "List all workspaces", "No workspace. Create one with: countersign store workspace create USERNAME", viewWorkspace, allWorkspaces),
+		on(a.withStore, &cobra.Command{Use: "show USERNAME", Short: "Show a workspace", Args: cli.Args("username"), ValidArgsFunction: first(a.fromStore(workspaceNames))}, a.showWorkspace),
+		newWorkspaceCreate(a), newWorkspaceSet(a))
 }
 
 // workspaceView is a workspace: the account as the API prints it, and the switches.
@@ -70,22 +73,13 @@ func eachWorkspace(ctx context.Context, s *store.Store, username string, fn func
 	return err
 }
 
-func newWorkspaceList(a *app) *cobra.Command {
-	return a.Listing(on(a.withStore, &cobra.Command{
-		Use: "list", Short: "List all workspaces", Args: cli.Args(),
-	}, func(ctx context.Context, s *store.Store, _ []string) error {
-		all, err := s.Workspaces(ctx, operator())
-		return cli.PrintList(a.Console, all, viewWorkspace, "No workspace. Create one with: countersign store workspace create USERNAME", err)
-	}))
+func allWorkspaces(ctx context.Context, s *store.Store) ([]store.Workspace, error) {
+	return s.Workspaces(ctx, operator())
 }
 
-func newWorkspaceShow(a *app) *cobra.Command {
-	return on(a.withStore, &cobra.Command{
-		Use: "show USERNAME", Short: "Show a workspace", Args: cli.Args("username"), ValidArgsFunction: first(a.fromStore(workspaceNames)),
-	}, func(ctx context.Context, s *store.Store, args []string) error {
-		w, err := s.Workspace(ctx, operator(), args[0])
-		return a.Show(viewWorkspace(w), err)
-	})
+func (a *app) showWorkspace(ctx context.Context, s *store.Store, args []string) error {
+	w, err := s.Workspace(ctx, operator(), args[0])
+	return a.Show(viewWorkspace(w), err)
 }
 
 func newWorkspaceCreate(a *app) *cobra.Command {
