@@ -42,12 +42,9 @@ func (a *app) onLink(c *cobra.Command, open opener[*addon.Addon], do func(ctx co
 		if err != nil {
 			return cli.Usage(c, "--base-url: "+err.Error())
 		}
-		at, err := a.locate(c, addonLocation)
-		if err != nil {
-			return err
-		}
-		url = cmp.Or(url, sqldb.ServedAt(at.dir), "http://"+defaultAddonListen)
-		return open(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s, url, args) })
+		return open(c, func(ctx context.Context, s *addon.Addon) error {
+			return do(ctx, s, cmp.Or(url, sqldb.ServedAt(a.Service.Dir), "http://"+defaultAddonListen), args)
+		})
 	}
 	return c
 }
@@ -100,13 +97,7 @@ The first administrator is made as well where ` + envAdminEmail + ` and
 			case webToken:
 				return a.withNewAddon(c, a.printWebToken)
 			}
-			return a.withNewAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				at, err := a.locate(c, addonLocation)
-				if err != nil {
-					return err
-				}
-				return a.updateAddon(ctx, s, sqldb.ServedAt(at.dir))
-			})
+			return a.withNewAddon(c, a.updateAddon)
 		},
 	}
 	c.Flags().BoolVar(&plan, "plan", false, "print what the update would do, and do nothing")
@@ -162,8 +153,8 @@ type updateView struct {
 	Administrator *string         `json:"administrator"`
 }
 
-// updateAddon runs the update; running is where the addon is served, or empty.
-func (a *app) updateAddon(ctx context.Context, s *addon.Addon, running string) error {
+// updateAddon runs the update.
+func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 	begun := a.Now()
 	if !a.JSON {
 		plan, err := s.Plan(ctx, operator())
@@ -189,7 +180,7 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon, running string) e
 	if err != nil {
 		return err
 	}
-	return a.printUpdated(report, admin, a.Now().Sub(begun), a.afterUpdate(ctx, s, running))
+	return a.printUpdated(report, admin, a.Now().Sub(begun), a.afterUpdate(ctx, s))
 }
 
 func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Duration, next string) error {
@@ -223,7 +214,8 @@ func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Du
 }
 
 // afterUpdate says what to do next.
-func (a *app) afterUpdate(ctx context.Context, s *addon.Addon, running string) string {
+func (a *app) afterUpdate(ctx context.Context, s *addon.Addon) string {
+	running := sqldb.ServedAt(a.Service.Dir)
 	there, err := s.People().HasAdministrator(ctx)
 	first := err == nil && !there
 	switch {

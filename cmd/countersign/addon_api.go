@@ -15,8 +15,14 @@ func newAddonAPI(a *app) *cobra.Command {
 		Use: "api", Short: "API keys and secrets of the site: list, create, reveal, rotate, activate, deactivate",
 	},
 		listAll(a, a.withAddon, "List the pairs, without their values", "No API credentials. Create them with: countersign addon api create LABEL", viewCredential, allPairs),
-		on(a.withAddon, &cobra.Command{Use: "create LABEL", Short: "Make a pair, both halves active, and print it", Args: cli.Args("label")}, a.createPair),
-		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "reveal ID", Short: "Print a pair again; this is written to the audit log"}, a.revealPair),
+		on(a.withAddon, &cobra.Command{Use: "create LABEL", Short: "Make a pair, both halves active, and print it", Args: cli.Args("label")}, func(ctx context.Context, s *addon.Addon, args []string) error {
+			made, values, err := s.CreateCredential(ctx, operator(), args[0])
+			return a.showPair(made, values, err)
+		}),
+		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "reveal ID", Short: "Print a pair again; this is written to the audit log"}, func(ctx context.Context, s *addon.Addon, id int64) error {
+			shown, values, err := s.RevealCredential(ctx, operator(), id)
+			return a.showPair(shown, values, err)
+		}),
 		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "rotate ID", Short: "Give a pair new values and print them; the old ones end at once"}, a.rotatePair),
 		newAPISwitch(a, "activate", "Switch a pair on", true), newAPISwitch(a, "deactivate", "Switch a pair off; calls that are signed with it are refused", false))
 }
@@ -75,16 +81,6 @@ func (a *app) showPair(c addon.Credential, values addon.Pair, err error) error {
 
 func allPairs(ctx context.Context, s *addon.Addon) ([]addon.Credential, error) {
 	return s.Credentials(ctx, operator())
-}
-
-func (a *app) createPair(ctx context.Context, s *addon.Addon, args []string) error {
-	made, values, err := s.CreateCredential(ctx, operator(), args[0])
-	return a.showPair(made, values, err)
-}
-
-func (a *app) revealPair(ctx context.Context, s *addon.Addon, id int64) error {
-	shown, values, err := s.RevealCredential(ctx, operator(), id)
-	return a.showPair(shown, values, err)
 }
 
 func (a *app) rotatePair(ctx context.Context, s *addon.Addon, id int64) error {

@@ -141,7 +141,10 @@ func newIAPProduct(a *app) *cobra.Command {
 		listAll(a, a.withAddon, "List the draft's products", "No product. Add one with: countersign addon iap product add STORE_ID PACKAGE_ID",
 			func(p productView) productView { return p }, readProducts),
 		newProductAdd(a),
-		on(a.withAddon, &cobra.Command{Use: "remove STORE_ID", Short: "Take a store product out of the draft's map", Args: cli.Args("product's id at the store"), ValidArgsFunction: first(a.fromAddon(productIDs))}, a.removeProduct))
+		on(a.withAddon, &cobra.Command{Use: "remove STORE_ID", Short: "Take a store product out of the draft's map", Args: cli.Args("product's id at the store"), ValidArgsFunction: first(a.fromAddon(productIDs))}, func(ctx context.Context, s *addon.Addon, args []string) error {
+			draft, err := s.Settings.RemoveProduct(ctx, operator(), 0, args[0])
+			return a.showRemoved(args[0], fmt.Sprintf("The product %s is out of the draft's map.", args[0]), draft, err)
+		}))
 }
 
 // productView is a line of the product map.
@@ -178,11 +181,6 @@ func newProductAdd(a *app) *cobra.Command {
 		draft, err := s.Settings.AddProduct(ctx, operator(), 0, args[0], id)
 		return a.showSetting(draft, iap.KeyProductMap, err)
 	})
-}
-
-func (a *app) removeProduct(ctx context.Context, s *addon.Addon, args []string) error {
-	draft, err := s.Settings.RemoveProduct(ctx, operator(), 0, args[0])
-	return a.showRemoved(args[0], fmt.Sprintf("The product %s is out of the draft's map.", args[0]), draft, err)
 }
 
 // serviceAccountView is what may be told of a service account.

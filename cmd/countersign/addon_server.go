@@ -34,18 +34,14 @@ address. For a store on this machine or in a private network, name it with --all
   countersign addon serve --base-url https://site.example --trusted-proxy 127.0.0.1
   countersign addon serve --allow-private 127.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			at, err := a.locate(c, addonLocation)
-			if err != nil {
-				return err
-			}
-			o, err := flags.check(a, c, addonVariables)
+			at, o, err := flags.check(a, c, addonLocation)
 			if err != nil {
 				return err
 			}
 			return a.serveAddon(c.Context(), at, o)
 		},
 	}
-	flags.register(c, defaultAddonListen, addonVariables)
+	flags.register(c, defaultAddonListen, addonLocation)
 	c.Flags().StringSliceVar(&flags.private, "allow-private", nil, "private `network` that the addon may call, for a store in it (repeatable; default public addresses alone)")
 	return c
 }
@@ -133,11 +129,11 @@ func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
 
 // run serves until ctx ends.
 func (s *addonServer) run(ctx context.Context) error {
-	site, metrics, err := s.handlers()
+	site, err := s.handler()
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, site, metrics, task{"first administrator", s.makeAdministrator})
+	return s.serve(ctx, site, task{"first administrator", s.makeAdministrator})
 }
 
 // makeAdministrator makes the administrator that the environment names as soon as
@@ -160,18 +156,15 @@ func (s *addonServer) makeAdministrator(ctx context.Context) error {
 	return nil
 }
 
-// handlers are what the two listeners serve: the site, which is the JSON face with
-// the pages behind it, and the metrics, nil without a listener.
-func (s *addonServer) handlers() (site, metrics http.Handler, err error) {
+// handler is what is served: the JSON API with the pages behind it.
+func (s *addonServer) handler() (http.Handler, error) {
 	framed, base, err := s.newFrame(pages.FrameOptions(s.addon))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	o := api.Options{
+	return frame.StripBase(base, api.New(s.addon, api.Options{
 		BaseURL: s.options.baseURL, FailLimit: s.options.failLimit, TrustedProxies: s.options.proxies,
 		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
-		Log: s.log, Access: s.access, Now: s.app.Now,
-	}
-	o.Metrics, metrics = s.newMetrics()
-	return frame.StripBase(base, api.New(s.addon, o)), metrics, nil
+		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
+	})), nil
 }

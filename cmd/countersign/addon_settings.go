@@ -24,7 +24,10 @@ func newAddonSettings(a *app) *cobra.Command {
 	},
 		listAll(a, a.withAddon, "List all settings: the draft, and what apps receive", "No setting.", viewSetting, allSettings),
 		newSettingsGet(a), newSettingsSet(a), newSettingsAdd(a),
-		on(a.withAddon, &cobra.Command{Use: "remove KEY", Short: "Take a key of your own out of the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(ownSetting)))}, a.removeSetting),
+		on(a.withAddon, &cobra.Command{Use: "remove KEY", Short: "Take a key of your own out of the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(ownSetting)))}, func(ctx context.Context, s *addon.Addon, args []string) error {
+			draft, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
+			return a.showRemoved(args[0], fmt.Sprintf("The key %s is out of the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
+		}),
 		newSettingsDiff(a), newSettingsPublish(a), newSettingsHistory(a), newSettingsRollback(a))
 }
 
@@ -173,11 +176,6 @@ func newSettingsAdd(a *app) *cobra.Command {
 	})
 	cli.ChoiceVar(c, &kind, "type", "", "what the app receives: text, bool or number", settings.TypeText, settings.TypeBool, settings.TypeNumber)
 	return c
-}
-
-func (a *app) removeSetting(ctx context.Context, s *addon.Addon, args []string) error {
-	draft, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
-	return a.showRemoved(args[0], fmt.Sprintf("The key %s is out of the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
 }
 
 // showRemoved prints that something is gone from the draft.

@@ -21,7 +21,10 @@ func newAddonUser(a *app) *cobra.Command {
 			}),
 		a.onNewPassword(&cobra.Command{
 			Use: "create EMAIL", Short: "Add an administrator",
-		}, a.createUser),
+		}, func(ctx context.Context, s *addon.Addon, email, password string) error {
+			u, err := s.People().CreateAdministrator(ctx, operator(), email, password)
+			return a.Show(viewUser(u), err)
+		}),
 		newUserResetPassword(a), newUserSignInLink(a))
 }
 
@@ -36,11 +39,6 @@ type userView struct {
 
 func viewUser(u people.User) userView {
 	return userView{u.Email, u.TOTP, countersign.At(u.CreatedAt), countersign.At(u.PasswordAt), cli.OrNull(countersign.At(u.SignedInAt))}
-}
-
-func (a *app) createUser(ctx context.Context, s *addon.Addon, email, password string) error {
-	u, err := s.People().CreateAdministrator(ctx, operator(), email, password)
-	return a.Show(viewUser(u), err)
 }
 
 func newUserResetPassword(a *app) *cobra.Command {

@@ -42,9 +42,15 @@ func newAppCheck(a *app) *cobra.Command {
 				{"bundle-id", "bundle id", bundleID, client.CheckBundleID},
 				{"version", "version", version, client.CheckVersion},
 			} {
-				if c.Flag(possible.flag).Changed {
-					checks = append(checks, viewAppCheck(possible.what, possible.value, possible.check(possible.value)))
+				if !c.Flag(possible.flag).Changed {
+					continue
 				}
+				err := possible.check(possible.value)
+				check := appCheckView{Check: possible.what, Value: possible.value, OK: err == nil}
+				if wrong := fault.Of(err); wrong != nil {
+					check.Code, check.Message = wrong.Code, "a "+possible.what+" "+wrong.Message
+				}
+				checks = append(checks, check)
 			}
 			if len(checks) == 0 {
 				return cli.Usage(c, "nothing to check; give --package, --bundle-id or --version")
@@ -68,37 +74,24 @@ type appCheckView struct {
 	Message string `json:"message"` // "" when ok
 }
 
-func viewAppCheck(what, value string, err error) appCheckView {
-	v := appCheckView{Check: what, Value: value, OK: err == nil}
-	if wrong := fault.Of(err); wrong != nil {
-		v.Code, v.Message = wrong.Code, "a "+what+" "+wrong.Message
-	}
-	return v
-}
-
 func (a *app) printAppChecks(checks []appCheckView) error {
 	var result error
 	for _, check := range checks {
+		verdict, why := a.Colour(a.Out, cli.Green, "ok  "), ""
 		if !check.OK {
-			result = cli.Fail(cli.ExitNo, "app_check_failed", "")
+			verdict, why, result = a.Colour(a.Out, cli.Red, "FAIL"), ": "+check.Message, cli.Fail(cli.ExitNo, "app_check_failed", "")
 		}
-		if err := a.printAppCheck(check); err != nil {
+		var err error
+		if a.JSON {
+			err = a.PrintJSON(check)
+		} else {
+			_, err = fmt.Fprintf(a.Out, "%s  %s %s%s\n", verdict, check.Check, cli.Safe(check.Value), why)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return result
-}
-
-func (a *app) printAppCheck(check appCheckView) error {
-	if a.JSON {
-		return a.PrintJSON(check)
-	}
-	verdict, why := a.Colour(a.Out, cli.Green, "ok  "), ""
-	if !check.OK {
-		verdict, why = a.Colour(a.Out, cli.Red, "FAIL"), ": "+check.Message
-	}
-	_, err := fmt.Fprintf(a.Out, "%s  %s %s%s\n", verdict, check.Check, cli.Safe(check.Value), why)
-	return err
 }
 
 const envKeySet = "COUNTERSIGN_JWKS"

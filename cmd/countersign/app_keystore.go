@@ -68,8 +68,11 @@ func (a *app) makeKeystore(ctx context.Context, flags appKeystoreFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := writeNew(flags.out, text); err != nil {
-		return err
+	switch err := writeNew(flags.out, text, 0o600); {
+	case os.IsExist(err):
+		return errKeystoreExists(flags.out)
+	case err != nil:
+		return cli.Fail(cli.ExitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", flags.out, cli.Reason(err)))
 	}
 	return a.printKeystore(flags.out, cert)
 }
@@ -107,23 +110,17 @@ func newKeystore(name, password string, now time.Time) ([]byte, *x509.Certificat
 	return text, cert, nil
 }
 
-// writeNew writes a file that only its owner may read, and that did not exist.
-func writeNew(path string, text []byte) (err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if os.IsExist(err) {
-		return errKeystoreExists(path)
-	}
-	if err == nil {
-		_, err = file.Write(text)
-		err = errors.Join(err, file.Sync(), file.Close())
-		if err != nil {
-			_ = os.Remove(path) // half a key is none
-		}
-	}
+// writeNew writes a file that did not exist.
+func writeNew(path string, text []byte, mode os.FileMode) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return cli.Fail(cli.ExitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", path, cli.Reason(err)))
+		return err
 	}
-	return nil
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		_ = os.Remove(path) // half a file is none
+	}
+	return err
 }
 
 // keystoreView is a new signing key.

@@ -12,31 +12,29 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
 
 func newAddonAudit(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "audit", Short: "Who did what, when and from where: list, export, verify, prune",
-	}, newAuditList(a), newAuditExport(a), newAuditVerify(a, a.withAddonChain),
-		newAuditPrune(a, a.withAddonChain))
+	}, newAuditList(a), newAuditExport(a), newAuditVerify(a, chainOf(a.withAddon)),
+		newAuditPrune(a, chainOf(a.withAddon)))
 }
 
 // newStoreAudit is the audit log of the store, which has no list yet.
 func newStoreAudit(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "audit", Short: "The store's audit log: verify, prune",
-	}, newAuditVerify(a, a.withStoreChain),
-		newAuditPrune(a, a.withStoreChain))
+	}, newAuditVerify(a, chainOf(a.withStore)),
+		newAuditPrune(a, chainOf(a.withStore)))
 }
 
-func (a *app) withAddonChain(c *cobra.Command, do func(context.Context, *people.AuditChain) error) error {
-	return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s.AuditChain()) })
-}
-
-func (a *app) withStoreChain(c *cobra.Command, do func(context.Context, *people.AuditChain) error) error {
-	return a.withStore(c, func(ctx context.Context, s *store.Store) error { return do(ctx, s.AuditChain()) })
+// chainOf opens the audit log of a service.
+func chainOf[S service](open opener[S]) opener[*people.AuditChain] {
+	return func(c *cobra.Command, do func(context.Context, *people.AuditChain) error) error {
+		return open(c, func(ctx context.Context, s S) error { return do(ctx, s.AuditChain()) })
+	}
 }
 
 // auditFlags are those by which the log is narrowed.
@@ -68,30 +66,20 @@ func checkSubject(about string) error {
 
 // auditView is an entry of the audit log. Its members are those of an export.
 type auditView struct {
-	people.AuditRow
-	Number      int64                 `json:"-" row:"1,LINE"`
-	When        countersign.Timestamp `json:"-" row:"2,WHEN (UTC),minute"`
-	Who         string                `json:"-" row:"3,WHO,text"`
-	Via         string                `json:"-" row:"4,VIA"`
-	Did         string                `json:"-" row:"5,ACTION"`
-	What        string                `json:"-" row:"6,SUBJECT,text"`
-	BeforeBrief string                `json:"-" row:"7,BEFORE,text"`
-	AfterBrief  string                `json:"-" row:"8,AFTER,text"`
+	ID      int64                 `json:"id" row:"1,LINE"`
+	At      countersign.Timestamp `json:"at" row:"2,WHEN (UTC),minute"`
+	Kind    string                `json:"kind"`
+	Actor   string                `json:"actor" row:"3,WHO,text"`
+	Face    string                `json:"face" row:"4,VIA"`
+	Address string                `json:"address"`
+	Action  string                `json:"action" row:"5,ACTION"`
+	Subject string                `json:"subject" row:"6,SUBJECT,text"`
+	Detail  string                `json:"detail"`
+	Before  string                `json:"before" row:"7,BEFORE,brief"`
+	After   string                `json:"after" row:"8,AFTER,brief"`
 }
 
-func viewAudit(l people.AuditLine) auditView {
-	r := l.Row()
-	return auditView{r, r.ID, r.At, r.Actor, r.Face, r.Action, r.Subject, brief(r.Before), brief(r.After)}
-}
-
-// brief keeps a long value from tearing a table apart; --json has all of it.
-func brief(text string) string {
-	const limit = 40
-	if characters := []rune(text); len(characters) > limit {
-		return string(characters[:limit]) + "…"
-	}
-	return text
-}
+func viewAudit(l people.AuditLine) auditView { return auditView(l.Row()) }
 
 func newAuditList(a *app) *cobra.Command {
 	var f people.AuditFilter

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"time"
@@ -28,44 +29,33 @@ type finder[S any] func(ctx context.Context, s S, c *cobra.Command, args []strin
 // fromStore completes by what a store holds. The database is read as it is: nothing is created, migrated or written, and
 // on any error there is nothing to complete.
 func (a *app) fromStore(find finder[*store.Store]) cobra.CompletionFunc {
-	return completion(storeLocation, a, func(ctx context.Context, at location, c *cobra.Command, args []string) (found []string, err error) {
-		s, err := store.Open(ctx, a.storeOptions(at, slog.New(slog.DiscardHandler), store.Options{NoCreate: true}))
-		err = closing(s, err, func(s *store.Store) error {
-			if err := s.PrepareToRead(ctx); err != nil {
-				return err
-			}
-			found, err = find(ctx, s, c, args)
-			return err
-		})
-		return found, err
+	return complete(a, storeLocation, find, (*store.Store).PrepareToRead, func(ctx context.Context, at location) (*store.Store, error) {
+		return store.Open(ctx, a.storeOptions(at, slog.New(slog.DiscardHandler), store.Options{NoCreate: true}))
 	})
 }
 
 // fromAddon is fromStore for an addon.
 func (a *app) fromAddon(find finder[*addon.Addon]) cobra.CompletionFunc {
-	return completion(addonLocation, a, func(ctx context.Context, at location, c *cobra.Command, args []string) (found []string, err error) {
-		s, err := addon.Open(ctx, a.addonOptions(at, slog.New(slog.DiscardHandler), addon.Options{NoCreate: true}))
-		err = closing(s, err, func(s *addon.Addon) error {
-			if err := s.Prepare(ctx); err != nil {
-				return err
-			}
-			found, err = find(ctx, s, c, args)
-			return err
-		})
-		return found, err
+	return complete(a, addonLocation, find, (*addon.Addon).Prepare, func(ctx context.Context, at location) (*addon.Addon, error) {
+		return addon.Open(ctx, a.addonOptions(at, slog.New(slog.DiscardHandler), addon.Options{NoCreate: true}))
 	})
 }
 
-func completion(l locationFlags, a *app, find func(context.Context, location, *cobra.Command, []string) ([]string, error)) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func complete[S io.Closer](a *app, l locationFlags, find finder[S], prepare func(S, context.Context) error, open func(context.Context, location) (S, error)) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) (found []string, _ cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 		defer cancel()
 		at, err := a.locate(c, l)
-		var found []string
-		if err == nil {
-			found, err = find(ctx, at, c, args)
-		}
 		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		s, err := open(ctx, at)
+		if closing(s, err, func(s S) error {
+			if err = prepare(s, ctx); err == nil {
+				found, err = find(ctx, s, c, args)
+			}
+			return err
+		}) != nil {
 			found = nil
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp

@@ -85,18 +85,19 @@ func missingFolder(dir string) []health.Finding {
 	}}
 }
 
-func (a *app) examineStore(ctx context.Context, at location) (found []health.Finding, err error) {
+func (a *app) examineStore(ctx context.Context, at location) ([]health.Finding, error) {
 	s, err := store.Open(ctx, a.storeOptions(at, a.errorLog(), store.Options{NoCreate: true}))
-	err = closing(s, err, func(s *store.Store) error {
-		found = s.Doctor(ctx)
-		return nil
-	})
-	return found, err
+	return findings(ctx, s, err)
 }
 
-func (a *app) examineAddon(ctx context.Context, at location) (found []health.Finding, err error) {
+func (a *app) examineAddon(ctx context.Context, at location) ([]health.Finding, error) {
 	s, err := addon.Open(ctx, a.addonOptions(at, a.errorLog(), addon.Options{NoCreate: true}))
-	err = closing(s, err, func(s *addon.Addon) error {
+	return findings(ctx, s, err)
+}
+
+// findings is what a service that was just opened finds in itself.
+func findings(ctx context.Context, s service, opened error) (found []health.Finding, err error) {
+	err = closing(s, opened, func(s service) error {
 		found = s.Doctor(ctx)
 		return nil
 	})

@@ -48,10 +48,10 @@ func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 	now := fixedNow()
 	a := &app{cli.New(environment{}.lookup, strings.NewReader(""), &stderr, &stderr)}
 	a.Now = func() time.Time { return now }
-	p := a.newProgress(2000)
+	p, read := a.readingProgress(2000)
 	for _, bytes := range []int64{100, 500, 1000, 1500, 2000} {
 		now = now.Add(3 * time.Second)
-		p.read(bytes)
+		read(bytes)
 	}
 	p.clear()
 	if want := "read 25 % of 2,000 bytes\nread 75 % of 2,000 bytes\nread all, writing\n"; stderr.String() != want {
@@ -63,8 +63,8 @@ func TestABarOnATerminalMakesRoomForBadLines(t *testing.T) {
 	var stderr bytes.Buffer
 	a := &app{cli.New(environment{"TERM": "xterm"}.lookup, strings.NewReader(""), &stderr, &stderr)}
 	a.Err.Width = 80
-	p := a.newProgress(2000)
-	p.read(500)
+	p, read := a.readingProgress(2000)
+	read(500)
 	drawn := stderr.String()
 	p.clear()
 	if !strings.Contains(drawn, "25%") || !strings.HasSuffix(stderr.String(), "\r") {

@@ -18,7 +18,10 @@ func newItem(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "item", Short: "What is sold: list, show, set what its licenses may be for (items come in by: store import)",
 	}, newItemList(a),
-		onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{Use: "show ID", Short: "Show an item"}, a.showItemByID),
+		onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{Use: "show ID", Short: "Show an item"}, func(ctx context.Context, s *store.Store, id int64) error {
+			i, err := s.ShowItem(ctx, operator(), id)
+			return a.showItem(ctx, s, i, err)
+		}),
 		newItemSet(a))
 }
 
@@ -106,11 +109,6 @@ func eachItem(ctx context.Context, s *store.Store, workspace string, fn func(i s
 		}
 		return err
 	})
-}
-
-func (a *app) showItemByID(ctx context.Context, s *store.Store, id int64) error {
-	i, err := s.ShowItem(ctx, operator(), id)
-	return a.showItem(ctx, s, i, err)
 }
 
 func newItemSet(a *app) *cobra.Command {

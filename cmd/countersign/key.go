@@ -16,7 +16,10 @@ func newKey(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "key", Short: "API keys: list, create, reveal, rotate, revoke, set their end",
 	}, newKeyList(a), newKeyCreate(a),
-		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "reveal ID", Short: "Print a key again; this is written to the audit log"}, a.revealKey),
+		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "reveal ID", Short: "Print a key again; this is written to the audit log"}, func(ctx context.Context, s *store.Store, id int64) error {
+			k, value, err := s.RevealKey(ctx, operator(), id)
+			return a.showKeyValue(k, value, err)
+		}),
 		newKeyRotate(a),
 		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "revoke ID", Short: "End a key for good"}, a.revokeKey),
 		newKeySet(a))
@@ -149,11 +152,6 @@ func (a *app) showNewKey(k store.Key, value string, err error) error {
 	}
 	a.Say("It is shown again with: countersign store key reveal %d", k.ID)
 	return nil
-}
-
-func (a *app) revealKey(ctx context.Context, s *store.Store, id int64) error {
-	k, value, err := s.RevealKey(ctx, operator(), id)
-	return a.showKeyValue(k, value, err)
 }
 
 func newKeyRotate(a *app) *cobra.Command {

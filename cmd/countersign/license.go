@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -21,13 +20,19 @@ func newLicense(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "license", Short: "Licenses of purchases for domains: list, show, issue, move, revoke",
 	}, newLicenseList(a),
-		on(a.withStore, &cobra.Command{Use: "show ID", Short: "Show a license", Args: cli.Args("license's id")}, a.showLicense),
+		on(a.withStore, &cobra.Command{Use: "show ID", Short: "Show a license", Args: cli.Args("license's id")}, func(ctx context.Context, s *store.Store, args []string) error {
+			l, err := s.Licensing.Show(ctx, operator(), args[0])
+			return a.Show(viewLicense(l), err)
+		}),
 		newLicenseIssue(a), newLicenseMove(a),
 		on(a.withStore, &cobra.Command{
 			Use: "revoke ID", Short: "Revoke a license: it goes on the list that clients read", Args: cli.Args("license's id"),
 			Long: `Revoke a license: it goes on the list that clients read, and its buyer can issue no other one
 until you do. Clients that never fetch the list start with it as before.`,
-		}, a.revokeLicense))
+		}, func(ctx context.Context, s *store.Store, args []string) error {
+			l, err := s.Licensing.Revoke(ctx, operator(), args[0])
+			return a.Show(viewLicense(l), err)
+		}))
 }
 
 // licenseView is a license.
@@ -103,11 +108,6 @@ func newLicenseList(a *app) *cobra.Command {
 	return a.Listing(c)
 }
 
-func (a *app) showLicense(ctx context.Context, s *store.Store, args []string) error {
-	l, err := s.Licensing.Show(ctx, operator(), args[0])
-	return a.Show(viewLicense(l), err)
-}
-
 // licenseFlags are the flags of the commands that make a license's text.
 type licenseFlags struct{ domain, baseURL, out string }
 
@@ -149,13 +149,8 @@ func (a *app) showSigned(l licensing.Signed, flags licenseFlags, err error) erro
 
 // writeLicense writes a file that must not exist.
 func writeLicense(path, text string) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err == nil {
-		_, err = file.WriteString(text)
-		err = errors.Join(err, file.Close())
-	}
 	const next = "; the license was issued all the same: give another name with --out, and the same command writes it"
-	switch {
+	switch err := writeNew(path, []byte(text), 0o644); {
 	case os.IsExist(err):
 		return cli.Fail(cli.ExitConflict, "file_exists", path+" exists and was left as it is"+next)
 	case err != nil:
@@ -192,11 +187,6 @@ revoked licenses. It counts as no move of the buyer's, who has some of their own
 		l, err := s.Licensing.Reassign(ctx, operator(), flags.baseURL, args[0], flags.domain)
 		return a.showSigned(l, flags, err)
 	}))
-}
-
-func (a *app) revokeLicense(ctx context.Context, s *store.Store, args []string) error {
-	l, err := s.Licensing.Revoke(ctx, operator(), args[0])
-	return a.Show(viewLicense(l), err)
 }
 
 func newLicenseKey(a *app) *cobra.Command {

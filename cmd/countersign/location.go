@@ -46,15 +46,15 @@ type locationFlags struct {
 	data, db, envData, envDB, envKey string
 	// keyLost is what else there is to do about a key file that can't be read.
 	keyLost string
-	// serve is the command that serves it.
-	serve string
+	// serve is the command that serves it, listen and baseURL are variables of that.
+	serve, listen, baseURL string
 }
 
 var (
-	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, ", or make a new one with: countersign store rekey", "countersign store serve"}
-	addonLocation = locationFlags{"data", "db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve"}
+	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, ", or make a new one with: countersign store rekey", "countersign store serve", envListen, envURL}
+	addonLocation = locationFlags{"data", "db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve", envAddonListen, envAddonURL}
 	// doctorAddonLocation is that of the addon where --data is the store's.
-	doctorAddonLocation = locationFlags{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve"}
+	doctorAddonLocation = locationFlags{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve", envAddonListen, envAddonURL}
 )
 
 // register adds the flags. Those of a command take the place of those above it.
@@ -91,6 +91,6 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	if at.url != "" && !strings.HasPrefix(at.url, "postgres://") && !strings.HasPrefix(at.url, "postgresql://") {
 		return location{}, cli.Usage(c, "--"+l.db+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
-	a.Service = cli.Service{Postgres: at.url != "", KeyLost: l.keyLost, Serve: l.serve}
+	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", KeyLost: l.keyLost, Serve: l.serve}
 	return at, nil
 }

@@ -43,8 +43,8 @@ func newMigrateUp(a *app) *cobra.Command {
 		Long: `Bring the tables to this version, after a backup into the data folder.
 No server may run on the data folder; store serve does the same when it starts.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			progress := a.migrationProgress(func(percent, total int64) { a.Say("migrated %d %% of %s purchases", percent, cli.Thousands(total)) })
-			return a.lockStore(c, store.Options{Progress: progress}, func(ctx context.Context, s *store.Store) error {
+			progress := a.newProgress("migrating", func(percent, total int64) { a.Say("migrated %d %% of %s purchases", percent, cli.Thousands(total)) })
+			return a.lockStore(c, store.Options{Progress: progress.tell}, func(ctx context.Context, s *store.Store) error {
 				steps, err := s.Migrations(ctx)
 				if err != nil {
 					return err

@@ -124,7 +124,7 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	return a.withOldAddon(c, func(ctx context.Context, s *addon.Addon) error {
 		err := s.Prepare(ctx)
 		if s.State() == addon.StateNew {
-			return a.notInstalled(c)
+			return a.notInstalled()
 		}
 		if err != nil {
 			return err
@@ -135,13 +135,9 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 }
 
 // notInstalled says that no addon is where the flags say.
-func (a *app) notInstalled(c *cobra.Command) error {
-	at, err := a.locate(c, addonLocation)
-	if err != nil {
-		return err
-	}
-	where, how := at.dir, " --data "+at.dir
-	if at.url != "" {
+func (a *app) notInstalled() error {
+	where, how := a.Service.Dir, " --data "+a.Service.Dir
+	if a.Service.Postgres {
 		where, how = "this database", ", with the same --db and --data"
 	}
 	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; if this is the right place, set it up with: countersign addon update%s", where, how))

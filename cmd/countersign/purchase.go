@@ -21,7 +21,10 @@ func newPurchase(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "purchase", Short: "What was sold: list, show, check, create, refund",
 	}, newPurchaseList(a),
-		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase", Long: "Show a purchase.\n\n" + codeHelp}, a.showPurchase),
+		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase", Long: "Show a purchase.\n\n" + codeHelp}, func(ctx context.Context, s *store.Store, code string) error {
+			found, err := s.Validation.Show(ctx, operator(), code)
+			return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
+		}),
 		a.onPurchase(&cobra.Command{
 			Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)",
 			Long: "Check whether a purchase code is valid, and if not, say why (exit code 4).\n\n" + codeHelp,
@@ -174,11 +177,6 @@ func (a *app) sayNewest(listed, limit int, err error) {
 	if err == nil && listed > 0 && listed == limit {
 		a.Say("These are the newest %d; there may be more: --limit 0 lists all.", limit)
 	}
-}
-
-func (a *app) showPurchase(ctx context.Context, s *store.Store, code string) error {
-	found, err := s.Validation.Show(ctx, operator(), code)
-	return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
 }
 
 func (a *app) refundPurchase(ctx context.Context, s *store.Store, code string) error {

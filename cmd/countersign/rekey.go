@@ -18,10 +18,6 @@ open any more are dropped: these keys can't be shown again, and those among them
 imported stop working until they are imported again. No server may run on the data folder.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.lockStore(c, store.Options{}, func(ctx context.Context, s *store.Store) error {
-				at, err := a.locate(c, storeLocation)
-				if err != nil {
-					return err
-				}
 				plan, err := s.PlanRekey(ctx)
 				if err == nil {
 					err = a.confirmRekey(ctx, plan)
@@ -33,7 +29,7 @@ imported stop working until they are imported again. No server may run on the da
 				if err != nil {
 					return err
 				}
-				return a.printRekey(done, at.dir)
+				return a.printRekey(done)
 			})
 		},
 	}
@@ -60,9 +56,9 @@ func (a *app) sayKeys(keys []store.Key, one, many, what string) {
 	}
 }
 
-func (a *app) printRekey(done store.RekeyPlan, dir string) error {
+func (a *app) printRekey(done store.RekeyPlan) error {
 	if !a.JSON {
-		a.Say("Made a new key file in %s; back it up apart from the database.", cli.Safe(dir))
+		a.Say("Made a new key file in %s; back it up apart from the database.", cli.Safe(a.Service.Dir))
 		return nil
 	}
 	views := func(keys []store.Key) []keyView {

@@ -23,10 +23,12 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// service is what a server serves: the store or the addon.
+// service is the store or the addon.
 type service interface {
 	io.Closer
 	AcceptLoss(context.Context, people.Actor) error
+	AuditChain() *people.AuditChain
+	Doctor(context.Context) []health.Finding
 	Exposed() []health.Finding
 	DatabaseStatus() sqldb.Status
 	Run(context.Context) error
@@ -220,16 +222,13 @@ func urlOf(ln net.Listener) string {
 // metricsConnections is how many connections read metrics at once: they take from the descriptors that the others leave.
 const metricsConnections = 16
 
-// newMetrics makes metrics and the handler that serves them; nil without a listener for them.
-func (l *server) newMetrics() (*web.Metrics, http.Handler) {
-	if l.metrics == nil {
-		return nil, nil
+// newMetrics makes the metrics, nil without a listener for them.
+func (l *server) newMetrics() *web.Metrics {
+	if l.metrics != nil {
+		l.counted = web.NewMetrics(readBuildInfo().Version)
+		addDatabase(l.counted, l.service.DatabaseStatus)
 	}
-	l.counted = web.NewMetrics(readBuildInfo().Version)
-	addDatabase(l.counted, l.service.DatabaseStatus)
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", l.counted.Handler())
-	return l.counted, mux
+	return l.counted
 }
 
 // task is background work behind a handler.
@@ -248,7 +247,7 @@ func ending(stop func(), work func(context.Context) error) func(context.Context)
 
 // serve answers requests until ctx ends. The background work and the logs outlive
 // the last request.
-func (l *server) serve(ctx context.Context, handler, metrics http.Handler, behind ...task) error {
+func (l *server) serve(ctx context.Context, handler http.Handler, behind ...task) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -270,6 +269,8 @@ func (l *server) serve(ctx context.Context, handler, metrics http.Handler, behin
 		return nil
 	})
 	if l.metrics != nil {
+		metrics := http.NewServeMux()
+		metrics.Handle("GET /metrics", l.counted.Handler())
 		options := web.ServerOptions{Log: l.log, MaxConnections: metricsConnections}
 		start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, options) })
 	}

@@ -50,19 +50,11 @@ type serverOptions struct {
 	acceptLoss bool
 }
 
-// serverVariables are the variables that stand for flags of a server.
-type serverVariables struct{ listen, baseURL string }
-
-var (
-	storeVariables = serverVariables{envListen, envURL}
-	addonVariables = serverVariables{envAddonListen, envAddonURL}
-)
-
 // register adds the flags that all servers have. listen is the default address.
-func (f *serverFlags) register(c *cobra.Command, listen string, v serverVariables) {
+func (f *serverFlags) register(c *cobra.Command, listen string, at locationFlags) {
 	fs := c.Flags()
-	fs.StringVar(&f.listen, "listen", listen, "`address` to listen on ("+v.listen+")")
-	fs.StringVar(&f.baseURL, "base-url", "", "the server's own `URL`, for what it signs, addresses in answers and links; needed on a public address ("+v.baseURL+")")
+	fs.StringVar(&f.listen, "listen", listen, "`address` to listen on ("+at.listen+")")
+	fs.StringVar(&f.baseURL, "base-url", "", "the server's own `URL`, for what it signs, addresses in answers and links; needed on a public address ("+at.baseURL+")")
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are believed (repeatable)")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; the causes of answers of 500 are always logged, of 503 once a minute")
 	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on, not for the public (default off)")
@@ -89,18 +81,20 @@ func (w *wrongFlags) err(c *cobra.Command) error {
 }
 
 // check understands the flags. Its error names all that is wrong with them.
-func (f *serverFlags) check(a *app, c *cobra.Command, v serverVariables) (serverOptions, error) {
+func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at location, o serverOptions, err error) {
+	if at, err = a.locate(c, l); err != nil {
+		return at, o, err
+	}
 	var wrong wrongFlags
-	var err error
-	o := serverOptions{listenFlag: "--listen", baseURLVariable: v.baseURL, failLimit: f.failLimit, metrics: f.metrics, acceptLoss: f.acceptLoss}
-	if o.listen, err = a.Setting(c, "listen", v.listen); err == nil {
+	o = serverOptions{listenFlag: "--listen", baseURLVariable: l.baseURL, failLimit: f.failLimit, metrics: f.metrics, acceptLoss: f.acceptLoss}
+	if o.listen, err = a.Setting(c, "listen", l.listen); err == nil {
 		err = checkListen(o.listen)
 	}
 	wrong.note("--listen", err)
 	if o.metrics != "" {
 		wrong.note("--metrics", checkListen(o.metrics))
 	}
-	if o.baseURL, err = a.Setting(c, "base-url", v.baseURL); err == nil {
+	if o.baseURL, err = a.Setting(c, "base-url", l.baseURL); err == nil {
 		o.baseURL, err = parseBaseURL(o.baseURL)
 	}
 	wrong.note("--base-url", err)
@@ -115,7 +109,7 @@ func (f *serverFlags) check(a *app, c *cobra.Command, v serverVariables) (server
 	}
 	o.cache, err = parseSize(f.cache)
 	wrong.note("--cache", err)
-	return o, wrong.err(c)
+	return at, o, wrong.err(c)
 }
 
 // checkListen wants an address with a port number.

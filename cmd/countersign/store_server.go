@@ -25,11 +25,7 @@ is served within a second. Older tables are backed up and brought to this versio
 		Example: `  countersign store serve
   countersign store serve --listen :8080 --base-url https://shop.example --trusted-proxy 10.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			at, err := a.locate(c, storeLocation)
-			if err != nil {
-				return err
-			}
-			o, err := flags.check(a, c, storeVariables)
+			at, o, err := flags.check(a, c, storeLocation)
 			if err != nil {
 				return err
 			}
@@ -47,7 +43,7 @@ is served within a second. Older tables are backed up and brought to this versio
 			return s.run(c.Context())
 		},
 	}
-	flags.register(c, defaultListen, storeVariables)
+	flags.register(c, defaultListen, storeLocation)
 	c.Flags().Lookup("fail-limit").Usage = "failed authentications and validations of an address a minute; 0 for no limit, also for requests by purchase code"
 	c.Flags().StringVar(&flags.cache, "cache", defaultCache, "`size` of the memory in which answers are kept, like 64MiB; 0 keeps none")
 	return c
@@ -70,7 +66,7 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 		return err
 	}
 	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{
-		CacheBytes: s.options.cache, Lock: s.lock, Progress: s.app.migrationProgress(s.logProgress),
+		CacheBytes: s.options.cache, Lock: s.lock, Progress: s.app.newProgress("migrating", s.logProgress).tell,
 	}))
 	if err != nil {
 		return err
@@ -86,27 +82,26 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 func (s *storeServer) run(ctx context.Context) error {
 	limits := limit.NewGuard(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.Now})
 	s.store.ShareLimits(ctx, limits)
-	handler, metrics, err := s.handlers(web.NewGuard(limits))
+	handler, err := s.handler(web.NewGuard(limits))
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, handler, metrics)
+	return s.serve(ctx, handler)
 }
 
-// handlers are what the two listeners serve: the store, which is the JSON face with
-// the pages behind it, and the metrics, nil without a listener.
-func (s *storeServer) handlers(guard *web.Guard) (store, metrics http.Handler, err error) {
+// handler is what is served: the JSON API with the pages behind it.
+func (s *storeServer) handler(guard *web.Guard) (http.Handler, error) {
 	framed, base, err := s.newFrame(pages.FrameOptions())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o := api.Options{
 		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
 		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),
-		Log:   s.log, Access: s.access, Now: s.app.Now,
+		Log:   s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
 	}
-	if o.Metrics, metrics = s.newMetrics(); o.Metrics != nil {
+	if o.Metrics != nil {
 		o.Metrics.AddCounter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.", s.store.Validation.Damages)
 	}
-	return frame.StripBase(base, api.New(s.store, o)), metrics, nil
+	return frame.StripBase(base, api.New(s.store, o)), nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +67,9 @@ func (a *app) importFile(ctx context.Context, s *store.Store, file *os.File, siz
 	if err != nil {
 		return err
 	}
-	progress := a.newProgress(size)
+	progress, read := a.readingProgress(size)
 	report, err := s.Transfer.Import(ctx, operator(), file, transfer.ImportOptions{
-		DryRun: flags.dryRun, SkipBad: flags.skipBad, Progress: progress.read,
+		DryRun: flags.dryRun, SkipBad: flags.skipBad, Progress: read,
 		Bad: func(line int, reason string, raw []byte) {
 			progress.clear()
 			fmt.Fprintf(a.Err, "line %d: %s\n", line, cli.Safe(reason))
@@ -98,8 +97,8 @@ type importView struct {
 func (a *app) printImport(report transfer.ImportReport, bad *rejects, flags importFlags) error {
 	if a.JSON {
 		out := importView{ImportReport: report, DryRun: flags.dryRun}
-		if path, ok := bad.written(); ok {
-			out.RejectedFile = &path
+		if bad.file != nil && bad.failed == nil {
+			out.RejectedFile = &bad.path
 		}
 		return a.PrintJSON(out)
 	}
@@ -163,7 +162,6 @@ func importVerdict(report transfer.ImportReport, bad *rejects, flags importFlags
 type rejects struct {
 	path   string
 	file   *os.File
-	out    *bufio.Writer
 	failed error // of writing it; the import goes on
 }
 
@@ -183,25 +181,17 @@ func (r *rejects) add(line []byte) {
 	}
 	if r.file == nil && r.failed == nil {
 		r.file, r.failed = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // lines may hold keys
-		if r.failed == nil {
-			r.out = bufio.NewWriter(r.file)
-		}
 	}
-	if r.failed != nil {
-		return
+	if r.failed == nil {
+		_, r.failed = fmt.Fprintf(r.file, "%s\n", line)
 	}
-	_, err := r.out.Write(line)
-	r.failed = errors.Join(err, r.out.WriteByte('\n'))
 }
 
 func (r *rejects) close() {
 	if r.file != nil {
-		r.failed = errors.Join(r.failed, r.out.Flush(), r.file.Close())
+		r.failed = errors.Join(r.failed, r.file.Close())
 	}
 }
-
-// written tells where the bad lines are, if there were any.
-func (r *rejects) written() (path string, ok bool) { return r.path, r.file != nil && r.failed == nil }
 
 // place says where the bad lines are.
 func (r *rejects) place() string {
@@ -226,58 +216,38 @@ func newExport(a *app) *cobra.Command {
 	return c
 }
 
-// progressEvery is how often a line tells how far an import is, where no bar can
-// be drawn.
+// progressEvery is how often a line says how far something is, where no bar can be drawn.
 const progressEvery = 5 * time.Second
 
-// progress shows how far an import is: a bar on a terminal, else now and then a
-// line.
+// progress shows how far something is: a bar on a terminal, else line is called now and then.
 type progress struct {
-	app  *app
-	size int64
-	bar  *progressbar.ProgressBar // nil where none can be drawn
-
-	last  time.Time // when the last line was printed
-	lines int
+	app     *app
+	line    func(percent, total int64)
+	options []progressbar.Option
+	bar     *progressbar.ProgressBar // nil where none can be drawn
+	last    time.Time                // when line was last called
+	lines   int
 }
 
-func (a *app) newProgress(size int64) *progress {
-	p := &progress{app: a, size: size, last: a.Now()}
-	if a.drawsBars() {
-		p.bar = a.newBar("reading", size, progressbar.OptionShowBytes(true))
-	}
-	return p
+func (a *app) newProgress(what string, line func(percent, total int64), more ...progressbar.Option) *progress {
+	return &progress{app: a, line: line, last: a.Now(), options: append(more, progressbar.OptionSetWriter(a.Err),
+		progressbar.OptionSetDescription(what), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish())}
 }
 
-// drawsBars reports whether stderr is a terminal on which a bar can be drawn.
-func (a *app) drawsBars() bool { return a.Err.IsTerminal() && !a.Plain() && !a.Quiet }
-
-func (a *app) newBar(description string, size int64, more ...progressbar.Option) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(max(size, 1), append(more, progressbar.OptionSetWriter(a.Err),
-		progressbar.OptionSetDescription(description), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish())...)
-}
-
-// read is told how many bytes of the file were read.
-func (p *progress) read(bytes int64) {
-	if p.bar != nil {
-		if bytes >= p.size {
-			p.bar.Describe("writing")
+// tell is told how much is done.
+func (p *progress) tell(done, total int64) {
+	switch now := p.app.Now(); {
+	case p.app.Err.IsTerminal() && !p.app.Plain() && !p.app.Quiet:
+		if p.bar == nil {
+			p.bar = progressbar.NewOptions64(max(total, 1), p.options...)
 		}
-		_ = p.bar.Set64(min(bytes, p.bar.GetMax64()-1)) // at its end, the bar would vanish before the writing
-		return
+		_ = p.bar.Set64(done)
+	case now.Sub(p.last) >= progressEvery && done < total:
+		p.line(done*100/total, total)
+		p.last = now
+		p.lines++
 	}
-	now := p.app.Now()
-	switch {
-	case bytes >= p.size && p.lines > 0:
-		p.app.Say("read all, writing")
-	case now.Sub(p.last) < progressEvery || bytes >= p.size:
-		return
-	default:
-		p.app.Say("read %d %% of %s bytes", bytes*100/max(p.size, 1), cli.Thousands(p.size))
-	}
-	p.last = now
-	p.lines++
 }
 
 // clear takes the bar away, so that a line can be printed in its place.
@@ -287,23 +257,18 @@ func (p *progress) clear() {
 	}
 }
 
-// migrationProgress shows how far a migration is: a bar on a terminal, else line is
-// called now and then with the percentage of the rows.
-func (a *app) migrationProgress(line func(percent, total int64)) func(done, total int64) {
-	var bar *progressbar.ProgressBar
-	var last time.Time
-	return func(done, total int64) {
-		switch now := a.Now(); {
-		case a.drawsBars():
-			if bar == nil {
-				bar = a.newBar("migrating", total)
-			}
-			_ = bar.Set64(done)
-		case last.IsZero():
-			last = now
-		case now.Sub(last) >= progressEvery && done < total:
-			last = now
-			line(done*100/total, total)
+// readingProgress shows how much of an imported file was read, in bytes. The writing follows, so the bar never reaches its
+// end, at which it would vanish.
+func (a *app) readingProgress(size int64) (p *progress, read func(bytes int64)) {
+	p = a.newProgress("reading", func(percent, total int64) { a.Say("read %d %% of %s bytes", percent, cli.Thousands(total)) }, progressbar.OptionShowBytes(true))
+	return p, func(bytes int64) {
+		switch {
+		case bytes < size:
+			p.tell(bytes, size)
+		case p.bar != nil:
+			p.bar.Describe("writing")
+		case p.lines > 0:
+			a.Say("read all, writing")
 		}
 	}
 }

@@ -19,7 +19,10 @@ func newWorkspace(a *app) *cobra.Command {
 		Use: "workspace", Short: "The authors' accounts: list, show, create, change",
 	},
 		listAll(a, a.withStore, "List all workspaces", "No workspace. Create one with: countersign store workspace create USERNAME", viewWorkspace, allWorkspaces),
-		on(a.withStore, &cobra.Command{Use: "show USERNAME", Short: "Show a workspace", Args: cli.Args("username"), ValidArgsFunction: first(a.fromStore(workspaceNames))}, a.showWorkspace),
+		on(a.withStore, &cobra.Command{Use: "show USERNAME", Short: "Show a workspace", Args: cli.Args("username"), ValidArgsFunction: first(a.fromStore(workspaceNames))}, func(ctx context.Context, s *store.Store, args []string) error {
+			w, err := s.Workspace(ctx, operator(), args[0])
+			return a.Show(viewWorkspace(w), err)
+		}),
 		newWorkspaceCreate(a), newWorkspaceSet(a))
 }
 
@@ -75,11 +78,6 @@ func eachWorkspace(ctx context.Context, s *store.Store, username string, fn func
 
 func allWorkspaces(ctx context.Context, s *store.Store) ([]store.Workspace, error) {
 	return s.Workspaces(ctx, operator())
-}
-
-func (a *app) showWorkspace(ctx context.Context, s *store.Store, args []string) error {
-	w, err := s.Workspace(ctx, operator(), args[0])
-	return a.Show(viewWorkspace(w), err)
 }
 
 func newWorkspaceCreate(a *app) *cobra.Command {
@@ -179,25 +177,27 @@ func (f *workspaceFlags) change(w *store.Workspace) {
 			*t.field(&w.Account), _ = f.given.GetString(t.name)
 		}
 	}
-	if f.given.Changed("balance") {
-		w.Account.Balance = f.balance
-	}
-	if len(f.merged) > 0 {
-		links := maps.Clone(w.Account.Profile.SocialLinks)
-		if links == nil {
-			links = countersign.Links{}
+	f.given.Visit(func(flag *pflag.Flag) {
+		switch flag.Name {
+		case "balance":
+			w.Account.Balance = f.balance
+		case "social-link":
+			w.Account.Profile.SocialLinks = mergeLinks(w.Account.Profile.SocialLinks, f.merged)
+		case "always-200":
+			w.Switches.Always200 = f.switches.Always200
+		case "refuse-query-keys":
+			w.Switches.RefuseQueryKeys = f.switches.RefuseQueryKeys
+		case "quota":
+			w.Switches.Quota = f.switches.Quota
 		}
-		maps.Copy(links, f.merged)
-		maps.DeleteFunc(links, func(_, url string) bool { return url == "" }) // an empty one takes its name away
-		w.Account.Profile.SocialLinks = links
-	}
-	if f.given.Changed("always-200") {
-		w.Switches.Always200 = f.switches.Always200
-	}
-	if f.given.Changed("refuse-query-keys") {
-		w.Switches.RefuseQueryKeys = f.switches.RefuseQueryKeys
-	}
-	if f.given.Changed("quota") {
-		w.Switches.Quota = f.switches.Quota
-	}
+	})
+}
+
+// mergeLinks adds links to others; an empty one takes its name away.
+func mergeLinks(old, added countersign.Links) countersign.Links {
+	merged := countersign.Links{}
+	maps.Copy(merged, old)
+	maps.Copy(merged, added)
+	maps.DeleteFunc(merged, func(_, url string) bool { return url == "" })
+	return merged
 }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ import (
 
 // Console is one run of the program: what it was started with, and what its global flags say.
 type Console struct {
-	In       io.Reader
+	In       *bufio.Reader
 	Out, Err *Stream
 	// Person reports whether stdin is a terminal, so that somebody can answer.
 	Person    bool
@@ -27,7 +28,8 @@ type Console struct {
 	Now       func() time.Time
 	Service   Service
 	Flags
-	command *cobra.Command // the one that ran
+	command  *cobra.Command // the one that ran
+	keyboard *os.File       // stdin, nil when it is not a terminal
 }
 
 // Flags are the flags of every command.
@@ -39,6 +41,7 @@ type Flags struct {
 
 // Service is the service that a command works on, for the hints of its errors.
 type Service struct {
+	Dir      string // its data folder
 	Postgres bool
 	// KeyLost is what else can be done about a key file that can't be read.
 	KeyLost string
@@ -49,7 +52,7 @@ type Service struct {
 // New returns the console of a run.
 func New(lookupEnv func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) *Console {
 	return &Console{
-		In: stdin, Person: isTerminal(stdin), LookupEnv: lookupEnv, Now: time.Now,
+		In: bufio.NewReader(stdin), keyboard: keyboard(stdin), Person: isTerminal(stdin), LookupEnv: lookupEnv, Now: time.Now,
 		Out: &Stream{to: stdout, Width: width(stdout)}, Err: &Stream{to: stderr, Width: width(stderr)},
 	}
 }
@@ -113,6 +116,13 @@ func (t *Console) PrintJSON(v any) error {
 func isTerminal(of any) bool {
 	file, ok := of.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+func keyboard(stdin io.Reader) *os.File {
+	if !isTerminal(stdin) {
+		return nil
+	}
+	return stdin.(*os.File)
 }
 
 // width is how many characters fit on a line of a terminal, 0 for what is not a terminal.

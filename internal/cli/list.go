@@ -150,7 +150,7 @@ func (l *List[V]) End(nothing string) error {
 func (l *List[V]) writeTable() error {
 	header, isText := make([]string, len(l.columns)), make([]bool, len(l.columns))
 	for i, c := range l.columns {
-		header[i], isText[i] = c.label, c.format == "text"
+		header[i], isText[i] = c.label, c.format == "text" || c.format == "brief"
 	}
 	return writeTable(l.out, append([][]string{header}, l.rows...), isText, l.console.Out.Width)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -25,10 +24,8 @@ func (t *Console) Confirm(ctx context.Context, question string) error {
 		return nil
 	}
 	fmt.Fprintf(t.Err, "%s [y/N] ", Safe(question))
-	answer, err := t.await(ctx, func() (string, error) {
-		line, _ := bufio.NewReader(t.In).ReadString('\n')
-		return strings.TrimSpace(line), nil
-	})
+	answer, err := t.await(ctx, t.readLine)
+	answer = strings.TrimSpace(answer)
 	switch {
 	case err != nil:
 		return err
@@ -82,14 +79,29 @@ func (t *Console) NewPassword(ctx context.Context, file, first, again string, ch
 // askHidden asks a person at the terminal for a line that is not shown.
 func (t *Console) askHidden(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(t.Err, question)
-	restore := keepTerminal(t.In)
-	text, err := t.await(ctx, func() (string, error) { return readHidden(t.In) })
-	if ctx.Err() != nil {
-		restore() // the reading ends with the process, and would leave the terminal mute
-	} else {
+	if t.keyboard == nil {
+		return t.await(ctx, t.readLine)
+	}
+	state, failed := term.GetState(int(t.keyboard.Fd()))
+	text, err := t.await(ctx, func() (string, error) {
+		text, err := term.ReadPassword(int(t.keyboard.Fd()))
+		return string(text), err
+	})
+	if ctx.Err() == nil {
 		fmt.Fprintln(t.Err)
+	} else if failed == nil {
+		_ = term.Restore(int(t.keyboard.Fd()), state) // the reading ends with the process, and would leave the terminal mute
 	}
 	return text, err
+}
+
+// readLine reads a line of stdin, without its end.
+func (t *Console) readLine() (string, error) {
+	line, err := t.In.ReadString('\n')
+	if err == io.EOF {
+		err = nil
+	}
+	return strings.TrimRight(line, "\r\n"), err
 }
 
 // await returns what read returns. The end of ctx ends the waiting, though not the reading, which only the end of the
@@ -115,34 +127,6 @@ func (t *Console) await(ctx context.Context, read func() (string, error)) (strin
 	case in := <-done:
 		return in.text, in.err
 	}
-}
-
-// readHidden reads a line without showing it, and takes nothing from stdin that follows it.
-func readHidden(in io.Reader) (string, error) {
-	if file, ok := in.(*os.File); ok && isTerminal(file) {
-		text, err := term.ReadPassword(int(file.Fd()))
-		return string(text), err
-	}
-	var line []byte
-	for one := make([]byte, 1); ; {
-		if _, err := io.ReadFull(in, one); err != nil || one[0] == '\n' {
-			if err == io.EOF {
-				err = nil
-			}
-			return strings.TrimSuffix(string(line), "\r"), err
-		}
-		line = append(line, one[0])
-	}
-}
-
-// keepTerminal remembers how a terminal is, and returns what brings it back.
-func keepTerminal(in io.Reader) (restore func()) {
-	if file, ok := in.(*os.File); ok {
-		if state, err := term.GetState(int(file.Fd())); err == nil {
-			return func() { _ = term.Restore(int(file.Fd()), state) }
-		}
-	}
-	return func() {}
 }
 
 // maxFile is the longest small file, in bytes.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/countersign/countersign"
 )
@@ -17,10 +18,14 @@ import (
 //	row:"9,LAST USED,minute"   a moment to the minute
 //	row:"8,USES,thousands"     a number as 1,234,567
 //	row:"2,NAME,text"          free text, which is cut where the terminal is too narrow
+//	row:"7,AFTER,brief"        free text of which no more than 40 characters are printed
 //	card:"4,Sold"              a line; moments are to the second
 //	card:"7,Ends,optional"     a line that is left out when it is empty
 //
 // Fields that are only printed have json:"-". A field of type []Line stands for several lines of a card.
+
+// briefLength is how much of a brief text is printed, in characters.
+const briefLength = 40
 
 // Line is a line of a card.
 type Line struct{ Label, Value string }
@@ -87,6 +92,10 @@ func textOf(v reflect.Value, format string) string {
 	case int64:
 		if format == "thousands" {
 			return Thousands(x)
+		}
+	case string:
+		if format == "brief" && utf8.RuneCountInString(x) > briefLength {
+			return string([]rune(x)[:briefLength]) + "…"
 		}
 	}
 	return fmt.Sprint(v.Interface())
