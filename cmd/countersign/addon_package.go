@@ -105,11 +105,7 @@ func (a *app) removePackage(ctx context.Context, s *addon.Addon, id int64) error
 	if err := s.IAP.RemovePackage(ctx, operator(), id); err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(struct {
-			Removed int64 `json:"removed"`
-		}{id})
-	}
-	a.Say("The package %d is gone.", id)
-	return nil
+	return a.Done(struct {
+		Removed int64 `json:"removed"`
+	}{id}, "The package %d is gone.", id)
 }

@@ -97,11 +97,10 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 		return err
 	}
 	err = s.prepare(ctx, at, s.addon, s.addon.PrepareToServe)
-	if s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded); err != nil && !s.updateNeeded {
-		return err
+	if s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded); s.updateNeeded {
+		return nil
 	}
-	s.advise(s.addon.Exposed())
-	return nil
+	return err
 }
 
 // welcome makes the first administrator from the environment, or the link by which

@@ -183,15 +183,12 @@ func (a *app) showRemoved(name, sentence string, draft settings.Draft, err error
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(struct {
-			Removed string `json:"removed"`
-			Waiting int    `json:"waiting"` // changes that wait to be published
-		}{name, len(draft.Changes)})
-	}
-	a.Say("%s", cli.Safe(sentence))
-	a.sayWaiting(draft, nil)
-	return nil
+	err = a.Done(struct {
+		Removed string `json:"removed"`
+		Waiting int    `json:"waiting"` // changes that wait to be published
+	}{name, len(draft.Changes)}, "%s", cli.Safe(sentence))
+	a.sayWaiting(draft, err)
+	return err
 }
 
 // changeView is the change of one setting; of a secret, the values are sentences about it. before is null for a key that

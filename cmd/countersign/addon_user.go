@@ -51,14 +51,10 @@ func newUserResetPassword(a *app) *cobra.Command {
 		if err := s.People().ResetPassword(ctx, operator(), email, password, removeTwoStep); err != nil {
 			return err
 		}
-		if a.JSON {
-			return a.PrintJSON(struct {
-				Email          string `json:"email"`
-				TwoStepRemoved bool   `json:"two_step_removed"`
-			}{email, removeTwoStep})
-		}
-		a.Say("The password of %s is the new one, and all of their sessions have ended.", cli.Safe(email))
-		return nil
+		return a.Done(struct {
+			Email          string `json:"email"`
+			TwoStepRemoved bool   `json:"two_step_removed"`
+		}{email, removeTwoStep}, "The password of %s is the new one, and all of their sessions have ended.", cli.Safe(email))
 	})
 	c.Flags().BoolVar(&removeTwoStep, "remove-two-step", false, "end two-step sign-in as well, for a lost authenticator")
 	return c

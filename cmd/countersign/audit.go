@@ -204,14 +204,10 @@ A log that was tampered with is not pruned. Export first what you have to keep.`
 		if err != nil {
 			return err
 		}
-		if a.JSON {
-			return a.PrintJSON(struct {
-				Removed int64                 `json:"removed"`
-				Before  countersign.Timestamp `json:"before"`
-			}{removed, countersign.At(before)})
-		}
-		a.Say("Removed %s from before %s.", cli.Count(removed, "entry", "entries"), cli.Second(countersign.At(before)))
-		return nil
+		return a.Done(struct {
+			Removed int64                 `json:"removed"`
+			Before  countersign.Timestamp `json:"before"`
+		}{removed, countersign.At(before)}, "Removed %s from before %s.", cli.Count(removed, "entry", "entries"), cli.Second(countersign.At(before)))
 	})
 	cli.AgeVar(c.Flags(), &older, "older-than", "remove entries older than this `age`, like 365d or 720h")
 	return c

@@ -166,9 +166,7 @@ func newLicenseIssue(a *app) *cobra.Command {
 		Long: `Issue the license of a purchase for a domain and print it. One that is there is given again.
 
 The item's limit of domains holds here too. A purchase of which a license was revoked gets
-a new one, and its buyer may issue again.
-
-` + codeHelp,
+a new one, and its buyer may issue again.`,
 		Example: "  countersign store license issue 7c0f3b1e-5d2a-4c44-9b1e-000000000001 --domain shop.example --out license.jwt\n" +
 			"  countersign store license issue - --domain shop.example < code.txt",
 	}, func(ctx context.Context, s *store.Store, code string) error {

@@ -21,19 +21,13 @@ func newPurchase(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "purchase", Short: "What was sold: list, show, check, create, refund",
 	}, newPurchaseList(a),
-		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase", Long: "Show a purchase.\n\n" + codeHelp}, func(ctx context.Context, s *store.Store, code string) error {
+		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase"}, func(ctx context.Context, s *store.Store, code string) error {
 			found, err := s.Validation.Show(ctx, operator(), code)
 			return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
 		}),
-		a.onPurchase(&cobra.Command{
-			Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)",
-			Long: "Check whether a purchase code is valid, and if not, say why (exit code 4).\n\n" + codeHelp,
-		}, a.checkPurchase),
+		a.onPurchase(&cobra.Command{Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)"}, a.checkPurchase),
 		newPurchaseCreate(a),
-		a.onPurchase(&cobra.Command{
-			Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid",
-			Long: "Mark a purchase as refunded: its code is no longer valid.\n\n" + codeHelp,
-		}, a.refundPurchase))
+		a.onPurchase(&cobra.Command{Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid"}, a.refundPurchase))
 }
 
 // purchaseView is a purchase, with what the API keeps to itself.
@@ -88,6 +82,7 @@ func (a *app) onPurchase(c *cobra.Command, do purchaseWork) *cobra.Command {
 	var id int64
 	c.Flags().Int64Var(&id, "id", 0, "`id` of the purchase, in place of its code")
 	_ = c.RegisterFlagCompletionFunc("id", a.fromStore(purchaseIDs))
+	c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + codeHelp
 	c.Args = func(c *cobra.Command, args []string) error {
 		switch {
 		case !c.Flags().Changed("id"):

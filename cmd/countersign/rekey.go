@@ -57,10 +57,6 @@ func (a *app) sayKeys(keys []store.Key, one, many, what string) {
 }
 
 func (a *app) printRekey(done store.RekeyPlan) error {
-	if !a.JSON {
-		a.Say("Made a new key file in %s; back it up apart from the database.", cli.Safe(a.Service.Dir))
-		return nil
-	}
 	views := func(keys []store.Key) []keyView {
 		all := make([]keyView, len(keys))
 		for i, k := range keys {
@@ -68,11 +64,11 @@ func (a *app) printRekey(done store.RekeyPlan) error {
 		}
 		return all
 	}
-	return a.PrintJSON(struct {
+	return a.Done(struct {
 		Dropped []keyView `json:"dropped"`
 		// Ended are those of the dropped that stopped working.
 		Ended []keyView `json:"ended"`
 		// LicenseKey is the kid of the key for licenses that was lost.
 		LicenseKey string `json:"license_key,omitempty"`
-	}{views(done.Dropped), views(done.Ended), done.LicenseKey})
+	}{views(done.Dropped), views(done.Ended), done.LicenseKey}, "Made a new key file in %s; back it up apart from the database.", cli.Safe(a.Service.Dir))
 }

@@ -63,9 +63,13 @@ func (l *server) orClose(err error) error {
 func (l *server) prepare(ctx context.Context, at location, s service, begin func(context.Context) error) error {
 	l.service = s
 	if l.options.acceptLoss {
-		return l.unlessDown(at, s.AcceptLoss(ctx, operator()))
+		begin = func(ctx context.Context) error { return s.AcceptLoss(ctx, operator()) }
 	}
-	return l.unlessDown(at, begin(ctx))
+	err := l.unlessDown(at, begin(ctx))
+	if err == nil || fault.HasCode(err, fault.CodeUpdateNeeded) {
+		l.advise(s.Exposed())
+	}
+	return err
 }
 
 // announce prints where a server is: view with --json, else sentences.

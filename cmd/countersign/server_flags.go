@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -100,7 +101,10 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 	wrong.note("--base-url", err)
 	o.proxies, err = parseNetworks(f.proxies)
 	wrong.note("--trusted-proxy", err)
-	o.allowPrivate, err = parsePrivateNetworks(f.private)
+	o.allowPrivate, err = parseNetworks(f.private)
+	for _, network := range o.allowPrivate {
+		err = cmp.Or(err, dial.CheckNetwork(network))
+	}
 	wrong.note("--allow-private", err)
 	o.log, err = web.ParseLogMode(f.log)
 	wrong.note("--log", err)
@@ -150,17 +154,6 @@ func parseNetworks(texts []string) ([]netip.Prefix, error) {
 		all = append(all, network)
 	}
 	return all, nil
-}
-
-// parsePrivateNetworks reads networks that an addon may call.
-func parsePrivateNetworks(texts []string) ([]netip.Prefix, error) {
-	all, err := parseNetworks(texts)
-	for _, network := range all {
-		if err := dial.CheckNetwork(network); err != nil {
-			return nil, err
-		}
-	}
-	return all, err
 }
 
 // parseSize reads a number of bytes with a unit: 64MiB, 512KiB, 1GiB, or plain.

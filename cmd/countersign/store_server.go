@@ -71,11 +71,7 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.prepare(ctx, at, s.store, s.store.BeginToServe); err != nil {
-		return err
-	}
-	s.advise(s.store.Exposed())
-	return nil
+	return s.prepare(ctx, at, s.store, s.store.BeginToServe)
 }
 
 // run serves until ctx ends.

@@ -103,6 +103,15 @@ func (t *Console) Warn(format string, args ...any) {
 	fmt.Fprintf(t.Err, "countersign: warning: "+format+"\n", args...)
 }
 
+// Done ends a command that has nothing to print but what it did: an object with --json, else a sentence for a person.
+func (t *Console) Done(view any, format string, args ...any) error {
+	if t.JSON {
+		return t.PrintJSON(view)
+	}
+	t.Say(format, args...)
+	return nil
+}
+
 // PrintJSON prints one object on a line of its own.
 func (t *Console) PrintJSON(v any) error {
 	text, err := countersign.EncodeJSON(v)
