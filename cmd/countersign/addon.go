@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -125,23 +124,21 @@ func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
 	if a.JSON {
 		return a.PrintJSON(plan)
 	}
-	return a.printPlan(plan)
+	a.printPlan(plan)
+	return nil
 }
 
 // printPlan prints the steps of an update for people.
-func (a *app) printPlan(plan addon.Plan) error {
+func (a *app) printPlan(plan addon.Plan) {
 	if plan.Nothing {
-		_, err := fmt.Fprintf(a.Out, "Nothing to do (version %s).\n", cli.Safe(plan.Version))
-		return err
+		a.Print("Nothing to do (version %s).\n", cli.Safe(plan.Version))
+		return
 	}
 	label := "Plan"
 	for _, step := range plan.Steps {
-		if _, err := fmt.Fprintf(a.Out, "%-7s %s\n", label, cli.Safe(step.Text)); err != nil {
-			return err
-		}
+		a.Print("%-7s %s\n", label, cli.Safe(step.Text))
 		label = ""
 	}
-	return nil
 }
 
 // updateView is what an update did.
@@ -162,15 +159,12 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 			return err
 		}
 		if !plan.Nothing { // that is true once the key file has been found to be right
-			err = a.printPlan(plan)
-		}
-		if err != nil {
-			return err
+			a.printPlan(plan)
 		}
 	}
 	report, err := s.Update(ctx, operator(), func(step addon.Step) {
 		if !a.JSON {
-			fmt.Fprintf(a.Out, "  %s %s\n", a.Colour(a.Out, cli.Green, "✓"), cli.Safe(step.Text))
+			a.Print("  %s %s\n", a.Colour(a.Out, cli.Green, "✓"), cli.Safe(step.Text))
 		}
 	})
 	if err != nil {
@@ -193,9 +187,7 @@ func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Du
 		return a.PrintJSON(out)
 	}
 	if report.Nothing {
-		if err := a.printPlan(report.Plan); err != nil {
-			return err
-		}
+		a.printPlan(report.Plan)
 	}
 	if report.Backup != "" {
 		a.Say("The database as it was is in %s (without the key file).", cli.Safe(report.Backup))

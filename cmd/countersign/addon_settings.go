@@ -135,8 +135,8 @@ func newSettingsGet(a *app) *cobra.Command {
 		if published {
 			value = setting.Published
 		}
-		_, err = fmt.Fprintln(a.Out, cli.Safe(value))
-		return err
+		a.Print("%s\n", cli.Safe(value))
+		return nil
 	})
 	c.Flags().BoolVar(&published, "published", false, "print what apps receive in place of the draft's value")
 	return c
@@ -339,8 +339,8 @@ func (a *app) showPublication(p settings.Publication, err error) error {
 		}
 		return a.PrintJSON(out)
 	case p.Nothing:
-		_, err := fmt.Fprintf(a.Out, "Nothing to publish: apps receive version %d.\n", p.Version.Number)
-		return err
+		a.Print("Nothing to publish: apps receive version %d.\n", p.Version.Number)
+		return nil
 	}
 	err = cli.PrintList(a.Console, p.Changes, viewChange, "", nil)
 	if err == nil {

@@ -81,13 +81,9 @@ func (a *app) printAppChecks(checks []appCheckView) error {
 		if !check.OK {
 			verdict, why, result = a.Colour(a.Out, cli.Red, "FAIL"), ": "+check.Message, cli.Fail(cli.ExitNo, "app_check_failed", "")
 		}
-		var err error
-		if a.JSON {
-			err = a.PrintJSON(check)
-		} else {
-			_, err = fmt.Fprintf(a.Out, "%s  %s %s%s\n", verdict, check.Check, cli.Safe(check.Value), why)
-		}
-		if err != nil {
+		if !a.JSON {
+			a.Print("%s  %s %s%s\n", verdict, check.Check, cli.Safe(check.Value), why)
+		} else if err := a.PrintJSON(check); err != nil {
 			return err
 		}
 	}
@@ -188,7 +184,7 @@ func (a *app) printStart(s client.Started, complete bool) error {
 		}{s.Domain, viewLicenseFile(s.License), s.Settings})
 	}
 	l := s.License
-	fmt.Fprintf(a.Out, "%s %s (#%d), %s, for %s; issued by %s on %s\n", a.Colour(a.Out, cli.Green, "The license is good:"),
+	a.Print("%s %s (#%d), %s, for %s; issued by %s on %s\n", a.Colour(a.Out, cli.Green, "The license is good:"),
 		cli.Safe(l.ItemName), l.ItemID, cli.Safe(l.LicenseType), cli.Safe(s.Domain), cli.Safe(l.Issuer), cli.Day(countersign.At(l.IssuedAt)))
 	if !complete {
 		return nil

@@ -209,6 +209,6 @@ A log that was tampered with is not pruned. Export first what you have to keep.`
 			Before  countersign.Timestamp `json:"before"`
 		}{removed, countersign.At(before)}, "Removed %s from before %s.", cli.Count(removed, "entry", "entries"), cli.Second(countersign.At(before)))
 	})
-	cli.AgeVar(c.Flags(), &older, "older-than", "remove entries older than this `age`, like 365d or 720h")
+	cli.Var(c.Flags(), &older, cli.ParseAge, "age", "older-than", "remove entries older than this `age`, like 365d or 720h")
 	return c
 }

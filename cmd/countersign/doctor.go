@@ -110,9 +110,7 @@ func (a *app) printFindings(reports []report) error {
 	for i, r := range reports {
 		if r.dir != "" && !a.JSON {
 			gap := map[bool]string{true: "\n"}[i > 0]
-			if _, err := fmt.Fprintf(a.Out, "%s%s (%s)\n", gap, r.service, cli.Safe(r.dir)); err != nil {
-				return err
-			}
+			a.Print("%s%s (%s)\n", gap, r.service, cli.Safe(r.dir))
 		}
 		for _, f := range r.findings {
 			counts[f.Level]++
@@ -122,9 +120,7 @@ func (a *app) printFindings(reports []report) error {
 		}
 	}
 	if !a.JSON {
-		if err := a.printTally(counts); err != nil {
-			return err
-		}
+		a.printTally(counts)
 	}
 	if counts[health.Fail] > 0 {
 		return cli.Fail(cli.ExitNo, "doctor_failed", "")
@@ -142,18 +138,16 @@ func (a *app) printFinding(service string, f health.Finding) error {
 	word := map[health.Level]string{
 		health.OK: a.Colour(a.Out, cli.Green, "ok  "), health.Warn: a.Colour(a.Out, cli.Yellow, "warn"), health.Fail: a.Colour(a.Out, cli.Red, "FAIL"),
 	}[f.Level]
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-16s  %s\n", word, f.Name, cli.Safe(f.What))
+	a.Print("%s  %-16s  %s\n", word, f.Name, cli.Safe(f.What))
 	for _, more := range cli.Lines("why", f.Why, "fix", f.Fix) {
 		if more.Value != "" {
-			fmt.Fprintf(&b, "      %-16s  %s: %s\n", "", more.Label, cli.Safe(more.Value))
+			a.Print("      %-16s  %s: %s\n", "", more.Label, cli.Safe(more.Value))
 		}
 	}
-	_, err := fmt.Fprint(a.Out, b.String())
-	return err
+	return nil
 }
 
-func (a *app) printTally(counts map[health.Level]int) error {
+func (a *app) printTally(counts map[health.Level]int) {
 	var parts []string
 	if n := counts[health.Fail]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", n))
@@ -161,6 +155,5 @@ func (a *app) printTally(counts map[health.Level]int) error {
 	if n := counts[health.Warn]; n > 0 {
 		parts = append(parts, cli.Count(n, "warning", "warnings"))
 	}
-	_, err := fmt.Fprintln(a.Out, strings.Join(append(parts, fmt.Sprintf("%d ok", counts[health.OK])), ", "))
-	return err
+	a.Print("%s\n", strings.Join(append(parts, fmt.Sprintf("%d ok", counts[health.OK])), ", "))
 }

@@ -117,7 +117,7 @@ validates purchases of one item, nothing else, and may be shipped inside a produ
 	a.workspaceFlag(c, &flags.key.Workspace, "the `username` of its workspace (required)")
 	fs.BoolVar(&flags.publishable, "publishable", false, "make a publishable key, bound to --item")
 	a.itemFlag(c, &flags.key.Item, "`id` of the one item of a publishable key")
-	cli.DateVar(fs, &flags.key.ExpiresAt, "expires", "when it ends: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
+	cli.Var(fs, &flags.key.ExpiresAt, cli.ParseDate, "date", "expires", "when it ends: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
 	return c
 }
 
@@ -206,6 +206,6 @@ func newKeySet(a *app) *cobra.Command {
 		k, err := s.SetKeyExpiry(ctx, operator(), id, expires)
 		return a.Show(a.viewKey(k), err)
 	})
-	cli.DateVar(c.Flags(), &expires, "expires", "never, 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z")
+	cli.Var(c.Flags(), &expires, cli.ParseDate, "date", "expires", "never, 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z")
 	return c
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -118,8 +117,8 @@ func newVersion(a *app) *cobra.Command {
 			if a.JSON {
 				return a.PrintJSON(b)
 			}
-			_, err := fmt.Fprintf(a.Out, "countersign %s (%s, %s, %s)\n", b.Version, b.Go, b.Platform, b.SQLiteDriver)
-			return err
+			a.Print("countersign %s (%s, %s, %s)\n", b.Version, b.Go, b.Platform, b.SQLiteDriver)
+			return nil
 		},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/countersign/countersign"
@@ -222,9 +221,9 @@ func (f *purchaseCreateFlags) register(a *app, c *cobra.Command) {
 	a.itemFlag(c, &f.purchase.ItemID, "`id` of the item that was sold (required)")
 	flags.StringVar(&f.purchase.Code, "code", "", "the purchase `code`, - for stdin (default a new UUID)")
 	cli.ChoiceVar(c, &f.purchase.License, "license", "", "Regular or Extended", countersign.LicenseRegular, countersign.LicenseExtended)
-	cli.MoneyVar(flags, &f.purchase.Price, "price", "what was paid, like 49.00 (default the item's price for the license)")
+	cli.Var(flags, &f.purchase.Price, cli.ParseMoney, "amount", "price", "what was paid, like 49.00 (default the item's price for the license)")
 	flags.StringVar(&f.purchase.Currency, "currency", "", "of --price, like USD (default the item's)")
-	cli.DateVar(flags, &f.purchase.SupportedUntil, "supported-until", "end of support: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default sold without support)")
+	cli.Var(flags, &f.purchase.SupportedUntil, cli.ParseDate, "date", "supported-until", "end of support: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default sold without support)")
 	flags.StringVar(&f.purchase.BuyerName, "buyer-name", "", "the buyer's `name`")
 	flags.StringVar(&f.purchase.BuyerEmail, "buyer-email", "", "the buyer's e-mail `address`")
 }
@@ -283,12 +282,12 @@ func (a *app) printCheck(found validation.Check, answer []byte) error {
 	if !found.Valid {
 		verdict = a.Colour(a.Out, cli.Red, "Not valid: ") + cli.Safe(found.Reason) + "."
 	}
-	_, err := fmt.Fprintf(a.Out, "%s\n  API answer   %s\n", verdict, cli.SafeJSON(answer))
-	if err == nil && found.Purchase.Code != "" {
-		_, err = fmt.Fprintf(a.Out, "  item         %s (#%d)   workspace %s   license %s\n",
+	a.Print("%s\n  API answer   %s\n", verdict, cli.SafeJSON(answer))
+	if found.Purchase.Code != "" {
+		a.Print("  item         %s (#%d)   workspace %s   license %s\n",
 			cli.Safe(found.Item.Name), found.Item.ID, cli.Safe(found.Workspace), cli.Safe(found.Purchase.License))
 	}
-	return err
+	return nil
 }
 
 // apiAnswer is what the API answers a secret key of the purchase's workspace,

@@ -150,7 +150,7 @@ func (f *workspaceFlags) register(flags *pflag.FlagSet) {
 	for _, t := range workspaceTexts {
 		flags.String(t.name, "", t.usage)
 	}
-	cli.MoneyVar(flags, &f.balance, "balance", "the account's balance, like 120.50")
+	cli.Var(flags, &f.balance, cli.ParseMoney, "amount", "balance", "the account's balance, like 120.50")
 	flags.StringArrayVar(&f.links, "social-link", nil, "`name=URL` of a profile elsewhere; name= takes it away (repeatable)")
 	flags.BoolVar(&f.switches.Always200, "always-200", false, "answer errors of 4xx with status 200, for clients that can't read them")
 	flags.BoolVar(&f.switches.RefuseQueryKeys, "refuse-query-keys", false, "refuse API keys in the query string")

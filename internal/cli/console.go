@@ -82,8 +82,8 @@ func (t *Console) Run(ctx context.Context, root *cobra.Command, args []string) i
 	root.SetErr(t.Err)
 	var err error
 	t.command, err = root.ExecuteContextC(ctx)
-	if err == nil {
-		err = t.Out.failure()
+	if failed := t.Out.failure(); failed != nil && (err == nil || err.Error() == "") { // a check that says no prints why
+		err = failed
 	}
 	if err == nil {
 		return ExitOK
@@ -102,6 +102,9 @@ func (t *Console) Say(format string, args ...any) {
 func (t *Console) Warn(format string, args ...any) {
 	fmt.Fprintf(t.Err, "countersign: warning: "+format+"\n", args...)
 }
+
+// Print writes to stdout. A write that fails ends the program with an error.
+func (t *Console) Print(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
 
 // Done ends a command that has nothing to print but what it did: an object with --json, else a sentence for a person.
 func (t *Console) Done(view any, format string, args ...any) error {

@@ -32,15 +32,16 @@ func (v *value) String() string { return v.text }
 // Type implements pflag.Value.
 func (v *value) Type() string { return v.kind }
 
-// DateVar adds a flag that takes a day, a moment, or the word never for none.
-func DateVar(flags *pflag.FlagSet, to *countersign.Timestamp, name, usage string) {
-	flags.Var(&value{kind: "date", set: func(text string) (err error) {
-		*to, err = parseDate(text)
+// Var adds a flag whose text parse understands. kind is what the help calls its value.
+func Var[T any](flags *pflag.FlagSet, to *T, parse func(text string) (T, error), kind, name, usage string) {
+	flags.Var(&value{kind: kind, set: func(text string) (err error) {
+		*to, err = parse(text)
 		return err
 	}}, name, usage)
 }
 
-func parseDate(text string) (countersign.Timestamp, error) {
+// ParseDate reads a day, a moment, or the word never for none.
+func ParseDate(text string) (countersign.Timestamp, error) {
 	if text == "never" {
 		return countersign.Timestamp{}, nil
 	}
@@ -54,25 +55,17 @@ func parseDate(text string) (countersign.Timestamp, error) {
 	return at, err
 }
 
-// MoneyVar adds a flag that takes an amount.
-func MoneyVar(flags *pflag.FlagSet, to *countersign.Money, name, usage string) {
-	flags.Var(&value{kind: "amount", set: func(text string) (err error) {
-		if *to, err = countersign.ParseMoney(text); err != nil {
-			return usageError(fmt.Sprintf("invalid amount %q: expected one like 49.00", Safe(text)))
-		}
-		return nil
-	}}, name, usage)
+// ParseMoney reads an amount.
+func ParseMoney(text string) (countersign.Money, error) {
+	amount, err := countersign.ParseMoney(text)
+	if err != nil {
+		err = usageError(fmt.Sprintf("invalid amount %q: expected one like 49.00", Safe(text)))
+	}
+	return amount, err
 }
 
-// AgeVar adds a flag that takes an age: a duration like 720h, or days like 365d.
-func AgeVar(flags *pflag.FlagSet, to *time.Duration, name, usage string) {
-	flags.Var(&value{kind: "age", set: func(text string) (err error) {
-		*to, err = parseAge(text)
-		return err
-	}}, name, usage)
-}
-
-func parseAge(text string) (time.Duration, error) {
+// ParseAge reads an age: a duration like 720h, or days like 365d.
+func ParseAge(text string) (time.Duration, error) {
 	age, err := time.ParseDuration(text)
 	if days, is := strings.CutSuffix(text, "d"); is {
 		var n uint64

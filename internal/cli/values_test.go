@@ -17,7 +17,7 @@ func TestDates(t *testing.T) {
 		"":                          "",
 		"2027-01-31 ":               "",
 	} {
-		got, err := parseDate(text)
+		got, err := ParseDate(text)
 		if (err == nil) != (want != "") || err == nil && Second(got) != strings.TrimPrefix(want, "never") {
 			t.Errorf("%q is %q, %v; want %q", text, Second(got), err, want)
 		}
@@ -37,7 +37,7 @@ func TestAges(t *testing.T) {
 		"365d": 365 * 24 * time.Hour, "1d": 24 * time.Hour, "720h": 720 * time.Hour, "90m": 90 * time.Minute,
 		"": 0, "d": 0, "0d": 0, "-1d": 0, "1.5d": 0, "+1d": 0, "99999999999999d": 0, "-5h": 0, "0s": 0, "a year": 0,
 	} {
-		got, err := parseAge(text)
+		got, err := ParseAge(text)
 		if (err == nil) != (want > 0) || got != want {
 			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
 		}
