@@ -97,7 +97,8 @@ func (s *storeServer) handler(guard *web.Guard) (http.Handler, error) {
 		Log:   s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
 	}
 	if o.Metrics != nil {
-		o.Metrics.AddCounter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.", s.store.Validation.Damages)
+		o.Metrics.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
+			func() float64 { return float64(s.store.Validation.Damages()) })
 	}
 	return frame.StripBase(base, api.New(s.store, o)), nil
 }
