@@ -109,22 +109,33 @@ func (a *app) serveBoth(ctx context.Context, s *storeServer, site *addonServer) 
 	return work.Wait()
 }
 
-// filledDemo is what a demo has to show.
-type filledDemo struct {
-	storeURL, addonURL string
-	report             transfer.ImportReport
-	addon              demoAddon
+// demoView is what a filled demo has to show.
+type demoView struct {
+	StoreURL       string `json:"store_url"`
+	APIKey         string `json:"api_key"`
+	PurchaseCode   string `json:"purchase_code"`
+	RefundedCode   string `json:"refunded_code"`
+	EmptyAPIKey    string `json:"empty_api_key"`
+	AddonURL       string `json:"addon_url"`
+	AddonAdminLink string `json:"addon_admin_link"` // signs its administrator in, once
+	AddonAPIKey    string `json:"addon_api_key"`
+	AddonAPISecret string `json:"addon_api_secret"`
+	report         transfer.ImportReport
 }
 
-func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir string) (f filledDemo, err error) {
-	f.storeURL, f.addonURL = s.url(), site.url()
-	if f.report, err = fillDemo(ctx, s.store, dir); err != nil {
-		return f, err
+func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir string) (demoView, error) {
+	d := sample.NewDemo()
+	v := demoView{
+		StoreURL: s.url(), APIKey: d.APIKey, PurchaseCode: d.PurchaseCode, RefundedCode: d.RefundedCode, EmptyAPIKey: d.EmptyAPIKey, AddonURL: site.url(),
 	}
-	if f.addon, err = fillDemoAddon(ctx, site.addon, dir); err != nil {
-		return f, err
+	var err error
+	if v.report, err = fillDemo(ctx, s.store, dir); err == nil {
+		err = v.fillAddon(ctx, site.addon, dir)
 	}
-	return f, site.addon.SetStore(ctx, operator(), f.storeURL, "")
+	if err != nil {
+		return v, err
+	}
+	return v, site.addon.SetStore(ctx, operator(), v.StoreURL, "")
 }
 
 // fillDemo imports the sample shop with its well-known keys. A store of somebody
@@ -152,29 +163,16 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportR
 	return report, err
 }
 
-func (a *app) printDemo(f filledDemo, flags demoFlags) error {
-	d, link := sample.NewDemo(), signInLink(f.addonURL, f.addon.token)
+func (a *app) printDemo(v demoView, flags demoFlags) error {
 	if a.JSON {
-		return a.PrintJSON(struct {
-			StoreURL       string `json:"store_url"`
-			APIKey         string `json:"api_key"`
-			PurchaseCode   string `json:"purchase_code"`
-			RefundedCode   string `json:"refunded_code"`
-			EmptyAPIKey    string `json:"empty_api_key"`
-			AddonURL       string `json:"addon_url"`
-			AddonAdminLink string `json:"addon_admin_link"`
-			AddonAPIKey    string `json:"addon_api_key"`
-			AddonAPISecret string `json:"addon_api_secret"`
-		}{
-			f.storeURL, d.APIKey, d.PurchaseCode, d.RefundedCode, d.EmptyAPIKey, f.addonURL, link, f.addon.pair.Key, f.addon.pair.Secret,
-		})
+		return a.PrintJSON(v)
 	}
 	home := "Data lives in a temporary folder and is deleted when you stop it (--keep DIR to keep)."
 	if flags.keep != "" {
 		home = "Data lives in " + cli.Safe(flags.keep) + " and is kept."
 	}
 	all := func(m transfer.Moved) string { return cli.Thousands(m.New + m.Changed + m.Same) }
-	_, err := fmt.Fprintf(a.Out, `Demo ready. %s
+	a.Print(`Demo ready. %s
 
   Store    %s
   API key  %s   (works only in this demo)
@@ -188,40 +186,36 @@ Try it:
        -d purchase_code=%[4]s %[2]s/api/purchases/validation
 
 %[8]s workspaces, %[9]s items, %[10]s purchases. Press Ctrl+C to stop.
-`, home, f.storeURL, d.APIKey, d.PurchaseCode, d.RefundedCode, f.addonURL, link,
-		all(f.report.Workspaces), all(f.report.Items), all(f.report.Purchases))
-	return err
+`, home, v.StoreURL, v.APIKey, v.PurchaseCode, v.RefundedCode, v.AddonURL, v.AddonAdminLink,
+		all(v.report.Workspaces), all(v.report.Items), all(v.report.Purchases))
+	return nil
 }
 
-// demoAddon is what a filled demo addon has to show.
-type demoAddon struct {
-	token string // signs its administrator in, once
-	pair  addon.Pair
-}
-
-// fillDemoAddon sets an addon up and fills it with the sample, where that was not
+// fillAddon sets an addon up and fills it with the sample, where that was not
 // done before. An addon of somebody else's is left alone.
-func fillDemoAddon(ctx context.Context, s *addon.Addon, dir string) (demoAddon, error) {
-	var d demoAddon
+func (v *demoView) fillAddon(ctx context.Context, s *addon.Addon, dir string) error {
 	if _, err := s.Update(ctx, operator(), nil); err != nil {
-		return d, err
+		return err
 	}
 	user, err := demoAdministrator(ctx, s, dir)
 	if err != nil {
-		return d, err
+		return err
 	}
 	if err := fillSettings(ctx, s); err != nil {
-		return d, fmt.Errorf("demo: %w", err)
+		return fmt.Errorf("demo: %w", err)
 	}
-	if d.token, _, err = s.People().NewSignInLink(ctx, operator(), user.Email); err != nil {
-		return d, err
+	token, _, err := s.People().NewSignInLink(ctx, operator(), user.Email)
+	if err != nil {
+		return err
 	}
+	v.AddonAdminLink = signInLink(v.AddonURL, token)
 	pairs, err := s.Credentials(ctx, operator())
 	if err != nil || len(pairs) == 0 {
-		return d, err
+		return err
 	}
-	_, d.pair, err = s.RevealCredential(ctx, operator(), pairs[0].ID)
-	return d, err
+	_, pair, err := s.RevealCredential(ctx, operator(), pairs[0].ID)
+	v.AddonAPIKey, v.AddonAPISecret = pair.Key, pair.Secret
+	return err
 }
 
 // demoAdministrator finds the demo's administrator, or makes one whose password
