@@ -99,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: path, Look: o.NoCreate, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
+		URL: o.URL, Path: path, NoCreate: o.NoCreate, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
 	})
 	if err != nil {
 		return nil, err

@@ -40,9 +40,9 @@ type Options struct {
 	URL string
 	// Path of the SQLite file. It is made when it is missing.
 	Path string
-	// Look does not make a missing SQLite file, which looks like an empty database
+	// NoCreate does not make a missing SQLite file, which looks like an empty database
 	// then. One that is there is opened as always.
-	Look bool
+	NoCreate bool
 	// Schemas in the order in which they are migrated, after sqldb's own.
 	Schemas []Schema
 	// Progress is told how far the work of a migration is, in rows; nil for nobody.

@@ -16,7 +16,7 @@ import (
 const oldestSafeSQLite = 3_051_003
 
 func openSQLite(ctx context.Context, s *shared) (*DB, error) {
-	if s.options.Look {
+	if s.options.NoCreate {
 		if _, err := os.Stat(s.options.Path); errors.Is(err, fs.ErrNotExist) {
 			return openNothing(s)
 		}

@@ -99,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		}
 	}
 	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: path, Look: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
+		URL: o.URL, Path: path, NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err
