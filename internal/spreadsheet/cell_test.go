@@ -1,0 +1,26 @@
+package spreadsheet
+
+import "testing"
+
+func TestACellIsNeverAFormula(t *testing.T) {
+	for text, want := range map[string]string{
+		"":              "",
+		"plain – 雨":     "plain – 雨",
+		"=cmd()":        "'=cmd()",
+		"+1":            "'+1",
+		"-1":            "'-1",
+		"@a":            "'@a",
+		"＝cmd()":        "'＝cmd()",
+		"a;=b":          "a;'=b",
+		"a;\"=b":        "a;\"'=b",
+		"a\n=b":         "a\n'=b",
+		"\ta":           "'\ta",
+		"a=b":           "a=b",
+		"2026-11-21":    "2026-11-21",
+		"ada@x.example": "ada@x.example",
+	} {
+		if got := Cell(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
