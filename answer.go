@@ -127,8 +127,9 @@ func (a *answer) saysNotValid() bool {
 	return a.status == http.StatusNotFound && a.isError() && !a.says(MsgNotFound) && !a.says(MsgInvalidRequest)
 }
 
-// decode fills v from the payload of a success.
-func (a *answer) decode(name string, payload json.RawMessage, v any) error {
+// decode fills v from a member of a success: data, items or item.
+func (a *answer) decode(name string, v any) error {
+	payload := map[string]json.RawMessage{"data": a.members.Data, "items": a.members.Items, "item": a.members.Item}[name]
 	if len(payload) == 0 || string(payload) == "null" {
 		return a.notUnderstood(fmt.Errorf("the member %s is missing", name))
 	}

@@ -1,11 +1,14 @@
 package countersign
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -74,6 +77,36 @@ func (c *Client) attempt(ctx context.Context, r call) (*answer, error) {
 	return a, a.read()
 }
 
+// fetch sends a request and returns a member of the response. Its error names the operation.
+func fetch[T any](ctx context.Context, c *Client, operation string, r call, member string) (T, *answer, error) {
+	var value, none T
+	a, err := c.call(ctx, r)
+	if err == nil {
+		err = a.decode(member, &value)
+	}
+	if err != nil {
+		return none, a, c.wrap(operation, err)
+	}
+	return value, a, nil
+}
+
+// post is fetch for the data of the response to some parameters. check says what is missing in it.
+func post[T any](ctx context.Context, c *Client, operation, path string, sent map[string]string, check func(T) error) (T, *answer, error) {
+	var none T
+	body, err := EncodeJSON(sent)
+	if err != nil {
+		return none, &answer{redact: c.redact}, c.wrap(operation, err)
+	}
+	data, a, err := fetch[T](ctx, c, operation, call{method: http.MethodPost, path: path, body: body, limit: maxAnswer}, "data")
+	if err != nil {
+		return none, a, err
+	}
+	if err := check(data); err != nil {
+		return none, a, c.wrap(operation, a.notUnderstood(err))
+	}
+	return data, a, nil
+}
+
 // httpClient is the caller's client, except that it follows no redirect: net/http would send the key along.
 func (c *Client) httpClient() *http.Client {
 	client := http.Client{Timeout: attemptTimeout}
@@ -121,4 +154,39 @@ func retryAfter(h http.Header) time.Duration {
 		return 0
 	}
 	return max(0, until.Sub(now))
+}
+
+// call is one request of the API; limit is the longest answer in bytes. A success of a plain one is no envelope.
+type call struct {
+	method, path string
+	query        url.Values
+	body         []byte
+	limit        int64
+	plain        bool
+}
+
+const userAgent = "countersign-go (+https://github.com/countersign/countersign)"
+
+// request makes the HTTP request of one attempt. The key travels in a header, which logs and caches leave alone.
+func (c *Client) request(ctx context.Context, r call) (*http.Request, error) {
+	base, err := url.Parse(c.BaseURL)
+	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
+		return nil, errors.New("the base URL is not an http or https address")
+	}
+	if base.RawQuery != "" || base.Fragment != "" {
+		return nil, errors.New("the base URL has a query or a fragment")
+	}
+	u := base.JoinPath(r.path)
+	u.RawQuery = r.query.Encode()
+	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("X-Api-Key", c.key())
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
 }

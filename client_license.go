@@ -42,27 +42,23 @@ func (c *Client) RevokeLicense(ctx context.Context, code, domain, licenseID stri
 	if licenseID != "" {
 		sent["license_id"] = licenseID
 	}
-	var r LicenseRevocation
-	a, err := c.send(ctx, "api/licenses/revoke", sent, &r)
-	if err == nil && r.LicenseID == "" {
-		err = a.notUnderstood(errors.New("no license's id is in it"))
-	}
-	if err != nil {
-		return LicenseRevocation{}, c.wrap("revoke license", a.withDomains(err))
-	}
-	return r, nil
+	r, a, err := post(ctx, c, "revoke license", "api/licenses/revoke", sent, func(r LicenseRevocation) error {
+		return missing(r.LicenseID, "no license's id is in it")
+	})
+	return r, a.withDomains(err)
 }
 
 func (c *Client) license(ctx context.Context, operation, path string, sent map[string]string) (License, error) {
-	var l License
-	a, err := c.send(ctx, path, sent, &l)
-	if err == nil && l.License == "" {
-		err = a.notUnderstood(errors.New("no license in it"))
+	l, a, err := post(ctx, c, operation, path, sent, func(l License) error { return missing(l.License, "no license in it") })
+	return l, a.withDomains(err)
+}
+
+// missing returns an error with a message about a value that is empty.
+func missing(value, message string) error {
+	if value == "" {
+		return errors.New(message)
 	}
-	if err != nil {
-		return License{}, c.wrap(operation, a.withDomains(err))
-	}
-	return l, nil
+	return nil
 }
 
 // LicenseKeys gets the public keys by which the store's license files are checked (RFC 7517), as it publishes them. The
@@ -93,31 +89,11 @@ func (c *Client) CheckLicense(ctx context.Context, q LicenseQuestion) (LicenseCh
 			sent[name] = value
 		}
 	}
-	var check LicenseCheck
-	a, err := c.send(ctx, "api/licenses/check", sent, &check)
-	if err == nil && check.Code == "" {
-		err = a.notUnderstood(errors.New("no code in it"))
-	}
-	if err != nil {
-		return LicenseCheck{}, c.wrap("check license", err)
-	}
-	return check, nil
+	check, _, err := post(ctx, c, "check license", "api/licenses/check", sent, func(c LicenseCheck) error { return missing(c.Code, "no code in it") })
+	return check, err
 }
 
-// send posts parameters and reads the data of the answer.
-func (c *Client) send(ctx context.Context, path string, sent map[string]string, data any) (*answer, error) {
-	body, err := EncodeJSON(sent)
-	if err != nil {
-		return &answer{redact: c.redact}, err
-	}
-	a, err := c.call(ctx, call{method: http.MethodPost, path: path, body: body, limit: maxAnswer})
-	if err == nil {
-		err = a.decode("data", a.members.Data, data)
-	}
-	return a, err
-}
-
-// withDomains gives an error the domains that the store says are in use.
+// withDomains adds the domains that the store says are in use to an error.
 func (a *answer) withDomains(err error) error {
 	ours, ok := errors.AsType[*Error](err)
 	var in LicenseDomains

@@ -33,7 +33,7 @@ func NewKeySet(keys ...Key) (*KeySet, error) {
 	s := &KeySet{}
 	for _, k := range keys {
 		switch _, known := s.Key(k.ID); {
-		case !printable(k.ID):
+		case !ValidID(k.ID):
 			return nil, badKeySet(errors.New("a key has no usable kid"))
 		case known:
 			return nil, badKeySet(fmt.Errorf("two keys have the kid %q", k.ID))
@@ -148,8 +148,9 @@ func badKeySet(cause error) error {
 	}
 }
 
-// printable tells of 1 to 128 printable ASCII characters without space.
-func printable(s string) bool {
+// ValidID reports whether a text can be the id of a license or of a key: 1 to 128 printable ASCII characters without
+// space.
+func ValidID(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {
 			return false

@@ -6,7 +6,6 @@ package addon
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/netip"
 	"path/filepath"
@@ -89,17 +88,8 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	keys := &keyfile.Location{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log}
-	path := filepath.Join(o.Dir, DatabaseName)
-	if o.URL == "" {
-		keys.Database = path
-	}
-	if !o.NoCreate {
-		if err := errors.Join(keyfile.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
-			return nil, err
-		}
-	}
-	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: path, NoCreate: o.NoCreate, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
+	database, err := keys.OpenDatabase(ctx, sqldb.Options{
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
 	})
 	if err != nil {
 		return nil, err

@@ -16,6 +16,12 @@ import (
 	"github.com/countersign/countersign/internal/token"
 )
 
+// The prefixes of an API key and of its secret.
+const (
+	prefixKey    = "cak_"
+	prefixSecret = "cas_"
+)
+
 // Credential is a pair of API key and API secret, as lists show it.
 type Credential struct {
 	ID    int64

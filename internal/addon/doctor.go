@@ -3,24 +3,18 @@ package addon
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
-	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 )
 
 // Doctor looks for what is wrong with the addon. It works in every state and
 // without [Addon.Prepare]; a check that fails is itself a finding.
 func (a *Addon) Doctor(ctx context.Context) []health.Finding {
-	place := a.place()
-	findings := health.Folder(place)
-	tables, ok := health.Database(ctx, a.database, place)
-	findings = append(findings, tables...)
-	findings = append(findings, health.Backups(place, strings.TrimSuffix(DatabaseName, filepath.Ext(DatabaseName))))
+	findings, ok := health.Common(ctx, a.database, a.place(), DatabaseName)
 	if !ok {
 		return findings
 	}
@@ -45,11 +39,7 @@ var doctor = people.Operator("doctor")
 func (a *Addon) Exposed() []health.Finding { return health.Exposed(a.place()) }
 
 func (a *Addon) place() health.Place {
-	place := health.Place{Dir: a.options.Dir, KeyFile: filepath.Join(a.options.Dir, keyfile.FileName), Migrate: "countersign addon update", State: a.location.State, Now: a.now()}
-	if a.options.KeyText != "" {
-		place.KeyFile = ""
-	}
-	return place
+	return health.PlaceOf(a.location, "countersign addon update", a.now())
 }
 
 // examine runs one check; one that can't be made is a finding.

@@ -2,13 +2,10 @@ package addon
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/license"
 )
@@ -34,7 +31,7 @@ func (o *LicenseOrder) check() ([]license.Domain, error) {
 	rule := license.DomainRule{Wildcard: true} // the store knows the item's own
 	d, err := license.ParseDomain(o.Domain, rule)
 	if err != nil {
-		problems["domain"] = sentenceOf(err)
+		problems["domain"] = fault.Sentence(err)
 	}
 	domains := []license.Domain{d}
 	if len(o.Tests) > maxTestDomains {
@@ -44,14 +41,14 @@ func (o *LicenseOrder) check() ([]license.Domain, error) {
 		test, err := license.ParseDomain(text, rule)
 		switch {
 		case err != nil:
-			problems["tests"] = sentenceOf(err)
+			problems["tests"] = fault.Sentence(err)
 		case !license.IsFree(test.Name):
 			problems["tests"] = test.Name + " is not a test domain, so a license for it may count. Test domains are localhost, names that end in .test or .local, and private addresses; for a staging host that the seller named, make a file of its own"
 		}
 		domains = append(domains, test)
 	}
 	if len(problems) > 0 {
-		return nil, badOrder("license_order", problems)
+		return nil, input.Invalid("license_order", problems)
 	}
 	return domains, nil
 }
@@ -67,29 +64,6 @@ func checkCode(code string) (problem string) {
 	return ""
 }
 
-// badOrder says what is wrong with the fields of an order.
-func badOrder(code string, fields map[string]string) *countersign.Error {
-	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		texts = append(texts, fields[name])
-	}
-	return fault.WithFields(fault.Invalid(code, strings.Join(texts, ". ")), fields)
-}
-
-// sentenceOf is the message of an error, begun with a capital letter unless it
-// begins with a domain.
-func sentenceOf(err error) string {
-	text := err.Error()
-	if ours := fault.Of(err); ours != nil {
-		text = ours.Message
-	}
-	if word, _, _ := strings.Cut(text, " "); strings.Contains(word, ".") {
-		return text
-	}
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
-}
-
 // normal is the one form of a domain, without what marks a wildcard.
 func normal(domain string) string {
 	name, err := license.Normalize(strings.TrimPrefix(domain, "*."))
@@ -98,3 +72,20 @@ func normal(domain string) string {
 	}
 	return name
 }
+
+// LicenseOrder says which license files are wanted.
+type LicenseOrder struct {
+	// Store is the store's address. For a kept code it may be empty, and may be no
+	// other than the code's own.
+	Store string
+	// Code is a purchase code; or Kept names one that is kept.
+	Code string
+	Kept int64
+	// Domain of the site.
+	Domain string
+	// Tests are test domains, which are free; each gets a file of its own.
+	Tests []string
+}
+
+// maxTestDomains is how many test domains can be asked for beside a domain.
+const maxTestDomains = 10

@@ -30,7 +30,7 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 	if err != nil {
 		return License{}, err
 	}
-	ended, err := a.storeCall(c.store, c.code).revoke(ctx, l)
+	ended, err := a.storeCall(c.store, c.code).revoke(ctx, l.Domain, l.LicenseID)
 	if err != nil {
 		return License{}, err
 	}

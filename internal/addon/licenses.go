@@ -3,19 +3,18 @@ package addon
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/license"
 )
-
-// maxTestDomains is how many test domains can be asked for beside a domain.
-const maxTestDomains = 10
 
 // License is a license file that the addon got from the store: it ties a purchase
 // to the domain of the site, and the mobile client opens it (spec 5.7).
@@ -118,20 +117,6 @@ func (a *Addon) License(ctx context.Context, actor people.Actor, id int64) (l Li
 	return licenseOf(row, codes), row.File, err
 }
 
-// LicenseOrder says which license files are wanted.
-type LicenseOrder struct {
-	// Store is the store's address. For a kept code it may be empty, and may be no
-	// other than the code's own.
-	Store string
-	// Code is a purchase code; or Kept names one that is kept.
-	Code string
-	Kept int64
-	// Domain of the site.
-	Domain string
-	// Tests are test domains, which are free; each gets a file of its own.
-	Tests []string
-}
-
 // MakeLicenses gets the license files of a purchase from the store, that of the
 // domain first. A purchase code that was typed is kept before the store is asked,
 // encrypted and for that store alone, so that nothing is lost when it can't be
@@ -182,7 +167,7 @@ func (a *Addon) MoveLicense(ctx context.Context, actor people.Actor, kept int64,
 	}
 	d, err := license.ParseDomain(domain, license.DomainRule{Wildcard: true})
 	if err != nil {
-		return License{}, badOrder(countersign.CodeDomainInvalid, map[string]string{"domain": sentenceOf(err)})
+		return License{}, input.Invalid(countersign.CodeDomainInvalid, map[string]string{"domain": fault.Sentence(err)})
 	}
 	c, err := a.keptCode(ctx, kept)
 	if err != nil {
@@ -204,7 +189,7 @@ func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) 
 	if err != nil {
 		return License{}, err
 	}
-	answer, err := a.storeCall(l.Code.Store, "").check(ctx, l)
+	answer, err := a.storeCall(l.Code.Store, "").check(ctx, l.LicenseID, l.Domain)
 	if err != nil {
 		return License{}, err
 	}
@@ -261,4 +246,17 @@ func (a *Addon) keepLicense(ctx context.Context, actor people.Actor, s *storeCal
 		return a.guard.Audit(ctx, tx, actor, event)
 	})
 	return licenseOf(row, codes), err
+}
+
+// Kept returns the id of the code that was kept when somebody typed it for a store,
+// 0 for none.
+func (l Licenses) Kept(code, store string) int64 {
+	store, _ = checkStore(store)
+	hint := codeHint(strings.TrimSpace(code))
+	for _, c := range l.Codes {
+		if strings.EqualFold(c.Hint, hint) && c.Store == store {
+			return c.ID
+		}
+	}
+	return 0
 }

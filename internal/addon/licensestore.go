@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/license"
 )
@@ -49,17 +50,17 @@ func (s *storeCall) move(ctx context.Context, from, domain string) (countersign.
 }
 
 // revoke ends a license and tells the id of the one that has ended.
-func (s *storeCall) revoke(ctx context.Context, l License) (id string, err error) {
+func (s *storeCall) revoke(ctx context.Context, domain, licenseID string) (id string, err error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
-	r, err := s.client.RevokeLicense(ctx, s.code, l.Domain, l.LicenseID)
+	r, err := s.client.RevokeLicense(ctx, s.code, domain, licenseID)
 	return r.LicenseID, s.explain(err)
 }
 
-func (s *storeCall) check(ctx context.Context, l License) (answer string, err error) {
+func (s *storeCall) check(ctx context.Context, licenseID, domain string) (answer string, err error) {
 	ctx, stop := context.WithTimeout(ctx, storeWait)
 	defer stop()
-	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: l.LicenseID, Domain: l.Domain})
+	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: licenseID, Domain: domain})
 	if err == nil && !slices.Contains(checkCodes, c.Code) {
 		return "", s.unreachable(fmt.Errorf("it answered a check with %q", c.Code))
 	}
@@ -126,9 +127,9 @@ func (s *storeCall) refused(said *countersign.Error) error {
 	told := fault.WithRetry(fault.WithData(fault.Conflict(said.Code, message), said.Data), said.RetryAfter)
 	switch {
 	case said.Code == countersign.CodePurchaseNotFound:
-		return badOrder(said.Code, map[string]string{"code": "The store does not know this purchase code, or it is not good any more, for example after a refund. Compare it with the receipt; if it is the same, ask the seller"})
+		return input.Invalid(said.Code, map[string]string{"code": "The store does not know this purchase code, or it is not good any more, for example after a refund. Compare it with the receipt; if it is the same, ask the seller"})
 	case said.Code == countersign.CodeDomainInvalid, said.Code == countersign.CodeDomainFree:
-		return badOrder(said.Code, map[string]string{"domain": message})
+		return input.Invalid(said.Code, map[string]string{"domain": message})
 	case answered[said.Code]:
 		return told
 	case said.Code == countersign.CodeRateLimited:
@@ -162,4 +163,21 @@ func (s *storeCall) redact(text string) string {
 		return text
 	}
 	return strings.ReplaceAll(text, s.code, codeHint(s.code))
+}
+
+// answered are the refusals of a store that knows the purchase code.
+var answered = map[string]bool{
+	countersign.CodeLimitReached: true, countersign.CodeMovesUsed: true, countersign.CodeMoveTooSoon: true,
+	countersign.CodeDomainNotActivated: true, countersign.CodeFromMissing: true,
+}
+
+// codeHint is the ends of a code, so few characters that the rest can't be guessed.
+func codeHint(code string) string {
+	switch {
+	case len(code) >= 20:
+		return code[:4] + "…" + code[len(code)-4:]
+	case len(code) >= 10:
+		return "…" + code[len(code)-2:]
+	}
+	return "…"
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// nonce names a signed call: nonces of different pairs don't meet.
+// nonce names a signed call: the same text may be used with different pairs.
 type nonce struct {
 	credential int64
 	text       string
 }
 
-// nonces remembers the nonces of calls that were good, until their time is out of
+// nonces remembers the nonces of valid calls until their time is out of
 // the window: at most twice [SignedWindow], ten minutes. Only who holds a secret
 // can add to it.
 type nonces struct {

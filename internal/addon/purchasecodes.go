@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -25,30 +26,6 @@ type PurchaseCode struct {
 
 func purchaseCodeOf(c addondb.PurchaseCode) PurchaseCode {
 	return PurchaseCode{ID: c.ID, Hint: c.Hint, Store: oneStore(c.Store), KeptAt: c.KeptAt.Time}
-}
-
-// codeHint is the ends of a code, so few characters that the rest can't be guessed.
-func codeHint(code string) string {
-	switch {
-	case len(code) >= 20:
-		return code[:4] + "…" + code[len(code)-4:]
-	case len(code) >= 10:
-		return "…" + code[len(code)-2:]
-	}
-	return "…"
-}
-
-// Kept returns the id of the code that was kept when somebody typed it for a store,
-// 0 for none.
-func (l Licenses) Kept(code, store string) int64 {
-	store, _ = checkStore(store)
-	hint := codeHint(strings.TrimSpace(code))
-	for _, c := range l.Codes {
-		if strings.EqualFold(c.Hint, hint) && c.Store == store {
-			return c.ID
-		}
-	}
-	return 0
 }
 
 // storedCode is a kept purchase code that was opened, with the only store that it
@@ -72,7 +49,7 @@ func (a *Addon) orderCode(ctx context.Context, o LicenseOrder) (c storedCode, er
 	}
 	c, err = a.keptCode(ctx, o.Kept)
 	if err == nil && o.Store != "" && o.Store != c.store {
-		return storedCode{}, badOrder("code_of_other_store", map[string]string{
+		return storedCode{}, input.Invalid("code_of_other_store", map[string]string{
 			"code": "This kept purchase code is for " + c.store + " and is sent nowhere else. Type that address below, or type the purchase code here to use it at " + o.Store,
 		})
 	}
@@ -125,12 +102,6 @@ func (a *Addon) keptCode(ctx context.Context, id int64) (storedCode, error) {
 	}
 	code, err := a.openCode(row)
 	return storedCode{id, code, oneStore(row.Store)}, err
-}
-
-// answered are the refusals of a store that knows the purchase code.
-var answered = map[string]bool{
-	countersign.CodeLimitReached: true, countersign.CodeMovesUsed: true, countersign.CodeMoveTooSoon: true,
-	countersign.CodeDomainNotActivated: true, countersign.CodeFromMissing: true,
 }
 
 // afterRefusal returns err, the refusal of a store. It forgets a code that the store

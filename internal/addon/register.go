@@ -16,8 +16,8 @@ import (
 // firstPair is the label of the pair that the first update makes.
 const firstPair = "First pair"
 
-// todo is what an addon lacks.
-type todo struct {
+// pendingUpdate is what an update has to do.
+type pendingUpdate struct {
 	tables     sqldb.State
 	migrations int    // steps that the tables lack
 	keyCheck   string // of the key file that belongs to the database, "" for none yet
@@ -28,9 +28,9 @@ type todo struct {
 	unread     bool   // the tables are of an earlier version
 }
 
-// missing finds out what an addon lacks. It writes nothing.
-func (a *Addon) missing(ctx context.Context, tables sqldb.State) (todo, error) {
-	t := todo{tables: tables, pair: true, settings: settings.NothingRegistered()}
+// pending finds out what an update has to do. It writes nothing.
+func (a *Addon) pending(ctx context.Context, tables sqldb.State) (pendingUpdate, error) {
+	t := pendingUpdate{tables: tables, pair: true, settings: settings.NothingRegistered()}
 	steps, err := a.database.Migrations(ctx)
 	if err != nil {
 		return t, err
@@ -56,13 +56,13 @@ func (a *Addon) missing(ctx context.Context, tables sqldb.State) (todo, error) {
 		return t, nil
 	}
 	if older["addon"] {
-		return todo{tables: tables, migrations: t.migrations, keyCheck: t.keyCheck, unread: true}, nil
+		return pendingUpdate{tables: tables, migrations: t.migrations, keyCheck: t.keyCheck, unread: true}, nil
 	}
 	return t, t.read(ctx, a.db)
 }
 
 // read finds out what the tables lack.
-func (t *todo) read(ctx context.Context, db *addondb.DB) error {
+func (t *pendingUpdate) read(ctx context.Context, db *addondb.DB) error {
 	lacks, err1 := settings.ReadUnregistered(ctx, db)
 	pairs, err2 := db.Credentials(ctx)
 	updated, err3 := db.Meta(ctx, metaUpdated)
@@ -77,7 +77,7 @@ func (t *todo) read(ctx context.Context, db *addondb.DB) error {
 }
 
 // text lists the steps, with an empty text where there is nothing to do.
-func (t todo) text() []Step {
+func (t pendingUpdate) text() []Step {
 	return []Step{
 		{stepTables, t.tablesText()},
 		{stepKey, when(t.keyCheck == "", "Make the key file, or take the one that is there")},
@@ -95,7 +95,7 @@ func when(is bool, text string) string {
 	return ""
 }
 
-func (t todo) tablesText() string {
+func (t pendingUpdate) tablesText() string {
 	switch {
 	case t.migrations == 0:
 		return ""
@@ -105,7 +105,7 @@ func (t todo) tablesText() string {
 	return fmt.Sprintf("Bring the tables to this version (%s)", count(t.migrations, "migration"))
 }
 
-func (t todo) definitionsText() string {
+func (t pendingUpdate) definitionsText() string {
 	if t.unread {
 		return "Register what is new; nothing is deleted"
 	}
@@ -115,7 +115,7 @@ func (t todo) definitionsText() string {
 	return fmt.Sprintf("Register %s, change %s; nothing is deleted", count(len(t.settings.New), "setting"), count(len(t.settings.Changed), "definition"))
 }
 
-func (t todo) settingsText() string {
+func (t pendingUpdate) settingsText() string {
 	switch {
 	case t.unread:
 		return ""
@@ -152,7 +152,7 @@ func (a *Addon) register(ctx context.Context, actor people.Actor, report *Update
 		if err := a.guard.SameKeyFile(ctx, tx); err != nil {
 			return err
 		}
-		now := todo{}
+		now := pendingUpdate{}
 		if err := now.read(ctx, tx); err != nil {
 			return err
 		}
@@ -163,7 +163,12 @@ func (a *Addon) register(ctx context.Context, actor people.Actor, report *Update
 			{step, func() error { return a.Settings.Register(ctx, tx, now.settings) }},
 			{Step{stepSettings, "Publish the settings"}, func() error { return a.Settings.PublishDefaults(ctx, tx, actor, now.settings) }},
 			{Step{stepCredentials, "Create the first pair"}, func() error { return a.registerPair(ctx, tx, actor, now, report) }},
-			{Step{stepSetup, "Take over the set-up link"}, func() error { return a.adoptSetupLink(ctx, tx, now) }},
+			{Step{stepSetup, "Take over the set-up link"}, func() error {
+				if now.updated {
+					return nil
+				}
+				return a.adoptSetupLink(ctx, tx)
+			}},
 			{Step{stepDefinitions, "Write down that the update ran"}, func() error { return a.noteUpdate(ctx, tx, actor, report) }},
 		}
 		for _, x := range acts {
@@ -180,7 +185,7 @@ func (a *Addon) register(ctx context.Context, actor people.Actor, report *Update
 	return nil
 }
 
-func (a *Addon) registerPair(ctx context.Context, tx *addondb.DB, actor people.Actor, t todo, report *UpdateReport) error {
+func (a *Addon) registerPair(ctx context.Context, tx *addondb.DB, actor people.Actor, t pendingUpdate, report *UpdateReport) error {
 	if !t.pair {
 		return nil
 	}

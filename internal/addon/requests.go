@@ -5,8 +5,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -93,7 +95,7 @@ func (a *Addon) writeRequests(ctx context.Context) {
 	if err == nil {
 		return
 	}
-	again := !sqldb.OutcomeUnknown(err) // else the commit may have happened
+	again := !fault.HasCode(err, countersign.CodeOutcomeUnknown) // else the commit may have happened
 	if again {
 		for of := range addresses {
 			a.requests[of].Add(taken[of])

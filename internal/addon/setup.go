@@ -75,9 +75,9 @@ func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 
 // adoptSetupLink writes the token of the file into the database, so that a link
 // made before the first update goes on working.
-func (a *Addon) adoptSetupLink(ctx context.Context, tx *addondb.DB, t todo) error {
+func (a *Addon) adoptSetupLink(ctx context.Context, tx *addondb.DB) error {
 	file, err := a.readSetupFile()
-	if t.updated || err != nil || !file.good(a.now()) {
+	if err != nil || !file.good(a.now()) {
 		return nil //nolint:nilerr // without a link there is nothing to take over
 	}
 	return a.people.AdoptSetupLink(ctx, &tx.DB, file.token, file.expires)
@@ -102,5 +102,5 @@ func (a *Addon) writePrivate(name, text string) error {
 }
 
 func (a *Addon) folderFault(name string, err error) error {
-	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The file %s can't be written in the data folder %s (%v)", name, a.options.Dir, lastOf(err))), err)
+	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The file %s can't be written in the data folder %s (%v)", name, a.options.Dir, fault.FileReason(err))), err)
 }

@@ -67,7 +67,7 @@ func (a *Addon) SetStore(ctx context.Context, actor people.Actor, address, passw
 	}
 	address, problem := checkStore(address)
 	if problem != "" {
-		return badOrder("license_order", map[string]string{"store": problem})
+		return input.Invalid("license_order", map[string]string{"store": problem})
 	}
 	if actor.Kind == people.KindUser {
 		if err := a.people.CheckPassword(ctx, actor, password); err != nil {

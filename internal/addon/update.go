@@ -2,15 +2,11 @@ package addon
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/gofrs/flock"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -20,44 +16,6 @@ import (
 
 // updateLock is the file in the data folder that a running update keeps locked.
 const updateLock = "update.lock"
-
-// The steps of an update, in their order.
-const (
-	stepBackup      = "backup"
-	stepTables      = "tables"
-	stepKey         = "key"
-	stepDefinitions = "definitions"
-	stepSettings    = "settings"
-	stepCredentials = "credentials"
-	stepSetup       = "setup"
-)
-
-// Step is something that an update does.
-type Step struct {
-	// ID is short and stable: backup, tables, key, definitions, settings,
-	// credentials, setup.
-	ID string `json:"id"`
-	// Text says in a sentence what it does.
-	Text string `json:"text"`
-}
-
-// Plan is what an update would do now.
-type Plan struct {
-	Steps []Step `json:"steps"`
-	// Nothing tells that all is done: Steps is empty.
-	Nothing bool `json:"nothing"`
-	// Version of this build.
-	Version string `json:"version"`
-}
-
-// UpdateReport is what an update did.
-type UpdateReport struct {
-	Plan
-	// Backup is the path of the backup, "" when there was nothing to back up.
-	Backup string `json:"backup,omitempty"`
-	// Created is the first pair when this update made it, masked.
-	Created *Credential `json:"-"`
-}
 
 // Plan says what an update would do. It writes nothing, and works without tables.
 func (a *Addon) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
@@ -76,24 +34,16 @@ func (a *Addon) plan(ctx context.Context) (Plan, error) {
 	if tables == sqldb.StateNewer {
 		return p, errNewer
 	}
-	todo, err := a.missing(ctx, tables)
+	pending, err := a.pending(ctx, tables)
 	if err != nil {
 		return p, err
 	}
-	p.add(todo.text())
-	if len(p.Steps) > 0 && todo.keyCheck != "" {
+	p.add(pending.text())
+	if len(p.Steps) > 0 && pending.keyCheck != "" {
 		p.Steps = append([]Step{{stepBackup, "Back up the database"}}, p.Steps...)
 	}
 	p.Nothing = len(p.Steps) == 0
 	return p, nil
-}
-
-func (p *Plan) add(steps []Step) {
-	for _, s := range steps {
-		if s.Text != "" {
-			p.Steps = append(p.Steps, s)
-		}
-	}
 }
 
 // Update registers the settings and backend definitions: it makes or migrates the
@@ -175,22 +125,6 @@ func (a *Addon) openKey(ctx context.Context) error {
 	return err
 }
 
-// stepFailed says which step it was. What was asked to be kept out of answers
-// stays in the cause.
-func stepFailed(step Step, err error) error {
-	failed := fault.WithCause(fault.New(countersign.KindInternal, "update_failed", ""), err)
-	why := "the log has the cause"
-	if ours := fault.Of(err); ours != nil {
-		failed.Kind, failed.RetryAfter, why = ours.Kind, ours.RetryAfter, ours.Message
-		if ours.Code != "" {
-			failed.Code = ours.Code
-		}
-	}
-	failed.Message = fmt.Sprintf("The update stopped at the step %q: %s. The settings are what they were before it; when the cause is gone, run it again",
-		strings.ToLower(step.Text[:1])+step.Text[1:], strings.TrimSuffix(why, "."))
-	return failed
-}
-
 // lockUpdate lets one update of a data folder run at a time. The system gives the
 // lock back also when the process is killed.
 func (a *Addon) lockUpdate() (unlock func(), err error) {
@@ -200,19 +134,10 @@ func (a *Addon) lockUpdate() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(a.options.Dir, updateLock), flock.SetPermissions(0o600))
 	held, err := lock.TryLock()
 	if err != nil {
-		return nil, fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be written (%v)", a.options.Dir, lastOf(err))), err)
+		return nil, fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be written (%v)", a.options.Dir, fault.FileReason(err))), err)
 	}
 	if !held {
 		return nil, fault.Conflict("update_running", "Another update of this addon is running; wait until it has ended")
 	}
 	return func() { _ = lock.Close() }, nil
-}
-
-// lastOf is the last part of a file error: "permission denied".
-func lastOf(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,13 +19,8 @@ import (
 	"github.com/countersign/countersign/internal/token"
 )
 
-// The prefixes of the tokens that the addon makes: of an API key, of its secret, and
-// of the token for update.php.
-const (
-	prefixKey    = "cak_"
-	prefixSecret = "cas_"
-	prefixUpdate = "cau_"
-)
+// prefixUpdate begins the tokens for update.php.
+const prefixUpdate = "cau_"
 
 // webTokenFile holds the digest of the token for update.php and its end.
 const webTokenFile = "update-token"
@@ -103,3 +99,26 @@ func (a *Addon) UseWebToken(ctx context.Context, value string) error {
 }
 
 func (a *Addon) webTokenPath() string { return filepath.Join(a.options.Dir, webTokenFile) }
+
+// TokenHolder is whoever has a token that was printed to the operator.
+type TokenHolder struct {
+	Actor people.Actor
+	// Once tells a token that one run of the update uses up ([Addon.UseWebToken]). The
+	// other is that of the set-up link.
+	Once bool
+}
+
+// TokenHolder finds out whose token this is, without using it up. Errors are those of
+// [Addon.CheckWebToken] and [Addon.CheckSetupLink]; the holder beside them may do nothing.
+func (a *Addon) TokenHolder(ctx context.Context, value string, face people.Face, from netip.Addr) (TokenHolder, error) {
+	holder := TokenHolder{Once: strings.HasPrefix(value, prefixUpdate)}
+	name, check := "set-up link", a.CheckSetupLink
+	if holder.Once {
+		name, check = "update token", a.CheckWebToken
+	}
+	if err := check(ctx, value); err != nil {
+		return holder, err
+	}
+	holder.Actor = people.Actor{Kind: people.KindOperator, ID: name, Face: face, Addr: from}
+	return holder, nil
+}

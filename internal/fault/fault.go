@@ -5,7 +5,12 @@ package fault
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/countersign/countersign"
 )
@@ -119,6 +124,28 @@ func Message(err error) string {
 		return ours.Message
 	}
 	return err.Error()
+}
+
+// Sentence returns [Message] with a capital letter at its beginning, unless its first word is a domain.
+func Sentence(err error) string {
+	text := Message(err)
+	if word, _, _ := strings.Cut(text, " "); strings.Contains(word, ".") {
+		return text
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// FileReason returns what the operating system said about a file, for example "permission denied", without the name of
+// the call and the path. Other errors are returned as they are.
+func FileReason(err error) error {
+	if system, ok := errors.AsType[*os.SyscallError](err); ok {
+		return system.Err
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err
+	}
+	return err
 }
 
 // Public returns err as somebody may see it who does not operate the service. An error that says "not now" gets the

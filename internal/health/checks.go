@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -26,6 +27,24 @@ type Place struct {
 	// State reads how far the tables are; an error of it says why they can't be used.
 	State func(context.Context, *sqldb.DB) (sqldb.State, error)
 	Now   time.Time
+}
+
+// PlaceOf returns the place of a service whose key file is at a location. migrate is the command that brings its tables
+// to this version.
+func PlaceOf(l *keyfile.Location, migrate string, now time.Time) Place {
+	p := Place{Dir: l.Dir, Migrate: migrate, State: l.State, Now: now}
+	if l.KeyText == "" {
+		p.KeyFile = l.Path()
+	}
+	return p
+}
+
+// Common runs the checks that every service begins with: folder, database and backups. file is the name of the SQLite
+// file. ok reports whether further checks can query the database.
+func Common(ctx context.Context, db *sqldb.DB, p Place, file string) (findings []Finding, ok bool) {
+	tables, ok := Database(ctx, db, p)
+	findings = append(Folder(p), tables...)
+	return append(findings, Backups(p, strings.TrimSuffix(file, filepath.Ext(file)))), ok
 }
 
 // minFree is the free room of a disk, in bytes, under which it is worth a warning;
@@ -72,7 +91,7 @@ func folderMode(p Place) Finding {
 	info, err := os.Stat(p.Dir)
 	switch {
 	case err != nil:
-		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be looked at (%v)", p.Dir, lastOf(err)),
+		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be looked at (%v)", p.Dir, fault.FileReason(err)),
 			"Everything the service keeps is in it.", "Name the right folder with --data."}
 	case !info.IsDir():
 		return Finding{name, Fail, p.Dir + " is not a folder", "Everything the service keeps is in it.", "Name the right folder with --data."}
@@ -81,7 +100,7 @@ func folderMode(p Place) Finding {
 	}
 	probe, err := os.CreateTemp(p.Dir, ".doctor-*")
 	if err != nil {
-		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be written (%v)", p.Dir, lastOf(err)),
+		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be written (%v)", p.Dir, fault.FileReason(err)),
 			"Nothing can be saved and no backup made.", "Make it writable for the user that runs the service."}
 	}
 	_ = probe.Close()
@@ -100,7 +119,7 @@ func keyFileMode(p Place) Finding {
 		return Finding{name, Warn, fmt.Sprintf("No key file %s", p.KeyFile), "Secrets in the database can't be read without it.",
 			"A first run makes it. If the database has content, put the file back from a backup."}
 	case err != nil:
-		return Finding{name, Fail, fmt.Sprintf("The key file %s can't be looked at (%v)", p.KeyFile, lastOf(err)),
+		return Finding{name, Fail, fmt.Sprintf("The key file %s can't be looked at (%v)", p.KeyFile, fault.FileReason(err)),
 			"Secrets in the database can't be read without it.", "Make it readable for the user that runs the service."}
 	case isExposed(info):
 		return exposedKeyFile(p, info)
@@ -113,7 +132,7 @@ func freeDisk(p Place) Finding {
 	free, err := freeBytes(p.Dir)
 	switch {
 	case err != nil:
-		return Finding{name, Warn, "The free room of the disk can't be found out (" + lastOf(err).Error() + ")", "A full disk stops all writes.", "Look at it with: df -h " + p.Dir}
+		return Finding{name, Warn, "The free room of the disk can't be found out (" + fault.FileReason(err).Error() + ")", "A full disk stops all writes.", "Look at it with: df -h " + p.Dir}
 	case free < someFree:
 		return Finding{name, Fail, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Make room on it."}
 	case free < minFree:
@@ -218,13 +237,4 @@ func sentence(err error) string {
 		return ours.Message
 	}
 	return "an unexpected error; the log has it"
-}
-
-// lastOf is the last part of a file error: "permission denied".
-func lastOf(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

@@ -45,6 +45,20 @@ func (l *Location) FindDatabase() error {
 	return nil
 }
 
+// OpenDatabase opens the database of the service. Without NoCreate its folder is created first, and a folder
+// that had a SQLite file is an error as in [Location.FindDatabase].
+func (l *Location) OpenDatabase(ctx context.Context, o sqldb.Options) (*sqldb.DB, error) {
+	if o.URL == "" {
+		l.Database = o.Path
+	}
+	if !o.NoCreate {
+		if err := errors.Join(MakeFolder(l.Dir), l.FindDatabase()); err != nil {
+			return nil, err
+		}
+	}
+	return sqldb.Open(ctx, o)
+}
+
 // leftOver lists the files in the folder that only a database leaves there. A key that
 // is given by the environment is none of them.
 func (l *Location) leftOver() []string {

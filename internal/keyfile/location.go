@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -31,18 +30,9 @@ type Location struct {
 // missing.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be made (%v)", dir, reason(err))), err)
+		return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be made (%v)", dir, fault.FileReason(err))), err)
 	}
 	return nil
-}
-
-// reason is the last part of a file error: "permission denied".
-func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 // Open finds the key file that belongs to a database whose tables are there. A
@@ -83,7 +73,7 @@ func (l *Location) Unusable(err error) error {
 	if errors.Is(err, ErrNoKeyFile) {
 		return fault.WithCause(fault.Conflict("key_unreadable", err.Error()), err)
 	}
-	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The key file %s can't be read or made (%v)", l.Path(), reason(err))), err)
+	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The key file %s can't be read or made (%v)", l.Path(), fault.FileReason(err))), err)
 }
 
 // Path names the key file in messages.

@@ -10,9 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Bounds of what failed sign-ins write into the audit log, and of the memory for
@@ -196,7 +197,7 @@ func (p *People) writeFailed(ctx context.Context, before time.Time) error {
 		}
 		return nil
 	})
-	if err != nil && !sqldb.OutcomeUnknown(err) { // else the commit may have happened
+	if err != nil && !fault.HasCode(err, countersign.CodeOutcomeUnknown) { // else the commit may have happened
 		p.failed.giveBack(taken)
 	}
 	return err

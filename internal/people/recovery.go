@@ -3,9 +3,9 @@ package people
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"strings"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -48,27 +48,6 @@ func (p *People) replaceRecoveryCodes(ctx context.Context, tx *peopledb.DB, user
 	return codes, nil
 }
 
-// useCode uses up a code of the authenticator or a recovery code, and says which
-// it was. The caller writes u.
-func (p *People) useCode(ctx context.Context, tx *peopledb.DB, u *peopledb.User, code string) (how string, err error) {
-	if u.TOTP == nil {
-		return "", errCodeRefused
-	}
-	folded := foldRecoveryCode(code)
-	if len(folded) == authenticatorLen {
-		step, err := p.step(*u, u.TOTP, folded)
-		if err == nil {
-			u.TOTPStep = step
-		}
-		return "by password and code", err
-	}
-	used, err := tx.UseRecoveryCode(ctx, u.ID, digestOf(folded))
-	if err == nil && !used {
-		err = errCodeRefused
-	}
-	return fmt.Sprintf("by password and recovery code, %d left", u.RecoveryCodes-1), err
-}
-
 // NewRecoveryCodes replaces the recovery codes, after the password.
 func (p *People) NewRecoveryCodes(ctx context.Context, a Actor, password string) ([]string, error) {
 	var codes []string
@@ -86,3 +65,5 @@ func (p *People) NewRecoveryCodes(ctx context.Context, a Actor, password string)
 	}
 	return codes, nil
 }
+
+var errTOTPOff = fault.Conflict("totp_off", "Two-step sign-in is off; turn it on first")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -171,4 +172,12 @@ func (p *People) EndOtherSessions(ctx context.Context, a Actor, keep SessionID) 
 		return p.record(ctx, tx, a, Event{Action: actionSessionEndOthers, Subject: a.ID, Detail: endedText(ended)})
 	})
 	return ended, err
+}
+
+// endedText says for the audit log how many sessions an act has ended.
+func endedText(n int64) string {
+	if n == 1 {
+		return "1 session ended"
+	}
+	return fmt.Sprintf("%d sessions ended", n)
 }

@@ -6,15 +6,12 @@ import (
 	"errors"
 	"time"
 
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // setupLife is how long a set-up link is good.
 const setupLife = 24 * time.Hour
-
-var errAlreadySetUp = fault.Conflict("already_set_up", "The first administrator was made already; sign in instead")
 
 // NewSetupLink makes the token by which the first administrator is made, for 24
 // hours and one use; earlier ones end. The database keeps its digest alone. It
@@ -104,4 +101,21 @@ func (p *People) whyNot(ctx context.Context, tx *peopledb.DB, err error, token s
 		return reason
 	}
 	return errLinkUsed
+}
+
+// NewLinkToken makes a token for a set-up link that has no database to be kept in
+// yet; [People.AdoptSetupLink] takes it over later.
+func NewLinkToken() string { return rand.Text() }
+
+// AdoptSetupLink makes a token that was made without a database a set-up link
+// until it expires, in the caller's transaction; earlier ones end. Where there is
+// an administrator, it does nothing.
+func (p *People) AdoptSetupLink(ctx context.Context, tx *peopledb.DB, token string, expires time.Time) error {
+	if n, err := tx.CountUsers(ctx); err != nil || n > 0 {
+		return err
+	}
+	if err := tx.DeleteLinks(ctx, peopledb.PurposeSetup); err != nil {
+		return err
+	}
+	return tx.AddLink(ctx, peopledb.Link{Digest: digestOf(token), Purpose: peopledb.PurposeSetup, ExpiresAt: sqldb.Time{Time: expires}})
 }

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -95,8 +96,6 @@ func (p *People) signedIn(ctx context.Context, tx *peopledb.DB, from Origin, u *
 	return p.record(ctx, tx, userOf(*u).Actor(from), Event{Action: actionUserSignIn, Subject: u.Email, Detail: how})
 }
 
-var errCodeRefused = fault.Unauthorized("code_refused", "This code is not right or was used already; wait for the next one, or use a recovery code")
-
 // SignInCode is the second step of a sign-in whose first step named the user: a
 // code of the authenticator, or a recovery code, each good for one use. The
 // errors are code_refused (unauthorized) and rate_limited; a browser in which the user
@@ -137,4 +136,25 @@ func (p *People) SignInCode(ctx context.Context, from Origin, user int64, code s
 		attempt.succeeded()
 	}
 	return err
+}
+
+// useCode uses up a code of the authenticator or a recovery code, and says which
+// it was. The caller writes u.
+func (p *People) useCode(ctx context.Context, tx *peopledb.DB, u *peopledb.User, code string) (how string, err error) {
+	if u.TOTP == nil {
+		return "", errCodeRefused
+	}
+	folded := foldRecoveryCode(code)
+	if len(folded) == authenticatorLen {
+		step, err := p.step(*u, u.TOTP, folded)
+		if err == nil {
+			u.TOTPStep = step
+		}
+		return "by password and code", err
+	}
+	used, err := tx.UseRecoveryCode(ctx, u.ID, digestOf(folded))
+	if err == nil && !used {
+		err = errCodeRefused
+	}
+	return fmt.Sprintf("by password and recovery code, %d left", u.RecoveryCodes-1), err
 }

@@ -127,8 +127,6 @@ func (p *People) DisableTOTP(ctx context.Context, a Actor, keep SessionID, passw
 	return userOf(u), nil
 }
 
-var errTOTPOff = fault.Conflict("totp_off", "Two-step sign-in is off; turn it on first")
-
 // removeTOTP ends two-step sign-in of u, which the caller writes. The last step
 // stays, so that no code is ever good twice.
 func (p *People) removeTOTP(ctx context.Context, tx *peopledb.DB, u *peopledb.User) error {
@@ -165,3 +163,5 @@ func (p *People) step(u peopledb.User, sealed []byte, code string) (int64, error
 
 // totpPurpose binds a sealed secret to its user.
 func totpPurpose(user int64) string { return "totp " + strconv.FormatInt(user, 10) }
+
+var errCodeRefused = fault.Unauthorized("code_refused", "This code is not right or was used already; wait for the next one, or use a recovery code")

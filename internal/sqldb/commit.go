@@ -125,11 +125,6 @@ func isRefused(err error) bool {
 	return true
 }
 
-// OutcomeUnknown reports whether err is that of a commit that may have happened.
-func OutcomeUnknown(err error) bool {
-	return fault.HasCode(err, countersign.CodeOutcomeUnknown)
-}
-
 // outcomeUnknown is the error of a commit that may have happened.
 func (w *writers) outcomeUnknown(cause error) error {
 	w.unknown.Add(1)

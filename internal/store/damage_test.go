@@ -32,7 +32,7 @@ func TestDigestWithAnotherTextIsDamage(t *testing.T) {
 				return err
 			},
 			"a check of a license": func() error {
-				_, err := f.Licensing.Check(t.Context(), buyer, licensing.Question{Code: "whole", Domain: "shop.example"})
+				_, err := f.Licensing.Check(t.Context(), buyer, licensing.CheckRequest{Code: "whole", Domain: "shop.example"})
 				return err
 			},
 		} {

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"path/filepath"
-	"strings"
 
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -14,11 +12,7 @@ import (
 // database and works without [Store.Prepare]; a check that fails is itself a
 // finding.
 func (s *Store) Doctor(ctx context.Context) []health.Finding {
-	place := s.place()
-	findings := health.Folder(place)
-	tables, ok := health.Database(ctx, s.database, place)
-	findings = append(findings, tables...)
-	findings = append(findings, health.Backups(place, strings.TrimSuffix(DatabaseName, filepath.Ext(DatabaseName))))
+	findings, ok := health.Common(ctx, s.database, s.place(), DatabaseName)
 	if !ok {
 		return findings
 	}
@@ -36,11 +30,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 func (s *Store) Exposed() []health.Finding { return health.Exposed(s.place()) }
 
 func (s *Store) place() health.Place {
-	place := health.Place{Dir: s.options.Dir, KeyFile: filepath.Join(s.options.Dir, keyfile.FileName), Migrate: "countersign store migrate up", State: s.location.State, Now: s.now()}
-	if s.options.KeyText != "" {
-		place.KeyFile = ""
-	}
-	return place
+	return health.PlaceOf(s.location, "countersign store migrate up", s.now())
 }
 
 // checkKey reports whether the key file is the one that belongs to the database, and

@@ -147,7 +147,7 @@ func TestClashOfCodes(t *testing.T) {
 		{"within the file, the owner may repeat it", "", []string{purchaseText("ada", 1, "code"), purchaseText("bob", 3, "Code"), purchaseText("ada", 2, "CODE")}, []int{2}, "ada 2 CODE"},
 		{"the store counts before the file", purchaseText("bob", 3, "code"), []string{purchaseText("ada", 1, "CODE"), purchaseText("bob", 3, "Code", `"price":5`)}, []int{1}, "bob 3 Code"},
 		{"with the store, twice", purchaseText("bob", 3, "code"), []string{purchaseText("ada", 1, "CODE"), purchaseText("ada", 2, "Code")}, []int{1, 2}, "bob 3 code"},
-		{"no clash within a workspace", purchaseText("ada", 1, "code"), []string{purchaseText("ada", 2, "CODE")}, nil, "ada 2 CODE"},
+		{"no conflict within a workspace", purchaseText("ada", 1, "code"), []string{purchaseText("ada", 2, "CODE")}, nil, "ada 2 CODE"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestClashOfCodes(t *testing.T) {
 	}
 }
 
-// A clash is reported with the text of its line, for the file of rejected lines.
+// A conflict is reported with the text of its line, for the file of rejected lines.
 func TestBadLinesComeWithTheirTexts(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		file := []string{"nonsense", purchaseText("ada", 1, "code"), "", purchaseText("bob", 3, "CODE"), `{"type":"x"}`}

@@ -17,34 +17,34 @@ func TestCheckCodes(t *testing.T) {
 		rows, audits := f.rows(t, "licenses"), len(f.audits(t))
 		for _, c := range []struct {
 			name string
-			q    licensing.Question
+			q    licensing.CheckRequest
 			want string
 		}{
-			{"a code and its domain", licensing.Question{Code: " ONE ", Domain: "https://www.shop.example/"}, "valid"},
-			{"its own item", licensing.Question{Code: "one", Domain: "shop.example", Item: "1"}, "valid"},
-			{"another item", licensing.Question{Code: "one", Domain: "shop.example", Item: "2"}, "item_mismatch"},
-			{"an item that is none", licensing.Question{Code: "one", Domain: "shop.example", Item: "x"}, "item_mismatch"},
-			{"another domain when none is left", licensing.Question{Code: "one", Domain: "other.example"}, "limit_reached"},
-			{"another domain when one is left", licensing.Question{Code: "extended", Domain: "other.example"}, "domain_not_activated"},
-			{"a code without a license", licensing.Question{Code: "bobs", Domain: "other.example"}, "domain_not_activated"},
-			{"a test domain without a license", licensing.Question{Code: "bobs", Domain: "x.test"}, "valid"},
-			{"a staging host", licensing.Question{Code: "one", Domain: "staging.shop.example"}, "valid"},
-			{"support that has ended", licensing.Question{Code: "two", Domain: "shop.example"}, "support_lapsed"},
-			{"support of an item without any", licensing.Question{Code: "plain", Domain: "shop.example"}, "valid"},
-			{"an unknown code", licensing.Question{Code: "nobody", Domain: "shop.example"}, "not_found"},
-			{"no code", licensing.Question{Domain: "shop.example"}, "not_found"},
-			{"a license and its domain", licensing.Question{ID: one.License.ID, Domain: "shop.example"}, "valid"},
-			{"a license and another domain", licensing.Question{ID: one.License.ID, Domain: "shop.example.evil.test"}, "domain_mismatch"},
-			{"a license and a test domain", licensing.Question{ID: one.License.ID, Domain: "localhost"}, "domain_mismatch"},
-			{"a license for a test domain", licensing.Question{ID: free.License.ID, Domain: "localhost"}, "valid"},
-			{"a license and another item", licensing.Question{ID: one.License.ID, Domain: "shop.example", Item: "2"}, "item_mismatch"},
-			{"a license whose support has ended", licensing.Question{ID: two.License.ID, Domain: "shop.example"}, "support_lapsed"},
-			{"a license of an item without support", licensing.Question{ID: plain.License.ID, Domain: "shop.example"}, "valid"},
-			{"an unknown license", licensing.Question{ID: "nothing", Domain: "shop.example"}, "not_found"},
-			{"an id that is none", licensing.Question{ID: "no thing\x00", Domain: "shop.example"}, "not_found"},
-			{"a license and its code", licensing.Question{ID: one.License.ID, Code: "one", Domain: "shop.example"}, "valid"},
-			{"a license and another code", licensing.Question{ID: one.License.ID, Code: "two", Domain: "shop.example"}, "not_found"},
-			{"an unknown code and no domain", licensing.Question{Code: "nobody"}, "not_found"},
+			{"a code and its domain", licensing.CheckRequest{Code: " ONE ", Domain: "https://www.shop.example/"}, "valid"},
+			{"its own item", licensing.CheckRequest{Code: "one", Domain: "shop.example", Item: "1"}, "valid"},
+			{"another item", licensing.CheckRequest{Code: "one", Domain: "shop.example", Item: "2"}, "item_mismatch"},
+			{"an item that is none", licensing.CheckRequest{Code: "one", Domain: "shop.example", Item: "x"}, "item_mismatch"},
+			{"another domain when none is left", licensing.CheckRequest{Code: "one", Domain: "other.example"}, "limit_reached"},
+			{"another domain when one is left", licensing.CheckRequest{Code: "extended", Domain: "other.example"}, "domain_not_activated"},
+			{"a code without a license", licensing.CheckRequest{Code: "bobs", Domain: "other.example"}, "domain_not_activated"},
+			{"a test domain without a license", licensing.CheckRequest{Code: "bobs", Domain: "x.test"}, "valid"},
+			{"a staging host", licensing.CheckRequest{Code: "one", Domain: "staging.shop.example"}, "valid"},
+			{"support that has ended", licensing.CheckRequest{Code: "two", Domain: "shop.example"}, "support_lapsed"},
+			{"support of an item without any", licensing.CheckRequest{Code: "plain", Domain: "shop.example"}, "valid"},
+			{"an unknown code", licensing.CheckRequest{Code: "nobody", Domain: "shop.example"}, "not_found"},
+			{"no code", licensing.CheckRequest{Domain: "shop.example"}, "not_found"},
+			{"a license and its domain", licensing.CheckRequest{ID: one.License.ID, Domain: "shop.example"}, "valid"},
+			{"a license and another domain", licensing.CheckRequest{ID: one.License.ID, Domain: "shop.example.evil.test"}, "domain_mismatch"},
+			{"a license and a test domain", licensing.CheckRequest{ID: one.License.ID, Domain: "localhost"}, "domain_mismatch"},
+			{"a license for a test domain", licensing.CheckRequest{ID: free.License.ID, Domain: "localhost"}, "valid"},
+			{"a license and another item", licensing.CheckRequest{ID: one.License.ID, Domain: "shop.example", Item: "2"}, "item_mismatch"},
+			{"a license whose support has ended", licensing.CheckRequest{ID: two.License.ID, Domain: "shop.example"}, "support_lapsed"},
+			{"a license of an item without support", licensing.CheckRequest{ID: plain.License.ID, Domain: "shop.example"}, "valid"},
+			{"an unknown license", licensing.CheckRequest{ID: "nothing", Domain: "shop.example"}, "not_found"},
+			{"an id that is none", licensing.CheckRequest{ID: "no thing\x00", Domain: "shop.example"}, "not_found"},
+			{"a license and its code", licensing.CheckRequest{ID: one.License.ID, Code: "one", Domain: "shop.example"}, "valid"},
+			{"a license and another code", licensing.CheckRequest{ID: one.License.ID, Code: "two", Domain: "shop.example"}, "not_found"},
+			{"an unknown code and no domain", licensing.CheckRequest{Code: "nobody"}, "not_found"},
 		} {
 			got, err := f.Licensing.Check(t.Context(), buyer, c.q)
 			if err != nil || got.Code != c.want || got.Valid != (c.want == "valid" || c.want == "support_lapsed") {
@@ -52,7 +52,7 @@ func TestCheckCodes(t *testing.T) {
 			}
 		}
 		for _, domain := range []string{"", "co.uk", "a b"} {
-			_, err := f.Licensing.Check(t.Context(), buyer, licensing.Question{Code: "one", Domain: domain})
+			_, err := f.Licensing.Check(t.Context(), buyer, licensing.CheckRequest{Code: "one", Domain: domain})
 			wantError(t, err, "domain_invalid")
 		}
 		if f.rows(t, "licenses") != rows || len(f.audits(t)) != audits {
@@ -88,7 +88,7 @@ func TestCheckTellsStrangersNothingOfWhatHasEnded(t *testing.T) {
 		strangers := []people.Actor{
 			buyer, actor(NewKey{Workspace: "bob", Name: "b"}), actor(NewKey{Workspace: "ada", Name: "c", Class: ClassPublishable, Item: 1}),
 		}
-		ask := func(a people.Actor, q licensing.Question, want string) {
+		ask := func(a people.Actor, q licensing.CheckRequest, want string) {
 			t.Helper()
 			got, err := f.Licensing.Check(t.Context(), a, q)
 			if err != nil || got != (countersign.LicenseCheck{Code: want}) {
@@ -97,7 +97,7 @@ func TestCheckTellsStrangersNothingOfWhatHasEnded(t *testing.T) {
 		}
 		for code, is := range want {
 			for _, domain := range []string{"shop.example", "co.uk", ""} {
-				for _, q := range []licensing.Question{{Code: code, Domain: domain}, {ID: ids[code], Domain: domain}, {Code: code, Domain: domain, Item: "77"}} {
+				for _, q := range []licensing.CheckRequest{{Code: code, Domain: domain}, {ID: ids[code], Domain: domain}, {Code: code, Domain: domain, Item: "77"}} {
 					for _, a := range told {
 						ask(a, q, is)
 					}
@@ -107,7 +107,7 @@ func TestCheckTellsStrangersNothingOfWhatHasEnded(t *testing.T) {
 				}
 			}
 		}
-		moved := licensing.Question{ID: ids["bobs"], Domain: "shop.example"}
+		moved := licensing.CheckRequest{ID: ids["bobs"], Domain: "shop.example"}
 		ask(operator, moved, "revoked")
 		ask(buyer, moved, "not_found")
 	})

@@ -15,14 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func (f *fixture) giveUp(t testing.TB, code, domain string) (licensing.License, error) {
+func (f *fixture) revokeForBuyer(t testing.TB, code, domain string) (licensing.License, error) {
 	t.Helper()
-	return f.Licensing.GiveUp(t.Context(), buyer, code, domain, "")
+	return f.Licensing.RevokeForBuyer(t.Context(), buyer, code, domain, "")
 }
 
 func (f *fixture) mustGiveUp(t testing.TB, code, domain string) licensing.License {
 	t.Helper()
-	l, err := f.giveUp(t, code, domain)
+	l, err := f.revokeForBuyer(t, code, domain)
 	if err != nil {
 		t.Fatalf("%s gives %s up: %v", code, domain, err)
 	}
@@ -72,19 +72,19 @@ func TestOnlyTheLicenseThatIsMeantIsGivenUp(t *testing.T) {
 		old := f.mustGiveUp(t, "one", f.issue(t, "one", "shop.example").Domain)
 		f.clock.set(noon.Add(48 * time.Hour))
 		used := f.issue(t, "one", "shop.example")
-		giveUp := func(domain, id string) (licensing.License, error) {
-			return f.Licensing.GiveUp(t.Context(), buyer, "one", domain, id)
+		revokeForBuyer := func(domain, id string) (licensing.License, error) {
+			return f.Licensing.RevokeForBuyer(t.Context(), buyer, "one", domain, id)
 		}
 		for _, id := range []string{"no-such-license", f.issue(t, "two", "shop.example").License.ID} {
-			_, err := giveUp("shop.example", id)
+			_, err := revokeForBuyer("shop.example", id)
 			wantError(t, err, countersign.CodeDomainNotActivated)
 		}
-		_, err := giveUp("other.example", used.License.ID)
+		_, err := revokeForBuyer("other.example", used.License.ID)
 		wantError(t, err, countersign.CodeDomainNotActivated)
-		if again, err := giveUp("shop.example", old.License.ID); err != nil || again.License != old.License || len(f.revoked(t)) != 1 {
+		if again, err := revokeForBuyer("shop.example", old.License.ID); err != nil || again.License != old.License || len(f.revoked(t)) != 1 {
 			t.Errorf("that of before: %+v, %v", again.License, err)
 		}
-		if gone, err := giveUp("shop.example", used.License.ID); err != nil || gone.License.ID != used.License.ID || len(f.revoked(t)) != 2 {
+		if gone, err := revokeForBuyer("shop.example", used.License.ID); err != nil || gone.License.ID != used.License.ID || len(f.revoked(t)) != 2 {
 			t.Errorf("%+v, %v", gone.License, err)
 		}
 	})
@@ -95,25 +95,25 @@ func TestADomainThatIsNotInUseCannotBeGivenUp(t *testing.T) {
 		f.allow(t, 1, func(l *licensing.Rule) {
 			l.MovesAYear, l.MoveWaitHours, l.Wildcard, l.StagingHosts = 5, 0, true, []string{"staging.*"}
 		})
-		_, err := f.giveUp(t, "one", "shop.example")
+		_, err := f.revokeForBuyer(t, "one", "shop.example")
 		wantError(t, err, "domain_not_activated")
 		f.issue(t, "one", "*.old.example")
 		f.issue(t, "one", "localhost")
 		for domain, used := range map[string]string{"x.example": "*.old.example", "blog.old.example": "*.old.example", "x.test": "localhost", "staging.x.example": "localhost"} {
-			_, err := f.giveUp(t, "one", domain)
+			_, err := f.revokeForBuyer(t, "one", domain)
 			wantError(t, err, "domain_not_activated")
 			if got := domainsOf(err); !slices.Equal(got, []string{used}) {
 				t.Errorf("%s: in use are %v", domain, got)
 			}
 		}
 		for _, domain := range []string{"", "com", "a b"} {
-			_, err := f.giveUp(t, "one", domain)
+			_, err := f.revokeForBuyer(t, "one", domain)
 			wantError(t, err, "domain_invalid")
 		}
 		if _, err := f.move(t, "one", "", "new.example"); err != nil {
 			t.Fatal(err)
 		}
-		_, err = f.giveUp(t, "one", "old.example") // it was moved away
+		_, err = f.revokeForBuyer(t, "one", "old.example") // it was moved away
 		wantError(t, err, "domain_not_activated")
 		f.mustGiveUp(t, "one", "*.new.example") // with or without the *
 		if n := f.rows(t, "licenses"); n != 3 {
@@ -130,7 +130,7 @@ func TestGivingUpCountsAsAMove(t *testing.T) {
 		f.issue(t, "one", "d0.example")
 		f.mustGiveUp(t, "one", "d0.example")
 		f.issue(t, "one", "d1.example")
-		_, err := f.giveUp(t, "one", "d1.example")
+		_, err := f.revokeForBuyer(t, "one", "d1.example")
 		wantError(t, err, "move_too_soon")
 		_, err = f.move(t, "one", "", "d2.example")
 		wantError(t, err, "move_too_soon")
@@ -145,7 +145,7 @@ func TestGivingUpCountsAsAMove(t *testing.T) {
 		f.mustGiveUp(t, "one", "d2.example")
 		f.issue(t, "one", "d3.example")
 		later()
-		_, err = f.giveUp(t, "one", "d3.example")
+		_, err = f.revokeForBuyer(t, "one", "d3.example")
 		wantError(t, err, "moves_used")
 		if want := 362 * day; waitOf(err) != want || !slices.Equal(domainsOf(err), []string{"d3.example"}) {
 			t.Errorf("wait %s, want %s; domains %v", waitOf(err), want, domainsOf(err))
@@ -157,7 +157,7 @@ func TestGivingUpCountsAsAMove(t *testing.T) {
 		f.mustGiveUp(t, "one", "d3.example")
 		f.allow(t, 1, func(l *licensing.Rule) { l.MovesAYear = 0 })
 		f.issue(t, "two", "shop.example")
-		_, err = f.giveUp(t, "two", "shop.example")
+		_, err = f.revokeForBuyer(t, "two", "shop.example")
 		wantError(t, err, "moves_used")
 	})
 }
@@ -205,7 +205,7 @@ func TestOfManyWhoGiveUpAtOnceOneDoes(t *testing.T) {
 		var won atomic.Int64
 		for range 30 {
 			all.Go(func() {
-				if _, err := f.Licensing.GiveUp(t.Context(), buyer, "one", "shop.example", ""); err == nil {
+				if _, err := f.Licensing.RevokeForBuyer(t.Context(), buyer, "one", "shop.example", ""); err == nil {
 					won.Add(1)
 				} else {
 					t.Error(err)
@@ -242,7 +242,7 @@ func TestALicenseThatWasGivenUpIsRevokedByItsSeller(t *testing.T) {
 			t.Fatalf("%+v, %v", revoked.License, err)
 		}
 		_, issued := f.Licensing.Issue(t.Context(), buyer, issuer, "one", "shop.example")
-		_, again := f.giveUp(t, "one", "shop.example")
+		_, again := f.revokeForBuyer(t, "one", "shop.example")
 		for _, err := range []error{issued, again} { // the operator's revoking ends all of it
 			wantError(t, err, "purchase_not_found")
 		}

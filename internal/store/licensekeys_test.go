@@ -167,7 +167,7 @@ func TestARekeyKeepsLicensesAndTheirKey(t *testing.T) {
 		if f.keySet(t).Len() != 1 {
 			t.Errorf("%d keys", f.keySet(t).Len())
 		}
-		got, err := f.Licensing.Check(t.Context(), buyer, licensing.Question{ID: before.License.ID, Domain: "shop.example"})
+		got, err := f.Licensing.Check(t.Context(), buyer, licensing.CheckRequest{ID: before.License.ID, Domain: "shop.example"})
 		if err != nil || !got.Valid {
 			t.Errorf("%+v, %v", got, err)
 		}

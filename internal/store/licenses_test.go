@@ -187,7 +187,7 @@ func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
 			for _, domain := range []string{"shop.example", "co.uk", ""} {
 				_, issued := f.Licensing.Issue(t.Context(), buyer, issuer, code, domain)
 				_, moved := f.Licensing.Move(t.Context(), buyer, issuer, code, "", domain)
-				_, givenUp := f.Licensing.GiveUp(t.Context(), buyer, code, domain, "")
+				_, givenUp := f.Licensing.RevokeForBuyer(t.Context(), buyer, code, domain, "")
 				for _, err := range []error{issued, moved, givenUp} {
 					if codeOf(err) != "purchase_not_found" || messageOf(err) != "Invalid purchase code" || domainsOf(err) != nil {
 						t.Errorf("%q, %q: %v", code, domain, err)
@@ -212,7 +212,7 @@ func TestNoKeyIssuesLicenses(t *testing.T) {
 		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
 		_, err := f.Licensing.Issue(t.Context(), f.actorOf(t, token), issuer, "one", "shop.example")
 		wantError(t, err, "key_scope")
-		_, err = f.Licensing.GiveUp(t.Context(), f.actorOf(t, token), "one", "shop.example", "")
+		_, err = f.Licensing.RevokeForBuyer(t.Context(), f.actorOf(t, token), "one", "shop.example", "")
 		wantError(t, err, "key_scope")
 		_, err = f.Licensing.Show(t.Context(), buyer, "x")
 		wantError(t, err, "key_scope")
@@ -330,7 +330,7 @@ func TestAStoreThatIsNotReadyAnswersNothingAboutLicenses(t *testing.T) {
 	wantError(t, err, "unavailable")
 	_, err = s.Licensing.Move(t.Context(), buyer, issuer, "one", "", "shop.example")
 	wantError(t, err, "unavailable")
-	_, err = s.Licensing.Check(t.Context(), buyer, licensing.Question{Code: "one", Domain: "shop.example"})
+	_, err = s.Licensing.Check(t.Context(), buyer, licensing.CheckRequest{Code: "one", Domain: "shop.example"})
 	wantError(t, err, "unavailable")
 	_, err = s.Licensing.KeySet(t.Context())
 	wantError(t, err, "unavailable")

@@ -97,15 +97,11 @@ func (s *Store) writeLimits(ctx context.Context, all bool) error {
 		return nil
 	}
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		rows := make([]storedb.LimitCount, len(counted))
-		for i, c := range counted {
-			rows[i] = storedb.LimitCount(c)
-		}
-		if err := tx.AddLimits(ctx, now, rows); err != nil {
+		if err := tx.AddLimits(ctx, now, counted); err != nil {
 			return err
 		}
 		if announce {
-			if err := tx.SetLimit(ctx, storedb.LimitCount{Name: l.server, N: maxLimits, Ends: now.Add(serverGone)}); err != nil {
+			if err := tx.SetLimit(ctx, limit.Count{Name: l.server, N: maxLimits, Ends: now.Add(serverGone)}); err != nil {
 				return err
 			}
 		}
@@ -134,19 +130,14 @@ func (s *Store) readLimits(ctx context.Context) error {
 	if l.read && l.server == "" {
 		return nil
 	}
-	rows, err := s.db.Limits(ctx, s.now(), 2*maxLimits)
+	counts, err := s.db.Limits(ctx, s.now(), 2*maxLimits)
 	if err != nil {
 		return err
 	}
-	servers := len(rows)
-	rows = slices.DeleteFunc(rows, func(c storedb.LimitCount) bool { return strings.HasPrefix(c.Name, serverPrefix) })
-	servers -= len(rows)
-	counts := make([]limit.Count, len(rows))
-	for i, c := range rows {
-		counts[i] = limit.Count(c)
-	}
+	rows := len(counts)
+	counts = slices.DeleteFunc(counts, func(c limit.Count) bool { return strings.HasPrefix(c.Name, serverPrefix) })
 	l.guard.Merge(counts)
-	l.guard.SetServers(servers)
+	l.guard.SetServers(rows - len(counts))
 	l.read = true
 	return nil
 }

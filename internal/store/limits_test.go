@@ -9,7 +9,6 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
-	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 // guarded returns a store with a guard that shares its counts, as a server does.
@@ -108,11 +107,11 @@ func TestLimitsAreWrittenInTheBackground(t *testing.T) {
 
 func TestCountsOfLimitsAreBounded(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		var counts []storedb.LimitCount
+		var counts []limit.Count
 		for i := range 40 {
-			counts = append(counts, storedb.LimitCount{Name: fmt.Sprintf("192.0.2.%d/32", i), N: 1 + i%20, Ends: noon.Add(time.Minute)})
+			counts = append(counts, limit.Count{Name: fmt.Sprintf("192.0.2.%d/32", i), N: 1 + i%20, Ends: noon.Add(time.Minute)})
 		}
-		ended := storedb.LimitCount{Name: "198.51.100.1/32", N: 100, Ends: noon}
+		ended := limit.Count{Name: "198.51.100.1/32", N: 100, Ends: noon}
 		if err := f.db.AddLimits(t.Context(), noon, append(counts, ended)); err != nil {
 			t.Fatal(err)
 		}
@@ -133,9 +132,9 @@ func TestCountsOfLimitsAreBounded(t *testing.T) {
 
 func TestACountThatIsOverBeginsAnew(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		add := func(now time.Time, n int) storedb.LimitCount {
+		add := func(now time.Time, n int) limit.Count {
 			t.Helper()
-			if err := f.db.AddLimits(t.Context(), now, []storedb.LimitCount{{Name: "192.0.2.1/32", N: n, Ends: now.Add(time.Minute)}}); err != nil {
+			if err := f.db.AddLimits(t.Context(), now, []limit.Count{{Name: "192.0.2.1/32", N: n, Ends: now.Add(time.Minute)}}); err != nil {
 				t.Fatal(err)
 			}
 			list, err := f.db.Limits(t.Context(), now, 10)

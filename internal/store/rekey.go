@@ -160,7 +160,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if s.location.FinishReplace(fresh.Check()) == nil {
 		return RekeyPlan{}, s.notPlaced()
 	}
-	s.gate.Replace(fresh)
+	s.gate.Open(fresh)
 	return plan, nil
 }
 

@@ -89,17 +89,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	keys := &keyfile.Location{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log}
-	path := filepath.Join(o.Dir, DatabaseName)
-	if o.URL == "" {
-		keys.Database = path
-	}
-	if !o.NoCreate {
-		if err := errors.Join(keyfile.MakeFolder(o.Dir), keys.FindDatabase()); err != nil {
-			return nil, err
-		}
-	}
-	database, err := sqldb.Open(ctx, sqldb.Options{
-		URL: o.URL, Path: path, NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
+	database, err := keys.OpenDatabase(ctx, sqldb.Options{
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err
@@ -178,3 +169,18 @@ func (s *Store) pruneEvery(ctx context.Context) {
 		}
 	}
 }
+
+// What this package writes into the audit log.
+const (
+	actionCreateWorkspace people.Action = "workspace.create"
+	actionSetWorkspace    people.Action = "workspace.set"
+	actionCreateKey       people.Action = "key.create"
+	actionRevealKey       people.Action = "key.reveal"
+	actionRotateKey       people.Action = "key.rotate"
+	actionRevokeKey       people.Action = "key.revoke"
+	actionExpireKey       people.Action = "key.expire"
+	actionCreatePurchase  people.Action = "purchase.create"
+	actionRefundPurchase  people.Action = "purchase.refund"
+	actionRekey           people.Action = "store.rekey"
+	actionAcceptLoss      people.Action = "store.accept_loss"
+)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -54,7 +56,7 @@ func (c *Counter) Write(ctx context.Context, db *sqldb.DB, table string) error {
 	for len(rows) > 0 {
 		batch := slices.Clip(rows[:min(len(rows), batchRows)])
 		err := db.Tx(ctx, func(q sqldb.Queries) error { return add(ctx, q, table, batch) })
-		if err == nil || sqldb.OutcomeUnknown(err) {
+		if err == nil || fault.HasCode(err, countersign.CodeOutcomeUnknown) {
 			rows = rows[len(batch):]
 		}
 		if err != nil {

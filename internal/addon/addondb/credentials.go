@@ -29,10 +29,9 @@ type Credential struct {
 const selectCredentials = `SELECT id, label, key_digest, key_hint, key_sealed, key_active, secret_hint, secret_sealed, secret_active,
 	created_at, rotated_at, last_used_at, last_used_from, used_count FROM credentials `
 
-func scanCredential(r sqldb.Row) (Credential, error) {
-	var c Credential
+func scanCredential(r sqldb.Row) (c Credential, err error) {
 	var digest []byte
-	err := r.Scan(&c.ID, &c.Label, &digest, &c.KeyHint, &c.KeySealed, &c.KeyActive, &c.SecretHint, &c.SecretSealed, &c.SecretActive,
+	err = r.Scan(&c.ID, &c.Label, &digest, &c.KeyHint, &c.KeySealed, &c.KeyActive, &c.SecretHint, &c.SecretSealed, &c.SecretActive,
 		&c.CreatedAt, &c.RotatedAt, &c.LastUsedAt, &c.LastUsedFrom, &c.UsedCount)
 	copy(c.KeyDigest[:], digest)
 	return c, err
@@ -67,8 +66,7 @@ func (d *DB) AddCredential(ctx context.Context, c Credential) (id int64, err err
 
 // UpdateCredential writes the values and the switches of a pair, found by its id.
 func (d *DB) UpdateCredential(ctx context.Context, c Credential) error {
-	_, err := d.Exec(ctx, `UPDATE credentials SET key_digest = $1, key_hint = $2, key_sealed = $3, key_active = $4, secret_hint = $5,
+	return d.Run(ctx, `UPDATE credentials SET key_digest = $1, key_hint = $2, key_sealed = $3, key_active = $4, secret_hint = $5,
 		secret_sealed = $6, secret_active = $7, rotated_at = $8 WHERE id = $9`,
 		c.KeyDigest[:], c.KeyHint, c.KeySealed, c.KeyActive, c.SecretHint, c.SecretSealed, c.SecretActive, c.RotatedAt, c.ID)
-	return err
 }

@@ -43,15 +43,13 @@ const (
 		issued_at, made_at, moved_at, checked_at, answer, file FROM licenses `
 )
 
-func scanPurchaseCode(r sqldb.Row) (PurchaseCode, error) {
-	var c PurchaseCode
-	err := r.Scan(&c.ID, &c.Hint, &c.Store, &c.Sealed, &c.KeptAt)
+func scanPurchaseCode(r sqldb.Row) (c PurchaseCode, err error) {
+	err = r.Scan(&c.ID, &c.Hint, &c.Store, &c.Sealed, &c.KeptAt)
 	return c, err
 }
 
-func scanLicense(r sqldb.Row) (License, error) {
-	var l License
-	err := r.Scan(&l.ID, &l.LicenseID, &l.CodeID, &l.Domain, &l.Domains, &l.ItemID, &l.ItemName, &l.LicenseType, &l.SupportedUntil,
+func scanLicense(r sqldb.Row) (l License, err error) {
+	err = r.Scan(&l.ID, &l.LicenseID, &l.CodeID, &l.Domain, &l.Domains, &l.ItemID, &l.ItemName, &l.LicenseType, &l.SupportedUntil,
 		&l.IssuedAt, &l.MadeAt, &l.MovedAt, &l.CheckedAt, &l.Answer, &l.File)
 	return l, err
 }
@@ -74,8 +72,7 @@ func (d *DB) AddPurchaseCode(ctx context.Context, c PurchaseCode) (int64, error)
 
 // DeleteUnusedCode takes a code away that no license is of.
 func (d *DB) DeleteUnusedCode(ctx context.Context, id int64) error {
-	_, err := d.Exec(ctx, `DELETE FROM purchase_codes WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM licenses l WHERE l.code_id = purchase_codes.id)`, id)
-	return err
+	return d.Run(ctx, `DELETE FROM purchase_codes WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM licenses l WHERE l.code_id = purchase_codes.id)`, id)
 }
 
 // Licenses lists all, the newest first.
@@ -101,27 +98,23 @@ func (d *DB) PutLicense(ctx context.Context, l License) (int64, error) {
 // EndLicenses notes that the licenses of a code for a domain were moved away, but
 // for the one that took their place.
 func (d *DB) EndLicenses(ctx context.Context, code int64, domain string, but int64, at sqldb.Time) error {
-	_, err := d.Exec(ctx, `UPDATE licenses SET moved_at = $1 WHERE code_id = $2 AND domain = $3 AND id <> $4 AND moved_at IS NULL`, at, code, domain, but)
-	return err
+	return d.Run(ctx, `UPDATE licenses SET moved_at = $1 WHERE code_id = $2 AND domain = $3 AND id <> $4 AND moved_at IS NULL`, at, code, domain, but)
 }
 
 // NoteAnswer keeps what the store said of a license.
 func (d *DB) NoteAnswer(ctx context.Context, id int64, answer string, at sqldb.Time) error {
-	_, err := d.Exec(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE id = $3`, answer, at, id)
-	return err
+	return d.Run(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE id = $3`, answer, at, id)
 }
 
 // NoteRevoked is NoteAnswer of a license of a code that is named as the store names
 // it.
 func (d *DB) NoteRevoked(ctx context.Context, code int64, licenseID, answer string, at sqldb.Time) error {
-	_, err := d.Exec(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE code_id = $3 AND license_id = $4`, answer, at, code, licenseID)
-	return err
+	return d.Run(ctx, `UPDATE licenses SET answer = $1, checked_at = $2 WHERE code_id = $3 AND license_id = $4`, answer, at, code, licenseID)
 }
 
 // DeleteLicense deletes one.
 func (d *DB) DeleteLicense(ctx context.Context, id int64) error {
-	_, err := d.Exec(ctx, `DELETE FROM licenses WHERE id = $1`, id)
-	return err
+	return d.Run(ctx, `DELETE FROM licenses WHERE id = $1`, id)
 }
 
 // DeleteLicensesOf deletes those of a code and returns their domains.

@@ -17,9 +17,8 @@ type Package struct {
 
 const selectPackages = `SELECT id, name, rank, paid FROM packages `
 
-func scanPackage(r sqldb.Row) (Package, error) {
-	var p Package
-	err := r.Scan(&p.ID, &p.Name, &p.Rank, &p.Paid)
+func scanPackage(r sqldb.Row) (p Package, err error) {
+	err = r.Scan(&p.ID, &p.Name, &p.Rank, &p.Paid)
 	return p, err
 }
 
@@ -35,27 +34,15 @@ func (d *DB) Package(ctx context.Context, id int64) (Package, error) {
 
 // AddPackage writes a new one; [sqldb.ErrExists] when the id is taken.
 func (d *DB) AddPackage(ctx context.Context, p Package) error {
-	if err := d.Mark(ctx, TopicServed, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `INSERT INTO packages (id, name, rank, paid) VALUES ($1, $2, $3, $4)`, p.ID, p.Name, p.Rank, p.Paid)
-	return err
+	return d.Change(ctx, TopicServed, `INSERT INTO packages (id, name, rank, paid) VALUES ($1, $2, $3, $4)`, p.ID, p.Name, p.Rank, p.Paid)
 }
 
 // UpdatePackage writes everything but the id.
 func (d *DB) UpdatePackage(ctx context.Context, p Package) error {
-	if err := d.Mark(ctx, TopicServed, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `UPDATE packages SET name = $1, rank = $2, paid = $3 WHERE id = $4`, p.Name, p.Rank, p.Paid, p.ID)
-	return err
+	return d.Change(ctx, TopicServed, `UPDATE packages SET name = $1, rank = $2, paid = $3 WHERE id = $4`, p.Name, p.Rank, p.Paid, p.ID)
 }
 
 // DeletePackage takes one away.
 func (d *DB) DeletePackage(ctx context.Context, id int64) error {
-	if err := d.Mark(ctx, TopicServed, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `DELETE FROM packages WHERE id = $1`, id)
-	return err
+	return d.Change(ctx, TopicServed, `DELETE FROM packages WHERE id = $1`, id)
 }

@@ -9,9 +9,8 @@ import (
 // AddRequests adds to the count of the requests that apps made of an address
 // within an hour, which is named by its beginning.
 func (d *DB) AddRequests(ctx context.Context, hour sqldb.Time, address string, count int64) error {
-	_, err := d.Exec(ctx, `INSERT INTO requests (hour, address, count) VALUES ($1, $2, $3)
+	return d.Run(ctx, `INSERT INTO requests (hour, address, count) VALUES ($1, $2, $3)
 		ON CONFLICT (hour, address) DO UPDATE SET count = requests.count + excluded.count`, hour, address, count)
-	return err
 }
 
 // Requests counts those of an address since the beginning of an hour.
@@ -22,6 +21,5 @@ func (d *DB) Requests(ctx context.Context, since sqldb.Time, address string) (in
 
 // PruneRequests forgets the hours before one.
 func (d *DB) PruneRequests(ctx context.Context, before sqldb.Time) error {
-	_, err := d.Exec(ctx, `DELETE FROM requests WHERE hour < $1`, before)
-	return err
+	return d.Run(ctx, `DELETE FROM requests WHERE hour < $1`, before)
 }

@@ -18,9 +18,8 @@ type ServiceAccount struct {
 
 const selectServiceAccounts = `SELECT id, client_email, project, fingerprint, sealed, set_at FROM service_accounts `
 
-func scanServiceAccount(r sqldb.Row) (ServiceAccount, error) {
-	var s ServiceAccount
-	err := r.Scan(&s.ID, &s.ClientEmail, &s.Project, &s.Fingerprint, &s.Sealed, &s.SetAt)
+func scanServiceAccount(r sqldb.Row) (s ServiceAccount, err error) {
+	err = r.Scan(&s.ID, &s.ClientEmail, &s.Project, &s.Fingerprint, &s.Sealed, &s.SetAt)
 	return s, err
 }
 

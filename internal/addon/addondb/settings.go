@@ -17,19 +17,17 @@ type Definition struct {
 
 // Definitions lists what is registered, by name.
 func (d *DB) Definitions(ctx context.Context) ([]Definition, error) {
-	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (Definition, error) {
-		var x Definition
-		err := r.Scan(&x.Name, &x.Kind, &x.Secret, &x.Fallback, &x.RegisteredAt)
+	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (x Definition, err error) {
+		err = r.Scan(&x.Name, &x.Kind, &x.Secret, &x.Fallback, &x.RegisteredAt)
 		return x, err
 	}, `SELECT name, kind, secret, fallback, registered_at FROM definitions ORDER BY name`)
 }
 
 // PutDefinition registers one, or changes what is registered under its name.
 func (d *DB) PutDefinition(ctx context.Context, x Definition) error {
-	_, err := d.Exec(ctx, `INSERT INTO definitions (name, kind, secret, fallback, registered_at) VALUES ($1, $2, $3, $4, $5)
+	return d.Run(ctx, `INSERT INTO definitions (name, kind, secret, fallback, registered_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, secret = excluded.secret, fallback = excluded.fallback`,
 		x.Name, x.Kind, x.Secret, x.Fallback, x.RegisteredAt)
-	return err
 }
 
 // Setting is one value of the draft, or of a version: as text, and of which kind
@@ -42,24 +40,21 @@ type Setting struct {
 
 // Settings lists the draft by name.
 func (d *DB) Settings(ctx context.Context) ([]Setting, error) {
-	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (Setting, error) {
-		var s Setting
-		err := r.Scan(&s.Name, &s.Kind, &s.Value)
+	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (s Setting, err error) {
+		err = r.Scan(&s.Name, &s.Kind, &s.Value)
 		return s, err
 	}, `SELECT name, kind, value FROM settings ORDER BY name`)
 }
 
 // PutSetting writes one value of the draft.
 func (d *DB) PutSetting(ctx context.Context, s Setting) error {
-	_, err := d.Exec(ctx, `INSERT INTO settings (name, kind, value) VALUES ($1, $2, $3)
+	return d.Run(ctx, `INSERT INTO settings (name, kind, value) VALUES ($1, $2, $3)
 		ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, value = excluded.value`, s.Name, s.Kind, s.Value)
-	return err
 }
 
 // DeleteSetting takes one out of the draft.
 func (d *DB) DeleteSetting(ctx context.Context, name string) error {
-	_, err := d.Exec(ctx, `DELETE FROM settings WHERE name = $1`, name)
-	return err
+	return d.Run(ctx, `DELETE FROM settings WHERE name = $1`, name)
 }
 
 // Revision is the number of changes that the draft has seen.
@@ -78,12 +73,10 @@ func (d *DB) LockDraft(ctx context.Context) (int64, error) {
 
 // MakeDraft makes the draft where there is none yet.
 func (d *DB) MakeDraft(ctx context.Context) error {
-	_, err := d.Exec(ctx, `INSERT INTO draft (id, revision) VALUES (1, 1) ON CONFLICT (id) DO NOTHING`)
-	return err
+	return d.Run(ctx, `INSERT INTO draft (id, revision) VALUES (1, 1) ON CONFLICT (id) DO NOTHING`)
 }
 
 // RaiseRevision counts a change of the draft.
 func (d *DB) RaiseRevision(ctx context.Context) error {
-	_, err := d.Exec(ctx, `UPDATE draft SET revision = revision + 1 WHERE id = 1`)
-	return err
+	return d.Run(ctx, `UPDATE draft SET revision = revision + 1 WHERE id = 1`)
 }

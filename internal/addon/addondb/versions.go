@@ -23,9 +23,8 @@ type Version struct {
 
 const selectVersions = `SELECT number, published_at, actor_kind, actor, face, note, restored, settings, body FROM versions `
 
-func scanVersion(r sqldb.Row) (Version, error) {
-	var v Version
-	err := r.Scan(&v.Number, &v.PublishedAt, &v.ActorKind, &v.Actor, &v.Face, &v.Note, &v.Restored, &v.Settings, &v.Body)
+func scanVersion(r sqldb.Row) (v Version, err error) {
+	err = r.Scan(&v.Number, &v.PublishedAt, &v.ActorKind, &v.Actor, &v.Face, &v.Note, &v.Restored, &v.Settings, &v.Body)
 	return v, err
 }
 
@@ -46,11 +45,7 @@ func (d *DB) LastVersion(ctx context.Context) (Version, error) {
 
 // AddVersion publishes one.
 func (d *DB) AddVersion(ctx context.Context, v Version) error {
-	if err := d.Mark(ctx, TopicServed, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `INSERT INTO versions (number, published_at, actor_kind, actor, face, note, restored, settings, body)
+	return d.Change(ctx, TopicServed, `INSERT INTO versions (number, published_at, actor_kind, actor, face, note, restored, settings, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		v.Number, v.PublishedAt, v.ActorKind, v.Actor, v.Face, v.Note, v.Restored, v.Settings, v.Body)
-	return err
 }

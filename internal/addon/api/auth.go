@@ -25,7 +25,7 @@ var (
 // authenticated finds out who asks for something that is not public: a program
 // that signed the call, somebody who is signed in, or a program with Basic. body is
 // what was sent.
-func (f *face) authenticated(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
+func (f *frontEnd) authenticated(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
 	if err := f.installed(r); err != nil {
 		return people.Actor{}, err
 	}
@@ -39,8 +39,22 @@ func (f *face) authenticated(w http.ResponseWriter, r *http.Request, body []byte
 	return people.Actor{}, f.failed(w, fault.Public(err))
 }
 
+// call reads a request of a program: who asks, and the members of its body into in, which is nil for a request without
+// any.
+func (f *frontEnd) call(w http.ResponseWriter, r *http.Request, in any) (people.Actor, error) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return people.Actor{}, err
+	}
+	actor, err := f.authenticated(w, r, body)
+	if err != nil || in == nil {
+		return actor, err
+	}
+	return actor, decode(r, body, in)
+}
+
 // installed says what has to be run while there is nobody who could ask.
-func (f *face) installed(r *http.Request) error {
+func (f *frontEnd) installed(r *http.Request) error {
 	if f.addon.Installed() {
 		return nil
 	}
@@ -48,7 +62,7 @@ func (f *face) installed(r *http.Request) error {
 	return fault.Public(err)
 }
 
-func (f *face) identified(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
+func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
 	if r.Header["X-Api-Key"] != nil {
 		return f.signed(w, r, body)
 	}
@@ -72,7 +86,7 @@ func (f *face) identified(w http.ResponseWriter, r *http.Request, body []byte) (
 }
 
 // visitor is who is signed in.
-func (f *face) visitor(w http.ResponseWriter, r *http.Request) (actor people.Actor, signedIn bool, err error) {
+func (f *frontEnd) visitor(w http.ResponseWriter, r *http.Request) (actor people.Actor, signedIn bool, err error) {
 	if f.Visitor == nil {
 		return people.Actor{}, false, nil
 	}
@@ -82,14 +96,14 @@ func (f *face) visitor(w http.ResponseWriter, r *http.Request) (actor people.Act
 }
 
 // isPrivate reports whether nobody between the client and us can read along.
-func (f *face) isPrivate(w http.ResponseWriter, r *http.Request) bool {
+func (f *frontEnd) isPrivate(w http.ResponseWriter, r *http.Request) bool {
 	return web.ClientAddr(w).IsLoopback() || strings.HasPrefix(f.BaseURL, "https://") ||
 		web.IsHTTPS(w, r)
 }
 
 // signed checks the signature of a call. The caller has signed the path that it
 // sees, from which a proxy may have taken the path of the base URL.
-func (f *face) signed(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
+func (f *frontEnd) signed(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
 	target := r.RequestURI
 	if !strings.HasPrefix(target, "/") { // with scheme and host
 		target = r.URL.RequestURI()
@@ -107,7 +121,7 @@ func (f *face) signed(w http.ResponseWriter, r *http.Request, body []byte) (peop
 }
 
 // basePath is the path of the base URL, "" for none.
-func (f *face) basePath() string {
+func (f *frontEnd) basePath() string {
 	base, err := url.Parse(f.BaseURL)
 	if err != nil {
 		return ""
@@ -117,7 +131,7 @@ func (f *face) basePath() string {
 
 // failed counts a failed authentication, and refuses an address that has had too
 // many.
-func (f *face) failed(w http.ResponseWriter, err error) error {
+func (f *frontEnd) failed(w http.ResponseWriter, err error) error {
 	unauthorized := fault.HasKind(err, countersign.KindUnauthorized)
 	if !unauthorized && !errors.Is(err, errUpdateToken) {
 		return err
@@ -134,3 +148,7 @@ func (f *face) failed(w http.ResponseWriter, err error) error {
 
 // codeUnknown is the reason of a call whose key or signature is not right.
 const codeUnknown = "credential_unknown"
+
+// errUpdateToken is what everybody is told who may not run the update: the command
+// to run, and nothing about the installation.
+var errUpdateToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a fresh token in X-Update-Token: countersign addon update --web-token. Or run it from a terminal: countersign addon update")

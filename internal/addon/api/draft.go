@@ -19,38 +19,20 @@ import (
 type draft struct {
 	// Revision is what a change gives back, so that nobody's change is overwritten
 	// unseen.
-	Revision int64         `json:"revision"`
-	Version  version       `json:"version"`
-	Changed  int           `json:"changed"`
-	Draft    flat          `json:"draft"`
-	Served   flat          `json:"published"`
-	Settings []description `json:"settings"`
-	Problems []problem     `json:"problems"`
+	Revision int64              `json:"revision"`
+	Version  version            `json:"version"`
+	Changed  int                `json:"changed"`
+	Draft    flat               `json:"draft"`
+	Served   flat               `json:"published"`
+	Settings []description      `json:"settings"`
+	Problems []settings.Problem `json:"problems"`
 }
 
 // description is what is known about a setting, apart from its values.
 type description struct {
-	Key     string `json:"key"`
-	Area    string `json:"area"`
-	Group   string `json:"group"`
-	Type    string `json:"type"`
-	Label   string `json:"label"`
-	Help    string `json:"help"`
-	Example string `json:"example"`
-	Where   string `json:"where"`
-	Public  bool   `json:"public"`
-	Secret  bool   `json:"secret"`
-	Own     bool   `json:"own"`
-	Changed bool   `json:"changed"`
-	Default bool   `json:"at_default"`
+	settings.Setting
 	// About says of a secret what may be known of it; "" when it is not set.
 	About string `json:"about,omitempty"`
-}
-
-type problem struct {
-	Severity string `json:"severity"`
-	Key      string `json:"key"`
-	Text     string `json:"text"`
 }
 
 // version is a state of the settings that was published.
@@ -87,12 +69,8 @@ func (f flat) MarshalJSON() ([]byte, error) {
 }
 
 // getDraft answers GET /api-addons/admin/app/settings.
-func (f *face) getDraft(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	actor, err := f.authenticated(w, r, body)
+func (f *frontEnd) getDraft(w http.ResponseWriter, r *http.Request) error {
+	actor, err := f.call(w, r, nil)
 	if err != nil {
 		return err
 	}
@@ -110,20 +88,13 @@ func (f *face) getDraft(w http.ResponseWriter, r *http.Request) error {
 var notKept = []string{"private, no-cache"}
 
 // changeDraft answers POST /api-addons/admin/app/settings: all changes or none.
-func (f *face) changeDraft(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	actor, err := f.authenticated(w, r, body)
-	if err != nil {
-		return err
-	}
+func (f *frontEnd) changeDraft(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Revision *int64                    `json:"revision"`
 		Settings map[string]jsontext.Value `json:"settings"`
 	}
-	if err := decode(r, body, &in); err != nil {
+	actor, err := f.call(w, r, &in)
+	if err != nil {
 		return err
 	}
 	revision, err := seen(r, in.Revision)
@@ -166,7 +137,7 @@ func withBoth(err error, now settings.Draft, changes map[string]json.RawMessage)
 }
 
 func draftOf(s settings.Draft, problems []settings.Problem) draft {
-	d := draft{Revision: s.Revision, Version: versionOf(s.Published), Changed: len(s.Changes), Problems: problemsOf(problems)}
+	d := draft{Revision: s.Revision, Version: versionOf(s.Published), Changed: len(s.Changes), Problems: append([]settings.Problem{}, problems...)}
 	for _, one := range s.List {
 		d.Draft = append(d.Draft, member{one.Key, one.JSON()})
 		d.Served = append(d.Served, member{one.Key, servedJSON(one)})
@@ -174,11 +145,7 @@ func draftOf(s settings.Draft, problems []settings.Problem) draft {
 		if one.Secret {
 			about = one.Value
 		}
-		d.Settings = append(d.Settings, description{
-			Key: one.Key, Area: string(one.Area), Group: one.Group, Type: string(one.Type), Label: one.Label, Help: one.Help,
-			Example: one.Example, Where: one.Where, Public: one.Public, Secret: one.Secret, Own: one.Own,
-			Changed: one.Changed, Default: one.AtDefault, About: about,
-		})
+		d.Settings = append(d.Settings, description{one, about})
 	}
 	return d
 }
@@ -189,14 +156,6 @@ func servedJSON(s settings.Setting) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return s.JSON()
-}
-
-func problemsOf(list []settings.Problem) []problem {
-	out := make([]problem, len(list))
-	for i, p := range list {
-		out[i] = problem{string(p.Severity), p.Key, p.Text}
-	}
-	return out
 }
 
 func versionOf(v settings.Version) version {

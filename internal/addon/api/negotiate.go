@@ -11,7 +11,7 @@ import (
 )
 
 // orPage is a handler for programs at an address that also is a page.
-func (f *face) orPage(h web.Handler) web.Handler {
+func (f *frontEnd) orPage(h web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if f.Pages != nil && wantsPage(r) {
 			f.Pages.ServeHTTP(w, r)

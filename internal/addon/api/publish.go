@@ -12,37 +12,20 @@ import (
 // publication is the result of a publish.
 type publication struct {
 	// Nothing tells that the draft was what is served already.
-	Nothing  bool      `json:"nothing"`
-	Version  version   `json:"version"`
-	Changes  []change  `json:"changes"`
-	Warnings []problem `json:"warnings"`
-}
-
-// change is a setting that differs; of a secret, Before and After are sentences.
-type change struct {
-	Key     string `json:"key"`
-	Label   string `json:"label"`
-	Before  string `json:"before"`
-	After   string `json:"after"`
-	Added   bool   `json:"added"`
-	Removed bool   `json:"removed"`
+	Nothing  bool               `json:"nothing"`
+	Version  version            `json:"version"`
+	Changes  []settings.Change  `json:"changes"`
+	Warnings []settings.Problem `json:"warnings"`
 }
 
 // publishDraft answers POST /api-addons/admin/app/settings/publish.
-func (f *face) publishDraft(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	actor, err := f.authenticated(w, r, body)
-	if err != nil {
-		return err
-	}
+func (f *frontEnd) publishDraft(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Revision *int64 `json:"revision"`
 		Note     string `json:"note"`
 	}
-	if err := decode(r, body, &in); err != nil {
+	actor, err := f.call(w, r, &in)
+	if err != nil {
 		return err
 	}
 	revision, err := seen(r, in.Revision)
@@ -61,14 +44,6 @@ func (f *face) publishDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return web.OK(w, r, "data", publication{
-		Nothing: p.Nothing, Version: versionOf(p.Version), Changes: changesOf(p.Changes), Warnings: problemsOf(p.Warnings),
+		Nothing: p.Nothing, Version: versionOf(p.Version), Changes: append([]settings.Change{}, p.Changes...), Warnings: append([]settings.Problem{}, p.Warnings...),
 	})
-}
-
-func changesOf(list []settings.Change) []change {
-	out := make([]change, len(list))
-	for i, c := range list {
-		out[i] = change{c.Key, c.Label, c.Before, c.After, c.Added, c.Removed}
-	}
-	return out
 }

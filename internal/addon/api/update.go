@@ -11,13 +11,9 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// errUpdateToken is what everybody is told who may not run the update: the command
-// to run, and nothing about the installation.
-var errUpdateToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a fresh token in X-Update-Token: countersign addon update --web-token. Or run it from a terminal: countersign addon update")
-
 // planUpdate answers GET /api-addons/update.php: what an update would do. It
 // changes nothing.
-func (f *face) planUpdate(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) planUpdate(w http.ResponseWriter, r *http.Request) error {
 	actor, err := f.updater(w, r, false)
 	if err != nil {
 		return f.failed(w, err)
@@ -31,7 +27,7 @@ func (f *face) planUpdate(w http.ResponseWriter, r *http.Request) error {
 
 // runUpdate answers POST /api-addons/update.php. The update goes on to its end when
 // the caller has left, and may take longer than other answers.
-func (f *face) runUpdate(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) runUpdate(w http.ResponseWriter, r *http.Request) error {
 	actor, err := f.updater(w, r, true)
 	if err != nil {
 		return f.failed(w, err)
@@ -46,7 +42,7 @@ func (f *face) runUpdate(w http.ResponseWriter, r *http.Request) error {
 
 // updater is who may see and run the update: who came with a token, or is signed in. run
 // uses a token up that is for one run.
-func (f *face) updater(w http.ResponseWriter, r *http.Request, run bool) (people.Actor, error) {
+func (f *frontEnd) updater(w http.ResponseWriter, r *http.Request, run bool) (people.Actor, error) {
 	if token := r.Header.Get("X-Update-Token"); token != "" {
 		return f.tokenHolder(w, r, token, run)
 	}
@@ -61,7 +57,7 @@ func (f *face) updater(w http.ResponseWriter, r *http.Request, run bool) (people
 }
 
 // tokenHolder is somebody with a token that was printed to the operator.
-func (f *face) tokenHolder(w http.ResponseWriter, r *http.Request, token string, run bool) (people.Actor, error) {
+func (f *frontEnd) tokenHolder(w http.ResponseWriter, r *http.Request, token string, run bool) (people.Actor, error) {
 	holder, err := f.addon.TokenHolder(r.Context(), token, people.FaceAPI, web.ClientAddr(w))
 	if err == nil && run && holder.Once {
 		err = f.addon.UseWebToken(r.Context(), token)

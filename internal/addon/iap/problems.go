@@ -39,3 +39,14 @@ func Problems(v Values, packages []Package) []input.Problem {
 	}
 	return list
 }
+
+// MissingPackage names a package of a map that does not exist, "" when all do.
+func MissingPackage(list []Product, packages []Package) (problem string) {
+	for _, p := range list {
+		known := slices.ContainsFunc(packages, func(k Package) bool { return k.ID == p.PackageID })
+		if !known {
+			return fmt.Sprintf("The product %s gives package %d, which does not exist; add the package first", p.StoreID, p.PackageID)
+		}
+	}
+	return ""
+}

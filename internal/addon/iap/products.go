@@ -1,7 +1,6 @@
 package iap
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,9 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/input"
-	"github.com/countersign/countersign/internal/people"
 )
 
 // Limits of the product map.
@@ -201,24 +198,4 @@ func CheckProducts(text string) (value, problem string) {
 		return "", err.Error()
 	}
 	return PrintProducts(list), ""
-}
-
-// MissingPackage names a package of a map that does not exist, "" when all do.
-func MissingPackage(list []Product, packages []Package) (problem string) {
-	for _, p := range list {
-		known := slices.ContainsFunc(packages, func(k Package) bool { return k.ID == p.PackageID })
-		if !known {
-			return fmt.Sprintf("The product %s gives package %d, which does not exist; add the package first", p.StoreID, p.PackageID)
-		}
-	}
-	return ""
-}
-
-// Products lists the draft's product map by store id.
-func (s *Service) Products(ctx context.Context, actor people.Actor) ([]Product, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
-		return nil, err
-	}
-	rows, err := s.db.Settings(ctx)
-	return ValuesOf(rows).Products, err
 }

@@ -146,13 +146,6 @@ func (all Accounts) Describe(id string) string {
 	return fmt.Sprintf("%s, key %s, set %s", f.ClientEmail, f.Fingerprint, f.SetAt.UTC().Format("2006-01-02 15:04 UTC"))
 }
 
-// FileCheck is one line of what was found in a file that is offered as a service
-// account.
-type FileCheck struct {
-	OK   bool
-	Text string
-}
-
 // CheckServiceAccount says, line by line, what is right and wrong with a file. It
 // writes nothing.
 func CheckServiceAccount(file []byte) (checks []FileCheck, ok bool) {

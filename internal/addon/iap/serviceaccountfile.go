@@ -215,3 +215,10 @@ func wrongType(found string) string {
 	}
 	return "type is not service_account; this is another file"
 }
+
+// FileCheck is one line of what was found in a file that is offered as a service
+// account.
+type FileCheck struct {
+	OK   bool
+	Text string
+}

@@ -1,6 +1,12 @@
 package iap
 
-import "github.com/countersign/countersign/internal/addon/addondb"
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/people"
+)
 
 // The keys of spec 2.6.
 const (
@@ -41,4 +47,13 @@ func ValuesOf(rows []addondb.Setting) Values {
 		}
 	}
 	return v
+}
+
+// Products lists the draft's product map by store id.
+func (s *Service) Products(ctx context.Context, actor people.Actor) ([]Product, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Settings(ctx)
+	return ValuesOf(rows).Products, err
 }

@@ -60,6 +60,16 @@ func Shorten(text string) string {
 	return string(characters[:60]) + "…"
 }
 
+// Invalid is the error of fields of a form that are wrong, by their names: of kind Invalid with a code. Its message is
+// what is wrong with each.
+func Invalid(code string, fields map[string]string) error {
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		texts = append(texts, fields[name])
+	}
+	return fault.WithFields(fault.Invalid(code, strings.Join(texts, ". ")), fields)
+}
+
 // Refused is the error of values that are wrong, by their names: of kind Invalid with
 // the code settings_invalid.
 func Refused(fields map[string]string) error {
@@ -73,4 +83,20 @@ func Refused(fields map[string]string) error {
 		text = append(text, Shorten(name)+": "+fields[name])
 	}
 	return fault.WithFields(fault.Invalid("settings_invalid", "Nothing was changed. "+strings.Join(text, ". ")), fields)
+}
+
+// Severity distinguishes what stops a publish from what the owner ought to know.
+type Severity string
+
+// The severities.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Problem is something about the settings as a whole.
+type Problem struct {
+	Severity Severity `json:"severity"`
+	Key      string   `json:"key"` // the setting it is about, "" for none
+	Text     string   `json:"text"`
 }

@@ -51,23 +51,22 @@ const (
 
 // Definition describes a setting.
 type Definition struct {
-	Key   string
-	Area  Area
-	Group string // the heading it stands under
-	Type  Type
-	// Public settings are in the answer of app/settings (spec 2.5). The others
+	Key     string `json:"key"`
+	Area    Area   `json:"area"`
+	Group   string `json:"group"` // the heading it stands under
+	Type    Type   `json:"type"`
+	Label   string `json:"label"`
+	Help    string `json:"help"`
+	Example string `json:"example"` // a value as it could be, for people
+	// Where says where to find the value; empty when there is nothing to find.
+	Where string `json:"where"`
+	// Public settings are in the response of app/settings (spec 2.5). The others
 	// are for the server; Secret ones are never shown again.
-	Public bool
-	Secret bool
-	Label  string
-	Help   string
-	// Example is a value as it could be, for people.
-	Example string
-	// Where tells where to find the value; empty when there is nothing to find.
-	Where string
+	Public bool `json:"public"`
+	Secret bool `json:"secret"`
 	// Default is the value that the first update registers.
-	Default string
-	// check brings a value into the form in which it is kept, or says in a
+	Default string `json:"-"`
+	// check brings a value into the form in which it is stored, or says in a
 	// sentence what is wrong with it.
 	check func(text string) (value, problem string)
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,37 +48,16 @@ func (d Draft) Get(key string) (Setting, bool) {
 // sentence about it, "" when it is not set.
 type Setting struct {
 	Definition
-	// Own tells a key that the owner added.
-	Own bool
-	// Value is the draft's.
-	Value string
-	// Published is the value that is served, "" when it is not published yet.
-	Published string
-	// Changed tells that the next publish changes it.
-	Changed bool
-	// AtDefault tells that the draft has the value that the update registered.
-	AtDefault bool
+	Own       bool   `json:"own"`     // the owner added the key
+	Value     string `json:"-"`       // the draft's
+	Published string `json:"-"`       // the value that is served, "" when it is not published yet
+	Changed   bool   `json:"changed"` // by the next publish
+	// AtDefault reports whether the draft has the value that the update registered.
+	AtDefault bool `json:"at_default"`
 }
 
 // JSON is the draft's value as JSON prints it; null for a secret.
 func (s Setting) JSON() json.RawMessage { return appendValue(nil, s.Type, s.Value) }
-
-// appendValue prints the value of a setting.
-func appendValue(b []byte, kind Type, value string) []byte {
-	switch kind {
-	case TypeBool:
-		on, _ := checkSwitch(value)
-		return fmt.Appendf(b, "%t", on)
-	case TypeNumber:
-		return append(b, value...)
-	case TypeProducts:
-		return append(b, value...)
-	case TypeServiceAccount:
-		return append(b, "null"...)
-	}
-	b, _ = countersign.AppendJSON(b, value) // a string always can be
-	return b
-}
 
 // Draft reads the draft and what is published.
 func (s *Service) Draft(ctx context.Context, actor people.Actor) (Draft, error) {
@@ -278,4 +258,22 @@ func shortened(text string) string {
 		return text
 	}
 	return fmt.Sprintf("%s… (%d characters)", string(characters[:limit]), len(characters))
+}
+
+// putServiceAccount puts a service-account file into a draft. An empty file leaves it as
+// it is.
+func (s *Service) putServiceAccount(ctx context.Context, tx *addondb.DB, v values, problems map[string]string, file []byte) error {
+	if len(bytes.TrimSpace(file)) == 0 {
+		return nil
+	}
+	id, problem, err := s.iap.PutAccount(ctx, tx, v[iap.KeyServiceAccount].Value, file)
+	if problem != "" {
+		problems[iap.KeyServiceAccount] = problem
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.put(iap.KeyServiceAccount, TypeServiceAccount, id)
+	return nil
 }

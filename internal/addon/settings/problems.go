@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/countersign/countersign/internal/addon/iap"
@@ -19,7 +20,7 @@ const (
 // problemsOf applies the rules between keys.
 func problemsOf(v values, packages []iap.Package) []Problem {
 	list := slices.Concat(pushProblems(v), nameProblems(v), iap.Problems(v.iap(), packages))
-	input.SortProblems(list)
+	slices.SortStableFunc(list, func(a, b Problem) int { return cmp.Compare(a.Severity, b.Severity) }) // "error" before "warning"
 	return list
 }
 

@@ -36,21 +36,3 @@ func (s *Service) RemoveServiceAccount(ctx context.Context, actor people.Actor, 
 	})
 	return err
 }
-
-// putServiceAccount puts a service-account file into a draft. An empty file leaves it as
-// it is.
-func (s *Service) putServiceAccount(ctx context.Context, tx *addondb.DB, v values, problems map[string]string, file []byte) error {
-	if len(bytes.TrimSpace(file)) == 0 {
-		return nil
-	}
-	id, problem, err := s.iap.PutAccount(ctx, tx, v[iap.KeyServiceAccount].Value, file)
-	if problem != "" {
-		problems[iap.KeyServiceAccount] = problem
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	v.put(iap.KeyServiceAccount, TypeServiceAccount, id)
-	return nil
-}

@@ -1,10 +1,12 @@
 package settings
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 )
@@ -128,4 +130,21 @@ func show(accounts iap.Accounts, d Definition, value string) string {
 		return value
 	}
 	return accounts.Describe(value)
+}
+
+// appendValue prints the value of a setting.
+func appendValue(b []byte, kind Type, value string) []byte {
+	switch kind {
+	case TypeBool:
+		on, _ := checkSwitch(value)
+		return fmt.Appendf(b, "%t", on)
+	case TypeNumber:
+		return append(b, value...)
+	case TypeProducts:
+		return append(b, value...)
+	case TypeServiceAccount:
+		return append(b, "null"...)
+	}
+	b, _ = countersign.AppendJSON(b, value) // a string always can be
+	return b
 }

@@ -32,11 +32,10 @@ type Audit struct {
 
 // AddAudit writes a line, in the transaction of what it describes.
 func (d *DB) AddAudit(ctx context.Context, a Audit) error {
-	_, err := d.Exec(ctx, `INSERT INTO audit
+	return d.Run(ctx, `INSERT INTO audit
 		(at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		a.At, a.Kind, a.Actor, a.Face, a.Address, a.Action, a.Workspace, a.Subject, a.Detail, a.Before, a.After)
-	return err
 }
 
 // AuditFilter says which lines are wanted.
@@ -89,9 +88,8 @@ func (d *DB) AuditPlace(ctx context.Context, f AuditFilter) (AuditPlace, error) 
 		FROM audit WHERE`+auditWhere, append(f.args(), f.Limit)...)
 }
 
-func scanAudit(r sqldb.Row) (Audit, error) {
-	var a Audit
-	err := r.Scan(&a.ID, &a.At, &a.Kind, &a.Actor, &a.Face, &a.Address, &a.Action, &a.Workspace, &a.Subject,
+func scanAudit(r sqldb.Row) (a Audit, err error) {
+	err = r.Scan(&a.ID, &a.At, &a.Kind, &a.Actor, &a.Face, &a.Address, &a.Action, &a.Workspace, &a.Subject,
 		&a.Detail, &a.Before, &a.After)
 	return a, err
 }

@@ -49,10 +49,9 @@ func (d *DB) LockAuditHead(ctx context.Context) (AuditHead, error) {
 
 // UpdateAuditHead writes it.
 func (d *DB) UpdateAuditHead(ctx context.Context, h AuditHead) error {
-	_, err := d.Exec(ctx, `UPDATE audit_head SET seq = $1, hash = $2, settled = $3, seen_id = $4, seen_xmax = $5, seen_at = $6,
+	return d.Run(ctx, `UPDATE audit_head SET seq = $1, hash = $2, settled = $3, seen_id = $4, seen_xmax = $5, seen_at = $6,
 		cut_seq = $7, cut_hash = $8, cut_at = $9, begun_at = $10, inherited = $11, mac = $12`,
 		h.Seq, nonNil(h.Hash), h.Settled, h.SeenID, h.SeenXmax, h.SeenAt, h.CutSeq, nonNil(h.CutHash), h.CutAt, h.BegunAt, h.Inherited, nonNil(h.MAC))
-	return err
 }
 
 // nonNil keeps no bytes from being NULL.

@@ -2,7 +2,7 @@ package peopledb
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/countersign/countersign/internal/sqldb"
@@ -80,31 +80,16 @@ func (d *DB) CountUnsealed(ctx context.Context, after int64) (n int64, since str
 // sealsAtOnce is how many seals one statement writes.
 const sealsAtOnce = 50
 
-var addSeal, addSeals = insertSeals(1), insertSeals(sealsAtOnce)
-
-func insertSeals(n int) string {
-	rows := make([]string, n)
-	for i := range rows {
-		rows[i] = fmt.Sprintf("($%d, $%d, $%d)", 3*i+1, 3*i+2, 3*i+3)
-	}
-	return `INSERT INTO audit_seals (seq, audit_id, hash) VALUES ` + strings.Join(rows, ", ")
-}
-
 // AddAuditSeals writes new seals.
 func (d *DB) AddAuditSeals(ctx context.Context, seals []AuditSeal) error {
-	for len(seals) > 0 {
-		n, query := 1, addSeal
-		if len(seals) >= sealsAtOnce {
-			n, query = sealsAtOnce, addSeals
-		}
-		args := make([]any, 0, 3*n)
-		for _, s := range seals[:n] {
+	for part := range slices.Chunk(seals, sealsAtOnce) {
+		args := make([]any, 0, 3*len(part))
+		for _, s := range part {
 			args = append(args, s.Seq, s.AuditID, s.Hash)
 		}
-		if _, err := d.Exec(ctx, query, args...); err != nil {
+		if err := d.Run(ctx, `INSERT INTO audit_seals (seq, audit_id, hash) VALUES `+Placeholders(len(part), 3, 1), args...); err != nil {
 			return err
 		}
-		seals = seals[n:]
 	}
 	return nil
 }
@@ -146,9 +131,8 @@ func (d *DB) LastAuditBefore(ctx context.Context, before sqldb.Time) (int64, err
 
 // DeleteSealedAudits removes the entries of the seals up to a number, and the seals.
 func (d *DB) DeleteSealedAudits(ctx context.Context, last int64) error {
-	if _, err := d.Exec(ctx, `DELETE FROM audit WHERE id IN (SELECT audit_id FROM audit_seals WHERE seq <= $1)`, last); err != nil {
+	if err := d.Run(ctx, `DELETE FROM audit WHERE id IN (SELECT audit_id FROM audit_seals WHERE seq <= $1)`, last); err != nil {
 		return err
 	}
-	_, err := d.Exec(ctx, `DELETE FROM audit_seals WHERE seq <= $1`, last)
-	return err
+	return d.Run(ctx, `DELETE FROM audit_seals WHERE seq <= $1`, last)
 }

@@ -5,6 +5,8 @@ package peopledb
 import (
 	"context"
 	"embed"
+	"fmt"
+	"strings"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -24,6 +26,37 @@ type DB struct{ sqldb.Queries }
 // Tx runs fn in one transaction, as [sqldb.DB.Tx] says.
 func (d *DB) Tx(ctx context.Context, fn func(*DB) error) error {
 	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(&DB{q}) })
+}
+
+// Run runs a statement whose number of changed rows does not matter.
+func (d *DB) Run(ctx context.Context, query string, args ...any) error {
+	_, err := d.Exec(ctx, query, args...)
+	return err
+}
+
+// Change is Run for a statement that changes what may be cached: it marks a topic first.
+func (d *DB) Change(ctx context.Context, topic, query string, args ...any) error {
+	if err := d.Mark(ctx, topic, ""); err != nil {
+		return err
+	}
+	return d.Run(ctx, query, args...)
+}
+
+// Placeholders returns the argument list of rows for VALUES, numbered from first: ($1,$2),($3,$4) for two rows of two
+// columns from 1.
+func Placeholders(rows, columns, first int) string {
+	var list strings.Builder
+	for i := range rows * columns {
+		separator := ","
+		switch {
+		case i == 0:
+			separator = "("
+		case i%columns == 0:
+			separator = "),("
+		}
+		fmt.Fprintf(&list, "%s$%d", separator, first+i)
+	}
+	return list.String() + ")"
 }
 
 // Snapshot runs fn on one view of the database, as [sqldb.DB.Snapshot] says.

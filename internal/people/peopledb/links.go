@@ -30,10 +30,9 @@ type Link struct {
 	UsedAt    sqldb.Time // zero: not used
 }
 
-func scanLink(r sqldb.Row) (Link, error) {
-	var l Link
+func scanLink(r sqldb.Row) (l Link, err error) {
 	var digest []byte
-	err := r.Scan(&digest, &l.Purpose, &l.User, &l.ExpiresAt, &l.UsedAt)
+	err = r.Scan(&digest, &l.Purpose, &l.User, &l.ExpiresAt, &l.UsedAt)
 	copy(l.Digest[:], digest)
 	return l, err
 }
@@ -56,21 +55,18 @@ func (d *DB) UseLink(ctx context.Context, p Purpose, digest Digest, now sqldb.Ti
 
 // AddLink writes a new one.
 func (d *DB) AddLink(ctx context.Context, l Link) error {
-	_, err := d.Exec(ctx, `INSERT INTO links (digest, purpose, user_id, expires_at) VALUES ($1, $2, $3, $4)`,
+	return d.Run(ctx, `INSERT INTO links (digest, purpose, user_id, expires_at) VALUES ($1, $2, $3, $4)`,
 		l.Digest[:], string(l.Purpose), nullID(l.User), l.ExpiresAt)
-	return err
 }
 
 // DeleteLinks removes all links of a purpose.
 func (d *DB) DeleteLinks(ctx context.Context, p Purpose) error {
-	_, err := d.Exec(ctx, `DELETE FROM links WHERE purpose = $1`, string(p))
-	return err
+	return d.Run(ctx, `DELETE FROM links WHERE purpose = $1`, string(p))
 }
 
 // DeleteExpiredLinks removes those of a purpose that expired before a time.
 func (d *DB) DeleteExpiredLinks(ctx context.Context, p Purpose, before sqldb.Time) error {
-	_, err := d.Exec(ctx, `DELETE FROM links WHERE purpose = $1 AND expires_at < $2`, string(p), before)
-	return err
+	return d.Run(ctx, `DELETE FROM links WHERE purpose = $1 AND expires_at < $2`, string(p), before)
 }
 
 func nullID(id int64) any {

@@ -4,8 +4,7 @@ import "context"
 
 // AddRecoveryCode keeps the digest of a code.
 func (d *DB) AddRecoveryCode(ctx context.Context, user int64, digest Digest) error {
-	_, err := d.Exec(ctx, `INSERT INTO recovery_codes (user_id, digest) VALUES ($1, $2)`, user, digest[:])
-	return err
+	return d.Run(ctx, `INSERT INTO recovery_codes (user_id, digest) VALUES ($1, $2)`, user, digest[:])
 }
 
 // UseRecoveryCode removes a code and reports whether it was there.
@@ -16,6 +15,5 @@ func (d *DB) UseRecoveryCode(ctx context.Context, user int64, digest Digest) (bo
 
 // DeleteRecoveryCodes removes all codes of a user.
 func (d *DB) DeleteRecoveryCodes(ctx context.Context, user int64) error {
-	_, err := d.Exec(ctx, `DELETE FROM recovery_codes WHERE user_id = $1`, user)
-	return err
+	return d.Run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1`, user)
 }

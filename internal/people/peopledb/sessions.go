@@ -21,10 +21,9 @@ type Session struct {
 const selectSessions = `SELECT s.id, s.digest, coalesce(s.user_id, 0), s.generation, s.data, s.address, s.agent,
 	s.created_at, s.seen_at, s.expires_at, s.ended_at FROM sessions s `
 
-func scanSession(r sqldb.Row) (Session, error) {
-	var s Session
+func scanSession(r sqldb.Row) (s Session, err error) {
 	var digest []byte
-	err := r.Scan(&s.ID, &digest, &s.User, &s.Generation, &s.Data, &s.Address, &s.Agent,
+	err = r.Scan(&s.ID, &digest, &s.User, &s.Generation, &s.Data, &s.Address, &s.Agent,
 		&s.CreatedAt, &s.SeenAt, &s.ExpiresAt, &s.EndedAt)
 	copy(s.Digest[:], digest)
 	return s, err
@@ -45,32 +44,28 @@ func (d *DB) SessionsOf(ctx context.Context, user int64, now sqldb.Time) ([]Sess
 
 // AddSession writes a new one.
 func (d *DB) AddSession(ctx context.Context, s Session) error {
-	_, err := d.Exec(ctx, `INSERT INTO sessions
+	return d.Run(ctx, `INSERT INTO sessions
 		(digest, user_id, generation, data, address, agent, created_at, seen_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		s.Digest[:], nullID(s.User), s.Generation, s.Data, s.Address, s.Agent, s.CreatedAt, s.SeenAt, s.ExpiresAt)
-	return err
 }
 
 // UpdateSession writes what a visit changes, found by the id, unless the session
 // was ended.
 func (d *DB) UpdateSession(ctx context.Context, s Session) error {
-	_, err := d.Exec(ctx, `UPDATE sessions SET data = $1, address = $2, agent = $3, seen_at = $4, expires_at = $5
+	return d.Run(ctx, `UPDATE sessions SET data = $1, address = $2, agent = $3, seen_at = $4, expires_at = $5
 		WHERE id = $6 AND ended_at IS NULL`, s.Data, s.Address, s.Agent, s.SeenAt, s.ExpiresAt, s.ID)
-	return err
 }
 
 // SetSessionGeneration brings a session of a user to a generation.
 func (d *DB) SetSessionGeneration(ctx context.Context, user, id, generation int64) error {
-	_, err := d.Exec(ctx, `UPDATE sessions SET generation = $1 WHERE user_id = $2 AND id = $3`, generation, user, id)
-	return err
+	return d.Run(ctx, `UPDATE sessions SET generation = $1 WHERE user_id = $2 AND id = $3`, generation, user, id)
 }
 
 // EndToken ends the session of a token's digest.
 func (d *DB) EndToken(ctx context.Context, digest Digest, at sqldb.Time) error {
-	_, err := d.Exec(ctx, `UPDATE sessions SET ended_at = $1, data = $2 WHERE digest = $3 AND ended_at IS NULL`,
+	return d.Run(ctx, `UPDATE sessions SET ended_at = $1, data = $2 WHERE digest = $3 AND ended_at IS NULL`,
 		at, []byte{}, digest[:])
-	return err
 }
 
 // EndSession ends a session of a user and reports whether there was one.
@@ -89,6 +84,5 @@ func (d *DB) EndSessions(ctx context.Context, user, keep int64, at sqldb.Time) (
 
 // DeleteExpiredSessions removes those that nobody can use any more.
 func (d *DB) DeleteExpiredSessions(ctx context.Context, now sqldb.Time) error {
-	_, err := d.Exec(ctx, `DELETE FROM sessions WHERE expires_at <= $1`, now)
-	return err
+	return d.Run(ctx, `DELETE FROM sessions WHERE expires_at <= $1`, now)
 }

@@ -32,9 +32,8 @@ const selectUsers = `SELECT u.id, u.email, u.password, u.generation, u.is_first,
 	u.created_at, u.password_at, u.signed_in_at, (SELECT count(*) FROM recovery_codes c WHERE c.user_id = u.id)
 	FROM users u `
 
-func scanUser(r sqldb.Row) (User, error) {
-	var u User
-	err := r.Scan(&u.ID, &u.Email, &u.Password, &u.Generation, &u.First, &u.TOTP, &u.TOTPPending, &u.TOTPStep,
+func scanUser(r sqldb.Row) (u User, err error) {
+	err = r.Scan(&u.ID, &u.Email, &u.Password, &u.Generation, &u.First, &u.TOTP, &u.TOTPPending, &u.TOTPStep,
 		&u.CreatedAt, &u.PasswordAt, &u.SignedInAt, &u.RecoveryCodes)
 	return u, err
 }
@@ -82,10 +81,9 @@ func (d *DB) AddUser(ctx context.Context, u User) (id int64, err error) {
 
 // UpdateUser writes what can change of a user, found by its id.
 func (d *DB) UpdateUser(ctx context.Context, u User) error {
-	_, err := d.Exec(ctx, `UPDATE users SET password = $1, generation = $2, totp = $3, totp_pending = $4, totp_step = $5,
+	return d.Run(ctx, `UPDATE users SET password = $1, generation = $2, totp = $3, totp_pending = $4, totp_step = $5,
 		password_at = $6, signed_in_at = $7 WHERE id = $8`,
 		u.Password, u.Generation, nullBytes(u.TOTP), nullBytes(u.TOTPPending), u.TOTPStep, u.PasswordAt, u.SignedInAt, u.ID)
-	return err
 }
 
 // nullBytes keeps an absent value NULL on both engines.

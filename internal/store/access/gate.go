@@ -20,11 +20,8 @@ type Gate struct {
 	migrating atomic.Bool
 }
 
-// Open opens the gate with the key file that belongs to the database.
-func (g *Gate) Open(box *keyfile.Box) { g.box.Store(box) }
-
-// Replace opens the gate with a key file that has just taken the place of another one.
-func (g *Gate) Replace(box *keyfile.Box) {
+// Open opens the gate with the key file that belongs to the database, also after it was closed or had another one.
+func (g *Gate) Open(box *keyfile.Box) {
 	g.box.Store(box)
 	g.outdated.Store(false)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // getAccount answers GET /api/account/details (spec 4.1).
-func (f *face) getAccount(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) getAccount(w http.ResponseWriter, r *http.Request) error {
 	_, access, err := f.authenticated(w, r)
 	if err != nil {
 		return err

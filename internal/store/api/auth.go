@@ -14,7 +14,7 @@ import (
 // authenticated reads a request's parameters and finds the key among them: in
 // Authorization, X-Api-Key, the body or the query (spec 5.4, decided). What
 // follows is answered as the key's workspace wishes.
-func (f *face) authenticated(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, validation.Access, error) {
+func (f *frontEnd) authenticated(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, validation.Access, error) {
 	p, err := web.ReadParams(w, r, "api_key", names...)
 	if err != nil {
 		return nil, validation.Access{}, keyConflict(err)
@@ -28,7 +28,7 @@ func (f *face) authenticated(w http.ResponseWriter, r *http.Request, names ...st
 }
 
 // identified finds a key that was sent.
-func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params, key string) (validation.Access, error) {
+func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, p *web.Params, key string) (validation.Access, error) {
 	access, err := f.authenticate(r, w, key)
 	if err != nil {
 		return validation.Access{}, err
@@ -46,7 +46,7 @@ func (f *face) identified(w http.ResponseWriter, r *http.Request, p *web.Params,
 // holder finds the key that may be sent along with a purchase code, which is the
 // credential itself: the key says whose programs ask. Without a key the access is
 // the zero one. A key that is sent must be a good one.
-func (f *face) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (validation.Access, error) {
+func (f *frontEnd) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (validation.Access, error) {
 	key, err := sentKey(r, p)
 	if err != nil || key == "" {
 		return validation.Access{}, err
@@ -55,7 +55,7 @@ func (f *face) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (va
 }
 
 // authenticate finds the key and counts failures by address.
-func (f *face) authenticate(r *http.Request, w http.ResponseWriter, key string) (validation.Access, error) {
+func (f *frontEnd) authenticate(r *http.Request, w http.ResponseWriter, key string) (validation.Access, error) {
 	if key == "" {
 		return validation.Access{}, f.guard.Failed(w, fault.Unauthorized(countersign.CodeKeyMissing, countersign.MsgInvalidRequest))
 	}
@@ -67,7 +67,7 @@ func (f *face) authenticate(r *http.Request, w http.ResponseWriter, key string) 
 }
 
 // withinQuota counts a success of a workspace that has a quota.
-func (f *face) withinQuota(w http.ResponseWriter, a validation.Access) error {
+func (f *frontEnd) withinQuota(w http.ResponseWriter, a validation.Access) error {
 	id, quota := a.Actor.Workspace, int(a.Switches.Quota)
 	if quota == 0 || f.quotas.Take(id, quota) {
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // listItems answers GET /api/items/all (spec 4.2).
-func (f *face) listItems(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) listItems(w http.ResponseWriter, r *http.Request) error {
 	_, access, err := f.authenticated(w, r)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (f *face) listItems(w http.ResponseWriter, r *http.Request) error {
 }
 
 // getItem answers GET /api/items/item (spec 4.3).
-func (f *face) getItem(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) getItem(w http.ResponseWriter, r *http.Request) error {
 	p, access, err := f.authenticated(w, r, "item_id")
 	if err != nil {
 		return err

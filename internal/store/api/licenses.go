@@ -12,21 +12,21 @@ import (
 )
 
 // issueLicense answers POST /api/licenses. The purchase code is the credential.
-func (f *face) issueLicense(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) issueLicense(w http.ResponseWriter, r *http.Request) error {
 	return f.signed(w, r, []string{"domain"}, func(q licenseCall) (licensing.Signed, error) {
 		return f.store.Licensing.Issue(r.Context(), q.buyer, f.baseURL, q.code, q.get("domain"))
 	})
 }
 
 // moveLicense answers POST /api/licenses/move.
-func (f *face) moveLicense(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) moveLicense(w http.ResponseWriter, r *http.Request) error {
 	return f.signed(w, r, []string{"domain", "from"}, func(q licenseCall) (licensing.Signed, error) {
 		return f.store.Licensing.Move(r.Context(), q.buyer, f.baseURL, q.code, q.get("from"), q.get("domain"))
 	})
 }
 
 // signed answers with the license that do gives.
-func (f *face) signed(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) (licensing.Signed, error)) error {
+func (f *frontEnd) signed(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) (licensing.Signed, error)) error {
 	var l licensing.Signed
 	err := f.withCode(w, r, names, func(q licenseCall) (err error) {
 		l, err = do(q)
@@ -39,10 +39,10 @@ func (f *face) signed(w http.ResponseWriter, r *http.Request, names []string, do
 }
 
 // revokeLicense answers POST /api/licenses/revoke: the buyer gives a license up.
-func (f *face) revokeLicense(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) revokeLicense(w http.ResponseWriter, r *http.Request) error {
 	var l licensing.License
 	err := f.withCode(w, r, []string{"domain", "license_id"}, func(q licenseCall) (err error) {
-		l, err = f.store.Licensing.GiveUp(r.Context(), q.buyer, q.code, q.get("domain"), q.get("license_id"))
+		l, err = f.store.Licensing.RevokeForBuyer(r.Context(), q.buyer, q.code, q.get("domain"), q.get("license_id"))
 		return err
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func (q licenseCall) get(name string) string {
 
 // withCode reads a request whose credential is a purchase code, with parameters of
 // these names, and calls do within the limits.
-func (f *face) withCode(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) error) error {
+func (f *frontEnd) withCode(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) error) error {
 	names = append(names, "purchase_code")
 	p, access, err := f.licenseParams(w, r, names)
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *face) withCode(w http.ResponseWriter, r *http.Request, names []string, 
 }
 
 // licenseParams reads a request about licenses and finds the key that was sent along.
-func (f *face) licenseParams(w http.ResponseWriter, r *http.Request, names []string) (*web.Params, validation.Access, error) {
+func (f *frontEnd) licenseParams(w http.ResponseWriter, r *http.Request, names []string) (*web.Params, validation.Access, error) {
 	p, err := web.ReadParams(w, r, "api_key", names...)
 	if err != nil {
 		return nil, validation.Access{}, keyConflict(err)
@@ -105,7 +105,7 @@ func (f *face) licenseParams(w http.ResponseWriter, r *http.Request, names []str
 
 // checkLicense answers POST /api/licenses/check. The workspace's secret keys are told
 // what became of a purchase.
-func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	names := []string{"purchase_code", "license_id", "domain", "item_id"}
 	p, access, err := f.licenseParams(w, r, names)
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	if p.IsNumber("purchase_code") || p.IsNumber("license_id") || p.IsNumber("domain") {
 		return badBody()
 	}
-	var q licensing.Question
+	var q licensing.CheckRequest
 	for i, to := range []*string{&q.Code, &q.ID, &q.Domain, &q.Item} {
 		*to, _ = p.Get(names[i])
 	}
@@ -131,7 +131,7 @@ func (f *face) checkLicense(w http.ResponseWriter, r *http.Request) error {
 
 // guardedCheck asks the store within the limits. The error is errNotFound for an
 // answer that counts like a failed validation.
-func (f *face) guardedCheck(w http.ResponseWriter, r *http.Request, actor people.Actor, q licensing.Question) (answer countersign.LicenseCheck, err error) {
+func (f *frontEnd) guardedCheck(w http.ResponseWriter, r *http.Request, actor people.Actor, q licensing.CheckRequest) (answer countersign.LicenseCheck, err error) {
 	taken := false
 	err = f.guard.Call(w, actor.Secret, func(ownOnly bool) (err error) {
 		if !taken {
@@ -162,7 +162,7 @@ func buyer(w http.ResponseWriter) people.Actor {
 }
 
 // listRevokedLicenses answers GET /api/licenses/revoked.
-func (f *face) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error {
 	list, err := f.store.Licensing.RevokedList(r.Context(), f.baseURL)
 	if err != nil {
 		return fault.Public(err)
@@ -171,7 +171,7 @@ func (f *face) listRevokedLicenses(w http.ResponseWriter, r *http.Request) error
 }
 
 // getLicenseKeys answers GET /.well-known/jwks.json (RFC 7517).
-func (f *face) getLicenseKeys(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) getLicenseKeys(w http.ResponseWriter, r *http.Request) error {
 	keys, err := f.store.Licensing.KeySet(r.Context())
 	if err != nil {
 		return fault.Public(err)

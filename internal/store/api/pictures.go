@@ -13,7 +13,7 @@ import (
 var pictures embed.FS
 
 // getPicture serves a default picture.
-func (f *face) getPicture(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) getPicture(w http.ResponseWriter, r *http.Request) error {
 	picture, err := pictures.ReadFile("media/" + r.PathValue("picture"))
 	if err != nil {
 		return fault.NotFound("", "")
@@ -27,7 +27,7 @@ func (f *face) getPicture(w http.ResponseWriter, r *http.Request) error {
 // fillPictures puts the default pictures in the place of those that a profile
 // lacks: clients need an absolute URL. Without a base URL it is the address that the
 // server listens on; the host of a request would be any that a client chooses.
-func (f *face) fillPictures(r *http.Request, m *countersign.ProfileMedia) {
+func (f *frontEnd) fillPictures(r *http.Request, m *countersign.ProfileMedia) {
 	base := f.baseURL
 	if base == "" {
 		base = web.OwnURL(r)

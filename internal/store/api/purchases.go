@@ -11,7 +11,7 @@ import (
 // validatePurchase answers POST /api/purchases/validation (spec 4.4). A publishable
 // key stands in what is sold, so whoever sends one may be guessing: past the limit
 // it is refused, also when the code is valid. A secret key's valid code succeeds.
-func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 	p, access, err := f.authenticated(w, r, "purchase_code")
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (f *face) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 }
 
 // admit refuses a client that is past its limit and has no secret key.
-func (f *face) admit(w http.ResponseWriter, a validation.Access) error {
+func (f *frontEnd) admit(w http.ResponseWriter, a validation.Access) error {
 	if a.Actor.Secret {
 		return nil
 	}

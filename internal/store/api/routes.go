@@ -2,9 +2,7 @@ package api
 
 import (
 	"cmp"
-	"log/slog"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/countersign/countersign/internal/limit"
@@ -12,35 +10,9 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// Options says how the face behaves. The zero value works.
-type Options struct {
-	// BaseURL is the store's own address without a trailing slash. Without it what
-	// is signed names the signing key as its issuer.
-	BaseURL string
-	// Guard holds back those who guess keys and codes; nil holds nobody back. The
-	// store's faces share one.
-	Guard *web.Guard
-	// Pages is asked for the paths that the face does not know; nil is none.
-	Pages          http.Handler
-	TrustedProxies []netip.Prefix
-	Log            *slog.Logger
-	Access         *web.AccessLog
-	Metrics        *web.Metrics
-	Now            func() time.Time
-}
-
-// face answers requests by asking the store's rules.
-type face struct {
-	store   *store.Store
-	baseURL string
-	openAPI *web.Prepared
-	guard   *web.Guard
-	quotas  *limit.Window[int64]
-}
-
-// New is the handler of all paths of the face.
+// New is the handler of all paths of the API.
 func New(s *store.Store, o Options) http.Handler {
-	f := &face{
+	f := &frontEnd{
 		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(openAPI),
 		guard: cmp.Or(o.Guard, web.NewGuard(limit.NewGuard(limit.Options{}))), quotas: limit.NewWindow[int64](time.Minute, o.Now),
 	}
@@ -51,7 +23,7 @@ func New(s *store.Store, o Options) http.Handler {
 	return edge.Handler(f.routes(edge), o.Pages)
 }
 
-func (f *face) routes(edge *web.Edge) *http.ServeMux {
+func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h web.Handler) { mux.Handle(pattern, edge.Wrap(h)) }
 	handle("GET /api/account/details", f.getAccount)

@@ -13,7 +13,7 @@ var ErrMeanwhile = errMeanwhile
 
 // Stale reads a purchase and returns a function that issues a license by what was read.
 func (s *Service) Stale(ctx context.Context, a people.Actor, code string) (func(ctx context.Context, domain string) error, error) {
-	h, err := s.holding(ctx, a, code)
+	h, err := s.findPurchase(ctx, a, code)
 	return func(ctx context.Context, domain string) error {
 		domains, err := h.parse(Request{Domain: domain})
 		if err == nil {
@@ -30,6 +30,6 @@ func (s *Service) MoveTo(ctx context.Context, a people.Actor, purchase int64, do
 	if err != nil {
 		return false, err
 	}
-	h, err := s.moveLicense(ctx, a, purchase, []license.Domain{d}, func(holding) (storedb.License, error) { return choose().License, nil })
+	h, err := s.moveLicense(ctx, a, purchase, []license.Domain{d}, func(purchaseLicenses) (storedb.License, error) { return choose().License, nil })
 	return h.licensed(d), err
 }

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -23,13 +26,9 @@ type Signed struct {
 	Text string
 }
 
-const (
-	// maxFreeDomains is how many test domains a purchase may have licenses for.
-	maxFreeDomains = 50
-	// clockSlack is how far a client's clock may be behind when it opens a license
-	// that was issued just now.
-	clockSlack = 24 * time.Hour
-)
+// clockSlack is how far a client's clock may be behind when it opens a license
+// that was issued just now.
+const clockSlack = 24 * time.Hour
 
 // Issue returns the license of a purchase for a domain. One that is there is
 // returned again, and nothing is written. issuer is the store's own address.
@@ -58,16 +57,16 @@ func onlyLicense(all []Signed, err error) (Signed, error) {
 // Fields "tests": domain_invalid for an invalid one or too many at once, and
 // limit_reached.
 func (s *Service) IssueAll(ctx context.Context, a people.Actor, issuer string, q Request) ([]Signed, error) {
-	return s.license(ctx, a, issuer, q, func(h holding, domains []license.Domain) (holding, error) {
+	return s.license(ctx, a, issuer, q, func(h purchaseLicenses, domains []license.Domain) (purchaseLicenses, error) {
 		return s.addLicenses(ctx, a, h, domains)
 	})
 }
 
 // license reads a purchase, lets write add the licenses that are missing, and signs
 // those of all domains of a request.
-func (s *Service) license(ctx context.Context, a people.Actor, issuer string, q Request, write func(holding, []license.Domain) (holding, error)) ([]Signed, error) {
+func (s *Service) license(ctx context.Context, a people.Actor, issuer string, q Request, write func(purchaseLicenses, []license.Domain) (purchaseLicenses, error)) ([]Signed, error) {
 	for {
-		h, err := s.holding(ctx, a, q.Code)
+		h, err := s.findPurchase(ctx, a, q.Code)
 		if err != nil {
 			return nil, err
 		}
@@ -89,13 +88,13 @@ func (s *Service) license(ctx context.Context, a people.Actor, issuer string, q 
 // addLicenses writes the licenses that were missing when h was read, all of them in
 // one transaction, and returns the purchase with them. The error is errMeanwhile when
 // the purchase has changed since.
-func (s *Service) addLicenses(ctx context.Context, a people.Actor, h holding, domains []license.Domain) (holding, error) {
-	h, fresh, err := h.plan(domains, s.timestamp())
+func (s *Service) addLicenses(ctx context.Context, a people.Actor, h purchaseLicenses, domains []license.Domain) (purchaseLicenses, error) {
+	h, fresh, err := h.plan(domains, countersign.At(s.now()))
 	if err != nil || len(fresh) == 0 {
 		return h, err
 	}
 	if _, err := s.signingKeys(ctx); err != nil { // a store without a key creates it first
-		return holding{}, err
+		return purchaseLicenses{}, err
 	}
 	return h, s.db.Tx(ctx, func(tx *storedb.DB) error {
 		if err := h.write(ctx, tx, fresh); err != nil {
@@ -106,7 +105,7 @@ func (s *Service) addLicenses(ctx context.Context, a people.Actor, h holding, do
 }
 
 // auditIssued records that licenses were issued.
-func (s *Service) auditIssued(ctx context.Context, tx *storedb.DB, a people.Actor, h holding, issued []newLicense) error {
+func (s *Service) auditIssued(ctx context.Context, tx *storedb.DB, a people.Actor, h purchaseLicenses, issued []newLicense) error {
 	for _, n := range issued {
 		if err := people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionIssue, Workspace: h.Workspace, Subject: n.ID, Detail: DomainOf(n.License).String()}); err != nil {
 			return err
@@ -116,7 +115,7 @@ func (s *Service) auditIssued(ctx context.Context, tx *storedb.DB, a people.Acto
 }
 
 // signLicenses signs the licenses that a purchase has for some domains.
-func (s *Service) signLicenses(ctx context.Context, issuer string, h holding, domains []license.Domain) ([]Signed, error) {
+func (s *Service) signLicenses(ctx context.Context, issuer string, h purchaseLicenses, domains []license.Domain) ([]Signed, error) {
 	all := make([]Signed, len(domains))
 	for i, d := range domains {
 		l, found := h.find(d)
@@ -124,14 +123,14 @@ func (s *Service) signLicenses(ctx context.Context, issuer string, h holding, do
 			return nil, fmt.Errorf("store: no license for %s was written", d)
 		}
 		var err error
-		if all[i], err = s.signLicense(ctx, issuer, License{License: l, Licensee: h.Licensee}); err != nil {
+		if all[i], err = s.signLicense(ctx, issuer, License{License: l, PurchaseItem: h.PurchaseItem}); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// signLicense makes the text of a license. The same license under the same key
+// signLicense creates the text of a license. The same license under the same key
 // has the same text.
 func (s *Service) signLicense(ctx context.Context, issuer string, l License) (Signed, error) {
 	keys, err := s.signingKeys(ctx)
@@ -139,7 +138,7 @@ func (s *Service) signLicense(ctx context.Context, issuer string, l License) (Si
 		return Signed{}, err
 	}
 	said := license.License{
-		ID: l.ID, Issuer: s.issuer(issuer, keys), IssuedAt: l.IssuedAt.Time, NotBefore: l.IssuedAt.Add(-clockSlack),
+		ID: l.ID, Issuer: keys.issuer(issuer), IssuedAt: l.IssuedAt.Time, NotBefore: l.IssuedAt.Add(-clockSlack),
 		ItemID: l.ItemID, ItemName: l.ItemName, LicenseType: l.Purchase.License, Purchase: cmp.Or(l.Claim, s.gate.Box().CodeName(rules.FoldCode(l.Code))),
 		Domain: l.Domain, Domains: licenseNames(l.License, l.Licensing),
 	}
@@ -151,14 +150,6 @@ func (s *Service) signLicense(ctx context.Context, issuer string, l License) (Si
 		return Signed{}, fmt.Errorf("store: license %s: %w", l.ID, err)
 	}
 	return Signed{License: l, Text: text}, nil
-}
-
-// issuer names the store in what it signs: its address, else its key.
-func (s *Service) issuer(address string, keys *signingKeys) string {
-	if address != "" {
-		return address
-	}
-	return "urn:countersign:" + keys.signer.ID()
 }
 
 // Filter narrows a list of licenses; zero values narrow nothing.
@@ -195,4 +186,48 @@ func (s *Service) List(ctx context.Context, a people.Actor, f Filter, fn func(Li
 		filter.Purchase = p.Purchase.ID
 	}
 	return s.db.Licenses(ctx, filter, fn)
+}
+
+// InUse lists the licenses of a good purchase that have not ended, in the
+// order of their issue, for whoever has its code.
+func (s *Service) InUse(ctx context.Context, a people.Actor, code string) ([]License, error) {
+	h, err := s.findPurchase(ctx, a, code)
+	if err != nil {
+		return nil, err
+	}
+	var all []License
+	for _, l := range h.Licenses {
+		if l.Ended == "" {
+			all = append(all, License{License: l, PurchaseItem: h.PurchaseItem})
+		}
+	}
+	return all, nil
+}
+
+// Show reads one license by its id, for the operator.
+func (s *Service) Show(ctx context.Context, a people.Actor, id string) (License, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return License{}, err
+	}
+	if !license.ValidID(id) {
+		return License{}, noLicense(id)
+	}
+	l, err := s.db.License(ctx, id)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return License{}, noLicense(id)
+	}
+	return l, err
+}
+
+func noLicense(id string) error {
+	return fault.NotFound("license_not_found", fmt.Sprintf("No license %q", id))
+}
+
+// endReason says how a license ended, and when.
+func endReason(l License) string {
+	how := string(l.Ended)
+	if l.Ended == storedb.EndingGivenUp {
+		how = "given up by its buyer"
+	}
+	return fmt.Sprintf("this license was %s on %s", how, l.EndedAt.Format("2006-01-02"))
 }

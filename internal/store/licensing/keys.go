@@ -25,12 +25,17 @@ type Key = storedb.LicenseKey
 // MaxKeys is how many keys a key set may have, by the clients that read it.
 const MaxKeys = 32
 
-// signingKeys is the keys for licenses in memory.
+// signingKeys is the keys for licenses as they are cached.
 type signingKeys struct {
 	signer license.SigningKey
 	signs  bool // there is a signer
 	keySet *license.KeySet
 	answer *web.Prepared // nil without a key
+}
+
+// issuer names the store in what it signs: its address, or its key when it has none.
+func (k *signingKeys) issuer(address string) string {
+	return cmp.Or(address, "urn:countersign:"+k.signer.ID())
 }
 
 // KeySet is the key set that clients check licenses with: the current key
@@ -43,8 +48,8 @@ func (s *Service) KeySet(ctx context.Context) (*web.Prepared, error) {
 	return keys.answer, nil
 }
 
-// signingKeys gives the keys, from memory as far as it can be trusted. The first
-// time, it makes the first one.
+// signingKeys returns the keys, from the cache when it is current. The first call
+// creates the first key.
 func (s *Service) signingKeys(ctx context.Context) (*signingKeys, error) {
 	if err := s.gate.Ready(); err != nil {
 		return nil, err
@@ -62,7 +67,7 @@ func (s *Service) signingKeys(ctx context.Context) (*signingKeys, error) {
 	return made.(*signingKeys), nil
 }
 
-// makeSigningKeys makes the first key, unless there is one by now.
+// makeSigningKeys creates the first key, unless there is one by now.
 func (s *Service) makeSigningKeys(ctx context.Context) (*signingKeys, error) {
 	keys, err := s.keys.Get(ctx)
 	if err != nil || keys.signs {
@@ -71,7 +76,7 @@ func (s *Service) makeSigningKeys(ctx context.Context) (*signingKeys, error) {
 	if err := s.firstKey(ctx); err != nil {
 		return nil, err
 	}
-	keys, err = s.readKeys(ctx) // memory may not have heard of another process's key
+	keys, err = s.readKeys(ctx) // the cache may not know of another process's key
 	if err == nil && !keys.signs {
 		err = errors.New("store: a key for licenses was made and is not there")
 	}
@@ -125,7 +130,7 @@ func (s *Service) newKey(box *keyfile.Box) (Key, error) {
 		return Key{}, err
 	}
 	return Key{
-		ID: key.ID(), Public: key.Public().Public, CreatedAt: s.timestamp(),
+		ID: key.ID(), Public: key.Public().Public, CreatedAt: countersign.At(s.now()),
 		Sealed: box.Seal(keyPurpose(key.ID()), key.Seed()),
 	}, nil
 }
@@ -150,7 +155,7 @@ func (s *Service) firstKey(ctx context.Context) error {
 }
 
 // RotateKey makes a new key that signs from now on. Licenses that earlier
-// keys have signed stay good, unless dropEarlier takes those keys out of the key
+// keys have signed stay valid, unless dropEarlier takes those keys out of the key
 // set, as is right when somebody has stolen one.
 func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier bool) (Key, error) {
 	if err := access.May(a, access.Manage); err != nil {
@@ -168,7 +173,7 @@ func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier boo
 		if _, err := tx.LockMeta(ctx, keyfile.CheckName); err != nil { // one rotation at a time
 			return err
 		}
-		if err := retireKeys(ctx, tx, s.timestamp(), dropEarlier); err != nil {
+		if err := retireKeys(ctx, tx, countersign.At(s.now()), dropEarlier); err != nil {
 			return err
 		}
 		if err := tx.AddLicenseKey(ctx, k); err != nil {
@@ -182,7 +187,7 @@ func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier boo
 	return k, err
 }
 
-// retireKeys ends the key that signs, and forgets its private part.
+// retireKeys retires the key that signs, and drops its private part.
 func retireKeys(ctx context.Context, tx *storedb.DB, now countersign.Timestamp, drop bool) error {
 	if drop {
 		return tx.DropLicenseKeys(ctx)

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -40,4 +40,11 @@ func (s *Service) Watchers() []sqldb.Watcher {
 	}
 }
 
-func (s *Service) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
+// What the licensing writes into the audit log.
+const (
+	actionIssue     people.Action = "license.issue"
+	actionMove      people.Action = "license.move"
+	actionRevoke    people.Action = "license.revoke"
+	actionRotateKey people.Action = "license_key.rotate"
+	actionSetRule   people.Action = "item.licensing"
+)

@@ -111,7 +111,7 @@ func TestALicenseIsNotWrittenWhenThePurchaseChangedMeanwhile(t *testing.T) {
 			return err
 		}, false, "purchase_not_found"},
 		{"one that was given up was revoked", func(t *testing.T, f *fixture, l licensing.License) error {
-			if _, err := f.Licensing.GiveUp(t.Context(), buyer, "one", "a.example", ""); err != nil {
+			if _, err := f.Licensing.RevokeForBuyer(t.Context(), buyer, "one", "a.example", ""); err != nil {
 				return err
 			}
 			_, err := f.Licensing.Revoke(t.Context(), operator, l.License.ID)

@@ -10,18 +10,13 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 )
 
-// moveYear is the time in which moves are counted.
-const moveYear = 365 * 24 * time.Hour
-
-// Move frees a domain of a purchase and gives the license for another one,
+// Move frees a domain of a purchase and returns the license for another one,
 // as its buyer asks. from may be empty while a single domain is in use. When the
-// purchase has a license for the new domain already, that one is given and
+// purchase has a license for the new domain already, that one is returned and
 // nothing changes, so that a move can be repeated safely.
 //
 // Beside the errors of [Service.Issue] there are the Conflicts moves_used and
@@ -34,11 +29,11 @@ func (s *Service) Move(ctx context.Context, a people.Actor, issuer, code, from, 
 // MoveAll is [Service.Move], with the licenses of test domains beside it as for
 // [Service.IssueAll]. When one of the domains is refused, nothing is moved.
 func (s *Service) MoveAll(ctx context.Context, a people.Actor, issuer, from string, q Request) ([]Signed, error) {
-	return s.license(ctx, a, issuer, q, func(h holding, domains []license.Domain) (holding, error) {
+	return s.license(ctx, a, issuer, q, func(h purchaseLicenses, domains []license.Domain) (purchaseLicenses, error) {
 		if _, found := h.find(domains[0]); found {
 			return s.addLicenses(ctx, a, h, domains)
 		}
-		return s.moveLicense(ctx, a, h.Purchase.ID, domains, func(h holding) (storedb.License, error) {
+		return s.moveLicense(ctx, a, h.Purchase.ID, domains, func(h purchaseLicenses) (storedb.License, error) {
 			old, err := h.movable(from, domains[0])
 			if err != nil {
 				return storedb.License{}, err
@@ -50,9 +45,9 @@ func (s *Service) MoveAll(ctx context.Context, a people.Actor, issuer, from stri
 
 // moveLicense ends the license that choose returns and adds one for another domain,
 // and those of test domains beside it, in one transaction.
-func (s *Service) moveLicense(ctx context.Context, a people.Actor, purchase int64, domains []license.Domain, choose func(holding) (storedb.License, error)) (h holding, err error) {
+func (s *Service) moveLicense(ctx context.Context, a people.Actor, purchase int64, domains []license.Domain, choose func(purchaseLicenses) (storedb.License, error)) (h purchaseLicenses, err error) {
 	if _, err := s.signingKeys(ctx); err != nil {
-		return holding{}, err
+		return purchaseLicenses{}, err
 	}
 	for {
 		err := s.db.Tx(ctx, func(tx *storedb.DB) error {
@@ -65,30 +60,30 @@ func (s *Service) moveLicense(ctx context.Context, a people.Actor, purchase int6
 	}
 }
 
-func (s *Service) tryMove(ctx context.Context, tx *storedb.DB, a people.Actor, purchase int64, domains []license.Domain, choose func(holding) (storedb.License, error)) (holding, error) {
-	h, err := s.lockHolding(ctx, tx, a, purchase)
+func (s *Service) tryMove(ctx context.Context, tx *storedb.DB, a people.Actor, purchase int64, domains []license.Domain, choose func(purchaseLicenses) (storedb.License, error)) (purchaseLicenses, error) {
+	h, err := s.lockPurchase(ctx, tx, a, purchase)
 	if err != nil {
-		return holding{}, err
+		return purchaseLicenses{}, err
 	}
 	moved := ""
 	if there, found := h.find(domains[0]); found && !h.buyer {
-		return holding{}, fault.Conflict("domain_activated", "Nothing changed: the purchase has another license for "+domains[0].String()+", "+there.ID)
+		return purchaseLicenses{}, fault.Conflict("domain_activated", "Nothing changed: the purchase has another license for "+domains[0].String()+", "+there.ID)
 	} else if !found {
 		old, err := choose(h)
 		if err != nil {
-			return holding{}, err
+			return purchaseLicenses{}, err
 		}
-		if err := tx.EndLicense(ctx, old.ID, h.moveEnding(), s.timestamp()); err != nil {
-			return holding{}, err
+		if err := tx.EndLicense(ctx, old.ID, h.moveEnding(), countersign.At(s.now())); err != nil {
+			return purchaseLicenses{}, err
 		}
 		h, moved = h.without(old), old.Domain
 	}
-	h, fresh, err := h.plan(domains, s.timestamp())
+	h, fresh, err := h.plan(domains, countersign.At(s.now()))
 	if err != nil {
-		return holding{}, err
+		return purchaseLicenses{}, err
 	}
 	if err := h.write(ctx, tx, fresh); err != nil {
-		return holding{}, err
+		return purchaseLicenses{}, err
 	}
 	if moved != "" {
 		err = people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionMove, Workspace: h.Workspace, Subject: fresh[0].ID, Detail: moved + " → " + domains[0].String()})
@@ -98,27 +93,15 @@ func (s *Service) tryMove(ctx context.Context, tx *storedb.DB, a people.Actor, p
 }
 
 // moveEnding is how a license ends that is moved.
-func (h holding) moveEnding() storedb.Ending {
+func (h purchaseLicenses) moveEnding() storedb.Ending {
 	if h.buyer {
 		return storedb.EndingMoved
 	}
 	return storedb.EndingReplaced
 }
 
-// without is the holding after one of its licenses has ended.
-func (h holding) without(ended storedb.License) holding {
-	rest := make([]storedb.License, 0, len(h.Licenses))
-	for _, l := range h.Licenses {
-		if l.ID != ended.ID {
-			rest = append(rest, l)
-		}
-	}
-	h.Licenses = rest
-	return h
-}
-
 // movable finds the license that a buyer wants to move to a domain.
-func (h holding) movable(from string, to license.Domain) (storedb.License, error) {
+func (h purchaseLicenses) movable(from string, to license.Domain) (storedb.License, error) {
 	if h.isFree(to) {
 		return storedb.License{}, invalidLicense(countersign.CodeDomainFree,
 			to.Name+" is a test domain, which is free: ask for a license for it, and move none", nil)
@@ -138,9 +121,9 @@ func (h holding) movable(from string, to license.Domain) (storedb.License, error
 		}
 		return storedb.License{}, notActivated("No domain is in use yet; ask for a license, and move none", h.inUse(false))
 	}
-	d, err := license.ParseDomain(from, license.DomainRule{Wildcard: true})
+	d, err := parseDomain(from, license.DomainRule{Wildcard: true})
 	if err != nil {
-		return storedb.License{}, asSentence(err)
+		return storedb.License{}, err
 	}
 	for _, l := range counted {
 		if l.Domain == d.Name {
@@ -160,7 +143,7 @@ func invalidLicense(code, message string, data any) error {
 
 // mayMove holds a buyer to the item's number of moves a year and to the wait after
 // each.
-func (h holding) mayMove() error {
+func (h purchaseLicenses) mayMove() error {
 	rule := h.Licensing
 	year := h.endedInAYear(isMove)
 	if len(year) >= rule.MovesAYear {
@@ -178,7 +161,7 @@ func (h holding) mayMove() error {
 	return nil
 }
 
-// isMove tells of a license that its buyer took from a domain that counts.
+// isMove reports whether a license was taken by its buyer from a domain that counts.
 func isMove(l storedb.License) bool {
 	return l.Ended == storedb.EndingMoved || (l.Ended == storedb.EndingGivenUp && !l.Free)
 }
@@ -193,7 +176,7 @@ func nextMove(moves []time.Time, limit int, now time.Time) time.Duration {
 	return moves[len(moves)-limit].Add(moveYear).Sub(now)
 }
 
-func (h holding) noMove(code, message string, wait time.Duration) error {
+func (h purchaseLicenses) noMove(code, message string, wait time.Duration) error {
 	return fault.WithRetry(fault.WithData(fault.Conflict(code, message), h.inUse(false)), wait)
 }
 
@@ -217,12 +200,12 @@ func (s *Service) Reassign(ctx context.Context, a people.Actor, issuer, id, doma
 	if old.Ended != "" {
 		return Signed{}, fault.Conflict("license_ended", "Nothing changed: "+endReason(old))
 	}
-	d, err := parseDomain(domain, old.Licensing)
+	d, err := parseDomain(domain, domainRule(old.Licensing))
 	if err != nil {
 		return Signed{}, err
 	}
 	domains := []license.Domain{d}
-	h, err := s.moveLicense(ctx, a, old.PurchaseID, domains, func(h holding) (storedb.License, error) {
+	h, err := s.moveLicense(ctx, a, old.PurchaseID, domains, func(h purchaseLicenses) (storedb.License, error) {
 		for _, l := range h.Licenses {
 			if l.ID == id && l.Ended == "" {
 				return l, nil
@@ -234,60 +217,4 @@ func (s *Service) Reassign(ctx context.Context, a people.Actor, issuer, id, doma
 		return Signed{}, err
 	}
 	return onlyLicense(s.signLicenses(ctx, issuer, h, domains))
-}
-
-// Revoke ends a license for good, and the buyer's own issuing with it,
-// until the operator issues another one for the purchase. One that its buyer gave
-// up can be revoked, too: else a buyer could keep the seller from ending the
-// issuing. A second time is a conflict that says when the first one was.
-func (s *Service) Revoke(ctx context.Context, a people.Actor, id string) (License, error) {
-	l, err := s.Show(ctx, a, id)
-	if err != nil {
-		return License{}, err
-	}
-	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if _, err := tx.LockPurchase(ctx, l.PurchaseID); err != nil {
-			return err
-		}
-		if l, err = tx.License(ctx, id); err != nil {
-			return err
-		}
-		if l.Ended != "" && l.Ended != storedb.EndingGivenUp {
-			return fault.Conflict("license_ended", "Nothing changed: "+endReason(l))
-		}
-		l.Ended, l.EndedAt = storedb.EndingRevoked, s.timestamp()
-		if err := tx.EndLicense(ctx, id, l.Ended, l.EndedAt); err != nil {
-			return err
-		}
-		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRevoke, Workspace: l.Workspace, Subject: l.ID, Detail: l.Domain})
-	})
-	return l, err
-}
-
-// endReason says how a license ended, and when.
-func endReason(l License) string {
-	how := string(l.Ended)
-	if l.Ended == storedb.EndingGivenUp {
-		how = "given up by its buyer"
-	}
-	return fmt.Sprintf("this license was %s on %s", how, l.EndedAt.Format("2006-01-02"))
-}
-
-// Show reads one license by its id, for the operator.
-func (s *Service) Show(ctx context.Context, a people.Actor, id string) (License, error) {
-	if err := access.May(a, access.Manage); err != nil {
-		return License{}, err
-	}
-	if !IsID(id) {
-		return License{}, noLicense(id)
-	}
-	l, err := s.db.License(ctx, id)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return License{}, noLicense(id)
-	}
-	return l, err
-}
-
-func noLicense(id string) error {
-	return fault.NotFound("license_not_found", fmt.Sprintf("No license %q", id))
 }

@@ -1,12 +1,10 @@
 package licensing
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/license"
 )
 
@@ -24,8 +22,8 @@ type Request struct {
 
 // parse reads the domains of a request by the rule of the item, that of the site
 // first. Test domains must be free.
-func (h holding) parse(q Request) ([]license.Domain, error) {
-	d, err := parseDomain(q.Domain, h.Licensing)
+func (h purchaseLicenses) parse(q Request) ([]license.Domain, error) {
+	d, err := parseDomain(q.Domain, domainRule(h.Licensing))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +32,7 @@ func (h holding) parse(q Request) ([]license.Domain, error) {
 	}
 	domains := []license.Domain{d}
 	for _, test := range q.Tests {
-		d, err := parseDomain(test, h.Licensing)
+		d, err := parseDomain(test, domainRule(h.Licensing))
 		if err != nil {
 			return nil, badTests(fault.Message(err))
 		}
@@ -57,20 +55,4 @@ func aboutTest(refusal error, test bool) error {
 		return refusal
 	}
 	return fault.WithFields(ours, map[string]string{"tests": ours.Message})
-}
-
-// InUse lists the licenses of a good purchase that have not ended, in the
-// order of their issue, for whoever has its code.
-func (s *Service) InUse(ctx context.Context, a people.Actor, code string) ([]License, error) {
-	h, err := s.holding(ctx, a, code)
-	if err != nil {
-		return nil, err
-	}
-	var all []License
-	for _, l := range h.Licenses {
-		if l.Ended == "" {
-			all = append(all, License{License: l, Licensee: h.Licensee})
-		}
-	}
-	return all, nil
 }

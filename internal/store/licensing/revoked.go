@@ -15,13 +15,13 @@ const (
 	// maxRevoked is how many ids the list of revoked licenses has at most, by the
 	// clients that read it.
 	maxRevoked = 20_000
-	// revokedStep is how long the same list is told, and revokedLasts how long a
-	// client may go by one.
+	// revokedStep is how long the same list is served, and revokedLasts how long a
+	// client may use one.
 	revokedStep  = time.Hour
 	revokedLasts = 7 * 24 * time.Hour
 )
 
-// revokedLicenses is the list of revoked licenses in memory, and what was signed
+// revokedLicenses is the cached list of revoked licenses, and what was signed
 // of it.
 type revokedLicenses struct {
 	ids    []string
@@ -35,7 +35,7 @@ type signedList struct {
 	answer *web.Prepared
 }
 
-// RevokedList is the signed list of licenses that are not good any more. issuer is the store's own address, empty for the
+// RevokedList is the signed list of licenses that are not valid any more. issuer is the store's own address, empty for the
 // name of its key. Within an hour the same list has the same text.
 func (s *Service) RevokedList(ctx context.Context, issuer string) (*web.Prepared, error) {
 	keys, err := s.signingKeys(ctx)
@@ -53,7 +53,7 @@ func (s *Service) RevokedList(ctx context.Context, issuer string) (*web.Prepared
 		return l.answer, nil
 	}
 	text, err := license.SignRevoked(license.Revoked{
-		Issuer: s.issuer(issuer, keys), IssuedAt: begins, Expires: begins.Add(revokedLasts), IDs: r.ids,
+		Issuer: keys.issuer(issuer), IssuedAt: begins, Expires: begins.Add(revokedLasts), IDs: r.ids,
 	}, keys.signer)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (p *Pages) revokeLicense(w http.ResponseWriter, r *frame.Request) error {
 		return p.frame.Show(w, r, revokePage(o))
 	}
 	err = p.withCode(w, o.code, func() error {
-		_, err := p.store.Licensing.GiveUp(r.Context(), buyer(r), o.code, o.domain, "")
+		_, err := p.store.Licensing.RevokeForBuyer(r.Context(), buyer(r), o.code, o.domain, "")
 		return err
 	})
 	if err != nil {

@@ -5,10 +5,11 @@ package pages
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
-import "github.com/countersign/countersign/internal/frame"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"github.com/countersign/countersign/internal/frame"
+)
 
 // revokeButton leads to the question whether a license is to be revoked.
 func revokeButton(code, domain string) templ.Component {

@@ -1,15 +1,5 @@
 package sample
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
-const (
-	demoWorkspace  = "lumenfold" // sells all three kinds of items
-	emptyWorkspace = "newleaf"   // has opened its shop and sells nothing yet
-)
-
 // Demo is what somebody needs to know to try the shop of Lines with Options.Keys.
 type Demo struct {
 	Workspace    string // whose purchases and key these are
@@ -36,18 +26,4 @@ func NewDemo() Demo {
 		}
 	}
 	return d
-}
-
-// workspaces returns the usernames of the shop in the order of their lines.
-func workspaces() []string {
-	lines := embedded(workspaceLines)
-	names := make([]string, len(lines))
-	for i, line := range lines {
-		var w struct{ Username string }
-		if err := json.Unmarshal([]byte(line), &w); err != nil {
-			panic(fmt.Sprintf("sample: data/workspaces.jsonl line %d: %v", i+1, err)) // embedded, and tested
-		}
-		names[i] = w.Username
-	}
-	return names
 }

@@ -7,9 +7,6 @@ import (
 	"github.com/countersign/countersign/internal/token"
 )
 
-// publishableItem is the item that the demo's publishable key is bound to.
-const publishableItem = 1022
-
 // SecretKey returns the secret key (csk_) that a label stands for. It has the form
 // of a real one, checksum included, and is as public as this file.
 func SecretKey(label string) string { return key("csk_", label) }

@@ -6,21 +6,8 @@ package sample
 import (
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
-	"time"
 )
-
-//go:embed data/workspaces.jsonl
-var workspaceLines string
-
-//go:embed data/items.jsonl
-var itemLines string
-
-// End returns the moment up to which the shop is told: no purchase, refund or
-// registration is later.
-func End() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) }
 
 // Options choose what Reader writes besides workspaces, items and
 // purchases.
@@ -45,10 +32,6 @@ func shop(o Options) []string {
 		lines = append(lines, p.line())
 	}
 	return lines
-}
-
-func embedded(file string) []string {
-	return strings.Split(strings.TrimSuffix(file, "\n"), "\n")
 }
 
 // lineReader reads numbered lines, which it asks for one at a time.
@@ -86,12 +69,4 @@ func (r *lineReader) Seek(offset int64, whence int) (int64, error) {
 	}
 	r.next, r.rest = 0, nil
 	return 0, nil
-}
-
-// timestamp writes t as the API prints it (spec 2, conventions).
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
-
-// amount writes hundredths as a JSON number with two decimals. It must not be negative.
-func amount(hundredths int64) string {
-	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -41,6 +42,11 @@ type DB struct {
 // New gives the queries of an open database.
 func New(db *sqldb.DB) *DB {
 	return &DB{DB: peopledb.DB{Queries: db.Queries()}, purchase: db.Lookup(selectValidation)}
+}
+
+// column reads and writes a timestamp as a column, NULL when it is zero.
+func column(t *countersign.Timestamp) sqldb.TimestampColumn {
+	return sqldb.TimestampColumn{Timestamp: t}
 }
 
 // Tx runs fn in one transaction, as [sqldb.DB.Tx] says.

@@ -34,9 +34,8 @@ type Item struct {
 const itemColumns = `id, workspace_id, kind, support, name, description, category, sub_category, options, version,
 	demo_link, tags, media, regular, extended, currency, published_at, body, licensing`
 
-func scanItem(r sqldb.Row) (Item, error) {
-	var i Item
-	err := r.Scan(&i.ID, &i.WorkspaceID, &i.Kind, &i.Support, &i.Name, &i.Description, &i.Category, &i.SubCategory,
+func scanItem(r sqldb.Row) (i Item, err error) {
+	err = r.Scan(&i.ID, &i.WorkspaceID, &i.Kind, &i.Support, &i.Name, &i.Description, &i.Category, &i.SubCategory,
 		sqldb.JSONInto(&i.Options), &i.Version, &i.DemoLink, sqldb.JSONInto(&i.Tags), sqldb.JSONInto(&i.Media),
 		(*int64)(&i.Price.Regular), (*int64)(&i.Price.Extended), &i.Currency, column(&i.PublishedAt), &i.Body, sqldb.JSONInto(&i.Licensing))
 	return i, err
@@ -76,4 +75,18 @@ func (d *DB) Item(ctx context.Context, id int64) (Item, error) {
 // ItemWorkspace tells which workspace an item belongs to.
 func (d *DB) ItemWorkspace(ctx context.Context, id int64) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT workspace_id FROM items WHERE id = $1`, id)
+}
+
+// LockItem reads one item of the store and makes others who would change it wait
+// until the transaction ends.
+func (d *DB) LockItem(ctx context.Context, id int64) (Item, error) {
+	if err := d.Lock(ctx, "items", "id", id); err != nil {
+		return Item{}, err
+	}
+	return d.Item(ctx, id)
+}
+
+// SetLicensing changes what an item's purchases may be licensed for.
+func (d *DB) SetLicensing(ctx context.Context, item int64, l Licensing) error {
+	return d.Run(ctx, `UPDATE items SET licensing = $1 WHERE id = $2`, sqldb.JSON[Licensing]{V: l}, item)
 }

@@ -51,10 +51,9 @@ const selectKeys = `SELECT k.id, k.workspace_id, w.username, k.name, k.class, co
 	k.last_used_at, k.last_used_from, k.used_count
 	FROM keys k JOIN workspaces w ON w.id = k.workspace_id `
 
-func scanKey(r sqldb.Row) (Key, error) {
-	var k Key
+func scanKey(r sqldb.Row) (k Key, err error) {
 	var digest, previous []byte
-	err := r.Scan(&k.ID, &k.WorkspaceID, &k.Workspace, &k.Name, &k.Class, &k.ItemID, &k.Hint, &digest, &k.Sealed,
+	err = r.Scan(&k.ID, &k.WorkspaceID, &k.Workspace, &k.Name, &k.Class, &k.ItemID, &k.Hint, &digest, &k.Sealed,
 		&previous, &k.PreviousSealed, column(&k.PreviousExpiresAt), column(&k.CreatedAt), column(&k.ExpiresAt), column(&k.RevokedAt),
 		column(&k.LastUsedAt), &k.LastUsedFrom, &k.UsedCount)
 	copy(k.Digest[:], digest)
@@ -108,14 +107,10 @@ func (d *DB) AddKey(ctx context.Context, k Key) (id int64, err error) {
 
 // UpdateKey writes the values, the scope and the times of a key, found by its id.
 func (d *DB) UpdateKey(ctx context.Context, k Key) error {
-	if err := d.Mark(ctx, TopicKeys, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `UPDATE keys SET class = $1, item_id = $2, hint = $3, digest = $4, sealed = $5, previous_digest = $6,
+	return d.Change(ctx, TopicKeys, `UPDATE keys SET class = $1, item_id = $2, hint = $3, digest = $4, sealed = $5, previous_digest = $6,
 		previous_sealed = $7, previous_expires_at = $8, expires_at = $9, revoked_at = $10 WHERE id = $11`,
 		string(k.Class), nullID(k.ItemID), k.Hint, k.Digest[:], nullBytes(k.Sealed), previousDigest(k),
 		nullBytes(k.PreviousSealed), column(&k.PreviousExpiresAt), column(&k.ExpiresAt), column(&k.RevokedAt), k.ID)
-	return err
 }
 
 // HeldKey is what a request needs to know of a key.
@@ -135,10 +130,9 @@ const selectHeldKeys = `SELECT k.id, k.workspace_id, coalesce(k.item_id, 0), k.c
 	k.previous_expires_at, k.expires_at, k.revoked_at, w.always_200, w.refuse_query_keys, w.quota
 	FROM keys k JOIN workspaces w ON w.id = k.workspace_id `
 
-func scanHeldKey(r sqldb.Row) (HeldKey, error) {
-	var k HeldKey
+func scanHeldKey(r sqldb.Row) (k HeldKey, err error) {
 	var digest, previous []byte
-	err := r.Scan(&k.ID, &k.WorkspaceID, &k.ItemID, &k.Class, &k.Hint, &digest, &previous, column(&k.PreviousExpiresAt),
+	err = r.Scan(&k.ID, &k.WorkspaceID, &k.ItemID, &k.Class, &k.Hint, &digest, &previous, column(&k.PreviousExpiresAt),
 		column(&k.ExpiresAt), column(&k.RevokedAt), &k.Switches.Always200, &k.Switches.RefuseQueryKeys, &k.Switches.Quota)
 	copy(k.Digest[:], digest)
 	if len(previous) == len(k.Digest) {

@@ -22,9 +22,8 @@ type LicenseKey struct {
 // Current reports whether the key signs: of a store's keys at most one does.
 func (k LicenseKey) Current() bool { return k.Sealed != nil && k.RetiredAt.IsZero() }
 
-func scanLicenseKey(r sqldb.Row) (LicenseKey, error) {
-	var k LicenseKey
-	err := r.Scan(&k.ID, &k.Public, &k.Sealed, column(&k.CreatedAt), column(&k.RetiredAt))
+func scanLicenseKey(r sqldb.Row) (k LicenseKey, err error) {
+	err = r.Scan(&k.ID, &k.Public, &k.Sealed, column(&k.CreatedAt), column(&k.RetiredAt))
 	return k, err
 }
 
@@ -37,31 +36,19 @@ func (d *DB) LicenseKeys(ctx context.Context) ([]LicenseKey, error) {
 // AddLicenseKey writes a new one; [sqldb.ErrExists] when it is there, or when it
 // would sign beside another one.
 func (d *DB) AddLicenseKey(ctx context.Context, k LicenseKey) error {
-	if err := d.Mark(ctx, TopicLicenseKeys, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `INSERT INTO license_keys (id, public, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)`,
+	return d.Change(ctx, TopicLicenseKeys, `INSERT INTO license_keys (id, public, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)`,
 		k.ID, k.Public, nullBytes(k.Sealed), column(&k.CreatedAt), column(&k.RetiredAt))
-	return err
 }
 
 // UpdateLicenseKey writes the sealed private key and the end of a key, found by
 // its id.
 func (d *DB) UpdateLicenseKey(ctx context.Context, k LicenseKey) error {
-	if err := d.Mark(ctx, TopicLicenseKeys, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `UPDATE license_keys SET sealed = $1, retired_at = $2 WHERE id = $3`,
+	return d.Change(ctx, TopicLicenseKeys, `UPDATE license_keys SET sealed = $1, retired_at = $2 WHERE id = $3`,
 		nullBytes(k.Sealed), column(&k.RetiredAt), k.ID)
-	return err
 }
 
 // DropLicenseKeys takes all keys out of the store: what they have signed is not
 // good any more.
 func (d *DB) DropLicenseKeys(ctx context.Context) error {
-	if err := d.Mark(ctx, TopicLicenseKeys, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `DELETE FROM license_keys`)
-	return err
+	return d.Change(ctx, TopicLicenseKeys, `DELETE FROM license_keys`)
 }

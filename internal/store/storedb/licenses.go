@@ -47,11 +47,11 @@ type License struct {
 // Licensed is a license with the purchase and the item that it is for.
 type Licensed struct {
 	License
-	Licensee
+	PurchaseItem
 }
 
-// Licensee is a purchase and what its item says about licenses.
-type Licensee struct {
+// PurchaseItem is a purchase and what its item says about licenses.
+type PurchaseItem struct {
 	Purchase
 	Workspace string // the workspace's username
 	ItemName  string
@@ -64,69 +64,68 @@ const (
 	// licenseColumnsOrNone are those of a purchase that may have no license.
 	licenseColumnsOrNone = `coalesce(l.id, ''), p.id, coalesce(l.domain, ''), coalesce(l.wildcard, false), coalesce(l.free, false),
 		l.issued_at, coalesce(l.ended, ''), l.ended_at, coalesce(l.claim, '')`
-	licenseeColumns = `p.id, p.code_digest, p.code, p.workspace_id, p.item_id, p.license, p.supported_until, p.sold_at, p.state, p.state_at,
+	purchaseItemColumns = `p.id, p.code_digest, p.code, p.workspace_id, p.item_id, p.license, p.supported_until, p.sold_at, p.state, p.state_at,
 		w.username, i.name, i.support, i.licensing`
-	licenseeTables = `purchases p JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`
-	licensedTables = `licenses l JOIN purchases p ON p.id = l.purchase_id JOIN items i ON i.id = p.item_id
+	purchaseItemTables = `purchases p JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`
+	licensedTables     = `licenses l JOIN purchases p ON p.id = l.purchase_id JOIN items i ON i.id = p.item_id
 		JOIN workspaces w ON w.id = p.workspace_id`
 )
 
-func scanLicensed(r sqldb.Row) (Licensed, error) {
-	var one Licensed
+func scanLicensed(r sqldb.Row) (one Licensed, err error) {
 	l, p := &one.License, &one.Purchase
-	err := r.Scan(&l.ID, &l.PurchaseID, &l.Domain, &l.Wildcard, &l.Free, column(&l.IssuedAt), &l.Ended, column(&l.EndedAt), &l.Claim,
+	err = r.Scan(&l.ID, &l.PurchaseID, &l.Domain, &l.Wildcard, &l.Free, column(&l.IssuedAt), &l.Ended, column(&l.EndedAt), &l.Claim,
 		&p.ID, &p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, column(&p.SupportedUntil), column(&p.SoldAt), &p.State, column(&p.StateAt),
 		&one.Workspace, &one.ItemName, &one.Support, sqldb.JSONInto(&one.Licensing))
 	return one, err
 }
 
-// Holding is a licensee with all of its licenses in the order of their issue, those
+// PurchaseLicenses is a licensee with all of its licenses in the order of their issue, those
 // that have ended too.
-type Holding struct {
-	Licensee
+type PurchaseLicenses struct {
+	PurchaseItem
 	Licenses []License
 }
 
-// Holding finds a purchase of any workspace by the digest of its code.
-func (d *DB) Holding(ctx context.Context, digest Digest) (Holding, error) {
-	return d.oneHolding(ctx, selectHolding+licenseeTables+holdingLicenses+` WHERE p.code_digest = $1`, digest)
+// PurchaseLicenses finds a purchase of any workspace by the digest of its code.
+func (d *DB) PurchaseLicenses(ctx context.Context, digest Digest) (PurchaseLicenses, error) {
+	return d.onePurchaseLicenses(ctx, selectPurchaseLicenses+purchaseItemTables+joinLicenses+` WHERE p.code_digest = $1`, digest)
 }
 
-// HoldingByID finds a purchase of any workspace by its id.
-func (d *DB) HoldingByID(ctx context.Context, purchase int64) (Holding, error) {
-	return d.oneHolding(ctx, selectHolding+licenseeTables+holdingLicenses+` WHERE p.id = $1`, purchase)
+// PurchaseLicensesByID finds a purchase of any workspace by its id.
+func (d *DB) PurchaseLicensesByID(ctx context.Context, purchase int64) (PurchaseLicenses, error) {
+	return d.onePurchaseLicenses(ctx, selectPurchaseLicenses+purchaseItemTables+joinLicenses+` WHERE p.id = $1`, purchase)
 }
 
-// ActiveHolding is Holding for those who may not learn what became of a purchase: one
+// ActivePurchaseLicenses is PurchaseLicenses for those who may not learn what became of a purchase: one
 // that is not active is not found, and that takes as long as for a code that nobody has.
-func (d *DB) ActiveHolding(ctx context.Context, digest Digest) (Holding, error) {
-	return d.HoldingFor(ctx, digest, 0)
+func (d *DB) ActivePurchaseLicenses(ctx context.Context, digest Digest) (PurchaseLicenses, error) {
+	return d.WorkspacePurchaseLicenses(ctx, digest, 0)
 }
 
-// HoldingFor is ActiveHolding, but also finds the purchases of one workspace that are
+// WorkspacePurchaseLicenses is ActivePurchaseLicenses, but also finds the purchases of one workspace that are
 // not active.
-func (d *DB) HoldingFor(ctx context.Context, digest Digest, workspace int64) (Holding, error) {
+func (d *DB) WorkspacePurchaseLicenses(ctx context.Context, digest Digest, workspace int64) (PurchaseLicenses, error) {
 	// The purchase at the digest or, where none is, the next one: a row is read in any
 	// case, and only then it is decided whether it is the right one.
-	return d.oneHolding(ctx, selectHolding+`(SELECT * FROM purchases WHERE code_digest >= $1 ORDER BY code_digest LIMIT 1) p
-		JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`+holdingLicenses+`
+	return d.onePurchaseLicenses(ctx, selectPurchaseLicenses+`(SELECT * FROM purchases WHERE code_digest >= $1 ORDER BY code_digest LIMIT 1) p
+		JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`+joinLicenses+`
 		WHERE p.code_digest = $1 AND (p.state = 'active' OR p.workspace_id = $2)`, digest, workspace)
 }
 
 const (
-	selectHolding   = `SELECT ` + licenseColumnsOrNone + `, ` + licenseeColumns + ` FROM `
-	holdingLicenses = ` LEFT JOIN licenses l ON l.purchase_id = p.id`
+	selectPurchaseLicenses = `SELECT ` + licenseColumnsOrNone + `, ` + purchaseItemColumns + ` FROM `
+	joinLicenses           = ` LEFT JOIN licenses l ON l.purchase_id = p.id`
 )
 
-func (d *DB) oneHolding(ctx context.Context, query string, args ...any) (Holding, error) {
+func (d *DB) onePurchaseLicenses(ctx context.Context, query string, args ...any) (PurchaseLicenses, error) {
 	rows, err := sqldb.List(ctx, d.Queries, scanLicensed, query, args...)
 	if err == nil && len(rows) == 0 {
 		err = sqldb.ErrNotFound
 	}
 	if err != nil {
-		return Holding{}, err
+		return PurchaseLicenses{}, err
 	}
-	h := Holding{Licensee: rows[0].Licensee}
+	h := PurchaseLicenses{PurchaseItem: rows[0].PurchaseItem}
 	for _, row := range rows {
 		if row.License.ID != "" {
 			h.Licenses = append(h.Licenses, row.License)
@@ -138,18 +137,18 @@ func (d *DB) oneHolding(ctx context.Context, query string, args ...any) (Holding
 	return h, nil
 }
 
-// LockHolding is HoldingByID, and makes others who would change the purchase or its
+// LockPurchaseLicenses is PurchaseLicensesByID, and makes others who would change the purchase or its
 // licenses wait until the transaction ends.
-func (d *DB) LockHolding(ctx context.Context, purchase int64) (Holding, error) {
+func (d *DB) LockPurchaseLicenses(ctx context.Context, purchase int64) (PurchaseLicenses, error) {
 	if err := d.Lock(ctx, "purchases", "id", purchase); err != nil {
-		return Holding{}, err
+		return PurchaseLicenses{}, err
 	}
-	return d.HoldingByID(ctx, purchase)
+	return d.PurchaseLicensesByID(ctx, purchase)
 }
 
 // License reads one by its id.
 func (d *DB) License(ctx context.Context, id string) (Licensed, error) {
-	return sqldb.One(ctx, d.Queries, scanLicensed, `SELECT `+licenseColumns+`, `+licenseeColumns+`
+	return sqldb.One(ctx, d.Queries, scanLicensed, `SELECT `+licenseColumns+`, `+purchaseItemColumns+`
 		FROM `+licensedTables+` WHERE l.id = $1`, id)
 }
 
@@ -173,14 +172,14 @@ func (d *DB) Licenses(ctx context.Context, f LicenseFilter, fn func(Licensed) er
 		one = ` AND l.purchase_id = $4`
 		args = append(args, f.Purchase)
 	}
-	return sqldb.Each(ctx, d.Queries, scanLicensed, fn, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM `+licensedTables+`
+	return sqldb.Each(ctx, d.Queries, scanLicensed, fn, `SELECT `+licenseColumns+`, `+purchaseItemColumns+` FROM `+licensedTables+`
 		WHERE (CAST($1 AS text) = '' OR w.username = $1) AND (CAST($2 AS bigint) = 0 OR p.item_id = $2)`+one+`
 		ORDER BY l.issued_at DESC, l.id LIMIT $3`, args...)
 }
 
 // EachLicense calls fn with every license of the store, by id.
 func (d *DB) EachLicense(ctx context.Context, fn func(Licensed) error) error {
-	return sqldb.Each(ctx, d.Queries, scanLicensed, fn, `SELECT `+licenseColumns+`, `+licenseeColumns+` FROM `+licensedTables+`
+	return sqldb.Each(ctx, d.Queries, scanLicensed, fn, `SELECT `+licenseColumns+`, `+purchaseItemColumns+` FROM `+licensedTables+`
 		ORDER BY l.id`)
 }
 
@@ -216,11 +215,7 @@ func (d *DB) WidenLicense(ctx context.Context, l License) (widened bool, err err
 
 // EndLicense ends one, and puts it on the list of revoked licenses.
 func (d *DB) EndLicense(ctx context.Context, id string, how Ending, at countersign.Timestamp) error {
-	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `UPDATE licenses SET ended = $1, ended_at = $2 WHERE id = $3`, string(how), column(&at), id)
-	return err
+	return d.Change(ctx, TopicLicenses, `UPDATE licenses SET ended = $1, ended_at = $2 WHERE id = $3`, string(how), column(&at), id)
 }
 
 // RevokedLicenses lists the ids of licenses that have ended or whose purchase is

@@ -11,8 +11,8 @@ func (s *Stage) AddLicense(ctx context.Context, line int, digest Digest, l Licen
 	return s.licenses.Add(ctx, line, l.ID, digest, l.Domain, l.Wildcard, l.Free, column(&l.IssuedAt), string(l.Ended), column(&l.EndedAt))
 }
 
-// LicenseClash is a staged license that can't be written, and why.
-type LicenseClash struct {
+// LicenseConflict is a staged license that can't be written, and why.
+type LicenseConflict struct {
 	Line int
 	// Unknown says that no purchase has its code; Taken that its id belongs to a
 	// license of another purchase or domain; neither that its purchase has another
@@ -20,17 +20,16 @@ type LicenseClash struct {
 	Unknown, Taken bool
 }
 
-// StageLicenseClashes lists the lines of staged licenses that can't be written.
+// StageLicenseConflicts lists the lines of staged licenses that can't be written.
 // Purchases must have been moved. Of several lines for one id the last counts;
 // they must agree on purchase and domain.
-func (d *DB) StageLicenseClashes(ctx context.Context) ([]LicenseClash, error) {
-	_, err := d.Exec(ctx, `UPDATE stage_licenses SET purchase_id = (SELECT p.id FROM purchases p WHERE p.code_digest = stage_licenses.code_digest)`)
+func (d *DB) StageLicenseConflicts(ctx context.Context) ([]LicenseConflict, error) {
+	err := d.Run(ctx, `UPDATE stage_licenses SET purchase_id = (SELECT p.id FROM purchases p WHERE p.code_digest = stage_licenses.code_digest)`)
 	if err != nil {
 		return nil, err
 	}
-	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (LicenseClash, error) {
-		var c LicenseClash
-		err := r.Scan(&c.Line, &c.Unknown, &c.Taken)
+	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (c LicenseConflict, err error) {
+		err = r.Scan(&c.Line, &c.Unknown, &c.Taken)
 		return c, err
 	}, `SELECT line, no_purchase, taken FROM (
 		SELECT s.line AS line,
@@ -49,8 +48,7 @@ func (d *DB) StageLicenseClashes(ctx context.Context) ([]LicenseClash, error) {
 
 // UnstageLicense drops a line's license from the stage.
 func (d *DB) UnstageLicense(ctx context.Context, line int) error {
-	_, err := d.Exec(ctx, `DELETE FROM stage_licenses WHERE line = $1`, line)
-	return err
+	return d.Run(ctx, `DELETE FROM stage_licenses WHERE line = $1`, line)
 }
 
 // MoveLicenses writes the staged licenses; of several lines for one id the last

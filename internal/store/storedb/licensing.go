@@ -1,10 +1,7 @@
 package storedb
 
 import (
-	"context"
-
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Licensing says what the purchases of an item may be licensed for.
@@ -35,19 +32,4 @@ func (l Licensing) Domains(licenseType string) int {
 		return l.ExtendedDomains
 	}
 	return l.RegularDomains
-}
-
-// LockItem reads one item of the store and makes others who would change it wait
-// until the transaction ends.
-func (d *DB) LockItem(ctx context.Context, id int64) (Item, error) {
-	if err := d.Lock(ctx, "items", "id", id); err != nil {
-		return Item{}, err
-	}
-	return d.Item(ctx, id)
-}
-
-// SetLicensing changes what an item's purchases may be licensed for.
-func (d *DB) SetLicensing(ctx context.Context, item int64, l Licensing) error {
-	_, err := d.Exec(ctx, `UPDATE items SET licensing = $1 WHERE id = $2`, sqldb.JSON[Licensing]{V: l}, item)
-	return err
 }

@@ -94,9 +94,8 @@ var purchaseRows = sync.Pool{New: func() any {
 	return r
 }}
 
-func scanPurchase(r sqldb.Row) (Purchase, error) {
-	var p Purchase
-	err := r.Scan(&p.ID, &p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, column(&p.SupportedUntil),
+func scanPurchase(r sqldb.Row) (p Purchase, err error) {
+	err = r.Scan(&p.ID, &p.Digest, &p.Code, &p.WorkspaceID, &p.ItemID, &p.License, (*int64)(&p.Price), &p.Currency, column(&p.SupportedUntil),
 		&p.Downloaded, column(&p.SoldAt), &p.State, column(&p.StateAt), &p.BuyerName, &p.BuyerEmail)
 	return p, err
 }
@@ -171,11 +170,7 @@ func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at c
 	if err := d.Mark(ctx, TopicPurchases, p.Ref()); err != nil {
 		return err
 	}
-	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `UPDATE purchases SET state = $1, state_at = $2 WHERE id = $3`, string(state), column(&at), p.ID)
-	return err
+	return d.Change(ctx, TopicLicenses, `UPDATE purchases SET state = $1, state_at = $2 WHERE id = $3`, string(state), column(&at), p.ID)
 }
 
 // Ref names the purchase in a mark: its workspace and its folded code.
@@ -189,9 +184,4 @@ func ParsePurchaseRef(ref string) (workspace int64, folded string, ok bool) {
 	id, folded, ok := strings.Cut(ref, " ")
 	workspace, err := strconv.ParseInt(id, 10, 64)
 	return workspace, folded, ok && err == nil
-}
-
-// column reads and writes a timestamp as a column, NULL when it is zero.
-func column(t *countersign.Timestamp) sqldb.TimestampColumn {
-	return sqldb.TimestampColumn{Timestamp: t}
 }

@@ -2,10 +2,9 @@ package storedb
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -20,7 +19,7 @@ const (
 // It runs in the transaction of a session: the new digests are staged first, so
 // that none meets an old one.
 func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest) error {
-	if _, err := d.Exec(ctx, `CREATE TEMPORARY TABLE rekeyed (code_digest bigint PRIMARY KEY, fresh bigint)`); err != nil {
+	if err := d.Run(ctx, `CREATE TEMPORARY TABLE rekeyed (code_digest bigint PRIMARY KEY, fresh bigint)`); err != nil {
 		return err
 	}
 	after := Digest(-1)
@@ -40,11 +39,7 @@ func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest
 		}
 		after = page[len(page)-1].digest
 	}
-	if err := d.Mark(ctx, TopicPurchases, ""); err != nil {
-		return err
-	}
-	_, err := d.Exec(ctx, `UPDATE purchases SET code_digest = r.fresh FROM rekeyed r WHERE r.code_digest = purchases.code_digest`)
-	return err
+	return d.Change(ctx, TopicPurchases, `UPDATE purchases SET code_digest = r.fresh FROM rekeyed r WHERE r.code_digest = purchases.code_digest`)
 }
 
 // KeepClaims writes down what claim says of the purchases of all licenses for which
@@ -59,7 +54,7 @@ func (d *DB) KeepClaims(ctx context.Context, claim func(code string) string) err
 			return err
 		}
 		for _, l := range page {
-			if _, err := d.Exec(ctx, `UPDATE licenses SET claim = $1 WHERE id = $2`, claim(l.code), l.id); err != nil {
+			if err := d.Run(ctx, `UPDATE licenses SET claim = $1 WHERE id = $2`, claim(l.code), l.id); err != nil {
 				return err
 			}
 		}
@@ -68,18 +63,11 @@ func (d *DB) KeepClaims(ctx context.Context, claim func(code string) string) err
 
 // stageDigests writes the old and the new digests of some codes in one statement.
 func (d *DB) stageDigests(ctx context.Context, codes []codeRow, digest func(code string) Digest) error {
-	var query strings.Builder
-	query.WriteString(`INSERT INTO rekeyed (code_digest, fresh) VALUES `)
 	args := make([]any, 0, 2*len(codes))
-	for i, c := range codes {
-		if i > 0 {
-			query.WriteByte(',')
-		}
-		fmt.Fprintf(&query, "($%d,$%d)", 2*i+1, 2*i+2)
+	for _, c := range codes {
 		args = append(args, c.digest, digest(c.code))
 	}
-	_, err := d.Exec(ctx, query.String(), args...)
-	return err
+	return d.Run(ctx, `INSERT INTO rekeyed (code_digest, fresh) VALUES `+peopledb.Placeholders(len(codes), 2, 1), args...)
 }
 
 type codeRow struct {
@@ -87,8 +75,7 @@ type codeRow struct {
 	code   string
 }
 
-func scanCode(r sqldb.Row) (codeRow, error) {
-	var c codeRow
-	err := r.Scan(&c.digest, &c.code)
+func scanCode(r sqldb.Row) (c codeRow, err error) {
+	err = r.Scan(&c.digest, &c.code)
 	return c, err
 }

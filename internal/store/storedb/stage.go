@@ -28,7 +28,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest bigint, purchase_id bigint,
 			domain text, wildcard boolean, free boolean, issued_at text, ended text, ended_at text)`,
 	} {
-		if _, err := d.Exec(ctx, table); err != nil {
+		if err := d.Run(ctx, table); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Stage) Flush(ctx context.Context, d *DB) error {
 		`CREATE INDEX stage_licenses_by_id ON stage_licenses (id, line)`,
 		`CREATE INDEX stage_licenses_by_domain ON stage_licenses (code_digest, domain, line)`,
 	} {
-		if _, err := d.Exec(ctx, index); err != nil {
+		if err := d.Run(ctx, index); err != nil {
 			return err
 		}
 	}
@@ -176,10 +176,10 @@ func (d *DB) move(ctx context.Context, all, fresh, insert string, args ...any) (
 	return Moved{New: added, Changed: written - added, Same: staged - written}, nil
 }
 
-// StageClashes lists the lines of staged purchases whose code belongs to another
+// StagePurchaseConflicts lists the lines of staged purchases whose code belongs to another
 // workspace, or whose digest to another code: in the store or, where the store
 // has it not, in the first line that has it. Items must have been moved.
-func (d *DB) StageClashes(ctx context.Context) ([]int, error) {
+func (d *DB) StagePurchaseConflicts(ctx context.Context) ([]int, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `
 		SELECT s.line FROM stage_purchases s JOIN items i ON i.id = s.item_id
 			JOIN purchases p ON p.code_digest = s.code_digest
@@ -193,8 +193,7 @@ func (d *DB) StageClashes(ctx context.Context) ([]int, error) {
 		ORDER BY 1`)
 }
 
-// Unstage drops a line's purchase from the stage.
-func (d *DB) Unstage(ctx context.Context, line int) error {
-	_, err := d.Exec(ctx, `DELETE FROM stage_purchases WHERE line = $1`, line)
-	return err
+// UnstagePurchase drops a line's purchase from the stage.
+func (d *DB) UnstagePurchase(ctx context.Context, line int) error {
+	return d.Run(ctx, `DELETE FROM stage_purchases WHERE line = $1`, line)
 }

@@ -147,9 +147,9 @@ func TestCodesOfOneDigestAreNotMixedUp(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			upper, fresh, clash := codeNumber(1), codeNumber(2), codeNumber(2)
-			upper.Code, clash.Code = strings.ToUpper(upper.Code), "third"
-			for line, p := range []Purchase{upper, second, fresh, clash} {
+			upper, fresh, conflict := codeNumber(1), codeNumber(2), codeNumber(2)
+			upper.Code, conflict.Code = strings.ToUpper(upper.Code), "third"
+			for line, p := range []Purchase{upper, second, fresh, conflict} {
 				p.ItemID = 1
 				if err := stage.AddPurchase(ctx, line, p); err != nil {
 					return err
@@ -158,7 +158,7 @@ func TestCodesOfOneDigestAreNotMixedUp(t *testing.T) {
 			if err := stage.Flush(ctx, session); err != nil {
 				return err
 			}
-			got, err := session.StageClashes(ctx)
+			got, err := session.StagePurchaseConflicts(ctx)
 			if want := []int{1, 3}; err == nil && !slices.Equal(got, want) {
 				t.Errorf("clashing lines %v, want %v", got, want)
 			}

@@ -39,10 +39,9 @@ func workspaceArgs(w Workspace) []any {
 	}
 }
 
-func scanWorkspace(r sqldb.Row) (Workspace, error) {
-	var w Workspace
+func scanWorkspace(r sqldb.Row) (w Workspace, err error) {
 	a, p := &w.Account, &w.Account.Profile
-	err := r.Scan(&w.ID, &a.Username, &a.Name.Firstname, &a.Name.Lastname, &a.Email, (*int64)(&a.Balance), &a.Currency,
+	err = r.Scan(&w.ID, &a.Username, &a.Name.Firstname, &a.Name.Lastname, &a.Email, (*int64)(&a.Balance), &a.Currency,
 		&p.Heading, &p.Description, &p.Contact.Email, sqldb.JSONInto(&p.SocialLinks), &p.Media.Avatar, &p.Media.Cover, column(&a.RegisteredAt),
 		&w.Switches.Always200, &w.Switches.RefuseQueryKeys, &w.Switches.Quota)
 	return w, err
@@ -77,9 +76,8 @@ func (d *DB) WorkspaceByID(ctx context.Context, id int64) (Workspace, error) {
 
 // AddWorkspace writes a new one; [sqldb.ErrExists] when the username is taken.
 func (d *DB) AddWorkspace(ctx context.Context, w Workspace) error {
-	_, err := d.Exec(ctx, `INSERT INTO workspaces (`+workspaceColumns+`)
+	return d.Run(ctx, `INSERT INTO workspaces (`+workspaceColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`, workspaceArgs(w)...)
-	return err
 }
 
 // UpdateWorkspace writes everything but the username, found by the id.
@@ -90,9 +88,8 @@ func (d *DB) UpdateWorkspace(ctx context.Context, w Workspace) error {
 			return err
 		}
 	}
-	_, err := d.Exec(ctx, `UPDATE workspaces SET username = $1, firstname = $2, lastname = $3, email = $4, balance = $5,
+	return d.Run(ctx, `UPDATE workspaces SET username = $1, firstname = $2, lastname = $3, email = $4, balance = $5,
 		currency = $6, heading = $7, description = $8, contact_email = $9, social_links = $10, avatar = $11, cover = $12,
 		registered_at = $13, always_200 = $14, refuse_query_keys = $15, quota = $16 WHERE id = $17`,
 		append(workspaceArgs(w), w.ID)...)
-	return err
 }

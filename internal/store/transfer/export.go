@@ -3,10 +3,8 @@ package transfer
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
@@ -92,13 +90,4 @@ func (s *Service) exportKeys(ctx context.Context, view *storedb.DB, out io.Write
 		}
 	}
 	return nil
-}
-
-func writeLine(out io.Writer, line any) error {
-	text, err := countersign.EncodeJSON(line)
-	if err != nil {
-		return fmt.Errorf("store: export: %w", err)
-	}
-	_, err = out.Write(append(text, '\n'))
-	return err
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
@@ -15,40 +14,6 @@ import (
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
-
-// Moved counts what an import did with lines of one type.
-type Moved = storedb.Moved
-
-// ImportOptions says how an import goes.
-type ImportOptions struct {
-	// DryRun writes nothing.
-	DryRun bool
-	// SkipBad writes the good lines although there are bad ones.
-	SkipBad bool
-	// Bad is told of every bad line: its number, why, and its text, nil when it is
-	// too long to be kept.
-	Bad func(line int, reason string, raw []byte)
-	// Progress is told now and then how many bytes were read.
-	Progress func(bytes int64)
-}
-
-// ImportReport says what an import did, or would have done.
-type ImportReport struct {
-	Lines      int   `json:"lines"`
-	Bad        int   `json:"bad"`
-	Written    bool  `json:"written"`
-	Workspaces Moved `json:"workspaces"`
-	Keys       Moved `json:"keys"`
-	Items      Moved `json:"items"`
-	Purchases  Moved `json:"purchases"`
-	// LicenseKeys are public keys: what signs is never in a file.
-	LicenseKeys Moved `json:"license_keys"`
-	Licenses    Moved `json:"licenses"`
-	// WeakCodes and WeakKeys are purchase codes under 80 bits and keys of another shop
-	// under 128 bits, by their length and characters: they are easy to guess.
-	WeakCodes Weak `json:"weak_codes,omitzero"`
-	WeakKeys  Weak `json:"weak_keys,omitzero"`
-}
 
 // Import reads JSON Lines and writes them in one transaction: all of them, or
 // with SkipBad the good ones. Lines are staged first, in tables that no other
@@ -71,32 +36,6 @@ func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker
 		return imp.reportLate(file)
 	})
 	return imp.report, err
-}
-
-// errNotWritten rolls an import back that must not write.
-var errNotWritten = errors.New("store: nothing was written")
-
-// importer is one import under way. Workspaces and keys are few and wait in
-// memory, items and purchases wait in the stage.
-type importer struct {
-	service *Service
-	actor   people.Actor
-	options ImportOptions
-	session *storedb.DB
-	stage   *storedb.Stage
-	report  ImportReport
-
-	workspaces     []numbered[workspaceLine]
-	keys           []numbered[keyLine]
-	licenseKeys    []numbered[licensing.Key]
-	workspaceKnown map[string]bool
-	owners         map[int64]string // item id → its workspace's username
-	bad            map[int]string   // lines found bad after they were staged
-}
-
-type numbered[T any] struct {
-	line  int
-	value T
 }
 
 func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
@@ -145,18 +84,6 @@ func (imp *importer) reject(line int, err error, raw []byte) error {
 	}
 	return nil
 }
-
-// badLine is an error of a line, not of the import.
-type badLine struct{ error }
-
-func bad(err error) error {
-	if ours := fault.Of(err); ours != nil {
-		return &badLine{errors.New(ours.Message)}
-	}
-	return &badLine{err}
-}
-
-func badf(format string, args ...any) error { return &badLine{fmt.Errorf(format, args...)} }
 
 func (imp *importer) stageLine(ctx context.Context, line int, raw []byte) error {
 	kind, err := lineType(raw)

@@ -45,7 +45,7 @@ func (l licenseLine) license() (storedb.License, error) {
 	}
 	d, err := license.ParseDomain(l.Domain, rule)
 	switch {
-	case !licensing.IsID(l.ID):
+	case !license.ValidID(l.ID):
 		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "id: a license's id is 1 to 128 visible ASCII characters")
 	case err != nil:
 		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "domain: "+fault.Message(err))
@@ -135,11 +135,11 @@ func (imp *importer) moveLicenses(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.moveLicenseKeys(ctx, tx); err != nil {
 		return err
 	}
-	clashes, err := tx.StageLicenseClashes(ctx)
+	conflicts, err := tx.StageLicenseConflicts(ctx)
 	if err != nil {
 		return err
 	}
-	for _, c := range clashes {
+	for _, c := range conflicts {
 		switch {
 		case c.Unknown:
 			imp.bad[c.Line] = "no purchase has this code; its line must come before"

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -187,4 +188,13 @@ func pointerTo(t countersign.Timestamp) *countersign.Timestamp {
 		return nil
 	}
 	return &t
+}
+
+func writeLine(out io.Writer, line any) error {
+	text, err := countersign.EncodeJSON(line)
+	if err != nil {
+		return fmt.Errorf("store: export: %w", err)
+	}
+	_, err = out.Write(append(text, '\n'))
+	return err
 }

@@ -29,7 +29,7 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.moveKeys(ctx, tx); err != nil {
 		return err
 	}
-	if err := imp.dropClashes(ctx, tx); err != nil {
+	if err := imp.dropConflicts(ctx, tx); err != nil {
 		return err
 	}
 	if imp.report.Purchases, err = tx.MovePurchases(ctx, imp.service.timestamp()); err != nil {
@@ -238,15 +238,15 @@ func checkKeyValue(member, value string) error {
 	return nil
 }
 
-// dropClashes takes purchases out of the stage whose code another workspace has.
-func (imp *importer) dropClashes(ctx context.Context, tx *storedb.DB) error {
-	lines, err := tx.StageClashes(ctx)
+// dropConflicts takes purchases out of the stage whose code another workspace has.
+func (imp *importer) dropConflicts(ctx context.Context, tx *storedb.DB) error {
+	lines, err := tx.StagePurchaseConflicts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, line := range lines {
 		imp.bad[line] = "this purchase code is taken; codes are unique in the whole store, whatever their letters' case"
-		if err := tx.Unstage(ctx, line); err != nil {
+		if err := tx.UnstagePurchase(ctx, line); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
@@ -15,35 +14,6 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
-
-// Version is a state of the settings that was published.
-type Version struct {
-	Number int64
-	At     time.Time
-	// ActorKind, Actor and Face say who published it, and through which door.
-	ActorKind people.Kind
-	Actor     string
-	Face      people.Face
-	Note      string
-	// Restored is the version that was brought back, 0 for none.
-	Restored int64
-}
-
-func versionOf(v addondb.Version) Version {
-	return Version{
-		Number: v.Number, At: v.PublishedAt.Time, ActorKind: people.Kind(v.ActorKind), Actor: v.Actor, Face: people.Face(v.Face),
-		Note: v.Note, Restored: v.Restored,
-	}
-}
-
-// Change is a setting whose value differs between two states. Of a secret, the
-// values are sentences about it.
-type Change struct {
-	Key, Label    string
-	Before, After string
-	// Added and Removed tell of keys that only one of the states has.
-	Added, Removed bool
-}
 
 // Versions lists versions before a number, newest first, at most limit (50 when
 // it is 0, never more than 500); before is 0 for the newest.
@@ -113,7 +83,7 @@ func noVersion(number int64) *countersign.Error {
 }
 
 // Rollback publishes the values of an earlier version again, as a new version.
-// Changes that wait in the draft go on waiting there.
+// Unpublished changes stay in the draft.
 func (s *Service) Rollback(ctx context.Context, actor people.Actor, number int64, note string) (Publication, error) {
 	return s.publish(ctx, actor, note, func(tx *addondb.DB, last addondb.Version) (publishing, error) {
 		target, err := tx.Version(ctx, number)
@@ -126,19 +96,19 @@ func (s *Service) Rollback(ctx context.Context, actor people.Actor, number int64
 			return publishing{}, err
 		}
 		now, then, draft := valuesOf(last.Settings.V), valuesOf(target.Settings.V), valuesOf(rows)
-		after := carried(draft, now, then)
+		after := rebaseDraft(draft, now, then)
 		_, err = s.writeDraft(ctx, tx, actor, changes(draft, after, accounts), after)
 		return publishing{values: then, restored: number}, err
 	})
 }
 
-// carried is a draft after what is served went from one state to another: where
-// nothing waited to be published, it follows.
-func carried(draft, from, to values) values {
+// rebaseDraft returns a draft after what is served went from one state to another:
+// settings without an unpublished change follow.
+func rebaseDraft(draft, from, to values) values {
 	after := maps.Clone(draft)
 	for _, d := range described(draft, from, to) {
-		waiting, served, next := draft[d.Key], from[d.Key], to[d.Key]
-		if waiting != served {
+		drafted, served, next := draft[d.Key], from[d.Key], to[d.Key]
+		if drafted != served {
 			continue
 		}
 		if next == (addondb.Setting{}) {

@@ -1,0 +1,71 @@
+package addon
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+)
+
+// The steps of an update, in their order.
+const (
+	stepBackup      = "backup"
+	stepTables      = "tables"
+	stepKey         = "key"
+	stepDefinitions = "definitions"
+	stepSettings    = "settings"
+	stepCredentials = "credentials"
+	stepSetup       = "setup"
+)
+
+// Step is something that an update does.
+type Step struct {
+	// ID is short and stable: backup, tables, key, definitions, settings,
+	// credentials, setup.
+	ID string `json:"id"`
+	// Text says in a sentence what it does.
+	Text string `json:"text"`
+}
+
+// stepFailed says which step it was. What was asked to be kept out of answers
+// stays in the cause.
+func stepFailed(step Step, err error) error {
+	failed := fault.WithCause(fault.New(countersign.KindInternal, "update_failed", ""), err)
+	why := "the log has the cause"
+	if ours := fault.Of(err); ours != nil {
+		failed.Kind, failed.RetryAfter, why = ours.Kind, ours.RetryAfter, ours.Message
+		if ours.Code != "" {
+			failed.Code = ours.Code
+		}
+	}
+	failed.Message = fmt.Sprintf("The update stopped at the step %q: %s. The settings are what they were before it; when the cause is gone, run it again",
+		strings.ToLower(step.Text[:1])+step.Text[1:], strings.TrimSuffix(why, "."))
+	return failed
+}
+
+// Plan is what an update would do now.
+type Plan struct {
+	Steps []Step `json:"steps"`
+	// Nothing tells that all is done: Steps is empty.
+	Nothing bool `json:"nothing"`
+	// Version of this build.
+	Version string `json:"version"`
+}
+
+// UpdateReport is what an update did.
+type UpdateReport struct {
+	Plan
+	// Backup is the path of the backup, "" when there was nothing to back up.
+	Backup string `json:"backup,omitempty"`
+	// Created is the first pair when this update made it, masked.
+	Created *Credential `json:"-"`
+}
+
+func (p *Plan) add(steps []Step) {
+	for _, s := range steps {
+		if s.Text != "" {
+			p.Steps = append(p.Steps, s)
+		}
+	}
+}

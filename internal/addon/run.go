@@ -1,0 +1,110 @@
+package addon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
+)
+
+// Run does the addon's background work until ctx ends: it waits for the first
+// update, follows changes made by other processes, keeps the public answers in
+// memory and writes the credentials' last uses and the number of requests from
+// apps. It returns an error only when the
+// addon can't be served, for example because its key file is wrong.
+func (a *Addon) Run(ctx context.Context) error {
+	if err := a.awaitUpdate(ctx); err != nil || ctx.Err() != nil {
+		return err
+	}
+	work := group.New(ctx, a.log)
+	work.Start("feed of changes", a.database.Feed)
+	work.Start("write-ahead log", a.database.KeepLogShort)
+	work.Start("number of commits", a.database.KeepCommits)
+	work.Start("files", a.database.WatchFiles)
+	work.Start("integrity", func(ctx context.Context) { a.database.WatchIntegrity(ctx, a.now) })
+	work.Start("cache of settings", a.Settings.Run)
+	work.Start("cache of in-app purchases", a.IAP.Run)
+	work.Start("last uses and requests", a.writeEvery)
+	work.Start("old rows", a.tidyEvery)
+	work.Start("failed sign-ins", a.people.Run)
+	work.Start("audit seals", a.chain.Run)
+	work.Go("later updates", a.watchUpdates)
+	return work.Wait()
+}
+
+// awaitUpdate waits until the addon is set up and its database can be reached. A
+// wait is told when it ends.
+func (a *Addon) awaitUpdate(ctx context.Context) error {
+	for waited := false; ; waited = true {
+		err := a.Prepare(ctx)
+		if err == nil && waited {
+			a.log.Info("the addon is set up, and its database is there")
+		}
+		if ctx.Err() != nil || err == nil {
+			return nil
+		}
+		if !fault.IsUnavailable(err) {
+			return err
+		}
+		a.forgetRequests()
+		_ = a.tidySetupFile(ctx) // that it can't be removed is said once the addon is set up
+		if !group.Sleep(ctx, 500*time.Millisecond, a.updated) {
+			return nil
+		}
+	}
+}
+
+// watchUpdates returns an error when a later version has updated the database,
+// and nil when ctx ends.
+func (a *Addon) watchUpdates(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.updated:
+		}
+		for err := a.Prepare(ctx); err != nil; err = a.Prepare(ctx) {
+			if ctx.Err() == nil && !fault.IsUnavailable(err) {
+				return err
+			}
+			if !group.Sleep(ctx, time.Second, nil) {
+				return nil
+			}
+		}
+	}
+}
+
+// tidyEvery removes, now and then every hour, what nobody needs any more, and the
+// file of a set-up link when that ends.
+func (a *Addon) tidyEvery(ctx context.Context) {
+	for {
+		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
+			a.log.Warn("old rows and files could not be removed", "cause", err)
+		}
+		if !group.Sleep(ctx, a.setupFileLasts(), nil) {
+			return
+		}
+	}
+}
+
+// writeInterval is how often last uses and requests from apps are written.
+const writeInterval = time.Minute
+
+// writeEvery writes last uses and requests from apps until ctx ends; [Addon.Close]
+// writes the rest.
+func (a *Addon) writeEvery(ctx context.Context) {
+	group.Every(ctx, writeInterval, func(ctx context.Context) {
+		a.writeUses(ctx)
+		a.writeRequests(ctx)
+	})
+}
+
+// writeUses writes which credentials were used since the last time. What can't be
+// written now is kept for the next time.
+func (a *Addon) writeUses(ctx context.Context) {
+	if err := a.uses.Write(ctx, a.database, "credentials"); err != nil {
+		a.log.Warn("the credentials' last uses could not be written", "cause", err)
+	}
+}

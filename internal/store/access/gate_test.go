@@ -1,0 +1,33 @@
+package access
+
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+)
+
+func TestTheGateIsOpenWithTheKeyFileOfTheDatabase(t *testing.T) {
+	box, err := keyfile.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g Gate
+	steps := []struct {
+		name string
+		act  func()
+		code string // of the error, "" for an open gate
+	}{
+		{"before the store is prepared", func() {}, "unavailable"},
+		{"while the database is migrated", func() { g.SetMigrating(true) }, "migrating"},
+		{"with the key file", func() { g.SetMigrating(false); g.Open(box) }, ""},
+		{"after the key file was replaced", g.Outdated, "unavailable"},
+		{"with the key file that replaced it", func() { g.Open(box) }, ""},
+	}
+	for _, s := range steps {
+		s.act()
+		if err := g.Ready(); (err == nil) != (s.code == "") || err != nil && !fault.HasCode(err, s.code) {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+// Package api is the JSON API of the store: the four endpoints of spec 4.1 to
+// 4.4, the pictures and the OpenAPI document that belong to them, and health.
+package api
+
+import (
+	_ "embed"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// Options says how the API behaves. The zero value works.
+type Options struct {
+	// BaseURL is the store's own address without a trailing slash. Without it what
+	// is signed names the signing key as its issuer.
+	BaseURL string
+	// Guard holds back those who guess keys and codes; nil holds nobody back. The
+	// front ends of a store share one.
+	Guard *web.Guard
+	// Pages is asked for the paths that the API does not know; nil is none.
+	Pages          http.Handler
+	TrustedProxies []netip.Prefix
+	Log            *slog.Logger
+	Access         *web.AccessLog
+	Metrics        *web.Metrics
+	Now            func() time.Time
+}
+
+// frontEnd answers requests by asking the store's rules.
+type frontEnd struct {
+	store   *store.Store
+	baseURL string
+	openAPI *web.Prepared
+	guard   *web.Guard
+	quotas  *limit.Window[int64]
+}
+
+//go:embed openapi.json
+var openAPI []byte
+
+// getOpenAPI serves the OpenAPI 3.1 document of the four endpoints.
+func (f *frontEnd) getOpenAPI(w http.ResponseWriter, r *http.Request) error {
+	return f.openAPI.Serve(w, r)
+}

@@ -1,0 +1,69 @@
+package transfer
+
+import (
+	"errors"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// errNotWritten rolls an import back that must not write.
+var errNotWritten = errors.New("store: nothing was written")
+
+// importer is one import under way. Workspaces and keys are few and wait in
+// memory, items and purchases wait in the stage.
+type importer struct {
+	service *Service
+	actor   people.Actor
+	options ImportOptions
+	session *storedb.DB
+	stage   *storedb.Stage
+	report  ImportReport
+
+	workspaces     []numbered[workspaceLine]
+	keys           []numbered[keyLine]
+	licenseKeys    []numbered[licensing.Key]
+	workspaceKnown map[string]bool
+	owners         map[int64]string // item id → its workspace's username
+	bad            map[int]string   // lines found bad after they were staged
+}
+
+type numbered[T any] struct {
+	line  int
+	value T
+}
+
+// ImportOptions says how an import goes.
+type ImportOptions struct {
+	// DryRun writes nothing.
+	DryRun bool
+	// SkipBad writes the good lines although there are bad ones.
+	SkipBad bool
+	// Bad is told of every bad line: its number, why, and its text, nil when it is
+	// too long to be kept.
+	Bad func(line int, reason string, raw []byte)
+	// Progress is told now and then how many bytes were read.
+	Progress func(bytes int64)
+}
+
+// ImportReport says what an import did, or would have done.
+type ImportReport struct {
+	Lines      int   `json:"lines"`
+	Bad        int   `json:"bad"`
+	Written    bool  `json:"written"`
+	Workspaces Moved `json:"workspaces"`
+	Keys       Moved `json:"keys"`
+	Items      Moved `json:"items"`
+	Purchases  Moved `json:"purchases"`
+	// LicenseKeys are public keys: what signs is never in a file.
+	LicenseKeys Moved `json:"license_keys"`
+	Licenses    Moved `json:"licenses"`
+	// WeakCodes and WeakKeys are purchase codes under 80 bits and keys of another shop
+	// under 128 bits, by their length and characters: they are easy to guess.
+	WeakCodes Weak `json:"weak_codes,omitzero"`
+	WeakKeys  Weak `json:"weak_keys,omitzero"`
+}
+
+// Moved counts what an import did with lines of one type.
+type Moved = storedb.Moved
