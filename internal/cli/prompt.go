@@ -42,7 +42,7 @@ func (t *Console) AskPurchaseCode(ctx context.Context) (string, error) {
 		text, err := t.ReadInput("-", "purchase code", "pipe it in")
 		return string(text), err
 	case t.NoInput:
-		return "", usageError("the purchase code comes from stdin, and --no-input forbids to ask for it; pipe it in")
+		return "", usageError("the purchase code comes from stdin, and --no-input forbids to ask for it; pipe it in, or name a purchase by --id")
 	}
 	text, err := t.askHidden(ctx, "Purchase code: ")
 	return text, inputError(ctx, err, "purchase code", "pipe it in")
