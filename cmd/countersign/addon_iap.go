@@ -44,68 +44,60 @@ func iapKeys() []string {
 	return keys
 }
 
-// iapState is all that is known of in-app purchases.
-type iapState struct {
-	settings  settings.Draft
-	account   iap.ServiceAccountFacts // the draft's
-	products  []productView           // the draft's
-	published *iap.Published
-}
-
-func readIAP(ctx context.Context, s *addon.Addon) (iapState, error) {
-	var i iapState
-	var errs [4]error
-	i.settings, errs[0] = s.Settings.Draft(ctx, operator())
-	i.account, _, errs[1] = s.IAP.ServiceAccount(ctx, operator())
-	i.products, errs[2] = readProducts(ctx, s)
-	i.published, errs[3] = s.IAP.Published(ctx)
-	return i, errors.Join(errs[:]...)
-}
-
 // iapView is what is known of in-app purchases.
 type iapView struct {
 	Settings       []settingView       `json:"settings"`
-	ServiceAccount *serviceAccountView `json:"service_account"`
-	Products       []productView       `json:"products"`
+	ServiceAccount *serviceAccountView `json:"service_account"` // the draft's
+	Products       []productView       `json:"products"`        // the draft's
 	// Config is what GET /api-addons/iap/config answers.
-	Config json.RawMessage `json:"config"`
-	Lines  []cli.Line      `json:"-" card:"1,"`
+	Config    json.RawMessage `json:"config"`
+	Lines     []cli.Line      `json:"-" card:"1,"`
+	draft     settings.Draft
+	published *iap.Published
+}
+
+func readIAP(ctx context.Context, s *addon.Addon) (iapView, error) {
+	v := iapView{Settings: []settingView{}}
+	var errs [4]error
+	var account iap.ServiceAccountFacts
+	v.draft, errs[0] = s.Settings.Draft(ctx, operator())
+	account, _, errs[1] = s.IAP.ServiceAccount(ctx, operator())
+	v.Products, errs[2] = readProducts(ctx, s)
+	v.published, errs[3] = s.IAP.Published(ctx)
+	if err := errors.Join(errs[:]...); err != nil {
+		return v, err
+	}
+	v.Config = v.published.JSON
+	if account.Set {
+		shown := viewServiceAccount(account)
+		v.ServiceAccount = &shown
+	}
+	for _, one := range v.draft.List {
+		if one.Area == settings.AreaIAP {
+			v.Settings = append(v.Settings, viewSetting(one))
+		}
+	}
+	return v, nil
 }
 
 func (a *app) showIAP(ctx context.Context, s *addon.Addon, _ []string) error {
-	i, err := readIAP(ctx, s)
+	v, err := readIAP(ctx, s)
 	if err != nil {
 		return err
 	}
-	return a.Show(i.view(), nil)
-}
-
-func (i iapState) view() iapView {
-	v := iapView{Settings: []settingView{}, Products: i.products, Config: i.published.JSON}
-	if i.account.Set {
-		account := viewServiceAccount(i.account)
-		v.ServiceAccount = &account
-	}
-	for _, s := range i.settings.List {
-		if s.Area != settings.AreaIAP {
-			continue
-		}
-		v.Settings = append(v.Settings, viewSetting(s))
-		if s.Key != iap.KeyProductMap {
-			v.Lines = append(v.Lines, cli.Line{Label: s.Key, Value: s.Value + waiting(s)})
+	for _, one := range v.draft.List {
+		if one.Area == settings.AreaIAP && one.Key != iap.KeyProductMap {
+			v.Lines = append(v.Lines, cli.Line{Label: one.Key, Value: one.Value + waiting(one)})
 		}
 	}
-	products := make([]string, len(i.products))
-	for n, p := range i.products {
+	products := make([]string, len(v.Products))
+	for n, p := range v.Products {
 		products[n] = fmt.Sprintf("%s: %d %s", p.StoreProductID, p.PackageID, p.PackageName)
 	}
-	mapped, _ := i.settings.Get(iap.KeyProductMap)
-	store := "off"
-	if i.published.Config.Platforms.Store.Enabled {
-		store = "on"
-	}
+	mapped, _ := v.draft.Get(iap.KeyProductMap)
+	store := map[bool]string{true: "on", false: "off"}[v.published.Config.Platforms.Store.Enabled]
 	v.Lines = append(v.Lines, cli.Lines("Products", strings.Join(products, ", ")+waiting(mapped), "Apps see the store", store)...)
-	return v
+	return a.Show(v, nil)
 }
 
 // waiting marks a value that is not published yet.
@@ -271,7 +263,7 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 		return nil, err
 	}
 	findings = append(findings, account...)
-	for _, p := range i.settings.Problems {
+	for _, p := range i.draft.Problems {
 		if p.Key == iap.KeyServiceAccount || slices.Contains(iapKeys(), p.Key) {
 			findings = append(findings, health.Finding{Name: "draft", Level: health.Warn, What: p.Text, Fix: "countersign addon iap show"})
 		}
@@ -280,7 +272,7 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 }
 
 // testStore reports whether apps see the store as on, and what would make them.
-func testStore(ctx context.Context, s *addon.Addon, i iapState) (health.Finding, error) {
+func testStore(ctx context.Context, s *addon.Addon, i iapView) (health.Finding, error) {
 	if i.published.Config.Platforms.Store.Enabled {
 		return health.Finding{Name: "store", Level: health.OK, What: "Apps see the store as on"}, nil
 	}

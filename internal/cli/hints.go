@@ -9,10 +9,8 @@ import (
 func (t *Console) checkNext() string {
 	if t.command != nil && t.command.HasParent() {
 		for _, name := range []string{"list", "show", "history"} {
-			for _, sibling := range t.command.Parent().Commands() {
-				if sibling.Name() == name && sibling.IsAvailableCommand() {
-					return "before you repeat it, check with: " + sibling.CommandPath()
-				}
+			if sibling, _, err := t.command.Parent().Find([]string{name}); err == nil && sibling.Name() == name {
+				return "before you repeat it, check with: " + sibling.CommandPath()
 			}
 		}
 	}
