@@ -2,6 +2,7 @@ package license
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -76,7 +77,6 @@ func ParseStaging(text string) (string, error) {
 
 // What is free for everybody: sites that only their developer can reach.
 var (
-	freeNames    = []string{"localhost"}
 	freeSuffixes = []string{".localhost", ".test", ".local"}
 	freeNetworks = []netip.Prefix{
 		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
@@ -92,28 +92,11 @@ func IsFree(host string, staging ...string) bool {
 	if err != nil {
 		return false
 	}
-	for _, free := range freeNames {
-		if name == free {
-			return true
-		}
-	}
-	for _, suffix := range freeSuffixes {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
-	}
-	ip, err := netip.ParseAddr(name)
-	for _, network := range freeNetworks {
-		if err == nil && network.Contains(ip) {
-			return true
-		}
-	}
-	for _, declared := range staging {
-		if coversStaging(declared, name) {
-			return true
-		}
-	}
-	return false
+	ip, notIP := netip.ParseAddr(name)
+	return name == "localhost" ||
+		slices.ContainsFunc(freeSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) }) ||
+		slices.ContainsFunc(freeNetworks, func(n netip.Prefix) bool { return notIP == nil && n.Contains(ip) }) ||
+		slices.ContainsFunc(staging, func(declared string) bool { return coversStaging(declared, name) })
 }
 
 func coversStaging(declared, name string) bool {

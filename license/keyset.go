@@ -61,12 +61,11 @@ func usable(public ed25519.PublicKey) bool {
 
 // Key finds a key by its id.
 func (s *KeySet) Key(id string) (Key, bool) {
-	for _, k := range s.keys {
-		if k.ID == id {
-			return k, true
-		}
+	i := slices.IndexFunc(s.keys, func(k Key) bool { return k.ID == id })
+	if i < 0 {
+		return Key{}, false
 	}
-	return Key{}, false
+	return s.keys[i], true
 }
 
 // Len is the number of keys.

@@ -83,10 +83,8 @@ func (l License) covers(host string) error {
 	if err != nil {
 		return ErrHost.saying("the license can't be opened for this host: " + reason(err))
 	}
-	for _, d := range l.Domains {
-		if coversForms(d, forms) {
-			return nil
-		}
+	if slices.ContainsFunc(l.Domains, func(d string) bool { return coversForms(d, forms) }) {
+		return nil
 	}
 	return ErrWrongDomain.saying("the license is for " + l.Domain + ", not for " + forms[len(forms)-1] + "; get one for this domain from the store")
 }

@@ -23,7 +23,7 @@ const (
 	KindVisitor Kind = "visitor"
 )
 
-// Face says through which door an actor came.
+// Face is the front end through which an actor came.
 type Face string
 
 // The faces.

@@ -40,7 +40,7 @@ func recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, address string
 type AuditLine struct {
 	ID int64
 	At time.Time
-	// Kind, Actor, Face and Address say who, through which door and from where;
+	// Kind, Actor, Face and Address say who, through which front end and from where;
 	// Address is empty at the command line.
 	Kind    Kind
 	Actor   string
@@ -88,14 +88,9 @@ func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine
 }
 
 // AuditPlace is where a page of the log is among all lines that a filter wants.
-type AuditPlace struct {
-	// All is how many lines there are, Newer how many of them are newer than the page.
-	All, Newer int64
-	// Before leads to the page before this one; 0 is the newest.
-	Before int64
-}
+type AuditPlace = peopledb.AuditPlace
 
-// AuditPlace tells where the page that [People.Audit] lists is.
+// AuditPlace returns where the page that [People.Audit] lists is.
 func (p *People) AuditPlace(ctx context.Context, a Actor, f AuditFilter) (AuditPlace, error) {
 	if err := may(a, manage); err != nil {
 		return AuditPlace{}, err
@@ -104,8 +99,7 @@ func (p *People) AuditPlace(ctx context.Context, a Actor, f AuditFilter) (AuditP
 	if !possible {
 		return AuditPlace{}, nil
 	}
-	place, err := p.db.AuditPlace(ctx, rows)
-	return AuditPlace(place), err
+	return p.db.AuditPlace(ctx, rows)
 }
 
 // rows is the filter for the query. It reports false for one that no line fits and

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -122,11 +123,7 @@ func (f *failedSignIns) giveBack(taken []*failedMinute) {
 // lines are the entries of a minute: one for each of the addresses with the most
 // failures, and one about all others.
 func (m *failedMinute) lines() (lines []failedLine) {
-	all := make([]*failedAddress, 0, len(m.addresses))
-	for _, a := range m.addresses {
-		all = append(all, a)
-	}
-	slices.SortFunc(all, func(a, b *failedAddress) int {
+	all := slices.SortedFunc(maps.Values(m.addresses), func(a, b *failedAddress) int {
 		return cmp.Or(cmp.Compare(b.failures(), a.failures()), strings.Compare(a.address, b.address))
 	})
 	for _, a := range all[:min(len(all), failedLines)] {
@@ -146,11 +143,7 @@ type failedLine struct {
 }
 
 func (a *failedAddress) line() failedLine {
-	emails := make([]string, 0, len(a.emails))
-	for e := range a.emails {
-		emails = append(emails, e)
-	}
-	slices.Sort(emails)
+	emails := slices.Sorted(maps.Keys(a.emails))
 	subject := strings.Join(emails[:min(len(emails), failedEmails)], ", ")
 	if more := len(emails) - failedEmails; more > 0 {
 		subject += fmt.Sprintf(" and %d more", more)

@@ -27,11 +27,7 @@ func (p *People) NewSetupLink(ctx context.Context, a Actor) (token string, expir
 		} else if n > 0 {
 			return errAlreadySetUp
 		}
-		if err := tx.DeleteLinks(ctx, peopledb.PurposeSetup); err != nil {
-			return err
-		}
-		link := peopledb.Link{Digest: digestOf(token), Purpose: peopledb.PurposeSetup, ExpiresAt: sqldb.Time{Time: expires}}
-		if err := tx.AddLink(ctx, link); err != nil {
+		if err := replaceSetupLink(ctx, tx, token, expires); err != nil {
 			return err
 		}
 		return p.record(ctx, tx, a, Event{Action: actionSetupLinkCreate})
@@ -114,6 +110,11 @@ func (p *People) AdoptSetupLink(ctx context.Context, tx *peopledb.DB, token stri
 	if n, err := tx.CountUsers(ctx); err != nil || n > 0 {
 		return err
 	}
+	return replaceSetupLink(ctx, tx, token, expires)
+}
+
+// replaceSetupLink writes a set-up link; earlier ones end.
+func replaceSetupLink(ctx context.Context, tx *peopledb.DB, token string, expires time.Time) error {
 	if err := tx.DeleteLinks(ctx, peopledb.PurposeSetup); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -86,13 +87,7 @@ func (s *Store) Keys(ctx context.Context, a people.Actor, workspace string) ([]K
 	if err != nil || workspace == "" {
 		return all, err
 	}
-	var own []Key
-	for _, k := range all {
-		if k.Workspace == workspace {
-			own = append(own, k)
-		}
-	}
-	return own, nil
+	return slices.DeleteFunc(all, func(k Key) bool { return k.Workspace != workspace }), nil
 }
 
 // RevealKey shows the current value of a key again, and writes that down.

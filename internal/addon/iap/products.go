@@ -80,15 +80,8 @@ type productReader struct {
 }
 
 func (p productReader) read() error {
-	if err := p.open("The map is not a JSON object of the form " + `{"store":{"product_id":1}}`); err != nil {
-		return err
-	}
 	platforms := map[string]bool{}
-	for p.dec.PeekKind() != jsontext.KindEndObject {
-		name, err := p.name()
-		if err != nil {
-			return err
-		}
+	err := p.members(`The map is not a JSON object of the form {"store":{"product_id":1}}`, func(name string) error {
 		switch {
 		case platforms[name]:
 			return sentencef("The platform %q stands there twice", name)
@@ -96,12 +89,10 @@ func (p productReader) read() error {
 			return sentencef("The platform %q is not known; the only one is %q", input.Shorten(name), platformStore)
 		}
 		platforms[name] = true
-		if err := p.products(); err != nil {
-			return err
-		}
-	}
-	if _, err := p.dec.ReadToken(); err != nil {
-		return errBadJSON
+		return p.members(`"store" must be a JSON object: {"product_id":1}`, p.product)
+	})
+	if err != nil {
+		return err
 	}
 	if _, err := p.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return sentence("Something follows the JSON object")
@@ -111,51 +102,46 @@ func (p productReader) read() error {
 
 var errBadJSON = sentence("This is not valid JSON")
 
-func (p productReader) open(otherwise string) error {
+// members reads an object and calls member with each name; member reads the value. otherwise is the error of a value
+// that is not an object.
+func (p productReader) members(otherwise string, member func(name string) error) error {
 	if token, err := p.dec.ReadToken(); err != nil {
 		return errBadJSON
 	} else if token.Kind() != jsontext.KindBeginObject {
 		return sentence(otherwise)
 	}
-	return nil
-}
-
-func (p productReader) name() (string, error) {
-	token, err := p.dec.ReadToken()
-	if err != nil {
-		return "", errBadJSON
-	}
-	return token.String(), nil
-}
-
-func (p productReader) products() error {
-	if err := p.open(`"store" must be a JSON object: {"product_id":1}`); err != nil {
-		return err
-	}
 	for p.dec.PeekKind() != jsontext.KindEndObject {
-		id, err := p.name()
-		if err != nil {
-			return err
-		}
-		if problem := CheckProductID(id); problem != "" {
-			return sentence(problem)
-		}
-		if _, twice := p.found[id]; twice {
-			return sentencef("The product %s stands there twice", id)
-		}
-		value, err := p.dec.ReadValue()
+		name, err := p.dec.ReadToken()
 		if err != nil {
 			return errBadJSON
 		}
-		if p.found[id], err = packageID(id, value); err != nil {
+		if err := member(name.String()); err != nil {
 			return err
-		}
-		if len(p.found) > MaxProducts {
-			return sentencef("There are more than %d products", MaxProducts)
 		}
 	}
 	if _, err := p.dec.ReadToken(); err != nil {
 		return errBadJSON
+	}
+	return nil
+}
+
+// product reads the package of a product.
+func (p productReader) product(id string) error {
+	if problem := CheckProductID(id); problem != "" {
+		return sentence(problem)
+	}
+	if _, twice := p.found[id]; twice {
+		return sentencef("The product %s stands there twice", id)
+	}
+	value, err := p.dec.ReadValue()
+	if err != nil {
+		return errBadJSON
+	}
+	if p.found[id], err = packageID(id, value); err != nil {
+		return err
+	}
+	if len(p.found) > MaxProducts {
+		return sentencef("There are more than %d products", MaxProducts)
 	}
 	return nil
 }

@@ -80,12 +80,11 @@ func Definitions() []Definition { return slices.Clone(definitions) }
 
 // definition finds one by its key.
 func definition(key string) (Definition, bool) {
-	for _, d := range definitions {
-		if d.Key == key {
-			return d, true
-		}
+	i := slices.IndexFunc(definitions, func(d Definition) bool { return d.Key == key })
+	if i < 0 {
+		return Definition{}, false
 	}
-	return Definition{}, false
+	return definitions[i], true
 }
 
 // appDefinitions are the keys of spec 2.5.

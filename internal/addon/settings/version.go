@@ -11,7 +11,7 @@ import (
 type Version struct {
 	Number int64
 	At     time.Time
-	// ActorKind, Actor and Face say who published it, and through which door.
+	// ActorKind, Actor and Face say who published it, and through which front end.
 	ActorKind people.Kind
 	Actor     string
 	Face      people.Face

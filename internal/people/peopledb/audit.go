@@ -14,7 +14,7 @@ type Audit struct {
 	At sqldb.Time
 	// Kind is the sort of actor, Actor its name within the kind.
 	Kind, Actor string
-	// Face is the door the actor came through.
+	// Face is the front end through which the actor came.
 	Face string
 	// Address is the client's, "" for none.
 	Address string
@@ -79,7 +79,7 @@ type AuditPlace struct {
 	Before int64
 }
 
-// AuditPlace tells where the page of a filter is.
+// AuditPlace returns where the page of a filter is.
 func (d *DB) AuditPlace(ctx context.Context, f AuditFilter) (AuditPlace, error) {
 	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (p AuditPlace, err error) {
 		return p, r.Scan(&p.All, &p.Newer, &p.Before)

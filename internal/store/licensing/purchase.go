@@ -3,6 +3,7 @@ package licensing
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,12 +106,7 @@ func DomainOf(l storedb.License) license.Domain {
 }
 
 func (h purchaseLicenses) hasEnding(how storedb.Ending) bool {
-	for _, l := range h.Licenses {
-		if l.Ended == how {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.Licenses, func(l storedb.License) bool { return l.Ended == how })
 }
 
 // find returns the license in use that covers a domain.
@@ -135,12 +131,7 @@ func licenseNames(l storedb.License, rule Rule) []string {
 
 // covers reports whether a license is for a site at a host.
 func covers(l storedb.License, rule Rule, host string) bool {
-	for _, name := range licenseNames(l, rule) {
-		if license.Covers(name, host) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(licenseNames(l, rule), func(name string) bool { return license.Covers(name, host) })
 }
 
 // isFree reports whether licenses for a domain do not count.
@@ -215,13 +206,7 @@ func (h purchaseLicenses) noRoom(d license.Domain) error {
 
 // without is the purchaseLicenses after one of its licenses has ended.
 func (h purchaseLicenses) without(ended storedb.License) purchaseLicenses {
-	rest := make([]storedb.License, 0, len(h.Licenses))
-	for _, l := range h.Licenses {
-		if l.ID != ended.ID {
-			rest = append(rest, l)
-		}
-	}
-	h.Licenses = rest
+	h.Licenses = slices.DeleteFunc(slices.Clone(h.Licenses), func(l storedb.License) bool { return l.ID == ended.ID })
 	return h
 }
 

@@ -132,16 +132,12 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-func checkShort(what, text string) error {
-	if utf8.RuneCountInString(text) > maxName {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s is longer than %d characters", what, maxName))
-	}
-	return noNUL(what, text)
-}
+func checkShort(what, text string) error { return checkLength(what, text, maxName) }
+func checkText(what, text string) error  { return checkLength(what, text, maxText) }
 
-func checkText(what, text string) error {
-	if utf8.RuneCountInString(text) > maxText {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s is longer than %d characters", what, maxText))
+func checkLength(what, text string, most int) error {
+	if utf8.RuneCountInString(text) > most {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s is longer than %d characters", what, most))
 	}
 	return noNUL(what, text)
 }
@@ -202,6 +198,7 @@ func checkAmount(what string, m countersign.Money) error {
 	return nil
 }
 
+// First returns the first error of a list, nil when there is none.
 func First(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -113,8 +113,8 @@ func (d *DB) UpdateKey(ctx context.Context, k Key) error {
 		nullBytes(k.PreviousSealed), column(&k.PreviousExpiresAt), column(&k.ExpiresAt), column(&k.RevokedAt), k.ID)
 }
 
-// HeldKey is what a request needs to know of a key.
-type HeldKey struct {
+// CachedKey is what a request needs to know of a key.
+type CachedKey struct {
 	ID, WorkspaceID, ItemID int64
 	Class                   Class
 	Hint                    string
@@ -126,11 +126,11 @@ type HeldKey struct {
 	Switches                Switches
 }
 
-const selectHeldKeys = `SELECT k.id, k.workspace_id, coalesce(k.item_id, 0), k.class, k.hint, k.digest, k.previous_digest,
+const selectCachedKeys = `SELECT k.id, k.workspace_id, coalesce(k.item_id, 0), k.class, k.hint, k.digest, k.previous_digest,
 	k.previous_expires_at, k.expires_at, k.revoked_at, w.always_200, w.refuse_query_keys, w.quota
 	FROM keys k JOIN workspaces w ON w.id = k.workspace_id `
 
-func scanHeldKey(r sqldb.Row) (k HeldKey, err error) {
+func scanCachedKey(r sqldb.Row) (k CachedKey, err error) {
 	var digest, previous []byte
 	err = r.Scan(&k.ID, &k.WorkspaceID, &k.ItemID, &k.Class, &k.Hint, &digest, &previous, column(&k.PreviousExpiresAt),
 		column(&k.ExpiresAt), column(&k.RevokedAt), &k.Switches.Always200, &k.Switches.RefuseQueryKeys, &k.Switches.Quota)
@@ -141,14 +141,14 @@ func scanHeldKey(r sqldb.Row) (k HeldKey, err error) {
 	return k, err
 }
 
-// HeldKeys lists all keys for memory.
-func (d *DB) HeldKeys(ctx context.Context) ([]HeldKey, error) {
-	return sqldb.List(ctx, d.Queries, scanHeldKey, selectHeldKeys)
+// CachedKeys lists what the cache needs of all keys.
+func (d *DB) CachedKeys(ctx context.Context) ([]CachedKey, error) {
+	return sqldb.List(ctx, d.Queries, scanCachedKey, selectCachedKeys)
 }
 
-// HeldKey finds the key that has this value now or had it before.
-func (d *DB) HeldKey(ctx context.Context, digest KeyDigest) (HeldKey, error) {
-	return sqldb.One(ctx, d.Queries, scanHeldKey, selectHeldKeys+`WHERE k.digest = $1 OR k.previous_digest = $1`, digest[:])
+// CachedKey finds the key that has this value now or had it before.
+func (d *DB) CachedKey(ctx context.Context, digest KeyDigest) (CachedKey, error) {
+	return sqldb.One(ctx, d.Queries, scanCachedKey, selectCachedKeys+`WHERE k.digest = $1 OR k.previous_digest = $1`, digest[:])
 }
 
 func previousDigest(k Key) any {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/countersign/countersign/internal/people"
@@ -205,7 +206,7 @@ func (imp *importer) knowWorkspace(ctx context.Context, username string) error {
 	return err
 }
 
-// ownerOf tells which workspace has an item, in the store or in an earlier line;
+// ownerOf returns the workspace that has an item, in the store or in an earlier line;
 // "" when none has.
 func (imp *importer) ownerOf(ctx context.Context, item int64) (string, error) {
 	if owner, ok := imp.owners[item]; ok {
@@ -235,11 +236,7 @@ func (imp *importer) reportLate(file io.ReadSeeker) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("store: import: the file can't be read a second time: %w", err)
 	}
-	late := make([]int, 0, len(imp.bad))
-	for line := range imp.bad {
-		late = append(late, line)
-	}
-	slices.Sort(late)
+	late := slices.Sorted(maps.Keys(imp.bad))
 	lines := newLineReader(file)
 	for len(late) > 0 && lines.next() {
 		if lines.number == late[0] {

@@ -19,11 +19,11 @@ type keyTable map[storedb.KeyDigest]*cachedKey
 
 // cachedKey is a key and the actor that it makes of whoever has it.
 type cachedKey struct {
-	storedb.HeldKey
+	storedb.CachedKey
 	actor people.Actor
 }
 
-func newCachedKey(k storedb.HeldKey) *cachedKey {
+func newCachedKey(k storedb.CachedKey) *cachedKey {
 	return &cachedKey{k, people.Actor{
 		Kind: people.KindKey, ID: strconv.FormatInt(k.ID, 10), Face: people.FaceAPI,
 		Workspace: k.WorkspaceID, Secret: k.Class == storedb.ClassSecret, Item: k.ItemID,
@@ -32,7 +32,7 @@ func newCachedKey(k storedb.HeldKey) *cachedKey {
 
 // readKeys reads every key.
 func (v *Validator) readKeys(ctx context.Context) (*keyTable, error) {
-	list, err := v.db.HeldKeys(ctx)
+	list, err := v.db.CachedKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (v *Validator) findDigest(ctx context.Context, value string, digest storedb
 	if rules.Mistyped(value) {
 		return nil, errKeyUnknown
 	}
-	k, err := v.db.HeldKey(ctx, digest)
+	k, err := v.db.CachedKey(ctx, digest)
 	if err != nil {
 		return nil, sqldb.IfNotFound(err, errKeyUnknown)
 	}
