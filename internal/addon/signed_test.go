@@ -1,0 +1,216 @@
+package addon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/token"
+)
+
+// sign returns the signature of a call, in hex.
+func sign(secret string, r SignedRequest) string { return hex.EncodeToString(mac(secret, r)) }
+
+// sign makes a good call.
+func (f *fixture) sign(pair Pair, nonce string) SignedRequest {
+	r := SignedRequest{
+		Key: pair.Key, Timestamp: strconv.FormatInt(f.clock.Now().Unix(), 10), Nonce: nonce, Method: "POST",
+		PathAndQuery: "/api-addons/admin/app/settings?x=1", BodySHA256: sha256.Sum256([]byte(`{"a":1}`)),
+	}
+	r.Signature = sign(pair.Secret, r)
+	return r
+}
+
+// The signature was computed by another program:
+// printf 'POST\n/p?q=1\n1793534400\nnonce-01\n%s' "$(printf '{}' | sha256sum | cut -c1-64)" | openssl dgst -sha256 -hmac cas_secret
+func TestSignatureIsTheDocumentedOne(t *testing.T) {
+	r := SignedRequest{Method: "POST", PathAndQuery: "/p?q=1", Timestamp: "1793534400", Nonce: "nonce-01", BodySHA256: sha256.Sum256([]byte("{}"))}
+	if got, want := sign("cas_secret", r), "2196b45e7fc5160699bf12345597cfc476dbb4f79e106fbd34a0ac3b07bfb37b"; got != want {
+		t.Errorf("signature %s, want %s", got, want)
+	}
+}
+
+func TestSignedCallIsTheProgramThatHoldsThePair(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		actor, err := f.Signed(t.Context(), client, f.sign(pair, "nonce-0001"))
+		want := people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: client, Secret: true}
+		if err != nil || actor != want {
+			t.Errorf("%+v, %v", actor, err)
+		}
+	})
+}
+
+func TestSignedCallsThatAreRefused(t *testing.T) {
+	other := token.New(prefixKey)
+	cases := []struct {
+		name   string
+		change func(r *SignedRequest, pair Pair)
+		code   string
+	}{
+		{"another method", func(r *SignedRequest, _ Pair) { r.Method = "GET" }, "credential_unknown"},
+		{"another path", func(r *SignedRequest, _ Pair) { r.PathAndQuery = "/api-addons/admin/app/settings" }, "credential_unknown"},
+		{"another body", func(r *SignedRequest, _ Pair) { r.BodySHA256[0] ^= 1 }, "credential_unknown"},
+		{"another nonce", func(r *SignedRequest, _ Pair) { r.Nonce += "x" }, "credential_unknown"},
+		{"another time", func(r *SignedRequest, _ Pair) { r.Timestamp = strconv.FormatInt(noon.Unix()+1, 10) }, "credential_unknown"},
+		{"the signature of another secret", func(r *SignedRequest, _ Pair) { r.Signature = sign("cas_x", *r) }, "credential_unknown"},
+		{"the signature in capitals is good", func(r *SignedRequest, _ Pair) { r.Signature = strings.ToUpper(r.Signature) }, ""},
+		{"half a signature", func(r *SignedRequest, _ Pair) { r.Signature = r.Signature[:32] }, "credential_unknown"},
+		{"no signature", func(r *SignedRequest, _ Pair) { r.Signature = "" }, "credential_unknown"},
+		{"a signature that is not hex", func(r *SignedRequest, _ Pair) { r.Signature = strings.Repeat("g", 64) }, "credential_unknown"},
+		{"an unknown key", func(r *SignedRequest, _ Pair) { r.Key = other }, "credential_unknown"},
+		{"a key with a typo", func(r *SignedRequest, _ Pair) { r.Key = r.Key[:len(r.Key)-1] + "!" }, "credential_unknown"},
+		{"no key", func(r *SignedRequest, _ Pair) { r.Key = "" }, "credential_unknown"},
+		{"the secret as key", func(r *SignedRequest, p Pair) { r.Key = p.Secret }, "credential_unknown"},
+		{"no time", func(r *SignedRequest, p Pair) { r.Timestamp = ""; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time that is no number", func(r *SignedRequest, p Pair) { r.Timestamp = "now"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time with a sign", func(r *SignedRequest, p Pair) { r.Timestamp = "+1793534400"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time in milliseconds", func(r *SignedRequest, p Pair) { r.Timestamp += "000"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"300 seconds ago is good", at(-300), ""},
+		{"301 seconds ago", at(-301), "timestamp_invalid"},
+		{"300 seconds ahead is good", at(300), ""},
+		{"301 seconds ahead", at(301), "timestamp_invalid"},
+		{"no nonce", func(r *SignedRequest, p Pair) { r.Nonce = ""; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a short nonce", func(r *SignedRequest, p Pair) { r.Nonce = "1234567"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a long nonce", func(r *SignedRequest, p Pair) { r.Nonce = strings.Repeat("n", 129); r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a nonce of two lines", func(r *SignedRequest, p Pair) { r.Nonce = "12345678\n"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+	}
+	engines(t, func(t *testing.T, f *fixture) {
+		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.started = noon.Add(-time.Hour)
+		for i, c := range cases {
+			r := f.sign(pair, fmt.Sprintf("nonce-%04d", i))
+			c.change(&r, pair)
+			_, err := f.Signed(t.Context(), client, r)
+			if codeOf(err) != c.code {
+				t.Errorf("%s: %v, want %q", c.name, err, c.code)
+			}
+			if e := new(countersign.Error); err != nil && (!asError(err, &e) || e.Kind != countersign.KindUnauthorized) {
+				t.Errorf("%s: %v is not of the kind unauthorized", c.name, err)
+			}
+		}
+	})
+}
+
+// at moves the time of a call and signs it anew.
+func at(seconds int64) func(*SignedRequest, Pair) {
+	return func(r *SignedRequest, p Pair) {
+		r.Timestamp = strconv.FormatInt(noon.Unix()+seconds, 10)
+		r.Signature = sign(p.Secret, *r)
+	}
+}
+
+func TestSignedCallIsGoodOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, pair, err := f.RevealCredential(ctx, operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ahead := f.sign(pair, "nonce-ahead")
+		at(300)(&ahead, pair)
+		if _, err := f.Signed(ctx, client, ahead); err != nil {
+			t.Fatal(err)
+		}
+		// Its time stays in the window for ten minutes, and so does its nonce.
+		for range 10 {
+			_, err = f.Signed(ctx, client, ahead)
+			wantError(t, err, "nonce_used")
+			f.clock.move(time.Minute)
+		}
+		_, err = f.Signed(ctx, client, ahead)
+		wantError(t, err, "nonce_used")
+		f.clock.move(time.Second)
+		_, err = f.Signed(ctx, client, ahead)
+		wantError(t, err, "timestamp_invalid")
+		// A new call may use the text again by then, and clears what is forgotten.
+		if _, err := f.Signed(ctx, client, f.sign(pair, "nonce-ahead")); err != nil {
+			t.Error(err)
+		}
+		f.clock.move(11 * time.Minute)
+		if _, err := f.Signed(ctx, client, f.sign(pair, "nonce-later")); err != nil || len(f.nonces.until) != 1 {
+			t.Errorf("%d nonces are remembered, %v", len(f.nonces.until), err)
+		}
+		// A refused call does not use its nonce up.
+		bad := f.sign(pair, "nonce-again")
+		bad.Method = "GET"
+		_, err = f.Signed(ctx, client, bad)
+		wantError(t, err, "credential_unknown")
+		_, err = f.Signed(ctx, client, f.sign(pair, "nonce-again"))
+		wantError(t, err, "")
+	})
+}
+
+// The memory of nonces ends with the process: what an earlier one has served must not
+// be good again.
+func TestACallThatWasSignedBeforeTheStartIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		rule        string
+		started, at time.Duration // before noon, which is now
+		code        string
+	}{
+		{"a second before the start", 10 * time.Second, 11 * time.Second, "timestamp_before_start"},
+		{"five minutes old, just after a start", 0, 300 * time.Second, "timestamp_before_start"},
+		{"in the second of the start", 10 * time.Second, 10 * time.Second, ""},
+		{"in the second of the start, which was in its middle", 9500 * time.Millisecond, 10 * time.Second, ""},
+		{"a second before a start in the middle of one", 9500 * time.Millisecond, 11 * time.Second, "timestamp_before_start"},
+		{"after the start", 10 * time.Second, 9 * time.Second, ""},
+		{"by a clock that is ahead", 0, -60 * time.Second, ""},
+		{"older than the window in any case", 0, 301 * time.Second, "timestamp_invalid"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			f := updated(t, dbtest.New(t, dbtest.SQLite))
+			_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.started = noon.Add(-c.started)
+			r := f.sign(pair, "nonce-0001")
+			at(-int64(c.at/time.Second))(&r, pair)
+			_, err = f.Signed(t.Context(), client, r)
+			wantError(t, err, c.code)
+			r.Signature = sign("cas_x", r) // a stranger learns nothing of the start
+			if _, err := f.Signed(t.Context(), client, r); c.code == "timestamp_before_start" && codeOf(err) != "credential_unknown" {
+				t.Errorf("a stranger is told %v", err)
+			}
+		})
+	}
+}
+
+// Of many who send the same signed call at once, one is served.
+func TestSignedCallSentManyTimesAtOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := f.sign(pair, "nonce-0001")
+		var work sync.WaitGroup
+		served := make(chan struct{}, 16)
+		for range cap(served) {
+			work.Go(func() {
+				if _, err := f.Signed(t.Context(), client, r); err == nil {
+					served <- struct{}{}
+				}
+			})
+		}
+		work.Wait()
+		if len(served) != 1 {
+			t.Errorf("%d were served", len(served))
+		}
+	})
+}
