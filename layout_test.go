@@ -17,8 +17,9 @@ const module = "github.com/countersign/countersign"
 var mayImport = map[string][]string{
 	"":                          {},
 	"app":                       {"", "license"},
-	"bench":                     {"internal/people", "internal/store", "internal/store/sample"},
-	"bench/chaos":               {"internal/store/sample"},
+	"bench":                     {"bench/program", "internal/people", "internal/store", "internal/store/sample"},
+	"bench/chaos":               {"bench/program", "internal/store/sample"},
+	"bench/program":             {},
 	"cmd/countersign":           {"", "app", "internal/addon", "internal/addon/api", "internal/addon/access", "internal/addon/iap", "internal/addon/pages", "internal/addon/sample", "internal/addon/settings", "internal/cli", "internal/dial", "internal/fault", "internal/frame", "internal/group", "internal/health", "internal/limit", "internal/people", "internal/sqldb", "internal/store", "internal/store/api", "internal/store/licensing", "internal/store/pages", "internal/store/sample", "internal/store/transfer", "internal/store/validation", "internal/web", "license"},
 	"e2e":                       {},
 	"internal/addon":            {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/iap", "internal/addon/input", "internal/addon/settings", "internal/dial", "internal/fault", "internal/group", "internal/health", "internal/keyfile", "internal/people", "internal/people/peopledb", "internal/sqldb", "internal/token", "internal/usage", "license"},

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
+
+	"github.com/countersign/countersign/bench/program"
 )
 
 // baselineCases are the cases that are measured against another binary of the store.
@@ -43,8 +44,8 @@ func (s *shop) useBaseline(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	s.baseline, s.data = old, filepath.Join(dir, "new")
-	if out, err := exec.CommandContext(ctx, "cp", "-a", "--reflink=auto", old.data, s.data).CombinedOutput(); err != nil {
-		return fmt.Errorf("copy the baseline's store: %w: %s", err, out)
+	if err := program.Copy(ctx, old.data, s.data); err != nil {
+		return fmt.Errorf("copy the baseline's store: %w", err)
 	}
 	return s.command(ctx, "store", "migrate", "up", "--quiet")
 }

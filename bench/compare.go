@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"time"
+
+	"github.com/countersign/countersign/bench/program"
 )
 
 // comparison is one case, the store against the floor, a peer or a baseline.
@@ -190,7 +192,7 @@ func (s *shop) turn(ctx context.Context, p *process, c benchCase, length time.Du
 		return figures{}, err
 	}
 	requests := max(1, l.requests)
-	used := max(clockTick, after.cpu-before.cpu) // less can't be told, and none would make a ratio infinite
+	used := max(program.ClockTick, after.cpu-before.cpu) // less can't be told, and none would make a ratio infinite
 	return figures{
 		PerSecond: float64(l.requests) / l.elapsed.Seconds(), P50: l.percentile(0.5), P99: l.percentile(0.99),
 		CPU: used / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/countersign/countersign/bench/program"
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
@@ -43,11 +44,8 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 	}
 	s := &shop{settings: set, binary: filepath.Join(set.out, "countersign")}
 	s.data = filepath.Join(set.out, fmt.Sprintf("data-%s-%d-%d", set.engine(), set.purchases, set.items))
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", s.binary, "./cmd/countersign")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stderr = log
-	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("go build: %w", err)
+	if err := program.Build(ctx, s.binary, log); err != nil {
+		return nil, err
 	}
 	if set.baseline != "" {
 		return s, s.useBaseline(ctx, log)
@@ -145,13 +143,7 @@ func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	return start(ctx, func(line string) (string, error) {
-		var said struct {
-			URL string `json:"store_url"`
-		}
-		err := json.Unmarshal([]byte(line), &said)
-		return said.URL, err
-	}, nil, log, s.binary, args...)
+	return start(ctx, program.Address("store_url"), nil, log, s.binary, args...)
 }
 
 // withLog saves the log of the server that was started last from the next one, and

@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
+
+	"github.com/countersign/countersign/bench/program"
 )
 
 // serveAddon starts an addon with published settings, which it makes first. What
@@ -21,11 +22,5 @@ func (s *shop) serveAddon(ctx context.Context) (*process, error) {
 			return nil, err
 		}
 	}
-	return start(ctx, func(line string) (string, error) {
-		var said struct {
-			URL string `json:"addon_url"`
-		}
-		err := json.Unmarshal([]byte(line), &said)
-		return said.URL, err
-	}, nil, os.Stderr, s.binary, "addon", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--data", data)
+	return start(ctx, program.Address("addon_url"), nil, os.Stderr, s.binary, "addon", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--data", data)
 }

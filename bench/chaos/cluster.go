@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/countersign/countersign/bench/program"
 )
 
 // cluster is a primary and two standbys. A commit waits until one standby has it.
@@ -27,7 +29,7 @@ func newCluster(ctx context.Context, server *install, template, dir string) (*cl
 		folder := filepath.Join(dir, name)
 		err := server.makeFolder(folder)
 		if err == nil {
-			err = copyFolder(ctx, template, filepath.Join(folder, "data"))
+			err = program.Copy(ctx, template, filepath.Join(folder, "data"))
 		}
 		var n *node
 		if err == nil {

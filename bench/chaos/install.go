@@ -110,12 +110,3 @@ func (i *install) initialize(ctx context.Context, data string) error {
 	_, err = f.WriteString(settings)
 	return errors.Join(err, f.Close())
 }
-
-// copyFolder copies a folder with its owners, without a copy of the bytes where the file
-// system can.
-func copyFolder(ctx context.Context, from, to string) error {
-	if out, err := exec.CommandContext(ctx, "cp", "-a", "--reflink=auto", from, to).CombinedOutput(); err != nil {
-		return fmt.Errorf("cp: %w: %s", err, out)
-	}
-	return nil
-}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/countersign/countersign/bench/program"
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
@@ -60,7 +61,7 @@ func (s *session) startAlone(ctx context.Context, dir string) (*node, error) {
 	if err := s.server.makeFolder(dir); err != nil {
 		return nil, err
 	}
-	if err := copyFolder(ctx, s.template, filepath.Join(dir, "data")); err != nil {
+	if err := program.Copy(ctx, s.template, filepath.Join(dir, "data")); err != nil {
 		return nil, err
 	}
 	n, err := newNode(s.server, "alone", dir)

@@ -4,14 +4,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/countersign/countersign/bench/program"
 )
 
 // process is a program that runs until the harness ends it.
@@ -83,37 +80,12 @@ func (p *process) end(s syscall.Signal, after time.Duration) {
 }
 
 // childrenOf lists the ids of a process's children.
-func childrenOf(parent int) ([]int, error) {
-	paths, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return nil, err
-	}
-	var children []int
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		pid, itsParent, err := parseStat(string(text))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if itsParent == parent {
-			children = append(children, pid)
+func childrenOf(parent int) (children []int, err error) {
+	all, err := program.Stats()
+	for _, one := range all {
+		if one.Parent == parent {
+			children = append(children, one.PID)
 		}
 	}
-	return children, nil
-}
-
-// parseStat reads the ids of a process and of its parent from a line of /proc/PID/stat.
-// The name between them is in parentheses and may hold some itself.
-func parseStat(text string) (pid, parent int, err error) {
-	number, _, _ := strings.Cut(text, " ")
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) < 2 {
-		return 0, 0, fmt.Errorf("not the line of a process: %q", text)
-	}
-	pid, err = strconv.Atoi(number)
-	parent, err2 := strconv.Atoi(fields[1])
-	return pid, parent, errors.Join(err, err2)
+	return children, err
 }

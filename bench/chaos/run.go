@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/countersign/countersign/bench/program"
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
@@ -78,13 +79,7 @@ func (s *session) build(ctx context.Context) error {
 		return err
 	}
 	s.options.binary = filepath.Join(s.options.out, "countersign")
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", s.options.binary, "./cmd/countersign")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	c.Stderr = s.stderr
-	if err := c.Run(); err != nil {
-		return fmt.Errorf("go build: %w", err)
-	}
-	return nil
+	return program.Build(ctx, s.options.binary, s.stderr)
 }
 
 // fill makes a server with a filled store, and stops it in order.
@@ -141,5 +136,5 @@ func writeFile(path string, text io.Reader) error {
 // template.
 func (s *session) newStore(ctx context.Context, dir, url string) (*store, error) {
 	one := &store{binary: s.options.binary, data: filepath.Join(dir, "store"), url: url}
-	return one, copyFolder(ctx, s.data, one.data)
+	return one, program.Copy(ctx, s.data, one.data)
 }

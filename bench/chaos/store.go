@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/countersign/countersign/bench/program"
 )
 
 // store is the program under test: its server, and its commands beside it.
@@ -77,14 +78,11 @@ func readAddress(ctx context.Context, out *os.File) (string, error) {
 	defer out.Close()
 	stop := context.AfterFunc(ctx, func() { _ = out.SetReadDeadline(time.Now()) })
 	defer stop()
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	var said struct {
-		URL string `json:"store_url"`
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return "", err
 	}
-	if err == nil {
-		err = json.Unmarshal(line, &said)
-	}
-	return said.URL, err
+	return program.Address("store_url")(line)
 }
 
 // awaitReady waits until the server says that it is ready.
