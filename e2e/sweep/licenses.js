@@ -31,7 +31,7 @@ export const licenses = [
       post(`POST ${admin}`, { name: 'license-other-store', values: { store: 'https://other.example' }, button: 'Make the file', status: 422 }),
       get(`GET ${admin}/{id}`, { name: 'license-file', path: `${admin}/1` }),
       get(`GET ${admin}/{id}/check`, { name: 'license-file-check', path: `${admin}/1/check`, leads: true }),
-      post(`POST ${admin}/{id}/check`, { name: 'license-checked', at: `${admin}/1`, button: 'Ask the store if it is good' }),
+      post(`POST ${admin}/{id}/check`, { name: 'license-checked', at: `${admin}/1`, button: 'Verify with the store' }),
       post(`POST ${admin}`, { name: 'license-used', values: { domain: 'new.example' }, button: 'Make the file', status: 409 }),
       get(`GET ${admin}/move`, { name: 'license-move' }),
       post(`POST ${admin}/move`, { name: 'license-move-refused', values: { domain: 'x y' }, button: 'Move the license', status: 422 }),

@@ -30,12 +30,12 @@ test('a pair is created, shown again after the password, and refused once a half
   await follow(page, 'I have stored them');
   assert.ok(!(await page.content()).includes(pair.secret), 'the list shows no secret');
   await follow(page, 'Shop server');
-  await follow(page, 'Show the values');
+  await follow(page, 'Reveal');
   await fill(page, { password: 'four quiet green birds' });
-  assert.equal((await press(page, 'Show them')).status(), 422);
+  assert.equal((await press(page, 'Reveal')).status(), 422);
   assert.ok(!(await page.content()).includes(pair.secret));
   await fill(page, { password: ada.password });
-  await press(page, 'Show them');
+  await press(page, 'Reveal');
   assert.deepEqual(await shownPair(page), pair);
 
   for (const half of ['key', 'secret']) {
@@ -58,19 +58,19 @@ test('new values end the old ones', async (t) => {
   const { site, page } = await start(t);
   await page.goto(`${site.url}/admincp/apis/1/reveal`);
   await fill(page, { password: ada.password });
-  await press(page, 'Show them');
+  await press(page, 'Reveal');
   const old = await shownPair(page);
   await page.goto(`${site.url}/admincp/apis/1/rotate`);
   await fill(page, { password: 'four quiet green birds' });
-  assert.equal((await press(page, 'Make new values')).status(), 422);
+  assert.equal((await press(page, 'Rotate')).status(), 422);
   assert.equal((await signedCall(site, old)).status, 200, 'a wrong password changes nothing');
   await fill(page, { password: ada.password });
-  await press(page, 'Make new values');
+  await press(page, 'Rotate');
   const pair = await shownPair(page);
   assert.equal((await signedCall(site, old)).status, 401);
   assert.equal((await signedCall(site, pair)).status, 200);
   await page.reload();
-  assert.match(await flash(page), /new values already/, 'loading the page again makes no third pair');
+  assert.match(await flash(page), /rotated already/, 'loading the page again makes no third pair');
   assert.equal((await signedCall(site, pair)).status, 200);
 });
 
@@ -89,7 +89,7 @@ test('a value is copied by its button', async (t) => {
   const { site, page } = await start(t);
   await page.goto(`${site.url}/admincp/apis/1/reveal`);
   await fill(page, { password: ada.password });
-  await press(page, 'Show them');
+  await press(page, 'Reveal');
   const { secret } = await shownPair(page);
   await page.getByRole('button', { name: /^Copy.*aPI secret$/i }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);

@@ -54,7 +54,7 @@ test('an earlier version is brought back in one step', async (t) => {
   assert.equal(await heading(page), 'Version 3');
   assert.deepEqual(await served(site), first);
   await page.goto(`${site.url}/api-addons/admin/history`);
-  assert.match(await page.getByRole('table').innerText(), /Brings back version 1/);
+  assert.match(await page.getByRole('table').innerText(), /Restores version 1/);
 });
 
 test('a value that is wrong by itself is refused at its field, and nothing is saved', async (t) => {
@@ -84,7 +84,7 @@ test('push without its app id is saved, and stops a publish', async (t) => {
   assert.equal((await served(site)).pushEnabled, false);
   await fill(page, { pushAppId: 'b2f7f966-d8cc-11e4-bed1-df8f05be55ba' });
   await press(page, 'Review and publish');
-  assert.match(await text(page), /Worth a look/, 'an empty pushTimelineAppId is a warning');
+  assert.match(await text(page), /Warnings/, 'an empty pushTimelineAppId is a warning');
   await press(page, 'Publish');
   assert.equal((await served(site)).pushEnabled, true);
 });

@@ -70,9 +70,6 @@ func smaller(content []byte) []byte {
 	return b.Bytes()
 }
 
-// asset is the address of a file from assets.
-func (f *Frame) asset(name string) string { return f.URL(f.assets.folder + "/" + name) }
-
 // serve answers a request for a file. An earlier build's folder is not found,
 // because its content is not ours to give.
 func (a *assets) serve(w http.ResponseWriter, r *http.Request) bool {

@@ -11,22 +11,23 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 func TestAssetsMayBeKeptForEverAndAreCompressed(t *testing.T) {
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
 	s.administrator(t)
 	b := s.browser(t)
-	p := b.get("/admincp/login")
+	p := b.Get("/admincp/login")
 	var addresses []string
-	for _, n := range append(p.all("link"), p.all("script")...) {
-		addresses = append(addresses, attr(n, "href")+attr(n, "src"))
+	for _, n := range append(p.All("link"), p.All("script")...) {
+		addresses = append(addresses, webtest.Attr(n, "href")+webtest.Attr(n, "src"))
 	}
 	if len(addresses) < 5 {
 		t.Fatalf("assets: %v", addresses)
 	}
 	for _, address := range addresses {
-		p := b.get(address).status(http.StatusOK)
+		p := b.Get(address).Status(http.StatusOK)
 		if got := p.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: Cache-Control %q", address, got)
 		}
@@ -34,15 +35,15 @@ func TestAssetsMayBeKeptForEverAndAreCompressed(t *testing.T) {
 			t.Errorf("%s: Content-Type %q", address, got)
 		}
 	}
-	style := b.get(addresses[2], "Accept-Encoding", "gzip")
+	style := b.Get(addresses[2], "Accept-Encoding", "gzip")
 	if style.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%s is not compressed", addresses[2])
 	}
-	z, err := gzip.NewReader(strings.NewReader(style.body))
+	z, err := gzip.NewReader(strings.NewReader(style.Body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain, err := io.ReadAll(z); err != nil || string(plain) != b.get(addresses[2]).body {
+	if plain, err := io.ReadAll(z); err != nil || string(plain) != b.Get(addresses[2]).Body {
 		t.Errorf("the compressed form is another: %v", err)
 	}
 }
@@ -51,7 +52,7 @@ func TestAssetsOfAnotherBuildAndPathTricksAreNotFound(t *testing.T) {
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
 	b := s.browser(t)
 	for _, path := range []string{"/admincp/assets/0000000000000000/app.css", "/admincp/assets/x/..%2f..%2fframe.go", "/admincp/assets/x/icons/check.svg"} {
-		b.get(path).status(http.StatusNotFound)
+		b.Get(path).Status(http.StatusNotFound)
 	}
 }
 

@@ -9,6 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
+	"cmp"
 	"context"
 	"io"
 )
@@ -23,6 +24,8 @@ type Confirm struct {
 	Cancel string
 	// Fields are asked for as well, for example the password or the name of the thing.
 	Fields []Field
+	// Failed is the heading above the errors; "" is "Nothing was changed."
+	Failed string
 	Errors Errors
 	// Safe is for a step without danger: the button is not red.
 	Safe bool
@@ -52,14 +55,14 @@ func confirm(c Confirm) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"panel panel-narrow panel-plain\"><div class=\"panel-content\"><p class=\"consequence\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"panel max-w-152 panel-plain\"><div class=\"panel-content\"><p class=\"consequence wrap-anywhere\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(c.Consequence)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `confirm.templ`, Line: 29, Col: 41}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `confirm.templ`, Line: 32, Col: 55}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 		if templ_7745c5c3_Err != nil {
@@ -101,12 +104,12 @@ func confirm(c Confirm) templ.Component {
 	})
 }
 
-func (c Confirm) form() Form {
+func (c Confirm) form() FormView {
 	kind := Danger
 	if c.Safe {
 		kind = Primary
 	}
-	return Form{Path: c.Path, Errors: c.Errors, Failed: "Nothing was changed.", Submit: Button{Label: c.Label, Kind: kind}, Cancel: Link{Label: "Cancel", Path: c.Cancel}}
+	return FormView{Path: c.Path, Errors: c.Errors, Failed: cmp.Or(c.Failed, "Nothing was changed."), Submit: Button{Label: c.Label, Kind: kind}, Cancel: Link{Label: "Cancel", Path: c.Cancel}}
 }
 
 var _ = templruntime.GeneratedTemplate

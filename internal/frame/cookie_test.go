@@ -42,9 +42,9 @@ func TestCookiesAndHSTSFollowTheSchemeOfTheBrowser(t *testing.T) {
 			s.behind(t, tt.proxies...)
 			s.administrator(t)
 			b := s.browser(t)
-			p := b.send("POST", "/admincp/login", strings.NewReader("email="+email+"&password="+strings.ReplaceAll(password, " ", "+")),
+			p := b.Send("POST", "/admincp/login", strings.NewReader("email="+email+"&password="+strings.ReplaceAll(password, " ", "+")),
 				"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "X-Forwarded-Proto", tt.proto)
-			p.leadsTo("/admin")
+			p.LeadsTo("/admin")
 			cookie := p.Header.Get("Set-Cookie")
 			if !strings.HasPrefix(cookie, tt.cookie+"=") || strings.Contains(cookie, "; Secure") != tt.secure || strings.Contains(cookie, "Domain") {
 				t.Errorf("the cookie is %s", cookie)
@@ -53,8 +53,8 @@ func TestCookiesAndHSTSFollowTheSchemeOfTheBrowser(t *testing.T) {
 				t.Errorf("no browser takes %s", cookie)
 			}
 			pair, _, _ := strings.Cut(cookie, ";")
-			p = s.browser(t).get("/admin", "Cookie", pair, "X-Forwarded-Proto", tt.proto)
-			p.status(http.StatusOK).says("signed in as " + email)
+			p = s.browser(t).Get("/admin", "Cookie", pair, "X-Forwarded-Proto", tt.proto)
+			p.Status(http.StatusOK).Says("signed in as " + email)
 			if got := p.Header.Get("Strict-Transport-Security") != ""; got != tt.secure {
 				t.Errorf("Strict-Transport-Security is sent: %v", got)
 			}
@@ -67,8 +67,8 @@ func TestASessionBelongsToTheSchemeInWhichItBegan(t *testing.T) {
 	s.behind(t, netip.MustParsePrefix("127.0.0.0/8"))
 	s.administrator(t)
 	b := s.browser(t)
-	b.post("/admincp/login", "email", email, "password", password).leadsTo("/admin")
-	token := "countersign_session=" + b.token()
+	b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admin")
+	token := "countersign_session=" + b.Cookie("countersign_session")
 	for _, tt := range []struct {
 		cookie, proto string
 		want          int
@@ -78,6 +78,6 @@ func TestASessionBelongsToTheSchemeInWhichItBegan(t *testing.T) {
 		{"__Host-" + token, "http", http.StatusSeeOther},
 		{"__Host-" + token, "https", http.StatusOK},
 	} {
-		s.browser(t).get("/admin", "Cookie", tt.cookie, "X-Forwarded-Proto", tt.proto).status(tt.want)
+		s.browser(t).Get("/admin", "Cookie", tt.cookie, "X-Forwarded-Proto", tt.proto).Status(tt.want)
 	}
 }

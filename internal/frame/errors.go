@@ -13,6 +13,35 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 )
 
+// FieldError says what is wrong with one answer of a form.
+type FieldError struct {
+	// Name of the field; "" when it is about the form as a whole.
+	Name string
+	// Text is a sentence that says what is wrong and what would be right.
+	Text string
+}
+
+// Errors are the wrong answers of a form, in the order of its fields. The summary above the form lists them.
+type Errors []FieldError
+
+// Of gives the text for one field, "" when nothing is wrong with it.
+func (e Errors) Of(name string) string {
+	for _, one := range e {
+		if one.Name == name {
+			return one.Text
+		}
+	}
+	return ""
+}
+
+// At says all of them at one field, "" for the form as a whole.
+func (e Errors) At(name string) Errors {
+	for i := range e {
+		e[i].Name = name
+	}
+	return e
+}
+
 // FormErrors turns the refusal of a rule into the errors of the form that was
 // sent. order names the form's fields from top to bottom, and a refusal of
 // another field then stands for the form as a whole; without an order, every
@@ -26,19 +55,19 @@ func FormErrors(err error, order ...string) (Errors, bool) {
 	var all Errors
 	for _, name := range order {
 		if text := ours.Fields[name]; text != "" {
-			all = append(all, FieldError{Name: name, Text: sentence(text)})
+			all = append(all, FieldError{Name: name, Text: Sentence(text)})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(ours.Fields)) {
 		switch {
 		case len(order) == 0:
-			all = append(all, FieldError{Name: name, Text: sentence(ours.Fields[name])})
+			all = append(all, FieldError{Name: name, Text: Sentence(ours.Fields[name])})
 		case !slices.Contains(order, name):
-			all = append(all, FieldError{Text: name + ": " + sentence(ours.Fields[name])})
+			all = append(all, FieldError{Text: name + ": " + Sentence(ours.Fields[name])})
 		}
 	}
 	if len(all) == 0 {
-		text := sentence(cmp.Or(ours.Message, "This was refused"))
+		text := Sentence(cmp.Or(ours.Message, "This was refused"))
 		if !strings.Contains(text, "try again in ") { // some messages say it themselves
 			text += wait(ours.RetryAfter)
 		}
@@ -63,33 +92,26 @@ func wait(d time.Duration) string {
 	case d <= 0:
 		return ""
 	case d <= 90*time.Second:
-		return " Try again in " + plural(int((d+time.Second-1)/time.Second), "second") + "."
+		return " Try again in " + Count(int((d+time.Second-1)/time.Second), "second") + "."
 	default:
-		return " Try again in " + plural(int((d+time.Minute-1)/time.Minute), "minute") + "."
+		return " Try again in " + Count(int((d+time.Minute-1)/time.Minute), "minute") + "."
 	}
 }
 
 // FormStatus is the status of a form that is shown again because of err: 422
-// for wrong input, and the error's own otherwise.
+// for wrong input and for nil, and the error's own otherwise.
 func FormStatus(err error) int {
-	ours := fault.Of(err)
-	if ours == nil {
+	switch ours := fault.Of(err); {
+	case err == nil:
+		return http.StatusUnprocessableEntity
+	case ours == nil:
 		return http.StatusInternalServerError
-	}
-	switch ours.Kind {
-	case countersign.KindInvalid, countersign.KindUnauthorized:
+	case ours.Kind == countersign.KindInvalid, ours.Kind == countersign.KindUnauthorized:
 		// 401 would make a browser ask for a password of its own kind.
 		return http.StatusUnprocessableEntity
+	default:
+		return ours.Kind.Status()
 	}
-	return ours.Kind.Status()
-}
-
-// sentence ends a message with a full stop, where it has no end yet.
-func sentence(message string) string {
-	if message == "" || strings.ContainsAny(message[len(message)-1:], ".?!:") {
-		return message
-	}
-	return message + "."
 }
 
 // setReason says in the headers why a request was refused.

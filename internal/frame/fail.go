@@ -32,7 +32,7 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 		home = Link{Label: "Go to sign-in", Path: f.SignIn, Icon: "arrow-right"}
 	}
 	p := Page{Status: status, Bare: r.User.ID == 0}
-	view := failure{Status: status, Text: sentence(shown.Message), On: home}
+	view := failure{Status: status, Text: Sentence(shown.Message), On: home}
 	switch {
 	case status == http.StatusNotFound:
 		p.Title = "Page not found"
@@ -46,7 +46,7 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 		p.Title = "Not allowed"
 	case status == http.StatusServiceUnavailable:
 		p.Title, view.ID = "Not available right now", web.RequestID(w)
-		view.Text = sentence(unavailableText(shown))
+		view.Text = Sentence(unavailableText(shown))
 	case status >= http.StatusInternalServerError:
 		p.Title, view.ID = "Something went wrong here", web.RequestID(w)
 		view.Text = "The fault is on this server, not with you. Whether your last change was saved is not certain: look before you repeat it. The server's log says more under the number below."

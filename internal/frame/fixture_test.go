@@ -1,14 +1,11 @@
 package frame_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 const (
@@ -157,78 +155,14 @@ func (s *site) administrator(t *testing.T) people.User {
 	return u
 }
 
-// browser is somebody with a browser: it keeps cookies and follows no redirect.
-type browser struct {
-	t    *testing.T
-	site *site
-	*http.Client
-}
-
-func (s *site) browser(t *testing.T) *browser {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &browser{t: t, site: s, Client: &http.Client{Jar: jar, CheckRedirect: stay}}
+func (s *site) browser(t *testing.T) *webtest.Browser {
+	return webtest.NewBrowser(t, s.server.URL, s.base)
 }
 
 // signedIn is a browser in which the administrator is signed in.
-func (s *site) signedIn(t *testing.T) *browser {
+func (s *site) signedIn(t *testing.T) *webtest.Browser {
 	t.Helper()
 	b := s.browser(t)
-	b.post("/admincp/login", "email", email, "password", password).leadsTo("/admin")
+	b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admin")
 	return b
-}
-
-func (b *browser) send(method, path string, body io.Reader, headers ...string) *page {
-	b.t.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), method, b.site.server.URL+b.site.base+path, body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	answer, err := b.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	content, err := io.ReadAll(answer.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	p := &page{t: b.t, Response: answer, body: string(content), base: b.site.base, name: method + " " + path}
-	p.check()
-	return p
-}
-
-func (b *browser) get(path string, headers ...string) *page {
-	b.t.Helper()
-	return b.send("GET", path, nil, headers...)
-}
-
-// post sends a form as a browser does; names and values take turns.
-func (b *browser) post(path string, namesAndValues ...string) *page {
-	b.t.Helper()
-	form := url.Values{}
-	for i := 0; i < len(namesAndValues); i += 2 {
-		form.Add(namesAndValues[i], namesAndValues[i+1])
-	}
-	return b.send("POST", path, strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
-}
-
-// token is the value of the session cookie, "" without one.
-func (b *browser) token() string {
-	at, err := url.Parse(b.site.server.URL + b.site.base + "/")
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	for _, c := range b.Jar.Cookies(at) {
-		if c.Name == "countersign_session" {
-			return c.Value
-		}
-	}
-	return ""
 }

@@ -6,7 +6,7 @@ package frame
 //go:generate go tool templ generate
 
 import (
-	"fmt"
+	"context"
 	"log/slog"
 	"net/http"
 	"path"
@@ -98,30 +98,6 @@ type Frame struct {
 	assets   *assets
 }
 
-// New makes a frame. It starts nothing.
-func New(o Options) (*Frame, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	f := &Frame{Options: o, edge: web.NewEdge(web.Options{Log: o.Log, Now: o.Now, ErrorBody: web.DetailedBody})}
-	f.origins = http.NewCrossOriginProtection()
-	if o.Origin != "" {
-		if err := f.origins.AddTrustedOrigin(o.Origin); err != nil {
-			return nil, fmt.Errorf("frame: the origin of the base URL: %w", err)
-		}
-	}
-	f.sessions = f.newSessions()
-	var err error
-	f.assets, err = loadAssets(f.beside("assets"))
-	if err != nil {
-		return nil, fmt.Errorf("frame: %w", err)
-	}
-	return f, nil
-}
-
 // installed reports whether People can be asked.
 func (f *Frame) installed() bool { return f.People != nil && (f.Installed == nil || f.Installed()) }
 
@@ -132,3 +108,34 @@ func (f *Frame) beside(name string) string { return path.Join("/", path.Dir(f.Si
 // URL is the address of one of our paths as links and redirects need it: with
 // the path prefix.
 func (f *Frame) URL(path string) string { return f.BasePath + path }
+
+// asset is the address of a file from assets.
+func (f *Frame) asset(name string) string { return f.URL(f.assets.folder + "/" + name) }
+
+// Request is a request for a page, with who makes it. In a handler of
+// [Frame.Public] nobody need be signed in: then Actor, User and Session are
+// zero.
+type Request struct {
+	*http.Request
+	Actor   people.Actor
+	User    people.User
+	Session people.SessionID
+	// From is where the request comes from.
+	From people.Origin
+
+	frame   *Frame
+	flash   string
+	banners []Banner
+	// as is whom the session belongs to from its next save on.
+	as people.User
+	// begun says that the session is a new one.
+	begun bool
+}
+
+type requestKey struct{}
+
+// requestOf finds the request that a component is rendered for, nil outside of one.
+func requestOf(ctx context.Context) *Request {
+	r, _ := ctx.Value(requestKey{}).(*Request)
+	return r
+}

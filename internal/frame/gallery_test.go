@@ -41,9 +41,9 @@ func TestGalleryOfAllComponentsKeepsThePolicy(t *testing.T) {
 	mux.Handle("GET /admin/confirm", s.frame.Admin(s.gallery(galleryConfirm, frame.Page{Title: "Remove the package Gold"})))
 	s.server.Config.Handler = web.NewEdge(web.Options{}).Handler(mux)
 	b := s.signedIn(t)
-	b.get("/admin/iap").status(http.StatusOK).says("In-app purchases", "An API key is inactive", "Update script ran")
-	b.get("/admin/app").status(http.StatusUnprocessableEntity).wrong("pushAppId", "Push is on").says("Where do I find this?")
-	b.get("/admin/confirm").status(http.StatusOK).says("stops working at once")
+	b.Get("/admin/iap").Status(http.StatusOK).Says("In-app purchases", "An API key is inactive", "Update script ran")
+	b.Get("/admin/app").Status(http.StatusUnprocessableEntity).Wrong("pushAppId", "Push is on").Says("Where do I find this?")
+	b.Get("/admin/confirm").Status(http.StatusOK).Says("stops working at once")
 	if *galleryAddress != "" {
 		serveUntilInterrupted(t, s.server.Config.Handler)
 	}
@@ -99,10 +99,10 @@ var galleryTable = frame.Table{
 	Columns: []frame.Column{{Label: "Package"}, {Label: "State"}, {Label: "Rank", Number: true}, {Label: "Products"}, {Label: "Changed"}, {Label: "Actions", Quiet: true}},
 	Rows: []frame.Row{
 		{frame.Link{Label: "Gold", Path: "/admin/packages/2"}, frame.Badge{Text: "Mapped", Kind: frame.Good}, frame.Words("20"), frame.Stack(frame.Mono("site.example.gold.monthly"), frame.Mono("site.example.gold.yearly")), frame.Time(galleryTime),
-			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Edit", Path: "/admin/packages/2"}}, frame.Button{Label: "Remove", Path: "/admin/packages/2/remove", Context: "Gold"})},
+			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Edit", Path: "/admin/packages/2"}, Context: "Gold"}, frame.Button{Label: "Remove", Path: "/admin/packages/2/remove", Context: "Gold"})},
 		{frame.Link{Label: "Silver", Path: "/admin/packages/1"}, frame.Badge{Text: "No product", Kind: frame.Warning}, frame.Words("10"), frame.Muted("none yet"), frame.Time(galleryTime),
-			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Edit", Path: "/admin/packages/1"}}, frame.Button{Label: "Remove", Path: "/admin/packages/1/remove", Context: "Silver"})},
-		{frame.Link{Label: "Member", Path: "/admin/packages/7"}, frame.Badge{Text: "Free"}, frame.Words("1,000"), frame.Muted("not needed"), frame.Time(time.Time{}), frame.LinkButton{Link: frame.Link{Label: "Edit", Path: "/admin/packages/7"}}},
+			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Edit", Path: "/admin/packages/1"}, Context: "Silver"}, frame.Button{Label: "Remove", Path: "/admin/packages/1/remove", Context: "Silver"})},
+		{frame.Link{Label: "Member", Path: "/admin/packages/7"}, frame.Badge{Text: "Free"}, frame.Words("1,000"), frame.Muted("not needed"), frame.Time(time.Time{}), frame.LinkButton{Link: frame.Link{Label: "Edit", Path: "/admin/packages/7"}, Context: "Member"}},
 	},
 }
 
@@ -132,7 +132,7 @@ var galleryParts = []templ.Component{
 var galleryErrors = frame.Errors{{Name: "pushAppId", Text: "Push is on but the app id is empty: devices would fail to start push."}, {Name: "scheme", Text: "Leave out “://”: the scheme is the part before it."}}
 
 var galleryForms = []templ.Component{
-	around(frame.Card(), around(frame.FormOf(frame.Form{Path: "/admin/app", Errors: galleryErrors, Sticky: true, Submit: frame.Button{Label: "Publish…"}, More: []frame.Button{{Label: "Save draft", Name: "do", Value: "draft"}}, Cancel: frame.Link{Label: "Preview", Path: "/admin/preview"}}),
+	around(frame.Card(), around(frame.FormOf(frame.FormView{Path: "/admin/app", Errors: galleryErrors, Sticky: true, Submit: frame.Button{Label: "Publish…"}, More: []frame.Button{{Label: "Save draft", Name: "do", Value: "draft"}}, Cancel: frame.Link{Label: "Preview", Path: "/admin/preview"}}),
 		frame.Field{Name: "appName", Key: "appName", Label: "Name of the app", Value: "Rain & Thunder", Help: "Shown under the icon and in messages.", Mark: "changed", Required: true},
 		frame.Field{Name: "pushEnabled", Key: "pushEnabled", Label: "Push messages", Kind: frame.Switch, On: true, Help: "The app asks for permission at its first start."},
 		frame.Field{Name: "iapEnabled", Key: "iapEnabled", Label: "In-app purchases", Kind: frame.Switch},

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
-	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -120,12 +119,6 @@ func (f *Frame) hasAdministrator(r *Request) (bool, error) {
 		return false, nil
 	}
 	return f.People.HasAdministrator(r.Context())
-}
-
-// wantsJSON reports whether the client asks for JSON rather than for a page.
-func wantsJSON(r *http.Request) bool {
-	accept := r.Header.Get("Accept")
-	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
 }
 
 // Visitor tells who is signed in where a request came from, for a face that

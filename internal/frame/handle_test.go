@@ -9,18 +9,19 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 func TestFlashIsShownOnceAndScriptInItIsText(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		b.post("/admin", "name", `<script>alert("x")</script>`).leadsTo("/admin")
-		p := b.get("/admin").status(http.StatusOK).says(`Kept <script>alert("x")</script>.`)
-		if flash := p.having("role", "status"); len(flash) != 1 || !strings.Contains(textOf(flash[0]), "Kept") {
-			t.Errorf("the flash is no status: %s", p.body)
+		b.Post("/admin", "name", `<script>alert("x")</script>`).LeadsTo("/admin")
+		p := b.Get("/admin").Status(http.StatusOK).Says(`Kept <script>alert("x")</script>.`)
+		if flash := p.Having("role", "status"); len(flash) != 1 || !strings.Contains(webtest.TextOf(flash[0]), "Kept") {
+			t.Errorf("the flash is no status: %s", p.Body)
 		}
-		if again := b.get("/admin"); strings.Contains(again.text(), "Kept") {
+		if again := b.Get("/admin"); strings.Contains(again.Text(), "Kept") {
 			t.Error("the flash was shown twice")
 		}
 	})
@@ -35,14 +36,14 @@ func TestPostsFromOtherSitesAreRefusedAndChangeNothing(t *testing.T) {
 		}
 		for _, path := range []string{"/admin", "/admincp/login", "/admincp/logout", "/admincp/me/sessions/end", "/admincp/setup", "/admincp/me/security/totp"} {
 			for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
-				p := b.send("POST", path, form(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
-				p.status(http.StatusForbidden).says("another site")
+				p := b.Send("POST", path, form(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
+				p.Status(http.StatusForbidden).Says("another site")
 				if p.Header.Get("X-Error-Code") != "cross_site" || p.Header.Get("Set-Cookie") != "" {
 					t.Errorf("%s %v: %v", path, headers, p.Header)
 				}
 			}
 		}
-		if p := b.get("/admin").status(http.StatusOK); strings.Contains(p.text(), "Kept") {
+		if p := b.Get("/admin").Status(http.StatusOK); strings.Contains(p.Text(), "Kept") {
 			t.Error("a refused form was kept")
 		}
 	})
@@ -52,20 +53,20 @@ func TestFormsFromTheBaseURLAreOursWhenAProxyChangesTheHost(t *testing.T) {
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), func(o *frame.Options) { o.Origin = "http://shop.example" })
 	s.administrator(t)
 	b := s.signedIn(t)
-	b.send("POST", "/admin", strings.NewReader("name=x"), "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://shop.example").leadsTo("/admin")
-	b.send("POST", "/admin", strings.NewReader("name=x"), "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://evil.example").status(http.StatusForbidden)
+	b.Send("POST", "/admin", strings.NewReader("name=x"), "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://shop.example").LeadsTo("/admin")
+	b.Send("POST", "/admin", strings.NewReader("name=x"), "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://evil.example").Status(http.StatusForbidden)
 }
 
 func TestNobodySignedInIsLedToSignInAndTold401AsJSON(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.browser(t)
-		b.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
-		b.post("/admin", "name", "x").leadsTo("/admincp/login")
-		b.get("/admincp/login").says("Nothing was saved: nobody is signed in any more.")
-		p := b.get("/admin", "Accept", "application/json, */*").status(http.StatusUnauthorized)
+		b.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
+		b.Post("/admin", "name", "x").LeadsTo("/admincp/login")
+		b.Get("/admincp/login").Says("Nothing was saved: nobody is signed in any more.")
+		p := b.Get("/admin", "Accept", "application/json, */*").Status(http.StatusUnauthorized)
 		var body map[string]string
-		if err := json.Unmarshal([]byte(p.body), &body); err != nil {
+		if err := json.Unmarshal([]byte(p.Body), &body); err != nil {
 			t.Fatal(err)
 		}
 		if body["status"] != "error" || body["code"] != "sign_in_needed" || body["msg"] == "" || body["msg"] != body["message"] || len(body) != 4 {
@@ -74,8 +75,8 @@ func TestNobodySignedInIsLedToSignInAndTold401AsJSON(t *testing.T) {
 		if p.Header.Get("WWW-Authenticate") == "" {
 			t.Error("401 without WWW-Authenticate")
 		}
-		b.get("/admin", "Accept", "application/json").status(http.StatusNotAcceptable) // signing in would not help
-		b.get("/admincp/me/security", "Accept", "application/json").status(http.StatusNotAcceptable)
+		b.Get("/admin", "Accept", "application/json").Status(http.StatusNotAcceptable) // signing in would not help
+		b.Get("/admincp/me/security", "Accept", "application/json").Status(http.StatusNotAcceptable)
 	})
 }
 
@@ -83,12 +84,12 @@ func TestErrorsBecomePagesThatDoNotTellTheCause(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		b.get("/admin/nothing/here").status(http.StatusNotFound).says("Page not found", "/admin/nothing/here")
+		b.Get("/admin/nothing/here").Status(http.StatusNotFound).Says("Page not found", "/admin/nothing/here")
 		for _, path := range []string{"/admin/broken", "/admin/panic"} {
-			p := b.get(path).status(http.StatusInternalServerError).says("Something went wrong here").silentAbout("unexpected EOF", "the cause", "goroutine")
+			p := b.Get(path).Status(http.StatusInternalServerError).Says("Something went wrong here").SilentAbout("unexpected EOF", "the cause", "goroutine")
 			id := p.Header.Get("X-Request-Id")
-			if id == "" || p.value("request-id") != id {
-				t.Errorf("%s: the page shows %q, the header %q", path, p.value("request-id"), id)
+			if id == "" || p.Value("request-id") != id {
+				t.Errorf("%s: the page shows %q, the header %q", path, p.Value("request-id"), id)
 			}
 			if !strings.Contains(s.log.String(), "request_id="+id) {
 				t.Errorf("%s: the log does not know %s", path, id)
@@ -99,9 +100,9 @@ func TestErrorsBecomePagesThatDoNotTellTheCause(t *testing.T) {
 				t.Errorf("the log does not tell %q", cause)
 			}
 		}
-		p := b.get("/admin/broken", "Accept", "application/json").status(http.StatusInternalServerError)
-		if !strings.HasPrefix(p.Header.Get("Content-Type"), "application/json") || strings.Contains(p.body, "EOF") {
-			t.Errorf("as JSON: %s", p.body)
+		p := b.Get("/admin/broken", "Accept", "application/json").Status(http.StatusInternalServerError)
+		if !strings.HasPrefix(p.Header.Get("Content-Type"), "application/json") || strings.Contains(p.Body, "EOF") {
+			t.Errorf("as JSON: %s", p.Body)
 		}
 	})
 }
@@ -125,7 +126,7 @@ func TestBadFormsAreRefused(t *testing.T) {
 		}
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
-				b.send("POST", "/admin", strings.NewReader(c.body), "Content-Type", c.contentType).status(c.status).says("Nothing was saved")
+				b.Send("POST", "/admin", strings.NewReader(c.body), "Content-Type", c.contentType).Status(c.status).Says("Nothing was saved")
 			})
 		}
 	})
@@ -135,13 +136,13 @@ func TestAddressesThatAreNoTextAreRefused(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		b.get("/admin/a%00b").status(http.StatusNotFound)
-		b.get("/admin/%ff").status(http.StatusNotFound)
+		b.Get("/admin/a%00b").Status(http.StatusNotFound)
+		b.Get("/admin/%ff").Status(http.StatusNotFound)
 		for _, query := range []string{"?q=%00", "?q=%ff", "?%00=1", "?q=%zz", "?q=1;2"} {
-			b.get("/admin" + query).status(http.StatusBadRequest)
+			b.Get("/admin" + query).Status(http.StatusBadRequest)
 		}
-		b.get("/admin/..%2f..%2fetc%2fpasswd").status(http.StatusNotFound)
-		b.get("/admin?q=ok").status(http.StatusOK)
+		b.Get("/admin/..%2f..%2fetc%2fpasswd").Status(http.StatusNotFound)
+		b.Get("/admin?q=ok").Status(http.StatusOK)
 	})
 }
 
@@ -151,7 +152,7 @@ func TestUnderAPathPrefixEverythingStaysBelowIt(t *testing.T) {
 			s := newSite(t, dbtest.New(t, engine), func(o *frame.Options) { o.BasePath, o.Secure = "/shop/x", true })
 			s.administrator(t)
 			b := s.browser(t)
-			p := b.post("/admincp/login", "email", email, "password", password).leadsTo("/admin")
+			p := b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admin")
 			cookie := p.Header.Get("Set-Cookie")
 			if !strings.Contains(cookie, "Path=/shop/x/") || !strings.Contains(cookie, "Secure") {
 				t.Errorf("the cookie is %s", cookie)
@@ -159,10 +160,10 @@ func TestUnderAPathPrefixEverythingStaysBelowIt(t *testing.T) {
 			if got := p.Header.Get("Strict-Transport-Security"); got == "" {
 				t.Error("https without Strict-Transport-Security")
 			}
-			p = b.get("/admin", "Cookie", cookie[:strings.Index(cookie, ";")]).status(http.StatusOK).says("signed in as " + email)
-			b.get(strings.TrimPrefix(attr(p.having("rel", "stylesheet")[0], "href"), "/shop/x")).status(http.StatusOK)
+			p = b.Get("/admin", "Cookie", cookie[:strings.Index(cookie, ";")]).Status(http.StatusOK).Says("signed in as " + email)
+			b.Get(strings.TrimPrefix(webtest.Attr(p.Having("rel", "stylesheet")[0], "href"), "/shop/x")).Status(http.StatusOK)
 			for _, path := range []string{"/shop/x", "/shop/x/"} {
-				answer, err := b.Get(s.server.URL + path)
+				answer, err := b.Client.Get(s.server.URL + path)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -172,7 +173,7 @@ func TestUnderAPathPrefixEverythingStaysBelowIt(t *testing.T) {
 				}
 			}
 			s.base = ""
-			plain := s.browser(t).get("/admincp/login", "Accept", "application/json")
+			plain := s.browser(t).Get("/admincp/login", "Accept", "application/json")
 			if plain.StatusCode != http.StatusNotAcceptable { // there is a page
 				t.Errorf("without the prefix: %d", plain.StatusCode)
 			}
@@ -187,12 +188,12 @@ func TestBeforeTheInstallEveryPageLeadsToHelp(t *testing.T) {
 	s.database.Close() // nothing may ask it
 	b := s.browser(t)
 	for _, path := range []string{"/admin", "/admincp/login", "/admincp/2fa", "/admincp/link", "/admincp/me/security", "/admincp/me/sessions"} {
-		b.get(path, "Cookie", "countersign_session=x").leadsTo("/admincp/setup")
+		b.Get(path, "Cookie", "countersign_session=x").LeadsTo("/admincp/setup")
 	}
 	for _, path := range []string{"/admin", "/admincp/login", "/admincp/2fa", "/admincp/link", "/admincp/setup", "/admincp/logout"} {
-		b.post(path, "email", email, "password", password).leadsTo("/admincp/setup")
+		b.Post(path, "email", email, "password", password).LeadsTo("/admincp/setup")
 	}
-	b.get("/admincp/setup").status(http.StatusOK).says("Run the update first", "countersign addon update", "Open the update page")
+	b.Get("/admincp/setup").Status(http.StatusOK).Says("Run the update first", "countersign addon update", "Open the update page")
 }
 
 func TestVisitorTellsWhoIsSignedInToOtherFaces(t *testing.T) {
@@ -207,7 +208,7 @@ func TestVisitorTellsWhoIsSignedInToOtherFaces(t *testing.T) {
 			actor, signedIn, err := s.frame.Visitor(httptest.NewRecorder(), r)
 			return actor.ID, signedIn, err
 		}
-		cookie := "countersign_session=" + b.token()
+		cookie := "countersign_session=" + b.Cookie("countersign_session")
 		if id, signedIn, err := visit("POST", "Cookie", cookie); id != email || !signedIn || err != nil {
 			t.Errorf("%q %t %v", id, signedIn, err)
 		}

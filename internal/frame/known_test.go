@@ -12,7 +12,7 @@ import (
 func (s *site) lockOut(t *testing.T) {
 	t.Helper()
 	for range 100 {
-		if p := s.browser(t).post("/admincp/login", "email", email, "password", "not the right words"); p.StatusCode == http.StatusTooManyRequests {
+		if p := s.browser(t).Post("/admincp/login", "email", email, "password", "not the right words"); p.StatusCode == http.StatusTooManyRequests {
 			return
 		}
 	}
@@ -23,47 +23,33 @@ func TestBrowserThatHasSignedInBeforeGetsInWhileOthersGuess(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		b.post("/admincp/logout").leadsTo("/admincp/login")
+		b.Post("/admincp/logout").LeadsTo("/admincp/login")
 		s.lockOut(t)
-		s.browser(t).post("/admincp/login", "email", email, "password", password).status(http.StatusTooManyRequests)
-		b.post("/admincp/login", "email", email, "password", "not the right words").status(http.StatusUnprocessableEntity)
-		b.post("/admincp/login", "email", email, "password", password).leadsTo("/admin")
+		s.browser(t).Post("/admincp/login", "email", email, "password", password).Status(http.StatusTooManyRequests)
+		b.Post("/admincp/login", "email", email, "password", "not the right words").Status(http.StatusUnprocessableEntity)
+		b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admin")
 
-		before := b.known()
-		b.post("/admincp/me/security/password", "old", password, "new", changed).leadsTo("/admincp/me/security")
-		b.post("/admincp/logout").leadsTo("/admincp/login")
-		b.post("/admincp/login", "email", email, "password", changed).leadsTo("/admin") // it was renewed
+		before := b.Cookie("countersign_known")
+		b.Post("/admincp/me/security/password", "old", password, "new", changed).LeadsTo("/admincp/me/security")
+		b.Post("/admincp/logout").LeadsTo("/admincp/login")
+		b.Post("/admincp/login", "email", email, "password", changed).LeadsTo("/admin") // it was renewed
 		old := s.browser(t)
-		old.send("POST", "/admincp/login", strings.NewReader("email=ada%40site.example&password=five+more+quiet+green+words"),
-			"Content-Type", "application/x-www-form-urlencoded", "Cookie", "countersign_known="+before).status(http.StatusTooManyRequests)
+		old.Send("POST", "/admincp/login", strings.NewReader("email=ada%40site.example&password=five+more+quiet+green+words"),
+			"Content-Type", "application/x-www-form-urlencoded", "Cookie", "countersign_known="+before).Status(http.StatusTooManyRequests)
 	})
-}
-
-// known is the value of the cookie of a known browser, "" without one.
-func (b *browser) known() string {
-	r, err := http.NewRequest("GET", b.site.server.URL+b.site.base+"/", nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	for _, c := range b.Jar.Cookies(r.URL) {
-		if c.Name == "countersign_known" {
-			return c.Value
-		}
-	}
-	return ""
 }
 
 func TestCookieOfAKnownBrowserLastsAndIsHttpOnly(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
-		secret, _ := s.signedIn(t).turnOnTOTP()
+		secret, _ := s.turnOnTOTP(s.signedIn(t))
 		s.clock.move(time.Minute)
 		b := s.browser(t)
-		b.post("/admincp/login", "email", email, "password", password).leadsTo("/admincp/2fa")
-		if b.known() != "" {
+		b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
+		if b.Cookie("countersign_known") != "" {
 			t.Error("the password alone makes a browser known")
 		}
-		p := b.post("/admincp/2fa", "code", s.code(t, secret)).leadsTo("/admin")
+		p := b.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admin")
 		cookies := p.Cookies()
 		last := cookies[len(cookies)-1]
 		if last.Name != "countersign_known" || !last.HttpOnly || last.SameSite != http.SameSiteLaxMode || last.MaxAge != 365*24*60*60 || last.Path != "/" {
@@ -72,8 +58,8 @@ func TestCookieOfAKnownBrowserLastsAndIsHttpOnly(t *testing.T) {
 		if strings.Contains(last.Value, email) || len(last.Value) > 200 {
 			t.Errorf("it holds %q", last.Value)
 		}
-		b.get("/admin").status(http.StatusOK)
-		if b.get("/admincp/me/security").Header.Get("Set-Cookie") != "" {
+		b.Get("/admin").Status(http.StatusOK)
+		if b.Get("/admincp/me/security").Header.Get("Set-Cookie") != "" {
 			t.Error("every page sets it anew")
 		}
 	})

@@ -2,39 +2,37 @@ package frame
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 )
 
-func (f *Frame) linkPage(token string, errs Errors) Page {
-	return Page{Title: "Sign in by link", Bare: true, Body: linkView(f, token, errs), Scripts: []string{"link.js"},
+func (f *Frame) linkPage(wrong Errors) Page {
+	return Page{Title: "Sign in by link", Bare: true, Body: linkView(f, wrong), Scripts: []string{"link.js"},
 		Lead: "The link signs you in once, without a password, also after too many failures."}
 }
 
 func (f *Frame) showLink(w http.ResponseWriter, r *Request) error {
-	return f.Show(w, r, f.linkPage("", nil))
+	return f.Show(w, r, f.linkPage(nil))
 }
 
 func (f *Frame) signInByLink(w http.ResponseWriter, r *Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	if errs := missing(in.Get, "token", "Paste the link."); errs != nil {
-		return f.refuse(w, r, f.linkPage("", errs), nil)
-	}
-	user, err := f.People.SignInByLink(r.Context(), r.From, tokenOf(in.Get("token")))
-	if errs, ok := FormErrors(about("token", f.WithNextStep(err))); ok {
-		return f.refuse(w, r, f.linkPage("", errs), err)
-	}
-	if err != nil {
-		return err
-	}
-	return f.welcome(w, r, user, f.Home, "")
+	return f.Submit(w, r, Form{
+		Check: Required("token", "Paste the link."),
+		About: map[string]string{"link": "token"},
+		Again: func(_ url.Values, wrong Errors) (Page, error) { return f.linkPage(wrong), nil },
+		Do: func(in url.Values) error {
+			user, err := f.People.SignInByLink(r.Context(), r.From, TokenOf(in.Get("token")))
+			if err != nil {
+				return err
+			}
+			return f.welcome(w, r, user, f.Home, "")
+		},
+	})
 }
 
-// tokenOf takes the token from what was pasted: the whole link, or what stands
+// TokenOf takes the token from what was pasted: the whole link, or what stands
 // behind its #.
-func tokenOf(pasted string) string {
+func TokenOf(pasted string) string {
 	if _, fragment, ok := strings.Cut(pasted, "#"); ok {
 		pasted = fragment
 	}

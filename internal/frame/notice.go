@@ -22,13 +22,6 @@ var notices = map[notice]string{
 
 const noticeCookie = "countersign_notice"
 
-// toSignIn leads somebody without a session to the sign-in page, which shows the
-// notice once.
-func (f *Frame) toSignIn(w http.ResponseWriter, r *Request, n notice) error {
-	f.setCookie(w, r.Request, noticeCookie, string(n), 0)
-	return f.Redirect(w, r, f.SignIn, "")
-}
-
 // popNotice is the text of the request's notice, "" without one, and ends it.
 func (f *Frame) popNotice(w http.ResponseWriter, r *Request) string {
 	word := f.cookieOf(w, r.Request, noticeCookie)

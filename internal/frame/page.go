@@ -1,19 +1,11 @@
 package frame
 
 import (
-	"bytes"
-	"cmp"
-	"context"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
 )
-
-// policy is the Content-Security-Policy of every page.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Page is one page: what stands inside the frame.
 type Page struct {
@@ -51,66 +43,6 @@ func (p Page) tab(brand string) string {
 
 func (p Page) scripts() []string {
 	return append([]string{"copy.js", "reveal.js", "time.js", "fold.js"}, p.Scripts...)
-}
-
-// Show writes a page. For a reader who takes no pages it is an error.
-func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
-	if r.Method != http.MethodPost && refusesPages(r.Request) {
-		return errPage
-	}
-	r.flash = cmp.Or(f.sessions.PopString(r.Context(), keyFlash), f.popNotice(w, r))
-	if err := f.save(w, r); err != nil {
-		return err
-	}
-	if f.CheckupBanner != nil && r.User.ID != 0 && !p.Bare {
-		r.banners = f.CheckupBanner(r)
-	}
-	return f.write(w, r, p)
-}
-
-// write renders a page into memory first, so that one that fails halfway is an
-// error and not half a page.
-func (f *Frame) write(w http.ResponseWriter, r *Request, p Page) error {
-	var b bytes.Buffer
-	// net/http ends the context of a request whose body did not arrive in time; its client waits for the page.
-	if err := layout(r, p).Render(context.WithoutCancel(r.Context()), &b); err != nil {
-		return err
-	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
-	w.WriteHeader(cmp.Or(p.Status, http.StatusOK))
-	_, _ = w.Write(b.Bytes()) // a client that has left is nobody to tell
-	return nil
-}
-
-// Redirect answers a form that was done: 303 to a path of ours, which shows the
-// flash once. Without a flash it is a plain redirect.
-func (f *Frame) Redirect(w http.ResponseWriter, r *Request, path, flash string) error {
-	if flash != "" {
-		f.sessions.Put(r.Context(), keyFlash, flash)
-	}
-	if err := f.save(w, r); err != nil {
-		return err
-	}
-	w.Header().Set("Location", f.URL(path))
-	w.WriteHeader(http.StatusSeeOther)
-	return nil
-}
-
-// setHeaders sets what every answer of a page has.
-func (f *Frame) setHeaders(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	// With "no-referrer" browsers send "Origin: null" with our own forms, and
-	// over plain http that is all there is to know them by.
-	h.Set("Referrer-Policy", "same-origin")
-	h.Add("Vary", "Cookie")
-	if f.isSecure(w, r) {
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Strict-Transport-Security", "max-age=31536000")
-	}
 }
 
 // active is the menu item that the request belongs to: the longest path above it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 // A set of public pages has nobody who could sign in, and no database.
@@ -29,17 +30,17 @@ func TestPublicPagesNeedNobody(t *testing.T) {
 	t.Cleanup(s.server.Close)
 	b := s.browser(t)
 
-	start := b.get("/start", "Cookie", "countersign_session=planted").status(http.StatusOK).says("A shop", "Start")
+	start := b.Get("/start", "Cookie", "countersign_session=planted").Status(http.StatusOK).Says("A shop", "Start")
 	if start.Header.Get("Set-Cookie") != "" {
 		t.Errorf("a cookie is set: %q", start.Header.Get("Set-Cookie"))
 	}
-	sheets := start.having("rel", "stylesheet")
-	if len(sheets) != 1 || !strings.HasPrefix(attr(sheets[0], "href"), "/assets/") {
+	sheets := start.Having("rel", "stylesheet")
+	if len(sheets) != 1 || !strings.HasPrefix(webtest.Attr(sheets[0], "href"), "/assets/") {
 		t.Fatalf("the style sheets are %v", sheets)
 	}
-	b.get(attr(sheets[0], "href")).status(http.StatusOK)
-	b.post("/start").leadsTo("/start")
-	b.get("/gone").status(http.StatusNotFound).says("Go to the start page")
+	b.Get(webtest.Attr(sheets[0], "href")).Status(http.StatusOK)
+	b.Post("/start").LeadsTo("/start")
+	b.Get("/gone").Status(http.StatusNotFound).Says("Go to the start page")
 	for _, path := range []string{"/login", "/setup", "/link", "/2fa", "/logout"} {
 		if _, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, path, nil)); pattern != "" {
 			t.Errorf("%s is there: %s", path, pattern)

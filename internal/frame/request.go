@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -12,39 +11,10 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/people"
 )
 
 // maxForm is the size of the largest form that is read, in bytes.
 const maxForm = 1 << 20
-
-// Request is a request for a page, with who makes it. In a handler of
-// [Frame.Public] nobody need be signed in: then Actor, User and Session are
-// zero.
-type Request struct {
-	*http.Request
-	Actor   people.Actor
-	User    people.User
-	Session people.SessionID
-	// From is where the request comes from.
-	From people.Origin
-
-	frame   *Frame
-	flash   string
-	banners []Banner
-	// as is whom the session belongs to from its next save on.
-	as people.User
-	// begun says that the session is a new one.
-	begun bool
-}
-
-type requestKey struct{}
-
-// requestOf finds the request that a component is rendered for, nil outside of one.
-func requestOf(ctx context.Context) *Request {
-	r, _ := ctx.Value(requestKey{}).(*Request)
-	return r
-}
 
 // PostValues reads the posted form. The errors are too large (body_too_large)
 // and invalid (bad_body): a form that can't be read, or text that can't be kept.

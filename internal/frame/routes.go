@@ -1,11 +1,39 @@
 package frame
 
 import (
+	"fmt"
+	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/web"
 )
+
+// New makes a frame. It starts nothing.
+func New(o Options) (*Frame, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	f := &Frame{Options: o, edge: web.NewEdge(web.Options{Log: o.Log, Now: o.Now, ErrorBody: web.DetailedBody})}
+	f.origins = http.NewCrossOriginProtection()
+	if o.Origin != "" {
+		if err := f.origins.AddTrustedOrigin(o.Origin); err != nil {
+			return nil, fmt.Errorf("frame: the origin of the base URL: %w", err)
+		}
+	}
+	f.sessions = f.newSessions()
+	var err error
+	f.assets, err = loadAssets(f.beside("assets"))
+	if err != nil {
+		return nil, fmt.Errorf("frame: %w", err)
+	}
+	return f, nil
+}
 
 // Routes adds the shared pages and the assets. The other shared pages stand in
 // the folder of the sign-in page, those of the user in Account.
@@ -23,34 +51,36 @@ func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("POST "+f.beside("link"), f.Public(f.onceInstalled(f.signInByLink)))
 	mux.Handle("GET "+f.beside("setup"), f.Public(f.showSetup))
 	mux.Handle("POST "+f.beside("setup"), f.Public(f.onceInstalled(f.setup)))
-	mux.Handle("GET "+f.beside("logout"), f.Public(f.to(f.Home)))
+	mux.Handle("GET "+f.beside("logout"), f.Public(f.To(f.Home)))
 	mux.Handle("POST "+f.beside("logout"), f.Public(f.onceInstalled(f.signOut)))
 
 	security, sessions := f.security(), f.Account+"/sessions"
-	mux.Handle("GET "+f.Account, f.Admin(f.to(security)))
+	mux.Handle("GET "+f.Account, f.Admin(f.To(security)))
 	mux.Handle("GET "+security, f.Admin(f.showSecurity))
-	mux.Handle("GET "+security+"/password", f.Admin(f.to(security)))
+	mux.Handle("GET "+security+"/password", f.Admin(f.To(security)))
 	mux.Handle("POST "+security+"/password", f.Admin(f.changePassword))
-	mux.Handle("GET "+security+"/totp", f.Admin(f.showTOTPOn))
+	mux.Handle("GET "+security+"/totp", f.Admin(f.ask(f.totpOnPage)))
 	mux.Handle("POST "+security+"/totp", f.Admin(f.beginTOTP))
-	mux.Handle("GET "+security+"/totp/confirm", f.Admin(f.to(security)))
+	mux.Handle("GET "+security+"/totp/confirm", f.Admin(f.To(security)))
 	mux.Handle("POST "+security+"/totp/confirm", f.Admin(f.confirmTOTP))
-	mux.Handle("GET "+security+"/totp/off", f.Admin(f.showTOTPOff))
+	mux.Handle("GET "+security+"/totp/off", f.Admin(f.ask(f.totpOffPage)))
 	mux.Handle("POST "+security+"/totp/off", f.Admin(f.disableTOTP))
-	mux.Handle("GET "+security+"/codes", f.Admin(f.showNewCodes))
+	mux.Handle("GET "+security+"/codes", f.Admin(f.ask(f.newCodesPage)))
 	mux.Handle("POST "+security+"/codes", f.Admin(f.newCodes))
 	mux.Handle("GET "+sessions, f.Admin(f.showSessions))
 	mux.Handle("POST "+sessions+"/end", f.Admin(f.endOtherSessions))
 	mux.Handle("POST "+sessions+"/{id}/end", f.Admin(f.endSession))
 }
 
-// security is the path of the user's password and two-step sign-in.
-func (f *Frame) security() string { return f.Account + "/security" }
-
-// to leads to another page, for addresses that answer a form alone and that
+// To leads to another page, for addresses that answer a form alone and that
 // somebody loads again.
-func (f *Frame) to(path string) Handler {
+func (f *Frame) To(path string) Handler {
 	return func(w http.ResponseWriter, r *Request) error { return f.Redirect(w, r, path, "") }
+}
+
+// ask shows the page of a form that was not sent yet.
+func (f *Frame) ask(page func(wrong Errors) Page) Handler {
+	return func(w http.ResponseWriter, r *Request) error { return f.Show(w, r, page(nil)) }
 }
 
 // onceInstalled keeps a shared page from asking People before there are tables.

@@ -90,7 +90,7 @@ func securityView(f *Frame, u people.User, errs Errors) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = FormOf(Form{Path: f.security() + "/password", Errors: errs, Submit: Button{Label: "Change the password"}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = FormOf(FormView{Path: f.security() + "/password", Errors: errs, Submit: Button{Label: "Change the password"}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -280,7 +280,7 @@ func recoveryLeft(n int64) templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Group(Words(plural(int(n), "code")), lowCodes(n)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Group(Words(Count(int(n), "code")), lowCodes(n)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -415,7 +415,7 @@ func totpView(f *Frame, v totpSetup) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = FormOf(Form{Path: f.security() + "/totp/confirm", Errors: v.Errors, Submit: Button{Label: "Turn it on"}, Cancel: Link{Label: "Cancel", Path: f.security()}, Failed: "Two-step sign-in is still off."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = FormOf(FormView{Path: f.security() + "/totp/confirm", Errors: v.Errors, Submit: Button{Label: "Turn it on"}, Cancel: Link{Label: "Cancel", Path: f.security()}, Failed: "Two-step sign-in is still off."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

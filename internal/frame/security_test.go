@@ -10,46 +10,48 @@ import (
 
 	"github.com/pquerna/otp/totp"
 	"golang.org/x/net/html"
+
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 func TestPasswordChangeNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b, other := s.signedIn(t), s.signedIn(t)
-		change := func(old, new string) *page {
-			return b.post("/admincp/me/security/password", "old", old, "new", new)
+		change := func(old, new string) *webtest.Page {
+			return b.Post("/admincp/me/security/password", "old", old, "new", new)
 		}
-		b.get("/admincp/me").leadsTo("/admincp/me/security")
-		b.get("/admincp/me/security").status(http.StatusOK).says("Change the password")
-		change("", "").status(http.StatusUnprocessableEntity).wrong("old", "Type the password").wrong("new", "Choose a new password.")
-		change("wrong words all over", changed).status(http.StatusUnprocessableEntity).wrong("old", "not right").silentAbout(changed, "wrong words all over")
-		change(password, "short").status(http.StatusUnprocessableEntity).wrong("new", "12 characters")
-		change(password, password).status(http.StatusUnprocessableEntity).wrong("new", "")
-		other.get("/admin").status(http.StatusOK)
+		b.Get("/admincp/me").LeadsTo("/admincp/me/security")
+		b.Get("/admincp/me/security").Status(http.StatusOK).Says("Change the password")
+		change("", "").Status(http.StatusUnprocessableEntity).Wrong("old", "Type the password").Wrong("new", "Choose a new password.")
+		change("wrong words all over", changed).Status(http.StatusUnprocessableEntity).Wrong("old", "not right").SilentAbout(changed, "wrong words all over")
+		change(password, "short").Status(http.StatusUnprocessableEntity).Wrong("new", "12 characters")
+		change(password, password).Status(http.StatusUnprocessableEntity).Wrong("new", "")
+		other.Get("/admin").Status(http.StatusOK)
 
-		before := b.token()
-		change(password, changed).leadsTo("/admincp/me/security")
-		b.get("/admincp/me/security").status(http.StatusOK).says("The password was changed.")
-		if b.token() == before {
+		before := b.Cookie("countersign_session")
+		change(password, changed).LeadsTo("/admincp/me/security")
+		b.Get("/admincp/me/security").Status(http.StatusOK).Says("The password was changed.")
+		if b.Cookie("countersign_session") == before {
 			t.Error("the token stayed")
 		}
 		s.holds(t, before, false)
-		other.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
-		s.browser(t).post("/admincp/login", "email", email, "password", password).status(http.StatusUnprocessableEntity)
-		s.browser(t).post("/admincp/login", "email", email, "password", changed).leadsTo("/admin")
+		other.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
+		s.browser(t).Post("/admincp/login", "email", email, "password", password).Status(http.StatusUnprocessableEntity)
+		s.browser(t).Post("/admincp/login", "email", email, "password", changed).LeadsTo("/admin")
 	})
 }
 
 // turnOnTOTP goes through the pages and returns the secret and the recovery codes.
-func (b *browser) turnOnTOTP() (secret string, codes []string) {
-	b.t.Helper()
-	p := b.post("/admincp/me/security/totp", "password", password).status(http.StatusOK)
-	secret = p.value("secret")
-	p = b.post("/admincp/me/security/totp/confirm", "code", b.site.code(b.t, secret)).status(http.StatusOK)
-	for _, list := range p.having("class", "codes") {
+func (s *site) turnOnTOTP(b *webtest.Browser) (secret string, codes []string) {
+	b.T.Helper()
+	p := b.Post("/admincp/me/security/totp", "password", password).Status(http.StatusOK)
+	secret = p.Value("secret")
+	p = b.Post("/admincp/me/security/totp/confirm", "code", s.code(b.T, secret)).Status(http.StatusOK)
+	for _, list := range p.Having("class", "codes") {
 		for item := range list.ChildNodes() {
 			if item.Type == html.ElementNode {
-				codes = append(codes, textOf(item))
+				codes = append(codes, webtest.TextOf(item))
 			}
 		}
 	}
@@ -70,75 +72,75 @@ func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b, other := s.signedIn(t), s.signedIn(t)
-		b.get("/admincp/me/security/totp").status(http.StatusOK).says("Nothing changes before you have typed a code")
+		b.Get("/admincp/me/security/totp").Status(http.StatusOK).Says("Nothing changes before you have typed a code")
 		for _, tt := range []struct{ rule, password, says string }{
 			{"the password is asked for", "", "Type your password."},
 			{"it must be right", "wrong words all over", "not right"},
 		} {
 			t.Run(tt.rule, func(t *testing.T) {
-				p := b.post("/admincp/me/security/totp", "password", tt.password).status(http.StatusUnprocessableEntity)
-				p.wrong("password", tt.says).silentAbout("wrong words all over")
-				if len(p.having("class", "qr")) > 0 {
+				p := b.Post("/admincp/me/security/totp", "password", tt.password).Status(http.StatusUnprocessableEntity)
+				p.Wrong("password", tt.says).SilentAbout("wrong words all over")
+				if len(p.Having("class", "qr")) > 0 {
 					t.Error("a secret is shown")
 				}
 			})
 		}
-		b.post("/admincp/me/security/totp/confirm", "code", "123456").status(http.StatusConflict) // nothing has begun
-		p := b.post("/admincp/me/security/totp", "password", password).status(http.StatusOK)
-		images := p.all("img")
-		if len(images) != 1 || !strings.HasPrefix(attr(images[0], "src"), "data:image/png;base64,iVBOR") {
-			t.Errorf("no QR code: %s", p.text())
+		b.Post("/admincp/me/security/totp/confirm", "code", "123456").Status(http.StatusConflict) // nothing has begun
+		p := b.Post("/admincp/me/security/totp", "password", password).Status(http.StatusOK)
+		images := p.All("img")
+		if len(images) != 1 || !strings.HasPrefix(webtest.Attr(images[0], "src"), "data:image/png;base64,iVBOR") {
+			t.Errorf("no QR code: %s", p.Text())
 		}
-		if ok, _ := regexp.MatchString(`^[A-Z2-7]{32}$`, p.value("secret")); !ok {
-			t.Errorf("the secret is %q", p.value("secret"))
+		if ok, _ := regexp.MatchString(`^[A-Z2-7]{32}$`, p.Value("secret")); !ok {
+			t.Errorf("the secret is %q", p.Value("secret"))
 		}
-		secret := p.value("secret")
-		b.post("/admincp/me/security/totp/confirm", "code", "").status(http.StatusUnprocessableEntity).wrong("code", "Type the six digits")
-		b.post("/admincp/me/security/totp/confirm", "code", "abcdef").status(http.StatusUnprocessableEntity).wrong("code", "not right")
+		secret := p.Value("secret")
+		b.Post("/admincp/me/security/totp/confirm", "code", "").Status(http.StatusUnprocessableEntity).Wrong("code", "Type the six digits")
+		b.Post("/admincp/me/security/totp/confirm", "code", "abcdef").Status(http.StatusUnprocessableEntity).Wrong("code", "not right")
 		if s.userNow(t).TOTP {
 			t.Fatal("a wrong code turned it on")
 		}
-		before := b.token()
-		p = b.post("/admincp/me/security/totp/confirm", "code", s.code(t, secret)).status(http.StatusOK).says("Two-step sign-in is on. You are signed out everywhere else.", "never again")
-		p.silentAbout(secret)
-		if b.token() == before {
+		before := b.Cookie("countersign_session")
+		p = b.Post("/admincp/me/security/totp/confirm", "code", s.code(t, secret)).Status(http.StatusOK).Says("Two-step sign-in is on. You are signed out everywhere else.", "never again")
+		p.SilentAbout(secret)
+		if b.Cookie("countersign_session") == before {
 			t.Error("the token stayed")
 		}
-		other.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
-		b.get("/admincp/me/security").says("Recovery codes left", "10 codes").silentAbout(secret)
-		b.post("/admincp/me/security/totp", "password", password).status(http.StatusConflict)
+		other.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
+		b.Get("/admincp/me/security").Says("Recovery codes left", "10 codes").SilentAbout(secret)
+		b.Post("/admincp/me/security/totp", "password", password).Status(http.StatusConflict)
 	})
 }
 
 func TestSignInAsksForACodeThatIsGoodOnce(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
-		secret, recovery := s.signedIn(t).turnOnTOTP()
+		secret, recovery := s.turnOnTOTP(s.signedIn(t))
 		if len(recovery) != 10 {
 			t.Fatalf("recovery codes: %v", recovery)
 		}
 		b := s.browser(t)
-		b.get("/admincp/2fa").leadsTo("/admincp/login")
-		b.post("/admincp/2fa", "code", s.code(t, secret)).leadsTo("/admincp/login")
-		b.post("/admincp/login", "email", email, "password", password, "next", "/admin/history").leadsTo("/admincp/2fa")
-		half := b.token()
-		b.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
-		b.get("/admincp/2fa").status(http.StatusOK).says("Enter your code")
-		b.post("/admincp/2fa", "code", "").status(http.StatusUnprocessableEntity).wrong("code", "Type the six digits")
-		b.post("/admincp/2fa", "code", "000000x").status(http.StatusUnprocessableEntity).wrong("code", "not right")
-		b.post("/admincp/2fa", "code", s.code(t, secret)).status(http.StatusUnprocessableEntity).wrong("code", "was used already")
+		b.Get("/admincp/2fa").LeadsTo("/admincp/login")
+		b.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admincp/login")
+		b.Post("/admincp/login", "email", email, "password", password, "next", "/admin/history").LeadsTo("/admincp/2fa")
+		half := b.Cookie("countersign_session")
+		b.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
+		b.Get("/admincp/2fa").Status(http.StatusOK).Says("Enter your code")
+		b.Post("/admincp/2fa", "code", "").Status(http.StatusUnprocessableEntity).Wrong("code", "Type the six digits")
+		b.Post("/admincp/2fa", "code", "000000x").Status(http.StatusUnprocessableEntity).Wrong("code", "not right")
+		b.Post("/admincp/2fa", "code", s.code(t, secret)).Status(http.StatusUnprocessableEntity).Wrong("code", "was used already")
 		s.clock.move(time.Minute)
-		b.post("/admincp/2fa", "code", s.code(t, secret)).leadsTo("/admin/history")
-		b.get("/admin").status(http.StatusOK)
-		if b.token() == half {
+		b.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admin/history")
+		b.Get("/admin").Status(http.StatusOK)
+		if b.Cookie("countersign_session") == half {
 			t.Error("the token of the half sign-in stayed")
 		}
 		s.holds(t, half, false)
 
 		for i, want := range []int{http.StatusSeeOther, http.StatusUnprocessableEntity} {
 			c := s.browser(t)
-			c.post("/admincp/login", "email", email, "password", password).leadsTo("/admincp/2fa")
-			if got := c.post("/admincp/2fa", "code", recovery[3]); got.StatusCode != want {
+			c.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
+			if got := c.Post("/admincp/2fa", "code", recovery[3]); got.StatusCode != want {
 				t.Errorf("use %d of a recovery code: %d", i+1, got.StatusCode)
 			}
 		}
@@ -148,12 +150,12 @@ func TestSignInAsksForACodeThatIsGoodOnce(t *testing.T) {
 func TestHalfASignInEndsAfterFifteenMinutes(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
-		secret, _ := s.signedIn(t).turnOnTOTP()
+		secret, _ := s.turnOnTOTP(s.signedIn(t))
 		b := s.browser(t)
-		b.post("/admincp/login", "email", email, "password", password).leadsTo("/admincp/2fa")
+		b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
 		s.clock.move(15 * time.Minute)
-		b.post("/admincp/2fa", "code", s.code(t, secret)).leadsTo("/admincp/login")
-		b.get("/admincp/login").says("took too long")
+		b.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admincp/login")
+		b.Get("/admincp/login").Says("took too long")
 	})
 }
 
@@ -161,13 +163,13 @@ func TestHalfASignInIsWorthNothingAfterThePasswordChanged(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		a := s.signedIn(t)
-		secret, _ := a.turnOnTOTP()
+		secret, _ := s.turnOnTOTP(a)
 		thief := s.browser(t)
-		thief.post("/admincp/login", "email", email, "password", password).leadsTo("/admincp/2fa")
-		a.post("/admincp/me/security/password", "old", password, "new", changed).leadsTo("/admincp/me/security")
+		thief.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
+		a.Post("/admincp/me/security/password", "old", password, "new", changed).LeadsTo("/admincp/me/security")
 		s.clock.move(time.Minute)
-		thief.post("/admincp/2fa", "code", s.code(t, secret))
-		s.holds(t, thief.token(), false)
+		thief.Post("/admincp/2fa", "code", s.code(t, secret))
+		s.holds(t, thief.Cookie("countersign_session"), false)
 	})
 }
 
@@ -175,21 +177,21 @@ func TestTwoStepSignInIsTurnedOffByThePassword(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		secret, _ := b.turnOnTOTP()
+		secret, _ := s.turnOnTOTP(b)
 		s.clock.move(time.Minute)
 		other := s.browser(t)
-		other.post("/admincp/login", "email", email, "password", password).leadsTo("/admincp/2fa")
-		other.post("/admincp/2fa", "code", s.code(t, secret)).leadsTo("/admin")
-		b.get("/admincp/me/security/totp/off").status(http.StatusOK).says("recovery codes stop working")
-		b.post("/admincp/me/security/totp/off").status(http.StatusUnprocessableEntity).wrong("password", "Type your password.")
-		b.post("/admincp/me/security/totp/off", "password", "wrong").status(http.StatusUnprocessableEntity).wrong("password", "not right")
+		other.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
+		other.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admin")
+		b.Get("/admincp/me/security/totp/off").Status(http.StatusOK).Says("recovery codes stop working")
+		b.Post("/admincp/me/security/totp/off").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password.")
+		b.Post("/admincp/me/security/totp/off", "password", "wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "not right")
 		if !s.userNow(t).TOTP {
 			t.Fatal("it is off without the password")
 		}
-		b.post("/admincp/me/security/totp/off", "password", password).leadsTo("/admincp/me/security")
-		other.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
-		b.get("/admincp/me/security").says("Two-step sign-in is off. You are signed out everywhere else.")
-		s.browser(t).post("/admincp/login", "email", email, "password", password).leadsTo("/admin")
+		b.Post("/admincp/me/security/totp/off", "password", password).LeadsTo("/admincp/me/security")
+		other.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
+		b.Get("/admincp/me/security").Says("Two-step sign-in is off. You are signed out everywhere else.")
+		s.browser(t).Post("/admincp/login", "email", email, "password", password).LeadsTo("/admin")
 	})
 }
 
@@ -197,15 +199,15 @@ func TestNewRecoveryCodesNeedThePasswordAndReplaceTheOld(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		_, old := b.turnOnTOTP()
-		b.get("/admincp/me/security/codes").status(http.StatusOK)
-		b.post("/admincp/me/security/codes").status(http.StatusUnprocessableEntity).wrong("password", "Type your password.")
-		b.post("/admincp/me/security/codes", "password", "wrong").status(http.StatusUnprocessableEntity).wrong("password", "not right")
-		p := b.post("/admincp/me/security/codes", "password", password).status(http.StatusOK).says("New codes were made.")
-		p.silentAbout(old...)
+		_, old := s.turnOnTOTP(b)
+		b.Get("/admincp/me/security/codes").Status(http.StatusOK)
+		b.Post("/admincp/me/security/codes").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password.")
+		b.Post("/admincp/me/security/codes", "password", "wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "not right")
+		p := b.Post("/admincp/me/security/codes", "password", password).Status(http.StatusOK).Says("New codes were made.")
+		p.SilentAbout(old...)
 		c := s.browser(t)
-		c.post("/admincp/login", "email", email, "password", password).leadsTo("/admincp/2fa")
-		c.post("/admincp/2fa", "code", old[0]).status(http.StatusUnprocessableEntity)
+		c.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
+		c.Post("/admincp/2fa", "code", old[0]).Status(http.StatusUnprocessableEntity)
 	})
 }
 
@@ -213,27 +215,27 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b, phone := s.signedIn(t), s.signedIn(t)
-		phone.get("/admin").status(http.StatusOK)
-		p := b.get("/admincp/me/sessions").status(http.StatusOK).says("This browser", "127.0.0.1", "End all other sessions")
+		phone.Get("/admin").Status(http.StatusOK)
+		p := b.Get("/admincp/me/sessions").Status(http.StatusOK).Says("This browser", "127.0.0.1", "End all other sessions")
 		var ends []string
-		for _, form := range p.all("form") {
-			if action := attr(form, "action"); strings.HasSuffix(action, "/end") {
+		for _, form := range p.All("form") {
+			if action := webtest.Attr(form, "action"); strings.HasSuffix(action, "/end") {
 				ends = append(ends, action)
 			}
 		}
 		if len(ends) != 2 || !slices.Contains(ends, "/admincp/me/sessions/end") {
 			t.Fatalf("sessions to end: %v", ends)
 		}
-		b.post("/admincp/me/sessions/999999/end").status(http.StatusNotFound).says("has ended already")
-		b.post("/admincp/me/sessions/one/end").status(http.StatusNotFound)
+		b.Post("/admincp/me/sessions/999999/end").Status(http.StatusNotFound).Says("has ended already")
+		b.Post("/admincp/me/sessions/one/end").Status(http.StatusNotFound)
 		one := slices.DeleteFunc(ends, func(a string) bool { return a == "/admincp/me/sessions/end" })[0]
-		b.post(one).leadsTo("/admincp/me/sessions")
-		phone.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
+		b.Post(one).LeadsTo("/admincp/me/sessions")
+		phone.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
 
 		third := s.signedIn(t)
-		b.post("/admincp/me/sessions/end").leadsTo("/admincp/me/sessions")
-		b.get("/admincp/me/sessions").says("1 session ended.")
-		third.get("/admin").leadsTo("/admincp/login?next=%2Fadmin")
-		b.get("/admin").status(http.StatusOK)
+		b.Post("/admincp/me/sessions/end").LeadsTo("/admincp/me/sessions")
+		b.Get("/admincp/me/sessions").Says("1 session ended.")
+		third.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
+		b.Get("/admin").Status(http.StatusOK)
 	})
 }

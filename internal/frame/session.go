@@ -17,9 +17,9 @@ const (
 	idleTime     = 12 * time.Hour
 	longestTime  = 30 * 24 * time.Hour
 	renewedAfter = time.Minute // so that reading pages does not write each time
-	// nobodysTime is for a session before sign-in: a flash, or a password that
+	// anonymousTTL is for a session before sign-in: a flash, or a password that
 	// was right and waits for the code.
-	nobodysTime = 15 * time.Minute
+	anonymousTTL = 15 * time.Minute
 )
 
 // What a session holds.
@@ -32,7 +32,12 @@ const (
 	keyNext       = "next"
 )
 
-const sessionCookie = "countersign_session"
+const (
+	sessionCookie = "countersign_session"
+	// knownCookie is the cookie of a browser in which somebody has signed in before.
+	// It outlives the session.
+	knownCookie = "countersign_known"
+)
 
 func (f *Frame) newSessions() *scs.SessionManager {
 	s := scs.New()
@@ -119,7 +124,7 @@ func (f *Frame) save(w http.ResponseWriter, r *Request) error {
 	switch f.sessions.Status(ctx) {
 	case scs.Modified:
 		if r.as.ID == 0 {
-			f.sessions.SetDeadline(ctx, f.Now().Add(nobodysTime))
+			f.sessions.SetDeadline(ctx, f.Now().Add(anonymousTTL))
 		}
 		token, _, err := f.sessions.Commit(ctx)
 		if err != nil {
@@ -127,7 +132,9 @@ func (f *Frame) save(w http.ResponseWriter, r *Request) error {
 		}
 		f.setCookie(w, r.Request, sessionCookie, token, 0)
 		if r.begun && r.as.ID != 0 {
-			f.rememberBrowser(w, r)
+			if known := f.People.RememberBrowser(r.as, r.From.Known); known != "" {
+				f.setCookie(w, r.Request, knownCookie, known, int(people.KnownLife.Seconds()))
+			}
 		}
 	case scs.Destroyed:
 		f.setCookie(w, r.Request, sessionCookie, "", -1)

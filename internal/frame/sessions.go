@@ -14,7 +14,7 @@ func (f *Frame) showSessions(w http.ResponseWriter, r *Request) error {
 		return err
 	}
 	return f.Show(w, r, Page{Title: "Where you are signed in", Crumbs: f.securityCrumbs(), Body: sessionsView(f, f.sessionRows(r, all), len(all) > 1),
-		Lead: "End what you do not know, and then change your password."})
+		Lead: "End unfamiliar sessions, then change your password."})
 }
 
 func (f *Frame) sessionRows(r *Request, all []people.Session) []Row {
@@ -47,7 +47,7 @@ func (f *Frame) endOtherSessions(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
-	return f.Redirect(w, r, f.Account+"/sessions", plural(int(ended), "session")+" ended.")
+	return f.Redirect(w, r, f.Account+"/sessions", Count(int(ended), "session")+" ended.")
 }
 
 // agentName says which browser on which system a User-Agent names, in the words

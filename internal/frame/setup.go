@@ -1,6 +1,9 @@
 package frame
 
-import "net/http"
+import (
+	"net/http"
+	"net/url"
+)
 
 // setupForm is what the set-up page asks for.
 type setupForm struct {
@@ -10,7 +13,7 @@ type setupForm struct {
 
 func (f *Frame) setupPage(form setupForm) Page {
 	return Page{Title: "Set up " + f.Brand, Heading: "Create the first administrator", Bare: true, Wide: true, Scripts: []string{"link.js"},
-		Lead: "One account is made now; it may do everything here.", Body: setupView(f, form)}
+		Lead: "This creates the administrator account, which has full access.", Body: setupView(f, form)}
 }
 
 func (f *Frame) showSetup(w http.ResponseWriter, r *Request) error {
@@ -23,30 +26,26 @@ func (f *Frame) showSetup(w http.ResponseWriter, r *Request) error {
 			Lead: "The program is here, but nothing is installed yet. The update makes the tables, the settings and the first API key."})
 	}
 	if exists {
-		return f.Show(w, r, Page{Title: "Set up already", Bare: true, Body: setUpAlreadyView(f, r.User.ID != 0),
+		return f.Show(w, r, Page{Title: "Setup is complete", Bare: true, Body: setUpAlreadyView(f, r.User.ID != 0),
 			Lead: "The first administrator was made, so the set-up link has done its work."})
 	}
 	return f.Show(w, r, f.setupPage(setupForm{}))
 }
 
 func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	form := setupForm{Token: tokenOf(in.Get("token")), Email: in.Get("email")}
-	form.Errors = missing(in.Get, "token", "Paste the set-up link.", "email", "Type your e-mail.", "password", "Choose a password.")
-	if form.Errors != nil {
-		return f.refuse(w, r, f.setupPage(form), nil)
-	}
-	user, err := f.People.Setup(r.Context(), r.From, form.Token, form.Email, in.Get("password"))
-	fields := map[string]string{"link": "token", "email": "email", "password": "password"}
-	if errs, ok := FormErrors(aboutCode(f.WithNextStep(err), fields), "token", "email", "password"); ok {
-		form.Errors = errs
-		return f.refuse(w, r, f.setupPage(form), err)
-	}
-	if err != nil {
-		return err
-	}
-	return f.welcome(w, r, user, f.Home, "Welcome. You are the administrator, and signed in.")
+	return f.Submit(w, r, Form{
+		Check:  Required("token", "Paste the set-up link.", "email", "Type your e-mail.", "password", "Choose a password."),
+		Fields: []string{"token", "email", "password"},
+		About:  map[string]string{"link": "token", "email": "email", "password": "password"},
+		Again: func(in url.Values, wrong Errors) (Page, error) {
+			return f.setupPage(setupForm{Token: TokenOf(in.Get("token")), Email: in.Get("email"), Errors: wrong}), nil
+		},
+		Do: func(in url.Values) error {
+			user, err := f.People.Setup(r.Context(), r.From, TokenOf(in.Get("token")), in.Get("email"), in.Get("password"))
+			if err != nil {
+				return err
+			}
+			return f.welcome(w, r, user, f.Home, "Welcome. You are the administrator, and signed in.")
+		},
+	})
 }

@@ -2,10 +2,9 @@ package frame
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
-	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -35,34 +34,30 @@ func (f *Frame) showSignIn(w http.ResponseWriter, r *Request) error {
 }
 
 func (f *Frame) signIn(w http.ResponseWriter, r *Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	form := signInForm{Email: in.Get("email"), Next: f.next(in.Get("next"))}
-	form.Errors = missing(in.Get, "email", "Type your e-mail.", "password", "Type your password.")
-	if form.Errors != nil {
-		return f.refuse(w, r, f.signInPage(form), nil)
-	}
-	done, err := f.People.SignIn(r.Context(), r.From, form.Email, in.Get("password"))
-	if errs, ok := FormErrors(err); ok {
-		form.Errors = errs
-		return f.refuse(w, r, f.signInPage(form), err)
-	}
-	if err != nil {
-		return err
-	}
-	if !done.NeedsCode {
-		return f.welcome(w, r, done.User, form.Next, "")
-	}
-	if err := f.halfway(r, done.User, form.Next); err != nil {
-		return err
-	}
-	return f.Redirect(w, r, f.beside("2fa"), "")
+	return f.Submit(w, r, Form{
+		Check: Required("email", "Type your e-mail.", "password", "Type your password."),
+		Again: func(in url.Values, wrong Errors) (Page, error) {
+			return f.signInPage(signInForm{Email: in.Get("email"), Next: f.next(in.Get("next")), Errors: wrong}), nil
+		},
+		Do: func(in url.Values) error {
+			next := f.next(in.Get("next"))
+			done, err := f.People.SignIn(r.Context(), r.From, in.Get("email"), in.Get("password"))
+			if err != nil {
+				return err
+			}
+			if !done.NeedsCode {
+				return f.welcome(w, r, done.User, next, "")
+			}
+			if err := f.awaitSecondFactor(r, done.User, next); err != nil {
+				return err
+			}
+			return f.Redirect(w, r, f.beside("2fa"), "")
+		},
+	})
 }
 
-// halfway remembers a user whose password was right, until the code is.
-func (f *Frame) halfway(r *Request, u people.User, next string) error {
+// awaitSecondFactor remembers a user whose password was right, until the code is.
+func (f *Frame) awaitSecondFactor(r *Request, u people.User, next string) error {
 	if err := f.begin(r, people.User{}); err != nil {
 		return err
 	}
@@ -85,27 +80,26 @@ func (f *Frame) showCode(w http.ResponseWriter, r *Request) error {
 }
 
 func (f *Frame) signInCode(w http.ResponseWriter, r *Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
 	ctx := r.Context()
 	half := people.User{ID: f.sessions.GetInt64(ctx, keyHalf), Generation: f.sessions.GetInt64(ctx, keyGeneration)}
 	if half.ID == 0 {
 		return f.toSignIn(w, r, noticeLate)
 	}
-	if errs := missing(in.Get, "code", "Type the six digits, or a recovery code."); errs != nil {
-		return f.refuse(w, r, f.codePage(errs), nil)
-	}
-	err = f.People.SignInCode(ctx, r.From, half.ID, in.Get("code"))
-	if errs, ok := FormErrors(about("code", err)); ok {
-		return f.refuse(w, r, f.codePage(errs), err)
-	}
-	if err != nil {
-		return err
-	}
-	return f.welcome(w, r, half, f.sessions.GetString(ctx, keyNext), "")
+	return f.Submit(w, r, Form{
+		Check: Required("code", "Type the six digits, or a recovery code."),
+		About: codeField,
+		Again: func(_ url.Values, wrong Errors) (Page, error) { return f.codePage(wrong), nil },
+		Do: func(in url.Values) error {
+			if err := f.People.SignInCode(ctx, r.From, half.ID, in.Get("code")); err != nil {
+				return err
+			}
+			return f.welcome(w, r, half, f.sessions.GetString(ctx, keyNext), "")
+		},
+	})
 }
+
+// codeField is where refusals of an authenticator's code belong.
+var codeField = map[string]string{"code": "code", "totp": "code"}
 
 func (f *Frame) signOut(w http.ResponseWriter, r *Request) error {
 	if f.sessions.Token(r.Context()) != "" { // a stranger has no session to end
@@ -132,51 +126,4 @@ func (f *Frame) next(path string) string {
 		return f.Home
 	}
 	return path
-}
-
-// refuse shows a form again because of err, nil when something was missing.
-func (f *Frame) refuse(w http.ResponseWriter, r *Request, p Page, err error) error {
-	p.Status = http.StatusUnprocessableEntity
-	if err != nil {
-		p.Status = FormStatus(err)
-	}
-	if ours := fault.Of(err); ours != nil {
-		setReason(w.Header(), ours)
-	}
-	return f.Show(w, r, p)
-}
-
-// missing gives an error for each named field that is empty. Names and texts
-// take turns.
-func missing(get func(string) string, namesAndTexts ...string) (all Errors) {
-	for i := 0; i < len(namesAndTexts); i += 2 {
-		if strings.TrimSpace(get(namesAndTexts[i])) == "" {
-			all = append(all, FieldError{Name: namesAndTexts[i], Text: namesAndTexts[i+1]})
-		}
-	}
-	return all
-}
-
-// about says which field a refusal is about, unless it is about waiting or
-// already says so.
-func about(field string, err error) error {
-	ours := fault.Of(err)
-	if ours == nil || ours.Fields != nil || ours.Kind == countersign.KindLimited || ours.Kind.Status() >= http.StatusInternalServerError {
-		return err
-	}
-	named := *ours
-	named.Fields = map[string]string{field: sentence(ours.Message)}
-	return &named
-}
-
-// aboutCode names the field by the beginning of the refusal's code, for example
-// "email" for "email_taken".
-func aboutCode(err error, fields map[string]string) error {
-	if ours := fault.Of(err); ours != nil {
-		prefix, _, _ := strings.Cut(ours.Code, "_")
-		if field, ok := fields[prefix]; ok {
-			return about(field, err)
-		}
-	}
-	return err
 }

@@ -3,10 +3,8 @@ package frame
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/a-h/templ"
 )
@@ -34,16 +32,6 @@ func isOurs(path string) bool {
 	return !strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
 }
 
-// lowerFirst is s for the middle of a sentence.
-func lowerFirst(s string) string {
-	first, n := utf8.DecodeRuneInString(s)
-	second, _ := utf8.DecodeRuneInString(s[n:])
-	if unicode.IsUpper(second) {
-		return s // an abbreviation
-	}
-	return string(unicode.ToLower(first)) + s[n:]
-}
-
 // StripBase serves requests with and without the path prefix of --base-url
 // alike, because reverse proxies do either.
 func StripBase(base string, next http.Handler) http.Handler {
@@ -63,12 +51,4 @@ func StripBase(base string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
-}
-
-// plural is a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

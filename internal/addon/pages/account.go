@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
@@ -50,11 +51,7 @@ func (p *Pages) accountPage(f accountForm) frame.Page {
 	}
 }
 
-func (p *Pages) showAccount(w http.ResponseWriter, r *frame.Request) error {
-	f, err := p.readAccount(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) showAccount(w http.ResponseWriter, r *frame.Request, f accountForm) error {
 	return p.frame.Show(w, r, p.accountPage(f))
 }
 
@@ -74,21 +71,23 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 	if len(file) == 0 || in.Get("do") == "check" {
 		return p.checkAccount(w, r, file)
 	}
-	seen, err := revision(in)
-	var facts iap.ServiceAccountFacts
-	if err == nil {
-		facts, err = p.addon.Settings.SetServiceAccount(r.Context(), r.Actor, seen, file)
-	}
-	if fault.HasCode(err, "settings_changed") {
-		return p.refuseAccount(w, r, accountClash{title: "Nothing was saved: somebody else saved first", again: "If yours is still the one to keep, choose or paste it once more."}, err)
-	}
-	if errs, refused := frame.FormErrors(err, iap.KeyServiceAccount); refused {
-		return p.refuseFile(w, r, file, errs, err)
-	}
-	if err != nil {
-		return err
-	}
-	return p.frame.Redirect(w, r, pathAccount, "The service account "+facts.ClientEmail+" is in the draft, encrypted. It is used when you publish.")
+	late := accountClash{title: "Nothing was saved: somebody else saved first", again: "If yours is still the one to keep, choose or paste it once more."}
+	return p.submitAccount(w, r, late, func() error {
+		seen, err := revision(in)
+		if err != nil {
+			return err
+		}
+		facts, err := p.addon.Settings.SetServiceAccount(r.Context(), r.Actor, seen, file)
+		if err != nil {
+			return err
+		}
+		return p.frame.Redirect(w, r, pathAccount, "The service account "+facts.ClientEmail+" is in the draft, encrypted. It is used when you publish.")
+	}, func(f *accountForm) {
+		f.about, f.errs = sentFile, f.errs.At("json")
+		if checks, ok := iap.CheckServiceAccount(file); !ok {
+			f.checks = checks
+		}
+	})
 }
 
 // sentFile is how the page calls a file that was just sent.
@@ -102,53 +101,32 @@ func (p *Pages) checkAccount(w http.ResponseWriter, r *frame.Request, file []byt
 	}
 	if len(file) == 0 {
 		f.errs = frame.Errors{{Name: "json", Text: "Paste the content of the file, or choose the file."}}
-		return p.refuse(w, r, p.accountPage(f), nil)
+		return p.frame.Refuse(w, r, p.accountPage(f), nil)
 	}
 	f.about = sentFile
 	f.checks, f.unsaved = iap.CheckServiceAccount(file)
 	return p.frame.Show(w, r, p.accountPage(f))
 }
 
-// refuseFile shows the page again with what is wrong with a file.
-func (p *Pages) refuseFile(w http.ResponseWriter, r *frame.Request, file []byte, errs frame.Errors, refused error) error {
-	f, err := p.readAccount(r)
-	if err != nil {
-		return err
-	}
-	for i := range errs {
-		errs[i].Name = "json"
-	}
-	f.about, f.errs = sentFile, errs
-	if checks, ok := iap.CheckServiceAccount(file); !ok {
-		f.checks = checks
-	}
-	return p.refuse(w, r, p.accountPage(f), refused)
-}
-
 // testAccount looks at the file that is kept, without asking the store.
-func (p *Pages) testAccount(w http.ResponseWriter, r *frame.Request) error {
-	f, err := p.readAccount(r)
-	if err != nil {
-		return err
-	}
-	f.about = "the service account that is kept"
-	if f.checks, _, err = p.addon.IAP.TestServiceAccount(r.Context(), r.Actor); err != nil {
-		return p.refuseAccount(w, r, accountClash{}, err)
-	}
-	return p.frame.Show(w, r, p.accountPage(f))
+func (p *Pages) testAccount(w http.ResponseWriter, r *frame.Request, f accountForm) error {
+	return p.submitAccount(w, r, accountClash{}, func() (err error) {
+		f.about = "the service account that is kept"
+		if f.checks, _, err = p.addon.IAP.TestServiceAccount(r.Context(), r.Actor); err != nil {
+			return err
+		}
+		return p.frame.Show(w, r, p.accountPage(f))
+	}, nil)
 }
 
-func (p *Pages) showRemoveAccount(w http.ResponseWriter, r *frame.Request) error {
-	f, err := p.readAccount(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) showRemoveAccount(w http.ResponseWriter, r *frame.Request, f accountForm) error {
 	if !f.facts.Set {
 		return p.frame.Redirect(w, r, pathAccount, "No service account in the draft.")
 	}
-	return p.frame.Show(w, r, frame.Page{
-		Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}), Body: removeAccountView(f),
-	})
+	return p.frame.Show(w, r, frame.Page{Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}), Body: frame.Confirm{
+		Consequence: "The service account " + f.facts.ClientEmail + " leaves the draft. From the next publish on, purchases can't be verified and the store is reported as off.",
+		Path:        pathAccount + "/remove", Label: "Remove it", Cancel: pathAccount, Fields: []frame.Field{revisionField(f.revision)},
+	}})
 }
 
 func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
@@ -156,33 +134,46 @@ func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	seen, err := revision(in)
-	if err == nil {
-		err = p.addon.Settings.RemoveServiceAccount(r.Context(), r.Actor, seen)
-	}
-	if err != nil {
-		return p.refuseAccount(w, r, accountClash{title: "Nothing was removed: somebody else saved first", again: "If it is still to go, remove it again."}, err)
-	}
-	return p.frame.Redirect(w, r, pathAccount, "The service account was taken out of the draft. What is published stays until you publish.")
+	late := accountClash{title: "Nothing was removed: somebody else saved first", again: "If it is still to go, remove it again."}
+	return p.submitAccount(w, r, late, func() error {
+		seen, err := revision(in)
+		if err != nil {
+			return err
+		}
+		if err := p.addon.Settings.RemoveServiceAccount(r.Context(), r.Actor, seen); err != nil {
+			return err
+		}
+		return p.frame.Redirect(w, r, pathAccount, "The service account was taken out of the draft. What is published stays until you publish.")
+	}, nil)
 }
 
-// refuseAccount shows the page with what is kept now, and why nothing was changed.
-func (p *Pages) refuseAccount(w http.ResponseWriter, r *frame.Request, c accountClash, refused error) error {
-	errs, ours := frame.FormErrors(refused)
-	if !ours {
-		return refused
-	}
-	f, err := p.readAccount(r)
-	if err != nil {
-		return err
-	}
-	if fault.HasCode(refused, "settings_changed") {
-		c.who = p.lastChange(r)
-		f.clash = &c
-	} else {
-		f.errs = errs
-	}
-	return p.refuse(w, r, p.accountPage(f), refused)
+// submitAccount answers a form of the page of the service account. The page is shown
+// again with what is kept now: late is what to say when somebody else changed the
+// draft first, and again adds to the page otherwise, unless it is nil.
+func (p *Pages) submitAccount(w http.ResponseWriter, r *frame.Request, late accountClash, do func() error, again func(*accountForm)) error {
+	tooLate := false
+	return p.frame.Submit(w, r, frame.Form{
+		Do: func(url.Values) error { return do() },
+		Explain: func(refused error) (frame.Errors, bool) {
+			tooLate = fault.HasCode(refused, "settings_changed")
+			return frame.FormErrors(refused, iap.KeyServiceAccount)
+		},
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			f, err := p.readAccount(r)
+			if err != nil {
+				return frame.Page{}, err
+			}
+			if tooLate {
+				late.who = p.lastChange(r)
+				f.clash = &late
+				return p.accountPage(f), nil
+			}
+			if f.errs = wrong; again != nil {
+				again(&f)
+			}
+			return p.accountPage(f), nil
+		},
+	})
 }
 
 // checkRows shows what was found in a file.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -56,65 +57,70 @@ func (p *Pages) saveApp(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	d, row, button := draft{form: appForm}, newKeyOf(in), in.Get("do")
-	if key, there := strings.CutPrefix(button, "remove:"); there {
-		return p.removeKey(w, r, d, in, key)
-	}
-	refused, err := p.set(r, &d, in, func() { d.take(in) })
-	if err != nil {
-		return err
-	}
-	if refused != nil {
-		return p.refuse(w, r, p.appPage(d, row), refused)
-	}
-	if button == "add" || !row.empty() {
-		if refused, err = p.addKey(r, &d, row); err != nil {
-			return err
-		} else if refused != nil {
-			return p.refuse(w, r, p.appPage(d, row), refused)
-		}
-	}
-	if button == "add" {
-		return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+strings.TrimSpace(row.key)+" is in the draft. Apps receive it when you publish.")
-	}
-	if button == "publish" && d.stops() {
-		return p.refuse(w, r, p.appPage(d, newKey{}), nil)
-	}
-	return p.saved(w, r, d, button)
+	return p.frame.Submit(w, r, frame.Form{
+		Do: func(url.Values) error {
+			if key, there := strings.CutPrefix(button, "remove:"); there {
+				return p.removeKey(w, r, &d, in, key)
+			}
+			if err := p.set(r, &d, in, func() { d.take(in) }); err != nil {
+				return err
+			}
+			if button == "add" || !row.empty() {
+				if err := p.addKey(r, &d, row); err != nil {
+					return err
+				}
+			}
+			if button == "add" {
+				return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+strings.TrimSpace(row.key)+" is in the draft. Apps receive it when you publish.")
+			}
+			if button == "publish" && d.blockingErrors() {
+				return p.frame.Refuse(w, r, p.appPage(d, newKey{}), nil)
+			}
+			return p.saved(w, r, d, button)
+		},
+		Explain: p.explainDraft(r, &d),
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			d.errs = wrong
+			return p.appPage(d, row), nil
+		},
+	})
 }
 
 // addKey adds a key of the owner's own to a draft that was just saved.
-func (p *Pages) addKey(r *frame.Request, d *draft, row newKey) (refused error, err error) {
+func (p *Pages) addKey(r *frame.Request, d *draft, row newKey) error {
 	now, err := p.addon.Settings.AddKey(r.Context(), r.Actor, d.saved.Revision, row.key, settings.Type(row.kind), row.value)
 	if err == nil {
 		d.saved = now
-		return nil, nil
+		return nil
 	}
-	errs, ok := frame.FormErrors(err, "key", "type", "value")
-	if !ok {
-		return nil, err
+	ours := fault.Of(err)
+	if ours == nil {
+		return err
 	}
-	names := map[string]string{"key": "newKey", "type": "newType", "value": "newValue", "": "newKey"}
-	for i, one := range errs {
-		errs[i].Name = names[one.Name]
+	d.order, d.failed = []string{"newKey", "newType", "newValue"}, "The new key was not added. Everything else is saved as a draft."
+	fields := map[string]string{}
+	for i, name := range []string{"key", "type", "value"} {
+		if text := ours.Fields[name]; text != "" {
+			fields[d.order[i]] = text
+		}
 	}
-	d.errs, d.failed = errs, "The new key was not added. Everything else is saved as a draft."
-	return err, nil
+	if len(fields) == 0 {
+		fields["newKey"] = ours.Message
+	}
+	return fault.WithFields(ours, fields)
 }
 
 // removeKey saves the form without one of the owner's own keys.
-func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d draft, in url.Values, key string) error {
+func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d *draft, in url.Values, key string) error {
 	take := func() {
 		d.take(in)
 		delete(d.typed, key)
 	}
-	refused, err := p.change(r, &d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
+	err := p.change(r, d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
 		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, seen, key, posted)
 	})
 	if err != nil {
 		return err
-	}
-	if refused != nil {
-		return p.refuse(w, r, p.appPage(d, newKeyOf(in)), refused)
 	}
 	return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+key+" was taken out of the draft. Apps lose it when you publish.")
 }

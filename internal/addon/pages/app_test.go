@@ -6,71 +6,72 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 const appPath = "/api-addons/admin/app/settings"
 
 func TestAppSettingsFormShowsEverySetting(t *testing.T) {
 	s := one(t)
-	p := s.signedIn(t).get(appPath).status(http.StatusOK)
+	p := s.signedIn(t).Get(appPath).Status(http.StatusOK)
 	for _, d := range settings.Definitions() {
-		n := len(p.having("id", "field-"+d.Key))
+		n := len(p.Having("id", "field-"+d.Key))
 		if want := map[bool]int{true: 1}[d.Area == settings.AreaApp]; n != want {
 			t.Errorf("%d fields %s, want %d", n, d.Key, want)
 		}
 	}
 	for _, key := range []string{"appName", "pushEnabled"} {
-		if label := p.having("for", "field-"+key); len(label) != 1 || !strings.Contains(textOf(label[0].Parent), "default") {
+		if label := p.Having("for", "field-"+key); len(label) != 1 || !strings.Contains(webtest.TextOf(label[0].Parent), "default") {
 			t.Errorf("%s is not marked as the default", key)
 		}
 	}
-	p.says("Where do I find this?", "App name", "The name that people see in the app.")
+	p.Says("Where do I find this?", "App name", "The name that people see in the app.")
 }
 
 func TestAppSettingsAreSavedAsADraft(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		b.fill(appPath, appPath, "appName", "Rain", "pushEnabled", "1", "pushAppId", "b2f7f966-d8cc", "messengerUrlScheme", " rainchat ", "do", "draft").leadsTo(appPath)
-		p := b.get(appPath).says("The draft is saved. Apps receive it when you publish: 4 changes waiting.", "not published")
-		if got := p.value("appName"); got != "Rain" {
+		b.Fill(appPath, appPath, "appName", "Rain", "pushEnabled", "1", "pushAppId", "b2f7f966-d8cc", "messengerUrlScheme", " rainchat ", "do", "draft").LeadsTo(appPath)
+		p := b.Get(appPath).Says("The draft is saved. Apps receive it when you publish: 4 changes not published.", "not published")
+		if got := p.Value("appName"); got != "Rain" {
 			t.Errorf("the field says %q", got)
 		}
 		s.wantValue(t, "pushEnabled", "true")
 		s.wantValue(t, "messengerUrlScheme", "rainchat")
-		b.fill(appPath, appPath, "appName", "Rain", "pushEnabled", "-", "pushAppId", "", "messengerUrlScheme", "").leadsTo(appPath)
+		b.Fill(appPath, appPath, "appName", "Rain", "pushEnabled", "-", "pushAppId", "", "messengerUrlScheme", "").LeadsTo(appPath)
 		s.wantValue(t, "pushEnabled", "false")
-		b.fill(appPath, appPath, "appName", "My app").leadsTo(appPath)
-		b.get(appPath).says("there is nothing to publish")
+		b.Fill(appPath, appPath, "appName", "My app").LeadsTo(appPath)
+		b.Get(appPath).Says("there is nothing to publish")
 	})
 }
 
 func TestAppSettingsButtonsLeadOn(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	b.fill(appPath, appPath, "appName", "Rain", "do", "preview").leadsTo("/api-addons/admin/preview")
-	b.fill(appPath, appPath, "appName", "Hail", "do", "publish").leadsTo(appPath + "/publish")
+	b.Fill(appPath, appPath, "appName", "Rain", "do", "preview").LeadsTo("/api-addons/admin/preview")
+	b.Fill(appPath, appPath, "appName", "Hail", "do", "publish").LeadsTo(appPath + "/publish")
 	s.wantValue(t, "appName", "Hail")
 }
 
 func TestAppSettingsThatAreWrongAreShownAgain(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		p := b.fill(appPath, appPath, "appName", "Rain", "messengerUrlScheme", "rain://", "messengerDomain", "https://chat.example.com", "messengerAndroidPackageId", "chat", "idpIosClientId", "a b").
-			status(http.StatusUnprocessableEntity).says("Nothing was saved.")
-		p.wrong("messengerUrlScheme", "not myapp:// but myapp.")
-		p.wrong("messengerDomain", "without https://")
-		p.wrong("messengerAndroidPackageId", "com.example.app")
-		p.wrong("idpIosClientId", "A client ID is")
-		if p.value("appName") != "Rain" || p.value("messengerUrlScheme") != "rain://" {
+		p := b.Fill(appPath, appPath, "appName", "Rain", "messengerUrlScheme", "rain://", "messengerDomain", "https://chat.example.com", "messengerAndroidPackageId", "chat", "idpIosClientId", "a b").
+			Status(http.StatusUnprocessableEntity).Says("Nothing was saved.")
+		p.Wrong("messengerUrlScheme", "not myapp:// but myapp.")
+		p.Wrong("messengerDomain", "without https://")
+		p.Wrong("messengerAndroidPackageId", "com.example.app")
+		p.Wrong("idpIosClientId", "A client ID is")
+		if p.Value("appName") != "Rain" || p.Value("messengerUrlScheme") != "rain://" {
 			t.Error("what was typed is lost")
 		}
 		s.wantValue(t, "appName", "My app")
 		// Repaired in the form that came back, it is saved.
-		form := p.form(appPath)
+		form := p.Form(appPath)
 		for name, value := range map[string]string{"messengerUrlScheme": "rain", "messengerDomain": "chat.example.com", "messengerAndroidPackageId": "com.example.chat", "idpIosClientId": ""} {
 			form.Set(name, value)
 		}
-		b.postForm(appPath, form).leadsTo(appPath)
+		b.PostForm(appPath, form).LeadsTo(appPath)
 		s.wantValue(t, "appName", "Rain")
 	})
 }
@@ -81,9 +82,9 @@ func TestAnEmptyOrBrokenFormChangesNothing(t *testing.T) {
 	b := s.signedIn(t)
 	before := s.audits(t)
 	for _, path := range []string{appPath, "/api-addons/admin/iap/settings", "/api-addons/admin/iap/settings/products", appPath + "/publish"} {
-		b.post(path).status(http.StatusUnprocessableEntity).says("did not arrive whole")
-		b.post(path, "revision", "-1").status(http.StatusUnprocessableEntity)
-		b.post(path, "revision", "one", "appName", "x", "note", "x").status(http.StatusUnprocessableEntity)
+		b.Post(path).Status(http.StatusUnprocessableEntity).Says("did not arrive whole")
+		b.Post(path, "revision", "-1").Status(http.StatusUnprocessableEntity)
+		b.Post(path, "revision", "one", "appName", "x", "note", "x").Status(http.StatusUnprocessableEntity)
 	}
 	s.wantAudits(t, before)
 }
@@ -91,29 +92,29 @@ func TestAnEmptyOrBrokenFormChangesNothing(t *testing.T) {
 func TestPublishWithPushOnAndNoAppIDStopsAtTheField(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	p := b.fill(appPath, appPath, "pushEnabled", "1", "do", "publish").status(http.StatusUnprocessableEntity)
-	p.says("Saved as a draft, but it can't be published like this.").wrong("pushAppId", "devices would fail to start push")
+	p := b.Fill(appPath, appPath, "pushEnabled", "1", "do", "publish").Status(http.StatusUnprocessableEntity)
+	p.Says("Saved as a draft, but it can't be published like this.").Wrong("pushAppId", "devices would fail to start push")
 	s.wantValue(t, "pushEnabled", "true")
-	form := p.form(appPath)
+	form := p.Form(appPath)
 	form.Set("pushAppId", "b2f7f966")
 	form.Set("do", "publish")
-	b.postForm(appPath, form).leadsTo(appPath + "/publish")
+	b.PostForm(appPath, form).LeadsTo(appPath + "/publish")
 }
 
 func TestTwoWhoEditAtOnceSeeBothVersions(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		mine := b.get(appPath).form(appPath)
-		b.fill(appPath, appPath, "appName", "Hers", "streamAppId", "970ca35d").leadsTo(appPath)
+		mine := b.Get(appPath).Form(appPath)
+		b.Fill(appPath, appPath, "appName", "Hers", "streamAppId", "970ca35d").LeadsTo(appPath)
 		mine.Set("appName", "Mine")
-		p := b.postForm(appPath, mine).status(http.StatusPreconditionFailed)
-		p.says("Nothing was saved: somebody else saved first", "Last changed by ada@site.example", "Hers", "Mine", "970ca35d", "Take what is saved instead")
-		if p.value("appName") != "Mine" {
-			t.Errorf("the field says %q", p.value("appName"))
+		p := b.PostForm(appPath, mine).Status(http.StatusPreconditionFailed)
+		p.Says("Nothing was saved: somebody else saved first", "Last changed by ada@site.example", "Hers", "Mine", "970ca35d", "Take what is saved instead")
+		if p.Value("appName") != "Mine" {
+			t.Errorf("the field says %q", p.Value("appName"))
 		}
 		s.wantValue(t, "appName", "Hers")
-		again := p.form(appPath)
-		b.postForm(appPath, again).leadsTo(appPath)
+		again := p.Form(appPath)
+		b.PostForm(appPath, again).LeadsTo(appPath)
 		s.wantValue(t, "appName", "Mine")
 	})
 }
@@ -122,20 +123,20 @@ func TestOwnKeys(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		anchor := appPath + "#g-extra-keys"
-		b.fill(appPath, appPath, "do", "add", "newKey", "betaBanner", "newType", "bool", "newValue", "true", "appName", "Rain").leadsTo(anchor)
-		b.fill(appPath, appPath, "do", "add", "newKey", "supportUrl", "newType", "text", "newValue", "https://site.example/help").leadsTo(anchor)
+		b.Fill(appPath, appPath, "do", "add", "newKey", "betaBanner", "newType", "bool", "newValue", "true", "appName", "Rain").LeadsTo(anchor)
+		b.Fill(appPath, appPath, "do", "add", "newKey", "supportUrl", "newType", "text", "newValue", "https://site.example/help").LeadsTo(anchor)
 		// A row that was filled in is not lost when another button is pressed.
-		b.fill(appPath, appPath, "do", "draft", "newKey", "limit", "newType", "number", "newValue", "12").leadsTo(appPath)
+		b.Fill(appPath, appPath, "do", "draft", "newKey", "limit", "newType", "number", "newValue", "12").LeadsTo(appPath)
 		s.wantValue(t, "appName", "Rain")
 		s.wantValue(t, "betaBanner", "true")
 		s.wantValue(t, "limit", "12")
 
-		b.fill(appPath, appPath, "own.betaBanner", "-", "own.supportUrl", "https://site.example/support").leadsTo(appPath)
+		b.Fill(appPath, appPath, "own.betaBanner", "-", "own.supportUrl", "https://site.example/support").LeadsTo(appPath)
 		s.wantValue(t, "betaBanner", "false")
 		s.wantValue(t, "supportUrl", "https://site.example/support")
-		b.fill(appPath, appPath, "own.limit", "twelve").status(http.StatusUnprocessableEntity).wrong("own.limit", "A number has up to 15 digits")
+		b.Fill(appPath, appPath, "own.limit", "twelve").Status(http.StatusUnprocessableEntity).Wrong("own.limit", "A number has up to 15 digits")
 
-		b.fill(appPath, appPath, "do", "remove:limit", "appName", "Hail").leadsTo(anchor)
+		b.Fill(appPath, appPath, "do", "remove:limit", "appName", "Hail").LeadsTo(anchor)
 		s.wantValue(t, "limit", "(no setting limit)")
 		s.wantValue(t, "appName", "Hail")
 	})
@@ -150,8 +151,8 @@ func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 		before := s.audits(t)
 		refuse := func(status int, button, says string) {
 			t.Helper()
-			p := b.fill(appPath, appPath, "do", button, "streamAppId", "Mine").status(status).says("Nothing was saved", says)
-			if got := p.value("streamAppId"); got != "Mine" {
+			p := b.Fill(appPath, appPath, "do", button, "streamAppId", "Mine").Status(status).Says("Nothing was saved", says)
+			if got := p.Value("streamAppId"); got != "Mine" {
 				t.Errorf("%s: the field says %q", button, got)
 			}
 		}
@@ -159,14 +160,14 @@ func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 		refuse(http.StatusNotFound, "remove:nothing", "No setting with the key")
 		s.wantAudits(t, before)
 
-		mine := b.get(appPath).form(appPath)
+		mine := b.Get(appPath).Form(appPath)
 		s.mustSet(t, "appName", "Hers")
 		mine.Set("do", "remove:limit")
-		p := b.postForm(appPath, mine).status(http.StatusPreconditionFailed).says("Nothing was saved: somebody else saved first", "Hers")
+		p := b.PostForm(appPath, mine).Status(http.StatusPreconditionFailed).Says("Nothing was saved: somebody else saved first", "Hers")
 		s.wantValue(t, "limit", "12")
-		again := p.form(appPath)
+		again := p.Form(appPath)
 		again.Set("do", "remove:limit")
-		b.postForm(appPath, again).leadsTo(appPath + "#g-extra-keys")
+		b.PostForm(appPath, again).LeadsTo(appPath + "#g-extra-keys")
 		s.wantValue(t, "limit", "(no setting limit)")
 	})
 }
@@ -177,7 +178,7 @@ func TestAnOwnKeyIsRemovedWithWhateverStandsInItsField(t *testing.T) {
 	if _, err := s.Settings.AddKey(t.Context(), operator, 0, "limit", settings.TypeNumber, "12"); err != nil {
 		t.Fatal(err)
 	}
-	b.fill(appPath, appPath, "do", "remove:limit", "own.limit", "twelve").leadsTo(appPath + "#g-extra-keys")
+	b.Fill(appPath, appPath, "do", "remove:limit", "own.limit", "twelve").LeadsTo(appPath + "#g-extra-keys")
 	s.wantValue(t, "limit", "(no setting limit)")
 }
 
@@ -196,9 +197,9 @@ func TestOwnKeysThatAreWrong(t *testing.T) {
 		{"banner", "", "x", "newType", "A key of your own is", http.StatusUnprocessableEntity},
 		{"token", "text", "cas_" + strings.Repeat("a", 43), "newValue", "looks like a secret", http.StatusUnprocessableEntity},
 	} {
-		p := b.fill(appPath, appPath, "do", "add", "newKey", tt.key, "newType", tt.kind, "newValue", tt.value, "appName", "Kept").status(tt.status)
-		p.says("The new key was not added. Everything else is saved as a draft.").wrong(tt.field, tt.says)
-		if got := p.value("newKey"); got != tt.key {
+		p := b.Fill(appPath, appPath, "do", "add", "newKey", tt.key, "newType", tt.kind, "newValue", tt.value, "appName", "Kept").Status(tt.status)
+		p.Says("The new key was not added. Everything else is saved as a draft.").Wrong(tt.field, tt.says)
+		if got := p.Value("newKey"); got != tt.key {
 			t.Errorf("the field says %q, want %q", got, tt.key)
 		}
 		s.wantValue(t, "appName", "Kept")
@@ -209,9 +210,9 @@ func TestOwnKeysNamedLikeFieldsOfTheForm(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
 	for _, key := range []string{"revision", "do", "newKey", "note"} {
-		b.fill(appPath, appPath, "do", "add", "newKey", key, "newType", "text", "newValue", "first").leadsTo(appPath + "#g-extra-keys")
+		b.Fill(appPath, appPath, "do", "add", "newKey", key, "newType", "text", "newValue", "first").LeadsTo(appPath + "#g-extra-keys")
 	}
-	b.fill(appPath, appPath, "own.revision", "second", "own.do", "publish").leadsTo(appPath)
+	b.Fill(appPath, appPath, "own.revision", "second", "own.do", "publish").LeadsTo(appPath)
 	s.wantValue(t, "revision", "second")
 	s.wantValue(t, "do", "publish")
 }

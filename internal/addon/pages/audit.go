@@ -36,10 +36,10 @@ var auditNouns = []frame.Choice{
 // acts says in words what the actions of the log are.
 var acts = map[people.Action]string{
 	"settings.set": "Changed a setting in the draft", "settings.add": "Added a key to the draft", "settings.remove": "Took a key out of the draft",
-	"settings.publish": "Published the settings", "settings.rollback": "Brought back a version",
+	"settings.publish": "Published the settings", "settings.rollback": "Restored a version",
 	"iap.decline": "Said that the site does not sell in the app", "iap.accept": "Said that the site sells in the app",
 	"package.add": "Added a package", "package.update": "Changed a package", "package.remove": "Removed a package",
-	"credential.create": "Made API credentials", "credential.reveal": "Looked at the values of API credentials", "credential.rotate": "Replaced the values of API credentials",
+	"credential.create": "Created API credentials", "credential.reveal": "Revealed API credentials", "credential.rotate": "Rotated API credentials",
 	"credential.activate": "Switched API credentials on", "credential.deactivate": "Switched API credentials off",
 	"store.set": "Changed the license store's address", "license.make": "Got a license file", "license.move": "Moved a license to another domain", "license.check": "Asked the store about a license",
 	"license.revoke": "Revoked a license", "license.forget": "Forgot a license file", "license.forget_code": "Forgot a purchase code",
@@ -78,7 +78,7 @@ func (p *Pages) showAudit(w http.ResponseWriter, r *frame.Request) error {
 	if last < place.All && len(a.lines) > 0 {
 		a.pager.Older = a.path(pathAudit, a.lines[len(a.lines)-1].ID)
 	}
-	a.pager.Text = span("Lines", place.Newer+1, last, place.All)
+	a.pager.Text = span("Entries", place.Newer+1, last, place.All)
 	return p.frame.Show(w, r, frame.Page{
 		Title: "Audit log", Crumbs: crumbs(), Body: auditView(a), Lead: "Who did what, when and from where, on pages, at the command line and by the API.",
 	})

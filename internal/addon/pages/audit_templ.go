@@ -90,7 +90,7 @@ func auditView(a auditPage) templ.Component {
 				Caption: "Audit log", QuietCaption: true,
 				Columns: []frame.Column{{Label: "What"}, {Label: "Before and after"}, {Label: "Who"}, {Label: "When"}},
 				Rows:    auditRows(a.lines),
-				Empty:   frame.Empty{Icon: "scroll-text", Title: "No line", Text: "Nothing was written down that fits.", Action: frame.Link{Label: "Show everything", Path: pathAudit}},
+				Empty:   frame.Empty{Icon: "scroll-text", Title: "No matching entries", Action: frame.Link{Label: "Show everything", Path: pathAudit}},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -3,9 +3,8 @@ package pages
 import (
 	"fmt"
 	"net/http"
-	"slices"
+	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/a-h/templ"
 
@@ -20,9 +19,14 @@ func credentialPath(c addon.Credential) string {
 	return PathCredentials + "/" + strconv.FormatInt(c.ID, 10)
 }
 
-// pairBanner says on every page that a pair of API key and secret does not work. A
-// pair that is off as a whole, beside one that works, is left alone.
-func pairBanner(r *frame.Request, a *addon.Addon) []frame.Banner {
+// credentialCrumbs lead to a page about these credentials.
+func credentialCrumbs(c addon.Credential) []frame.Link {
+	return crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)})
+}
+
+// credentialsBanner says on every page that API credentials do not work. Those that are
+// off as a whole, beside some that work, are left alone.
+func credentialsBanner(r *frame.Request, a *addon.Addon) []frame.Banner {
 	all, err := a.Credentials(r.Context(), r.Actor)
 	if err != nil {
 		return nil // the page itself says what is wrong
@@ -54,24 +58,24 @@ func (p *Pages) showCredentials(w http.ResponseWriter, r *frame.Request) error {
 	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: "API access", Crumbs: crumbs(), Body: credentialsView(all),
-		Lead:   "Pairs of API key and API secret, with which your own servers sign their calls. They never belong in an app.",
+		Lead:   "API credentials are an API key and an API secret. Your own servers sign their calls with them; they never belong in an app.",
 		Action: frame.LinkButton{Link: frame.Link{Label: "New credentials", Path: PathCredentials + "/new", Icon: "plus"}, Kind: frame.Primary},
 	})
 }
 
-// credentialRows is the table of pairs.
+// credentialRows is the table of API credentials.
 func credentialRows(all []addon.Credential) (rows []frame.Row) {
 	for _, c := range all {
 		rows = append(rows, frame.Row{
-			frame.Link{Label: c.Label, Path: credentialPath(c)}, half(c.Key, c.KeyActive), half(c.Secret, c.SecretActive), lastUse(c), frame.Time(c.CreatedAt),
+			frame.Link{Label: c.Label, Path: credentialPath(c)}, maskedState(c.Key, c.KeyActive), maskedState(c.Secret, c.SecretActive), lastUse(c), frame.Time(c.CreatedAt),
 			frame.LinkButton{Link: frame.Link{Label: "Manage", Path: credentialPath(c)}, Context: c.Label},
 		})
 	}
 	return rows
 }
 
-// half is one half of a pair in the table: masked, with its state.
-func half(masked string, active bool) templ.Component {
+// maskedState is a key or secret in the table: masked, with its state.
+func maskedState(masked string, active bool) templ.Component {
 	return frame.Stack(frame.Mono(masked), stateBadge(active))
 }
 
@@ -92,7 +96,7 @@ func lastUse(c addon.Credential) templ.Component {
 func (p *Pages) newCredentialPage(label string, errs frame.Errors) frame.Page {
 	return frame.Page{
 		Title: "New credentials", Crumbs: crumbs(credentialsCrumb), Body: newCredentialView(label, errs),
-		Lead: "A new pair of API key and API secret, active at once.",
+		Lead: "A new API key and API secret, active at once.",
 	}
 }
 
@@ -101,47 +105,41 @@ func (p *Pages) showNewCredential(w http.ResponseWriter, r *frame.Request) error
 }
 
 // createCredential answers with the values themselves and leads nowhere: they are
-// in no session and in no address. Loading the page again makes no second pair,
+// in no session and in no address. Loading the page again makes no second ones,
 // because the label is taken.
 func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	label := in.Get("label")
-	errs, err := p.passwordErrors(r, in.Get("password"))
-	if strings.TrimSpace(label) == "" {
-		errs = slices.Insert(errs, 0, frame.FieldError{Name: "label", Text: "Type a label, to tell this pair from others."})
-	}
-	if errs != nil {
-		return p.refuse(w, r, p.newCredentialPage(label, errs), err)
-	}
-	if err != nil {
-		return err
-	}
-	c, pair, err := p.addon.CreateCredential(r.Context(), r.Actor, label)
-	if errs, ok := frame.FormErrors(err, "label"); ok {
-		if fault.HasCode(err, "label_exists") {
-			errs[0].Name = "label"
-			errs[0].Text += " If you have just made it, it is in the list: its values can be shown there."
-		}
-		return p.refuse(w, r, p.newCredentialPage(label, errs), err)
-	}
-	if err != nil {
-		return err
-	}
-	return p.showPair(w, r, c, pair, "Your new credentials", "Both are active.")
-}
-
-// showPair is the page with the values of a pair.
-func (p *Pages) showPair(w http.ResponseWriter, r *frame.Request, c addon.Credential, pair addon.Pair, title, lead string) error {
-	return p.frame.Show(w, r, frame.Page{
-		Title: title, Lead: lead, Crumbs: crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)}),
-		Body: pairView(c, pair, p.address(w, r, PathAppSettings)),
+	return p.frame.Submit(w, r, frame.Form{
+		Check:  frame.Required("label", "Type a label, to tell these credentials from others.", "password", "Type your password."),
+		Fields: []string{"label", "password"},
+		About:  map[string]string{"password_wrong": "password", "label_exists": "label"},
+		Do: func(in url.Values) error {
+			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
+				return err
+			}
+			c, pair, err := p.addon.CreateCredential(r.Context(), r.Actor, in.Get("label"))
+			if fault.HasCode(err, "label_exists") { // as after loading the page again
+				return fault.WithMessage(fault.Of(err), frame.Sentence(fault.Message(err))+" If you have just created them, they are in the list and can be revealed there.")
+			}
+			if err != nil {
+				return err
+			}
+			return p.showSecrets(w, r, c, pair, "Your new credentials", "Both are active.")
+		},
+		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
+			return p.newCredentialPage(in.Get("label"), wrong), nil
+		},
 	})
 }
 
-// oneCredential finds the pair that the address names.
+// showSecrets is the page with the API key and the API secret themselves.
+func (p *Pages) showSecrets(w http.ResponseWriter, r *frame.Request, c addon.Credential, pair addon.Pair, title, lead string) error {
+	return p.frame.Show(w, r, frame.Page{
+		Title: title, Lead: lead, Crumbs: credentialCrumbs(c),
+		Body: secretsView(c, pair, p.address(w, r, PathAppSettings)),
+	})
+}
+
+// oneCredential finds the API credentials that the address names.
 func (p *Pages) oneCredential(r *frame.Request) (addon.Credential, error) {
 	id, err := number(r, "id")
 	if err != nil {
@@ -150,21 +148,13 @@ func (p *Pages) oneCredential(r *frame.Request) (addon.Credential, error) {
 	return p.addon.Credential(r.Context(), r.Actor, id)
 }
 
-func (p *Pages) showCredential(w http.ResponseWriter, r *frame.Request) error {
-	c, err := p.oneCredential(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) showCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
 	return p.frame.Show(w, r, frame.Page{Title: c.Label, Crumbs: crumbs(credentialsCrumb), Body: credentialView(c)})
 }
 
-// switchCredential sets the two switches of a pair.
-func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request) error {
+// switchCredential sets the two switches of API credentials.
+func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
 	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	c, err := p.oneCredential(r)
 	if err != nil {
 		return err
 	}
@@ -187,111 +177,62 @@ func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request) error 
 }
 
 func (p *Pages) revealPage(c addon.Credential, errs frame.Errors) frame.Page {
-	field := passwordField(errs)
+	field := frame.PasswordField(errs)
 	field.Focus = len(errs) == 0
-	return frame.Page{Title: "Show the values", Crumbs: crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)}), Body: frame.Confirm{
-		Consequence: "The API key and the API secret of “" + c.Label + "” are shown on the next page. That you looked is written to the audit log.",
-		Path:        credentialPath(c) + "/reveal", Label: "Show them", Cancel: credentialPath(c), Safe: true, Errors: errs,
+	return frame.Page{Title: "Reveal API credentials", Crumbs: credentialCrumbs(c), Body: frame.Confirm{
+		Consequence: "The API key and the API secret of “" + c.Label + "” are shown on the next page. This is recorded in the audit log.",
+		Path:        credentialPath(c) + "/reveal", Label: "Reveal", Cancel: credentialPath(c), Safe: true, Errors: errs,
 		Fields: []frame.Field{field},
 	}}
 }
 
-// passwordField asks for the password again, before values are shown: whoever has
-// them needs no session any more.
-func passwordField(errs frame.Errors) frame.Field {
-	return frame.Field{Name: "password", Label: "Your password", Kind: frame.Password, Autocomplete: "current-password", Required: true, Error: errs.Of("password")}
-}
-
-// passwordErrors says for the form what is wrong with the password in it, and why
-// it was refused. Both are nil for the right one.
-func (p *Pages) passwordErrors(r *frame.Request, password string) (frame.Errors, error) {
-	if password == "" {
-		return frame.Errors{{Name: "password", Text: "Type your password."}}, nil
-	}
-	err := p.addon.People().CheckPassword(r.Context(), r.Actor, password)
-	errs, ok := frame.FormErrors(err)
-	if ok && fault.HasCode(err, "password_wrong") {
-		errs[0].Name = "password"
-	}
-	return errs, err
-}
-
-func (p *Pages) showReveal(w http.ResponseWriter, r *frame.Request) error {
-	c, err := p.oneCredential(r)
-	if err != nil {
-		return err
-	}
-	return p.frame.Show(w, r, p.revealPage(c, nil))
-}
-
-func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	c, err := p.oneCredential(r)
-	if err != nil {
-		return err
-	}
-	if errs, err := p.passwordErrors(r, in.Get("password")); errs != nil {
-		return p.refuse(w, r, p.revealPage(c, errs), err)
-	} else if err != nil {
-		return err
-	}
-	_, pair, err := p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
-	if errs, ok := frame.FormErrors(err); ok {
-		return p.refuse(w, r, p.revealPage(c, errs), err)
-	}
-	if err != nil {
-		return err
-	}
-	return p.showPair(w, r, c, pair, "The values of “"+c.Label+"”", "Close this page when you have copied them.")
+func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+	return p.frame.Submit(w, r, frame.WithPassword(func(password string) error {
+		if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+			return err
+		}
+		_, pair, err := p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
+		if err != nil {
+			return err
+		}
+		return p.showSecrets(w, r, c, pair, "API credentials “"+c.Label+"”", "Close this page when you have copied them.")
+	}, func(wrong frame.Errors) frame.Page { return p.revealPage(c, wrong) }))
 }
 
 func (p *Pages) rotatePage(c addon.Credential, errs frame.Errors) frame.Page {
-	return frame.Page{
-		Title: "New values for “" + c.Label + "”", Crumbs: crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)}), Body: rotateView(c, errs),
-	}
+	return frame.Page{Title: "Rotate “" + c.Label + "”", Crumbs: credentialCrumbs(c), Body: frame.Confirm{
+		Consequence: "The API key and the API secret that you use now stop working at once; calls are refused until your servers have the new ones. " + uses(c),
+		Path:        credentialPath(c) + "/rotate", Label: "Rotate", Cancel: credentialPath(c), Errors: errs,
+		Fields: []frame.Field{{Name: "ends", Kind: frame.Hidden, Value: c.Key}, frame.PasswordField(errs)},
+	}}
 }
 
-// uses says how much a pair is used.
-func uses(c addon.Credential) string {
-	if c.LastUsedAt.IsZero() {
-		return "They have never been used."
-	}
-	return fmt.Sprintf("They were used in %s, last on %s from %s.", count(int(c.UsedCount), "call"), moment(c.LastUsedAt), c.LastUsedFrom)
-}
-
-func (p *Pages) showRotate(w http.ResponseWriter, r *frame.Request) error {
-	c, err := p.oneCredential(r)
-	if err != nil {
-		return err
-	}
-	return p.frame.Show(w, r, p.rotatePage(c, nil))
-}
-
-// rotateCredential gives a pair new values and answers with them. The form names
-// the values that it ends, so that loading the page again ends no newer ones.
-func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request) error {
+// rotateCredential rotates API credentials and answers with the new ones. The form
+// names those that it ends, so that loading the page again ends no newer ones.
+func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
 	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	c, err := p.oneCredential(r)
 	if err != nil {
 		return err
 	}
 	if in.Get("ends") != c.Key {
-		return p.frame.Redirect(w, r, credentialPath(c), "Nothing was changed: this pair has new values already. “Show the values” shows them.")
+		return p.frame.Redirect(w, r, credentialPath(c), "Nothing was changed: these credentials were rotated already. To see them, press Reveal.")
 	}
-	if errs, err := p.passwordErrors(r, in.Get("password")); errs != nil {
-		return p.refuse(w, r, p.rotatePage(c, errs), err)
-	} else if err != nil {
-		return err
+	return p.frame.Submit(w, r, frame.WithPassword(func(password string) error {
+		if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+			return err
+		}
+		c, pair, err := p.addon.RotateCredential(r.Context(), r.Actor, c.ID)
+		if err != nil {
+			return err
+		}
+		return p.showSecrets(w, r, c, pair, "New API credentials for “"+c.Label+"”", "The old ones have ended.")
+	}, func(wrong frame.Errors) frame.Page { return p.rotatePage(c, wrong) }))
+}
+
+// uses says how much API credentials are used.
+func uses(c addon.Credential) string {
+	if c.LastUsedAt.IsZero() {
+		return "They have never been used."
 	}
-	c, pair, err := p.addon.RotateCredential(r.Context(), r.Actor, c.ID)
-	if err != nil {
-		return err
-	}
-	return p.showPair(w, r, c, pair, "New values for “"+c.Label+"”", "The old ones have ended.")
+	return fmt.Sprintf("They were used in %s, last on %s from %s.", frame.Count(int(c.UsedCount), "call"), frame.Moment(c.LastUsedAt), c.LastUsedFrom)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 const apisPath = "/admincp/apis"
@@ -14,9 +15,9 @@ const apisPath = "/admincp/apis"
 var secretPattern = regexp.MustCompile(`ca[ks]_[0-9A-Za-z]{49}`)
 
 // pairOn reads the pair that a page shows.
-func pairOn(t *testing.T, p *page) addon.Pair {
+func pairOn(t *testing.T, p *webtest.Page) addon.Pair {
 	t.Helper()
-	pair := addon.Pair{Key: p.value("api-key"), Secret: p.value("api-secret")}
+	pair := addon.Pair{Key: p.Value("api-key"), Secret: p.Value("api-secret")}
 	if !secretPattern.MatchString(pair.Key) || !secretPattern.MatchString(pair.Secret) {
 		t.Fatal("the page shows no pair")
 	}
@@ -26,25 +27,25 @@ func pairOn(t *testing.T, p *page) addon.Pair {
 func TestCredentialsAreShownOnceAndAgainForThePassword(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		b.get(apisPath).says("First pair", "Active")
-		p := b.fill(apisPath+"/new", apisPath, "label", "Shop server", "password", password).status(http.StatusOK).says("Copy both now", "Shop server")
+		b.Get(apisPath).Says("First pair", "Active")
+		p := b.Fill(apisPath+"/new", apisPath, "label", "Shop server", "password", password).Status(http.StatusOK).Says("Copy both now", "Shop server")
 		pair := pairOn(t, p)
 		if _, err := s.Basic(t.Context(), operator.Addr, pair.Key, pair.Secret); err != nil {
 			t.Errorf("the pair does not work: %v", err)
 		}
 		// Loading the page again makes no second pair.
-		b.post(apisPath, "label", "Shop server", "password", password).status(http.StatusConflict).wrong("label", "already").silentAbout(pair.Key, pair.Secret)
+		b.Post(apisPath, "label", "Shop server", "password", password).Status(http.StatusConflict).Wrong("label", "already").SilentAbout(pair.Key, pair.Secret)
 		for _, path := range []string{apisPath, apisPath + "/2", apisPath + "/2/reveal", apisPath + "/2/rotate", "/api-addons/admin/audit", "/api-addons/admin"} {
-			if found := secretPattern.FindString(b.get(path).body); found != "" {
+			if found := secretPattern.FindString(b.Get(path).Body); found != "" {
 				t.Errorf("%s shows %s", path, found)
 			}
 		}
-		b.post(apisPath+"/2/reveal").status(http.StatusUnprocessableEntity).wrong("password", "Type your password.")
-		b.post(apisPath+"/2/reveal", "password", "wrong wrong wrong").status(http.StatusUnprocessableEntity).wrong("password", "").silentAbout(pair.Key, pair.Secret, "wrong wrong wrong")
-		if again := pairOn(t, b.post(apisPath+"/2/reveal", "password", password).status(http.StatusOK)); again != pair {
+		b.Post(apisPath+"/2/reveal").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password.")
+		b.Post(apisPath+"/2/reveal", "password", "wrong wrong wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "").SilentAbout(pair.Key, pair.Secret, "wrong wrong wrong")
+		if again := pairOn(t, b.Post(apisPath+"/2/reveal", "password", password).Status(http.StatusOK)); again != pair {
 			t.Error("another pair was revealed")
 		}
-		b.get("/api-addons/admin/audit").says("Looked at the values of API credentials")
+		b.Get("/api-addons/admin/audit").Says("Revealed API credentials")
 	})
 }
 
@@ -52,7 +53,7 @@ func TestCredentialsNeedALabel(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
 	for label, says := range map[string]string{"": "Type a label", "  ": "Type a label", "a\x01b": "control characters", strings.Repeat("x", 101): "longer than 100", "First pair": "already"} {
-		b.post(apisPath, "label", label, "password", password).wrong("label", says)
+		b.Post(apisPath, "label", label, "password", password).Wrong("label", says)
 	}
 	if all, err := s.Credentials(t.Context(), operator); err != nil || len(all) != 1 {
 		t.Errorf("%d pairs, %v", len(all), err)
@@ -61,7 +62,7 @@ func TestCredentialsNeedALabel(t *testing.T) {
 
 func TestValuesOfCredentialsNeedThePassword(t *testing.T) {
 	s := one(t)
-	key := s.signedIn(t).get(apisPath + "/1/rotate").form(apisPath + "/1/rotate").Get("ends")
+	key := s.signedIn(t).Get(apisPath + "/1/rotate").Form(apisPath + "/1/rotate").Get("ends")
 	before := s.audits(t) + 1 // the sign-in
 	b := s.signedIn(t)
 	for _, tt := range []struct{ rule, path, password, says string }{
@@ -73,22 +74,22 @@ func TestValuesOfCredentialsNeedThePassword(t *testing.T) {
 		{"nothing is shown with a wrong one", apisPath + "/1/reveal", "wrong wrong wrong", "not right"},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
-			p := b.post(tt.path, "label", "Shop server", "ends", key, "password", tt.password).status(http.StatusUnprocessableEntity)
-			p.wrong("password", tt.says).silentAbout("wrong wrong wrong")
-			if form := p.form(tt.path); !form.Has("password") || form.Has("label") && form.Get("label") != "Shop server" {
+			p := b.Post(tt.path, "label", "Shop server", "ends", key, "password", tt.password).Status(http.StatusUnprocessableEntity)
+			p.Wrong("password", tt.says).SilentAbout("wrong wrong wrong")
+			if form := p.Form(tt.path); !form.Has("password") || form.Has("label") && form.Get("label") != "Shop server" {
 				t.Errorf("the form again: %v", form)
 			}
-			if found := secretPattern.FindString(p.body); found != "" {
+			if found := secretPattern.FindString(p.Body); found != "" {
 				t.Errorf("the page shows %s", found)
 			}
 			s.wantAudits(t, before)
 		})
 	}
 	for range 7 { // three were wrong already
-		b.post(apisPath, "label", "Shop server", "password", "wrong wrong wrong").status(http.StatusUnprocessableEntity)
+		b.Post(apisPath, "label", "Shop server", "password", "wrong wrong wrong").Status(http.StatusUnprocessableEntity)
 	}
 	for _, path := range []string{apisPath, apisPath + "/1/rotate", apisPath + "/1/reveal"} {
-		b.post(path, "label", "Shop server", "ends", key, "password", password).status(http.StatusTooManyRequests)
+		b.Post(path, "label", "Shop server", "ends", key, "password", password).Status(http.StatusTooManyRequests)
 	}
 	s.wantAudits(t, before)
 }
@@ -97,15 +98,15 @@ func TestCredentialsHaveTwoSwitches(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		path := apisPath + "/1"
-		b.fill(path, path, "secret", "-").leadsTo(path)
-		b.get(path).says("“First pair” is inactive", "The API secret of “First pair” is inactive", "Both must be active before you go live.")
-		b.get("/api-addons/admin").says("The API secret of “First pair” is inactive", "Activate API access")
-		b.fill(path, path, "key", "-").leadsTo(path)
-		b.get(apisPath).says("No API key and secret are active")
-		b.fill(path, path, "secret", "1").leadsTo(path)
-		b.get("/api-addons/admin/packages").says("The API key of “First pair” is inactive")
-		b.fill(path, path, "key", "1").leadsTo(path)
-		if text := b.get(path).says("“First pair” is active").text(); strings.Contains(text, "before you go live. API access") {
+		b.Fill(path, path, "secret", "-").LeadsTo(path)
+		b.Get(path).Says("“First pair” is inactive", "The API secret of “First pair” is inactive", "Both must be active before you go live.")
+		b.Get("/api-addons/admin").Says("The API secret of “First pair” is inactive", "Activate API access")
+		b.Fill(path, path, "key", "-").LeadsTo(path)
+		b.Get(apisPath).Says("No API key and secret are active")
+		b.Fill(path, path, "secret", "1").LeadsTo(path)
+		b.Get("/api-addons/admin/packages").Says("The API key of “First pair” is inactive")
+		b.Fill(path, path, "key", "1").LeadsTo(path)
+		if text := b.Get(path).Says("“First pair” is active").Text(); strings.Contains(text, "before you go live. API access") {
 			t.Error("the warning is still there")
 		}
 		c, err := s.Credential(t.Context(), operator, 1)
@@ -113,9 +114,9 @@ func TestCredentialsHaveTwoSwitches(t *testing.T) {
 			t.Errorf("%+v, %v", c, err)
 		}
 		// A pair that is off as a whole, beside one that works, is left alone.
-		b.post(apisPath, "label", "Old server", "password", password).status(http.StatusOK)
-		b.post(apisPath + "/2").leadsTo(apisPath + "/2")
-		if text := b.get("/api-addons/admin").text(); strings.Contains(text, "Both must be active") {
+		b.Post(apisPath, "label", "Old server", "password", password).Status(http.StatusOK)
+		b.Post(apisPath + "/2").LeadsTo(apisPath + "/2")
+		if text := b.Get("/api-addons/admin").Text(); strings.Contains(text, "Both must be active") {
 			t.Error("a pair that was switched off as a whole is warned of")
 		}
 	})
@@ -124,17 +125,17 @@ func TestCredentialsHaveTwoSwitches(t *testing.T) {
 func TestCredentialsAreReplacedOnce(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		first := pairOn(t, b.post(apisPath, "label", "Shop server", "password", password))
+		first := pairOn(t, b.Post(apisPath, "label", "Shop server", "password", password))
 		path := apisPath + "/2/rotate"
-		form := b.get(path).says("stop working at once", "They have never been used.").form(path)
+		form := b.Get(path).Says("stop working at once", "They have never been used.").Form(path)
 		form.Set("password", password)
-		second := pairOn(t, b.postForm(path, form).status(http.StatusOK).says("The old ones have ended."))
+		second := pairOn(t, b.PostForm(path, form).Status(http.StatusOK).Says("The old ones have ended."))
 		if second == first {
 			t.Fatal("nothing was replaced")
 		}
-		b.postForm(path, form).leadsTo(apisPath + "/2") // loaded again
-		b.get(apisPath + "/2").says("this pair has new values already")
-		b.post(path).leadsTo(apisPath + "/2")
+		b.PostForm(path, form).LeadsTo(apisPath + "/2") // loaded again
+		b.Get(apisPath + "/2").Says("these credentials were rotated already")
+		b.Post(path).LeadsTo(apisPath + "/2")
 		if _, err := s.Basic(t.Context(), operator.Addr, second.Key, second.Secret); err != nil {
 			t.Errorf("the new pair does not work: %v", err)
 		}

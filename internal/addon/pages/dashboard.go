@@ -2,6 +2,8 @@ package pages
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/iap"
@@ -18,7 +20,7 @@ type dashboard struct {
 	requests addon.Requests
 	license  licensePage
 	view     *iap.Published
-	lately   []people.AuditLine
+	recent   []people.AuditLine
 	// app and iap are the public addresses.
 	app, iap string
 }
@@ -45,7 +47,7 @@ func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 	if d.view, err = p.addon.IAP.Published(ctx); err != nil {
 		return err
 	}
-	if d.lately, err = p.addon.People().Audit(ctx, r.Actor, people.AuditFilter{Limit: 5}); err != nil {
+	if d.recent, err = p.addon.People().Audit(ctx, r.Actor, people.AuditFilter{Limit: 5}); err != nil {
 		return err
 	}
 	return p.frame.Show(w, r, frame.Page{Title: "Dashboard", Action: d.main(), Body: dashboardView(d), Lead: d.lead()})
@@ -122,10 +124,91 @@ func (d dashboard) asksIAP() bool {
 	return false
 }
 
-// latelyRows is the last lines of the audit log.
-func latelyRows(lines []people.AuditLine) (rows []frame.Row) {
+// recentRows is the last lines of the audit log.
+func recentRows(lines []people.AuditLine) (rows []frame.Row) {
 	for _, l := range lines {
 		rows = append(rows, frame.Row{act(l), frame.Words(who(l.Kind, l.Actor)), frame.Time(l.At)})
 	}
 	return rows
+}
+
+// figures are the facts that the dashboard leads with.
+func (d dashboard) figures() frame.Figures {
+	return frame.Figures{d.receiving(), d.waiting(), d.asking(), d.selling(), d.licensed(), d.updated()}
+}
+
+func (d dashboard) receiving() frame.Figure {
+	v := d.settings.Published
+	return frame.Figure{Label: "Your app receives", Value: "Version " + strconv.FormatInt(v.Number, 10), Note: "Published " + frame.Moment(v.At) + " by " + who(v.ActorKind, v.Actor)}
+}
+
+func (d dashboard) waiting() frame.Figure {
+	if n := len(d.settings.Changes); n > 0 {
+		return frame.Figure{Label: "Not published", Value: frame.Count(n, "change"), Note: "Apps receive them when you publish."}
+	}
+	return frame.Figure{Label: "Not published", Value: "Nothing", Note: "The draft is what apps receive."}
+}
+
+func (d dashboard) asking() frame.Figure {
+	f := frame.Figure{Label: "Requests from apps in 24\u00a0h", Value: thousands(d.requests.Total())}
+	if d.requests.Total() == 0 {
+		f.Note = "No requests yet. Build your app with the settings URL below."
+		return f
+	}
+	f.Note = thousands(d.requests.Settings) + " for the app settings, " + thousands(d.requests.IAP) + " for in-app purchases."
+	return f
+}
+
+func (d dashboard) selling() frame.Figure {
+	f := frame.Figure{Label: "In-app purchases", Value: "Off", Note: "Apps sell nothing."}
+	switch {
+	case !d.view.Config.Enabled:
+	case d.view.Config.SandboxEnabled:
+		f.Value, f.Note = "Test mode", "The simulated store answers; nobody pays."
+	case d.view.Config.Platforms.Store.Enabled:
+		f.Value, f.Note = "On", frame.Count(len(d.view.Config.Products), "package")+" on sale."
+	default:
+		f.Value, f.Note = "Not complete", "Switched on, but something is missing."
+	}
+	return f
+}
+
+// licensed is how the license file stands, as far as the addon knows.
+func (d dashboard) licensed() frame.Figure {
+	f := frame.Figure{Label: "License file", Value: "Not made", Note: "An app does not start without one."}
+	if len(d.license.known.Files) == 0 {
+		return f
+	}
+	if domains := d.license.misfits(); len(domains) > 0 {
+		f.Value, f.Note = "Another domain", "For "+strings.Join(domains, ", ")+"; this addon is reached at "+d.license.host+"."
+		return f
+	}
+	for _, l := range d.license.known.Files {
+		if l.Good() && l.Opens(d.license.host) {
+			f.Value, f.Note = licenseBadge(l).Text, "For "+l.Domain+". "+answered(l)
+			return f
+		}
+	}
+	f.Value, f.Note = "No longer valid", answered(d.license.known.Files[0])
+	return f
+}
+
+// answered is what the store said last of a license.
+func answered(l addon.License) string {
+	switch {
+	case !l.MovedAt.IsZero():
+		return "Moved to another domain on " + frame.Day(l.MovedAt) + "."
+	case l.CheckedAt.IsZero():
+		return "Made on " + frame.Day(l.MadeAt) + "."
+	}
+	return "On " + frame.Day(l.CheckedAt) + " the store said: " + answerWords(l.Answer) + "."
+}
+
+// updated says which version runs and whether its update does.
+func (d dashboard) updated() frame.Figure {
+	f := frame.Figure{Label: "Addon", Value: "Up to date", Note: "Version " + d.plan.Version + "."}
+	if !d.plan.Nothing {
+		f.Value, f.Note = "Update waiting", "Version "+d.plan.Version+" has "+frame.Count(len(d.plan.Steps), "step")+" to run."
+	}
+	return f
 }

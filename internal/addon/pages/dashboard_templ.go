@@ -135,10 +135,10 @@ func dashboardView(d dashboard) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
-				Caption: "The last lines of the audit log", QuietCaption: true,
+				Caption: "The last entries of the audit log", QuietCaption: true,
 				Columns: []frame.Column{{Label: "What"}, {Label: "Who"}, {Label: "When"}},
-				Rows:    latelyRows(d.lately),
-				Empty:   frame.Empty{Icon: "scroll-text", Title: "Nothing yet", Text: "Every change is written down here."},
+				Rows:    recentRows(d.recent),
+				Empty:   frame.Empty{Icon: "scroll-text", Title: "Nothing yet", Text: "Every change is recorded here."},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -157,7 +157,7 @@ func dashboardView(d dashboard) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Lately", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Recent activity", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

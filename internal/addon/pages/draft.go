@@ -183,19 +183,24 @@ func revision(in url.Values) (int64, error) {
 	return n, nil
 }
 
+// revisionField remembers which state of the draft the page showed.
+func revisionField(revision int64) frame.Field {
+	return frame.Field{Name: "revision", Kind: frame.Hidden, Value: strconv.FormatInt(revision, 10)}
+}
+
 // set saves what was posted, which take puts on top of what is saved. The draft is then
-// what is saved, or the form to show again: refused is why.
-func (p *Pages) set(r *frame.Request, d *draft, in url.Values, take func()) (refused error, err error) {
+// what is saved.
+func (p *Pages) set(r *frame.Request, d *draft, in url.Values, take func()) error {
 	return p.change(r, d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
 		return p.addon.Settings.SetForm(r.Context(), r.Actor, seen, posted)
 	})
 }
 
 // change is set with a change of its own, which is told the revision that the form
-// was made from.
+// was made from. After an error the draft is the one to show again.
 func (p *Pages) change(r *frame.Request, d *draft, in url.Values, take func(),
 	change func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error),
-) (refused error, err error) {
+) error {
 	seen, err := revision(in)
 	if err == nil {
 		d.saved, err = change(seen, func(now settings.Draft) map[string]string {
@@ -204,35 +209,39 @@ func (p *Pages) change(r *frame.Request, d *draft, in url.Values, take func(),
 			return d.typed
 		})
 	} else if now, failed := p.addon.Settings.Draft(r.Context(), r.Actor); failed != nil {
-		return nil, failed
+		return failed
 	} else {
 		d.saved = now
 	}
-	if err == nil || d.saved.Revision == 0 {
-		return nil, err
-	}
-	if d.typed == nil {
+	if err != nil && d.saved.Revision != 0 && d.typed == nil {
 		take()
 	}
-	if fault.HasKind(err, countersign.KindPrecondition) {
-		d.meet(p.lastChange(r))
-		return err, nil
-	}
-	errs, ok := frame.FormErrors(err, d.order...)
-	if !ok {
-		return nil, err
-	}
-	for i, one := range errs {
-		if s, there := d.saved.Get(one.Name); there {
-			errs[i].Name = name(s)
-		}
-	}
-	d.errs = errs
-	return err, nil
+	return err
 }
 
-// meet puts what somebody else saved beside what was typed.
-func (d *draft) meet(who string) {
+// explainDraft says at the fields of a form why its draft was not saved. Where
+// somebody else saved first, the draft has both versions.
+func (p *Pages) explainDraft(r *frame.Request, d *draft) func(refused error) (frame.Errors, bool) {
+	return func(refused error) (frame.Errors, bool) {
+		if d.saved.Revision == 0 {
+			return nil, false
+		}
+		if fault.HasKind(refused, countersign.KindPrecondition) && d.failed == "" {
+			d.setConflict(p.lastChange(r))
+			return nil, true
+		}
+		errs, ours := frame.FormErrors(refused, d.order...)
+		for i, one := range errs {
+			if s, there := d.saved.Get(one.Name); there {
+				errs[i].Name = name(s)
+			}
+		}
+		return errs, ours
+	}
+}
+
+// setConflict puts what somebody else saved beside what was typed.
+func (d *draft) setConflict(who string) {
 	d.clash = &clash{who: who}
 	for _, s := range d.saved.List {
 		typed, there := d.typed[s.Key]
@@ -262,7 +271,7 @@ func saidSaved(s settings.Draft) string {
 	if len(s.Changes) == 0 {
 		return "Saved. Apps receive exactly this already, so there is nothing to publish."
 	}
-	return "The draft is saved. Apps receive it when you publish: " + count(len(s.Changes), "change") + " waiting."
+	return "The draft is saved. Apps receive it when you publish: " + frame.Count(len(s.Changes), "change") + " not published."
 }
 
 // saved leads on from a draft that was saved, to where the pressed button says.
@@ -276,14 +285,14 @@ func (p *Pages) saved(w http.ResponseWriter, r *frame.Request, d draft, button s
 	return p.frame.Redirect(w, r, d.path, saidSaved(d.saved))
 }
 
-// stops marks the fields of this form that stand in the way of a publish, and
+// blockingErrors marks the fields of this form that stand in the way of a publish, and
 // reports whether there are any.
-func (d *draft) stops() bool {
+func (d *draft) blockingErrors() bool {
 	d.errs = nil
 	for _, one := range d.saved.Problems {
 		s, there := d.saved.Get(one.Key)
 		if one.Severity == settings.SeverityError && there && s.Area == d.area {
-			d.errs = append(d.errs, frame.FieldError{Name: name(s), Text: sentence(one.Text)})
+			d.errs = append(d.errs, frame.FieldError{Name: name(s), Text: frame.Sentence(one.Text)})
 		}
 	}
 	d.failed = "Saved as a draft, but it can't be published like this."
@@ -297,5 +306,5 @@ func (p *Pages) lastChange(r *frame.Request) string {
 		return ""
 	}
 	l := lines[0]
-	return "Last changed by " + who(l.Kind, l.Actor) + ", " + moment(l.At) + ", by " + through(l.Face) + "."
+	return "Last changed by " + who(l.Kind, l.Actor) + ", " + frame.Moment(l.At) + ", by " + through(l.Face) + "."
 }

@@ -12,36 +12,36 @@ const dashboardPath = "/api-addons/admin"
 func TestDashboardCountsTheRequestsFromApps(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		b.get(dashboardPath).says("Requests from apps in 24 h 0 No app has asked.")
+		b.Get(dashboardPath).Says("Requests from apps in 24 h 0 No requests yet.")
 		for range 1234 {
 			s.NoteRequest(addon.AddressSettings)
 		}
 		s.NoteRequest(addon.AddressIAP)
-		b.get(dashboardPath).says("Requests from apps in 24 h 1,235 1,234 for the app settings, 1 for in-app purchases.")
+		b.Get(dashboardPath).Says("Requests from apps in 24 h 1,235 1,234 for the app settings, 1 for in-app purchases.")
 	})
 }
 
 func TestDashboardSaysHowTheLicenseFileStands(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	b.get(dashboardPath).says("License file Not made An app does not start without one.")
+	b.Get(dashboardPath).Says("License file Not made An app does not start without one.")
 	store := newLicenseStore(t)
 	s.mustLicense(t, store, "old.example", "127.0.0.1")
-	b.get(dashboardPath).says("License file For tests For 127.0.0.1. Made on 1 November 2026.")
+	b.Get(dashboardPath).Says("License file For tests For 127.0.0.1. Made on 1 November 2026.")
 	store.answer = countersign.CheckRefunded
-	b.post(licensePath + "/2/check").leadsTo(licensePath + "/2")
-	b.get(dashboardPath).says("License file Another domain For old.example; this addon is reached at 127.0.0.1.")
-	b.post(licensePath + "/1/check").leadsTo(licensePath + "/1")
-	b.get(dashboardPath).says("License file Not good any more On 1 November 2026 the store said: the purchase was refunded.")
+	b.Post(licensePath + "/2/check").LeadsTo(licensePath + "/2")
+	b.Get(dashboardPath).Says("License file Another domain For old.example; this addon is reached at 127.0.0.1.")
+	b.Post(licensePath + "/1/check").LeadsTo(licensePath + "/1")
+	b.Get(dashboardPath).Says("License file No longer valid On 1 November 2026 the store said: the purchase was refunded.")
 }
 
 func TestDashboardSaysThatAnUpdateIsWaiting(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		b.get(dashboardPath).says("Addon Up to date Version 1.2.3.", "The update ran")
+		b.Get(dashboardPath).Says("Addon Up to date Version 1.2.3.", "The update ran")
 		s.exec(t, `DELETE FROM definitions WHERE name = 'appName'`)
-		p := b.get(dashboardPath).says("Addon Update waiting Version 1.2.3 has", "An update is waiting")
-		if got := p.main(); got != updatePath {
+		p := b.Get(dashboardPath).Says("Addon Update waiting Version 1.2.3 has", "An update is waiting")
+		if got := mainOf(p); got != updatePath {
 			t.Errorf("the main button leads to %q", got)
 		}
 	})

@@ -1,18 +1,12 @@
 package pages_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"mime/multipart"
-	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/netip"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 const (
@@ -167,119 +162,16 @@ func one(t *testing.T) *site {
 	return opened(t, updatedSite.New(t, dbtest.SQLite))
 }
 
-// browser is somebody with a browser: it keeps cookies and follows no redirect.
-type browser struct {
-	t    *testing.T
-	site *site
-	*http.Client
-}
-
-func (s *site) browser(t *testing.T) *browser {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &browser{t: t, site: s, Client: &http.Client{Jar: jar, CheckRedirect: stay}}
+func (s *site) browser(t *testing.T) *webtest.Browser {
+	return webtest.NewBrowser(t, s.server.URL, s.base)
 }
 
 // signedIn is a browser in which the administrator is signed in.
-func (s *site) signedIn(t *testing.T) *browser {
+func (s *site) signedIn(t *testing.T) *webtest.Browser {
 	t.Helper()
 	b := s.browser(t)
-	b.post("/admincp/login", "email", email, "password", password).leadsTo("/api-addons/admin")
+	b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/api-addons/admin")
 	return b
-}
-
-func (b *browser) send(method, path string, body io.Reader, headers ...string) *page {
-	b.t.Helper()
-	r, err := http.NewRequestWithContext(b.t.Context(), method, b.site.server.URL+b.site.base+path, body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	answer, err := b.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	content, err := io.ReadAll(answer.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	p := &page{t: b.t, Response: answer, body: string(content), base: b.site.base, name: method + " " + path}
-	p.check()
-	return p
-}
-
-func (b *browser) get(path string, headers ...string) *page {
-	b.t.Helper()
-	return b.send("GET", path, nil, headers...)
-}
-
-// post sends a form as a browser does; names and values take turns.
-func (b *browser) post(path string, namesAndValues ...string) *page {
-	b.t.Helper()
-	return b.postForm(path, pairs(namesAndValues))
-}
-
-func pairs(namesAndValues []string) url.Values {
-	form := url.Values{}
-	for i := 0; i < len(namesAndValues); i += 2 {
-		form.Set(namesAndValues[i], namesAndValues[i+1])
-	}
-	return form
-}
-
-func (b *browser) postForm(path string, form url.Values) *page {
-	b.t.Helper()
-	return b.send("POST", path, strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
-}
-
-// upload sends a form with a file.
-func (b *browser) upload(path string, file []byte, namesAndValues ...string) *page {
-	b.t.Helper()
-	var body bytes.Buffer
-	w := multipart.NewWriter(&body)
-	for name, values := range pairs(namesAndValues) {
-		if err := w.WriteField(name, values[0]); err != nil {
-			b.t.Fatal(err)
-		}
-	}
-	part, err := w.CreateFormFile("file", "key.json")
-	if err == nil {
-		_, err = part.Write(file)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return b.send("POST", path, &body, "Content-Type", w.FormDataContentType(), "Sec-Fetch-Site", "same-origin")
-}
-
-// fill loads the form that posts to a path, and sends it as it stands there with
-// some answers changed: names and values take turns, "-" takes one away.
-func (b *browser) fill(page, path string, namesAndValues ...string) *page {
-	b.t.Helper()
-	form := b.get(page).form(path)
-	for i := 0; i < len(namesAndValues); i += 2 {
-		if name, value := namesAndValues[i], namesAndValues[i+1]; value == "-" {
-			form.Del(name)
-		} else {
-			form.Set(name, value)
-		}
-	}
-	return b.postForm(path, form)
-}
-
-// revision is the state of the draft from which a form was made.
-func (b *browser) revision(page, path string) string {
-	b.t.Helper()
-	return b.get(page).form(path).Get("revision")
 }
 
 func (s *site) mustSet(t *testing.T, namesAndValues ...string) {

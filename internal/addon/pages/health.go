@@ -43,7 +43,7 @@ func findingRows(all []health.Finding) (list frame.Checklist) {
 		if strings.HasPrefix(f.Fix, "countersign ") {
 			c.Command, c.Action = f.Fix, repairLink(f.Name)
 		} else if f.Fix != "" {
-			c.Text = strings.TrimSpace(sentence(f.Why) + " " + sentence(f.Fix))
+			c.Text = strings.TrimSpace(frame.Sentence(f.Why) + " " + frame.Sentence(f.Fix))
 		}
 		list = append(list, c)
 	}

@@ -3,11 +3,10 @@ package pages
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/settings"
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -38,7 +37,7 @@ func (p *Pages) showHistory(w http.ResponseWriter, r *frame.Request) error {
 	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: "History", Crumbs: crumbs(), Body: historyView(list, now.Version, versionPager(list, now.Version)),
-		Lead: "Every version of the settings that was published. Any of them can be brought back.",
+		Lead: "Every version of the settings that was published. Any of them can be restored.",
 	})
 }
 
@@ -66,10 +65,10 @@ func versionRows(list []settings.Version, now int64) (rows []frame.Row) {
 	for _, v := range list {
 		path, name := versionPath(v.Number), "version "+strconv.FormatInt(v.Number, 10)
 		title := frame.Group(frame.Link{Label: "Version " + strconv.FormatInt(v.Number, 10), Path: path})
-		look := frame.LinkButton{Link: frame.Link{Label: "Look", Path: path}, Context: "at " + name}
-		act := frame.Group(look, frame.LinkButton{Link: frame.Link{Label: "Bring back", Path: path + "/restore"}, Context: name})
+		look := frame.LinkButton{Link: frame.Link{Label: "View", Path: path}, Context: name}
+		act := frame.Group(look, frame.LinkButton{Link: frame.Link{Label: "Restore", Path: path + "/restore"}, Context: name})
 		if v.Number == now {
-			title = frame.Group(frame.Link{Label: "Version " + strconv.FormatInt(v.Number, 10), Path: path}, frame.Badge{Text: "now", Kind: frame.Good})
+			title = frame.Group(frame.Link{Label: "Version " + strconv.FormatInt(v.Number, 10), Path: path}, frame.Badge{Text: "live", Kind: frame.Good})
 			act = look
 		}
 		rows = append(rows, frame.Row{title, frame.Time(v.At), frame.Words(who(v.ActorKind, v.Actor)), frame.Words(noteOf(v)), act})
@@ -81,37 +80,40 @@ func versionRows(list []settings.Version, now int64) (rows []frame.Row) {
 func noteOf(v settings.Version) string {
 	switch {
 	case v.Restored != 0 && v.Note != "":
-		return fmt.Sprintf("%s (brings back version %d)", v.Note, v.Restored)
+		return fmt.Sprintf("%s (restores version %d)", v.Note, v.Restored)
 	case v.Restored != 0:
-		return fmt.Sprintf("Brings back version %d", v.Restored)
+		return fmt.Sprintf("Restores version %d", v.Restored)
 	case v.Note == "":
 		return "–"
 	}
 	return v.Note
 }
 
-// oneVersion finds the version that the address names.
-func (p *Pages) oneVersion(r *frame.Request) (v settings.VersionDetail, current bool, err error) {
+// oneVersion is a version, and whether apps receive it now.
+type oneVersion struct {
+	settings.VersionDetail
+	current bool
+}
+
+// findVersion finds the version that the address names.
+func (p *Pages) findVersion(r *frame.Request) (v oneVersion, err error) {
 	n, err := number(r, "version")
 	if err != nil {
-		return v, false, err
+		return v, err
 	}
 	now, err := p.addon.Settings.Published(r.Context())
 	if err != nil {
-		return v, false, err
+		return v, err
 	}
-	v, err = p.addon.Settings.Version(r.Context(), r.Actor, n)
-	return v, v.Number == now.Version, err
+	v.VersionDetail, err = p.addon.Settings.Version(r.Context(), r.Actor, n)
+	v.current = v.Number == now.Version
+	return v, err
 }
 
-func (p *Pages) showVersion(w http.ResponseWriter, r *frame.Request) error {
-	v, current, err := p.oneVersion(r)
-	if err != nil {
-		return err
-	}
-	page := frame.Page{Title: "Version " + strconv.FormatInt(v.Number, 10), Crumbs: crumbs(historyCrumb), Body: versionView(v, current)}
-	if !current {
-		page.Action = frame.LinkButton{Link: frame.Link{Label: "Bring it back", Path: versionPath(v.Number) + "/restore", Icon: "history"}, Kind: frame.Primary}
+func (p *Pages) showVersion(w http.ResponseWriter, r *frame.Request, v oneVersion) error {
+	page := frame.Page{Title: "Version " + strconv.FormatInt(v.Number, 10), Crumbs: crumbs(historyCrumb), Body: versionView(v)}
+	if !v.current {
+		page.Action = frame.LinkButton{Link: frame.Link{Label: "Restore", Path: versionPath(v.Number) + "/restore", Icon: "history"}, Kind: frame.Primary}
 	}
 	return p.frame.Show(w, r, page)
 }
@@ -125,38 +127,31 @@ type restoreForm struct {
 
 func (p *Pages) restorePage(f restoreForm) frame.Page {
 	return frame.Page{
-		Title: fmt.Sprintf("Bring back version %d", f.Number), Body: restoreView(f),
+		Title: fmt.Sprintf("Restore version %d", f.Number), Body: restoreView(f),
 		Crumbs: crumbs(historyCrumb, frame.Link{Label: "Version " + strconv.FormatInt(f.Number, 10), Path: versionPath(f.Number)}),
-		Lead:   "Its values are published again, as a new version. Changes that wait in the draft go on waiting there.",
+		Lead:   "Its values are published again, as a new version. Unpublished changes stay in the draft.",
 	}
 }
 
-func (p *Pages) showRestore(w http.ResponseWriter, r *frame.Request) error {
-	v, _, err := p.oneVersion(r)
-	if err != nil {
-		return err
-	}
-	return p.frame.Show(w, r, p.restorePage(restoreForm{VersionDetail: v}))
+func (p *Pages) showRestore(w http.ResponseWriter, r *frame.Request, v oneVersion) error {
+	return p.frame.Show(w, r, p.restorePage(restoreForm{VersionDetail: v.VersionDetail}))
 }
 
-func (p *Pages) restore(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	v, _, err := p.oneVersion(r)
-	if err != nil {
-		return err
-	}
-	done, err := p.addon.Settings.Rollback(r.Context(), r.Actor, v.Number, in.Get("note"))
-	if errs, ok := frame.FormErrors(err, "note"); ok && fault.Of(err).Kind == countersign.KindInvalid {
-		return p.refuse(w, r, p.restorePage(restoreForm{v, in.Get("note"), errs}), err)
-	}
-	if err != nil {
-		return err
-	}
-	if done.Nothing {
-		return p.frame.Redirect(w, r, versionPath(v.Number), "Nothing was changed: apps receive these values already.")
-	}
-	return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published, with the values of version %d.", done.Version.Number, v.Number))
+func (p *Pages) restore(w http.ResponseWriter, r *frame.Request, v oneVersion) error {
+	return p.frame.Submit(w, r, frame.Form{
+		Fields: []string{"note"},
+		Do: func(in url.Values) error {
+			done, err := p.addon.Settings.Rollback(r.Context(), r.Actor, v.Number, in.Get("note"))
+			if err != nil {
+				return err
+			}
+			if done.Nothing {
+				return p.frame.Redirect(w, r, versionPath(v.Number), "Nothing was changed: apps receive these values already.")
+			}
+			return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published, with the values of version %d.", done.Version.Number, v.Number))
+		},
+		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
+			return p.restorePage(restoreForm{v.VersionDetail, in.Get("note"), wrong}), nil
+		},
+	})
 }

@@ -71,7 +71,7 @@ func historyView(list []settings.Version, now int64, pager frame.Pager) templ.Co
 	})
 }
 
-func versionView(v settings.VersionDetail, current bool) templ.Component {
+func versionView(v oneVersion) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -105,7 +105,7 @@ func versionView(v settings.VersionDetail, current bool) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Facts{
-				{Label: "State", Value: versionState(current)},
+				{Label: "State", Value: versionState(v.current)},
 				{Label: "Published", Value: frame.Time(v.At)},
 				{Label: "By", Value: frame.Words(who(v.ActorKind, v.Actor) + ", by " + through(v.Face))},
 				{Label: "Note", Value: frame.Words(noteOf(v.Version))},
@@ -148,7 +148,7 @@ func versionView(v settings.VersionDetail, current bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if !current && len(v.Back) > 0 {
+		if !v.current && len(v.Back) > 0 {
 			templ_7745c5c3_Var6 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -200,7 +200,7 @@ func versionView(v settings.VersionDetail, current bool) templ.Component {
 
 func versionState(current bool) templ.Component {
 	if current {
-		return frame.Badge{Text: "Apps receive it now", Kind: frame.Good}
+		return frame.Badge{Text: "Live", Kind: frame.Good}
 	}
 	return frame.Badge{Text: "Earlier version"}
 }
@@ -239,7 +239,7 @@ func restoreView(f restoreForm) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.Empty{Icon: "circle-check", Title: "Nothing to bring back", Text: "Apps receive exactly these values now.", Action: frame.Link{Label: "Back to the history", Path: pathHistory}}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Empty{Icon: "circle-check", Title: "Nothing to restore", Text: "Apps receive exactly these values now.", Action: frame.Link{Label: "Back to the history", Path: pathHistory}}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -300,19 +300,19 @@ func restoreView(f restoreForm) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = frame.Field{Name: "note", Label: "Why do you bring it back?", Value: f.note, Help: "A few words for the history. It can stay empty.", Error: f.errs.Of("note")}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = frame.Field{Name: "note", Label: "Why do you restore it?", Value: f.note, Help: "A few words for the history. It can stay empty.", Error: f.errs.Of("note")}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = frame.FormOf(frame.Form{Path: versionPath(f.Number) + "/restore", Errors: f.errs, Failed: "Nothing was changed.", Submit: frame.Button{Label: "Publish these values", Icon: "history"}, Cancel: frame.Link{Label: "Cancel", Path: versionPath(f.Number)}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: versionPath(f.Number) + "/restore", Errors: f.errs, Failed: "Nothing was changed.", Submit: frame.Button{Label: "Publish these values", Icon: "history"}, Cancel: frame.Link{Label: "Cancel", Path: versionPath(f.Number)}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Bring it back", "It takes effect at once.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Restore", "It takes effect at once.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,8 +1,8 @@
 package pages
 
 import (
-	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -32,14 +32,19 @@ func (p *Pages) readIAP(r *frame.Request) (iapPageData, error) {
 // readAround reads what the form shows besides the draft.
 func (p *Pages) readAround(r *frame.Request, data *iapPageData) error {
 	ctx := r.Context()
-	var errs [4]error
-	var view iap.Published
-	data.packages, errs[0] = p.addon.IAP.Packages(ctx, r.Actor)
-	data.account, _, errs[1] = p.addon.IAP.ServiceAccount(ctx, r.Actor)
-	data.declined, errs[2] = p.addon.IAP.Declined(ctx, r.Actor)
-	view, errs[3] = p.addon.IAP.Preview(ctx, r.Actor)
+	var err error
+	if data.packages, err = p.addon.IAP.Packages(ctx, r.Actor); err != nil {
+		return err
+	}
+	if data.account, _, err = p.addon.IAP.ServiceAccount(ctx, r.Actor); err != nil {
+		return err
+	}
+	if data.declined, err = p.addon.IAP.Declined(ctx, r.Actor); err != nil {
+		return err
+	}
+	view, err := p.addon.IAP.Preview(ctx, r.Actor)
 	data.view = indented(view.JSON)
-	return errors.Join(errs[:]...)
+	return err
 }
 
 func (p *Pages) iapPage(data iapPageData) frame.Page {
@@ -66,22 +71,43 @@ func (p *Pages) saveIAP(w http.ResponseWriter, r *frame.Request) error {
 	if n, there := removedRow(button, len(data.rows)); there {
 		data.rows = append(data.rows[:n], data.rows[n+1:]...)
 	}
-	refused, err := p.saveRows(r, &data, in)
-	if err != nil {
-		return err
-	}
-	stopped := refused == nil && button == "publish" && data.stops()
-	if refused == nil && !stopped {
-		return p.savedIAP(w, r, data.draft, button)
-	}
-	if err := p.readAround(r, &data); err != nil {
-		return err
-	}
-	if stopped {
-		data.rows = savedRows(data.saved)
+	return p.frame.Submit(w, r, frame.Form{
+		Check: func(url.Values) frame.Errors { return halfRows(data.rows) },
+		Do: func(url.Values) error {
+			if err := p.set(r, &data.draft, in, func() { data.takeRows(in) }); err != nil {
+				return err
+			}
+			if button != "publish" || !data.blockingErrors() {
+				return p.savedIAP(w, r, data.draft, button)
+			}
+			data.rows = savedRows(data.saved)
+			page, err := p.iapAgain(r, &data)
+			if err != nil {
+				return err
+			}
+			return p.frame.Refuse(w, r, page, nil)
+		},
+		Explain: p.explainDraft(r, &data.draft),
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			if data.saved.Revision == 0 { // no rule was asked yet
+				if data.draft, err = p.readDraft(r, iapForm); err != nil {
+					return frame.Page{}, err
+				}
+				data.takeRows(in)
+			}
+			data.errs = wrong
+			return p.iapAgain(r, &data)
+		},
+	})
+}
+
+// iapAgain is the page of a form that was refused.
+func (p *Pages) iapAgain(r *frame.Request, data *iapPageData) (frame.Page, error) {
+	if err := p.readAround(r, data); err != nil {
+		return frame.Page{}, err
 	}
 	data.locate()
-	return p.refuse(w, r, p.iapPage(data), refused)
+	return p.iapPage(*data), nil
 }
 
 // savedIAP leads on to the page that belongs to the pressed button.
@@ -136,4 +162,24 @@ func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
 		return p.frame.Redirect(w, r, pathIAP, "Good. The checklist asks for in-app purchases again.")
 	}
 	return p.frame.Redirect(w, r, PathDashboard, "Noted: you don't sell in the app.")
+}
+
+// takeRows puts what was posted on top of the draft that is saved, the rows as a map.
+func (d *iapPageData) takeRows(in url.Values) {
+	d.take(in, iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName, iap.KeyProductMap)
+	d.typed[iap.KeyProductMap] = mapOf(d.rows)
+}
+
+// locate moves what is wrong with the map to the row that is wrong.
+func (d *iapPageData) locate() {
+	for i, one := range d.errs {
+		if one.Name == iap.KeyProductMap {
+			d.errs[i].Name = wrongRow(d.rows, d.packages)
+		}
+	}
+}
+
+// shownRows are the rows with an empty one at the end, for the next product.
+func (d iapPageData) shownRows() []productRow {
+	return append(d.rows[:len(d.rows):len(d.rows)], productRow{})
 }

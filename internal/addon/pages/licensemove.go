@@ -51,7 +51,15 @@ func (p *Pages) showMove(w http.ResponseWriter, r *frame.Request) error {
 }
 
 func movePage(m move) frame.Page {
-	return frame.Page{Title: "Move the license of " + m.from, Crumbs: crumbs(licenseCrumb), Body: moveView(m)}
+	return frame.Page{Title: "Move the license of " + m.from, Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
+		Consequence: "The license of " + m.from + " (purchase code " + m.hint + ") ends, and one for the new domain takes its place. Apps that were built with the old file may stop. The store allows a few moves a year, by default at least 24 hours apart.",
+		Path:        pathLicense + "/move", Label: "Move the license", Cancel: pathLicense, Errors: m.errs, Failed: "Nothing was moved.", Safe: true,
+		Fields: []frame.Field{
+			{Name: "kept", Kind: frame.Hidden, Value: strconv.FormatInt(m.kept, 10)},
+			{Name: "from", Kind: frame.Hidden, Value: m.from},
+			{Name: "domain", Label: "New domain", Value: m.domain, Required: true, Error: m.errs.Of("domain"), Example: "shop.example"},
+		},
+	}}
 }
 
 func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
@@ -63,29 +71,23 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	l, err := p.addon.MoveLicense(r.Context(), r.Actor, m.kept, m.from, m.domain)
-	if err == nil {
-		return p.frame.Redirect(w, r, licensePath(l), "The license was moved from "+m.from+" to "+l.Domain+".")
-	}
-	errs, ok := licenseErrors(err, p.frame.Now())
-	if !ok {
-		return err
-	}
-	for i := range errs {
-		if errs[i].Name != "domain" {
-			errs[i].Name = ""
-		}
-	}
-	m.errs = errs
-	return p.refuse(w, r, movePage(m), err)
-}
-
-// movePath leads to the page on which a domain is given up for another one; to may
-// be empty.
-func movePath(kept int64, from, to string) string {
-	query := url.Values{"kept": {strconv.FormatInt(kept, 10)}, "from": {from}}
-	if to != "" {
-		query.Set("domain", to)
-	}
-	return pathLicense + "/move?" + query.Encode()
+	return p.frame.Submit(w, r, frame.Form{
+		Do: func(url.Values) error {
+			l, err := p.addon.MoveLicense(r.Context(), r.Actor, m.kept, m.from, m.domain)
+			if err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, licensePath(l), "The license was moved from "+m.from+" to "+l.Domain+".")
+		},
+		Explain: p.explainLicense,
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			for i := range wrong {
+				if wrong[i].Name != "domain" {
+					wrong[i].Name = "" // the page has no field for it
+				}
+			}
+			m.errs = wrong
+			return movePage(m), nil
+		},
+	})
 }

@@ -8,15 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
-
-const pathLicense = "/api-addons/admin/license"
-
-var licenseCrumb = frame.Link{Label: "License file", Path: pathLicense}
 
 // licenseForm is what the form for a license file shows, as it was typed; the
 // purchase code alone is never shown again.
@@ -40,7 +37,7 @@ func (f licenseForm) failed() string {
 	for _, l := range f.made {
 		made = append(made, l.Domain)
 	}
-	left := append([]string{f.domain}, listed(f.tests)...)[len(made):]
+	left := append([]string{f.domain}, frame.Listed(f.tests)...)[len(made):]
 	begin := "The file for " + made[0] + " was made"
 	if len(made) > 1 {
 		begin = "The files for " + strings.Join(made, ", ") + " were made"
@@ -98,41 +95,44 @@ func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
 	if strings.TrimSpace(in.Get("code")) != "" {
 		f.kept = 0
 	}
-	made, err := p.addon.MakeLicenses(r.Context(), r.Actor, addon.LicenseOrder{
-		Store: f.store, Code: in.Get("code"), Kept: f.kept, Domain: f.domain, Tests: listed(f.tests),
+	return p.frame.Submit(w, r, frame.Form{
+		Do: func(url.Values) error {
+			made, err := p.addon.MakeLicenses(r.Context(), r.Actor, addon.LicenseOrder{
+				Store: f.store, Code: in.Get("code"), Kept: f.kept, Domain: f.domain, Tests: frame.Listed(f.tests),
+			})
+			if err != nil {
+				f.made, f.used = made, movable(err)
+				return err
+			}
+			text := "The license file for " + made[0].Domain + " is here."
+			if len(made) > 1 {
+				text += " Files for test domains are in the license list."
+			}
+			return p.frame.Redirect(w, r, licensePath(made[0]), text)
+		},
+		Explain: p.explainLicense,
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			return p.refusedLicense(w, r, f, in.Get("code"), wrong)
+		},
 	})
-	if err != nil {
-		f.made = made
-		return p.refuseLicense(w, r, f, in.Get("code"), err)
-	}
-	text := "The license file for " + made[0].Domain + " is here."
-	if len(made) > 1 {
-		text += " Those for the test domains are in the list of the page before."
-	}
-	return p.frame.Redirect(w, r, licensePath(made[0]), text)
 }
 
-// refuseLicense shows the form again and says why. A code that was typed is kept by
+// refusedLicense is the form again, with why. A code that was typed is kept by
 // now, unless the store does not know it, and then it is the one that is chosen.
-func (p *Pages) refuseLicense(w http.ResponseWriter, r *frame.Request, f licenseForm, typed string, refusal error) error {
-	errs, ok := licenseErrors(refusal, p.frame.Now())
-	if !ok {
-		return refusal
-	}
+func (p *Pages) refusedLicense(w http.ResponseWriter, r *frame.Request, f licenseForm, typed string, wrong frame.Errors) (frame.Page, error) {
 	known, err := p.addon.Licenses(r.Context(), r.Actor)
 	if err != nil {
-		return err
+		return frame.Page{}, err
 	}
-	f.errs = errs
-	if f.kept == 0 && errs.Of("code") == "" {
+	if f.kept == 0 && wrong.Of("code") == "" {
 		f.kept = known.Kept(typed, f.store)
 	}
 	if len(f.made) > 0 {
-		f.errs = aboutTests(f.errs)
-	} else if f.used = movable(refusal); len(f.used) > 0 {
-		f.errs = nil // the offer to move says it all
+		f.errs, f.used = aboutTests(wrong), nil
+	} else if len(f.used) == 0 { // else the offer to move says it all
+		f.errs = wrong
 	}
-	return p.refuse(w, r, licensesPage(licensePage{known, f, p.host(w, r)}), refusal)
+	return licensesPage(licensePage{known, f, p.host(w, r)}), nil
 }
 
 // aboutTests takes what was said of the domain, which has its file, for its test
@@ -146,29 +146,9 @@ func aboutTests(errs frame.Errors) frame.Errors {
 	return errs
 }
 
-// licenseErrors says why the store gave no license.
-func licenseErrors(err error, now time.Time) (frame.Errors, bool) {
-	said := fault.Of(err)
-	if said == nil {
-		return nil, false
-	}
-	switch said.Code {
-	case "store_unreachable":
-		return frame.Errors{{Name: "store", Text: sentence(said.Message)}}, true
-	case countersign.CodeMovesUsed, countersign.CodeMoveTooSoon:
-		text := sentence(said.Message)
-		if said.RetryAfter > 0 {
-			text += " The next time is after " + moment(now.Add(said.RetryAfter)) + "."
-		}
-		return frame.Errors{{Name: "domain", Text: text}}, true
-	case countersign.CodeLimitReached, countersign.CodeDomainNotActivated:
-		return frame.Errors{{Name: "domain", Text: sentence(said.Message)}}, true
-	}
-	errs, ok := frame.FormErrors(err, "code", "domain", "tests", "store")
-	for i := range errs {
-		errs[i].Text = sentence(errs[i].Text)
-	}
-	return errs, ok
+// explainLicense says at its field why the store issued or moved no license.
+func (p *Pages) explainLicense(refused error) (frame.Errors, bool) {
+	return frame.LicenseErrors(refused, p.frame.Now())
 }
 
 // movable are the licenses that stand in the way of another one and can be moved:
@@ -183,23 +163,6 @@ func movable(err error) []countersign.LicenseInUse {
 	})
 }
 
-// oneLicense finds the license that the address names.
-func (p *Pages) oneLicense(r *frame.Request) (addon.License, string, error) {
-	id, err := number(r, "id")
-	if err != nil {
-		return addon.License{}, "", err
-	}
-	return p.addon.License(r.Context(), r.Actor, id)
-}
-
-func (p *Pages) showLicense(w http.ResponseWriter, r *frame.Request) error {
-	l, text, err := p.oneLicense(r)
-	if err != nil {
-		return err
-	}
-	return p.frame.Show(w, r, p.oneLicensePage(w, r, oneLicense{License: l, text: text}))
-}
-
 // oneLicense is what the page of a license file shows.
 type oneLicense struct {
 	addon.License
@@ -208,51 +171,98 @@ type oneLicense struct {
 	errs       frame.Errors
 }
 
+// findLicense finds the license that the address names.
+func (p *Pages) findLicense(r *frame.Request) (l oneLicense, err error) {
+	id, err := number(r, "id")
+	if err == nil {
+		l.License, l.text, err = p.addon.License(r.Context(), r.Actor, id)
+	}
+	return l, err
+}
+
+func (p *Pages) showLicense(w http.ResponseWriter, r *frame.Request, l oneLicense) error {
+	return p.frame.Show(w, r, p.oneLicensePage(w, r, l))
+}
+
 func (p *Pages) oneLicensePage(w http.ResponseWriter, r *frame.Request, l oneLicense) frame.Page {
 	l.host, l.now = p.host(w, r), p.frame.Now()
 	return frame.Page{Title: "License file for " + l.Domain, Crumbs: crumbs(licenseCrumb), Body: licenseView(l)}
 }
 
 // downloadLicense sends the file.
-func (p *Pages) downloadLicense(w http.ResponseWriter, r *frame.Request) error {
-	l, text, err := p.oneLicense(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) downloadLicense(w http.ResponseWriter, _ *frame.Request, l oneLicense) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="`+fileName(l)+`"`)
-	h.Set("Content-Length", strconv.Itoa(len(text)))
+	h.Set("Content-Disposition", `attachment; filename="`+frame.LicenseFileName(l.Domain)+`"`)
+	h.Set("Content-Length", strconv.Itoa(len(l.text)))
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(text)) // a client that has left is nobody to tell
+	_, _ = w.Write([]byte(l.text)) // a client that has left is nobody to tell
 	return nil
 }
 
 // checkLicense asks the store whether the file is still good.
-func (p *Pages) checkLicense(w http.ResponseWriter, r *frame.Request) error {
-	l, text, err := p.oneLicense(r)
-	if err != nil {
-		return err
-	}
-	checked, err := p.addon.CheckLicense(r.Context(), r.Actor, l.ID)
-	if errs, ok := licenseErrors(err, p.frame.Now()); ok {
-		for i := range errs {
-			errs[i].Name = "" // the page has no field for it
-		}
-		return p.refuse(w, r, p.oneLicensePage(w, r, oneLicense{License: l, text: text, errs: errs}), err)
-	}
-	if err != nil {
-		return err
-	}
-	return p.frame.Redirect(w, r, licensePath(l), "The store says: "+answerWords(checked.Answer)+".")
+func (p *Pages) checkLicense(w http.ResponseWriter, r *frame.Request, l oneLicense) error {
+	return p.frame.Submit(w, r, frame.Form{
+		Do: func(url.Values) error {
+			checked, err := p.addon.CheckLicense(r.Context(), r.Actor, l.ID)
+			if err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, licensePath(l.License), "The store says: "+answerWords(checked.Answer)+".")
+		},
+		Explain: p.explainLicense,
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			l.errs = wrong.At("")
+			return p.oneLicensePage(w, r, l), nil
+		},
+	})
 }
 
-func licensePath(l addon.License) string { return pathLicense + "/" + strconv.FormatInt(l.ID, 10) }
+// codeChoices are the purchase codes that can be chosen.
+func (l licensePage) codeChoices() []frame.Choice {
+	var all []frame.Choice
+	for _, c := range l.known.Codes {
+		label := c.Hint
+		for _, f := range l.known.Files {
+			if f.Code.ID == c.ID {
+				label += " – " + f.ItemName
+				break
+			}
+		}
+		all = append(all, frame.Choice{Value: strconv.FormatInt(c.ID, 10), Label: label + ", for " + c.Store})
+	}
+	return append(all, frame.Choice{Value: "0", Label: "Another code, typed below"})
+}
 
-// fileName is what a license file is saved as.
-func fileName(l addon.License) string { return "license-" + l.Domain + ".jwt" }
+// misfits are the good files for other hosts, when none is for this one.
+func (l licensePage) misfits() (domains []string) {
+	for _, f := range l.known.Files {
+		if !f.Good() {
+			continue
+		}
+		if f.Opens(l.host) {
+			return nil
+		}
+		domains = append(domains, f.Domain)
+	}
+	return domains
+}
 
-// listed reads a list in any way that lists are typed.
-func listed(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
+func (l licensePage) rows() (rows []frame.Row) {
+	for _, f := range l.known.Files {
+		acts := []templ.Component{frame.LinkButton{Link: frame.Link{Label: "Download", Path: licensePath(f) + "/file", Icon: "download"}, Context: "the file for " + f.Domain}}
+		if f.Good() && !f.Free() {
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Move", Path: movePath(f.Code.ID, f.Domain, "")}, Context: "the license of " + f.Domain})
+		}
+		if f.Good() {
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Revoke", Path: licensePath(f) + "/revoke"}, Context: "the license of " + f.Domain})
+		} else {
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Forget", Path: licensePath(f) + "/forget"}, Context: "the file for " + f.Domain})
+		}
+		rows = append(rows, frame.Row{
+			frame.Link{Label: f.Domain, Path: licensePath(f)}, licenseBadge(f), frame.Stack(frame.Words(f.ItemName), frame.Muted("Code "+f.Code.Hint)),
+			frame.Time(f.MadeAt), frame.Group(acts...),
+		})
+	}
+	return rows
 }

@@ -9,50 +9,51 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	p := b.get("/api-addons/admin").says("A few steps are left", "The update ran", "API key and secret are active", "Fill in app settings", "Version 1")
-	if got := p.main(); got != appPath {
+	p := b.Get("/api-addons/admin").Says("A few steps are left", "The update ran", "API key and secret are active", "Fill in app settings", "Version 1")
+	if got := mainOf(p); got != appPath {
 		t.Errorf("the main button leads to %q", got)
 	}
 	s.mustSet(t, "appName", "Rain")
 	s.mustPublish(t, "")
-	if got := b.get("/api-addons/admin").main(); got != iapPath {
+	if got := mainOf(b.Get("/api-addons/admin")); got != iapPath {
 		t.Errorf("the main button leads to %q", got)
 	}
 	if err := s.IAP.Decline(t.Context(), operator, true); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.get("/api-addons/admin").main(); got != licensePath {
+	if got := mainOf(b.Get("/api-addons/admin")); got != licensePath {
 		t.Errorf("the main button leads to %q", got)
 	}
 	s.mustLicense(t, newLicenseStore(t), "site.example")
-	p = b.get("/api-addons/admin").says("All steps are done", "Version 2", "Nothing")
-	if got := p.main(); got != appPath {
+	p = b.Get("/api-addons/admin").Says("All steps are done", "Version 2", "Nothing")
+	if got := mainOf(p); got != appPath {
 		t.Errorf("the main button leads to %q", got)
 	}
 	s.mustSet(t, "appName", "Hail")
-	p = b.get("/api-addons/admin").says("1 change")
-	if got := p.main(); got != appPath+"/publish" {
+	p = b.Get("/api-addons/admin").Says("1 change")
+	if got := mainOf(p); got != appPath+"/publish" {
 		t.Errorf("the main button leads to %q", got)
 	}
 	if _, err := s.SetCredentialActive(t.Context(), operator, 1, addon.HalfKey, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.get("/api-addons/admin").main(); got != apisPath {
+	if got := mainOf(b.Get("/api-addons/admin")); got != apisPath {
 		t.Errorf("the main button leads to %q", got)
 	}
 }
 
-// main is where the button beside the heading leads.
-func (p *page) main() string {
-	p.t.Helper()
-	for _, n := range p.all("a") {
-		if strings.Contains(attr(n, "class"), "btn-primary") && inHead(n) {
-			return attr(n, "href")
+// mainOf is where the button beside the heading leads.
+func mainOf(p *webtest.Page) string {
+	p.T.Helper()
+	for _, n := range p.All("a") {
+		if strings.Contains(webtest.Attr(n, "class"), "btn-primary") && inHead(n) {
+			return webtest.Attr(n, "href")
 		}
 	}
 	return ""
@@ -60,7 +61,7 @@ func (p *page) main() string {
 
 func inHead(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
-		if attr(n, "class") == "head" {
+		if webtest.Attr(n, "class") == "head" {
 			return true
 		}
 	}
@@ -70,47 +71,47 @@ func inHead(n *html.Node) bool {
 func TestDashboardSaysHowPurchasesStand(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	b.get("/api-addons/admin").says("Apps sell nothing.")
+	b.Get("/api-addons/admin").Says("Apps sell nothing.")
 	s.mustSet(t, iap.KeyEnabled, "1")
 	s.mustPublish(t, "")
-	b.get("/api-addons/admin").says("Not complete")
+	b.Get("/api-addons/admin").Says("Not complete")
 	s.fillIn(t)
 	b = s.signedIn(t) // a day has passed
-	b.get("/api-addons/admin").says("1 package on sale.")
+	b.Get("/api-addons/admin").Says("1 package on sale.")
 	s.mustSet(t, iap.KeySandboxEnabled, "1")
 	s.mustPublish(t, "")
-	b.get("/api-addons/admin").says("Test mode")
+	b.Get("/api-addons/admin").Says("Test mode")
 }
 
 func TestPreviewShowsNowAndNextByPlatform(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.fillIn(t)
 		b := s.signedIn(t)
-		p := b.get("/api-addons/admin/preview").says("After the next publish", `"appName": "Rain & Thunder"`, `"appName": "Rain"`, `"idpIosClientId"`, `"idpAndroidClientId"`)
-		if images := p.all("img"); len(images) != 1 || !strings.HasPrefix(attr(images[0], "src"), "data:image/png;base64,") || attr(images[0], "alt") == "" {
+		p := b.Get("/api-addons/admin/preview").Says("After the next publish", `"appName": "Rain & Thunder"`, `"appName": "Rain"`, `"idpIosClientId"`, `"idpAndroidClientId"`)
+		if images := p.All("img"); len(images) != 1 || !strings.HasPrefix(webtest.Attr(images[0], "src"), "data:image/png;base64,") || webtest.Attr(images[0], "alt") == "" {
 			t.Error("there is no QR code")
 		}
-		if got := p.value("address"); got != s.server.URL+"/api-addons/app/settings" {
+		if got := p.Value("address"); got != s.server.URL+"/api-addons/app/settings" {
 			t.Errorf("the address is %q", got)
 		}
-		b.get("/api-addons/admin/preview/ios").says(`"idpIosClientId"`).silentAbout("idpAndroidClientId", "messengerAndroidPackageId")
-		b.get("/api-addons/admin/preview/android").says(`"idpAndroidClientId"`, `"messengerAndroidPackageId"`).silentAbout("idpIosClientId")
-		if got := b.get("/api-addons/admin/preview/iap").says(`"store_product_ids"`).value("address"); got != s.server.URL+"/api-addons/iap/config" {
+		b.Get("/api-addons/admin/preview/ios").Says(`"idpIosClientId"`).SilentAbout("idpAndroidClientId", "messengerAndroidPackageId")
+		b.Get("/api-addons/admin/preview/android").Says(`"idpAndroidClientId"`, `"messengerAndroidPackageId"`).SilentAbout("idpIosClientId")
+		if got := b.Get("/api-addons/admin/preview/iap").Says(`"store_product_ids"`).Value("address"); got != s.server.URL+"/api-addons/iap/config" {
 			t.Errorf("the address is %q", got)
 		}
 		s.mustPublish(t, "")
-		b.get("/api-addons/admin/preview").says("and after the next publish")
+		b.Get("/api-addons/admin/preview").Says("and after the next publish")
 	})
 }
 
 func TestHealthShowsTheFindingsInGroups(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		b.get("/api-addons/admin/health").status(http.StatusOK).says("Passed", "There is an administrator", "Apps receive version 1", "Report")
+		b.Get("/api-addons/admin/health").Status(http.StatusOK).Says("Passed", "There is an administrator", "Apps receive version 1", "Report")
 		if _, err := s.SetCredentialActive(t.Context(), operator, 1, addon.HalfBoth, false); err != nil {
 			t.Fatal(err)
 		}
-		b.get("/api-addons/admin/health").says("Critical", "Inactive: 1 (First pair)", "countersign addon api activate")
+		b.Get("/api-addons/admin/health").Says("Critical", "Inactive: 1 (First pair)", "countersign addon api activate")
 	})
 }
 
@@ -118,11 +119,11 @@ func TestAuditLogIsNarrowed(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.fillIn(t)
 		b := s.signedIn(t)
-		b.get("/api-addons/admin/audit").says("Signed in", "Published the settings", "Added a package", "Rain & Thunder", "127.0.0.1", "command line")
-		b.get("/api-addons/admin/audit?about=package").says("Added a package", "Show everything").silentAbout("Published the settings")
-		b.get("/api-addons/admin/audit?who=ada@site.example").says("Signed in").silentAbout("Added a package")
-		b.get("/api-addons/admin/audit?who=nobody").says("No line")
-		b.get("/api-addons/admin/audit?about=%00&who=%ff").status(http.StatusBadRequest)
+		b.Get("/api-addons/admin/audit").Says("Signed in", "Published the settings", "Added a package", "Rain & Thunder", "127.0.0.1", "command line")
+		b.Get("/api-addons/admin/audit?about=package").Says("Added a package", "Show everything").SilentAbout("Published the settings")
+		b.Get("/api-addons/admin/audit?who=ada@site.example").Says("Signed in").SilentAbout("Added a package")
+		b.Get("/api-addons/admin/audit?who=nobody").Says("No matching entries")
+		b.Get("/api-addons/admin/audit?about=%00&who=%ff").Status(http.StatusBadRequest)
 	})
 }
 
@@ -130,8 +131,8 @@ func TestEveryActionOfTheLogHasWords(t *testing.T) {
 	s := one(t)
 	s.fillIn(t)
 	b := s.signedIn(t)
-	for _, n := range b.get("/api-addons/admin/audit").all("td") {
-		if text := textOf(n); strings.Contains(text, "settings.") || strings.Contains(text, "credential.") || strings.Contains(text, "user.") || strings.Contains(text, "addon.") {
+	for _, n := range b.Get("/api-addons/admin/audit").All("td") {
+		if text := webtest.TextOf(n); strings.Contains(text, "settings.") || strings.Contains(text, "credential.") || strings.Contains(text, "user.") || strings.Contains(text, "addon.") {
 			t.Errorf("no words for %q", text)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 func TestWrongMethodsAreRefusedWhoeverAsks(t *testing.T) {
@@ -24,20 +25,20 @@ func TestWrongMethodsAreRefusedWhoeverAsks(t *testing.T) {
 		{"a method that nobody knows", "BREW", "/api-addons/admin/health", "GET, HEAD, OPTIONS"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, b := range []*browser{s.signedIn(t), s.browser(t)} {
-				p := b.send(tt.method, tt.path, nil, "Sec-Fetch-Site", "same-origin")
+			for _, b := range []*webtest.Browser{s.signedIn(t), s.browser(t)} {
+				p := b.Send(tt.method, tt.path, nil, "Sec-Fetch-Site", "same-origin")
 				if p.StatusCode != http.StatusMethodNotAllowed || p.Header.Get("Allow") != tt.allow {
 					t.Errorf("%d, Allow %q", p.StatusCode, p.Header.Get("Allow"))
 				}
-				p.says("Not possible here", "takes no "+tt.method+" requests")
-				p = b.send(tt.method, tt.path, nil, "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
+				p.Says("Not possible here", "takes no "+tt.method+" requests")
+				p = b.Send(tt.method, tt.path, nil, "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
 				if p.StatusCode != http.StatusMethodNotAllowed || p.Header.Get("Allow") != tt.allow {
 					t.Errorf("as JSON: %d, Allow %q", p.StatusCode, p.Header.Get("Allow"))
 				}
-				if want := `{"status":"error","msg":"Method not allowed","message":"Method not allowed","code":"method_not_allowed"}`; p.body != want {
-					t.Errorf("as JSON: %s", p.body)
+				if want := `{"status":"error","msg":"Method not allowed","message":"Method not allowed","code":"method_not_allowed"}`; p.Body != want {
+					t.Errorf("as JSON: %s", p.Body)
 				}
-				p = b.send("OPTIONS", tt.path, nil)
+				p = b.Send("OPTIONS", tt.path, nil)
 				if p.StatusCode != http.StatusNoContent || p.Header.Get("Allow") != tt.allow {
 					t.Errorf("OPTIONS: %d, Allow %q", p.StatusCode, p.Header.Get("Allow"))
 				}
@@ -50,7 +51,7 @@ func TestWrongMethodsAreRefusedWhoeverAsks(t *testing.T) {
 func TestWrongMethodsBeforeTheFirstUpdate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
-	s.browser(t).send("DELETE", "/api-addons/admin/packages", nil).status(http.StatusMethodNotAllowed)
+	s.browser(t).Send("DELETE", "/api-addons/admin/packages", nil).Status(http.StatusMethodNotAllowed)
 }
 
 func TestFormsAreNotDoneForAClientThatTakesNoPages(t *testing.T) {
@@ -62,14 +63,14 @@ func TestFormsAreNotDoneForAClientThatTakesNoPages(t *testing.T) {
 		if r.path == appPath || r.path == appPath+"/publish" || strings.HasSuffix(r.path, "/test") || r.path == "/admincp" || r.file {
 			continue // these have JSON of their own, or lead on, or are no page
 		}
-		p := b.send(r.method, r.path, strings.NewReader("name=x&revision=1&do=save&key=1&password=x&id=9"),
+		p := b.Send(r.method, r.path, strings.NewReader("name=x&revision=1&do=save&key=1&password=x&id=9"),
 			"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
-		if p.StatusCode != http.StatusNotAcceptable || !strings.HasPrefix(p.body, `{"status":"error","msg":"There is only a page at this address`) || p.Header.Get("X-Error-Code") != "not_acceptable" {
-			t.Errorf("%s %s: %d %.200s", r.method, r.path, p.StatusCode, p.body)
+		if p.StatusCode != http.StatusNotAcceptable || !strings.HasPrefix(p.Body, `{"status":"error","msg":"There is only a page at this address`) || p.Header.Get("X-Error-Code") != "not_acceptable" {
+			t.Errorf("%s %s: %d %.200s", r.method, r.path, p.StatusCode, p.Body)
 		}
 	}
 	s.wantAudits(t, before)
-	b.send("GET", "/api-addons/admin/packages", nil, "Accept", "application/json, text/plain, */*").status(http.StatusOK).says("Silver")
-	b.send("GET", "/api-addons/admin/nowhere", nil, "Accept", "application/json").status(http.StatusNotFound)
-	s.browser(t).send("POST", "/admincp/login", strings.NewReader("email="+email), "Accept", "application/json", "Sec-Fetch-Site", "same-origin").status(http.StatusNotAcceptable)
+	b.Send("GET", "/api-addons/admin/packages", nil, "Accept", "application/json, text/plain, */*").Status(http.StatusOK).Says("Silver")
+	b.Send("GET", "/api-addons/admin/nowhere", nil, "Accept", "application/json").Status(http.StatusNotFound)
+	s.browser(t).Send("POST", "/admincp/login", strings.NewReader("email="+email), "Accept", "application/json", "Sec-Fetch-Site", "same-origin").Status(http.StatusNotAcceptable)
 }

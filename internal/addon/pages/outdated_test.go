@@ -41,13 +41,13 @@ func TestPagesLeadToTheUpdateAfterANewVersion(t *testing.T) {
 		b := s.signedIn(t)
 		s.outdate(t)
 		for _, path := range []string{"/api-addons/admin", appPath, iapPath, apisPath, "/api-addons/admin/nowhere"} {
-			b.get(path).leadsTo(updatePath)
+			b.Get(path).LeadsTo(updatePath)
 		}
-		b.post(appPath, "revision", "1", "appName", "Rain").leadsTo(updatePath)
-		b.get(updatePath).status(http.StatusOK).says("A new version was installed.", "Back up the database", "Bring the tables to this version")
-		s.browser(t).get(updatePath).status(http.StatusForbidden)
-		b.fill(updatePath, updatePath, "do", "run").status(http.StatusOK).says("The update is done", "Backup of the state before")
-		b.get("/api-addons/admin").status(http.StatusOK).says("The update ran")
+		b.Post(appPath, "revision", "1", "appName", "Rain").LeadsTo(updatePath)
+		b.Get(updatePath).Status(http.StatusOK).Says("A new version was installed.", "Back up the database", "Bring the tables to this version")
+		s.browser(t).Get(updatePath).Status(http.StatusForbidden)
+		b.Fill(updatePath, updatePath, "do", "run").Status(http.StatusOK).Says("The update is done", "Backup of the state before")
+		b.Get("/api-addons/admin").Status(http.StatusOK).Says("The update ran")
 		s.wantValue(t, settings.KeyAppName, "My app")
 	})
 }

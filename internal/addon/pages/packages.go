@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
 )
 
 // packageForm is what the form of a package shows, as it was typed.
@@ -23,27 +25,32 @@ type packageForm struct {
 	errs frame.Errors
 }
 
-func packageOf(in url.Values) packageForm {
-	return packageForm{id: strings.TrimSpace(in.Get("id")), name: in.Get("name"), rank: strings.TrimSpace(in.Get("rank")), free: in.Get("free") == "1"}
+// packageOf reads the form; id is that of a package that exists, 0 for a new one.
+func packageOf(in url.Values, id int64) packageForm {
+	f := packageForm{id: strings.TrimSpace(in.Get("id")), name: in.Get("name"), rank: strings.TrimSpace(in.Get("rank")), free: in.Get("free") == "1"}
+	if id != 0 {
+		f.id, f.old = strconv.FormatInt(id, 10), true
+	}
+	return f
 }
 
-// typed is the package that was typed. What is no number is said at its field.
-func (f *packageForm) typed() (iap.Package, bool) {
-	p := iap.Package{Name: f.name, Paid: !f.free}
+// parse reads the package that was typed, and says at its field what is wrong.
+func (f packageForm) parse() (p iap.Package, wrong frame.Errors) {
+	p = iap.Package{Name: f.name, Paid: !f.free}
 	var err error
 	if p.ID, err = strconv.ParseInt(f.id, 10, 64); err != nil {
-		f.errs = append(f.errs, frame.FieldError{Name: "id", Text: "Type a whole number, like 3."})
+		wrong = append(wrong, frame.FieldError{Name: "id", Text: "Type a whole number, like 3."})
 	}
 	if strings.TrimSpace(f.name) == "" {
-		f.errs = append(f.errs, frame.FieldError{Name: "name", Text: "Type the name that members see."})
+		wrong = append(wrong, frame.FieldError{Name: "name", Text: "Type the name that members see."})
 	}
 	if f.rank == "" {
-		return p, len(f.errs) == 0
+		return p, wrong
 	}
 	if p.Rank, err = strconv.ParseInt(f.rank, 10, 64); err != nil {
-		f.errs = append(f.errs, frame.FieldError{Name: "rank", Text: "Type a whole number, like 10."})
+		wrong = append(wrong, frame.FieldError{Name: "rank", Text: "Type a whole number, like 10."})
 	}
-	return p, len(f.errs) == 0
+	return p, wrong
 }
 
 func (f packageForm) path() string {
@@ -95,35 +102,32 @@ func (p *Pages) showNewPackage(w http.ResponseWriter, r *frame.Request) error {
 }
 
 func (p *Pages) addPackage(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	f := packageOf(in)
-	pkg, ok := f.typed()
-	if !ok {
-		return p.refuse(w, r, p.packagePage(f), nil)
-	}
-	if err := p.addon.IAP.AddPackage(r.Context(), r.Actor, pkg); err != nil {
-		return p.refusePackage(w, r, f, err)
-	}
-	return p.frame.Redirect(w, r, pathPackages, "The package “"+strings.TrimSpace(pkg.Name)+"” was added.")
+	return p.submitPackage(w, r, 0, p.addon.IAP.AddPackage, "was added.")
 }
 
-// refusePackage shows the form again. A taken id is said at its field.
-func (p *Pages) refusePackage(w http.ResponseWriter, r *frame.Request, f packageForm, err error) error {
-	if fault.HasCode(err, "package_not_found") {
-		return err
-	}
-	errs, ok := frame.FormErrors(err, "id", "name", "rank")
-	if !ok {
-		return err
-	}
-	if fault.HasCode(err, "package_exists") {
-		errs[0].Name = "id"
-	}
-	f.errs = errs
-	return p.refuse(w, r, p.packagePage(f), err)
+// submitPackage answers the form of a package: of the one with this id, or of a new
+// one when it is 0.
+func (p *Pages) submitPackage(w http.ResponseWriter, r *frame.Request, id int64, save func(context.Context, people.Actor, iap.Package) error, done string) error {
+	return p.frame.Submit(w, r, frame.Form{
+		Fields: []string{"id", "name", "rank"},
+		About:  map[string]string{"package_exists": "id"},
+		Check: func(in url.Values) frame.Errors {
+			_, wrong := packageOf(in, id).parse()
+			return wrong
+		},
+		Do: func(in url.Values) error {
+			pkg, _ := packageOf(in, id).parse()
+			if err := save(r.Context(), r.Actor, pkg); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, pathPackages, "The package “"+strings.TrimSpace(pkg.Name)+"” "+done)
+		},
+		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
+			f := packageOf(in, id)
+			f.errs = wrong
+			return p.packagePage(f), nil
+		},
+	})
 }
 
 // onePackage finds the package that the address names.
@@ -143,35 +147,14 @@ func (p *Pages) onePackage(r *frame.Request) (iap.Package, error) {
 	return all[i], nil
 }
 
-func (p *Pages) showPackage(w http.ResponseWriter, r *frame.Request) error {
-	one, err := p.onePackage(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) showPackage(w http.ResponseWriter, r *frame.Request, one iap.Package) error {
 	return p.frame.Show(w, r, p.packagePage(packageForm{
 		id: strconv.FormatInt(one.ID, 10), name: one.Name, rank: strconv.FormatInt(one.Rank, 10), free: !one.Paid, old: true,
 	}))
 }
 
-func (p *Pages) updatePackage(w http.ResponseWriter, r *frame.Request) error {
-	id, err := number(r, "id")
-	if err != nil {
-		return err
-	}
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	f := packageOf(in)
-	f.id, f.old = strconv.FormatInt(id, 10), true
-	pkg, ok := f.typed()
-	if !ok {
-		return p.refuse(w, r, p.packagePage(f), nil)
-	}
-	if err := p.addon.IAP.UpdatePackage(r.Context(), r.Actor, pkg); err != nil {
-		return p.refusePackage(w, r, f, err)
-	}
-	return p.frame.Redirect(w, r, pathPackages, "The package “"+strings.TrimSpace(pkg.Name)+"” was saved. Apps see it at once.")
+func (p *Pages) updatePackage(w http.ResponseWriter, r *frame.Request, one iap.Package) error {
+	return p.submitPackage(w, r, one.ID, p.addon.IAP.UpdatePackage, "was saved. Apps see it at once.")
 }
 
 func (p *Pages) removePackagePage(one iap.Package, errs frame.Errors) frame.Page {
@@ -182,28 +165,18 @@ func (p *Pages) removePackagePage(one iap.Package, errs frame.Errors) frame.Page
 	}}
 }
 
-func (p *Pages) showRemovePackage(w http.ResponseWriter, r *frame.Request) error {
-	one, err := p.onePackage(r)
-	if err != nil {
-		return err
-	}
-	return p.frame.Show(w, r, p.removePackagePage(one, nil))
-}
-
-func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request) error {
-	one, err := p.onePackage(r)
-	if err != nil {
-		return err
-	}
-	err = p.addon.IAP.RemovePackage(r.Context(), r.Actor, one.ID)
-	if fault.HasCode(err, "package_in_use") {
-		errs, _ := frame.FormErrors(err)
-		return p.refuse(w, r, p.removePackagePage(one, errs), err)
-	}
-	if err != nil {
-		return err
-	}
-	return p.frame.Redirect(w, r, pathPackages, "The package “"+one.Name+"” was removed.")
+func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request, one iap.Package) error {
+	return p.frame.Submit(w, r, frame.Form{
+		Do: func(url.Values) error {
+			if err := p.addon.IAP.RemovePackage(r.Context(), r.Actor, one.ID); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, pathPackages, "The package “"+one.Name+"” was removed.")
+		},
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			return p.removePackagePage(one, wrong), nil
+		},
+	})
 }
 
 // packageRows is the table of packages.

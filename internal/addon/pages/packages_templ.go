@@ -162,7 +162,7 @@ func packageView(f packageForm) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.FormOf(frame.Form{Path: f.path(), Errors: f.errs, Submit: frame.Button{Label: packageButton(f)}, Cancel: frame.Link{Label: "Cancel", Path: pathPackages}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: f.path(), Errors: f.errs, Submit: frame.Button{Label: packageButton(f)}, Cancel: frame.Link{Label: "Cancel", Path: pathPackages}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

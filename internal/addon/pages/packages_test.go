@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 const packagesPath = "/api-addons/admin/packages"
@@ -12,20 +13,20 @@ const packagesPath = "/api-addons/admin/packages"
 func TestPackages(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		b.get(packagesPath).says("No package yet")
-		b.fill(packagesPath+"/new", packagesPath, "name", " Silver ", "rank", "10").leadsTo(packagesPath)
-		b.fill(packagesPath+"/new", packagesPath, "name", "Member", "free", "1").leadsTo(packagesPath)
-		b.get(packagesPath).says("The package “Member” was added.", "Silver", "Paid", "None yet", "Free", "not needed")
+		b.Get(packagesPath).Says("No package yet")
+		b.Fill(packagesPath+"/new", packagesPath, "name", " Silver ", "rank", "10").LeadsTo(packagesPath)
+		b.Fill(packagesPath+"/new", packagesPath, "name", "Member", "free", "1").LeadsTo(packagesPath)
+		b.Get(packagesPath).Says("The package “Member” was added.", "Silver", "Paid", "None yet", "Free", "not needed")
 		s.wantPackages(t, iap.Package{ID: 1, Name: "Silver", Rank: 10, Paid: true}, iap.Package{ID: 2, Name: "Member"})
 
-		b.fill(packagesPath+"/1", packagesPath+"/1", "name", "Gold", "id", "7", "rank", "20").leadsTo(packagesPath)
+		b.Fill(packagesPath+"/1", packagesPath+"/1", "name", "Gold", "id", "7", "rank", "20").LeadsTo(packagesPath)
 		s.wantPackages(t, iap.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true}, iap.Package{ID: 2, Name: "Member"})
 
 		s.mustSet(t, iap.KeyProductMap, `{"store":{"gold_monthly":1}}`)
-		b.get(packagesPath).says("gold_monthly")
-		b.get(packagesPath + "/1/remove").says("taken off the list at once")
-		b.post(packagesPath+"/1/remove").status(http.StatusConflict).says("gold_monthly", "remove that from the product map")
-		b.post(packagesPath + "/2/remove").leadsTo(packagesPath)
+		b.Get(packagesPath).Says("gold_monthly")
+		b.Get(packagesPath + "/1/remove").Says("taken off the list at once")
+		b.Post(packagesPath+"/1/remove").Status(http.StatusConflict).Says("gold_monthly", "remove that from the product map")
+		b.Post(packagesPath + "/2/remove").LeadsTo(packagesPath)
 		s.wantPackages(t, iap.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true})
 	})
 }
@@ -34,8 +35,8 @@ func TestPackagesThatAreWrongAreShownAgain(t *testing.T) {
 	s := one(t)
 	s.mustPackage(t, 1, "Silver", true)
 	b := s.signedIn(t)
-	p := b.post(packagesPath).status(http.StatusUnprocessableEntity)
-	p.wrong("name", "Type the name that members see.").wrong("id", "Type a whole number, like 3.")
+	p := b.Post(packagesPath).Status(http.StatusUnprocessableEntity)
+	p.Wrong("name", "Type the name that members see.").Wrong("id", "Type a whole number, like 3.")
 	for _, tt := range []struct {
 		form        []string
 		field, says string
@@ -46,12 +47,12 @@ func TestPackagesThatAreWrongAreShownAgain(t *testing.T) {
 		{[]string{"rank", "high"}, "rank", "whole number", 422}, {[]string{"rank", "-1"}, "rank", "from 0 to", 422},
 		{[]string{"name", "a\nb"}, "name", "control characters", 422},
 	} {
-		p := b.fill(packagesPath+"/new", packagesPath, append([]string{"name", "Gold", "free", "1"}, tt.form...)...).status(tt.status).wrong(tt.field, tt.says)
-		if !has(p.having("id", "field-free")[0], "checked") {
+		p := b.Fill(packagesPath+"/new", packagesPath, append([]string{"name", "Gold", "free", "1"}, tt.form...)...).Status(tt.status).Wrong(tt.field, tt.says)
+		if !webtest.Has(p.Having("id", "field-free")[0], "checked") {
 			t.Errorf("%q: the switch is lost", tt.form)
 		}
 	}
-	b.fill(packagesPath+"/1", packagesPath+"/1", "name", " ").status(http.StatusUnprocessableEntity).wrong("name", "Type the name")
+	b.Fill(packagesPath+"/1", packagesPath+"/1", "name", " ").Status(http.StatusUnprocessableEntity).Wrong("name", "Type the name")
 	s.wantPackages(t, iap.Package{ID: 1, Name: "Silver", Rank: 10, Paid: true})
 }
 

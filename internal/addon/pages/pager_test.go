@@ -2,13 +2,15 @@ package pages_test
 
 import (
 	"testing"
+
+	"github.com/countersign/countersign/internal/webtest"
 )
 
-// relative is where the page's link of a relation leads, "" when there is none.
-func (p *page) relative(rel string) string {
-	p.t.Helper()
-	if found := p.having("rel", rel); len(found) == 1 {
-		return attr(found[0], "href")
+// relativeOf is where the page's link of a relation leads, "" when there is none.
+func relativeOf(p *webtest.Page, rel string) string {
+	p.T.Helper()
+	if found := p.Having("rel", rel); len(found) == 1 {
+		return webtest.Attr(found[0], "href")
 	}
 	return ""
 }
@@ -29,31 +31,31 @@ func TestPagersSayWhichPartOfHowMuchIsShownAndLeadPageByPage(t *testing.T) {
 			path  string
 			pages []string
 		}{
-			{"/api-addons/admin/audit?who=eve", []string{"Lines 1–50 of 120", "Lines 51–100 of 120", "Lines 101–120 of 120"}},
+			{"/api-addons/admin/audit?who=eve", []string{"Entries 1–50 of 120", "Entries 51–100 of 120", "Entries 101–120 of 120"}},
 			{"/api-addons/admin/audit?about=package&who=nobody", []string{""}},
 			{"/api-addons/admin/history", []string{"Versions 1–50 of 120", "Versions 51–100 of 120", "Versions 101–120 of 120"}},
 		} {
-			p := b.get(list.path)
+			p := b.Get(list.path)
 			var newer []string
 			for i, says := range list.pages {
-				p.says(says)
-				if got := p.relative("prev"); (got != "") != (i > 0) {
+				p.Says(says)
+				if got := relativeOf(p, "prev"); (got != "") != (i > 0) {
 					t.Errorf("%s: newer leads to %q", says, got)
 				}
-				newer = append(newer, p.relative("prev"))
-				older := p.relative("next")
+				newer = append(newer, relativeOf(p, "prev"))
+				older := relativeOf(p, "next")
 				if (older != "") != (i < len(list.pages)-1) {
 					t.Fatalf("%s: older leads to %q", says, older)
 				}
 				if older != "" {
-					p = b.get(older)
+					p = b.Get(older)
 				}
 			}
 			for i := len(newer) - 1; i > 0; i-- {
-				b.get(newer[i]).says(list.pages[i-1])
+				b.Get(newer[i]).Says(list.pages[i-1])
 			}
 		}
-		b.get("/api-addons/admin/audit").says("Lines 1–50 of 1,322")
-		b.get("/api-addons/admin/audit?before=1").says("No line").silentAbout(" of 1,322")
+		b.Get("/api-addons/admin/audit").Says("Entries 1–50 of 1,322")
+		b.Get("/api-addons/admin/audit?before=1").Says("No matching entries").SilentAbout(" of 1,322")
 	})
 }

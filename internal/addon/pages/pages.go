@@ -7,7 +7,6 @@ package pages
 //go:generate go tool templ generate
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
@@ -28,6 +27,21 @@ const (
 	PathAccount     = "/admincp/me"
 )
 
+// The addresses that only the pages need to know.
+const (
+	pathIAP          = "/api-addons/admin/iap/settings"
+	pathAccount      = "/api-addons/admin/iap/settings/account"
+	pathProducts     = "/api-addons/admin/iap/settings/products"
+	pathDecline      = "/api-addons/admin/iap/decline"
+	pathPackages     = "/api-addons/admin/packages"
+	pathLicense      = "/api-addons/admin/license"
+	pathLicenseStore = pathLicense + "/store"
+	pathHistory      = "/api-addons/admin/history"
+	pathPreview      = "/api-addons/admin/preview"
+	pathHealth       = "/api-addons/admin/health"
+	pathAudit        = "/api-addons/admin/audit"
+)
+
 // Options says what the pages stand on.
 type Options struct {
 	Addon *addon.Addon
@@ -39,53 +53,6 @@ type Options struct {
 type Pages struct {
 	addon *addon.Addon
 	frame *frame.Frame
-}
-
-// New serves all pages of the addon, the frame's shared ones and the assets. Its
-// handler belongs inside web.Edge, which knows the client's address; a path that
-// leads nowhere is a page as well, so it can stand behind other routes.
-func New(o Options) *http.ServeMux {
-	p := &Pages{addon: o.Addon, frame: o.Frame}
-	mux := http.NewServeMux()
-	o.Frame.Routes(mux)
-	p.routes(mux)
-	return mux
-}
-
-// FrameOptions is the frame that the addon's pages need. The caller adds the log,
-// the clock and what --base-url says.
-func FrameOptions(a *addon.Addon) frame.Options {
-	return frame.Options{
-		People: a.People(), Installed: a.Installed, Known: known(a), Brand: "Countersign addon", Command: "countersign addon",
-		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: addon.SetupFile,
-		Menu: menu(), CheckupBanner: func(r *frame.Request) []frame.Banner { return pairBanner(r, a) },
-	}
-}
-
-// known is an error until somebody could look how far the addon is set up.
-func known(a *addon.Addon) func() error {
-	return func() error {
-		if a.State() != "" {
-			return nil
-		}
-		return a.Ready(context.Background())
-	}
-}
-
-func menu() []frame.MenuItem {
-	return []frame.MenuItem{
-		{Label: "Dashboard", Path: PathDashboard, Icon: "layout-dashboard"},
-		{Label: "App settings", Path: PathAppSettings, Icon: "sliders-horizontal", Group: "App"},
-		{Label: "In-app purchases", Path: pathIAP, Icon: "credit-card", Group: "App"},
-		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
-		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},
-		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},
-		{Label: "History", Path: pathHistory, Icon: "history", Group: "App"},
-		{Label: "API access", Path: PathCredentials, Icon: "key-round", Group: "Server"},
-		{Label: "Update", Path: PathUpdate, Icon: "refresh-cw", Group: "Server"},
-		{Label: "Health", Path: pathHealth, Icon: "heart-pulse", Group: "Server"},
-		{Label: "Audit log", Path: pathAudit, Icon: "scroll-text", Group: "Server"},
-	}
 }
 
 // admin serves a page to somebody who is signed in. While an update of the tables
@@ -108,18 +75,22 @@ func (p *Pages) upToDate(h frame.Handler) frame.Handler {
 	}
 }
 
-// to leads to another page.
-func (p *Pages) to(path string) frame.Handler {
-	return func(w http.ResponseWriter, r *frame.Request) error { return p.frame.Redirect(w, r, path, "") }
+// found serves what the address names: find reads it for h.
+func found[T any](find func(*frame.Request) (T, error), h func(http.ResponseWriter, *frame.Request, T) error) frame.Handler {
+	return func(w http.ResponseWriter, r *frame.Request) error {
+		thing, err := find(r)
+		if err != nil {
+			return err
+		}
+		return h(w, r, thing)
+	}
 }
 
-// refuse shows a form again because of err; nil is an answer that was missing.
-func (p *Pages) refuse(w http.ResponseWriter, r *frame.Request, page frame.Page, err error) error {
-	page.Status = http.StatusUnprocessableEntity
-	if err != nil {
-		page.Status = frame.FormStatus(err)
+// ask shows the page of a form that was not sent yet.
+func ask[T any](p *Pages, page func(thing T, wrong frame.Errors) frame.Page) func(http.ResponseWriter, *frame.Request, T) error {
+	return func(w http.ResponseWriter, r *frame.Request, thing T) error {
+		return p.frame.Show(w, r, page(thing, nil))
 	}
-	return p.frame.Show(w, r, page)
 }
 
 // number reads a positive number of the address; anything else leads nowhere.

@@ -139,7 +139,7 @@ func previewView(v previewed) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Look at it on a phone", "The address is public: it needs no sign-in, and shows what apps receive now.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("View it on a phone", "The address is public: it needs no sign-in, and shows what apps receive now.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

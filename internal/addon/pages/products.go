@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -58,24 +57,6 @@ func removedRow(button string, rows int) (int, bool) {
 	return n, there && err == nil && n >= 0 && n < rows
 }
 
-// saveRows saves the form with its rows.
-func (p *Pages) saveRows(r *frame.Request, data *iapPageData, in url.Values) (refused error, err error) {
-	take := func() {
-		data.take(in, iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName, iap.KeyProductMap)
-		data.typed[iap.KeyProductMap] = mapOf(data.rows)
-	}
-	errs := halfRows(data.rows)
-	if errs == nil {
-		return p.set(r, &data.draft, in, take)
-	}
-	if data.draft, err = p.readDraft(r, iapForm); err != nil {
-		return nil, err
-	}
-	take()
-	data.errs = errs
-	return fault.Invalid("", ""), nil
-}
-
 // halfRows finds rows in which one of the two answers is missing.
 func halfRows(rows []productRow) (errs frame.Errors) {
 	for i, row := range rows {
@@ -106,15 +87,6 @@ func mapOf(rows []productRow) string {
 		}
 	}
 	return string(append(text, "}}"...))
-}
-
-// locate moves what is wrong with the map to the row that is wrong.
-func (d *iapPageData) locate() {
-	for i, one := range d.errs {
-		if one.Name == iap.KeyProductMap {
-			d.errs[i].Name = wrongRow(d.rows, d.packages)
-		}
-	}
 }
 
 // wrongRow is the field of the first row that is wrong by itself, that repeats a
@@ -159,11 +131,6 @@ func packageChoices(chosen string, packages []iap.Package) []frame.Choice {
 	return list
 }
 
-// shownRows are the rows with an empty one at the end, for the next product.
-func (d iapPageData) shownRows() []productRow {
-	return append(d.rows[:len(d.rows):len(d.rows)], productRow{})
-}
-
 func (p *Pages) productsPage(d draft) frame.Page {
 	s, _ := d.saved.Get(iap.KeyProductMap)
 	text, typed := d.typed[iap.KeyProductMap]
@@ -186,20 +153,21 @@ func (p *Pages) showProducts(w http.ResponseWriter, r *frame.Request) error {
 }
 
 func (p *Pages) saveProducts(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
 	d := draft{form: iapForm}
 	d.path = pathProducts
-	refused, err := p.set(r, &d, in, func() { d.take(in, iap.KeyProductMap) })
-	if err != nil {
-		return err
-	}
-	if refused != nil {
-		return p.refuse(w, r, p.productsPage(d), refused)
-	}
-	return p.frame.Redirect(w, r, pathIAP+"#"+groupID("Products"), saidSaved(d.saved))
+	return p.frame.Submit(w, r, frame.Form{
+		Do: func(in url.Values) error {
+			if err := p.set(r, &d, in, func() { d.take(in, iap.KeyProductMap) }); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, pathIAP+"#"+groupID("Products"), saidSaved(d.saved))
+		},
+		Explain: p.explainDraft(r, &d),
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			d.errs = wrong
+			return p.productsPage(d), nil
+		},
+	})
 }
 
 func removeButton(i int) string { return "remove:" + strconv.Itoa(i) }

@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/countersign/countersign"
@@ -44,7 +45,7 @@ func (p *Pages) publishPage(v review) frame.Page {
 	page := frame.Page{Title: "Review and publish", Crumbs: crumbs(v.crumb()), Body: reviewView(v)}
 	if len(v.saved.Changes) > 0 {
 		page.Lead = fmt.Sprintf("%s to version %d, which apps receive now. App settings and in-app purchases are published together.",
-			count(len(v.saved.Changes), "change"), v.saved.Published.Number)
+			frame.Count(len(v.saved.Changes), "change"), v.saved.Published.Number)
 	}
 	return page
 }
@@ -61,44 +62,38 @@ func (p *Pages) showPublish(f form) frame.Handler {
 
 func (p *Pages) publish(f form) frame.Handler {
 	return func(w http.ResponseWriter, r *frame.Request) error {
-		in, err := r.PostValues()
-		if err != nil {
-			return err
-		}
-		seen, err := revision(in)
-		var done settings.Publication
-		if err == nil {
-			done, err = p.addon.Settings.Publish(r.Context(), r.Actor, seen, in.Get("note"))
-		}
-		if err != nil {
-			return p.refusePublish(w, r, f, in.Get("note"), err)
-		}
-		if done.Nothing {
-			return p.frame.Redirect(w, r, f.path, "There was nothing to publish: apps receive all of this already.")
-		}
-		return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published. Apps receive it from now on.", done.Version.Number))
+		stale := false
+		return p.frame.Submit(w, r, frame.Form{
+			Do: func(in url.Values) error { return p.publishDraft(w, r, f, in) },
+			Explain: func(refused error) (frame.Errors, bool) {
+				stale = fault.HasKind(refused, countersign.KindPrecondition)
+				return frame.FormErrors(refused, "note")
+			},
+			Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
+				v, err := p.readReview(r, f)
+				v.note, v.stale, v.errs = in.Get("note"), stale, wrong
+				if wrong.Of("note") == "" && len(v.errors) > 0 { // the page lists them, each with the way to its field
+					v.errs = frame.Errors{{Text: "The draft has errors that block publishing. They are listed above."}}
+				}
+				return p.publishPage(v), err
+			},
+		})
 	}
 }
 
-// refusePublish shows the review again, with what it is now.
-func (p *Pages) refusePublish(w http.ResponseWriter, r *frame.Request, f form, note string, refused error) error {
-	errs, ok := frame.FormErrors(refused, "note")
-	if !ok {
-		return refused
-	}
-	v, err := p.readReview(r, f)
+func (p *Pages) publishDraft(w http.ResponseWriter, r *frame.Request, f form, in url.Values) error {
+	seen, err := revision(in)
 	if err != nil {
 		return err
 	}
-	v.note = note
-	v.stale = fault.Of(refused).Kind == countersign.KindPrecondition
-	switch {
-	case errs.Of("note") != "" || len(v.errors) == 0:
-		v.errs = errs
-	default: // the page lists them, each with the way to its field
-		v.errs = frame.Errors{{Text: "The draft has mistakes that stop a publish. They are listed above."}}
+	done, err := p.addon.Settings.Publish(r.Context(), r.Actor, seen, in.Get("note"))
+	if err != nil {
+		return err
 	}
-	return p.refuse(w, r, p.publishPage(v), refused)
+	if done.Nothing {
+		return p.frame.Redirect(w, r, f.path, "There was nothing to publish: apps receive all of this already.")
+	}
+	return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published. Apps receive it from now on.", done.Version.Number))
 }
 
 // fieldPath leads to the field of a setting on its form.
@@ -118,7 +113,7 @@ func (v review) fieldPath(key string) string {
 // problemRows lists problems with the way to where they are repaired.
 func (v review) problemRows(problems []settings.Problem, kind frame.Kind) (list frame.Checklist) {
 	for _, one := range problems {
-		list = append(list, frame.Check{Kind: kind, Title: sentence(one.Text), Action: frame.Link{Label: "Repair", Path: v.fieldPath(one.Key)}})
+		list = append(list, frame.Check{Kind: kind, Title: frame.Sentence(one.Text), Action: frame.Link{Label: "Review setting", Path: v.fieldPath(one.Key)}})
 	}
 	return list
 }

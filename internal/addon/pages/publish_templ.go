@@ -74,7 +74,7 @@ func reviewView(v review) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("This stops a publish", "Apps go on receiving the version before until it is repaired.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Publishing is blocked", "Apps go on receiving the previous version until these errors are repaired.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -98,7 +98,7 @@ func reviewView(v review) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Worth a look", "None of this stops a publish.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Warnings", "You can still publish.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -222,13 +222,13 @@ func publishForm(v review) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = frame.FormOf(frame.Form{Path: v.path + "/publish", Errors: v.errs, Failed: "Nothing was published.", Submit: frame.Button{Label: "Publish", Icon: "rocket"}, Cancel: frame.Link{Label: "Back to the form", Path: v.path}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: v.path + "/publish", Errors: v.errs, Failed: "Nothing was published.", Submit: frame.Button{Label: "Publish", Icon: "rocket"}, Cancel: frame.Link{Label: "Back to the form", Path: v.path}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Publish", "It takes effect at once. Every version is kept, and any earlier one can be brought back.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Publish", "It takes effect at once. Every version is kept, and any earlier one can be restored.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

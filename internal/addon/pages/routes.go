@@ -1,23 +1,44 @@
 package pages
 
 import (
+	"context"
 	"net/http"
 
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 )
 
-// The addresses that only the pages need to know.
-const (
-	pathIAP      = "/api-addons/admin/iap/settings"
-	pathAccount  = "/api-addons/admin/iap/settings/account"
-	pathProducts = "/api-addons/admin/iap/settings/products"
-	pathDecline  = "/api-addons/admin/iap/decline"
-	pathPackages = "/api-addons/admin/packages"
-	pathHistory  = "/api-addons/admin/history"
-	pathPreview  = "/api-addons/admin/preview"
-	pathHealth   = "/api-addons/admin/health"
-	pathAudit    = "/api-addons/admin/audit"
-)
+// New serves all pages of the addon, the frame's shared ones and the assets. Its
+// handler belongs inside web.Edge, which knows the client's address; a path that
+// leads nowhere is a page as well, so it can stand behind other routes.
+func New(o Options) *http.ServeMux {
+	p := &Pages{addon: o.Addon, frame: o.Frame}
+	mux := http.NewServeMux()
+	o.Frame.Routes(mux)
+	p.routes(mux)
+	return mux
+}
+
+// FrameOptions is the frame that the addon's pages need. The caller adds the log,
+// the clock and what --base-url says.
+func FrameOptions(a *addon.Addon) frame.Options {
+	return frame.Options{
+		People: a.People(), Installed: a.Installed, Known: known(a), Brand: "Countersign addon", Command: "countersign addon",
+		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: addon.SetupFile,
+		Menu: menu(), CheckupBanner: func(r *frame.Request) []frame.Banner { return credentialsBanner(r, a) },
+	}
+}
+
+// known is an error until somebody could look how far the addon is set up.
+func known(a *addon.Addon) func() error {
+	return func() error {
+		if a.State() != "" {
+			return nil
+		}
+		return a.Ready(context.Background())
+	}
+}
 
 // routes is every address of the pages. The frame adds the shared ones: sign-in,
 // set-up, the user's own pages and the assets.
@@ -35,11 +56,11 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/iap/settings/publish", p.admin(p.publish(iapForm)))
 	mux.Handle("GET /api-addons/admin/iap/settings/products", p.admin(p.showProducts))
 	mux.Handle("POST /api-addons/admin/iap/settings/products", p.admin(p.saveProducts))
-	mux.Handle("GET /api-addons/admin/iap/settings/account", p.admin(p.showAccount))
+	mux.Handle("GET /api-addons/admin/iap/settings/account", p.admin(found(p.readAccount, p.showAccount)))
 	mux.Handle("POST /api-addons/admin/iap/settings/account", p.admin(p.saveAccount))
-	mux.Handle("GET /api-addons/admin/iap/settings/account/test", p.admin(p.to(pathAccount)))
-	mux.Handle("POST /api-addons/admin/iap/settings/account/test", p.admin(p.testAccount))
-	mux.Handle("GET /api-addons/admin/iap/settings/account/remove", p.admin(p.showRemoveAccount))
+	mux.Handle("GET /api-addons/admin/iap/settings/account/test", p.admin(p.frame.To(pathAccount)))
+	mux.Handle("POST /api-addons/admin/iap/settings/account/test", p.admin(found(p.readAccount, p.testAccount)))
+	mux.Handle("GET /api-addons/admin/iap/settings/account/remove", p.admin(found(p.readAccount, p.showRemoveAccount)))
 	mux.Handle("POST /api-addons/admin/iap/settings/account/remove", p.admin(p.removeAccount))
 	mux.Handle("GET /api-addons/admin/iap/decline", p.admin(p.showDecline))
 	mux.Handle("POST /api-addons/admin/iap/decline", p.admin(p.decline))
@@ -47,10 +68,10 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/packages", p.admin(p.showPackages))
 	mux.Handle("POST /api-addons/admin/packages", p.admin(p.addPackage))
 	mux.Handle("GET /api-addons/admin/packages/new", p.admin(p.showNewPackage))
-	mux.Handle("GET /api-addons/admin/packages/{id}", p.admin(p.showPackage))
-	mux.Handle("POST /api-addons/admin/packages/{id}", p.admin(p.updatePackage))
-	mux.Handle("GET /api-addons/admin/packages/{id}/remove", p.admin(p.showRemovePackage))
-	mux.Handle("POST /api-addons/admin/packages/{id}/remove", p.admin(p.removePackage))
+	mux.Handle("GET /api-addons/admin/packages/{id}", p.admin(found(p.onePackage, p.showPackage)))
+	mux.Handle("POST /api-addons/admin/packages/{id}", p.admin(found(p.onePackage, p.updatePackage)))
+	mux.Handle("GET /api-addons/admin/packages/{id}/remove", p.admin(found(p.onePackage, ask(p, p.removePackagePage))))
+	mux.Handle("POST /api-addons/admin/packages/{id}/remove", p.admin(found(p.onePackage, p.removePackage)))
 
 	mux.Handle("GET /api-addons/admin/license", p.admin(p.showLicenses))
 	mux.Handle("POST /api-addons/admin/license", p.admin(p.makeLicense))
@@ -58,21 +79,21 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/license/move", p.admin(p.moveLicense))
 	mux.Handle("GET /api-addons/admin/license/store", p.admin(p.showStore))
 	mux.Handle("POST /api-addons/admin/license/store", p.admin(p.setStore))
-	mux.Handle("GET /api-addons/admin/license/{id}", p.admin(p.showLicense))
-	mux.Handle("GET /api-addons/admin/license/{id}/file", p.adminFile(p.downloadLicense))
-	mux.Handle("GET /api-addons/admin/license/{id}/check", p.admin(p.showLicense))
-	mux.Handle("POST /api-addons/admin/license/{id}/check", p.admin(p.checkLicense))
-	mux.Handle("GET /api-addons/admin/license/{id}/revoke", p.admin(p.showRevoke))
-	mux.Handle("POST /api-addons/admin/license/{id}/revoke", p.admin(p.revokeLicense))
-	mux.Handle("GET /api-addons/admin/license/{id}/forget", p.admin(p.showForget))
-	mux.Handle("POST /api-addons/admin/license/{id}/forget", p.admin(p.forgetLicense))
-	mux.Handle("GET /api-addons/admin/license/codes/{id}/forget", p.admin(p.showForgetCode))
-	mux.Handle("POST /api-addons/admin/license/codes/{id}/forget", p.admin(p.forgetCode))
+	mux.Handle("GET /api-addons/admin/license/{id}", p.admin(found(p.findLicense, p.showLicense)))
+	mux.Handle("GET /api-addons/admin/license/{id}/file", p.adminFile(found(p.findLicense, p.downloadLicense)))
+	mux.Handle("GET /api-addons/admin/license/{id}/check", p.admin(found(p.findLicense, p.showLicense)))
+	mux.Handle("POST /api-addons/admin/license/{id}/check", p.admin(found(p.findLicense, p.checkLicense)))
+	mux.Handle("GET /api-addons/admin/license/{id}/revoke", p.admin(found(p.findLicense, ask(p, p.revokePage))))
+	mux.Handle("POST /api-addons/admin/license/{id}/revoke", p.admin(found(p.findLicense, p.revokeLicense)))
+	mux.Handle("GET /api-addons/admin/license/{id}/forget", p.admin(found(p.findLicense, p.showForget)))
+	mux.Handle("POST /api-addons/admin/license/{id}/forget", p.admin(found(p.findLicense, p.forgetLicense)))
+	mux.Handle("GET /api-addons/admin/license/codes/{id}/forget", p.admin(found(p.oneCode, p.showForgetCode)))
+	mux.Handle("POST /api-addons/admin/license/codes/{id}/forget", p.admin(found(p.oneCode, p.forgetCode)))
 
 	mux.Handle("GET /api-addons/admin/history", p.admin(p.showHistory))
-	mux.Handle("GET /api-addons/admin/history/{version}", p.admin(p.showVersion))
-	mux.Handle("GET /api-addons/admin/history/{version}/restore", p.admin(p.showRestore))
-	mux.Handle("POST /api-addons/admin/history/{version}/restore", p.admin(p.restore))
+	mux.Handle("GET /api-addons/admin/history/{version}", p.admin(found(p.findVersion, p.showVersion)))
+	mux.Handle("GET /api-addons/admin/history/{version}/restore", p.admin(found(p.findVersion, p.showRestore)))
+	mux.Handle("POST /api-addons/admin/history/{version}/restore", p.admin(found(p.findVersion, p.restore)))
 
 	mux.Handle("GET /api-addons/admin/preview", p.admin(p.showPreview(everything)))
 	mux.Handle("GET /api-addons/admin/preview/ios", p.admin(p.showPreview(onIPhones)))
@@ -84,22 +105,38 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/audit.csv", p.adminFile(p.exportAudit(people.AuditCSV)))
 	mux.Handle("GET /api-addons/admin/audit.jsonl", p.adminFile(p.exportAudit(people.AuditJSONL)))
 
-	mux.Handle("GET /admincp", p.admin(p.to(PathCredentials)))
+	mux.Handle("GET /admincp", p.admin(p.frame.To(PathCredentials)))
 	mux.Handle("GET /admincp/apis", p.admin(p.showCredentials))
 	mux.Handle("POST /admincp/apis", p.admin(p.createCredential))
 	mux.Handle("GET /admincp/apis/new", p.admin(p.showNewCredential))
-	mux.Handle("GET /admincp/apis/{id}", p.admin(p.showCredential))
-	mux.Handle("POST /admincp/apis/{id}", p.admin(p.switchCredential))
-	mux.Handle("GET /admincp/apis/{id}/reveal", p.admin(p.showReveal))
-	mux.Handle("POST /admincp/apis/{id}/reveal", p.admin(p.revealCredential))
-	mux.Handle("GET /admincp/apis/{id}/rotate", p.admin(p.showRotate))
-	mux.Handle("POST /admincp/apis/{id}/rotate", p.admin(p.rotateCredential))
+	mux.Handle("GET /admincp/apis/{id}", p.admin(found(p.oneCredential, p.showCredential)))
+	mux.Handle("POST /admincp/apis/{id}", p.admin(found(p.oneCredential, p.switchCredential)))
+	mux.Handle("GET /admincp/apis/{id}/reveal", p.admin(found(p.oneCredential, ask(p, p.revealPage))))
+	mux.Handle("POST /admincp/apis/{id}/reveal", p.admin(found(p.oneCredential, p.revealCredential)))
+	mux.Handle("GET /admincp/apis/{id}/rotate", p.admin(found(p.oneCredential, ask(p, p.rotatePage))))
+	mux.Handle("POST /admincp/apis/{id}/rotate", p.admin(found(p.oneCredential, p.rotateCredential)))
 
 	mux.Handle("GET /api-addons/update.php", p.frame.Public(p.showUpdate))
 	mux.Handle("POST /api-addons/update.php", p.frame.Public(p.runUpdate))
 
-	mux.Handle("GET /{$}", p.frame.Public(p.to(PathDashboard)))
+	mux.Handle("GET /{$}", p.frame.Public(p.frame.To(PathDashboard)))
 	mux.Handle("/api-addons/admin/", p.frame.Methods(mux, p.admin(p.frame.NotFound)))
 	mux.Handle("/admincp/", p.frame.Methods(mux, p.admin(p.frame.NotFound)))
 	mux.Handle("/", p.frame.Methods(mux, p.frame.Public(p.frame.NotFound)))
+}
+
+func menu() []frame.MenuItem {
+	return []frame.MenuItem{
+		{Label: "Dashboard", Path: PathDashboard, Icon: "layout-dashboard"},
+		{Label: "App settings", Path: PathAppSettings, Icon: "sliders-horizontal", Group: "App"},
+		{Label: "In-app purchases", Path: pathIAP, Icon: "credit-card", Group: "App"},
+		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
+		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},
+		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},
+		{Label: "History", Path: pathHistory, Icon: "history", Group: "App"},
+		{Label: "API access", Path: PathCredentials, Icon: "key-round", Group: "Server"},
+		{Label: "Update", Path: PathUpdate, Icon: "refresh-cw", Group: "Server"},
+		{Label: "Health", Path: pathHealth, Icon: "heart-pulse", Group: "Server"},
+		{Label: "Audit log", Path: pathAudit, Icon: "scroll-text", Group: "Server"},
+	}
 }

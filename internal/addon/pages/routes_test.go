@@ -46,21 +46,21 @@ func TestPagesNeedSomebodyWhoIsSignedIn(t *testing.T) {
 	for _, r := range routes(t, "admin") {
 		stranger := s.browser(t)
 		if r.method == "GET" {
-			stranger.get(r.path + "?before=3").leadsTo("/admincp/login?next=" + strings.NewReplacer("/", "%2F", "?", "%3F", "=", "%3D").Replace(r.path+"?before=3"))
+			stranger.Get(r.path + "?before=3").LeadsTo("/admincp/login?next=" + strings.NewReplacer("/", "%2F", "?", "%3F", "=", "%3D").Replace(r.path+"?before=3"))
 		} else {
-			stranger.post(r.path, "do", "save", "name", "x", "revision", "1").leadsTo("/admincp/login")
+			stranger.Post(r.path, "do", "save", "name", "x", "revision", "1").LeadsTo("/admincp/login")
 		}
 		pages := http.StatusNotAcceptable // who could not read the page is not told to sign in for it
 		if r.file {
 			pages = http.StatusUnauthorized
 		}
 		for accept, want := range map[string]int{"application/json": pages, "application/json, */*": http.StatusUnauthorized} {
-			if p := stranger.send(r.method, r.path, nil, "Accept", accept); p.StatusCode != want {
+			if p := stranger.Send(r.method, r.path, nil, "Accept", accept); p.StatusCode != want {
 				t.Errorf("%s %s accepting %s: %d, want %d", r.method, r.path, accept, p.StatusCode, want)
 			}
 		}
 		forged := s.browser(t)
-		forged.send(r.method, r.path, nil, "Cookie", "countersign_session="+strings.Repeat("A", 43)).status(http.StatusSeeOther)
+		forged.Send(r.method, r.path, nil, "Cookie", "countersign_session="+strings.Repeat("A", 43)).Status(http.StatusSeeOther)
 	}
 	s.wantAudits(t, before)
 }
@@ -71,12 +71,12 @@ func TestPagesOpen(t *testing.T) {
 	b := s.signedIn(t)
 	for _, r := range routes(t, "admin") {
 		if r.method == "GET" && r.path != "/admincp" && !strings.HasSuffix(r.path, "/test") {
-			b.get(r.path).status(http.StatusOK)
+			b.Get(r.path).Status(http.StatusOK)
 		}
 	}
-	b.get("/").leadsTo("/api-addons/admin")
-	b.get("/admincp").leadsTo("/admincp/apis")
-	b.get("/api-addons/admin/iap/settings/account/test").leadsTo("/api-addons/admin/iap/settings/account")
+	b.Get("/").LeadsTo("/api-addons/admin")
+	b.Get("/admincp").LeadsTo("/admincp/apis")
+	b.Get("/api-addons/admin/iap/settings/account/test").LeadsTo("/api-addons/admin/iap/settings/account")
 }
 
 func TestChangesFromAnotherSiteAreRefused(t *testing.T) {
@@ -91,8 +91,8 @@ func TestChangesFromAnotherSiteAreRefused(t *testing.T) {
 		body := func() *strings.Reader {
 			return strings.NewReader("revision=1&do=save&label=x&name=x&id=9&key=1&ends=x&note=x")
 		}
-		b.send("POST", r.path, body(), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").status(http.StatusForbidden)
-		b.send("POST", r.path, body(), "Content-Type", "application/x-www-form-urlencoded", "Origin", "https://elsewhere.example").status(http.StatusForbidden)
+		b.Send("POST", r.path, body(), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").Status(http.StatusForbidden)
+		b.Send("POST", r.path, body(), "Content-Type", "application/x-www-form-urlencoded", "Origin", "https://elsewhere.example").Status(http.StatusForbidden)
 	}
 	s.wantAudits(t, before)
 }
@@ -105,22 +105,22 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		"/api-addons/admin/packages/99999999999999999999", "/api-addons/admin/history/99", "/api-addons/admin/history/0/restore", "/api-addons/admin/history/1.0",
 		"/admincp/apis/99", "/admincp/apis/x/reveal", "/admincp/apis/%00", "/api-addons/admin/packages/%2e%2e%2fapp", "/api-addons/admin/preview/windows",
 	} {
-		b.get(path).status(http.StatusNotFound).says("Page not found")
+		b.Get(path).Status(http.StatusNotFound).Says("Page not found")
 	}
 	for _, path := range []string{"/api-addons/admin/packages/99", "/api-addons/admin/packages/99/remove", "/api-addons/admin/history/99/restore", "/admincp/apis/99", "/admincp/apis/99/reveal", "/admincp/apis/99/rotate"} {
-		b.post(path, "name", "x", "id", "99", "password", password, "key", "1").status(http.StatusNotFound)
+		b.Post(path, "name", "x", "id", "99", "password", password, "key", "1").Status(http.StatusNotFound)
 	}
-	s.browser(t).get("/api-addons/admin/nowhere").status(http.StatusSeeOther)
-	s.browser(t).get("/api-addons/admin/nowhere", "Accept", "application/json").status(http.StatusUnauthorized)
+	s.browser(t).Get("/api-addons/admin/nowhere").Status(http.StatusSeeOther)
+	s.browser(t).Get("/api-addons/admin/nowhere", "Accept", "application/json").Status(http.StatusUnauthorized)
 }
 
 func TestPagesBeforeTheFirstUpdateLeadToSetUp(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
 	for _, r := range routes(t, "admin") {
-		s.browser(t).send(r.method, r.path, nil).leadsTo("/admincp/setup")
+		s.browser(t).Send(r.method, r.path, nil).LeadsTo("/admincp/setup")
 	}
-	s.browser(t).get("/admincp/setup").status(http.StatusOK).says("Run the update first", "countersign addon update", "Open the update page")
+	s.browser(t).Get("/admincp/setup").Status(http.StatusOK).Says("Run the update first", "countersign addon update", "Open the update page")
 }
 
 func TestPagesUnderAPathPrefix(t *testing.T) {
@@ -131,11 +131,11 @@ func TestPagesUnderAPathPrefix(t *testing.T) {
 	b := s.signedIn(t)
 	for _, r := range routes(t, "admin") {
 		if r.method == "GET" && r.path != "/admincp" && !strings.HasSuffix(r.path, "/test") {
-			b.get(r.path).status(http.StatusOK)
+			b.Get(r.path).Status(http.StatusOK)
 		}
 	}
-	b.fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", "Prefixed").leadsTo("/api-addons/admin/app/settings")
-	if got := b.get("/api-addons/admin").value("app-address"); got != "https://site.example/shop/api-addons/app/settings" {
+	b.Fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", "Prefixed").LeadsTo("/api-addons/admin/app/settings")
+	if got := b.Get("/api-addons/admin").Value("app-address"); got != "https://site.example/shop/api-addons/app/settings" {
 		t.Errorf("the app's address is %q", got)
 	}
 }
@@ -157,35 +157,35 @@ func TestScriptInEveryTextFieldIsShownAsText(t *testing.T) {
 		if f.path == "" {
 			f.path = f.page
 		}
-		whole := b.get(f.page).form(f.path)
+		whole := b.Get(f.page).Form(f.path)
 		for name := range whole {
 			if name == "revision" || name == "ends" {
 				continue
 			}
-			form := b.get(f.page).form(f.path)
+			form := b.Get(f.page).Form(f.path)
 			if form.Has("password") {
 				form.Set("password", password)
 			}
 			form.Set(name, script)
-			p := b.postForm(f.path, form) // every answer is checked for inline scripts and handlers
-			if p.root != nil && len(p.having("src", "x")) > 0 {
+			p := b.PostForm(f.path, form) // every answer is checked for inline scripts and handlers
+			if p.Root != nil && len(p.Having("src", "x")) > 0 {
 				t.Errorf("%s, field %s: the text became an element", f.page, name)
 			}
 		}
 	}
-	b.fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", script).status(http.StatusSeeOther)
+	b.Fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", script).Status(http.StatusSeeOther)
 	s.wantValue(t, settings.KeyAppName, script)
 	for _, r := range routes(t, "admin") {
 		if r.method == "GET" {
-			p := b.get(r.path + "?about=" + "%3Cscript%3E&who=%22%3E%3Cimg+src%3Dx%3E")
-			if p.root != nil && strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") && len(p.having("src", "x")) > 0 {
+			p := b.Get(r.path + "?about=" + "%3Cscript%3E&who=%22%3E%3Cimg+src%3Dx%3E")
+			if p.Root != nil && strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") && len(p.Having("src", "x")) > 0 {
 				t.Errorf("%s: a text became an element", r.path)
 			}
 		}
 	}
-	b.get("/api-addons/admin/packages").says("<script>alert(1)</script>")
-	b.get("/admincp/apis").says("<script>alert(1)</script>")
-	b.get("/api-addons/admin/audit").says("<script>alert(1)</script>")
+	b.Get("/api-addons/admin/packages").Says("<script>alert(1)</script>")
+	b.Get("/admincp/apis").Says("<script>alert(1)</script>")
+	b.Get("/api-addons/admin/audit").Says("<script>alert(1)</script>")
 }
 
 func TestFormsThatCanNotBeReadAreRefused(t *testing.T) {
@@ -198,7 +198,7 @@ func TestFormsThatCanNotBeReadAreRefused(t *testing.T) {
 			continue
 		}
 		send := func(body string) int {
-			return b.send("POST", r.path, strings.NewReader(body), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin").StatusCode
+			return b.Send("POST", r.path, strings.NewReader(body), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin").StatusCode
 		}
 		for body, want := range map[string]int{"name=%zz": 400, "name=%ff": 400, "name=a%00b": 400, huge: 413} {
 			if got := send(body); got != want && got != http.StatusNotFound {

@@ -2,12 +2,10 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
-
-const pathLicenseStore = pathLicense + "/store"
 
 func storePage(address string, errs frame.Errors) frame.Page {
 	return frame.Page{Title: "Change the store's address", Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
@@ -15,7 +13,7 @@ func storePage(address string, errs frame.Errors) frame.Page {
 		Path:        pathLicenseStore, Label: "Change the address", Cancel: pathLicense, Safe: true, Errors: errs,
 		Fields: []frame.Field{
 			{Name: "store", Label: "Address of the store", Value: address, Required: true, Error: errs.Of("store"), Example: "https://store.example"},
-			passwordField(errs),
+			frame.PasswordField(errs),
 		},
 	}}
 }
@@ -30,20 +28,17 @@ func (p *Pages) showStore(w http.ResponseWriter, r *frame.Request) error {
 
 // setStore changes the address of the store with which forms begin.
 func (p *Pages) setStore(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	address := in.Get("store")
-	err = p.addon.SetStore(r.Context(), r.Actor, address, in.Get("password"))
-	if errs, ok := frame.FormErrors(err, "store", "password"); ok {
-		if fault.HasCode(err, "password_wrong") {
-			errs[0].Name = "password"
-		}
-		return p.refuse(w, r, storePage(address, errs), err)
-	}
-	if err != nil {
-		return err
-	}
-	return p.frame.Redirect(w, r, pathLicense, "The store's address was changed.")
+	return p.frame.Submit(w, r, frame.Form{
+		Fields: []string{"store", "password"},
+		About:  map[string]string{"password_wrong": "password"},
+		Do: func(in url.Values) error {
+			if err := p.addon.SetStore(r.Context(), r.Actor, in.Get("store"), in.Get("password")); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, pathLicense, "The store's address was changed.")
+		},
+		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
+			return storePage(in.Get("store"), wrong), nil
+		},
+	})
 }

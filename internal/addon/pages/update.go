@@ -33,7 +33,7 @@ func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
 	if r.User.ID != 0 {
 		return visitor{TokenHolder: addon.TokenHolder{Actor: r.Actor}}, nil
 	}
-	v := visitor{token: cmp.Or(tokenOf(pasted), r.Header.Get("X-Update-Token"))}
+	v := visitor{token: cmp.Or(frame.TokenOf(pasted), r.Header.Get("X-Update-Token"))}
 	if v.token == "" {
 		return v, errNobody
 	}
@@ -43,15 +43,6 @@ func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
 }
 
 var errNobody = fault.Forbidden("update_token", "The update needs somebody who may run it")
-
-// tokenOf takes the token from what was pasted: the whole link, or what stands
-// behind its #.
-func tokenOf(pasted string) string {
-	if _, fragment, there := strings.Cut(pasted, "#"); there {
-		pasted = fragment
-	}
-	return strings.TrimSpace(pasted)
-}
 
 // updatePage is the page's frame: with the menu for somebody who is signed in.
 func updatePage(v visitor, title, lead string) frame.Page {
@@ -67,9 +58,9 @@ func (p *Pages) askForToken(w http.ResponseWriter, r *frame.Request, refused err
 	}
 	var errs frame.Errors
 	if refused != error(errNobody) {
-		errs = frame.Errors{{Name: "token", Text: sentence(ours.Message)}}
+		errs = frame.Errors{{Name: "token", Text: frame.Sentence(ours.Message)}}
 	}
-	page := updatePage(visitor{}, "Update", "This page needs a proof that the server is yours.")
+	page := updatePage(visitor{}, "Update", "Prove that you own this server.")
 	page.Status, page.Body, page.Scripts = http.StatusForbidden, askView(errs), []string{"link.js"}
 	w.Header().Set("X-Error-Code", ours.Code)
 	return p.frame.Show(w, r, page)
@@ -164,7 +155,7 @@ func (p *Pages) whyFailed(failed error) (status int, text string, err error) {
 	if cause := errors.Unwrap(ours); cause != nil {
 		p.frame.Log.Error("the update stopped", slog.String("code", ours.Code), slog.Any("cause", cause))
 	}
-	return ours.Kind.Status(), sentence(ours.Message), nil
+	return ours.Kind.Status(), frame.Sentence(ours.Message), nil
 }
 
 // stepRows lists steps, with those that are done ticked.

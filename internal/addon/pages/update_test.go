@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 const updatePath = "/api-addons/update.php"
@@ -41,14 +42,14 @@ func TestUpdatePageTellsStrangersNothing(t *testing.T) {
 		s.webToken(t)
 		s.setupToken(t)
 		b := s.browser(t)
-		for _, p := range []*page{
-			b.get(updatePath), b.get(updatePath, "X-Update-Token", "cau_wrong"), b.get(updatePath + "?token=x"),
-			b.post(updatePath), b.post(updatePath, "do", "run"), b.post(updatePath, "do", "plan", "token", "wrong"), b.post(updatePath, "token", "cau_wrong"),
+		for _, p := range []*webtest.Page{
+			b.Get(updatePath), b.Get(updatePath, "X-Update-Token", "cau_wrong"), b.Get(updatePath + "?token=x"),
+			b.Post(updatePath), b.Post(updatePath, "do", "run"), b.Post(updatePath, "do", "plan", "token", "wrong"), b.Post(updatePath, "token", "cau_wrong"),
 		} {
-			p.status(http.StatusForbidden).says("countersign addon update", "countersign addon update --web-token").silentAbout("1.2.3", at.Dir, "tables", "migration")
+			p.Status(http.StatusForbidden).Says("countersign addon update", "countersign addon update --web-token").SilentAbout("1.2.3", at.Dir, "tables", "migration")
 		}
-		b.post(updatePath, "token", "wrong").wrong("token", "countersign addon setup-link")
-		b.post(updatePath, "token", "cau_wrong").wrong("token", "fresh token")
+		b.Post(updatePath, "token", "wrong").Wrong("token", "countersign addon setup-link")
+		b.Post(updatePath, "token", "cau_wrong").Wrong("token", "fresh token")
 		if s.Installed() {
 			t.Error("something was installed")
 		}
@@ -62,22 +63,22 @@ func TestFirstUpdateByTheSetUpLink(t *testing.T) {
 		token := s.setupToken(t)
 		b := s.browser(t)
 		link := "https://site.example/admincp/setup#" + token
-		plan := b.post(updatePath, "do", "plan", "token", link).status(http.StatusOK).says("Make the tables", "Create the first API key and API secret", "Requirements", "Nothing is deleted")
-		b.get(updatePath).status(http.StatusForbidden)
+		plan := b.Post(updatePath, "do", "plan", "token", link).Status(http.StatusOK).Says("Make the tables", "Create the first API key and API secret", "Requirements", "Nothing is deleted")
+		b.Get(updatePath).Status(http.StatusForbidden)
 		if s.Installed() {
 			t.Fatal("the plan changed something")
 		}
-		form := plan.form(updatePath)
+		form := plan.Form(updatePath)
 		form.Set("do", "run")
-		done := b.postForm(updatePath, form).status(http.StatusOK).says("The update is done", "1.2.3")
-		if len(done.having("href", "/admincp/setup#"+token)) != 1 {
+		done := b.PostForm(updatePath, form).Status(http.StatusOK).Says("The update is done", "1.2.3")
+		if len(done.Having("href", "/admincp/setup#"+token)) != 1 {
 			t.Error("nothing leads to the first administrator")
 		}
-		b.postForm(updatePath, form).status(http.StatusOK).says("Nothing to do")
-		b.post("/admincp/setup", "token", token, "email", email, "password", password).leadsTo("/api-addons/admin")
-		b.get("/api-addons/admin").says("API key and secret are active")
+		b.PostForm(updatePath, form).Status(http.StatusOK).Says("Nothing to do")
+		b.Post("/admincp/setup", "token", token, "email", email, "password", password).LeadsTo("/api-addons/admin")
+		b.Get("/api-addons/admin").Says("API key and secret are active")
 		// The link has done its work.
-		s.browser(t).post(updatePath, "do", "plan", "token", token).status(http.StatusForbidden)
+		s.browser(t).Post(updatePath, "do", "plan", "token", token).Status(http.StatusForbidden)
 	})
 }
 
@@ -87,11 +88,11 @@ func TestFirstUpdateByAnUpdateToken(t *testing.T) {
 		s := newSite(t, at, nil)
 		token := s.webToken(t)
 		b := s.browser(t)
-		b.get(updatePath, "X-Update-Token", token).status(http.StatusOK).says("Make the tables")
-		b.post(updatePath, "do", "plan", "token", token).status(http.StatusOK)
-		b.send("POST", updatePath, nil, "X-Update-Token", token).status(http.StatusOK).says("The update is done", "Go to sign-in")
-		b.send("POST", updatePath, nil, "X-Update-Token", token).status(http.StatusForbidden)
-		b.get(updatePath, "X-Update-Token", token).status(http.StatusForbidden)
+		b.Get(updatePath, "X-Update-Token", token).Status(http.StatusOK).Says("Make the tables")
+		b.Post(updatePath, "do", "plan", "token", token).Status(http.StatusOK)
+		b.Send("POST", updatePath, nil, "X-Update-Token", token).Status(http.StatusOK).Says("The update is done", "Go to sign-in")
+		b.Send("POST", updatePath, nil, "X-Update-Token", token).Status(http.StatusForbidden)
+		b.Get(updatePath, "X-Update-Token", token).Status(http.StatusForbidden)
 		if !s.Installed() {
 			t.Error("nothing was installed")
 		}
@@ -102,8 +103,8 @@ func TestUpdateBySomebodyWhoIsSignedIn(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		before := s.audits(t)
-		b.get(updatePath).status(http.StatusOK).says("Nothing to do", "1.2.3")
-		b.post(updatePath, "do", "run").status(http.StatusOK).says("Nothing to do")
+		b.Get(updatePath).Status(http.StatusOK).Says("Nothing to do", "1.2.3")
+		b.Post(updatePath, "do", "run").Status(http.StatusOK).Says("Nothing to do")
 		s.wantAudits(t, before)
 	})
 }
@@ -125,34 +126,34 @@ func TestUpdateThatFailsSaysWhichStepAndLeavesTheOldState(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := s.browser(t)
-	p := b.post(updatePath, "do", "run", "token", token)
+	p := b.Post(updatePath, "do", "run", "token", token)
 	if p.StatusCode < 400 {
-		t.Fatalf("status %d: %s", p.StatusCode, p.text())
+		t.Fatalf("status %d: %s", p.StatusCode, p.Text())
 	}
-	p.says("The update stopped", "Run it again", "stopped:", "done: Make the tables")
+	p.Says("The update stopped", "Run it again", "stopped:", "done: Make the tables")
 	if s.Installed() {
 		t.Error("it counts as installed")
 	}
 	if err := os.Remove(filepath.Join(s.at.Dir, "countersign.key")); err != nil {
 		t.Fatal(err)
 	}
-	form := p.form(updatePath)
+	form := p.Form(updatePath)
 	form.Set("do", "run")
-	b.postForm(updatePath, form).status(http.StatusOK).says("The update is done")
+	b.PostForm(updatePath, form).Status(http.StatusOK).Says("The update is done")
 }
 
 func TestUpdateWhileAnotherRuns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
 	token := s.setupToken(t)
-	inside := make(chan *page, 1)
+	inside := make(chan *webtest.Page, 1)
 	_, err := s.Update(t.Context(), operator, func(addon.Step) {
 		if len(inside) == 0 {
-			inside <- s.browser(t).post(updatePath, "do", "run", "token", token)
+			inside <- s.browser(t).Post(updatePath, "do", "run", "token", token)
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	(<-inside).status(http.StatusConflict).says("The update stopped", "Another update of this addon is running")
+	(<-inside).Status(http.StatusConflict).Says("The update stopped", "Another update of this addon is running")
 }

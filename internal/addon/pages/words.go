@@ -6,18 +6,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/countersign/countersign/internal/people"
 )
-
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // thousands is a number as people read it: 1,234.
 func thousands(n int64) string {
@@ -28,23 +19,12 @@ func thousands(n int64) string {
 	return digits
 }
 
-// span says which part of a list is shown: "Lines 101–150 of 1,240".
+// span says which part of a list is shown: "Entries 101–150 of 1,240".
 func span(noun string, first, last, all int64) string {
 	if last < first {
 		return ""
 	}
 	return fmt.Sprintf("%s %s–%s of %s", noun, thousands(first), thousands(last), thousands(all))
-}
-
-// moment is a time inside a sentence.
-func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
-
-// sentence ends a text with a full stop, where it has no end yet.
-func sentence(text string) string {
-	if text == "" || strings.ContainsAny(text[len(text)-1:], ".?!:") {
-		return text
-	}
-	return text + "."
 }
 
 // indented is JSON as people read it.
@@ -71,7 +51,7 @@ func through(f people.Face) string {
 func who(kind people.Kind, id string) string {
 	switch kind {
 	case people.KindKey:
-		return "API pair " + id
+		return "API credentials " + id
 	case people.KindVisitor:
 		return "Not signed in"
 	}

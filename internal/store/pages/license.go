@@ -27,21 +27,12 @@ func orderOf(in url.Values) order {
 	return order{code: strings.TrimSpace(in.Get("code")), domain: strings.TrimSpace(in.Get("domain")), tests: strings.TrimSpace(in.Get("tests"))}
 }
 
-// complete reports whether all is there; what is not is said at its field.
-func (o *order) complete() bool {
-	if o.code == "" {
-		o.errs = append(o.errs, frame.FieldError{Name: "code", Text: "Paste the purchase code. It is on your receipt."})
-	}
-	if o.domain == "" {
-		o.errs = append(o.errs, frame.FieldError{Name: "domain", Text: "Type the domain of the site, like shop.example."})
-	}
-	return len(o.errs) == 0
-}
+// complete finds what is missing in an order.
+var complete = frame.Required("code", "Paste the purchase code. It is on your receipt.", "domain", "Type the domain of the site, like shop.example.")
 
-// request is what was typed; the test domains in any way that lists are typed.
+// request is what was typed.
 func (o *order) request() licensing.Request {
-	tests := strings.FieldsFunc(o.tests, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
-	return licensing.Request{Code: o.code, Domain: o.domain, Tests: tests}
+	return licensing.Request{Code: o.code, Domain: o.domain, Tests: frame.Listed(o.tests)}
 }
 
 func (p *Pages) orderPage(o order) frame.Page {
@@ -55,50 +46,55 @@ func (p *Pages) showLicense(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Show(w, r, p.orderPage(order{}))
 }
 
-// toLicense leads somebody who loads the address of a form again to the page.
-func (p *Pages) toLicense(w http.ResponseWriter, r *frame.Request) error {
-	return p.frame.Redirect(w, r, PathLicense, "")
-}
-
 func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	o := orderOf(in)
-	if !o.complete() {
-		return p.refuse(w, r, o, nil)
-	}
-	var files []licensing.Signed
-	err = p.withCode(w, o.code, func() (err error) {
-		files, err = p.store.Licensing.IssueAll(r.Context(), buyer(r), p.baseURL, o.request())
-		return err
+	return p.submitOrder(w, r, func(_ url.Values, o order) ([]licensing.Signed, error) {
+		return p.store.Licensing.IssueAll(r.Context(), buyer(r), p.baseURL, o.request())
 	})
-	if err != nil {
-		return p.refuse(w, r, o, err)
-	}
-	return p.showFiles(w, r, o.code, files)
 }
 
-// moveLicense gives one domain up for the one that was asked for.
+// moveLicense frees one domain for the one that was asked for.
 func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	o := orderOf(in)
-	if !o.complete() {
-		return p.refuse(w, r, o, nil)
-	}
-	var files []licensing.Signed
-	err = p.withCode(w, o.code, func() (err error) {
-		files, err = p.store.Licensing.MoveAll(r.Context(), buyer(r), p.baseURL, in.Get("from"), o.request())
-		return err
+	return p.submitOrder(w, r, func(in url.Values, o order) ([]licensing.Signed, error) {
+		return p.store.Licensing.MoveAll(r.Context(), buyer(r), p.baseURL, in.Get("from"), o.request())
 	})
-	if err != nil {
-		return p.refuse(w, r, o, err)
-	}
-	return p.showFiles(w, r, o.code, files)
+}
+
+// submitOrder answers an order with the files that do gets. Where the code is used
+// for another domain, the page offers to move that license.
+func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in url.Values, o order) ([]licensing.Signed, error)) error {
+	var used []licensing.License
+	return p.frame.Submit(w, r, frame.Form{
+		Check: complete,
+		Do: func(in url.Values) error {
+			o := orderOf(in)
+			var files []licensing.Signed
+			err := p.withCode(w, o.code, func() (err error) {
+				files, err = do(in, o)
+				return err
+			})
+			if fault.HasCode(err, countersign.CodeLimitReached) {
+				var failed error
+				if used, failed = p.movable(r, o.code, fault.Of(err)); failed != nil {
+					return fault.Public(failed)
+				}
+			}
+			if err != nil {
+				return refusal(err)
+			}
+			return p.showFiles(w, r, o.code, files)
+		},
+		Explain: func(refused error) (frame.Errors, bool) {
+			if len(used) > 0 {
+				return nil, true // the offer to move says it all
+			}
+			return p.explain(refused)
+		},
+		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
+			o := orderOf(in)
+			o.errs, o.used = wrong, used
+			return p.orderPage(o), nil
+		},
+	})
 }
 
 // withCode calls do, which finds a purchase by a code, within the limits. No key comes
@@ -120,38 +116,6 @@ func (p *Pages) showFiles(w http.ResponseWriter, r *frame.Request, code string, 
 	return p.frame.Show(w, r, frame.Page{Title: title, Bare: true, Wide: true, Body: filesView(code, files, p.frame.Now())})
 }
 
-// refuse shows the form again because of err; nil is an answer that was missing.
-func (p *Pages) refuse(w http.ResponseWriter, r *frame.Request, o order, err error) error {
-	page := func(status int) error {
-		shown := p.orderPage(o)
-		shown.Status = status
-		return p.frame.Show(w, r, shown)
-	}
-	if err == nil {
-		return page(http.StatusUnprocessableEntity)
-	}
-	refusal := fault.Of(err)
-	if refusal == nil || refusal.Kind == countersign.KindUnavailable {
-		return fault.Public(err)
-	}
-	if refusal.Code == countersign.CodeLimitReached {
-		o.used, err = p.movable(r, o.code, refusal)
-		switch {
-		case err != nil:
-			return fault.Public(err)
-		case len(o.used) > 0:
-			return page(http.StatusConflict)
-		}
-	}
-	if o.errs = explain(refusal, p.frame.Now()); o.errs == nil {
-		return refusal
-	}
-	if refusal.Kind == countersign.KindNotFound { // the page is there; the code is what is wrong
-		return page(http.StatusUnprocessableEntity)
-	}
-	return page(frame.FormStatus(refusal))
-}
-
 // movable finds the licenses that stand in the way of another one and can be moved:
 // those of test domains are free and stay.
 func (p *Pages) movable(r *frame.Request, code string, refusal *countersign.Error) ([]licensing.License, error) {
@@ -160,27 +124,23 @@ func (p *Pages) movable(r *frame.Request, code string, refusal *countersign.Erro
 	return slices.DeleteFunc(all, func(l licensing.License) bool { return l.Free || !slices.Contains(in.Domains, shown(l)) }), err
 }
 
-// explain says by its cause why nothing was issued, at the field that it is about;
-// nil is a fault that is no business of the form.
-func explain(refusal *countersign.Error, now time.Time) frame.Errors {
-	at := func(name, text string) frame.Errors { return frame.Errors{{Name: name, Text: text}} }
-	if text := refusal.Fields["tests"]; text != "" {
-		return at("tests", sentence(text))
+// refusal is why nothing was done, for a buyer. An unknown code is wrong input: the
+// page is there.
+func refusal(err error) error {
+	if ours := fault.Of(err); ours != nil && ours.Kind == countersign.KindNotFound {
+		wrong := *ours
+		wrong.Kind = countersign.KindInvalid
+		return &wrong
 	}
-	switch refusal.Code {
-	case countersign.CodePurchaseNotFound:
-		return at("code", "This purchase code is not good here. Compare it with your receipt, sign by sign; if it is the same, ask the seller.")
-	case countersign.CodeMovesUsed, countersign.CodeMoveTooSoon:
-		text := sentence(refusal.Message)
-		if refusal.RetryAfter > 0 {
-			text += " The next time is after " + moment(now.Add(refusal.RetryAfter)) + "."
-		}
-		return at("domain", text)
-	case countersign.CodeDomainInvalid, countersign.CodeLimitReached, countersign.CodeDomainNotActivated, countersign.CodeDomainFree, countersign.CodeFromMissing:
-		return at("domain", sentence(refusal.Message))
+	return fault.Public(err)
+}
+
+// explain says at its field why nothing was issued.
+func (p *Pages) explain(refused error) (frame.Errors, bool) {
+	if fault.HasCode(refused, countersign.CodePurchaseNotFound) {
+		return frame.Errors{{Name: "code", Text: "Purchase code not recognized. Check it against your receipt. If it is the same, ask the seller."}}, true
 	}
-	errs, _ := frame.FormErrors(refusal)
-	return errs
+	return frame.LicenseErrors(refused, p.frame.Now())
 }
 
 func buyer(r *frame.Request) people.Actor { return people.Buyer(people.FacePage, r.From.Addr) }
@@ -193,34 +153,17 @@ func shown(l licensing.License) string {
 	return l.Domain
 }
 
-// fileName is what a license file is saved as.
-func fileName(l licensing.Signed) string { return "license-" + l.Domain + ".jwt" }
-
 // facts says what a license is for, whose item it is of, and until when.
 func facts(l licensing.Signed, now time.Time) frame.Facts {
-	domain := shown(l.License)
+	domains := shown(l.License)
 	if l.Wildcard {
-		domain += ", " + l.Domain
+		domains += ", " + l.Domain
 	}
-	return frame.Facts{
-		{Label: "For the site", Value: frame.Mono(domain)},
-		{Label: "Item", Value: frame.Words(l.ItemName + " (" + strconv.FormatInt(l.ItemID, 10) + ")")},
-		{Label: "License", Value: frame.Words(l.Purchase.License)},
-		{Label: "Sold by", Value: frame.Words(l.Workspace)},
-		{Label: "Good until", Value: frame.Words("It does not run out")},
-		{Label: "Support", Value: frame.Words(support(l, now))},
+	var supported time.Time
+	if l.Support {
+		supported = l.SupportedUntil.Time
 	}
-}
-
-func support(l licensing.Signed, now time.Time) string {
-	switch until := l.SupportedUntil; {
-	case !l.Support || until.IsZero():
-		return "Not included"
-	case now.After(until.Time):
-		return "Ended on " + day(until.Time)
-	default:
-		return "Until " + day(until.Time)
-	}
+	return frame.LicenseFacts(domains, l.ItemName, l.ItemID, l.Purchase.License, supported, now, frame.Fact{Label: "Sold by", Value: frame.Words(l.Workspace)})
 }
 
 // moveRule says how often a license may be moved.
@@ -233,18 +176,4 @@ func moveRule(l licensing.License) string {
 		rule += ", " + strconv.Itoa(hours) + " hours apart"
 	}
 	return rule + "."
-}
-
-// day is a date inside a sentence.
-func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
-
-// moment is a time inside a sentence.
-func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
-
-// sentence ends a text with a full stop, where it has no end yet.
-func sentence(text string) string {
-	if text == "" || strings.ContainsAny(text[len(text)-1:], ".?!:") {
-		return text
-	}
-	return text + "."
 }

@@ -7,21 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/net/html"
-
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/webtest"
 	"github.com/countersign/countersign/license"
 )
 
-// files are the license files that a page hands over, by what they are saved as.
-func (p *page) files() map[string]string {
-	p.t.Helper()
+// filesOf are the license files that a page hands over, by what they are saved as.
+func filesOf(p *webtest.Page) map[string]string {
+	p.T.Helper()
 	found := map[string]string{}
-	for _, n := range p.all(func(n *html.Node) bool { return strings.HasPrefix(attr(n, "href"), "data:") }) {
-		_, text, _ := strings.Cut(attr(n, "href"), ",")
-		found[attr(n, "download")] = text
+	for _, n := range p.All("a") {
+		if _, text, there := strings.Cut(webtest.Attr(n, "href"), "data:application/octet-stream,"); there {
+			found[webtest.Attr(n, "download")] = text
+		}
 	}
 	return found
 }
@@ -29,7 +29,7 @@ func (p *page) files() map[string]string {
 // opens fails the test unless the text is a license of the shop for the host.
 func (s shop) opens(t *testing.T, text, host string) license.License {
 	t.Helper()
-	keys, err := license.ReadKeySet([]byte(s.get(t, "/.well-known/jwks.json").body))
+	keys, err := license.ReadKeySet([]byte(s.get(t, "/.well-known/jwks.json").Body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,19 +42,19 @@ func (s shop) opens(t *testing.T, text, host string) license.License {
 
 func TestACodeAndADomainBecomeAFile(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
-		s.get(t, "/license").is(http.StatusOK).says("Get a license file", "Purchase code", "Domain of the site", "test domains")
-		p := s.post(t, "/license", "code", " LICENSE-USED ", "domain", "https://www.Shop.example/start", "tests", "").is(http.StatusOK)
-		p.says("Your license file", "shop.example", "(1229)", "Regular", "ada", "does not run out", "Until 27 April 2027", "What to do next", "Replace the license file")
-		text := p.files()["license-shop.example.jwt"]
+		s.get(t, "/license").Status(http.StatusOK).Says("Get a license file", "Purchase code", "Domain of the site", "test domains")
+		p := s.post(t, "/license", "code", " LICENSE-USED ", "domain", "https://www.Shop.example/start", "tests", "").Status(http.StatusOK)
+		p.Says("Your license file", "shop.example", "(1229)", "Regular", "ada", "No expiry", "Until 27 April 2027", "What to do next", "Replace the license file")
+		text := filesOf(p)["license-shop.example.jwt"]
 		l := s.opens(t, text, "www.shop.example")
-		if l.ItemID != 1229 || !strings.HasPrefix(l.Issuer, "urn:countersign:") || len(p.files()) != 1 {
-			t.Errorf("the license is %+v, of %d files", l, len(p.files()))
+		if l.ItemID != 1229 || !strings.HasPrefix(l.Issuer, "urn:countersign:") || len(filesOf(p)) != 1 {
+			t.Errorf("the license is %+v, of %d files", l, len(filesOf(p)))
 		}
-		if copied := p.having("value", text); len(copied) != 1 {
+		if copied := p.Having("value", text); len(copied) != 1 {
 			t.Error("the text can't be copied")
 		}
-		again := s.post(t, "/license", "code", "license-used", "domain", "shop.example").is(http.StatusOK)
-		if again.files()["license-shop.example.jwt"] != text {
+		again := s.post(t, "/license", "code", "license-used", "domain", "shop.example").Status(http.StatusOK)
+		if filesOf(again)["license-shop.example.jwt"] != text {
 			t.Error("asking again gives another license")
 		}
 	})
@@ -62,8 +62,8 @@ func TestACodeAndADomainBecomeAFile(t *testing.T) {
 
 func TestTestDomainsGetFilesOfTheirOwn(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
-		p := s.post(t, "/license", "code", "license-fresh", "domain", "shop.example", "tests", "localhost, shop.test;192.168.1.20").is(http.StatusOK)
-		files := p.files()
+		p := s.post(t, "/license", "code", "license-fresh", "domain", "shop.example", "tests", "localhost, shop.test;192.168.1.20").Status(http.StatusOK)
+		files := filesOf(p)
 		for name, host := range map[string]string{
 			"license-shop.example.jwt": "shop.example", "license-localhost.jwt": "localhost", "license-shop.test.jwt": "shop.test", "license-192.168.1.20.jwt": "192.168.1.20",
 		} {
@@ -80,34 +80,34 @@ func TestADomainThatCountsIsNoTestDomainAndNothingIsIssued(t *testing.T) {
 		for tests, why := range map[string]string{
 			"localhost other.example": "other.example is not a test domain", "co.uk": "co.uk", strings.Repeat("a.test ", 11): "at most 10",
 		} {
-			p := s.post(t, "/license", "code", "license-fresh", "domain", "shop.example", "tests", tests).is(http.StatusUnprocessableEntity)
-			p.wrong("tests", why).says("No file was made.")
-			if typed := p.having("id", "field-tests"); attr(typed[0], "value") != strings.TrimSpace(tests) {
-				t.Errorf("what was typed is %q", attr(typed[0], "value"))
+			p := s.post(t, "/license", "code", "license-fresh", "domain", "shop.example", "tests", tests).Status(http.StatusUnprocessableEntity)
+			p.Wrong("tests", why).Says("No file was made.")
+			if typed := p.Having("id", "field-tests"); webtest.Attr(typed[0], "value") != strings.TrimSpace(tests) {
+				t.Errorf("what was typed is %q", webtest.Attr(typed[0], "value"))
 			}
 		}
 		used, err := s.Licensing.InUse(t.Context(), people.Buyer(people.FacePage, netip.Addr{}), "license-fresh")
 		if err != nil || len(used) != 0 {
 			t.Errorf("issued: %v, %v", used, err)
 		}
-		s.post(t, "/license", "code", "license-of-two", "domain", "a.example", "tests", "staging.c.example").is(http.StatusOK).says("staging.c.example")
+		s.post(t, "/license", "code", "license-of-two", "domain", "a.example", "tests", "staging.c.example").Status(http.StatusOK).Says("staging.c.example")
 	})
 }
 
 func TestErrorsAreSaidByTheirCause(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
-		s.post(t, "/license").is(http.StatusUnprocessableEntity).wrong("code", "Paste the purchase code").wrong("domain", "Type the domain")
-		s.post(t, "/license", "code", "license-used").is(http.StatusUnprocessableEntity).wrong("domain", "Type the domain")
+		s.post(t, "/license").Status(http.StatusUnprocessableEntity).Wrong("code", "Paste the purchase code").Wrong("domain", "Type the domain")
+		s.post(t, "/license", "code", "license-used").Status(http.StatusUnprocessableEntity).Wrong("domain", "Type the domain")
 		for _, domain := range []string{"co.uk", "not a domain", "*.shop.example"} {
-			p := s.post(t, "/license", "code", "license-used", "domain", domain).is(http.StatusUnprocessableEntity)
-			if len(p.having("id", "field-domain-error")) != 1 || len(p.files()) != 0 {
-				t.Errorf("%s: %s", domain, p.text())
+			p := s.post(t, "/license", "code", "license-used", "domain", domain).Status(http.StatusUnprocessableEntity)
+			if len(p.Having("id", "field-domain-error")) != 1 || len(filesOf(p)) != 0 {
+				t.Errorf("%s: %s", domain, p.Text())
 			}
 		}
 		var same string
 		for _, code := range []string{"nobody-sold-this", "license-refunded", "license-charged-back", "license-purchase-revoked", "license-revoked"} {
-			p := s.post(t, "/license", "code", code, "domain", "shop.example").is(http.StatusUnprocessableEntity).wrong("code", "This purchase code is not good here")
-			told := strings.ReplaceAll(p.body, code, "CODE")
+			p := s.post(t, "/license", "code", code, "domain", "shop.example").Status(http.StatusUnprocessableEntity).Wrong("code", "Purchase code not recognized")
+			told := strings.ReplaceAll(p.Body, code, "CODE")
 			if same == "" {
 				same = told
 			}
@@ -120,22 +120,22 @@ func TestErrorsAreSaidByTheirCause(t *testing.T) {
 
 func TestAUsedCodeOffersToMove(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
-		p := s.post(t, "/license", "code", "license-to-move", "domain", "new.example", "tests", "localhost").is(http.StatusConflict)
-		p.says("already used for another domain", "old.example", "since 1 April 2026", "Move here", "new.example", "3 moves in a year, 24 hours apart")
-		sent := p.sentBy("/license/move")
-		moved := s.post(t, "/license/move", sent...).is(http.StatusOK).says("Your license files")
-		s.opens(t, moved.files()["license-new.example.jwt"], "new.example")
-		s.opens(t, moved.files()["license-localhost.jwt"], "localhost")
-		if s.post(t, "/license/move", sent...).is(http.StatusOK).files()["license-new.example.jwt"] != moved.files()["license-new.example.jwt"] {
+		p := s.post(t, "/license", "code", "license-to-move", "domain", "new.example", "tests", "localhost").Status(http.StatusConflict)
+		p.Says("already used for another domain", "old.example", "since 1 April 2026", "Move here", "new.example", "3 moves in a year, 24 hours apart")
+		sent := sentBy(p, "/license/move")
+		moved := s.post(t, "/license/move", sent...).Status(http.StatusOK).Says("Your license files")
+		s.opens(t, filesOf(moved)["license-new.example.jwt"], "new.example")
+		s.opens(t, filesOf(moved)["license-localhost.jwt"], "localhost")
+		if filesOf(s.post(t, "/license/move", sent...).Status(http.StatusOK))["license-new.example.jwt"] != filesOf(moved)["license-new.example.jwt"] {
 			t.Error("sending the form again gives another license")
 		}
-		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").is(http.StatusConflict).wrong("domain", "less than 24 hours ago. The next time is after 2 Nov 2026, 12:00 UTC.")
-		s.post(t, "/license/move", "code", "license-to-move", "from", "gone.example", "domain", "third.example").is(http.StatusConflict).wrong("domain", "gone.example is not in use")
-		s.post(t, "/license/move", "code", "license-moved-often", "from", "d4.example", "domain", "d5.example").is(http.StatusConflict).wrong("domain", "The next time is after 1 Feb 2027, 00:00 UTC")
-		s.post(t, "/license/move", "code", "nobody-sold-this", "from", "a.example", "domain", "b.example").is(http.StatusUnprocessableEntity).wrong("code", "not good here")
-		s.post(t, "/license/move", "code", "license-to-move").is(http.StatusUnprocessableEntity).wrong("domain", "Type the domain")
-		if again := s.get(t, "/license/move").is(http.StatusSeeOther); again.header.Get("Location") != "/license" {
-			t.Errorf("it leads to %s", again.header.Get("Location"))
+		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "less than 24 hours ago. The next time is after 2 Nov 2026, 12:00 UTC.")
+		s.post(t, "/license/move", "code", "license-to-move", "from", "gone.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "gone.example is not in use")
+		s.post(t, "/license/move", "code", "license-moved-often", "from", "d4.example", "domain", "d5.example").Status(http.StatusConflict).Wrong("domain", "The next time is after 1 Feb 2027, 00:00 UTC")
+		s.post(t, "/license/move", "code", "nobody-sold-this", "from", "a.example", "domain", "b.example").Status(http.StatusUnprocessableEntity).Wrong("code", "not recognized")
+		s.post(t, "/license/move", "code", "license-to-move").Status(http.StatusUnprocessableEntity).Wrong("domain", "Type the domain")
+		if again := s.get(t, "/license/move").Status(http.StatusSeeOther); again.Header.Get("Location") != "/license" {
+			t.Errorf("it leads to %s", again.Header.Get("Location"))
 		}
 	})
 }
@@ -145,16 +145,16 @@ func TestAMoveWithAWrongTestDomainMovesNothing(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		for tests, why := range map[string]string{"localhost other.example": "other.example is not a test domain", "a..b": "."} {
 			p := s.post(t, "/license/move", "code", "license-to-move", "from", "old.example", "domain", "new.example", "tests", tests)
-			p.is(http.StatusUnprocessableEntity).wrong("tests", why).says("No file was made.")
+			p.Status(http.StatusUnprocessableEntity).Wrong("tests", why).Says("No file was made.")
 		}
-		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").is(http.StatusConflict).says("old.example")
+		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").Status(http.StatusConflict).Says("old.example")
 	})
 }
 
 func TestEachUsedDomainCanBeGivenUp(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
-		p := s.post(t, "/license", "code", "license-of-two", "domain", "c.example").is(http.StatusConflict).says("a.example", "b.example")
-		if forms := p.having("action", "/license/move"); len(forms) != 2 {
+		p := s.post(t, "/license", "code", "license-of-two", "domain", "c.example").Status(http.StatusConflict).Says("a.example", "b.example")
+		if forms := p.Having("action", "/license/move"); len(forms) != 2 {
 			t.Errorf("%d forms", len(forms))
 		}
 	})
@@ -165,30 +165,30 @@ func TestBothFacesShareTheirLimits(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, shopStore.New(t, dbtest.SQLite), 3, "")
 	for range 2 {
-		s.post(t, "/license", "code", "nobody-sold-this", "domain", "shop.example").is(http.StatusUnprocessableEntity)
+		s.post(t, "/license", "code", "nobody-sold-this", "domain", "shop.example").Status(http.StatusUnprocessableEntity)
 	}
-	s.post(t, "/api/licenses", "purchase_code", "nor-this", "domain", "shop.example").is(http.StatusNotFound)
-	limited := s.post(t, "/license", "code", "guessing-on", "domain", "shop.example").is(http.StatusTooManyRequests).says("Too many requests", "Try again in 60 seconds")
-	if limited.header.Get("RateLimit-Limit") != "3" {
-		t.Errorf("headers %v", limited.header)
+	s.post(t, "/api/licenses", "purchase_code", "nor-this", "domain", "shop.example").Status(http.StatusNotFound)
+	limited := s.post(t, "/license", "code", "guessing-on", "domain", "shop.example").Status(http.StatusTooManyRequests).Says("Too many requests", "Try again in 60 seconds")
+	if limited.Header.Get("RateLimit-Limit") != "3" {
+		t.Errorf("headers %v", limited.Header)
 	}
-	s.post(t, "/api/licenses", "purchase_code", "nor-this", "domain", "shop.example").is(http.StatusTooManyRequests)
+	s.post(t, "/api/licenses", "purchase_code", "nor-this", "domain", "shop.example").Status(http.StatusTooManyRequests)
 	for path, with := range map[string][]string{"/license": nil, "/license/move": {"from", "old.example"}, "/license/revoke": {"sure", "1"}} {
 		valid := append([]string{"code", "license-used", "domain", "shop.example"}, with...)
-		s.post(t, path, valid...).is(http.StatusTooManyRequests) // whoever guesses on learns nothing
+		s.post(t, path, valid...).Status(http.StatusTooManyRequests) // whoever guesses on learns nothing
 	}
 
-	s = shop{s.Store, faces(t, s.Store, 1_000_000, "")}
+	s = shop{s.Store, faces(t, s.Store, 1_000_000, ""), ""}
 	for i := range 60 {
 		path, name := "/license", "code"
 		if i%2 == 1 {
 			path, name = "/api/licenses", "purchase_code"
 		}
-		s.post(t, path, name, "license-used", "domain", "shop.example").is(http.StatusOK)
+		s.post(t, path, name, "license-used", "domain", "shop.example").Status(http.StatusOK)
 	}
-	s.post(t, "/license", "code", "License-Used", "domain", "shop.example").is(http.StatusTooManyRequests).says("Try again in 60 minutes")
-	s.post(t, "/license/move", "code", "License-Used", "domain", "shop.example").is(http.StatusTooManyRequests)
-	s.post(t, "/license/revoke", "code", "License-Used", "domain", "shop.example", "sure", "1").is(http.StatusTooManyRequests)
+	s.post(t, "/license", "code", "License-Used", "domain", "shop.example").Status(http.StatusTooManyRequests).Says("Try again in 60 minutes")
+	s.post(t, "/license/move", "code", "License-Used", "domain", "shop.example").Status(http.StatusTooManyRequests)
+	s.post(t, "/license/revoke", "code", "License-Used", "domain", "shop.example", "sure", "1").Status(http.StatusTooManyRequests)
 }
 
 func TestAnotherSiteCanSendNoForm(t *testing.T) {
@@ -197,7 +197,7 @@ func TestAnotherSiteCanSendNoForm(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/license/move", strings.NewReader("code=license-to-move&from=old.example&domain=evil.example"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
-	s.send(t, r).is(http.StatusForbidden)
+	s.send(t, r).Status(http.StatusForbidden)
 }
 
 func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
@@ -207,10 +207,10 @@ func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = closed.Close() })
-	s := shop{closed, faces(t, closed, 0, "")}
-	p := s.post(t, "/license", "code", "license-used", "domain", "shop.example").is(http.StatusServiceUnavailable).says("The server can't answer right now")
-	if p.header.Get("Retry-After") == "" || strings.Contains(p.text(), "countersign store ") {
-		t.Errorf("%v %s", p.header, p.text())
+	s := shop{closed, faces(t, closed, 0, ""), ""}
+	p := s.post(t, "/license", "code", "license-used", "domain", "shop.example").Status(http.StatusServiceUnavailable).Says("The server can't answer right now")
+	if p.Header.Get("Retry-After") == "" || strings.Contains(p.Text(), "countersign store ") {
+		t.Errorf("%v %s", p.Header, p.Text())
 	}
 }
 
@@ -218,13 +218,13 @@ func TestTheRestOfTheStoreStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "")
 	for _, path := range []string{"/", "/licenses", "/license/other", "/login", "/api/license"} {
-		if p := s.get(t, path).is(http.StatusNotFound); p.body != `{"status":"error","msg":"Not found"}` {
-			t.Errorf("%s: %s", path, p.body)
+		if p := s.get(t, path).Status(http.StatusNotFound); p.Body != `{"status":"error","msg":"Not found"}` {
+			t.Errorf("%s: %s", path, p.Body)
 		}
 	}
 	r := httptest.NewRequest(http.MethodDelete, "/license", nil)
-	if p := s.send(t, r).is(http.StatusMethodNotAllowed); !strings.Contains(p.header.Get("Allow"), "POST") {
-		t.Errorf("Allow: %q", p.header.Get("Allow"))
+	if p := s.send(t, r).Status(http.StatusMethodNotAllowed); !strings.Contains(p.Header.Get("Allow"), "POST") {
+		t.Errorf("Allow: %q", p.Header.Get("Allow"))
 	}
 }
 
@@ -232,14 +232,14 @@ func TestBehindAPathPrefix(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "/store")
 	for _, path := range []string{"/store/license", "/license"} {
-		p := s.get(t, path).is(http.StatusOK)
-		if forms := p.having("action", "/store/license"); len(forms) != 1 {
+		p := s.get(t, path).Status(http.StatusOK)
+		if forms := p.Having("action", "/store/license"); len(forms) != 1 {
 			t.Errorf("%s: %d forms post to /store/license", path, len(forms))
 		}
-		sheet := attr(p.having("rel", "stylesheet")[0], "href")
+		sheet := webtest.Attr(p.Having("rel", "stylesheet")[0], "href")
 		if !strings.HasPrefix(sheet, "/store/assets/") {
 			t.Errorf("%s: the style sheet is at %s", path, sheet)
 		}
-		s.get(t, sheet).is(http.StatusOK)
+		s.get(t, sheet).Status(http.StatusOK)
 	}
 }

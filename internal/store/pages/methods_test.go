@@ -13,21 +13,21 @@ func TestWrongMethodsAreRefused(t *testing.T) {
 	for _, path := range []string{"/license", "/license/", "/license/move", "/license/revoke"} {
 		for _, method := range []string{http.MethodDelete, http.MethodPut, "BREW"} {
 			r := httptest.NewRequest(method, path, nil)
-			p := s.send(t, r).is(http.StatusMethodNotAllowed).says("Not possible here", "takes no "+method+" requests")
-			if got := p.header.Get("Allow"); got != "GET, HEAD, POST, OPTIONS" {
-				t.Errorf("%s: Allow %q", p.name, got)
+			p := s.send(t, r).Status(http.StatusMethodNotAllowed).Says("Not possible here", "takes no "+method+" requests")
+			if got := p.Header.Get("Allow"); got != "GET, HEAD, POST, OPTIONS" {
+				t.Errorf("%s: Allow %q", p.Name, got)
 			}
 			r = httptest.NewRequest(method, path, nil)
 			r.Header.Set("Accept", "application/json")
-			if p = s.send(t, r).is(http.StatusMethodNotAllowed); p.root != nil || p.header.Get("Allow") == "" {
-				t.Errorf("%s: %s", p.name, p.body)
+			if p = s.send(t, r).Status(http.StatusMethodNotAllowed); p.Root != nil || p.Header.Get("Allow") == "" {
+				t.Errorf("%s: %s", p.Name, p.Body)
 			}
 		}
-		if p := s.send(t, httptest.NewRequest(http.MethodOptions, path, nil)).is(http.StatusNoContent); p.header.Get("Allow") != "GET, HEAD, POST, OPTIONS" {
-			t.Errorf("%s: Allow %q", p.name, p.header.Get("Allow"))
+		if p := s.send(t, httptest.NewRequest(http.MethodOptions, path, nil)).Status(http.StatusNoContent); p.Header.Get("Allow") != "GET, HEAD, POST, OPTIONS" {
+			t.Errorf("%s: Allow %q", p.Name, p.Header.Get("Allow"))
 		}
 	}
-	s.get(t, "/license/nowhere").is(http.StatusNotFound)
+	s.get(t, "/license/nowhere").Status(http.StatusNotFound)
 }
 
 func TestAFormIsNotDoneForAClientThatTakesNoPages(t *testing.T) {
@@ -35,8 +35,8 @@ func TestAFormIsNotDoneForAClientThatTakesNoPages(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		r := httptest.NewRequest(method, "/license", nil)
 		r.Header.Set("Accept", "application/json")
-		if p := s.send(t, r).is(http.StatusNotAcceptable); p.header.Get("X-Error-Code") != "not_acceptable" {
-			t.Errorf("%s: %s", p.name, p.body)
+		if p := s.send(t, r).Status(http.StatusNotAcceptable); p.Header.Get("X-Error-Code") != "not_acceptable" {
+			t.Errorf("%s: %s", p.Name, p.Body)
 		}
 	}
 }

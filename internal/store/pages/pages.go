@@ -6,8 +6,6 @@ package pages
 //go:generate go tool templ generate
 
 import (
-	"net/http"
-
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
@@ -34,35 +32,4 @@ type Pages struct {
 	frame   *frame.Frame
 	guard   *web.Guard
 	baseURL string
-}
-
-// New serves all pages of the store and the assets. It belongs inside web.Edge,
-// behind the other faces' routes: it leaves paths that it does not know alone.
-func New(o Options) *http.ServeMux {
-	p := &Pages{store: o.Store, frame: o.Frame, guard: o.Guard, baseURL: o.BaseURL}
-	mux := http.NewServeMux()
-	o.Frame.Routes(mux)
-	p.routes(mux)
-	return mux
-}
-
-// FrameOptions is the frame that the store's pages need. The caller adds the log,
-// the clock and what --base-url says.
-func FrameOptions() frame.Options {
-	return frame.Options{Brand: "Countersign store", Command: "countersign store", Home: PathLicense}
-}
-
-// routes is every address of the pages.
-func (p *Pages) routes(mux *http.ServeMux) {
-	mux.Handle("GET /license", p.frame.Public(p.showLicense))
-	mux.Handle("POST /license", p.frame.Public(p.issueLicense))
-	mux.Handle("GET /license/move", p.frame.Public(p.toLicense))
-	mux.Handle("POST /license/move", p.frame.Public(p.moveLicense))
-	mux.Handle("GET /license/revoke", p.frame.Public(p.toLicense))
-	mux.Handle("POST /license/revoke", p.frame.Public(p.revokeLicense))
-
-	nowhere := p.frame.Public(p.frame.NotFound)
-	mux.Handle("/license", p.frame.Methods(mux, nowhere))
-	mux.Handle("/license/move", p.frame.Methods(mux, nowhere))
-	mux.Handle("/license/revoke", p.frame.Methods(mux, nowhere))
 }

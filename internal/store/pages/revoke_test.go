@@ -3,18 +3,20 @@ package pages_test
 import (
 	"net/http"
 	"testing"
+
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 // sentBy are the fields of the form that posts to an address.
-func (p *page) sentBy(action string) (sent []string) {
-	p.t.Helper()
-	forms := p.having("action", action)
+func sentBy(p *webtest.Page, action string) (sent []string) {
+	p.T.Helper()
+	forms := p.Having("action", action)
 	if len(forms) != 1 {
-		p.t.Fatalf("%d forms post to %s", len(forms), action)
+		p.T.Fatalf("%d forms post to %s", len(forms), action)
 	}
 	for n := range forms[0].Descendants() {
 		if n.Data == "input" {
-			sent = append(sent, attr(n, "name"), attr(n, "value"))
+			sent = append(sent, webtest.Attr(n, "name"), webtest.Attr(n, "value"))
 		}
 	}
 	return sent
@@ -22,16 +24,16 @@ func (p *page) sentBy(action string) (sent []string) {
 
 func TestABuyerRevokesALicenseAfterAQuestion(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
-		made := s.post(t, "/license", "code", "license-to-move", "domain", "old.example").is(http.StatusOK)
-		asked := s.post(t, "/license/revoke", made.sentBy("/license/revoke")...).is(http.StatusOK)
-		asked.says("Revoke the license of old.example", "one of the moves", "its domain is free again")
-		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").is(http.StatusConflict) // nothing happened yet
+		made := s.post(t, "/license", "code", "license-to-move", "domain", "old.example").Status(http.StatusOK)
+		asked := s.post(t, "/license/revoke", sentBy(made, "/license/revoke")...).Status(http.StatusOK)
+		asked.Says("Revoke the license of old.example", "one of the moves", "its domain is free again")
+		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").Status(http.StatusConflict) // nothing happened yet
 
-		sure := asked.sentBy("/license/revoke")
+		sure := sentBy(asked, "/license/revoke")
 		for range 2 { // sending the form again changes nothing
-			s.post(t, "/license/revoke", sure...).is(http.StatusOK).says("The license of old.example has ended", "Make another file")
+			s.post(t, "/license/revoke", sure...).Status(http.StatusOK).Says("The license of old.example has ended", "Make another file")
 		}
-		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").is(http.StatusOK)
+		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").Status(http.StatusOK)
 		for _, c := range []struct {
 			code, domain, why string
 			status            int
@@ -40,26 +42,26 @@ func TestABuyerRevokesALicenseAfterAQuestion(t *testing.T) {
 			{"license-moved-often", "d4.example", "The next time is after 1 Feb 2027, 00:00 UTC", http.StatusConflict},
 			{"license-to-move", "gone.example", "gone.example is not in use", http.StatusConflict},
 			{"license-used", "co.uk", "co.uk", http.StatusUnprocessableEntity},
-			{"nobody-sold-this", "shop.example", "not good here", http.StatusUnprocessableEntity},
-			{"license-refunded", "shop.example", "not good here", http.StatusUnprocessableEntity},
+			{"nobody-sold-this", "shop.example", "not recognized", http.StatusUnprocessableEntity},
+			{"license-refunded", "shop.example", "not recognized", http.StatusUnprocessableEntity},
 		} {
-			s.post(t, "/license/revoke", "code", c.code, "domain", c.domain, "sure", "1").is(c.status).says("Nothing was revoked.", c.why)
+			s.post(t, "/license/revoke", "code", c.code, "domain", c.domain, "sure", "1").Status(c.status).Says("Nothing was revoked.", c.why)
 		}
-		s.post(t, "/license/revoke", "code", "license-used").is(http.StatusUnprocessableEntity).wrong("domain", "Type the domain")
-		if again := s.get(t, "/license/revoke").is(http.StatusSeeOther); again.header.Get("Location") != "/license" {
-			t.Errorf("it leads to %s", again.header.Get("Location"))
+		s.post(t, "/license/revoke", "code", "license-used").Status(http.StatusUnprocessableEntity).Wrong("domain", "Type the domain")
+		if again := s.get(t, "/license/revoke").Status(http.StatusSeeOther); again.Header.Get("Location") != "/license" {
+			t.Errorf("it leads to %s", again.Header.Get("Location"))
 		}
 	})
 }
 
 func TestRevokingIsOfferedBesideMoving(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
-		p := s.post(t, "/license", "code", "license-of-two", "domain", "c.example").is(http.StatusConflict)
-		if forms := p.having("action", "/license/revoke"); len(forms) != 2 {
+		p := s.post(t, "/license", "code", "license-of-two", "domain", "c.example").Status(http.StatusConflict)
+		if forms := p.Having("action", "/license/revoke"); len(forms) != 2 {
 			t.Errorf("%d forms", len(forms))
 		}
-		p = s.post(t, "/license", "code", "license-used", "domain", "shop.example", "tests", "localhost").is(http.StatusOK)
-		if forms := p.having("action", "/license/revoke"); len(forms) != 2 {
+		p = s.post(t, "/license", "code", "license-used", "domain", "shop.example", "tests", "localhost").Status(http.StatusOK)
+		if forms := p.Having("action", "/license/revoke"); len(forms) != 2 {
 			t.Errorf("%d forms", len(forms))
 		}
 	})

@@ -1,0 +1,83 @@
+package pages
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// keptCode is a purchase code with the domains of its files.
+type keptCode struct {
+	addon.PurchaseCode
+	domains []string
+}
+
+func (c keptCode) path() string {
+	return pathLicense + "/codes/" + strconv.FormatInt(c.ID, 10) + "/forget"
+}
+
+// keptCodes are all, the newest first.
+func keptCodes(known addon.Licenses) (all []keptCode) {
+	for _, c := range known.Codes {
+		one := keptCode{PurchaseCode: c}
+		for _, f := range known.Files {
+			if f.Code.ID == c.ID {
+				one.domains = append(one.domains, f.Domain)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// codeRows is the table of kept purchase codes.
+func codeRows(known addon.Licenses) (rows []frame.Row) {
+	for _, c := range keptCodes(known) {
+		files := frame.Muted("none")
+		if len(c.domains) > 0 {
+			files = frame.Words(strings.Join(c.domains, ", "))
+		}
+		rows = append(rows, frame.Row{frame.Mono(c.Hint), frame.Mono(c.Store), files, frame.Time(c.KeptAt), frame.LinkButton{Link: frame.Link{Label: "Forget", Path: c.path()}, Context: "the purchase code " + c.Hint}})
+	}
+	return rows
+}
+
+// oneCode finds the kept purchase code that the address names.
+func (p *Pages) oneCode(r *frame.Request) (keptCode, error) {
+	id, err := number(r, "id")
+	if err != nil {
+		return keptCode{}, err
+	}
+	known, err := p.addon.Licenses(r.Context(), r.Actor)
+	if err != nil {
+		return keptCode{}, err
+	}
+	for _, c := range keptCodes(known) {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return keptCode{}, fault.NotFound("purchase_code_not_kept", "This purchase code is not kept, or not any more")
+}
+
+func (p *Pages) showForgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) error {
+	files := ""
+	if len(c.domains) > 0 {
+		files = ", and its " + frame.Count(len(c.domains), "file") + " (" + strings.Join(c.domains, ", ") + ") taken off the list"
+	}
+	return p.frame.Show(w, r, frame.Page{Title: "Forget the purchase code " + c.Hint, Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
+		Consequence: "The purchase code " + c.Hint + " is deleted here" + files + ". The store is told nothing: the licenses stay as they are, and so do apps that were built with them. To make files with this code again, paste it again.",
+		Path:        c.path(), Label: "Forget the code", Cancel: pathLicense,
+	}})
+}
+
+func (p *Pages) forgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) error {
+	if err := p.addon.ForgetCode(r.Context(), r.Actor, c.ID); err != nil {
+		return err
+	}
+	return p.frame.Redirect(w, r, pathLicense, "The purchase code "+c.Hint+" is forgotten.")
+}

@@ -1,0 +1,44 @@
+package frame
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+)
+
+// wantsJSON reports whether the client asks for JSON rather than for a page.
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+// refusesPages reports whether a client asks for JSON and takes nothing else.
+func refusesPages(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return wantsJSON(r) && !strings.Contains(accept, "*/*") && !strings.Contains(accept, "text/*")
+}
+
+var errPage = fault.New(countersign.KindNotAcceptable, "not_acceptable", "There is only a page at this address, and the request accepts only JSON; nothing was done. The addresses that answer with JSON are in /openapi.json")
+
+// asPage keeps a form from being done for a client that could not read the answer.
+func asPage(h Handler) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		if r.Method == http.MethodPost && refusesPages(r.Request) && strings.HasPrefix(r.Pattern, "POST ") {
+			return errPage
+		}
+		return h(w, r)
+	}
+}
+
+// asOnlyPage keeps a client that could not read any page from being told to sign
+// in for one. Where a path takes every method, there may be nothing at all.
+func asOnlyPage(h Handler) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		if refusesPages(r.Request) && !strings.HasPrefix(r.Pattern, "/") {
+			return errPage
+		}
+		return h(w, r)
+	}
+}

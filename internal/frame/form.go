@@ -1,0 +1,126 @@
+package frame
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+)
+
+// Form is a form that a page posts. What it asks for is done, or its page is
+// shown again with what was typed and what is wrong. [FormView] is how it looks.
+type Form struct {
+	// Check finds what is wrong before a service is asked, usually [Required]; nil
+	// finds nothing.
+	Check func(in url.Values) Errors
+	// Do does what the form asks for and writes the answer, usually by
+	// [Frame.Redirect] with a flash. It has written nothing when it returns an error.
+	Do func(in url.Values) error
+	// Fields are the names of the fields from top to bottom, for [FormErrors].
+	Fields []string
+	// About names the field that a refusal is about, by the refusal's code or by
+	// that code's part before the first "_".
+	About map[string]string
+	// Explain turns a refusal into errors of the form. It reports false for one that
+	// does not belong to the form; nil is [FormErrors] with About and Fields.
+	Explain func(refused error) (Errors, bool)
+	// Again is the page with the form as it was sent.
+	Again func(in url.Values, wrong Errors) (Page, error)
+}
+
+// Submit answers a posted form. An error that does not belong to the form is returned.
+func (f *Frame) Submit(w http.ResponseWriter, r *Request, form Form) error {
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	var refused error
+	wrong := form.check(in)
+	if wrong == nil {
+		if refused = form.Do(in); refused == nil {
+			return nil
+		}
+		var ours bool
+		if wrong, ours = form.explain(f.WithNextStep(refused)); !ours {
+			return refused
+		}
+	}
+	page, err := form.Again(in, wrong)
+	if err != nil {
+		return err
+	}
+	return f.Refuse(w, r, page, refused)
+}
+
+func (form Form) check(in url.Values) Errors {
+	if form.Check == nil {
+		return nil
+	}
+	return form.Check(in)
+}
+
+func (form Form) explain(refused error) (Errors, bool) {
+	if form.Explain != nil {
+		return form.Explain(refused)
+	}
+	if ours := fault.Of(refused); ours != nil {
+		prefix, _, _ := strings.Cut(ours.Code, "_")
+		for _, code := range []string{ours.Code, prefix} {
+			if field, ok := form.About[code]; ok {
+				return FormErrors(about(field, ours), form.Fields...)
+			}
+		}
+	}
+	return FormErrors(refused, form.Fields...)
+}
+
+// about says which field a refusal is about, unless it is about waiting or
+// already says so.
+func about(field string, refused *countersign.Error) error {
+	if refused.Fields != nil || refused.Kind == countersign.KindLimited || refused.Kind.Status() >= http.StatusInternalServerError {
+		return refused
+	}
+	return fault.WithFields(refused, map[string]string{field: refused.Message})
+}
+
+// Refuse shows the page of a form again because of err, nil when something was
+// missing. The status is 422, or what err says, unless the page has one.
+func (f *Frame) Refuse(w http.ResponseWriter, r *Request, p Page, err error) error {
+	if p.Status == 0 {
+		p.Status = FormStatus(err)
+	}
+	if ours := fault.Of(err); ours != nil {
+		setReason(w.Header(), ours)
+	}
+	return f.Show(w, r, p)
+}
+
+// Required finds the named fields that are empty. Names and what to say take turns.
+func Required(namesAndTexts ...string) func(url.Values) Errors {
+	return func(in url.Values) (wrong Errors) {
+		for i := 0; i < len(namesAndTexts); i += 2 {
+			if strings.TrimSpace(in.Get(namesAndTexts[i])) == "" {
+				wrong = append(wrong, FieldError{Name: namesAndTexts[i], Text: namesAndTexts[i+1]})
+			}
+		}
+		return wrong
+	}
+}
+
+// WithPassword is a form that asks somebody who is signed in for the password
+// again, in a [PasswordField].
+func WithPassword(do func(password string) error, again func(wrong Errors) Page) Form {
+	return Form{
+		Check: Required("password", "Type your password."),
+		Do:    func(in url.Values) error { return do(in.Get("password")) },
+		About: map[string]string{"password": "password"},
+		Again: func(_ url.Values, wrong Errors) (Page, error) { return again(wrong), nil },
+	}
+}
+
+// PasswordField asks somebody who is signed in for the password again.
+func PasswordField(wrong Errors) Field {
+	return Field{Name: "password", Label: "Your password", Kind: Password, Autocomplete: "current-password", Required: true, Error: wrong.Of("password")}
+}

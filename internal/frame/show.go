@@ -1,0 +1,80 @@
+package frame
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+)
+
+// policy is the Content-Security-Policy of every page.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Show writes a page. For a reader who takes no pages it is an error.
+func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
+	if r.Method != http.MethodPost && refusesPages(r.Request) {
+		return errPage
+	}
+	r.flash = cmp.Or(f.sessions.PopString(r.Context(), keyFlash), f.popNotice(w, r))
+	if err := f.save(w, r); err != nil {
+		return err
+	}
+	if f.CheckupBanner != nil && r.User.ID != 0 && !p.Bare {
+		r.banners = f.CheckupBanner(r)
+	}
+	return f.write(w, r, p)
+}
+
+// write renders a page into memory first, so that one that fails halfway is an
+// error and not half a page.
+func (f *Frame) write(w http.ResponseWriter, r *Request, p Page) error {
+	var b bytes.Buffer
+	// net/http ends the context of a request whose body did not arrive in time; its client waits for the page.
+	if err := layout(r, p).Render(context.WithoutCancel(r.Context()), &b); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	w.WriteHeader(cmp.Or(p.Status, http.StatusOK))
+	_, _ = w.Write(b.Bytes()) // a client that has left is nobody to tell
+	return nil
+}
+
+// Redirect answers a form that was done: 303 to a path of ours, which shows the
+// flash once. Without a flash it is a plain redirect.
+func (f *Frame) Redirect(w http.ResponseWriter, r *Request, path, flash string) error {
+	if flash != "" {
+		f.sessions.Put(r.Context(), keyFlash, flash)
+	}
+	if err := f.save(w, r); err != nil {
+		return err
+	}
+	w.Header().Set("Location", f.URL(path))
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// toSignIn leads somebody without a session to the sign-in page, which shows the
+// notice once.
+func (f *Frame) toSignIn(w http.ResponseWriter, r *Request, n notice) error {
+	f.setCookie(w, r.Request, noticeCookie, string(n), 0)
+	return f.Redirect(w, r, f.SignIn, "")
+}
+
+// setHeaders sets what every answer of a page has.
+func (f *Frame) setHeaders(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	// With "no-referrer" browsers send "Origin: null" with our own forms, and
+	// over plain http that is all there is to know them by.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Add("Vary", "Cookie")
+	if f.isSecure(w, r) {
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
