@@ -150,9 +150,6 @@ func TestSessionTakesNoWriteLock(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
-		if other.engine == SQLite {
-			other.limits.begin = 20 * time.Millisecond
-		}
 		err := db.Session(t.Context(), func(session *DB) error {
 			ctx, q := t.Context(), session.Queries()
 			if _, err := q.Exec(ctx, `CREATE TEMPORARY TABLE stage (line integer PRIMARY KEY, text text)`); err != nil {
