@@ -26,7 +26,7 @@ func (v *Validator) Authenticate(ctx context.Context, key string, from netip.Add
 	if err := v.gate.Ready(); err != nil {
 		return Access{}, err
 	}
-	k, digest, err := v.findKey(ctx, key)
+	k, digest, err := v.keys.find(ctx, key)
 	if err := v.gate.Ready(); err != nil { // the digest was made with a key file that was replaced
 		return Access{}, err
 	}

@@ -64,7 +64,7 @@ func (v *Validator) Check(ctx context.Context, a people.Actor, text string) (Che
 
 func (v *Validator) unknownCode(ctx context.Context, code string) (Check, error) {
 	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
-	_, _, err := v.findKey(ctx, code)
+	_, _, err := v.keys.find(ctx, code)
 	if err == nil {
 		c.Reason = "this is an API key, not a purchase code"
 	}

@@ -6,9 +6,11 @@ import (
 	"strconv"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/token"
@@ -16,6 +18,13 @@ import (
 
 // keyTable is every key by its digests.
 type keyTable map[storedb.KeyDigest]*cachedKey
+
+// keyCache finds keys, in memory as far as that can be trusted.
+type keyCache struct {
+	cached.Value[keyTable]
+	db   *storedb.DB
+	gate *access.Gate
+}
 
 // cachedKey is a key and the actor that it makes of whoever has it.
 type cachedKey struct {
@@ -30,38 +39,38 @@ func newCachedKey(k storedb.CachedKey) *cachedKey {
 	}}
 }
 
-// readKeys reads every key.
-func (v *Validator) readKeys(ctx context.Context) (*keyTable, error) {
-	list, err := v.db.CachedKeys(ctx)
+// readAll reads every key.
+func (c *keyCache) readAll(ctx context.Context) (*keyTable, error) {
+	list, err := c.db.CachedKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t := make(keyTable, len(list))
 	for _, k := range list {
-		c := newCachedKey(k)
-		t[k.Digest] = c
+		one := newCachedKey(k)
+		t[k.Digest] = one
 		if k.Previous != nil {
-			t[*k.Previous] = c
+			t[*k.Previous] = one
 		}
 	}
 	return &t, nil
 }
 
-// findKey finds a key by one of its values, and returns the digest that found it. The
+// find finds a key by one of its values, and returns the digest that found it. The
 // keys that the store made have one digest; an imported one may still have the plain
 // one of an earlier version.
-func (v *Validator) findKey(ctx context.Context, value string) (*cachedKey, storedb.KeyDigest, error) {
-	digest := rules.KeyDigest(v.gate.Box(), value)
-	k, err := v.findDigest(ctx, value, digest)
+func (c *keyCache) find(ctx context.Context, value string) (*cachedKey, storedb.KeyDigest, error) {
+	digest := rules.KeyDigest(c.gate.Box(), value)
+	k, err := c.findDigest(ctx, value, digest)
 	if errors.Is(err, errKeyUnknown) && !rules.IsOurs(value) {
 		digest = token.Digest(value)
-		k, err = v.findDigest(ctx, value, digest)
+		k, err = c.findDigest(ctx, value, digest)
 	}
 	return k, digest, err
 }
 
-func (v *Validator) findDigest(ctx context.Context, value string, digest storedb.KeyDigest) (*cachedKey, error) {
-	if t := v.keys.Cached(); t != nil {
+func (c *keyCache) findDigest(ctx context.Context, value string, digest storedb.KeyDigest) (*cachedKey, error) {
+	if t := c.Cached(); t != nil {
 		if k := (*t)[digest]; k != nil {
 			return k, nil
 		}
@@ -70,7 +79,7 @@ func (v *Validator) findDigest(ctx context.Context, value string, digest storedb
 	if rules.Mistyped(value) {
 		return nil, errKeyUnknown
 	}
-	k, err := v.db.CachedKey(ctx, digest)
+	k, err := c.db.CachedKey(ctx, digest)
 	if err != nil {
 		return nil, sqldb.IfNotFound(err, errKeyUnknown)
 	}

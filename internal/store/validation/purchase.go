@@ -25,7 +25,7 @@ func (v *Validator) Validate(ctx context.Context, a people.Actor, text string) (
 	if err := access.May(a, access.ValidatePurchases); err != nil {
 		return Valid{}, err
 	}
-	p, err := v.sale(ctx, a.Workspace, rules.FoldCode(rules.LookupCode(text)))
+	p, err := v.lookupPurchase(ctx, a.Workspace, rules.FoldCode(rules.LookupCode(text)))
 	if err := v.gate.Ready(); err != nil { // the digest was made with a key file that was replaced
 		return Valid{}, err
 	}
@@ -43,7 +43,7 @@ func (v *Validator) Validate(ctx context.Context, a people.Actor, text string) (
 
 // asUnknown says of a purchase that nobody has its code. One that was in memory would
 // be told from an unknown one by the time that a lookup takes, so that is made.
-func (v *Validator) asUnknown(ctx context.Context, workspace int64, p sale) error {
+func (v *Validator) asUnknown(ctx context.Context, workspace int64, p purchaseWithItem) error {
 	if !p.cached {
 		return ErrNotFound
 	}
@@ -54,8 +54,8 @@ func (v *Validator) asUnknown(ctx context.Context, workspace int64, p sale) erro
 	return ErrNotFound
 }
 
-// sale is a purchase and what the API prints of it and of its item.
-type sale struct {
+// purchaseWithItem is a purchase and what the API prints of it and of its item.
+type purchaseWithItem struct {
 	cachedPurchase
 	cachedItem
 	cached bool // the purchase was in memory
@@ -71,25 +71,25 @@ func foundIn(p *storedb.PurchaseText) foundPurchase {
 	return foundPurchase{string(p.Code), cachedPurchase{printPurchase(p), p.ItemID, p.State}}
 }
 
-// sale finds a purchase of a workspace, in memory or in the database.
-func (v *Validator) sale(ctx context.Context, workspace int64, folded string) (sale, error) {
+// lookupPurchase finds a purchase of a workspace, in memory or in the database.
+func (v *Validator) lookupPurchase(ctx context.Context, workspace int64, folded string) (purchaseWithItem, error) {
 	key := purchaseKey{workspace, folded}
 	kept, found, since := v.responses.purchases.Find(key)
 	if found {
 		item, err := v.item(ctx, workspace, kept.item)
-		return sale{kept, item, true}, err
+		return purchaseWithItem{kept, item, true}, err
 	}
 	digest := v.gate.Box().CodeDigest(folded)
 	p, err := storedb.FindPurchase(ctx, v.db, workspace, digest, foundIn)
 	if err != nil {
-		return sale{}, err
+		return purchaseWithItem{}, err
 	}
 	if err := v.SameCode(p.code, folded, digest); err != nil {
-		return sale{}, err
+		return purchaseWithItem{}, err
 	}
 	v.responses.storePurchase(key, p.cachedPurchase, since)
 	item, err := v.item(ctx, workspace, p.item)
-	return sale{p.cachedPurchase, item, false}, err
+	return purchaseWithItem{p.cachedPurchase, item, false}, err
 }
 
 // ErrNotFound says that there is no such good purchase; it is of kind NotFound.

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
@@ -22,7 +21,7 @@ import (
 type Validator struct {
 	db        *storedb.DB
 	gate      *access.Gate
-	keys      cached.Value[keyTable]
+	keys      keyCache
 	responses *responseCache
 	watchers  []sqldb.Watcher
 	uses      usage.Counter // of keys
@@ -34,8 +33,8 @@ type Validator struct {
 // New returns a validator. cacheBytes bounds the memory in which it keeps what it
 // prints; 0 keeps none. Items have 8 MiB in any case.
 func New(db *storedb.DB, gate *access.Gate, cacheBytes int64, now func() time.Time, log *slog.Logger) *Validator {
-	v := &Validator{db: db, gate: gate, responses: newResponseCache(cacheBytes), now: now, log: log}
-	v.watchers = []sqldb.Watcher{v.keys.Watch(v.readKeys, storedb.TopicKeys), v.responses.watcher()}
+	v := &Validator{db: db, gate: gate, keys: keyCache{db: db, gate: gate}, responses: newResponseCache(cacheBytes), now: now, log: log}
+	v.watchers = []sqldb.Watcher{v.keys.Watch(v.keys.readAll, storedb.TopicKeys), v.responses.watcher()}
 	return v
 }
 
@@ -48,11 +47,22 @@ func (v *Validator) FillKeys(ctx context.Context) error {
 	return err
 }
 
+// useInterval is how often last uses are written.
+const useInterval = time.Minute
+
 // Start keeps the keys in memory and writes their last uses, in the background.
 func (v *Validator) Start(work *group.Group) {
 	work.Start("key cache", v.keys.Fill)
-	work.Start("last uses", v.writeUsesEvery)
+	work.Start("last uses", func(ctx context.Context) { group.Every(ctx, useInterval, v.writeUses) })
 }
 
 // Close writes what is still to be written of the keys' last uses.
 func (v *Validator) Close(ctx context.Context) { v.writeUses(ctx) }
+
+// writeUses writes which keys were used since the last time. What can't be written now
+// is kept for the next time.
+func (v *Validator) writeUses(ctx context.Context) {
+	if err := v.uses.Write(ctx, v.db.Queries.DB(), "keys"); err != nil {
+		v.log.Warn("the keys' last uses could not be written", "cause", err)
+	}
+}
