@@ -22,9 +22,9 @@ const maxBuild = 2_100_000_000
 func CheckPackageName(name string) error {
 	switch {
 	case !packageName.MatchString(name):
-		return malformed("package_name_malformed", "is two or more words joined by dots, each of letters, digits and _ and beginning with a letter, like com.yourname.app")
+		return malformed("package_name_malformed", "needs two or more words joined by dots, of letters, digits and _, each beginning with a letter, like com.yourname.app")
 	case isSample(name):
-		return malformed("package_name_sample", "must be your own: the stores refuse com.example; take your domain turned round, like com.yourname.app")
+		return malformed("package_name_sample", "must be your own: the stores refuse com.example; use your reversed domain, like com.yourname.app")
 	}
 	return nil
 }
@@ -34,9 +34,9 @@ func CheckPackageName(name string) error {
 func CheckBundleID(id string) error {
 	switch {
 	case !bundleID.MatchString(id):
-		return malformed("bundle_id_malformed", "is two or more words joined by dots, each of letters, digits and -, like com.yourname.app")
+		return malformed("bundle_id_malformed", "needs two or more words joined by dots, of letters, digits and -, like com.yourname.app")
 	case isSample(id):
-		return malformed("bundle_id_sample", "must be your own: the stores refuse com.example; take your domain turned round, like com.yourname.app")
+		return malformed("bundle_id_sample", "must be your own: the stores refuse com.example; use your reversed domain, like com.yourname.app")
 	}
 	return nil
 }

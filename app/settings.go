@@ -32,7 +32,7 @@ func readSettings(ctx context.Context, client *http.Client, address *url.URL) (S
 	}
 	return nil, &countersign.Error{
 		Kind: countersign.KindUnavailable, Code: "settings_unreadable",
-		Message: "the settings can't be read from " + address.String() + "; see that the addon runs there and that the address is right",
+		Message: "the settings can't be read from " + address.String() + "; check that the addon runs there and that the address is correct",
 		Cause:   err,
 	}
 }
@@ -56,7 +56,7 @@ func fetchSettings(ctx context.Context, client *http.Client, address string) (Se
 	case r.StatusCode != http.StatusOK:
 		return nil, answerError(r.StatusCode, body)
 	case len(body) > maxSettings:
-		return nil, fmt.Errorf("the answer is longer than %d bytes", maxSettings)
+		return nil, fmt.Errorf("the response is longer than %d bytes", maxSettings)
 	}
 	return parseSettings(body)
 }
@@ -91,13 +91,13 @@ func answerError(status int, body []byte) error {
 func parseSettings(body []byte) (Settings, error) {
 	var members map[string]jsontext.Value
 	if err := jsonv2.Unmarshal(body, &members); err != nil || members == nil {
-		return nil, errors.New("the answer is not a JSON object")
+		return nil, errors.New("the response is not a JSON object")
 	}
 	settings := Settings{}
 	for key, text := range members {
 		value, err := parseValue(text)
 		if err != nil {
-			return nil, fmt.Errorf("the setting %q is neither a text nor a number nor true or false", key)
+			return nil, fmt.Errorf("invalid setting %q: expected a text, a number, true or false", key)
 		}
 		settings[key] = value
 	}

@@ -36,11 +36,11 @@ func ParseDomain(text string, rule DomainRule) (Domain, error) {
 	_, noIP := netip.ParseAddr(name)
 	switch {
 	case wildcard && !rule.Wildcard:
-		return Domain{}, badDomain("this item's licenses are for one domain, without *; give the domain itself, like shop.example")
+		return Domain{}, badDomain("this item's licenses are for one domain, without *; use the domain itself, like shop.example")
 	case wildcard && noIP == nil:
-		return Domain{}, badDomain("an IP address has nothing below it; give it without the *")
+		return Domain{}, badDomain("an IP address has no subdomains; write it without the *")
 	case noIP != nil && isPublicSuffix(name) && (wildcard || !IsFree(name, rule.Staging...)):
-		return Domain{}, badDomain("anybody can have a name below " + name + ", so it is not the domain of one site; give the whole domain, like shop.example")
+		return Domain{}, badDomain("anyone can have a name below " + name + "; use the full domain, like shop.example")
 	}
 	return Domain{Name: name, Wildcard: wildcard}, nil
 }
@@ -67,7 +67,7 @@ func ParseStaging(text string) (string, error) {
 	if word, ok := strings.CutSuffix(strings.TrimSpace(text), ".*"); ok {
 		name, err := asciiName(word)
 		if err != nil || strings.ContainsAny(name, ".:") {
-			return "", badDomain("what stands before .* is not one word; give it like staging.*")
+			return "", badDomain("invalid word before .*: expected one like staging.*")
 		}
 		return name + ".*", nil
 	}

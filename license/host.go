@@ -53,7 +53,7 @@ func hostOf(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if scheme, rest, ok := strings.Cut(text, "://"); ok {
 		if !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
-			return "", badDomain("the address does not begin with http:// or https://; give the domain alone, like shop.example")
+			return "", badDomain("invalid address: expected only a domain, like shop.example")
 		}
 		text = rest
 	}
@@ -61,17 +61,17 @@ func hostOf(text string) (string, error) {
 		text = text[:end]
 	}
 	if strings.Contains(text, "@") {
-		return "", badDomain("an address with @ is not a domain; give the domain alone, like shop.example")
+		return "", badDomain("an address with @ is not a domain: expected one like shop.example")
 	}
 	if strings.Count(text, ":") > 1 && !strings.HasPrefix(text, "[") {
 		return text, nil // an IPv6 address without brackets has no port
 	}
 	host, port, hasPort := cutPort(text)
 	if n, err := strconv.ParseUint(port, 10, 16); hasPort && port != "" && (err != nil || n == 0) {
-		return "", badDomain("what follows the colon is not a port; give the domain alone, like shop.example")
+		return "", badDomain("invalid port after the colon: expected only a domain, like shop.example")
 	}
 	if host == "" {
-		return "", badDomain("the domain is missing; give one like shop.example")
+		return "", badDomain("the domain is missing: expected one like shop.example")
 	}
 	return host, nil
 }
@@ -117,7 +117,7 @@ func asciiName(host string) (string, error) {
 	return name, nil
 }
 
-var errNoDomain = badDomain("this is not a domain name; give one like shop.example")
+var errNoDomain = badDomain("invalid domain name: expected one like shop.example")
 
 func ipName(host string) (string, error) {
 	if inner, ok := strings.CutPrefix(host, "["); ok {
@@ -125,7 +125,7 @@ func ipName(host string) (string, error) {
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.Zone() != "" {
-		return "", badDomain("this is neither a domain name nor an IP address; give a domain like shop.example")
+		return "", badDomain("invalid host: expected a domain like shop.example, or an IP address")
 	}
 	return ip.Unmap().String(), nil
 }

@@ -47,7 +47,7 @@ func sign(typ string, claims any, key SigningKey) (string, error) {
 func open(typ, text string, keys *KeySet) ([]byte, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxText[typ] {
-		return nil, ErrNotCompact.saying("this is not a license file: it is too long; take the file as the store gave it")
+		return nil, ErrNotCompact.saying("this is not a license file: it is too long; use the file exactly as the store returned it")
 	}
 	j, err := split(text)
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 // NewKeySet makes a key set; the first key is the current one. At least one key is needed, and no id and no key may occur twice.
 func NewKeySet(keys ...Key) (*KeySet, error) {
 	if len(keys) == 0 || len(keys) > maxKeys {
-		return nil, badKeySet(fmt.Errorf("it has %d keys for licenses in place of 1 to %d", len(keys), maxKeys))
+		return nil, badKeySet(fmt.Errorf("it has %d license keys, expected 1 to %d", len(keys), maxKeys))
 	}
 	s := &KeySet{}
 	for _, k := range keys {
@@ -40,9 +40,9 @@ func NewKeySet(keys ...Key) (*KeySet, error) {
 		case len(k.Public) != ed25519.PublicKeySize:
 			return nil, badKeySet(fmt.Errorf("the key %q is not 32 bytes long", k.ID))
 		case !usable(k.Public):
-			return nil, badKeySet(fmt.Errorf("the key %q is not a point of the curve that a private key can have", k.ID))
+			return nil, badKeySet(fmt.Errorf("the key %q is not a valid public key", k.ID))
 		case slices.ContainsFunc(s.keys, func(other Key) bool { return bytes.Equal(other.Public, k.Public) }):
-			return nil, badKeySet(fmt.Errorf("the key %q is in it twice", k.ID))
+			return nil, badKeySet(fmt.Errorf("the key %q occurs twice", k.ID))
 		}
 		s.keys = append(s.keys, Key{k.ID, bytes.Clone(k.Public)})
 	}
@@ -120,7 +120,7 @@ func ReadKeySet(text []byte) (*KeySet, error) {
 	var keys []Key
 	for _, j := range set.Keys {
 		if j.Private != nil {
-			return nil, badKeySet(errors.New("it holds a private key, which must never leave the store"))
+			return nil, badKeySet(errors.New("it contains a private key, which must never leave the store"))
 		}
 		if !j.verifies() {
 			continue
@@ -143,7 +143,7 @@ func (j jwk) verifies() bool {
 func badKeySet(cause error) error {
 	return &countersign.Error{
 		Kind: countersign.KindInvalid, Code: "key_set_invalid", Cause: cause,
-		Message: "this is not a key set of a store; take it from /.well-known/jwks.json there",
+		Message: "invalid key set: download it from the store's /.well-known/jwks.json",
 	}
 }
 

@@ -81,7 +81,7 @@ func within(at, begins, ends time.Time) error {
 func (l License) covers(host string) error {
 	forms, err := hostForms(host)
 	if err != nil {
-		return ErrHost.saying("the license can't be opened for this host: " + reason(err))
+		return ErrHost.saying("the license can't be verified for this host: " + reason(err))
 	}
 	if slices.ContainsFunc(l.Domains, func(d string) bool { return coversForms(d, forms) }) {
 		return nil
@@ -165,7 +165,7 @@ func (c claims) check() error {
 	case !ValidID(c.ID):
 		return errors.New("its id is not 1 to 128 printable characters")
 	case !isMoment(c.IssuedAt) || !isMoment(c.NotBefore) || c.Expires != nil && !isMoment(c.Expires):
-		return errors.New("a time of it is missing or out of range")
+		return errors.New("a time is missing or out of range")
 	case c.ItemID <= 0 || c.ItemName == nil:
 		return errors.New("its item is missing")
 	case c.LicenseType != "Regular" && c.LicenseType != "Extended":
@@ -173,7 +173,7 @@ func (c claims) check() error {
 	case !isDigest(c.Purchase):
 		return errors.New("its purchase is not a digest of 32 to 128 hex digits")
 	case c.Domain == "" || !slices.Contains(c.Domains, c.Domain):
-		return errors.New("its domain is not among its domains")
+		return errors.New("domains does not contain domain")
 	case c.SupportedUntil != "" && badDate != nil:
 		return errors.New("its end of support is not a timestamp")
 	}
@@ -188,7 +188,7 @@ func (c claims) checkDomains() error {
 			return err
 		}
 		if d.String() != domain || d.Wildcard && !slices.Contains(c.Domains, d.Name) {
-			return fmt.Errorf("the domain %q of it is not in its normal form, or is a wildcard without its name", domain)
+			return fmt.Errorf("the domain %q is not in its canonical form, or is a wildcard without its own domain", domain)
 		}
 	}
 	return nil

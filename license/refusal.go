@@ -21,19 +21,19 @@ func (r *Refusal) saying(message string) error { return &Refusal{r.Code, message
 
 // The refusals, in the order in which a text meets them.
 var (
-	ErrNotCompact  = &Refusal{"license_not_compact", "this is not a license file: it is not three parts joined by dots; take the file as the store gave it"}
-	ErrSignature   = &Refusal{"license_signature", "the signature does not fit: the text was changed or cut off; take the file as the store gave it"}
+	ErrNotCompact  = &Refusal{"license_not_compact", "this is not a license file: it is not three parts joined by dots; use the file exactly as the store returned it"}
+	ErrSignature   = &Refusal{"license_signature", "the signature does not match: the text was changed or truncated; use the file exactly as the store returned it"}
 	ErrUnsigned    = &Refusal{"license_unsigned", "the license is not signed (alg none); get one from the store"}
-	ErrAlgorithm   = &Refusal{"license_algorithm", "the license is signed with another algorithm than EdDSA; get one from the store"}
-	ErrEmbeddedKey = &Refusal{"license_embedded_key", "the license brings its own key; only the keys of the store count, so get one from the store"}
-	ErrType        = &Refusal{"license_wrong_type", "this is signed, but it is something else than what is asked for; take the license file, whose type is countersign-license+jwt"}
-	ErrUnknownKey  = &Refusal{"license_unknown_key", "the license is signed with a key that is not in the key set; take the key set of the store that issued it, as it is today"}
-	ErrHeader      = &Refusal{"license_header", "the header is not that of a license: alg, kid and typ, and nothing else; take the file as the store gave it"}
-	ErrDuplicate   = &Refusal{"license_duplicate_member", "a member is given twice, so the license can be read in two ways; get one from the store"}
-	ErrClaims      = &Refusal{"license_claims", "the license is signed, but what a license says is missing or malformed; get one from the store"}
+	ErrAlgorithm   = &Refusal{"license_algorithm", "the license is not signed with EdDSA; get one from the store"}
+	ErrEmbeddedKey = &Refusal{"license_embedded_key", "the license contains its own key; get one from the store"}
+	ErrType        = &Refusal{"license_wrong_type", "this is signed, but it is not a license; use the license file, whose type is countersign-license+jwt"}
+	ErrUnknownKey  = &Refusal{"license_unknown_key", "the license is signed with a key that is not in the key set; use the current key set of the store that issued it"}
+	ErrHeader      = &Refusal{"license_header", "the header of a license has only alg, kid and typ; use the file exactly as the store returned it"}
+	ErrDuplicate   = &Refusal{"license_duplicate_member", "a member occurs twice; get a license from the store"}
+	ErrClaims      = &Refusal{"license_claims", "the license is signed, but a claim is missing or malformed; get one from the store"}
 	ErrNotYetValid = &Refusal{"license_not_yet_valid", "the license is not valid yet; check the clock"}
 	ErrExpired     = &Refusal{"license_expired", "the license has expired; get a new one from the store"}
-	ErrHost        = &Refusal{"license_bad_host", "the host to open the license for is not a domain or IP address; give the domain of the site"}
+	ErrHost        = &Refusal{"license_bad_host", "invalid host for the license: expected the site's domain or an IP address"}
 	ErrWrongDomain = &Refusal{"license_wrong_domain", "the license is for another domain; get one for this domain from the store"}
 	ErrRevoked     = &Refusal{"license_revoked", "the license was revoked by the store; get a new one there"}
 )

@@ -32,7 +32,7 @@ func (c revokedClaims) check() error {
 	case c.Issuer == "":
 		return errors.New("its issuer is missing")
 	case !isMoment(c.IssuedAt) || !isMoment(c.Expires):
-		return errors.New("a time of it is missing or out of range")
+		return errors.New("a time is missing or out of range")
 	case c.Revoked == nil:
 		return errors.New("its list is missing")
 	}

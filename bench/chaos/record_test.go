@@ -86,7 +86,7 @@ func TestALicenseIsAcknowledgedByItsID(t *testing.T) {
 }
 
 func TestWhatIsMissingOrFalseInTheEnd(t *testing.T) {
-	const denial = "exit code 130: interrupted; what was not finished was not written"
+	const denial = "exit code 130: interrupted; unfinished changes were not written"
 	for name, c := range map[string]struct {
 		kept           kept
 		missing, wrong int
@@ -116,7 +116,7 @@ func TestWhatIsMissingOrFalseInTheEnd(t *testing.T) {
 
 func TestWhichTextsDenyAWrite(t *testing.T) {
 	for text, denies := range map[string]bool{
-		"interrupted; what was not finished was not written":             true,
+		"interrupted; unfinished changes were not written":             true,
 		"Nothing was written":                                            true,
 		"interrupted; the change may have been written; check":           false,
 		"it may have been written, what was not finished is not written": false,

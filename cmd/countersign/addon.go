@@ -15,9 +15,9 @@ import (
 
 func newAddon(a *app) *cobra.Command {
 	c := cli.Group(&cobra.Command{
-		Use: "addon", Short: "The addon of a site: its update, its server, settings, packages and credentials",
-		Long: `The addon runs on the server of a site. It feeds the mobile app its public settings and
-the view of in-app purchases, and has admin pages for both.
+		Use: "addon", Short: "The addon of a site: update, server, settings, packages and API credentials",
+		Long: `The addon runs on the server of a site. It serves the mobile app its public settings and
+the products it sells. It has admin pages for both.
 
   countersign addon update    set it up, once after every new version
   countersign addon serve     serve it`,
@@ -31,7 +31,7 @@ the view of in-app purchases, and has admin pages for both.
 // onLink makes a command that prints a link into the addon's pages. The address of these is what --base-url or its
 // variable says, or that of the server that runs, else where one would; it has no slash at its end.
 func (a *app) onLink(c *cobra.Command, open opener[*addon.Addon], do func(ctx context.Context, s *addon.Addon, url string, args []string) error) *cobra.Command {
-	c.Flags().String("base-url", "", "the `URL` under which the site's visitors reach the addon, for links (default that of the server that runs; "+envAddonURL+")")
+	c.Flags().String("base-url", "", "the site's public `URL`, for links (default: the running server's; "+envAddonURL+")")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		given, err := a.Setting(c, "base-url", envAddonURL)
 		if err != nil {
@@ -50,12 +50,12 @@ func (a *app) onLink(c *cobra.Command, open opener[*addon.Addon], do func(ctx co
 
 func newAddonSetupLink(a *app) *cobra.Command {
 	return a.onLink(&cobra.Command{
-		Use: "setup-link", Short: "Print a new link by which the first administrator is made, good for a day and for one use", Args: cli.Args(),
-		Long: `Print a new link by which the first administrator is made. It is good for 24 hours and for
-one use, and ends earlier ones. The token is also in the file ` + addon.SetupFile + ` of the data
-folder, which only its owner can read, until it was used or has expired.
+		Use: "setup-link", Short: "Print a new link that creates the first administrator; it works once, within 24 hours", Args: cli.Args(),
+		Long: `Print a new link that creates the first administrator. It works once, expires after 24 hours,
+and replaces earlier links. Its token is also in the file ` + addon.SetupFile + ` of the data
+folder, until it was used or has expired. Only the file's owner can read it.
 
-The link leads to --base-url, else to the server that runs on the data folder.`,
+The link leads to --base-url, or to the server that runs on the data folder.`,
 	}, a.withNewAddon, func(ctx context.Context, s *addon.Addon, url string, _ []string) error {
 		token, expires, err := s.NewSetupLink(ctx, operator())
 		if err != nil {
@@ -79,18 +79,18 @@ func newAddonUpdate(a *app) *cobra.Command {
 	var plan, webToken bool
 	c := &cobra.Command{
 		Use: "update", Short: "Set the addon up, or bring it to this version, after a backup", Args: cli.Args(),
-		Long: `Make or migrate the tables, register the settings, publish the defaults and make the first
-API key and secret, each where it is missing. Run it once after every new version; it can be
-run again at any time, also after it was interrupted.
+		Long: `Create or migrate the tables, register the settings, publish the defaults and create the first
+API credentials, each only if missing. Run it once after every new version. It is safe to
+repeat, also after an interruption.
 
-The first administrator is made as well where ` + envAdminEmail + ` and
-` + envAdminPassword + `_FILE are set.`,
+If ` + envAdminEmail + ` and ` + envAdminPassword + `_FILE are set, it also creates
+the first administrator.`,
 		Example: `  countersign addon update --plan
   countersign addon update`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case plan && webToken:
-				return cli.Usage(c, "--plan and --web-token do different things; give one of them")
+				return cli.Usage(c, "--plan and --web-token can't be combined")
 			case plan:
 				return a.withOldAddon(c, a.printUpdatePlan)
 			case webToken:
@@ -99,8 +99,8 @@ The first administrator is made as well where ` + envAdminEmail + ` and
 			return a.withNewAddon(c, a.updateAddon)
 		},
 	}
-	c.Flags().BoolVar(&plan, "plan", false, "print what the update would do, and do nothing")
-	c.Flags().BoolVar(&webToken, "web-token", false, "print a token for one update over the web, good for an hour")
+	c.Flags().BoolVar(&plan, "plan", false, "print what the update would do, without doing it")
+	c.Flags().BoolVar(&webToken, "web-token", false, "print a token for one update over the web; it expires after an hour")
 	return c
 }
 
@@ -190,13 +190,13 @@ func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Du
 		a.printPlan(report.Plan)
 	}
 	if report.Backup != "" {
-		a.Say("The database as it was is in %s (without the key file).", cli.Safe(report.Backup))
+		a.Say("Backup of the database before the change: %s (without the key file).", cli.Safe(report.Backup))
 	}
 	if report.Created != nil {
-		a.Say("The first API key and secret are there and active; they are shown by: countersign addon api reveal %d", report.Created.ID)
+		a.Say("The first API credentials exist and are active. To reveal them: countersign addon api reveal %d", report.Created.ID)
 	}
 	if admin != "" {
-		a.Say("The administrator %s may sign in.", cli.Safe(admin))
+		a.Say("The administrator %s can sign in.", cli.Safe(admin))
 	}
 	if report.Nothing {
 		return nil

@@ -12,19 +12,19 @@ import (
 
 func newAddonAPI(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "api", Short: "API keys and secrets of the site: list, create, reveal, rotate, activate, deactivate",
+		Use: "api", Short: "API credentials of the site: list, create, reveal, rotate, activate, deactivate",
 	},
-		listAll(a, a.withAddon, "List the pairs, without their values", "No API credentials. Create them with: countersign addon api create LABEL", viewCredential, allPairs),
-		on(a.withAddon, &cobra.Command{Use: "create LABEL", Short: "Make a pair, both halves active, and print it", Args: cli.Args("label")}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		listAll(a, a.withAddon, "List the API credentials, without their values", "No API credentials. Create them with: countersign addon api create LABEL", viewCredential, allPairs),
+		on(a.withAddon, &cobra.Command{Use: "create LABEL", Short: "Create API credentials, both active, and print them", Args: cli.Args("label")}, func(ctx context.Context, s *addon.Addon, args []string) error {
 			made, values, err := s.CreateCredential(ctx, operator(), args[0])
 			return a.showPair(made, values, err)
 		}),
-		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "reveal ID", Short: "Print a pair again; this is written to the audit log"}, func(ctx context.Context, s *addon.Addon, id int64) error {
+		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "reveal ID", Short: "Reveal API credentials; the audit log records it"}, func(ctx context.Context, s *addon.Addon, id int64) error {
 			shown, values, err := s.RevealCredential(ctx, operator(), id)
 			return a.showPair(shown, values, err)
 		}),
-		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "rotate ID", Short: "Give a pair new values and print them; the old ones end at once"}, a.rotatePair),
-		newAPISwitch(a, "activate", "Switch a pair on", true), newAPISwitch(a, "deactivate", "Switch a pair off; calls that are signed with it are refused", false))
+		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "rotate ID", Short: "Rotate API credentials and print the new values; the old values expire at once"}, a.rotatePair),
+		newAPISwitch(a, "activate", "Activate API credentials", true), newAPISwitch(a, "deactivate", "Deactivate API credentials; calls signed with them are refused", false))
 }
 
 // credentialView is a pair of API key and secret, without its values.
@@ -74,7 +74,7 @@ type pairView struct {
 
 func (a *app) showPair(c addon.Credential, values addon.Pair, err error) error {
 	if err = a.Show(pairView{c.ID, c.Label, values.Key, values.Secret}, err); err == nil && !c.Active() {
-		a.Warn("the pair is not active: key %s, secret %s; switch it on with: countersign addon api activate %d", active(c.KeyActive), active(c.SecretActive), c.ID)
+		a.Warn("the API credentials are not active: key %s, secret %s; activate them with: countersign addon api activate %d", active(c.KeyActive), active(c.SecretActive), c.ID)
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func allPairs(ctx context.Context, s *addon.Addon) ([]addon.Credential, error) {
 }
 
 func (a *app) rotatePair(ctx context.Context, s *addon.Addon, id int64) error {
-	if err := a.Confirm(ctx, fmt.Sprintf("The values of pair %d end at once, also where they are in use. Go on?", id)); err != nil {
+	if err := a.Confirm(ctx, fmt.Sprintf("The current values of API credentials %d expire at once, even where they are in use. Continue?", id)); err != nil {
 		return err
 	}
 	made, values, err := s.RotateCredential(ctx, operator(), id)
@@ -96,7 +96,7 @@ func newAPISwitch(a *app, verb, short string, on bool) *cobra.Command {
 	var key, secret bool
 	c := onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{
 		Use: verb + " ID", Short: short,
-		Long: short + ". Without --key and --secret, both halves are meant; a call needs both.",
+		Long: short + ". Without --key or --secret, both are changed. Calls need both to be active.",
 	}, func(ctx context.Context, s *addon.Addon, id int64) error {
 		half := addon.HalfBoth
 		switch {

@@ -21,15 +21,15 @@ import (
 func newAddonIAP(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "iap", Short: "In-app purchases: show, set, service-account, product, test",
-		Long: `In-app purchases. What is set waits in the same draft as the app's settings, and is given
-to the apps by: countersign addon settings publish -m NOTE`,
+		Long: `In-app purchases. Changes are saved in the same draft as the app's settings. Apps receive
+them after: countersign addon settings publish -m NOTE`,
 	},
 		on(a.withAddon, &cobra.Command{Use: "show", Short: "Show the draft of the in-app purchases, and what apps receive", Args: cli.Args()}, a.showIAP),
 		newIAPSet(a), newIAPServiceAccount(a), newIAPProduct(a),
 		on(a.withAddon, &cobra.Command{
-			Use: "test", Short: "Tell whether in-app purchases are set up (exit code 4), without asking the store", Args: cli.Args(),
-			Long: `Tell whether in-app purchases are set up: what apps receive, the service account, and the draft.
-The store itself is not asked; it may take a day or more until it accepts a new service account.`,
+			Use: "test", Short: "Check whether in-app purchases are set up (exit code 4 if not), without contacting the store", Args: cli.Args(),
+			Long: `Check whether in-app purchases are set up: the published settings, the service account and
+the draft. The store is not contacted. It may need a day or more to accept a service account.`,
 		}, a.checkIAP))
 }
 
@@ -96,7 +96,7 @@ func (a *app) showIAP(ctx context.Context, s *addon.Addon, _ []string) error {
 	}
 	mapped, _ := v.draft.Get(iap.KeyProductMap)
 	store := map[bool]string{true: "on", false: "off"}[v.published.Config.Platforms.Store.Enabled]
-	v.Lines = append(v.Lines, cli.Lines("Products", strings.Join(products, ", ")+waiting(mapped), "Apps see the store", store)...)
+	v.Lines = append(v.Lines, cli.Lines("Products", strings.Join(products, ", ")+waiting(mapped), "In-app purchases for apps", store)...)
 	return a.Show(v, nil)
 }
 
@@ -119,7 +119,7 @@ func newIAPSet(a *app) *cobra.Command {
 				return err
 			}
 			if keys := iapKeys(); !slices.Contains(keys, args[0]) {
-				return cli.Usage(c, fmt.Sprintf("unknown in-app purchase setting %q%s: use %s", cli.Safe(args[0]), cli.DidYouMean(args[0], keys), strings.Join(keys, ", ")))
+				return cli.Usage(c, fmt.Sprintf("unknown setting of in-app purchases %q%s: use %s", cli.Safe(args[0]), cli.DidYouMean(args[0], keys), strings.Join(keys, ", ")))
 			}
 			return nil
 		},
@@ -128,14 +128,14 @@ func newIAPSet(a *app) *cobra.Command {
 
 func newIAPProduct(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "product", Short: "Which store product gives which package: list, add, remove",
+		Use: "product", Short: "Map store products to packages: list, add, remove",
 	},
-		listAll(a, a.withAddon, "List the draft's products", "No product. Add one with: countersign addon iap product add STORE_ID PACKAGE_ID",
+		listAll(a, a.withAddon, "List the draft's products", "No products. Add one with: countersign addon iap product add STORE_ID PACKAGE_ID",
 			func(p productView) productView { return p }, readProducts),
 		newProductAdd(a),
-		on(a.withAddon, &cobra.Command{Use: "remove STORE_ID", Short: "Take a store product out of the draft's map", Args: cli.Args("product's id at the store"), ValidArgsFunction: first(a.fromAddon(productIDs))}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		on(a.withAddon, &cobra.Command{Use: "remove STORE_ID", Short: "Remove a store product from the draft", Args: cli.Args("product's id at the store"), ValidArgsFunction: first(a.fromAddon(productIDs))}, func(ctx context.Context, s *addon.Addon, args []string) error {
 			draft, err := s.Settings.RemoveProduct(ctx, operator(), 0, args[0])
-			return a.showRemoved(args[0], fmt.Sprintf("The product %s is out of the draft's map.", args[0]), draft, err)
+			return a.showRemoved(args[0], fmt.Sprintf("Removed the product %s from the draft.", args[0]), draft, err)
 		}))
 }
 
@@ -167,7 +167,7 @@ func readProducts(ctx context.Context, s *addon.Addon) ([]productView, error) {
 func newProductAdd(a *app) *cobra.Command {
 	var id int64
 	return on(a.withAddon, &cobra.Command{
-		Use: "add STORE_ID PACKAGE_ID", Short: "Let a store product give a package, in the draft", Args: cli.Args("product's id at the store", "package's id"),
+		Use: "add STORE_ID PACKAGE_ID", Short: "Map a store product to a package, in the draft", Args: cli.Args("product's id at the store", "package's id"),
 		Example: `  countersign addon iap product add gold_monthly 1`, PreRunE: parseID("package", 1, &id),
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
 		draft, err := s.Settings.AddProduct(ctx, operator(), 0, args[0], id)
@@ -191,8 +191,8 @@ func viewServiceAccount(f iap.ServiceAccountFacts) serviceAccountView {
 func newIAPServiceAccount(a *app) *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
-		Use: "service-account FILE", Short: "Put the store's service account into the draft, encrypted; FILE is - for stdin",
-		Long: `Put the store's service account into the draft, encrypted. FILE is the JSON file from the
+		Use: "service-account FILE", Short: "Save the store's service account in the draft, encrypted; FILE is - for stdin",
+		Long: `Save the store's service account in the draft, encrypted. FILE is the JSON file from the
 store's cloud console, or - for stdin. It is never printed again.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if remove {
@@ -211,7 +211,7 @@ store's cloud console, or - for stdin. It is never printed again.`,
 			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return a.setServiceAccount(ctx, s, file) })
 		},
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "take the service account out of the draft")
+	c.Flags().BoolVar(&remove, "remove", false, "remove the service account from the draft")
 	return c
 }
 
@@ -274,18 +274,18 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 // testStore reports whether apps see the store as on, and what would make them.
 func testStore(ctx context.Context, s *addon.Addon, i iapView) (health.Finding, error) {
 	if i.published.Config.Platforms.Store.Enabled {
-		return health.Finding{Name: "store", Level: health.OK, What: "Apps see the store as on"}, nil
+		return health.Finding{Name: "store", Level: health.OK, What: "In-app purchases are on for apps"}, nil
 	}
 	store := health.Finding{
-		Name: "store", Level: health.Fail, What: "Apps see the store as off", Fix: "countersign addon iap show",
-		Why: "It is on when iapEnabled is 1, package name and service account are set, a product is mapped, and all of it is published.",
+		Name: "store", Level: health.Fail, What: "In-app purchases are off for apps", Fix: "countersign addon iap show",
+		Why: "It is on when iapEnabled is 1, the package name and service account are set, a product is mapped, and everything is published.",
 	}
 	draft, err := s.IAP.Preview(ctx, operator())
 	if err != nil {
 		return store, err
 	}
 	if draft.Config.Platforms.Store.Enabled {
-		store.What, store.Why = "Apps see the store as off until the draft is published", "The draft has all that it takes."
+		store.What, store.Why = "In-app purchases are off for apps until the draft is published", "The draft is complete."
 		store.Fix = "countersign addon settings publish -m NOTE"
 	}
 	return store, nil

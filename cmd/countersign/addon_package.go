@@ -16,9 +16,9 @@ func newAddonPackage(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "package", Short: "Membership packages: list, add, set, remove; changes take effect at once",
 	},
-		listAll(a, a.withAddon, "List the packages", "No package. Add one with: countersign addon package add ID NAME", viewPackage, allPackages),
+		listAll(a, a.withAddon, "List the packages", "No packages. Add one with: countersign addon package add ID NAME", viewPackage, allPackages),
 		newPackageAdd(a), newPackageSet(a),
-		onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{Use: "remove ID", Short: "Remove a package that no product gives"}, a.removePackage))
+		onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{Use: "remove ID", Short: "Remove a package that no product is mapped to"}, a.removePackage))
 }
 
 // packageView is a membership package.
@@ -42,7 +42,7 @@ type packageFlags struct {
 }
 
 func (f *packageFlags) register(flags *pflag.FlagSet, free string) {
-	flags.Int64Var(&f.rank, "rank", 0, "its place among the others: the higher, the more it gives")
+	flags.Int64Var(&f.rank, "rank", 0, "its rank: a higher rank includes more")
 	flags.BoolVar(&f.free, "free", false, free)
 }
 
@@ -57,7 +57,7 @@ func newPackageAdd(a *app) *cobra.Command {
 		p.Name, p.Rank, p.Paid = args[1], flags.rank, !flags.free
 		return a.Show(viewPackage(p), s.IAP.AddPackage(ctx, operator(), p))
 	})
-	flags.register(c.Flags(), "members do not pay for it")
+	flags.register(c.Flags(), "free for members")
 	return c
 }
 
@@ -84,7 +84,7 @@ func newPackageSet(a *app) *cobra.Command {
 		return a.Show(viewPackage(p), s.IAP.UpdatePackage(ctx, operator(), p))
 	})
 	c.Flags().StringVar(&name, "name", "", "its name")
-	flags.register(c.Flags(), "members do not pay for it; --free=false: they do")
+	flags.register(c.Flags(), "free for members; --free=false: paid")
 	return c
 }
 
@@ -107,5 +107,5 @@ func (a *app) removePackage(ctx context.Context, s *addon.Addon, id int64) error
 	}
 	return a.Done(struct {
 		Removed int64 `json:"removed"`
-	}{id}, "The package %d is gone.", id)
+	}{id}, "Removed the package %d.", id)
 }

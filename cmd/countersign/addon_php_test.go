@@ -37,7 +37,7 @@ func php(t *testing.T, dir string, env []string, args ...string) result {
 func TestUpdatePHPRunsTheUpdateFromATerminal(t *testing.T) {
 	dbtest.NeedProgram(t, "php")
 	dir := t.TempDir()
-	if r := php(t, dir, nil, "--plan"); r.code != 0 || !strings.Contains(r.out, "Make the tables") {
+	if r := php(t, dir, nil, "--plan"); r.code != 0 || !strings.Contains(r.out, "Create the tables") {
 		t.Errorf("--plan: exit %d, %s%s", r.code, r.out, r.err)
 	}
 	if r := php(t, dir, nil); r.code != 0 || !strings.Contains(r.out, "✓ Create the first API key and API secret") {

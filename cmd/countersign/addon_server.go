@@ -20,16 +20,16 @@ func newAddonServe(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "serve", Short: "Serve the app's settings and the admin pages", Args: cli.Args(),
 		Long: `Serve the app's settings, the view of in-app purchases and the admin pages, until Ctrl-C or
-SIGTERM. It can be started before the first update, and serves from the moment that has run.
+SIGTERM. It may be started before the first update, and begins to answer after it.
 
-Until the first administrator exists, a link to create one is printed; it is also in the file
-` + addon.SetupFile + ` of the data folder. Or set ` + envAdminEmail + ` and
-` + envAdminPassword + `_FILE, and the administrator is made from them.
+Until the first administrator exists, it prints a link to create one. The link's token is also
+in the file ` + addon.SetupFile + ` of the data folder. Or set ` + envAdminEmail + ` and
+` + envAdminPassword + `_FILE to create the administrator without a link.
 
-Behind the web server of a site, pass on /api-addons/ and /admincp, and give --base-url.
+Configure the site's web server to pass on /api-addons/ and /admincp, and set --base-url.
 
-The License page calls the store whose address an administrator types, if that is a public
-address. For a store on this machine or in a private network, name it with --allow-private.`,
+The License page calls stores at public addresses only. For a store on this machine or in a
+private network, allow the network with --allow-private.`,
 		Example: `  countersign addon serve
   countersign addon serve --base-url https://site.example --trusted-proxy 127.0.0.1
   countersign addon serve --allow-private 127.0.0.0/8`,
@@ -42,7 +42,7 @@ address. For a store on this machine or in a private network, name it with --all
 		},
 	}
 	flags.register(c, defaultAddonListen, addonLocation)
-	c.Flags().StringSliceVar(&flags.private, "allow-private", nil, "private `network` that the addon may call, for a store in it (repeatable; default public addresses alone)")
+	c.Flags().StringSliceVar(&flags.private, "allow-private", nil, "private `network` that the License page may call (repeatable; default: public addresses only)")
 	return c
 }
 
@@ -69,7 +69,7 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 		a.Say("The addon is not set up for this version yet; run: countersign addon update")
 	}
 	if setup != "" {
-		a.Say("Make the first administrator at %s", setup)
+		a.Say("Create the first administrator at %s", setup)
 	}
 	return s.run(ctx)
 }
@@ -148,7 +148,7 @@ func (s *addonServer) makeAdministrator(ctx context.Context) error {
 		_, err := s.app.firstAdministrator(ctx, s.addon)
 		done = !fault.IsUnavailable(err)
 		if err != nil && done && ctx.Err() == nil {
-			s.log.Error("the administrator of "+envAdminEmail+" was not made", "cause", err)
+			s.log.Error("the administrator of "+envAdminEmail+" was not created", "cause", err)
 		}
 	}
 	<-ctx.Done()

@@ -17,16 +17,16 @@ import (
 func newAddonSettings(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "settings", Short: "Settings of the app: list, get, set, add, remove, diff, publish, history, rollback",
-		Long: `Settings of the app. What is set waits in the draft; apps receive it once it is published:
+		Long: `Settings of the app. Changes are saved in a draft. Apps receive them after a publish:
 
   countersign addon settings set appName Tuneful
   countersign addon settings publish -m "the app has a name"`,
 	},
 		listAll(a, a.withAddon, "List all settings: the draft, and what apps receive", "No setting.", viewSetting, allSettings),
 		newSettingsGet(a), newSettingsSet(a), newSettingsAdd(a),
-		on(a.withAddon, &cobra.Command{Use: "remove KEY", Short: "Take a key of your own out of the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(ownSetting)))}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		on(a.withAddon, &cobra.Command{Use: "remove KEY", Short: "Remove one of your own keys from the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(ownSetting)))}, func(ctx context.Context, s *addon.Addon, args []string) error {
 			draft, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
-			return a.showRemoved(args[0], fmt.Sprintf("The key %s is out of the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
+			return a.showRemoved(args[0], fmt.Sprintf("Removed the key %s from the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
 		}),
 		newSettingsDiff(a), newSettingsPublish(a), newSettingsHistory(a), newSettingsRollback(a))
 }
@@ -89,7 +89,7 @@ func (a *app) sayWaiting(draft settings.Draft, err error) {
 	case len(draft.Changes) == 0:
 		a.Say("Apps receive this already.")
 	default:
-		a.Say("Apps receive it after: countersign addon settings publish -m NOTE (%s waiting)", cli.Count(len(draft.Changes), "change", "changes"))
+		a.Say("Apps receive it after: countersign addon settings publish -m NOTE (%s not published)", cli.Count(len(draft.Changes), "change", "changes"))
 	}
 }
 
@@ -118,7 +118,7 @@ func suggestSetting(ctx context.Context, s *addon.Addon, key string, err error) 
 func newSettingsGet(a *app) *cobra.Command {
 	var published bool
 	c := on(a.withAddon, &cobra.Command{
-		Use: "get KEY", Short: "Print the value of a setting; of a secret, what is known of it", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(anySetting))),
+		Use: "get KEY", Short: "Print the value of a setting; for a secret, its details only", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(anySetting))),
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
 		draft, err := s.Settings.Draft(ctx, operator())
 		if err != nil {
@@ -138,7 +138,7 @@ func newSettingsGet(a *app) *cobra.Command {
 		a.Print("%s\n", cli.Safe(value))
 		return nil
 	})
-	c.Flags().BoolVar(&published, "published", false, "print what apps receive in place of the draft's value")
+	c.Flags().BoolVar(&published, "published", false, "print the published value instead of the draft's")
 	return c
 }
 
@@ -154,7 +154,7 @@ func newSettingsSet(a *app) *cobra.Command {
 // refuseServiceAccount keeps a secret off the command line.
 func refuseServiceAccount(c *cobra.Command, args []string) error {
 	if args[0] == iap.KeyServiceAccount {
-		return cli.Usage(c, "a service account is a secret and must not stand in a command; give its file to: countersign addon iap service-account FILE")
+		return cli.Usage(c, "a service account is a secret and must not be an argument; pass its file to: countersign addon iap service-account FILE")
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (a *app) setSetting(ctx context.Context, s *addon.Addon, args []string) err
 func newSettingsAdd(a *app) *cobra.Command {
 	kind := settings.TypeText
 	c := on(a.withAddon, &cobra.Command{
-		Use: "add KEY VALUE", Short: "Add a public key of your own to the draft", Args: cli.Args("key", "value"),
+		Use: "add KEY VALUE", Short: "Add your own public key to the draft", Args: cli.Args("key", "value"),
 		Example: `  countersign addon settings add welcomeText "Hello"
   countersign addon settings add maxUploads 12 --type number`,
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
@@ -218,10 +218,10 @@ func viewChange(c settings.Change) changeView {
 
 func newSettingsDiff(a *app) *cobra.Command {
 	return a.Listing(on(a.withAddon, &cobra.Command{
-		Use: "diff", Short: "List what the next publish would change, and what is wrong with it", Args: cli.Args(),
+		Use: "diff", Short: "List the changes of the next publish, and its problems", Args: cli.Args(),
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
 		draft, err := s.Settings.Draft(ctx, operator())
-		if err := cli.PrintList(a.Console, draft.Changes, viewChange, "Nothing waits to be published.", err); err != nil {
+		if err := cli.PrintList(a.Console, draft.Changes, viewChange, "The draft has no changes.", err); err != nil {
 			return err
 		}
 		a.sayProblems(draft.Problems)
@@ -234,7 +234,7 @@ func (a *app) sayProblems(problems []settings.Problem) {
 	for _, p := range problems {
 		text := p.Text
 		if p.Severity == settings.SeverityError {
-			text += " (this stops a publish)"
+			text += " (blocks publishing)"
 		}
 		a.Warn("%s: %s", p.Key, cli.Safe(text))
 	}
@@ -255,7 +255,7 @@ type versionView struct {
 func viewVersion(v settings.Version) versionView {
 	note := v.Note
 	if v.Restored != 0 {
-		note += fmt.Sprintf(" (back to version %d)", v.Restored)
+		note += fmt.Sprintf(" (restored version %d)", v.Restored)
 	}
 	return versionView{v.Number, countersign.At(v.At), v.Actor, string(v.Face), v.Note, cli.NonZero(v.Restored), note}
 }
@@ -267,15 +267,15 @@ func newSettingsHistory(a *app) *cobra.Command {
 		Use: "history", Short: "List the published versions, newest first", Args: cli.Args(),
 		PreRunE: func(c *cobra.Command, _ []string) error {
 			if limit < 1 || limit > 500 || before < 0 {
-				return cli.Usage(c, "--limit is a number from 1 to 500, and --before that of a version")
+				return cli.Usage(c, "--limit is a number from 1 to 500, and --before the number of a version")
 			}
 			return nil
 		},
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
 		versions, err := s.Settings.Versions(ctx, operator(), before, limit)
-		err = cli.PrintList(a.Console, versions, viewVersion, "No earlier version.", err)
+		err = cli.PrintList(a.Console, versions, viewVersion, "No earlier versions.", err)
 		if err == nil && len(versions) == limit && versions[limit-1].Number > 1 {
-			a.Say("There are earlier ones: --before %d lists them.", versions[limit-1].Number)
+			a.Say("To list earlier versions, use --before %d.", versions[limit-1].Number)
 		}
 		return err
 	})
@@ -287,7 +287,7 @@ func newSettingsHistory(a *app) *cobra.Command {
 func newSettingsPublish(a *app) *cobra.Command {
 	var note string
 	c := on(a.withAddon, &cobra.Command{
-		Use: "publish -m NOTE", Short: "Give the draft to the apps; a server takes it over within a second", Args: cli.Args(), PreRunE: cli.Require("message"),
+		Use: "publish -m NOTE", Short: "Publish the draft; servers use it within a second", Args: cli.Args(), PreRunE: cli.Require("message"),
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
 		done, err := s.Settings.Publish(ctx, operator(), 0, note)
 		return a.showPublication(done, err)
@@ -299,9 +299,9 @@ func newSettingsPublish(a *app) *cobra.Command {
 func newSettingsRollback(a *app) *cobra.Command {
 	var note string
 	c := onID(a.withAddon, "version", cobra.NoFileCompletions, &cobra.Command{
-		Use: "rollback N", Short: "Give the values of an earlier version to the apps again",
-		Long: `Give the values of an earlier version to the apps again, as a new version. Changes that wait
-in the draft go on waiting there.`,
+		Use: "rollback N", Short: "Restore an earlier version",
+		Long: `Publish the values of an earlier version again, as a new version. Changes in the draft are
+kept.`,
 	}, func(ctx context.Context, s *addon.Addon, number int64) error {
 		done, err := s.Settings.Rollback(ctx, operator(), number, note)
 		return a.showPublication(done, err)

@@ -15,7 +15,7 @@ func newAddonUser(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "user", Short: "People who sign in to the admin pages: list, create, reset-password, sign-in-link",
 	},
-		listAll(a, a.withAddon, "List who may sign in", "Nobody can sign in yet; make a link for the first administrator with: countersign addon setup-link", viewUser,
+		listAll(a, a.withAddon, "List the administrators", "Nobody can sign in yet. Create a link for the first administrator with: countersign addon setup-link", viewUser,
 			func(ctx context.Context, s *addon.Addon) ([]people.User, error) {
 				return s.People().Users(ctx, operator())
 			}),
@@ -44,7 +44,7 @@ func viewUser(u people.User) userView {
 func newUserResetPassword(a *app) *cobra.Command {
 	var removeTwoStep bool
 	c := a.onNewPassword(&cobra.Command{
-		Use: "reset-password EMAIL", Short: "Give an administrator a new password; all of their sessions end",
+		Use: "reset-password EMAIL", Short: "Set a new password for an administrator and end all of their sessions",
 		Example: `  countersign addon user reset-password ada@site.example
   countersign addon user reset-password ada@site.example --password-file - --remove-two-step < password.txt`,
 	}, func(ctx context.Context, s *addon.Addon, email, password string) error {
@@ -54,9 +54,9 @@ func newUserResetPassword(a *app) *cobra.Command {
 		return a.Done(struct {
 			Email          string `json:"email"`
 			TwoStepRemoved bool   `json:"two_step_removed"`
-		}{email, removeTwoStep}, "The password of %s is the new one, and all of their sessions have ended.", cli.Safe(email))
+		}{email, removeTwoStep}, "Changed the password of %s and ended all of their sessions.", cli.Safe(email))
 	})
-	c.Flags().BoolVar(&removeTwoStep, "remove-two-step", false, "end two-step sign-in as well, for a lost authenticator")
+	c.Flags().BoolVar(&removeTwoStep, "remove-two-step", false, "also turn off two-step sign-in, for a lost authenticator app")
 	return c
 }
 
@@ -79,10 +79,9 @@ func newUserSignInLink(a *app) *cobra.Command {
 	return a.onLink(&cobra.Command{
 		Use: "sign-in-link EMAIL", Short: "Print a link that signs an administrator in once, within ten minutes", Args: cli.Args("e-mail"),
 		Long: `Print a link that signs an administrator in. It works once, within ten minutes, without
-password and code, and also after too many failed sign-ins. Open it in the browser of that
-person, and give it to nobody else.
+password and code, even after too many failed sign-ins. Send it to that person only.
 
-The link leads to --base-url, else to the server that runs on the data folder.`,
+The link leads to --base-url, or to the server that runs on the data folder.`,
 		Example: "  countersign addon user sign-in-link ada@site.example",
 	}, a.withAddon, func(ctx context.Context, s *addon.Addon, url string, args []string) error {
 		token, expires, err := s.People().NewSignInLink(ctx, operator(), args[0])
@@ -107,7 +106,7 @@ func (a *app) environmentAdministrator() (email, password string, err error) {
 		return "", "", err
 	}
 	if password == "" {
-		return "", "", cli.Fail(cli.ExitUsage, "usage", envAdminEmail+" is set without a password; name the file that holds one in "+envAdminPassword+"_FILE")
+		return "", "", cli.Fail(cli.ExitUsage, "usage", envAdminEmail+" is set without a password; write the password to a file and name the file in "+envAdminPassword+"_FILE")
 	}
 	return email, password, nil
 }

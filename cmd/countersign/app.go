@@ -23,14 +23,14 @@ import (
 
 func newApp(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "app", Short: "The mobile client: its start, its signing key and its names",
+		Use: "app", Short: "The mobile app: check its start, its signing key and its names",
 	}, newAppStart(a), newAppKeystore(a), newAppCheck(a))
 }
 
 func newAppCheck(a *app) *cobra.Command {
 	var packageName, bundleID, version string
 	c := &cobra.Command{
-		Use: "check", Short: "Tell whether an app's package name, bundle id and version have the form that the app stores want (exit code 4)", Args: cli.Args(),
+		Use: "check", Short: "Check whether an app's package name, bundle id and version have the form that the app stores require (exit code 4 if not)", Args: cli.Args(),
 		Example: `  countersign app check --package com.yourname.app --bundle-id com.yourname.app --version 1.2.3+45`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var checks []appCheckView
@@ -98,15 +98,15 @@ type appStartFlags struct{ license, site, domain string }
 func newAppStart(a *app) *cobra.Command {
 	var flags appStartFlags
 	c := &cobra.Command{
-		Use: "start --license FILE --site URL", Short: "Do what the client does when it starts: open its license, read the site's settings", Args: cli.Args(),
-		Long: `Do what the client does when it starts: open its license for the domain of the site, read
-the site's settings, and print what the app would run with.
+		Use: "start --license FILE --site URL", Short: "Do what the app does when it starts: verify its license, read the site's settings", Args: cli.Args(),
+		Long: `Do what the app does when it starts: verify its license for the domain of the site, read the
+site's settings, and print them.
 
-The license is judged by the public keys of the store that issued it, and with --jwks FILE
-without any network. An app carries these keys inside.
+The license is verified with the public keys of the store that issued it. With --jwks FILE
+this needs no network. An app contains these keys.
 
-Exit codes: 0 the app starts, 4 the license is not good or is for another domain, 7 the license
-is good, but the settings can't be read.`,
+Exit codes: 0 the app starts, 4 the license is not valid or is for another domain,
+7 the license is valid, but the settings can't be read.`,
 		Example: `  countersign app start --license license.jwt --site https://shop.example --jwks https://store.example/.well-known/jwks.json
   countersign app start --license license.jwt --site http://127.0.0.1:8081 --domain shop.example --jwks jwks.json`,
 		PreRunE: cli.Require("license", "site"),
@@ -184,7 +184,7 @@ func (a *app) printStart(s client.Started, complete bool) error {
 		}{s.Domain, viewLicenseFile(s.License), s.Settings})
 	}
 	l := s.License
-	a.Print("%s %s (#%d), %s, for %s; issued by %s on %s\n", a.Colour(a.Out, cli.Green, "The license is good:"),
+	a.Print("%s %s (#%d), %s, for %s; issued by %s on %s\n", a.Colour(a.Out, cli.Green, "The license is valid:"),
 		cli.Safe(l.ItemName), l.ItemID, cli.Safe(l.LicenseType), cli.Safe(s.Domain), cli.Safe(l.Issuer), cli.Day(countersign.At(l.IssuedAt)))
 	if !complete {
 		return nil
@@ -228,7 +228,7 @@ func (a *app) readKeySet(c *cobra.Command) (*license.KeySet, error) {
 	case err != nil:
 		return nil, err
 	case from == "":
-		return nil, cli.Usage(c, "--jwks is missing: a license is judged by the public keys of its store; name a file, or https://STORE/.well-known/jwks.json")
+		return nil, cli.Usage(c, "--jwks is missing: verifying a license needs the store's public keys; name a file, or https://STORE/.well-known/jwks.json")
 	case strings.Contains(from, "://"):
 		text, err = a.fetchKeySet(c.Context(), from)
 	default:
@@ -243,10 +243,10 @@ func (a *app) readKeySet(c *cobra.Command) (*license.KeySet, error) {
 func (a *app) fetchKeySet(ctx context.Context, address string) ([]byte, error) {
 	where, err := url.Parse(address)
 	if err != nil || where.Scheme != "https" && where.Scheme != "http" || where.Host == "" {
-		return nil, cli.Fail(cli.ExitUsage, "usage", "--jwks is neither a file nor an address that begins with https://; name one of them")
+		return nil, cli.Fail(cli.ExitUsage, "usage", "invalid --jwks: expected a file, or an address that begins with https://")
 	}
 	if where.Scheme == "http" && !license.IsFree(where.Hostname()) {
-		a.Warn("the keys come over http, where anybody on the way can put in their own; take https, or a file that you trust")
+		a.Warn("refused to load keys over http, where anyone on the network can replace them; use https, or a trusted file")
 	}
 	text, err := download(ctx, address, maxKeySet)
 	if err != nil && ctx.Err() == nil {
@@ -271,9 +271,9 @@ func download(ctx context.Context, address string, limit int64) ([]byte, error) 
 	case err != nil:
 		return nil, err
 	case r.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("it answered %d", r.StatusCode)
+		return nil, fmt.Errorf("the response was %d", r.StatusCode)
 	case int64(len(text)) > limit:
-		return nil, fmt.Errorf("the answer is longer than %d bytes", limit)
+		return nil, fmt.Errorf("the response is longer than %d bytes", limit)
 	}
 	return text, nil
 }

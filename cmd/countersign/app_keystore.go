@@ -38,20 +38,20 @@ type appKeystoreFlags struct{ out, name, passwordFile string }
 func newAppKeystore(a *app) *cobra.Command {
 	var flags appKeystoreFlags
 	c := &cobra.Command{
-		Use: "keystore", Short: "Make your own Android signing key, once", Args: cli.Args(),
-		Long: `Make your own Android signing key: RSA with 2048 bits and a certificate of its own that is
-valid for 10,000 days, in a PKCS#12 file that Gradle and keytool read.
+		Use: "keystore", Short: "Create your own Android signing key", Args: cli.Args(),
+		Long: `Create your own Android signing key: RSA with 2048 bits and a self-signed certificate that is
+valid for 10,000 days, in a PKCS#12 file for Gradle and keytool.
 
-An app can only be updated with the key that signed it first. Make it once, and keep the file
-and its password where they can't be lost. An existing file is never overwritten.`,
+An app can only be updated with the key that signed it first. Create it once, and store the
+file and its password safely. An existing file is never overwritten.`,
 		Example: `  countersign app keystore --out upload-keystore.p12 --name "Ada Byron"
   countersign app keystore --out upload-keystore.p12 --password-file password.txt`,
 		PreRunE: cli.Require("out", "name"),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.makeKeystore(c.Context(), flags) },
 	}
 	fs := c.Flags()
-	fs.StringVar(&flags.out, "out", "upload-keystore.p12", "the `file` to make")
-	fs.StringVar(&flags.name, "name", "Android", "your `name`, or that of your firm, in the certificate")
+	fs.StringVar(&flags.out, "out", "upload-keystore.p12", "the `file` to create")
+	fs.StringVar(&flags.name, "name", "Android", "your `name`, or your company's, in the certificate")
 	fs.StringVar(&flags.passwordFile, "password-file", "", "a `file` with the password, or - for stdin (default ask for it)")
 	return c
 }
@@ -78,7 +78,7 @@ func (a *app) makeKeystore(ctx context.Context, flags appKeystoreFlags) error {
 }
 
 func errKeystoreExists(path string) error {
-	return cli.Fail(cli.ExitConflict, "file_exists", fmt.Sprintf("%s exists, and a signing key is never overwritten; use it, or name another file with --out", path))
+	return cli.Fail(cli.ExitConflict, "file_exists", fmt.Sprintf("%s already exists and is not overwritten; use it, or name another file with --out", path))
 }
 
 // newKeystore makes a key and packs it with its certificate.
@@ -152,7 +152,7 @@ func fingerprint(digest []byte) string {
 // checkKeystorePassword holds passwords to what keytool and Gradle can do with.
 func checkKeystorePassword(password string) error {
 	if len(password) < 6 || strings.ContainsFunc(password, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return cli.Fail(cli.ExitUsage, "usage", "the password of a signing key has at least 6 characters, all of them on a US keyboard, for the tools that read it; take another one")
+		return cli.Fail(cli.ExitUsage, "usage", "invalid password: use at least 6 characters, only ones on a US keyboard")
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func goodSettings(w http.ResponseWriter) {
 
 func TestAppStartPrintsWhatTheAppRunsWith(t *testing.T) {
 	r := newSite(t, goodSettings).start(t)
-	want := `The license is good: Rain\u001b[2J (#1229), Regular, for shop.example; issued by https://store.example on 2026-01-01
+	want := `The license is valid: Rain\u001b[2J (#1229), Regular, for shop.example; issued by https://store.example on 2026-01-01
 SETTING       VALUE
 appName       "Rain \u001b[2J"
 pushAppId     ""
@@ -113,7 +113,7 @@ func TestAppStartSaysTheLicenseIsGoodBeforeItFailsOnSettings(t *testing.T) {
 		fmt.Fprint(w, `{"status":"error","msg":"not yet","message":"run countersign addon update","code":"not_updated"}`)
 	})
 	r := s.start(t)
-	if r.code != cli.ExitUnreachable || strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, "The license is good: ") {
+	if r.code != cli.ExitUnreachable || strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, "The license is valid: ") {
 		t.Errorf("exit %d, stdout %q", r.code, r.out)
 	}
 	if !strings.Contains(r.err, "the site answered 503: run countersign addon update") || strings.Contains(r.err, "data folder") {

@@ -17,7 +17,7 @@ import (
 
 func newAddonAudit(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "audit", Short: "Who did what, when and from where: list, export, verify, prune",
+		Use: "audit", Short: "Audit log: list, export, verify, prune",
 	}, newAuditList(a), newAuditExport(a), newAuditVerify(a, chainOf(a.withAddon)),
 		newAuditPrune(a, chainOf(a.withAddon)))
 }
@@ -84,10 +84,10 @@ func viewAudit(l people.AuditLine) auditView { return auditView(l.Row()) }
 func newAuditList(a *app) *cobra.Command {
 	var f people.AuditFilter
 	c := on(a.withAddon, &cobra.Command{
-		Use: "list", Short: "List the lines of the audit log, newest first", Args: cli.Args(),
+		Use: "list", Short: "List the entries of the audit log, newest first", Args: cli.Args(),
 		PreRunE: func(c *cobra.Command, _ []string) error {
 			if f.Limit < 1 || f.Limit > 500 || f.Before < 0 {
-				return cli.Usage(c, "--limit is a number from 1 to 500, and --before that of a line")
+				return cli.Usage(c, "--limit is a number from 1 to 500, and --before the number of an entry")
 			}
 			return nil
 		},
@@ -96,14 +96,14 @@ func newAuditList(a *app) *cobra.Command {
 		if err == nil && len(lines) == 0 {
 			err = checkSubject(f.Action)
 		}
-		if err = cli.PrintList(a.Console, lines, viewAudit, "The audit log has no such line.", err); err == nil && len(lines) == f.Limit {
-			a.Say("There may be earlier ones: --before %d lists them.", lines[f.Limit-1].ID)
+		if err = cli.PrintList(a.Console, lines, viewAudit, "No matching entries.", err); err == nil && len(lines) == f.Limit {
+			a.Say("To list earlier entries, use --before %d.", lines[f.Limit-1].ID)
 		}
 		return err
 	})
 	auditFlags(c, &f)
 	c.Flags().IntVar(&f.Limit, "limit", 50, "how many at most, up to 500")
-	c.Flags().Int64Var(&f.Before, "before", 0, "only lines before this `number`")
+	c.Flags().Int64Var(&f.Before, "before", 0, "only entries before this `number`")
 	return a.Listing(c)
 }
 
@@ -127,11 +127,11 @@ func newAuditVerify(a *app, open opener[*people.AuditChain]) *cobra.Command {
 	return on(open, &cobra.Command{
 		Use: "verify", Short: "Check that no entry of the audit log was changed, removed or inserted (exit code 4)", Args: cli.Args(),
 		Long: `Check that no entry of the audit log was changed, removed or inserted in the database. Each
-entry has a seal, made within a second, that stands on the one before; the last carries a
-digest under the key file. Where the chain breaks, this says at which entry, and exits with 4.
+entry is sealed within a second. A seal is a digest of the entry and the previous seal; the
+last is signed with the key file. If the chain is broken, the first affected entry is named.
 
-Keep the last seal elsewhere from time to time: who can replace the whole database by an
-older copy also replaces the seals, and then only such a note shows it.`,
+From time to time, store the last seal in another place. An older copy of the whole database
+has valid seals. Only such a record reveals it.`,
 	}, func(ctx context.Context, chain *people.AuditChain, _ []string) error {
 		report, err := chain.Verify(ctx, operator())
 		if err := a.Show(viewAuditReport(report), err); err != nil {
@@ -181,10 +181,10 @@ func viewAuditReport(r people.AuditReport) auditReportView {
 func newAuditPrune(a *app, open opener[*people.AuditChain]) *cobra.Command {
 	var older time.Duration
 	c := on(open, &cobra.Command{
-		Use: "prune --older-than AGE", Short: "Remove old entries of the audit log; the rest can be verified as before", Args: cli.Args(),
-		Long: `Remove the entries of the audit log that are older than an age. A sealed cut takes their
-place, so that the rest can be verified as before, and an entry says how many were removed.
-A log that was tampered with is not pruned. Export first what you have to keep.`,
+		Use: "prune --older-than AGE", Short: "Remove old entries of the audit log; the rest can still be verified", Args: cli.Args(),
+		Long: `Remove entries older than an age from the audit log. A signed cut replaces them, so that the
+rest can still be verified, and a new entry records their number. A log that was tampered
+with is not pruned. First export the entries that you have to keep.`,
 		PreRunE: func(c *cobra.Command, _ []string) error {
 			if older == 0 {
 				return cli.Usage(c, "say how old the entries must be, like --older-than 365d")

@@ -33,13 +33,13 @@ type demoFlags struct{ listen, addonListen, keep string }
 func newDemo(a *app) *cobra.Command {
 	var flags demoFlags
 	c := &cobra.Command{
-		Use: "demo", Short: "Try it: serve a shop and an addon with sample data", Args: cli.Args(),
-		Long: `Serve a shop and the addon of a site with sample data, until Ctrl-C.
+		Use: "demo", Short: "Try it: serve a store and an addon with sample data", Args: cli.Args(),
+		Long: `Serve a store and an addon with sample data, until Ctrl-C.
 
-The shop's keys are the same everywhere and known to everybody, so keep it on this machine.`,
+The store's API keys are public. Do not make it reachable from other machines.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flag("data").Changed || c.Flag("db").Changed {
-				return cli.Usage(c, "a demo has a store of its own; name its folder with --keep, or serve yours with: countersign store serve")
+				return cli.Usage(c, "a demo uses its own data folder; name it with --keep, or serve your store with: countersign store serve")
 			}
 			var wrong wrongFlags
 			wrong.note("--listen", checkListen(flags.listen))
@@ -158,7 +158,7 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportR
 	}
 	report, err := s.Transfer.Import(ctx, operator(), bytes.NewReader(lines), transfer.ImportOptions{})
 	if err == nil && !report.Written {
-		err = fmt.Errorf("demo: %d lines of the sample shop are bad", report.Bad)
+		err = fmt.Errorf("demo: %d lines of the sample store are not valid", report.Bad)
 	}
 	return report, err
 }
@@ -167,9 +167,9 @@ func (a *app) printDemo(v demoView, flags demoFlags) error {
 	if a.JSON {
 		return a.PrintJSON(v)
 	}
-	home := "Data lives in a temporary folder and is deleted when you stop it (--keep DIR to keep)."
+	home := "The data is in a temporary folder, which is deleted at the end. To keep it, use --keep DIR."
 	if flags.keep != "" {
-		home = "Data lives in " + cli.Safe(flags.keep) + " and is kept."
+		home = "The data is in " + cli.Safe(flags.keep) + " and is kept."
 	}
 	all := func(m transfer.Moved) string { return cli.Thousands(m.New + m.Changed + m.Same) }
 	a.Print(`Demo ready. %s

@@ -15,10 +15,10 @@ import (
 
 func newDoctor(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look for what is wrong with the store and the addon of this machine (exit code 4)", Args: cli.Args(),
-		Long: `Look for what is wrong with the store and the addon of this machine, and say why it matters
-and what to do. It changes nothing. A service whose data folder is not there is left out,
-unless it was named by a flag or a variable.`,
+		Use: "doctor", Short: "Check the store and the addon on this machine (exit code 4 if a check fails)", Args: cli.Args(),
+		Long: `Check the store and the addon on this machine. For each problem, print why it matters and
+what to do. Nothing is changed. A service without a data folder is skipped, unless a flag or
+a variable names the folder.`,
 		Example: `  countersign doctor
   countersign doctor --addon-data /var/lib/countersign-addon --json`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -65,13 +65,13 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		found := missingFolder(at.dir)
 		if !missing {
 			if found, err = one.examine(c.Context(), at); err != nil {
-				found = append(found, health.Of(one.service, err, "It can't be used like this.", "Repair that, and run doctor again."))
+				found = append(found, health.Of(one.service, err, "The service can't start.", "Correct this, and run doctor again."))
 			}
 		}
 		reports = append(reports, report{one.service, at.dir, found})
 	}
 	if len(reports) == 0 {
-		return nil, cli.Fail(cli.ExitNotFound, "nothing_here", fmt.Sprintf("there is neither a store in %s nor an addon in %s; name their folders with --data and --addon-data", defaultData, addon.DefaultDir))
+		return nil, cli.Fail(cli.ExitNotFound, "nothing_here", fmt.Sprintf("found no store in %s and no addon in %s; name their folders with --data and --addon-data", defaultData, addon.DefaultDir))
 	}
 	return reports, nil
 }
@@ -81,7 +81,7 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 func missingFolder(dir string) []health.Finding {
 	return []health.Finding{{
 		Name: "data folder", Level: health.Fail, What: fmt.Sprintf("No data folder %s", dir),
-		Why: "Everything the service keeps is in it.", Fix: "Name the right folder with --data or --addon-data.",
+		Why: "It contains all data of the service.", Fix: "Name the correct folder with --data or --addon-data.",
 	}}
 }
 

@@ -43,10 +43,10 @@ func TestAnEmptySettingIsAMistake(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"the flag of the database", nil, append(list, "--db", ""), "--db is empty; give it a value, or leave it out"},
+		{"the flag of the database", nil, append(list, "--db", ""), "--db is empty; set a value, or omit it"},
 		{"the flag of the folder", nil, append(list, "--data", ""), "--data is empty"},
 		{"the flag of the address", nil, append(serve, "--base-url", ""), "--base-url is empty"},
-		{"the folder", environment{envData: setEmpty}, list, envData + " is set but empty; give it a value, or take it out of the environment"},
+		{"the folder", environment{envData: setEmpty}, list, envData + " is set but empty; set a value, or unset it"},
 		{"the database", environment{envDB: setEmpty}, list, envDB + " is set but empty"},
 		{"the name of the database's file", environment{envDB + "_FILE": setEmpty}, list, envDB + "_FILE is set but empty"},
 		{"the database's file", environment{envDB + "_FILE": empty}, list, envDB + "_FILE: " + empty + " is empty"},

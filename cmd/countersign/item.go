@@ -16,7 +16,7 @@ import (
 
 func newItem(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "item", Short: "What is sold: list, show, set what its licenses may be for (items come in by: store import)",
+		Use: "item", Short: "Items: list, show, set their license rules (to add items, use: store import)",
 	}, newItemList(a),
 		onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{Use: "show ID", Short: "Show an item"}, func(ctx context.Context, s *store.Store, id int64) error {
 			i, err := s.ShowItem(ctx, operator(), id)
@@ -92,7 +92,7 @@ func newItemList(a *app) *cobra.Command {
 		if err := eachItem(ctx, s, workspace, func(i store.Item, username string) error { return l.Add(viewItem(i, username)) }); err != nil {
 			return err
 		}
-		return l.End("No item. Import some with: countersign store import FILE")
+		return l.End("No items. Import some with: countersign store import FILE")
 	})
 	a.workspaceFlag(c, &workspace, "only the items of this `username`")
 	return a.Listing(c)
@@ -114,7 +114,7 @@ func eachItem(ctx context.Context, s *store.Store, workspace string, fn func(i s
 func newItemSet(a *app) *cobra.Command {
 	var flags licensingFlags
 	c := onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{
-		Use: "set ID", Short: "Change what an item's purchases may be licensed for", PreRunE: cli.AnyChanged,
+		Use: "set ID", Short: "Change the license rules of an item", PreRunE: cli.AnyChanged,
 		Example: `  countersign store item set 1229 --extended-domains 5
   countersign store item set 1229 --wildcard --staging-host 'staging.*' --staging-host '*.preview.example'`,
 	}, func(ctx context.Context, s *store.Store, id int64) error {
@@ -135,12 +135,12 @@ type licensingFlags struct {
 
 func (f *licensingFlags) register(flags *pflag.FlagSet) {
 	f.given = flags
-	flags.IntVar(&f.rule.RegularDomains, "regular-domains", 0, "how many domains a Regular purchase may have, beside test domains")
-	flags.IntVar(&f.rule.ExtendedDomains, "extended-domains", 0, "how many domains an Extended purchase may have, beside test domains")
+	flags.IntVar(&f.rule.RegularDomains, "regular-domains", 0, "how many domains a Regular purchase may have, not counting test domains")
+	flags.IntVar(&f.rule.ExtendedDomains, "extended-domains", 0, "how many domains an Extended purchase may have, not counting test domains")
 	flags.IntVar(&f.rule.MovesAYear, "moves", 0, "how many times a year a buyer may move or revoke a license")
-	flags.IntVar(&f.rule.MoveWaitHours, "move-wait", 0, "`hours` that a buyer has to wait after moving or revoking a license until the next time")
-	flags.BoolVar(&f.rule.Wildcard, "wildcard", false, "let a license be for all hosts one level below its domain (*.shop.example)")
-	flags.StringArrayVar(&f.staging, "staging-host", nil, "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; takes the place of those before (repeatable; empty for none)")
+	flags.IntVar(&f.rule.MoveWaitHours, "move-wait", 0, "`hours` that a buyer has to wait between two moves or revocations")
+	flags.BoolVar(&f.rule.Wildcard, "wildcard", false, "allow wildcard licenses for all hosts one level below a domain (*.shop.example)")
+	flags.StringArrayVar(&f.staging, "staging-host", nil, "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; replaces the current list (repeatable; empty for none)")
 }
 
 // change does to an item's licensing what the given flags say.

@@ -14,14 +14,14 @@ import (
 
 func newKey(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "key", Short: "API keys: list, create, reveal, rotate, revoke, set their end",
+		Use: "key", Short: "API keys: list, create, reveal, rotate, revoke, set their expiry",
 	}, newKeyList(a), newKeyCreate(a),
-		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "reveal ID", Short: "Print a key again; this is written to the audit log"}, func(ctx context.Context, s *store.Store, id int64) error {
+		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "reveal ID", Short: "Reveal a key; the audit log records it"}, func(ctx context.Context, s *store.Store, id int64) error {
 			k, value, err := s.RevealKey(ctx, operator(), id)
 			return a.showKeyValue(k, value, err)
 		}),
 		newKeyRotate(a),
-		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "revoke ID", Short: "End a key for good"}, a.revokeKey),
+		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "revoke ID", Short: "Revoke a key permanently"}, a.revokeKey),
 		newKeySet(a))
 }
 
@@ -85,7 +85,7 @@ func newKeyList(a *app) *cobra.Command {
 		Use: "list", Short: "List keys, without their values", Args: cli.Args(),
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
 		keys, err := s.Keys(ctx, operator(), workspace)
-		return cli.PrintList(a.Console, keys, a.viewKey, "No key. Create one with: countersign store key create NAME --workspace W", err)
+		return cli.PrintList(a.Console, keys, a.viewKey, "No keys. Create one with: countersign store key create NAME --workspace W", err)
 	})
 	a.workspaceFlag(c, &workspace, "only the keys of this `username`")
 	return a.Listing(c)
@@ -100,11 +100,11 @@ type keyCreateFlags struct {
 func newKeyCreate(a *app) *cobra.Command {
 	var flags keyCreateFlags
 	c := on(a.withStore, &cobra.Command{
-		Use: "create NAME --workspace W", Short: "Make a key and print it", Args: cli.Args("name"),
-		Long: `Make a key and print it.
+		Use: "create NAME --workspace W", Short: "Create a key and print it", Args: cli.Args("name"),
+		Long: `Create a key and print it.
 
-A secret key opens all endpoints of its workspace and belongs on a server. A publishable key
-validates purchases of one item, nothing else, and may be shipped inside a product.`,
+A secret key can use all endpoints of its workspace and belongs on a server. A publishable key
+validates purchases of one item and nothing else. You may ship it inside a product.`,
 		Example: `  countersign store key create web --workspace ada
   countersign store key create plugin --workspace ada --publishable --item 1229`,
 		PreRunE: func(c *cobra.Command, args []string) error { return flags.check(c, args, a.Now()) },
@@ -115,9 +115,9 @@ validates purchases of one item, nothing else, and may be shipped inside a produ
 	})
 	fs := c.Flags()
 	a.workspaceFlag(c, &flags.key.Workspace, "the `username` of its workspace (required)")
-	fs.BoolVar(&flags.publishable, "publishable", false, "make a publishable key, bound to --item")
+	fs.BoolVar(&flags.publishable, "publishable", false, "create a publishable key, bound to --item")
 	a.itemFlag(c, &flags.key.Item, "`id` of the one item of a publishable key")
-	cli.Var(fs, &flags.key.ExpiresAt, cli.ParseDate, "date", "expires", "when it ends: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
+	cli.Var(fs, &flags.key.ExpiresAt, cli.ParseDate, "date", "expires", "when it expires: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
 	return c
 }
 
@@ -133,7 +133,7 @@ func (f *keyCreateFlags) check(c *cobra.Command, args []string, now time.Time) e
 	case !f.publishable && f.key.Item != 0:
 		return cli.Usage(c, "--item is for publishable keys; add --publishable")
 	case !f.key.ExpiresAt.IsZero() && !now.Before(f.key.ExpiresAt.Time):
-		return cli.Usage(c, "--expires has passed already; name a later day")
+		return cli.Usage(c, "--expires is in the past; name a later date")
 	case f.publishable:
 		f.key.Class = store.ClassPublishable
 	}
@@ -150,16 +150,16 @@ func (a *app) showNewKey(k store.Key, value string, err error) error {
 	} else {
 		a.Say("\nKeep it on a server and send it in the header X-Api-Key; never put it into a product or a page.")
 	}
-	a.Say("It is shown again with: countersign store key reveal %d", k.ID)
+	a.Say("To reveal it again: countersign store key reveal %d", k.ID)
 	return nil
 }
 
 func newKeyRotate(a *app) *cobra.Command {
 	var overlap time.Duration
 	c := onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{
-		Use: "rotate ID", Short: "Give a key a new value and print it",
-		Long: `Give a key a new value and print it. The value before it goes on working for the overlap,
-so that programs can be changed one after the other; --overlap 0 ends it at once.`,
+		Use: "rotate ID", Short: "Rotate a key and print its new value",
+		Long: `Rotate a key and print its new value. The old value works until the overlap has passed, so
+that you can update programs one after the other. --overlap 0 ends it at once.`,
 		PreRunE: func(c *cobra.Command, _ []string) error {
 			if overlap < 0 {
 				return cli.Usage(c, "--overlap can't be negative")
@@ -170,12 +170,12 @@ so that programs can be changed one after the other; --overlap 0 ends it at once
 		k, value, err := s.RotateKey(ctx, operator(), id, overlap)
 		return a.showNewKey(k, value, err)
 	})
-	c.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long the old value goes on working, like 24h or 30m")
+	c.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long the old value still works, like 24h or 30m")
 	return c
 }
 
 func (a *app) revokeKey(ctx context.Context, s *store.Store, id int64) error {
-	question := fmt.Sprintf("Revoke key %d%s? Programs that use it stop working, and it can't be taken back.", id, keyName(ctx, s, id))
+	question := fmt.Sprintf("Revoke key %d%s? Programs that use it stop working. This can't be undone.", id, keyName(ctx, s, id))
 	if err := a.Confirm(ctx, question); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func keyName(ctx context.Context, s *store.Store, id int64) string {
 func newKeySet(a *app) *cobra.Command {
 	var expires countersign.Timestamp
 	c := onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{
-		Use: "set ID --expires DATE|never", Short: "Give a key an end, or none", PreRunE: cli.Require("expires"),
+		Use: "set ID --expires DATE|never", Short: "Set or remove the expiry of a key", PreRunE: cli.Require("expires"),
 	}, func(ctx context.Context, s *store.Store, id int64) error {
 		k, err := s.SetKeyExpiry(ctx, operator(), id, expires)
 		return a.Show(a.viewKey(k), err)

@@ -26,9 +26,9 @@ func newLicense(a *app) *cobra.Command {
 		}),
 		newLicenseIssue(a), newLicenseMove(a),
 		on(a.withStore, &cobra.Command{
-			Use: "revoke ID", Short: "Revoke a license: it goes on the list that clients read", Args: cli.Args("license's id"),
-			Long: `Revoke a license: it goes on the list that clients read, and its buyer can issue no other one
-until you do. Clients that never fetch the list start with it as before.`,
+			Use: "revoke ID", Short: "Revoke a license: it is added to the list that clients read", Args: cli.Args("license's id"),
+			Long: `Revoke a license: it is added to the list that clients read, and its buyer can't get another
+one until you issue it. Clients that never fetch the list still start.`,
 		}, func(ctx context.Context, s *store.Store, args []string) error {
 			l, err := s.Licensing.Revoke(ctx, operator(), args[0])
 			return a.Show(viewLicense(l), err)
@@ -114,7 +114,7 @@ type licenseFlags struct{ domain, baseURL, out string }
 func (f *licenseFlags) register(c *cobra.Command) *cobra.Command {
 	fs := c.Flags()
 	fs.StringVar(&f.domain, "domain", "", "the `domain` of the site, like shop.example (required)")
-	fs.StringVar(&f.baseURL, "base-url", "", "the store's own `URL`, which the license names as its issuer (default the name of the key that signs it)")
+	fs.StringVar(&f.baseURL, "base-url", "", "the store's own `URL`, the issuer in the license (default: the name of the signing key)")
 	fs.StringVar(&f.out, "out", "", "write the license to this `file`, which must not exist, in place of printing it")
 	c.PreRunE = f.check
 	return c
@@ -149,10 +149,10 @@ func (a *app) showSigned(l licensing.Signed, flags licenseFlags, err error) erro
 
 // writeLicense writes a file that must not exist.
 func writeLicense(path, text string) error {
-	const next = "; the license was issued all the same: give another name with --out, and the same command writes it"
+	const next = "; the license was issued. Repeat the command with another --out to write it"
 	switch err := writeNew(path, []byte(text), 0o644); {
 	case os.IsExist(err):
-		return cli.Fail(cli.ExitConflict, "file_exists", path+" exists and was left as it is"+next)
+		return cli.Fail(cli.ExitConflict, "file_exists", path+" already exists and was not changed"+next)
 	case err != nil:
 		return cli.Fail(cli.ExitFailed, "file", fmt.Sprintf("%s can't be written (%v)%s", path, cli.Reason(err), next))
 	}
@@ -163,10 +163,11 @@ func newLicenseIssue(a *app) *cobra.Command {
 	var flags licenseFlags
 	return flags.register(a.onPurchase(&cobra.Command{
 		Use: "issue CODE --domain D", Short: "Issue the license of a purchase for a domain and print it",
-		Long: `Issue the license of a purchase for a domain and print it. One that is there is given again.
+		Long: `Issue the license of a purchase for a domain and print it. An existing license is printed
+again.
 
-The item's limit of domains holds here too. A purchase of which a license was revoked gets
-a new one, and its buyer may issue again.`,
+The item's limit of domains applies here too. If the operator had revoked a license of the
+purchase, its buyer may request licenses again.`,
 		Example: "  countersign store license issue 7c0f3b1e-5d2a-4c44-9b1e-000000000001 --domain shop.example --out license.jwt\n" +
 			"  countersign store license issue - --domain shop.example < code.txt",
 	}, func(ctx context.Context, s *store.Store, code string) error {
@@ -180,7 +181,7 @@ func newLicenseMove(a *app) *cobra.Command {
 	return flags.register(on(a.withStore, &cobra.Command{
 		Use: "move ID --domain D", Short: "Move a license to another domain and print the new one", Args: cli.Args("license's id"),
 		Long: `Move a license to another domain and print the new one. The old one goes on the list of
-revoked licenses. It counts as no move of the buyer's, who has some of their own every year.`,
+revoked licenses. It does not count as a move of the buyer.`,
 	}, func(ctx context.Context, s *store.Store, args []string) error {
 		l, err := s.Licensing.Reassign(ctx, operator(), flags.baseURL, args[0], flags.domain)
 		return a.showSigned(l, flags, err)
@@ -191,7 +192,7 @@ func newLicenseKey(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "license-key", Short: "Keys that sign licenses: list, rotate",
 	},
-		listAll(a, a.withStore, "List the keys for licenses, the oldest first", "No license key. The first license creates one.", viewLicenseKey,
+		listAll(a, a.withStore, "List the signing keys, oldest first", "No license key. The first license creates one.", viewLicenseKey,
 			func(ctx context.Context, s *store.Store) ([]licensing.Key, error) {
 				return s.Licensing.Keys(ctx, operator())
 			}),
@@ -218,23 +219,23 @@ func viewLicenseKey(k licensing.Key) licenseKeyView {
 func newLicenseKeyRotate(a *app) *cobra.Command {
 	var dropEarlier bool
 	c := on(a.withStore, &cobra.Command{
-		Use: "rotate", Short: "Make a new key that signs licenses from now on", Args: cli.Args(),
-		Long: `Make a new key that signs licenses from now on. Licenses that earlier keys have signed stay
-good. Apps carry the key set of their store inside: build them with the new one (from
-/.well-known/jwks.json) before licenses of the new key reach them.
+		Use: "rotate", Short: "Create a new key that signs licenses from now on", Args: cli.Args(),
+		Long: `Create a new key that signs licenses from now on. Licenses signed with earlier
+keys remain valid. Apps contain the key set of their store. Build them with the new one (from
+/.well-known/jwks.json) before they receive licenses of the new key.
 
---drop-earlier takes the earlier keys out of the key set, as is right when somebody has stolen
-one. Every license issued so far then ends where the new key set is known, and buyers have to
-fetch theirs again, which costs them no domain.`,
+--drop-earlier removes the earlier keys from the key set, for example after a theft. Every
+license issued so far is then no longer valid with the new key set. Buyers have to get theirs
+again, which uses no domain.`,
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
 		if dropEarlier {
-			if err := a.Confirm(ctx, "End all licenses that were signed so far?"); err != nil {
+			if err := a.Confirm(ctx, "Invalidate all licenses issued so far?"); err != nil {
 				return err
 			}
 		}
 		k, err := s.Licensing.RotateKey(ctx, operator(), dropEarlier)
 		return a.Show(viewLicenseKey(k), err)
 	})
-	c.Flags().BoolVar(&dropEarlier, "drop-earlier", false, "take the earlier keys out of the key set: what they have signed ends")
+	c.Flags().BoolVar(&dropEarlier, "drop-earlier", false, "remove the earlier keys from the key set; licenses signed with them are no longer valid")
 	return c
 }

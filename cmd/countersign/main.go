@@ -35,10 +35,10 @@ func newRoot(a *app) *cobra.Command {
 	root := cli.Group(&cobra.Command{
 		Use:   "countersign",
 		Short: "Keep purchase codes of digital items and answer whether they are good",
-		Long: `Countersign keeps workspaces, items and purchase codes, and answers the programs
-of their authors over HTTP: is this purchase code good?
+		Long: `Countersign stores workspaces, items and purchases, and verifies purchase codes
+over HTTP for the programs of their authors.
 
-  countersign demo           try it: a shop and an addon with sample data
+  countersign demo           try it: a store and an addon with sample data
   countersign store serve    serve your own store
   countersign addon update   set up the addon of your own site
 
@@ -68,7 +68,7 @@ func withoutStore(c *cobra.Command) *cobra.Command {
 
 func newStore(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "store", Short: "The store: workspaces, keys, items and purchases, and their server",
+		Use: "store", Short: "The store: workspaces, keys, items, purchases, licenses, and the server",
 	},
 		newServe(a), newImport(a), newExport(a), newRekey(a), newMigrate(a),
 		newWorkspace(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newStoreAudit(a))

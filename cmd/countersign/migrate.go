@@ -11,7 +11,7 @@ import (
 
 func newMigrate(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "migrate", Short: "The database's tables: look at their version, bring them to this one",
+		Use: "migrate", Short: "The database's tables: show their version, migrate them",
 	}, newMigrateStatus(a), newMigrateUp(a))
 }
 
@@ -27,7 +27,7 @@ func viewMigration(m sqldb.Migration) migrationView { return migrationView(m) }
 
 func newMigrateStatus(a *app) *cobra.Command {
 	return a.Listing(&cobra.Command{
-		Use: "status", Short: "List the steps and which of them the database has", Args: cli.Args(),
+		Use: "status", Short: "List the migrations and which of them were applied", Args: cli.Args(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
 				steps, err := s.Migrations(ctx)
@@ -39,8 +39,8 @@ func newMigrateStatus(a *app) *cobra.Command {
 
 func newMigrateUp(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "up", Short: "Bring the tables to this version, after a backup", Args: cli.Args(),
-		Long: `Bring the tables to this version, after a backup into the data folder.
+		Use: "up", Short: "Migrate the tables to this version, after a backup", Args: cli.Args(),
+		Long: `Migrate the tables to this version, after a backup into the data folder.
 No server may run on the data folder; store serve does the same when it starts.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			progress := a.newProgress("migrating", func(percent, total int64) { a.Say("migrated %d %% of %s purchases", percent, cli.Thousands(total)) })
@@ -69,7 +69,7 @@ func (a *app) printMigrated(steps []sqldb.Migration, backup string) error {
 		}
 	}
 	if backup != "" {
-		a.Say("The database as it was is in %s (without the key file).", backup)
+		a.Say("Backup of the database before the change: %s (without the key file).", backup)
 	}
 	if a.JSON {
 		return a.PrintJSON(struct {

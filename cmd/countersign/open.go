@@ -75,7 +75,7 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 		return err
 	}
 	if at.url == "" && !store.Begun(at.dir) {
-		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or begin one there with: countersign store workspace create USERNAME --data %[1]s", at.dir))
+		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or create one there with: countersign store workspace create USERNAME --data %[1]s", at.dir))
 	}
 	return a.withNewStore(c, do)
 }
@@ -140,7 +140,7 @@ func (a *app) notInstalled() error {
 	if a.Service.Postgres {
 		where, how = "this database", ", with the same --db and --data"
 	}
-	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; if this is the right place, set it up with: countersign addon update%s", where, how))
+	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; name its folder with --data, or set it up there with: countersign addon update%s", where, how))
 }
 
 // withOldAddon opens an addon that is not prepared, for commands that also work before the first update. It makes nothing.

@@ -18,13 +18,13 @@ import (
 
 func newPurchase(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "purchase", Short: "What was sold: list, show, check, create, refund",
+		Use: "purchase", Short: "Purchases: list, show, check, create, refund",
 	}, newPurchaseList(a),
 		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase"}, func(ctx context.Context, s *store.Store, code string) error {
 			found, err := s.Validation.Show(ctx, operator(), code)
 			return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
 		}),
-		a.onPurchase(&cobra.Command{Use: "check CODE", Short: "Check whether a purchase code is valid, and if not, say why (exit code 4)"}, a.checkPurchase),
+		a.onPurchase(&cobra.Command{Use: "check CODE", Short: "Check whether a purchase code is valid; if not, print the reason (exit code 4)"}, a.checkPurchase),
 		newPurchaseCreate(a),
 		a.onPurchase(&cobra.Command{Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid"}, a.refundPurchase))
 }
@@ -70,7 +70,7 @@ func viewPurchase(p store.Purchase, workspace string) purchaseView {
 }
 
 // codeHelp is part of the help of every command that takes a purchase code.
-const codeHelp = `CODE is - for stdin, which keeps it off the process list and out of the shell's history.
+const codeHelp = `With -, CODE is read from stdin and stays out of the process list and the shell's history.
 --id names the purchase by its id instead.`
 
 // purchaseWork is what a command does with the code of a purchase.
@@ -191,7 +191,7 @@ type purchaseCreateFlags struct {
 func newPurchaseCreate(a *app) *cobra.Command {
 	flags := purchaseCreateFlags{purchase: store.Purchase{License: countersign.LicenseRegular}}
 	c := &cobra.Command{
-		Use: "create --workspace W --item ID", Short: "Write a sale and print its code", Args: cli.Args(),
+		Use: "create --workspace W --item ID", Short: "Record a purchase and print its code", Args: cli.Args(),
 		Example: "  countersign store purchase create --workspace ada --item 1229 --buyer-email grace@home.example",
 		PreRunE: func(c *cobra.Command, args []string) (err error) {
 			if err := cli.Require("workspace", "item")(c, args); err != nil {

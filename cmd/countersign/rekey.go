@@ -10,12 +10,12 @@ import (
 
 func newRekey(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "rekey", Short: "Make a new key file for a store whose own is lost or was seen by somebody", Args: cli.Args(),
-		Long: `Make a new key file for a store whose own is lost or was seen by somebody.
+		Use: "rekey", Short: "Create a new key file, if the store's is lost or was disclosed", Args: cli.Args(),
+		Long: `Create a new key file, if the store's is lost or was disclosed.
 
-Purchase codes and API keys go on working. The values of keys that the old key file does not
-open any more are dropped: these keys can't be shown again, and those among them that were
-imported stop working until they are imported again. No server may run on the data folder.`,
+Purchase codes and API keys still work. Values of keys that can't be decrypted with the old
+key file are deleted. These keys can't be revealed again. Those that were imported stop
+working until they are imported again. No server may run on the data folder.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.lockStore(c, store.Options{}, func(ctx context.Context, s *store.Store) error {
 				plan, err := s.PlanRekey(ctx)
@@ -37,14 +37,14 @@ imported stop working until they are imported again. No server may run on the da
 
 func (a *app) confirmRekey(ctx context.Context, plan store.RekeyPlan) error {
 	if plan.LicenseKey != "" {
-		a.Say("The key that signs licenses is lost. Those it has signed stay good; a new key will sign, so build apps with the new key set.")
+		a.Say("The key that signs licenses is lost. Licenses signed with it remain valid. A new key signs from now on, so build apps with the new key set.")
 	}
 	if len(plan.Dropped) == 0 && plan.LicenseKey == "" {
-		a.Say("Nothing would be dropped.")
+		a.Say("Nothing would be deleted.")
 	}
 	a.sayKeys(plan.Working(), "key goes", "keys go", "on working, but can't be shown again")
 	a.sayKeys(plan.Ended, "imported key stops", "imported keys stop", "working until imported again, because it needs the lost key file")
-	return a.Confirm(ctx, "Make a new key file?")
+	return a.Confirm(ctx, "Create a new key file?")
 }
 
 func (a *app) sayKeys(keys []store.Key, one, many, what string) {
@@ -70,5 +70,5 @@ func (a *app) printRekey(done store.RekeyPlan) error {
 		Ended []keyView `json:"ended"`
 		// LicenseKey is the kid of the key for licenses that was lost.
 		LicenseKey string `json:"license_key,omitempty"`
-	}{views(done.Dropped), views(done.Ended), done.LicenseKey}, "Made a new key file in %s; back it up apart from the database.", cli.Safe(a.Service.Dir))
+	}{views(done.Dropped), views(done.Ended), done.LicenseKey}, "Created a new key file in %s. Back it up separately from the database.", cli.Safe(a.Service.Dir))
 }

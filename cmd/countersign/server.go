@@ -112,8 +112,8 @@ func (l *server) listen(dir string) error {
 // own URL, and what other users of this machine can read.
 func (l *server) advise(exposed []health.Finding) {
 	if addr := l.listener.Addr().(*net.TCPAddr); l.options.baseURL == "" && !addr.IP.IsLoopback() {
-		l.log.Warn("other machines can reach this server, and it does not know its own URL; name it with --base-url or "+l.options.baseURLVariable,
-			"listen", addr.String(), "why", "links, default pictures and the issuer of licenses are made from it")
+		l.log.Warn("other machines can reach this server, but its public URL is not set; set it with --base-url or "+l.options.baseURLVariable,
+			"listen", addr.String(), "why", "links, default pictures and the issuer of licenses contain it")
 	}
 	for _, f := range exposed {
 		l.log.Warn(f.What, "why", f.Why, "fix", f.Fix)
@@ -131,7 +131,7 @@ func listen(addr, flag string) (net.Listener, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, cli.Fail(cli.ExitNotAllowed, "address_refused", fmt.Sprintf("this user may not listen on %s; choose a port above 1023 with %s", addr, flag))
 	}
-	return nil, cli.Fail(cli.ExitFailed, "address_unusable", fmt.Sprintf("%s can't be listened on (%v); choose another address with %s", addr, cli.Reason(err), flag))
+	return nil, cli.Fail(cli.ExitFailed, "address_unusable", fmt.Sprintf("can't listen on %s (%v); choose another address with %s", addr, cli.Reason(err), flag))
 }
 
 // serverLog is the log of a server, on stderr.
@@ -295,7 +295,7 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind ...task
 func addDatabase(m *web.Metrics, status func() sqldb.Status) {
 	m.Gauge("countersign_database_reachable", "0 while PostgreSQL is known to be out of reach.",
 		func() float64 { return oneIf(status().Reachable) })
-	m.Gauge("countersign_database_feed_live", "0 while changes by other processes do not arrive and nothing is answered from memory.",
+	m.Gauge("countersign_database_feed_live", "0 while changes by other processes do not arrive and caches are bypassed.",
 		func() float64 { return oneIf(status().FeedLive) })
 	m.Counter("countersign_database_feed_losses_total", "How often the feed of changes was lost.",
 		func() float64 { return float64(status().FeedLosses) })

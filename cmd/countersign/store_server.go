@@ -17,11 +17,11 @@ import (
 func newServe(a *app) *cobra.Command {
 	var flags serverFlags
 	c := &cobra.Command{
-		Use: "serve", Short: "Answer over HTTP whether purchase codes are good", Args: cli.Args(),
-		Long: `Answer over HTTP whether purchase codes are good, until Ctrl-C or SIGTERM.
+		Use: "serve", Short: "Serve the store's API and pages", Args: cli.Args(),
+		Long: `Serve the store's API and pages, until Ctrl-C or SIGTERM.
 
-One server may run on a data folder; other commands work beside it, and what they change
-is served within a second. Older tables are backed up and brought to this version.`,
+Only one server may run on a data folder. Other commands can run at the same time; their
+changes take effect within a second. Older tables are backed up and migrated.`,
 		Example: `  countersign store serve
   countersign store serve --listen :8080 --base-url https://shop.example --trusted-proxy 10.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -45,7 +45,7 @@ is served within a second. Older tables are backed up and brought to this versio
 	}
 	flags.register(c, defaultListen, storeLocation)
 	c.Flags().Lookup("fail-limit").Usage = "failed authentications and validations of an address a minute; 0 for no limit, also for requests by purchase code"
-	c.Flags().StringVar(&flags.cache, "cache", defaultCache, "`size` of the memory in which answers are kept, like 64MiB; 0 keeps none")
+	c.Flags().StringVar(&flags.cache, "cache", defaultCache, "`size` of the response cache, like 64MiB; 0 turns it off")
 	return c
 }
 

@@ -26,11 +26,11 @@ func newImport(a *app) *cobra.Command {
 		Use: "import FILE", Short: "Read workspaces, keys, items, purchases and licenses from a file of JSON Lines", Args: cli.Args("file"),
 		Long: `Read workspaces, keys, items, purchases and licenses from a file with one JSON object a line.
 
-The same file twice changes nothing, and an edited line updates. When there is a bad line,
-nothing is written; bad lines are told on stderr and copied to FILE.rejected.jsonl.
+Importing the same file twice changes nothing; an edited line updates. If a line is not valid,
+nothing is written. Invalid lines are printed on stderr and copied to FILE.rejected.jsonl.
 
-Exit codes: 0 written, 1 nothing written because of bad lines, 4 --dry-run found bad lines,
-8 --skip-bad wrote the others.`,
+Exit codes: 0 written, 1 nothing written because of invalid lines, 4 --dry-run found invalid
+lines, 8 --skip-bad wrote the others.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			file, size, err := openImport(args[0])
 			if err != nil {
@@ -40,8 +40,8 @@ Exit codes: 0 written, 1 nothing written because of bad lines, 4 --dry-run found
 			return a.withNewStore(c, func(ctx context.Context, s *store.Store) error { return a.importFile(ctx, s, file, size, flags) })
 		},
 	}
-	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "write nothing, only tell what would happen")
-	c.Flags().BoolVar(&flags.skipBad, "skip-bad", false, "write the good lines although there are bad ones")
+	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "write nothing, only print what would happen")
+	c.Flags().BoolVar(&flags.skipBad, "skip-bad", false, "write the valid lines even if others are not valid")
 	return c
 }
 
@@ -154,7 +154,7 @@ func importVerdict(report transfer.ImportReport, bad *rejects, flags importFlags
 	case !report.Written:
 		return cli.Fail(cli.ExitFailed, "bad_lines", "nothing was written: "+found+"; correct them, or write the others with --skip-bad")
 	}
-	return cli.Fail(cli.ExitPartly, "bad_lines", "the good lines were written, the others not: "+found+"; correct them and import that file")
+	return cli.Fail(cli.ExitPartly, "bad_lines", "the valid lines were written, the others not: "+found+"; correct them and import that file")
 }
 
 // rejects copies the bad lines of an import to a file beside it. The file is
@@ -196,15 +196,15 @@ func (r *rejects) close() {
 // place says where the bad lines are.
 func (r *rejects) place() string {
 	if r.failed != nil {
-		return fmt.Sprintf("they stand above, and could not be copied to %s (%v)", r.path, cli.Reason(r.failed))
+		return fmt.Sprintf("they are printed above, and could not be copied to %s (%v)", r.path, cli.Reason(r.failed))
 	}
-	return "they stand in " + r.path
+	return "they are in " + r.path
 }
 
 func newExport(a *app) *cobra.Command {
 	var withKeys bool
 	c := on(a.withStore, &cobra.Command{
-		Use: "export", Short: "Write the whole store to stdout, as import reads it", Args: cli.Args(),
+		Use: "export", Short: "Write the whole store to stdout, in the format of import", Args: cli.Args(),
 		Example: "  countersign store export > store.jsonl",
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
 		if withKeys {
@@ -212,7 +212,7 @@ func newExport(a *app) *cobra.Command {
 		}
 		return s.Transfer.Export(ctx, operator(), a.Lines(true), withKeys)
 	})
-	c.Flags().BoolVar(&withKeys, "with-keys", false, "write the values of the keys too; without, an import makes new ones")
+	c.Flags().BoolVar(&withKeys, "with-keys", false, "include the values of the keys; without them, an import creates new ones")
 	return c
 }
 

@@ -16,9 +16,9 @@ import (
 
 func newWorkspace(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "workspace", Short: "The authors' accounts: list, show, create, change",
+		Use: "workspace", Short: "Workspaces of authors: list, show, create, change",
 	},
-		listAll(a, a.withStore, "List all workspaces", "No workspace. Create one with: countersign store workspace create USERNAME", viewWorkspace, allWorkspaces),
+		listAll(a, a.withStore, "List all workspaces", "No workspaces. Create one with: countersign store workspace create USERNAME", viewWorkspace, allWorkspaces),
 		on(a.withStore, &cobra.Command{Use: "show USERNAME", Short: "Show a workspace", Args: cli.Args("username"), ValidArgsFunction: first(a.fromStore(workspaceNames))}, func(ctx context.Context, s *store.Store, args []string) error {
 			w, err := s.Workspace(ctx, operator(), args[0])
 			return a.Show(viewWorkspace(w), err)
@@ -83,7 +83,7 @@ func allWorkspaces(ctx context.Context, s *store.Store) ([]store.Workspace, erro
 func newWorkspaceCreate(a *app) *cobra.Command {
 	var flags workspaceFlags
 	c := on(a.withNewStore, &cobra.Command{
-		Use: "create USERNAME", Short: "Make a workspace", Args: cli.Args("username"), PreRunE: flags.parseLinks,
+		Use: "create USERNAME", Short: "Create a workspace", Args: cli.Args("username"), PreRunE: flags.parseLinks,
 		Example: "  countersign store workspace create ada --email ada@shop.example --firstname Ada --lastname Byron",
 	}, func(ctx context.Context, s *store.Store, args []string) error {
 		var w store.Workspace
@@ -91,7 +91,7 @@ func newWorkspaceCreate(a *app) *cobra.Command {
 		flags.change(&w)
 		made, err := s.CreateWorkspace(ctx, operator(), w)
 		if err == nil {
-			a.Say("Made the workspace %s. Make a key for its programs with: countersign store key create web --workspace %[1]s", args[0])
+			a.Say("Created the workspace %s. Create a key for its programs with: countersign store key create web --workspace %[1]s", args[0])
 		}
 		return a.Show(viewWorkspace(made), err)
 	})
@@ -151,10 +151,10 @@ func (f *workspaceFlags) register(flags *pflag.FlagSet) {
 		flags.String(t.name, "", t.usage)
 	}
 	cli.Var(flags, &f.balance, cli.ParseMoney, "amount", "balance", "the account's balance, like 120.50")
-	flags.StringArrayVar(&f.links, "social-link", nil, "`name=URL` of a profile elsewhere; name= takes it away (repeatable)")
+	flags.StringArrayVar(&f.links, "social-link", nil, "`name=URL` of a profile elsewhere; name= removes it (repeatable)")
 	flags.BoolVar(&f.switches.Always200, "always-200", false, "answer errors of 4xx with status 200, for clients that can't read them")
 	flags.BoolVar(&f.switches.RefuseQueryKeys, "refuse-query-keys", false, "refuse API keys in the query string")
-	flags.Int64Var(&f.switches.Quota, "quota", 0, "successful calls a minute that are served; 0 for all")
+	flags.Int64Var(&f.switches.Quota, "quota", 0, "successful calls allowed a minute; 0 for no limit")
 }
 
 // parseLinks reads the values of --social-link.

@@ -19,7 +19,7 @@ export const server = [
       get('GET /admincp/apis/{id}/rotate', { name: 'api-rotate', path: '/admincp/apis/1/rotate' }),
       post('POST /admincp/apis/{id}/rotate', { name: 'api-rotate-refused', at: '/admincp/apis/1/rotate', button: 'Rotate', status: 422 }),
       post('POST /admincp/apis/{id}/rotate', { name: 'api-rotated', at: '/admincp/apis/1/rotate', values: { password: ada.password }, button: 'Rotate' }),
-      post('POST /admincp/apis/{id}', { name: 'api-inactive', at: '/admincp/apis/1', values: { secret: false }, button: 'Save the switches' }),
+      post('POST /admincp/apis/{id}', { name: 'api-inactive', at: '/admincp/apis/1', values: { secret: false }, button: 'Save' }),
       get(`GET ${admin}`, { name: 'dashboard-inactive' }),
       get('GET /admincp/apis', { name: 'apis-inactive' }),
       get('GET /admincp/apis/{id}', { name: 'api-none', path: '/admincp/apis/99', status: 404 }),

@@ -27,7 +27,7 @@ test('a pair is created, shown again after the password, and refused once a half
   const pair = await shownPair(page);
   assert.equal((await signedCall(site, pair)).status, 200);
 
-  await follow(page, 'I have stored them');
+  await follow(page, 'Done');
   assert.ok(!(await page.content()).includes(pair.secret), 'the list shows no secret');
   await follow(page, 'Shop server');
   await follow(page, 'Reveal');
@@ -41,14 +41,14 @@ test('a pair is created, shown again after the password, and refused once a half
   for (const half of ['key', 'secret']) {
     await page.goto(`${site.url}/admincp/apis/2`);
     await fill(page, { [half]: false });
-    await press(page, 'Save the switches');
+    await press(page, 'Save');
     assert.match(await flash(page), /is inactive/);
     assert.match(await text(page), /Both must be active before you go live/);
     const refused = await signedCall(site, pair);
     assert.equal(refused.status, 401, `the ${half} is inactive`);
     assert.equal((await refused.json()).status, 'error');
     await fill(page, { [half]: true });
-    await press(page, 'Save the switches');
+    await press(page, 'Save');
     assert.equal((await signedCall(site, pair)).status, 200, `the ${half} is active again`);
   }
   assert.deepEqual(page.complaints, []);

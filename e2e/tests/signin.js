@@ -86,7 +86,7 @@ test('two-step sign-in is turned off with the password', async (t) => {
   const { site, page } = await start(t);
   await signIn(page, site, ada);
   await switchOnTOTP(page, site, ada);
-  await follow(page, 'I have stored them');
+  await follow(page, 'Done');
   await follow(page, 'Turn it off');
   await fill(page, { password: 'four quiet green birds' });
   assert.equal((await press(page, 'Turn it off')).status(), 422);

@@ -33,11 +33,11 @@ func (a *Addon) Checklist(ctx context.Context, actor people.Actor) ([]Task, erro
 		return nil, err
 	}
 	list := []Task{
-		task("update", "The update ran", state == StateReady, "Run the update: it sets everything up and makes the first API key and secret."),
-		task("credentials", "API key and secret are active", false, "Both must be active; they are under API access once the update has run."),
+		task("update", "The update has run", state == StateReady, "Run the update. It sets everything up and creates the first API credentials."),
+		task("credentials", "API credentials are active", false, "The API key and the API secret must both be active. Find them under “API credentials” after the update."),
 		task("settings", "App settings are published", false, "Fill in the app settings and publish them."),
 		task("iap", "In-app purchases are set up", false, "Fill in the in-app purchase settings and publish them, or say that you do not sell in the app."),
-		task("license", "The license file is made", false, "Make it with your purchase code; the app opens it when it starts, so it goes into the app's project before it is built."),
+		task("license", "The license file is created", false, "Create it with your purchase code. Put it into the app's project before you build the app."),
 	}
 	if state != StateReady {
 		return list, nil
@@ -47,7 +47,7 @@ func (a *Addon) Checklist(ctx context.Context, actor people.Actor) ([]Task, erro
 		return nil, err
 	}
 	if !plan.Nothing {
-		list[0] = task("update", "An update is waiting", false, "Run the update: until then, what is new in this version is missing.")
+		list[0] = task("update", "An update is available", false, "Run the update to use what is new in this version.")
 	}
 	return list, a.tick(ctx, actor, list)
 }

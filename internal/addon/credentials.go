@@ -51,7 +51,7 @@ func (c Credential) Active() bool { return c.KeyActive && c.SecretActive }
 type Pair struct{ Key, Secret string }
 
 // String keeps the values out of texts and logs that are made by accident.
-func (Pair) String() string { return "(a pair of API key and secret)" }
+func (Pair) String() string { return "(API key and secret)" }
 
 // Half names the halves of a credential.
 type Half string
@@ -102,7 +102,7 @@ func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label 
 	}
 	label, problem := input.Title(label)
 	if problem == "" && label == "" {
-		problem = "A label is needed, to tell pairs apart"
+		problem = "Enter a label for the API credentials"
 	}
 	if problem != "" {
 		return Credential{}, Pair{}, input.Refused(map[string]string{"label": problem})
@@ -125,7 +125,7 @@ func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor peop
 	pair := a.setPair(&c)
 	var err error
 	if c.ID, err = tx.AddCredential(ctx, c); errors.Is(err, sqldb.ErrExists) {
-		return c, pair, fault.Conflict("label_exists", fmt.Sprintf("There is a pair labelled %q already; choose another label", label))
+		return c, pair, fault.Conflict("label_exists", fmt.Sprintf("API credentials with the label %q already exist. Choose another label", label))
 	}
 	if err != nil {
 		return c, pair, err
@@ -157,7 +157,7 @@ func (a *Addon) openPair(c addondb.Credential) (Pair, error) {
 	key, err1 := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
 	secret, err2 := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
 	if err := errors.Join(err1, err2); err != nil {
-		return Pair{}, fault.Conflict("credential_not_kept", "The values of this pair can't be read: they were written with another key file. Rotate the pair to get new values")
+		return Pair{}, fault.Conflict("credential_not_kept", "These API credentials can't be read: they were encrypted with another key file. Rotate them to get new values")
 	}
 	return Pair{string(key), string(secret)}, nil
 }

@@ -23,7 +23,7 @@ func TestPairIsMadeShownAndRotated(t *testing.T) {
 		if c.Label != "App server" || !c.Active() || !token.Valid(prefixKey, pair.Key) || !token.Valid(prefixSecret, pair.Secret) {
 			t.Errorf("%+v", c)
 		}
-		if c.Key != token.Hint(pair.Key) || c.Secret != token.Hint(pair.Secret) || fmt.Sprintf("%v|%+v|%s", pair, pair, pair) != strings.Repeat("|(a pair of API key and secret)", 3)[1:] {
+		if c.Key != token.Hint(pair.Key) || c.Secret != token.Hint(pair.Secret) || fmt.Sprintf("%v|%+v|%s", pair, pair, pair) != strings.Repeat("|(API key and secret)", 3)[1:] {
 			t.Errorf("a list shows %q and %q, a text %v", c.Key, c.Secret, pair)
 		}
 		_, shown, err := f.RevealCredential(ctx, user, c.ID)

@@ -21,7 +21,7 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 	if err := a.Prepare(ctx); err != nil {
 		fix := "countersign addon update"
 		if !fault.IsUnavailable(err) { // an update does not help against a wrong key file
-			fix = "Put the key file that belongs to this database in its place, from a backup."
+			fix = "Restore the key file of this database from a backup."
 		}
 		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", fix))
 	}
@@ -46,7 +46,7 @@ func (a *Addon) place() health.Place {
 func (a *Addon) examine(ctx context.Context, name string, check func(context.Context) (health.Finding, error)) health.Finding {
 	found, err := check(ctx)
 	if err != nil {
-		return health.Of(name, err, "This could not be checked.", "Look at the log, and run it again.")
+		return health.Of(name, err, "This could not be checked.", "Check the log, then run it again.")
 	}
 	found.Name = name
 	return found
@@ -58,15 +58,15 @@ func (a *Addon) checkUpdate(ctx context.Context) (health.Finding, error) {
 		return health.Finding{Level: health.OK, What: "The update of this version has run"}, err
 	}
 	return health.Finding{
-		Level: health.Warn, What: fmt.Sprintf("An update is waiting (%s)", count(len(plan.Steps), "step")),
-		Why: "Settings that are new in this version are not registered.", Fix: "countersign addon update",
+		Level: health.Warn, What: fmt.Sprintf("An update is available (%s)", count(len(plan.Steps), "step")),
+		Why: "New settings of this version are not registered.", Fix: "countersign addon update",
 	}, nil
 }
 
 func (a *Addon) checkAdministrator(ctx context.Context) (health.Finding, error) {
 	there, err := a.people.HasAdministrator(ctx)
 	if err != nil || there {
-		return health.Finding{Level: health.OK, What: "There is an administrator"}, err
+		return health.Finding{Level: health.OK, What: "An administrator exists"}, err
 	}
 	return health.Finding{
 		Level: health.Warn, What: "No administrator yet", Why: "Nobody can sign in to the admin pages.", Fix: "countersign addon setup-link",
@@ -92,11 +92,11 @@ func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
 			inactive = append(inactive, fmt.Sprintf("%d (%s): secret", c.ID, c.Label))
 		}
 	}
-	found := health.Finding{Level: health.OK, What: fmt.Sprintf("%s of API key and secret, all active", count(active, "pair"))}
+	found := health.Finding{Level: health.OK, What: fmt.Sprintf("%s, all active", count(active, "pair"))}
 	if len(inactive) > 0 {
 		found = health.Finding{
 			Level: health.Warn, What: "Inactive: " + strings.Join(inactive, "; "),
-			Why: "Both halves of a pair must be active before you go live.", Fix: "countersign addon api activate ID",
+			Why: "The API key and the API secret must both be active before you go live.", Fix: "countersign addon api activate ID",
 		}
 	}
 	if active == 0 {
@@ -121,7 +121,7 @@ func (a *Addon) checkPublished(ctx context.Context) (health.Finding, error) {
 		if one.Severity == settings.SeverityError {
 			return health.Finding{
 				Level: health.Warn, What: "The draft can't be published: " + one.Key + ": " + one.Text,
-				Why: "Apps go on receiving the version before.", Fix: "countersign addon settings set " + one.Key + " VALUE",
+				Why: "Apps receive the current version until then.", Fix: "countersign addon settings set " + one.Key + " VALUE",
 			}, nil
 		}
 	}

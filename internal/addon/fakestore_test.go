@@ -86,7 +86,7 @@ func (s *fakeStore) serve(w http.ResponseWriter, r *http.Request) {
 			delete(s.inUse, in["from"])
 		}
 		if taken := s.counted(); s.inUse[in["domain"]] == "" && len(taken) > 0 && !license.IsFree(in["domain"]) {
-			refuse(http.StatusConflict, countersign.CodeLimitReached, "No domain is left for this purchase code; it is in use for "+taken[0])
+			refuse(http.StatusConflict, countersign.CodeLimitReached, "All domains of this purchase code are licensed; licensed: "+taken[0])
 			return
 		}
 		s.issue(w, in["domain"])

@@ -35,7 +35,7 @@ func (o *LicenseOrder) check() ([]license.Domain, error) {
 	}
 	domains := []license.Domain{d}
 	if len(o.Tests) > maxTestDomains {
-		problems["tests"] = fmt.Sprintf("That is too much at once: ask for at most %d test domains", maxTestDomains)
+		problems["tests"] = fmt.Sprintf("Too many test domains: at most %d in one request", maxTestDomains)
 	}
 	for _, text := range o.Tests {
 		test, err := license.ParseDomain(text, rule)
@@ -43,7 +43,7 @@ func (o *LicenseOrder) check() ([]license.Domain, error) {
 		case err != nil:
 			problems["tests"] = fault.Sentence(err)
 		case !license.IsFree(test.Name):
-			problems["tests"] = test.Name + " is not a test domain, so a license for it may count. Test domains are localhost, names that end in .test or .local, and private addresses; for a staging host that the seller named, make a file of its own"
+			problems["tests"] = test.Name + " is not a test domain, so a license for it may count. Test domains are localhost, names that end in .test or .local, and private addresses. For a seller's staging host, create a separate file"
 		}
 		domains = append(domains, test)
 	}
@@ -59,7 +59,7 @@ func checkCode(code string) (problem string) {
 	case code == "":
 		return "Paste the purchase code. It is on the receipt"
 	case len(code) > maxCode || strings.ContainsFunc(code, func(r rune) bool { return r != ' ' && !printable(r) }):
-		return "This is not a purchase code: it is too long, or has characters that no code has. Paste it as it stands on the receipt"
+		return "Invalid purchase code: too long, or with invalid characters. Paste it exactly as on the receipt"
 	}
 	return ""
 }

@@ -24,7 +24,7 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 		return License{}, err
 	}
 	if !l.Good() {
-		return License{}, fault.Conflict("license_ended", "This file is not good any more; nothing was changed")
+		return License{}, fault.Conflict("license_ended", "This file is no longer valid. Nothing was changed")
 	}
 	c, err := a.keptCode(ctx, l.Code.ID)
 	if err != nil {
@@ -42,7 +42,7 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseRevoke, Subject: l.Domain, Detail: ended})
 	})
 	if err == nil && ended != l.LicenseID {
-		return License{}, fault.Conflict("license_other", "The store revoked another license for "+l.Domain+", "+ended+". Ask it whether this file is good")
+		return License{}, fault.Conflict("license_other", "The store revoked another license for "+l.Domain+", "+ended+". Verify this file with the store")
 	}
 	return l, err
 }

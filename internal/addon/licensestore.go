@@ -62,7 +62,7 @@ func (s *storeCall) check(ctx context.Context, licenseID, domain string) (answer
 	defer stop()
 	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: licenseID, Domain: domain})
 	if err == nil && !slices.Contains(checkCodes, c.Code) {
-		return "", s.unreachable(fmt.Errorf("it answered a check with %q", c.Code))
+		return "", s.unreachable(fmt.Errorf("the response to a check was %q", c.Code))
 	}
 	return c.Code, s.explain(err)
 }
@@ -85,7 +85,7 @@ func (s *storeCall) readKeys(ctx context.Context) (*license.KeySet, error) {
 		return nil, s.explain(err)
 	}
 	if s.keys, err = license.ReadKeySet(text); err != nil {
-		return nil, s.unreachable(fmt.Errorf("its keys for licenses: %v", err))
+		return nil, s.unreachable(fmt.Errorf("its license keys: %v", err))
 	}
 	return s.keys, nil
 }
@@ -98,10 +98,10 @@ func (s *storeCall) open(ctx context.Context, signed countersign.License, domain
 	}
 	l, err := license.Open(signed.License, keys, domain.Name, at)
 	if err == nil && l.ID != signed.LicenseID {
-		err = errors.New("it has another id than the store says")
+		err = errors.New("its id differs from the one that the store reported")
 	}
 	if err != nil {
-		return license.License{}, fault.Conflict("license_unusable", "The store sent a file with which the app would not start, so it was not kept: "+err.Error())
+		return license.License{}, fault.Conflict("license_unusable", "The store sent a file that the app would refuse, so it was not saved: "+err.Error())
 	}
 	return l, nil
 }
@@ -127,13 +127,13 @@ func (s *storeCall) refused(said *countersign.Error) error {
 	told := fault.WithRetry(fault.WithData(fault.Conflict(said.Code, message), said.Data), said.RetryAfter)
 	switch {
 	case said.Code == countersign.CodePurchaseNotFound:
-		return input.Invalid(said.Code, map[string]string{"code": "The store does not know this purchase code, or it is not good any more, for example after a refund. Compare it with the receipt; if it is the same, ask the seller"})
+		return input.Invalid(said.Code, map[string]string{"code": "The store does not recognize this purchase code, or it is no longer valid, for example after a refund. Check it against the receipt. If it matches, ask the seller"})
 	case said.Code == countersign.CodeDomainInvalid, said.Code == countersign.CodeDomainFree:
 		return input.Invalid(said.Code, map[string]string{"domain": message})
 	case answered[said.Code]:
 		return told
 	case said.Code == countersign.CodeRateLimited:
-		told.Kind, told.Message = countersign.KindLimited, "The store was asked too often. Nothing is lost: the purchase code is kept"
+		told.Kind, told.Message = countersign.KindLimited, "Too many requests to the store. Nothing is lost: the purchase code is stored"
 		return told
 	}
 	return nil
@@ -142,17 +142,17 @@ func (s *storeCall) refused(said *countersign.Error) error {
 // unreachable logs why a store did not answer. The error itself does not say it.
 func (s *storeCall) unreachable(cause error) error {
 	s.log.Warn("a license store did not answer", "store", s.client.BaseURL, "cause", s.redact(withoutAnswer(cause)))
-	return fault.Unavailable("store_unreachable", "The store at "+s.client.BaseURL+" can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes")
+	return fault.Unavailable("store_unreachable", "The store at "+s.client.BaseURL+" can't be reached right now. Nothing is lost: the purchase code is stored for this address. Check the address, or try again in a few minutes")
 }
 
 // withoutAnswer is the text of an error without the words of the other server, which
 // may repeat what it was sent.
 func withoutAnswer(err error) string {
 	if said := fault.Of(err); said != nil {
-		return fmt.Sprintf("HTTP %d, an error that no store gives here", said.Status)
+		return fmt.Sprintf("HTTP %d, not an error of a store", said.Status)
 	}
 	if answer, ok := errors.AsType[*countersign.NotJSONError](err); ok {
-		return fmt.Sprintf("HTTP %d, not the JSON of a store", answer.Status)
+		return fmt.Sprintf("HTTP %d, not JSON from a store", answer.Status)
 	}
 	return err.Error()
 }

@@ -39,7 +39,7 @@ func stepFailed(step Step, err error) error {
 			failed.Code = ours.Code
 		}
 	}
-	failed.Message = fmt.Sprintf("The update stopped at the step %q: %s. The settings are what they were before it; when the cause is gone, run it again",
+	failed.Message = fmt.Sprintf("The update stopped at the step %q: %s. The settings did not change. Correct the cause, then run it again",
 		strings.ToLower(step.Text[:1])+step.Text[1:], strings.TrimSuffix(why, "."))
 	return failed
 }

@@ -50,7 +50,7 @@ func (a *Addon) orderCode(ctx context.Context, o LicenseOrder) (c storedCode, er
 	c, err = a.keptCode(ctx, o.Kept)
 	if err == nil && o.Store != "" && o.Store != c.store {
 		return storedCode{}, input.Invalid("code_of_other_store", map[string]string{
-			"code": "This kept purchase code is for " + c.store + " and is sent nowhere else. Type that address below, or type the purchase code here to use it at " + o.Store,
+			"code": "This stored purchase code is for " + c.store + " only. Enter that address below, or enter the purchase code again to use it at " + o.Store,
 		})
 	}
 	return c, err
@@ -84,12 +84,12 @@ func (a *Addon) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (int
 // codePurpose binds a sealed code to what is shown of it.
 func codePurpose(hint string) string { return "addon purchase code " + hint }
 
-var noCode = fault.NotFound("purchase_code_not_kept", "This purchase code is not kept any more; paste it again")
+var noCode = fault.NotFound("purchase_code_not_kept", "This purchase code is no longer stored. Paste it again")
 
 func (a *Addon) openCode(row addondb.PurchaseCode) (string, error) {
 	code, err := a.box.Load().Open(codePurpose(row.Hint), row.Sealed)
 	if err != nil {
-		return "", fault.Conflict("purchase_code_not_kept", "The kept purchase code can't be read: it was written with another key file. Paste it again")
+		return "", fault.Conflict("purchase_code_not_kept", "The stored purchase code can't be read: it was encrypted with another key file. Paste it again")
 	}
 	return string(code), nil
 }

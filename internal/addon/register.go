@@ -80,11 +80,11 @@ func (t *pendingUpdate) read(ctx context.Context, db *addondb.DB) error {
 func (t pendingUpdate) text() []Step {
 	return []Step{
 		{stepTables, t.tablesText()},
-		{stepKey, when(t.keyCheck == "", "Make the key file, or take the one that is there")},
+		{stepKey, when(t.keyCheck == "", "Create the key file, or use the existing one")},
 		{stepDefinitions, t.definitionsText()},
 		{stepSettings, t.settingsText()},
 		{stepCredentials, when(t.pair, "Create the first API key and API secret, both active")},
-		{stepSetup, when(t.setupToken != "", "Take over the set-up link")},
+		{stepSetup, when(t.setupToken != "", "Save the set-up link in the database")},
 	}
 }
 
@@ -100,9 +100,9 @@ func (t pendingUpdate) tablesText() string {
 	case t.migrations == 0:
 		return ""
 	case t.tables == sqldb.StateEmpty || t.keyCheck == "":
-		return "Make the tables"
+		return "Create the tables"
 	}
-	return fmt.Sprintf("Bring the tables to this version (%s)", count(t.migrations, "migration"))
+	return fmt.Sprintf("Migrate the tables to this version (%s)", count(t.migrations, "migration"))
 }
 
 func (t pendingUpdate) definitionsText() string {
@@ -124,7 +124,7 @@ func (t pendingUpdate) settingsText() string {
 	case len(t.settings.NotPublished) > 0:
 		return fmt.Sprintf("Publish version %d with %s at the default", t.settings.Published+1, count(len(t.settings.NotPublished), "new setting"))
 	case len(t.settings.NotInDraft) > 0:
-		return fmt.Sprintf("Put %s into the draft", count(len(t.settings.NotInDraft), "new setting"))
+		return fmt.Sprintf("Add %s to the draft", count(len(t.settings.NotInDraft), "new setting"))
 	}
 	return ""
 }
@@ -162,14 +162,14 @@ func (a *Addon) register(ctx context.Context, actor people.Actor, report *Update
 		}{
 			{step, func() error { return a.Settings.Register(ctx, tx, now.settings) }},
 			{Step{stepSettings, "Publish the settings"}, func() error { return a.Settings.PublishDefaults(ctx, tx, actor, now.settings) }},
-			{Step{stepCredentials, "Create the first pair"}, func() error { return a.registerPair(ctx, tx, actor, now, report) }},
-			{Step{stepSetup, "Take over the set-up link"}, func() error {
+			{Step{stepCredentials, "Create the first API credentials"}, func() error { return a.registerPair(ctx, tx, actor, now, report) }},
+			{Step{stepSetup, "Save the set-up link in the database"}, func() error {
 				if now.updated {
 					return nil
 				}
 				return a.adoptSetupLink(ctx, tx)
 			}},
-			{Step{stepDefinitions, "Write down that the update ran"}, func() error { return a.noteUpdate(ctx, tx, actor, report) }},
+			{Step{stepDefinitions, "Record the update"}, func() error { return a.noteUpdate(ctx, tx, actor, report) }},
 		}
 		for _, x := range acts {
 			step = x.step

@@ -40,7 +40,7 @@ func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token str
 			return "", time.Time{}, err
 		}
 	}
-	text := fmt.Sprintf("%s\ngood until %s\n", token, expires.UTC().Format(time.RFC3339))
+	text := fmt.Sprintf("%s\nexpires %s\n", token, expires.UTC().Format(time.RFC3339))
 	if err := a.writePrivate(SetupFile, text); err != nil {
 		return "", time.Time{}, err
 	}
@@ -65,7 +65,7 @@ func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 		return err
 	}
 	if file.token == "" || subtle.ConstantTimeCompare([]byte(file.token), []byte(token)) != 1 {
-		return fault.Forbidden("link_unknown", "This set-up link is not known: it may have expired, or a newer one has replaced it")
+		return fault.Forbidden("link_unknown", "Unknown set-up link. It may have expired, or a newer one has replaced it")
 	}
 	if !file.good(a.now()) {
 		return fault.Forbidden("link_expired", "This set-up link has expired")

@@ -54,12 +54,12 @@ func mac(secret string, r SignedRequest) []byte {
 }
 
 var (
-	errCredentialUnknown  = fault.Unauthorized("credential_unknown", "The API key or what proves it is not right")
+	errCredentialUnknown  = fault.Unauthorized("credential_unknown", "The API key, signature or secret is not valid")
 	errCredentialInactive = fault.Unauthorized("credential_inactive", "The API key or the API secret is inactive; both must be active")
 	errTimestamp          = fault.Unauthorized("timestamp_invalid", fmt.Sprintf("X-Api-Timestamp must be Unix seconds within %d seconds of the server's clock", SignedWindow/time.Second))
-	errBeforeStart        = fault.Unauthorized("timestamp_before_start", "X-Api-Timestamp is before this server's start, and it knows no nonces of that time; sign the call again with the present time and a new nonce")
+	errBeforeStart        = fault.Unauthorized("timestamp_before_start", "X-Api-Timestamp is before this server's start. Sign the call again with the current time and a new nonce")
 	errNonce              = fault.Unauthorized("nonce_invalid", "X-Api-Nonce must be 8 to 128 letters, digits and -._~+/=")
-	errNonceUsed          = fault.Unauthorized("nonce_used", "This nonce was used already; every signed call needs a new one")
+	errNonceUsed          = fault.Unauthorized("nonce_used", "This nonce was used before. Every signed call needs a new one")
 )
 
 // Signed finds the pair that signed a call and notes its use. Errors are of kind

@@ -27,11 +27,11 @@ func checkStore(text string) (address, problem string) {
 	case text == "":
 		return "", "Type the address of the store where the item was bought, like https://store.example"
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#"):
-		return text, "This is not the address of a store; type it like https://store.example"
+		return text, "Invalid address of a store: expected one like https://store.example"
 	case input.Line(text, input.MaxTitle) != "":
 		return text, input.Line(text, input.MaxTitle)
 	case u.Scheme == "http" && strings.Contains(u.Hostname(), ".") && !license.IsFree(u.Hostname()):
-		return text, "Over http everybody on the way could read the purchase code; type the address with https://"
+		return text, "Over http, others on the network can read the purchase code. Type the address with https://"
 	}
 	return u.Scheme + "://" + oneHost(u) + u.EscapedPath(), ""
 }

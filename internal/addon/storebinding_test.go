@@ -249,7 +249,7 @@ func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			want := "The store at " + store + " can't be reached right now. Nothing is lost: the purchase code is kept for this address. Check the address, or try again in a few minutes"
+			want := "The store at " + store + " can't be reached right now. Nothing is lost: the purchase code is stored for this address. Check the address, or try again in a few minutes"
 			if ours.Code != "store_unreachable" || ours.Kind != countersign.KindUnavailable || ours.Message != want || ours.Cause != nil || ours.Fields != nil || ours.Data != nil || ours.RetryAfter != 0 {
 				t.Errorf("%s is told apart: %+v", name, ours)
 			}

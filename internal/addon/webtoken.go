@@ -28,7 +28,7 @@ const webTokenFile = "update-token"
 // webTokenLife is how long a token for update.php is good.
 const webTokenLife = time.Hour
 
-var errWebToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a fresh token")
+var errWebToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a new token")
 
 // NewWebToken makes the one-time token for the header X-Update-Token of
 // update.php, good for an hour; an earlier one ends. Its digest lies in a file

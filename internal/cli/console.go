@@ -60,11 +60,11 @@ func New(lookupEnv func(string) (string, bool), stdin io.Reader, stdout, stderr 
 // Register adds the global flags.
 func (t *Console) Register(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.BoolVar(&t.JSON, "json", false, "print JSON: one object, or one a line for lists")
+	flags.BoolVar(&t.JSON, "json", false, "print JSON: one object, or for lists one object on each line")
 	flags.BoolVar(&t.NoColor, "no-color", false, "print no colours (also NO_COLOR, TERM=dumb)")
-	flags.BoolVar(&t.NoInput, "no-input", false, "never ask: a question is an error")
+	flags.BoolVar(&t.NoInput, "no-input", false, "never ask for input; if input is needed, fail")
 	flags.BoolVar(&t.Yes, "yes", false, "answer yes to questions")
-	flags.BoolVarP(&t.Quiet, "quiet", "q", false, "say nothing on stderr but errors and warnings")
+	flags.BoolVarP(&t.Quiet, "quiet", "q", false, "print only errors and warnings on stderr")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if t.JSON && t.Format != "" {
@@ -166,7 +166,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	n, err := s.to.Write(p)
 	if err != nil {
-		err = Fail(ExitFailed, "output_failed", fmt.Sprintf("the output can't be written (%v); make room for it, or send it elsewhere", Reason(err)))
+		err = Fail(ExitFailed, "output_failed", fmt.Sprintf("the output can't be written (%v); free some space, or write it elsewhere", Reason(err)))
 		if s.failed == nil {
 			s.failed = err
 		}
@@ -211,7 +211,7 @@ func (t *Console) Getenv(name string) string {
 func (t *Console) Variable(name string) (string, error) {
 	value, set := t.LookupEnv(name)
 	if set && value == "" {
-		return "", usageError(name + " is set but empty; give it a value, or take it out of the environment")
+		return "", usageError(name + " is set but empty; set a value, or unset it")
 	}
 	return value, nil
 }
@@ -240,7 +240,7 @@ func (t *Console) SecretSetting(c *cobra.Command, flag, variable string) (string
 func givenFlag(c *cobra.Command, flag string) (string, error) {
 	value := c.Flag(flag).Value.String()
 	if value == "" {
-		return "", Usage(c, "--"+flag+" is empty; give it a value, or leave it out")
+		return "", Usage(c, "--"+flag+" is empty; set a value, or omit it")
 	}
 	return value, nil
 }
@@ -256,14 +256,14 @@ func (t *Console) Secret(variable string) (string, error) {
 	case path == "" || err != nil:
 		return value, err
 	case value != "":
-		return "", usageError(fmt.Sprintf("%s and %s_FILE are both set; take one of them out of the environment", variable, variable))
+		return "", usageError(fmt.Sprintf("%s and %s_FILE are both set; unset one of them", variable, variable))
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", usageError(fmt.Sprintf("%s_FILE: %s can't be read (%v); name a file that this user can read", variable, path, Reason(err)))
 	}
 	if value = strings.TrimRight(string(text), "\r\n"); strings.TrimSpace(value) == "" {
-		return "", usageError(fmt.Sprintf("%s_FILE: %s is empty; write the value into it, or take the variable out of the environment", variable, path))
+		return "", usageError(fmt.Sprintf("%s_FILE: %s is empty; write the value to it, or unset the variable", variable, path))
 	}
 	return value, nil
 }

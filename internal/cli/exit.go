@@ -85,7 +85,7 @@ func (t *Console) evaluate(ctx context.Context, err error) (exit int, code, mess
 	case errors.As(err, &ours) && ours.Code == countersign.CodeOutcomeUnknown:
 		return ExitUnknown, ours.Code, "the database did not confirm the change in time; it may have been written; " + t.checkNext()
 	case ctx.Err() != nil:
-		return ExitInterrupted, "interrupted", "interrupted; what was not finished was not written"
+		return ExitInterrupted, "interrupted", "interrupted; unfinished changes were not written"
 	case ours != nil:
 		return exitCode(ours), ours.Code, t.Sentence(ours)
 	}

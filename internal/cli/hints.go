@@ -14,16 +14,16 @@ func (t *Console) checkNext() string {
 			}
 		}
 	}
-	return "before you repeat it, look at what is there"
+	return "before you repeat it, check what was written"
 }
 
 func (t *Console) nextStep(e *countersign.Error) string {
 	next := nextSteps[e.Code]
 	switch {
 	case e.Code == "key_unreadable":
-		return "put the right key file back from a backup" + t.Service.KeyLost
+		return "restore the matching key file from a backup" + t.Service.KeyLost
 	case e.Code == "key_missing":
-		return "put it back from a backup" + t.Service.KeyLost
+		return "restore it from a backup" + t.Service.KeyLost
 	case e.Code == "database_behind":
 		return "accept it with: " + t.Service.Serve + " --accept-loss"
 	case next != "" || e.Kind != countersign.KindUnavailable:

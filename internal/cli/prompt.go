@@ -19,7 +19,7 @@ func (t *Console) Confirm(ctx context.Context, question string) error {
 	case t.Yes:
 		return nil
 	case t.NoInput:
-		return usageError("this needs a confirmation, and --no-input forbids to ask for it; confirm with --yes")
+		return usageError("confirmation needed, but --no-input is set; confirm with --yes")
 	case !t.Person:
 		return nil
 	}
@@ -42,7 +42,7 @@ func (t *Console) AskPurchaseCode(ctx context.Context) (string, error) {
 		text, err := t.ReadInput("-", "purchase code", "pipe it in")
 		return string(text), err
 	case t.NoInput:
-		return "", usageError("the purchase code comes from stdin, and --no-input forbids to ask for it; pipe it in, or name a purchase by --id")
+		return "", usageError("a purchase code is needed on stdin, but --no-input is set; pipe it in, or name a purchase by --id")
 	}
 	text, err := t.askHidden(ctx, "Purchase code: ")
 	return text, inputError(ctx, err, "purchase code", "pipe it in")
@@ -60,7 +60,7 @@ func (t *Console) NewPassword(ctx context.Context, file, first, again string, ch
 	}
 	const flag = "put it into a file and name that with --password-file"
 	if !t.Person || t.NoInput {
-		return "", usageError("this needs a password, and nobody can be asked; " + flag)
+		return "", usageError("a password is needed, but this is not a terminal; " + flag)
 	}
 	password, err := t.askHidden(ctx, first)
 	if err = inputError(ctx, err, "password", flag); err == nil {
@@ -164,7 +164,7 @@ func ReadFile(path, what string) ([]byte, error) {
 	case err != nil:
 		return nil, Fail(ExitFailed, "file_unreadable", fmt.Sprintf("the %s file %s can't be read (%v); make it readable for this user", what, path, Reason(err)))
 	case len(text) > maxFile:
-		return nil, Fail(ExitFailed, "file_too_large", fmt.Sprintf("%s is far too long for a %s; check its name", path, what))
+		return nil, Fail(ExitFailed, "file_too_large", fmt.Sprintf("%s is too large for a %s; check its name", path, what))
 	}
 	return text, nil
 }

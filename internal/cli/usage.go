@@ -61,9 +61,9 @@ func Args(names ...string) cobra.PositionalArgs {
 		case len(args) == len(names):
 			return nil
 		case len(names) == 0:
-			return Usage(c, fmt.Sprintf("%q is one argument too many", Safe(args[0])))
+			return Usage(c, fmt.Sprintf("unexpected argument %q", Safe(args[0])))
 		case len(names) == 1:
-			return Usage(c, fmt.Sprintf("give one %s, not %d", names[0], len(args)))
+			return Usage(c, fmt.Sprintf("expected one %s, got %d", names[0], len(args)))
 		}
 		return Usage(c, fmt.Sprintf("give a %s, not %s", strings.Join(names, " and a "), Count(len(args), "argument", "arguments")))
 	}
@@ -98,7 +98,7 @@ func flagError(c *cobra.Command, err error) error {
 		return Usage(c, fmt.Sprintf("--%s: %v", value.GetFlag().Name, plainValueError(value)))
 	}
 	if errors.As(err, new(*pflag.InvalidSyntaxError)) {
-		return Usage(c, "unknown flag; an argument that begins with - has to stand after --")
+		return Usage(c, "unknown flag; put an argument that begins with - after --")
 	}
 	return Usage(c, err.Error())
 }

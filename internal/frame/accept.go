@@ -20,7 +20,7 @@ func refusesPages(r *http.Request) bool {
 	return wantsJSON(r) && !strings.Contains(accept, "*/*") && !strings.Contains(accept, "text/*")
 }
 
-var errPage = fault.New(countersign.KindNotAcceptable, "not_acceptable", "There is only a page at this address, and the request accepts only JSON; nothing was done. The addresses that answer with JSON are in /openapi.json")
+var errPage = fault.New(countersign.KindNotAcceptable, "not_acceptable", "This address serves pages only, but the request accepts only JSON. Nothing was changed. /openapi.json lists the addresses that serve JSON")
 
 // asPage keeps a form from being done for a client that could not read the answer.
 func asPage(h Handler) Handler {

@@ -67,7 +67,7 @@ func FormErrors(err error, order ...string) (Errors, bool) {
 		}
 	}
 	if len(all) == 0 {
-		text := Sentence(cmp.Or(ours.Message, "This was refused"))
+		text := Sentence(cmp.Or(ours.Message, "Request refused"))
 		if !strings.Contains(text, "try again in ") { // some messages say it themselves
 			text += wait(ours.RetryAfter)
 		}

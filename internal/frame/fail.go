@@ -37,11 +37,11 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 	case status == http.StatusNotFound:
 		p.Title = "Page not found"
 		if shown.Code == countersign.CodeNotFound {
-			view.Text = "There is nothing at " + r.URL.Path + ". It may have been removed, or the address has a typing error."
+			view.Text = "No page exists at " + r.URL.Path + ". It may have been removed, or the address is mistyped."
 		}
 	case status == http.StatusMethodNotAllowed:
 		p.Title = "Not possible here"
-		view.Text = "This address takes no " + r.Method + " requests. If a link or a form led here, go back and load that page again."
+		view.Text = "This address does not accept " + r.Method + " requests. If a link or form led here, go back and reload that page."
 	case status == http.StatusForbidden:
 		p.Title = "Not allowed"
 	case status == http.StatusServiceUnavailable:
@@ -49,7 +49,7 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 		view.Text = Sentence(unavailableText(shown))
 	case status >= http.StatusInternalServerError:
 		p.Title, view.ID = "Something went wrong here", web.RequestID(w)
-		view.Text = "The fault is on this server, not with you. Whether your last change was saved is not certain: look before you repeat it. The server's log says more under the number below."
+		view.Text = "This is an error of the server. Your last change may have been saved: check before you repeat it. The server's log has details under the number below."
 	default:
 		p.Title = "That did not work"
 	}
@@ -66,7 +66,7 @@ func unavailableText(shown *countersign.Error) string {
 	case shown.Code == countersign.CodeMigrating:
 		return "The server is being updated. Nothing was changed: try again in a few minutes"
 	case shown.Code == countersign.CodeOutcomeUnknown:
-		return "The server could not confirm in time what you asked for, so it may have been done. Look again in a few minutes"
+		return "The server could not confirm your change in time. It may have been saved. Check again in a few minutes"
 	}
 	return "The server can't answer right now. Nothing was changed: try again in a few minutes"
 }

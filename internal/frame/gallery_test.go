@@ -37,7 +37,7 @@ func TestGalleryOfAllComponentsKeepsThePolicy(t *testing.T) {
 		Action: frame.LinkButton{Link: frame.Link{Label: "New package", Path: "/admin/packages/new", Icon: "plus"}, Kind: frame.Primary},
 	})))
 	mux.Handle("GET /admin/app", s.frame.Admin(s.gallery(galleryForms, frame.Page{Title: "App settings", Status: http.StatusUnprocessableEntity,
-		Lead: "What the app reads when it starts. Nothing changes for your users before you publish."})))
+		Lead: "The app reads these when it starts. Nothing changes for your users until you publish."})))
 	mux.Handle("GET /admin/confirm", s.frame.Admin(s.gallery(galleryConfirm, frame.Page{Title: "Remove the package Gold"})))
 	s.server.Config.Handler = web.NewEdge(web.Options{}).Handler(mux)
 	b := s.signedIn(t)

@@ -83,14 +83,14 @@ func (f *Frame) run(w http.ResponseWriter, r *Request, h Handler) (err error) {
 // that handlers may look for what it names.
 func checkAddress(u *url.URL) error {
 	if !isText(u.Path) {
-		return fault.NotFound("", "There is nothing at this address.")
+		return fault.NotFound("", "Page not found.")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err == nil {
 		err = checkText(query)
 	}
 	if err != nil {
-		return fault.WithCause(fault.Invalid(countersign.CodeBadQuery, "The part of the address behind the ? can't be read. Go back and follow the link again."), err)
+		return fault.WithCause(fault.Invalid(countersign.CodeBadQuery, "Invalid query in the address. Go back and follow the link again."), err)
 	}
 	return nil
 }

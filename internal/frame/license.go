@@ -29,13 +29,13 @@ type LicenseForm struct {
 }
 
 func (f LicenseForm) view() FormView {
-	return FormView{Path: f.Path, Errors: f.Errors, Failed: f.Failed, Submit: Button{Label: "Make the file"}, Wide: f.Wide}
+	return FormView{Path: f.Path, Errors: f.Errors, Failed: f.Failed, Submit: Button{Label: "Create the file"}, Wide: f.Wide}
 }
 
 func (f LicenseForm) fields() []Field {
 	return append(append(f.Code,
 		Field{Name: "domain", Label: "Domain of the site", Value: f.Domain, Required: true, Error: f.Errors.Of("domain"),
-			Help: "Where the app finds " + f.Site + ". With or without www. is the same.", Example: "shop.example"},
+			Help: "The domain of " + f.Site + ". www. makes no difference.", Example: "shop.example"},
 		Field{Name: "tests", Label: "Also these test domains", Value: f.Tests, Error: f.Errors.Of("tests"),
 			Help: "Optional and free. Each domain gets its own file.", Example: "localhost shop.test"},
 	), f.More...)

@@ -8,7 +8,7 @@ import (
 
 func (f *Frame) linkPage(wrong Errors) Page {
 	return Page{Title: "Sign in by link", Bare: true, Body: linkView(f, wrong), Scripts: []string{"link.js"},
-		Lead: "The link signs you in once, without a password, also after too many failures."}
+		Lead: "The link signs you in once, without a password, even after too many failed sign-ins."}
 }
 
 func (f *Frame) showLink(w http.ResponseWriter, r *Request) error {

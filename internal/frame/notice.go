@@ -15,8 +15,8 @@ const (
 )
 
 var notices = map[notice]string{
-	noticeLost: "Nothing was saved: nobody is signed in any more. Sign in and try again.",
-	noticeLate: "The sign-in took too long. Begin again.",
+	noticeLost: "Nothing was saved: you are no longer signed in. Sign in and try again.",
+	noticeLate: "The sign-in took too long. Start again.",
 	noticeOut:  "You are signed out.",
 }
 

@@ -35,7 +35,7 @@ func (r *Request) PostValues() (url.Values, error) {
 		return nil, badForm("The form could not be read. Nothing was saved: go back and send it again.", err)
 	}
 	if err := checkText(r.PostForm); err != nil {
-		return nil, badForm("The form holds characters that are no text. Nothing was saved: type the value instead of pasting it.", err)
+		return nil, badForm("The form contains invalid characters. Nothing was saved: type the value instead of pasting it.", err)
 	}
 	return r.PostForm, nil
 }

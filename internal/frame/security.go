@@ -19,7 +19,7 @@ func (f *Frame) showSecurity(w http.ResponseWriter, r *Request) error {
 
 func (f *Frame) changePassword(w http.ResponseWriter, r *Request) error {
 	return f.Submit(w, r, Form{
-		Check: Required("old", "Type the password you have now.", "new", "Choose a new password."),
+		Check: Required("old", "Type your current password.", "new", "Choose a new password."),
 		About: map[string]string{"password_wrong": "old", "password": "new"},
 		Again: func(_ url.Values, wrong Errors) (Page, error) { return f.securityPage(r, wrong), nil },
 		Do: func(in url.Values) error {
@@ -49,7 +49,7 @@ func (f *Frame) securityCrumbs() []Link {
 
 func (f *Frame) totpOnPage(errs Errors) Page {
 	return Page{Title: "Turn on two-step sign-in", Crumbs: f.securityCrumbs(), Body: Confirm{
-		Consequence: "The next page shows a new secret for the app on your phone. Nothing changes before you have typed a code of that app.",
+		Consequence: "The next page shows a new secret for your authenticator app. Two-step sign-in is turned on after you type a code from that app.",
 		Path:        f.security() + "/totp", Label: "Continue", Cancel: f.security(), Errors: errs, Fields: []Field{PasswordField(errs)}, Safe: true,
 	}}
 }
@@ -93,7 +93,7 @@ func (f *Frame) showCodes(w http.ResponseWriter, r *Request, codes []string, don
 
 func (f *Frame) totpOffPage(errs Errors) Page {
 	return Page{Title: "Turn off two-step sign-in", Crumbs: f.securityCrumbs(), Body: Confirm{
-		Consequence: "From then on the password alone signs you in, and the recovery codes stop working. You are signed out everywhere else.",
+		Consequence: "You then sign in with the password alone, and the recovery codes stop working. You are signed out everywhere else.",
 		Path:        f.security() + "/totp/off", Label: "Turn it off", Cancel: f.security(), Errors: errs, Fields: []Field{PasswordField(errs)},
 	}}
 }
@@ -110,8 +110,8 @@ func (f *Frame) disableTOTP(w http.ResponseWriter, r *Request) error {
 
 func (f *Frame) newCodesPage(errs Errors) Page {
 	return Page{Title: "New recovery codes", Crumbs: f.securityCrumbs(), Body: Confirm{
-		Consequence: "Ten new codes are made and shown once. The codes you have now stop working.",
-		Path:        f.security() + "/codes", Label: "Make new codes", Cancel: f.security(), Errors: errs, Fields: []Field{PasswordField(errs)}, Safe: true,
+		Consequence: "Ten new codes are created and shown once. Your current codes stop working.",
+		Path:        f.security() + "/codes", Label: "Create new codes", Cancel: f.security(), Errors: errs, Fields: []Field{PasswordField(errs)}, Safe: true,
 	}}
 }
 
@@ -121,6 +121,6 @@ func (f *Frame) newCodes(w http.ResponseWriter, r *Request) error {
 		if err != nil {
 			return err
 		}
-		return f.showCodes(w, r, codes, "New codes were made.")
+		return f.showCodes(w, r, codes, "New codes were created.")
 	}, f.newCodesPage))
 }

@@ -203,7 +203,7 @@ func TestNewRecoveryCodesNeedThePasswordAndReplaceTheOld(t *testing.T) {
 		b.Get("/admincp/me/security/codes").Status(http.StatusOK)
 		b.Post("/admincp/me/security/codes").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password.")
 		b.Post("/admincp/me/security/codes", "password", "wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "not right")
-		p := b.Post("/admincp/me/security/codes", "password", password).Status(http.StatusOK).Says("New codes were made.")
+		p := b.Post("/admincp/me/security/codes", "password", password).Status(http.StatusOK).Says("New codes were created.")
 		p.SilentAbout(old...)
 		c := s.browser(t)
 		c.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")

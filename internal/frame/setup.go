@@ -23,11 +23,11 @@ func (f *Frame) showSetup(w http.ResponseWriter, r *Request) error {
 	}
 	if !f.installed() {
 		return f.Show(w, r, Page{Title: "Run the update first", Bare: true, Wide: true, Body: installFirstView(f),
-			Lead: "The program is here, but nothing is installed yet. The update makes the tables, the settings and the first API key."})
+			Lead: "The addon is not set up yet. The update creates the tables, the settings and the first API credentials."})
 	}
 	if exists {
 		return f.Show(w, r, Page{Title: "Setup is complete", Bare: true, Body: setUpAlreadyView(f, r.User.ID != 0),
-			Lead: "The first administrator was made, so the set-up link has done its work."})
+			Lead: "The first administrator exists, so the set-up link is no longer needed."})
 	}
 	return f.Show(w, r, f.setupPage(setupForm{}))
 }

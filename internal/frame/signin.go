@@ -69,7 +69,7 @@ func (f *Frame) awaitSecondFactor(r *Request, u people.User, next string) error 
 
 func (f *Frame) codePage(errs Errors) Page {
 	return Page{Title: "Enter your code", Bare: true, Body: codeView(f, errs),
-		Lead: "Your password was right. Open the authenticator app and type the six digits it shows."}
+		Lead: "Password accepted. Open the authenticator app and type the six digits it shows."}
 }
 
 func (f *Frame) showCode(w http.ResponseWriter, r *Request) error {

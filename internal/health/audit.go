@@ -16,7 +16,7 @@ func Audit(r people.AuditReport, err error, now time.Time, verify string) Findin
 	const name = "audit log"
 	switch {
 	case err != nil:
-		return Of(name, err, "Changes to the audit log would not be noticed.", "Look at the log, and run it again.")
+		return Of(name, err, "Changes to the audit log would not be noticed.", "Check the log, then run it again.")
 	case !r.Intact():
 		what := "The audit log was tampered with: " + r.Problems[0].Text
 		if more := len(r.Problems) - 1; more > 0 {
@@ -25,7 +25,7 @@ func Audit(r people.AuditReport, err error, now time.Time, verify string) Findin
 		return Finding{name, Fail, what, "Somebody with access to the database may have hidden what they did.", "List all problems with: " + verify}
 	case r.Waiting > 0 && now.Sub(r.WaitingSince) > unsealedFor:
 		return Finding{name, Warn, fmt.Sprintf("%d entries of the audit log are not sealed yet", r.Waiting),
-			"Until then they can be changed unseen.", "Start the server: it seals them in the background."}
+			"Until then they can be changed unnoticed.", "Start the server: it seals them in the background."}
 	}
-	return good(name, fmt.Sprintf("The newest %d entries of the audit log are as they were written", r.Checked))
+	return good(name, fmt.Sprintf("The newest %d entries of the audit log are unchanged", r.Checked))
 }

@@ -20,7 +20,7 @@ import (
 type Place struct {
 	// Dir is the data folder.
 	Dir string
-	// KeyFile is the path of the key file, "" when it is given by the environment.
+	// KeyFile is the path of the key file, "" when it is in the environment.
 	KeyFile string
 	// Migrate is the command that brings the tables to this version.
 	Migrate string
@@ -78,12 +78,12 @@ func isExposed(info os.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
 
 func exposedFolder(p Place, info os.FileInfo) Finding {
 	return Finding{"data folder", Warn, fmt.Sprintf("Other users of this machine can enter %s (mode %04o)", p.Dir, info.Mode().Perm()),
-		"It holds the key file and the database.", "chmod 700 " + p.Dir}
+		"It contains the key file and the database.", "chmod 700 " + p.Dir}
 }
 
 func exposedKeyFile(p Place, info os.FileInfo) Finding {
 	return Finding{"key file", Fail, fmt.Sprintf("Other users of this machine can read the key file (mode %04o)", info.Mode().Perm()),
-		"Whoever has it and the database has every secret.", "chmod 600 " + p.KeyFile}
+		"Anyone who has it and the database can read every secret.", "chmod 600 " + p.KeyFile}
 }
 
 func folderMode(p Place) Finding {
@@ -91,17 +91,17 @@ func folderMode(p Place) Finding {
 	info, err := os.Stat(p.Dir)
 	switch {
 	case err != nil:
-		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be looked at (%v)", p.Dir, fault.FileReason(err)),
-			"Everything the service keeps is in it.", "Name the right folder with --data."}
+		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be read (%v)", p.Dir, fault.FileReason(err)),
+			"It contains all data of the service.", "Name the correct folder with --data."}
 	case !info.IsDir():
-		return Finding{name, Fail, p.Dir + " is not a folder", "Everything the service keeps is in it.", "Name the right folder with --data."}
+		return Finding{name, Fail, p.Dir + " is not a folder", "It contains all data of the service.", "Name the correct folder with --data."}
 	case isExposed(info):
 		return exposedFolder(p, info)
 	}
 	probe, err := os.CreateTemp(p.Dir, ".doctor-*")
 	if err != nil {
 		return Finding{name, Fail, fmt.Sprintf("The data folder %s can't be written (%v)", p.Dir, fault.FileReason(err)),
-			"Nothing can be saved and no backup made.", "Make it writable for the user that runs the service."}
+			"Nothing can be saved or backed up.", "Make it writable for the user that runs the service."}
 	}
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
@@ -111,15 +111,15 @@ func folderMode(p Place) Finding {
 func keyFileMode(p Place) Finding {
 	const name = "key file"
 	if p.KeyFile == "" {
-		return good(name, "The key is given by the environment")
+		return good(name, "The key is in the environment")
 	}
 	info, err := os.Stat(p.KeyFile)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return Finding{name, Warn, fmt.Sprintf("No key file %s", p.KeyFile), "Secrets in the database can't be read without it.",
-			"A first run makes it. If the database has content, put the file back from a backup."}
+			"The first run creates it. If the database has content, restore the file from a backup."}
 	case err != nil:
-		return Finding{name, Fail, fmt.Sprintf("The key file %s can't be looked at (%v)", p.KeyFile, fault.FileReason(err)),
+		return Finding{name, Fail, fmt.Sprintf("The key file %s can't be read (%v)", p.KeyFile, fault.FileReason(err)),
 			"Secrets in the database can't be read without it.", "Make it readable for the user that runs the service."}
 	case isExposed(info):
 		return exposedKeyFile(p, info)
@@ -132,11 +132,11 @@ func freeDisk(p Place) Finding {
 	free, err := freeBytes(p.Dir)
 	switch {
 	case err != nil:
-		return Finding{name, Warn, "The free room of the disk can't be found out (" + fault.FileReason(err).Error() + ")", "A full disk stops all writes.", "Look at it with: df -h " + p.Dir}
+		return Finding{name, Warn, "The free space of the disk can't be read (" + fault.FileReason(err).Error() + ")", "A full disk stops all writes.", "Check it with: df -h " + p.Dir}
 	case free < someFree:
-		return Finding{name, Fail, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Make room on it."}
+		return Finding{name, Fail, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Free some space on it."}
 	case free < minFree:
-		return Finding{name, Warn, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Make room on it."}
+		return Finding{name, Warn, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Free some space on it."}
 	}
 	return good(name, "The disk has "+room(free)+" left")
 }
@@ -154,11 +154,11 @@ func room(bytes int64) string {
 func Database(ctx context.Context, db *sqldb.DB, p Place) (findings []Finding, ok bool) {
 	const name = "database"
 	if err := db.Ping(ctx); err != nil {
-		return []Finding{{name, Fail, "The database does not answer: " + sentence(err), "Nothing can be read or written.", "Check that it runs and that --db and --data are right."}}, false
+		return []Finding{{name, Fail, "The database does not answer: " + sentence(err), "Nothing can be read or written.", "Check that it runs and that --db and --data are correct."}}, false
 	}
 	state, err := p.State(ctx, db)
 	if missing := fault.Of(err); missing != nil && missing.Kind == countersign.KindConflict {
-		return []Finding{{name, Fail, missing.Message, "The service does not start like this.", "Put the database back from a backup, or name the right folder."}}, false
+		return []Finding{{name, Fail, missing.Message, "The service can't start.", "Restore the database from a backup, or name the correct folder."}}, false
 	}
 	findings = append(findings, integrity(ctx, db))
 	if db.Engine() == sqldb.SQLite {
@@ -167,9 +167,9 @@ func Database(ctx context.Context, db *sqldb.DB, p Place) (findings []Finding, o
 	tables := good("tables", "The tables are of this version")
 	switch {
 	case err != nil:
-		tables = Finding{"tables", Fail, "The tables' version can't be read: " + sentence(err), "The service does not start like this.", "Check the database."}
+		tables = Finding{"tables", Fail, "The tables' version can't be read: " + sentence(err), "The service can't start.", "Check the database."}
 	case state == sqldb.StateEmpty:
-		tables = Finding{"tables", Warn, "There are no tables yet", "The service has not been set up.", p.Migrate}
+		tables = Finding{"tables", Warn, "The tables do not exist yet", "The service has not been set up.", p.Migrate}
 	case state == sqldb.StateOlder:
 		tables = Finding{"tables", Fail, "The tables are of an older version", "This version can't use them.", p.Migrate}
 	case state == sqldb.StateNewer:
@@ -185,23 +185,23 @@ func integrity(ctx context.Context, db *sqldb.DB) Finding {
 	}
 	problems, err := db.QuickCheck(ctx)
 	if err != nil {
-		return Finding{name, Fail, "The database could not be checked: " + sentence(err), "What is in it may be damaged.", "Look at the disk, and restore a backup if this stays."}
+		return Finding{name, Fail, "The database could not be checked: " + sentence(err), "Its content may be damaged.", "Check the disk. If this persists, restore a backup."}
 	}
 	if len(problems) > 0 {
 		return Finding{name, Fail, "The database file is damaged: " + strings.Join(problems[:min(len(problems), 5)], "; "), "Answers may be wrong and writes may fail.", "Stop the service, keep a copy of the file, and restore the last backup."}
 	}
-	return good(name, "The database answers and is whole")
+	return good(name, "The database answers and is intact")
 }
 
 // commits looks for commits that were acknowledged and are missing.
 func commits(db *sqldb.DB) Finding {
 	if err := db.Behind(); err != nil {
-		return Finding{"commits", Fail, sentence(err), "What was written last is gone, and the service does not start like this.",
-			"Put the newer files back. After restoring a backup on purpose, start the server once with --accept-loss."}
+		return Finding{"commits", Fail, sentence(err), "The last writes are lost, and the service can't start.",
+			"Restore the newer files. If you restored a backup on purpose, start the server once with --accept-loss."}
 	}
 	if err := db.CommitsCompared(); err != nil {
 		return Finding{"commits", Warn, "Whether commits are missing is not known: " + sentence(err), "The loss of acknowledged writes would not be noticed.",
-			"Look whether the newest purchases and licenses are there. A damaged file is written anew with the next commit; one that is not a regular file has to be removed."}
+			"Check that the newest purchases and licenses exist. The next commit replaces a damaged file. Remove a file that is not a regular file."}
 	}
 	return good("commits", "No commit is missing")
 }
@@ -212,15 +212,15 @@ func Backups(p Place, prefix string) Finding {
 	files, err := filepath.Glob(filepath.Join(p.Dir, "backups", prefix+"-*Z.*"))
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".partial") })
 	if err != nil || len(files) == 0 {
-		return good(name, "No backup was needed yet; one is made before every update")
+		return good(name, "No backup yet; every update makes one first")
 	}
 	newest := slices.Max(files)
 	info, err := os.Stat(newest)
 	switch {
 	case err != nil || info.Size() == 0:
-		return Finding{name, Warn, "The newest backup, " + filepath.Base(newest) + ", is empty or can't be looked at", "It could not be restored.", "Look at the folder " + filepath.Dir(newest) + "."}
+		return Finding{name, Warn, "The newest backup, " + filepath.Base(newest) + ", is empty or can't be read", "It could not be restored.", "Check the folder " + filepath.Dir(newest) + "."}
 	case info.Mode().Perm()&0o077 != 0:
-		return Finding{name, Warn, "Other users of this machine can read the newest backup", "It holds what the database holds.", "chmod 600 " + newest}
+		return Finding{name, Warn, "Other users of this machine can read the newest backup", "It contains the same data as the database.", "chmod 600 " + newest}
 	}
 	days := int(p.Now.Sub(info.ModTime()).Hours() / 24)
 	return good(name, fmt.Sprintf("The newest backup is %s, %d days old", filepath.Base(newest), max(days, 0)))

@@ -60,7 +60,7 @@ func (l *Location) OpenDatabase(ctx context.Context, o sqldb.Options) (*sqldb.DB
 }
 
 // leftOver lists the files in the folder that only a database leaves there. A key that
-// is given by the environment is none of them.
+// is in the environment is none of them.
 func (l *Location) leftOver() []string {
 	var left []string
 	if path := filepath.Join(l.Dir, FileName); exists(path) {
@@ -88,8 +88,8 @@ func (l *Location) databaseMissing(left []string) error {
 		what = fmt.Sprintf("no database %s", l.Database)
 	}
 	files := strings.Join(left, " and ")
-	return fault.Conflict(codeDatabaseMissing, fmt.Sprintf("This folder is not new: it holds %s, but %s. Restore the database, or name the folder and the database that belong together; "+
-		"to begin anew, move %s away", files, what, files))
+	return fault.Conflict(codeDatabaseMissing, fmt.Sprintf("This folder is not new: it contains %s, but %s. Restore the database, or name the folder and the database that belong together; "+
+		"to start again, move %s out of the folder", files, what, files))
 }
 
 // Present is an error of kind Unavailable unless the database is there and belongs to
@@ -103,7 +103,7 @@ func Present(ctx context.Context, db *sqldb.DB, box *Box) error {
 		return err
 	}
 	if !box.Matches(check) {
-		return fault.Unavailable(countersign.CodeUnavailable, "The database lost its content, or belongs to another key file by now; restore it, and restart")
+		return fault.Unavailable(countersign.CodeUnavailable, "The database lost its content, or now belongs to another key file. Restore it, then restart")
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type Location struct {
 // missing.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be made (%v)", dir, fault.FileReason(err))), err)
+		return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be created (%v)", dir, fault.FileReason(err))), err)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (l *Location) Open(ctx context.Context, db sqldb.Queries) (*Box, error) {
 		return box, l.adopt(ctx, db, box)
 	case !box.Matches(check):
 		return nil, fault.Conflict("key_mismatch", fmt.Sprintf("The key file %s is the one named %s, but this database belongs to the one named %s; "+
-			"put that one in its place", l.Path(), KeyName(box.Check()), KeyName(check)))
+			"replace it with that one", l.Path(), KeyName(box.Check()), KeyName(check)))
 	}
 	return box, nil
 }
@@ -73,13 +73,13 @@ func (l *Location) Unusable(err error) error {
 	if errors.Is(err, ErrNoKeyFile) {
 		return fault.WithCause(fault.Conflict("key_unreadable", err.Error()), err)
 	}
-	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The key file %s can't be read or made (%v)", l.Path(), fault.FileReason(err))), err)
+	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The key file %s can't be read or created (%v)", l.Path(), fault.FileReason(err))), err)
 }
 
 // Path names the key file in messages.
 func (l *Location) Path() string {
 	if l.KeyText != "" {
-		return "given by the environment"
+		return "in the environment"
 	}
 	return filepath.Join(l.Dir, FileName)
 }

@@ -22,5 +22,5 @@ func may(a Actor, what action) error {
 	case what == manage && (user || operator), what == ownAccount && user, what == operate && operator:
 		return nil
 	}
-	return fault.Forbidden("not_allowed", "You may not do this; it takes an administrator who is signed in, or the operator")
+	return fault.Forbidden("not_allowed", "Not allowed. This needs a signed-in administrator or the operator")
 }

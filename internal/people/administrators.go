@@ -54,7 +54,7 @@ func (p *People) addUser(ctx context.Context, tx *peopledb.DB, email, hash strin
 	if first {
 		return u, errAlreadySetUp
 	}
-	return u, fault.Conflict("email_taken", fmt.Sprintf("There is a user with the e-mail %s already; sign in with it, or give another one", email))
+	return u, fault.Conflict("email_taken", fmt.Sprintf("A user with the e-mail %s already exists. Sign in with it, or use another e-mail", email))
 }
 
 // ResetPassword gives a user a new password for the operator, and ends all of
@@ -98,4 +98,4 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 	})
 }
 
-var errAlreadySetUp = fault.Conflict("already_set_up", "The first administrator was made already; sign in instead")
+var errAlreadySetUp = fault.Conflict("already_set_up", "The first administrator already exists. Sign in instead")

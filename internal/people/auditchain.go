@@ -40,8 +40,8 @@ const (
 )
 
 var (
-	errHeadMissing = fault.Conflict("audit_broken", "The head of the audit log's seals is missing; somebody has removed it from the database")
-	errHeadForged  = fault.Conflict("audit_broken", "The head of the audit log's seals was not written with this key file; somebody has changed it in the database")
+	errHeadMissing = fault.Conflict("audit_broken", "The head of the audit log's seals is missing: it was removed from the database")
+	errHeadForged  = fault.Conflict("audit_broken", "The head of the audit log's seals was not written with this key file: it was changed in the database")
 )
 
 // entryHash is the seal of an entry behind another seal. Each text is written with its

@@ -182,7 +182,7 @@ func (w *auditWalk) seal(s peopledb.SealedAudit) error {
 	case s.Entry.ID == 0:
 		return w.problem(s.AuditID, "missing", "entry %d was removed", s.AuditID)
 	case !bytes.Equal(entryHash(before, s.Entry), s.Hash):
-		return w.problem(s.AuditID, "changed", "entry %d or its seal was changed, or all seals before it were written anew", s.AuditID)
+		return w.problem(s.AuditID, "changed", "entry %d or its seal was changed, or all earlier seals were replaced", s.AuditID)
 	}
 	return nil
 }
@@ -191,13 +191,13 @@ func (w *auditWalk) seal(s peopledb.SealedAudit) error {
 func (w *auditWalk) end() error {
 	switch {
 	case w.found && len(w.head.MAC) == 0 && w.head.Seq == 0 && w.seq > 0:
-		return w.problem(0, "head", "the head of the seals was put back to its beginning")
+		return w.problem(0, "head", "the head of the seals was reset")
 	case !w.signed:
 		return nil // said already
 	case w.seq < w.head.Seq:
 		return w.problem(w.entry, "removed", "the last %d entries, behind entry %d, were removed", w.head.Seq-w.seq, w.entry)
 	case w.seq == w.head.Seq && !bytes.Equal(w.hash, w.head.Hash):
-		return w.problem(0, "rewritten", "the seals were written anew without the key file: entries were changed or removed, and which can't be told")
+		return w.problem(0, "rewritten", "the seals were replaced without the key file: unknown entries were changed or removed")
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (w *auditWalk) outside(ctx context.Context, db *peopledb.DB) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := w.problem(id, "inserted", "entry %d has a seal in front of the chain, which somebody has inserted", id); err != nil {
+		if err := w.problem(id, "inserted", "entry %d has an inserted seal before the beginning of the chain", id); err != nil {
 			return err
 		}
 	}

@@ -14,8 +14,8 @@ import (
 const signInLife = 10 * time.Minute
 
 var (
-	errLinkUnknown = fault.Forbidden("link_unknown", "This link is not known, or a newer one has replaced it")
-	errLinkUsed    = fault.Forbidden("link_used", "This link was used already; it is good for one use")
+	errLinkUnknown = fault.Forbidden("link_unknown", "Unknown link. A newer one may have replaced it")
+	errLinkUsed    = fault.Forbidden("link_used", "This link was already used. It works once")
 	errLinkExpired = fault.Forbidden("link_expired", "This link has expired")
 )
 

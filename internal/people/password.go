@@ -36,7 +36,7 @@ func checkPassword(email, password string) error {
 	case folded == email || folded == local || folded == domain:
 		return wrong("email", "The password must not be the e-mail address or a part of it; choose another one")
 	case common(folded):
-		return wrong("common", "This password is one of the first that are guessed; choose another one, for example four words")
+		return wrong("common", "This password is too easy to guess. Choose another one, for example four words")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, ol
 		return User{}, err
 	}
 	if old == new {
-		return User{}, fault.Invalid("password_same", "The new password is the old one; choose another one")
+		return User{}, fault.Invalid("password_same", "The new password equals the old one. Choose another one")
 	}
 	if err := checkPassword(a.ID, new); err != nil {
 		return User{}, err
@@ -178,7 +178,7 @@ func (p *People) endOthers(ctx context.Context, tx *peopledb.DB, u *peopledb.Use
 }
 
 var (
-	errPasswordWrong = fault.Unauthorized("password_wrong", "The password is not right; try again")
+	errPasswordWrong = fault.Unauthorized("password_wrong", "Wrong password. Try again")
 	errUserGone      = fault.Unauthorized("user_gone", "This user was removed; sign in again")
 )
 

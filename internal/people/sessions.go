@@ -84,7 +84,7 @@ func (p *People) SaveSession(ctx context.Context, token string, s SavedSession) 
 	case err != nil:
 		return err
 	case row.User != s.User:
-		return fault.New(countersign.KindInternal, countersign.CodeInternal, "The user of a session can't be changed; give it a new token")
+		return fault.New(countersign.KindInternal, countersign.CodeInternal, "the user of a session can't change; create a new token")
 	case p.upToDate(row, s):
 		return nil
 	}

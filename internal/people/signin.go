@@ -19,7 +19,7 @@ type SignIn struct {
 }
 
 // errRefused does not say which of the two was wrong.
-var errRefused = fault.Unauthorized("sign_in_refused", "The e-mail or the password is not right; check both and try again")
+var errRefused = fault.Unauthorized("sign_in_refused", "Wrong e-mail or password. Check both and try again")
 
 // SignIn checks an e-mail and a password. An unknown e-mail and a wrong password
 // are the same error (sign_in_refused, unauthorized) after the same time. Too

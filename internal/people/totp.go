@@ -27,7 +27,7 @@ type TOTPSetup struct {
 // for clocks that differ.
 const totpPeriod = 30 * time.Second
 
-var errNotBegun = fault.Conflict("totp_not_begun", "No secret to confirm; begin again with a new one")
+var errNotBegun = fault.Conflict("totp_not_begun", "No secret to confirm. Start again with a new one")
 
 // BeginTOTP makes a secret for two-step sign-in, which begins when ConfirmTOTP
 // has seen a code made with it. issuer is the name that the app shows. The errors
@@ -44,7 +44,7 @@ func (p *People) BeginTOTP(ctx context.Context, a Actor, password, issuer string
 	}
 	_, err = p.withPassword(ctx, a, password, func(_ *peopledb.DB, u *peopledb.User) error {
 		if u.TOTP != nil {
-			return fault.Conflict("totp_on", "Two-step sign-in is on already; turn it off first to move it to another app")
+			return fault.Conflict("totp_on", "Two-step sign-in is already on. To move it to another app, turn it off first")
 		}
 		u.TOTPPending = box.Seal(totpPurpose(u.ID), []byte(key.Secret()))
 		return nil
@@ -143,7 +143,7 @@ func (p *People) step(u peopledb.User, sealed []byte, code string) (int64, error
 	}
 	secret, err := box.Open(totpPurpose(u.ID), sealed)
 	if err != nil {
-		return 0, fault.Conflict("totp_unreadable", "The secret of the authenticator was sealed with an earlier key file and can't be read; "+
+		return 0, fault.Conflict("totp_unreadable", "The authenticator app's secret was encrypted with an earlier key file and can't be read; "+
 			"use a recovery code, or have the operator remove two-step sign-in")
 	}
 	typed := []byte(strings.Join(strings.Fields(code), ""))
@@ -164,4 +164,4 @@ func (p *People) step(u peopledb.User, sealed []byte, code string) (int64, error
 // totpPurpose binds a sealed secret to its user.
 func totpPurpose(user int64) string { return "totp " + strconv.FormatInt(user, 10) }
 
-var errCodeRefused = fault.Unauthorized("code_refused", "This code is not right or was used already; wait for the next one, or use a recovery code")
+var errCodeRefused = fault.Unauthorized("code_refused", "Wrong code, or already used. Wait for the next one, or use a recovery code")

@@ -129,7 +129,7 @@ func (db *DB) compareCommits(ctx context.Context) {
 		counted, c.unread = db.countedCommits(ctx)
 	}
 	if c.unread != nil {
-		db.options.Log.Warn("the numbers of commits could not be compared, so nothing is known of commits that are missing", "cause", c.unread)
+		db.options.Log.Warn("comparing the numbers of commits failed; missing commits would not be noticed", "cause", c.unread)
 		return
 	}
 	c.missing.Store(max(c.recorded-counted, 0))
@@ -167,6 +167,6 @@ func (c *commits) behind() error {
 	if missing == 1 {
 		what = "the last commit"
 	}
-	return fault.Conflict(CodeBehind, "This database lacks "+what+" that it acknowledged: its write-ahead log (-wal) was cut or removed, or an older copy took its place. "+
-		"Put the newer files back; if a backup was restored on purpose, the loss can be accepted")
+	return fault.Conflict(CodeBehind, "This database lacks "+what+" that it acknowledged: its write-ahead log (-wal) was truncated or removed, or an older copy replaced it. "+
+		"Restore the newer files. If you restored a backup on purpose, you can accept the loss")
 }

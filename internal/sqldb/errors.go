@@ -128,7 +128,7 @@ func busy(cause error) error {
 // noTable is the error of a database without the tables of its service: it has not been
 // set up, or somebody replaced it by an empty one.
 func noTable(cause error) error {
-	return unavailable("The database has no such tables: it is another one, or its content was removed", errors.Join(errNoTable, cause))
+	return unavailable("The database lacks its tables: it is another database, or its content was removed", errors.Join(errNoTable, cause))
 }
 
 // unavailable is "not now, try again". The message is for the operator's

@@ -58,7 +58,7 @@ func (db *DB) feedIsLost(live bool, cause error) {
 		db.feed.losses.Add(1)
 	}
 	if !db.feed.logged.Swap(true) || live {
-		db.options.Log.Warn("the feed of changes is lost; caches are bypassed until it is back", "cause", cause)
+		db.options.Log.Warn("the change feed is lost; caches are bypassed until it is back", "cause", cause)
 	}
 }
 
@@ -71,7 +71,7 @@ func (db *DB) feedIsBack() {
 	db.watchers.live()
 	db.feed.live.Store(true)
 	if was {
-		db.options.Log.Info("the feed of changes is back")
+		db.options.Log.Info("the change feed is back")
 	}
 }
 

@@ -20,7 +20,7 @@ const beatTopic = "beat"
 
 // errNoBeat is a feed that may be deaf: behind a pooler in transaction mode a
 // connection takes LISTEN and answers, but never hears anything.
-var errNoBeat = errors.New("sqldb: what was sent to the feed did not arrive; is a connection pooler in transaction mode between here and PostgreSQL?")
+var errNoBeat = errors.New("sqldb: a heartbeat of the change feed did not arrive; is a connection pooler in transaction mode in front of PostgreSQL?")
 
 // followPostgres listens on a connection of its own. It listens first and only
 // then lets memory be filled, so that no change falls between the two. Beats, which
@@ -47,7 +47,7 @@ func (db *DB) followPostgres(ctx context.Context) (live bool, err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		stop(group.Contain(db.options.Log, "beats of the feed", func() error {
+		stop(group.Contain(db.options.Log, "heartbeats of the change feed", func() error {
 			return db.sendBeats(ctx, sender, token)
 		}))
 	}()

@@ -71,5 +71,5 @@ func backendOf(ctx context.Context, conn *pgconn.PgConn) (uint32, error) {
 const CodePooler = "db_pooler"
 
 func poolerError(cause error) error {
-	return fault.WithCause(fault.WithRetry(fault.Unavailable(CodePooler, "The database is behind a connection pooler in transaction mode, which loses what belongs to a connection: prepared statements, locks, and change notifications"), retryAfter), cause)
+	return fault.WithCause(fault.WithRetry(fault.Unavailable(CodePooler, "The database is behind a connection pooler in transaction mode. It loses prepared statements, locks and change notifications"), retryAfter), cause)
 }

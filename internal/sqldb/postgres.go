@@ -58,7 +58,7 @@ func (db *DB) closeIdle() {
 func postgresConfig(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, fault.WithCause(fault.Invalid("db_url", "The database URL can't be read; write it as postgres://user:password@host:5432/name"), fmt.Errorf("sqldb: the database's URL is malformed"))
+		return nil, fault.WithCause(fault.Invalid("db_url", "Invalid database URL: expected postgres://user:password@host:5432/name"), fmt.Errorf("sqldb: the database's URL is malformed"))
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
 		config.ConnectTimeout = connectTimeout

@@ -155,7 +155,7 @@ func (p *primary) lost(cause error) {
 		return
 	}
 	p.outage.Store(&outage{(&shared{primary: p}).wrap(cause)})
-	p.log.Warn("the database can't be reached; requests are answered 503 until it can", "cause", cause)
+	p.log.Warn("the database can't be reached; requests get 503 until it can", "cause", cause)
 	p.probing.Go(func() { _ = group.Contain(p.log, "search for the primary", p.probe) })
 }
 

@@ -119,7 +119,7 @@ func (s *shared) faulted(cause any) error {
 		panic(cause)
 	}
 	if s.unmapped.CompareAndSwap(false, true) {
-		s.options.Log.Error("a page of the database file could not be read through memory; lookups read the file itself until a restart; check the disk")
+		s.options.Log.Error("a page of the database file could not be read; lookups do not map the file until a restart; check the disk")
 	}
 	return errFault
 }

@@ -66,7 +66,7 @@ func makeFile(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fault.WithCause(fault.Unavailable("data_folder", "The database file can't be made: "+err.Error()), err)
+		return fault.WithCause(fault.Unavailable("data_folder", "The database file can't be created: "+err.Error()), err)
 	}
 	return f.Close()
 }

@@ -32,7 +32,7 @@ func (db *DB) KeepLogShort(ctx context.Context) {
 			continue
 		}
 		if err := db.checkpoint(ctx); err != nil && ctx.Err() == nil {
-			db.options.Log.Warn("the write-ahead log could not be brought into the database", "cause", err)
+			db.options.Log.Warn("checkpointing the write-ahead log failed", "cause", err)
 		}
 		told = db.tellLongLog(told)
 	}
@@ -48,8 +48,8 @@ func (db *DB) tellLongLog(told int64) int64 {
 	if log.Size() < 2*told {
 		return told
 	}
-	db.options.Log.Warn("the write-ahead log grows because something reads the database and does not end; "+
-		"look for an export whose output nobody reads, or for another program that has the file open", "bytes", log.Size())
+	db.options.Log.Warn("the write-ahead log grows because a reader does not end; "+
+		"check for an export whose output nobody reads, or another program that has the file open", "bytes", log.Size())
 	return log.Size()
 }
 

@@ -33,7 +33,7 @@ var (
 	// errNotReplicated is a commit whose wait for a standby the server gave up: by its
 	// operator's wish or a timeout of its own. It says so in a warning alone.
 	errNotReplicated = errors.New("sqldb: the server committed with a warning; a standby may not have it")
-	errNoCancel      = errors.New("sqldb: a commit is not called off")
+	errNoCancel      = errors.New("sqldb: a commit is not cancelled")
 )
 
 // prepare lets the wire of a connection that is about to be made hear of it.

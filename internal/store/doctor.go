@@ -42,11 +42,11 @@ func (s *Store) checkKey(ctx context.Context) (health.Finding, *keyfile.Box) {
 		return health.Of(name, err, why, "Check the database."), nil
 	}
 	if check == "" {
-		return health.Finding{Name: name, Level: health.OK, What: "The database belongs to no key file yet"}, nil
+		return health.Finding{Name: name, Level: health.OK, What: "The database has no key file yet"}, nil
 	}
 	box, err := s.location.Open(ctx, s.db.Queries)
 	if err != nil {
-		return health.Of(name, err, why, "Put the right key file back from a backup, or make a new one with: countersign store rekey"), nil
+		return health.Of(name, err, why, "Restore the key file from a backup, or create a new one with: countersign store rekey"), nil
 	}
 	return health.Finding{Name: name, Level: health.OK, What: "The key file belongs to the database"}, box
 }

@@ -32,7 +32,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			if _, err := keyfile.Create(at.Dir); err != nil {
 				t.Fatal(err)
 			}
-		}, "key", health.Fail, "put that one in its place"},
+		}, "key", health.Fail, "replace it with that one"},
 		{"the key file is open to all", func(t *testing.T, at dbtest.DB) {
 			prepared(t, at)
 			if err := os.Chmod(keyFile(at), 0o644); err != nil {

@@ -16,7 +16,7 @@ const sampledCodes = 10_000
 
 // checkCodes estimates by a sample how easy purchase codes are to guess.
 func (s *Store) checkCodes(ctx context.Context) health.Finding {
-	const name, why = "purchase codes", "Whoever guesses a code can get a license with it. The limit on failures slows guessing down; it does not end it."
+	const name, why = "purchase codes", "Anyone who guesses a code can get a license with it. The limit on failures slows guessing but does not prevent it."
 	codes, err := s.db.SampleCodes(ctx, sampledCodes)
 	if err != nil {
 		return health.Of(name, err, why, "Check the database.")
@@ -32,17 +32,17 @@ func (s *Store) checkCodes(ctx context.Context) health.Finding {
 		Name: name, Level: health.Warn, Why: why,
 		What: fmt.Sprintf("Of %d purchase codes, %d can be guessed: they have fewer than %d bits by their length and characters, the weakest %d",
 			len(codes), weak.Count, transfer.SafeCodeBits, weak.LeastBits),
-		Fix: "Leave --fail-limit on, and sell with longer codes from now on: the store makes them when a purchase is created without one.",
+		Fix: "Leave --fail-limit on, and use longer codes from now on. The store creates them for purchases without a code.",
 	}
 }
 
 // checkImportedKeys looks at the keys that another shop has made: how easy they are to
 // guess, and whether their values can be opened, on which their digests depend.
 func (s *Store) checkImportedKeys(ctx context.Context) health.Finding {
-	const name, why = "imported keys", "A key opens everything in its workspace."
+	const name, why = "imported keys", "A key can access everything in its workspace."
 	box, err := s.oldKey(ctx)
 	if err != nil || box == nil {
-		return health.Finding{Name: name, Level: health.OK, What: "Imported keys can't be looked at without the key file"}
+		return health.Finding{Name: name, Level: health.OK, What: "Imported keys can't be checked without the key file"}
 	}
 	keys, err := s.db.Keys(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *Store) checkImportedKeys(ctx context.Context) health.Finding {
 		}
 	case found.unopened != "":
 		return health.Finding{
-			Name: name, Level: health.Warn, What: "The value of the imported key " + found.unopened + " can't be opened with the key file",
-			Why: "Its digest can't be keyed, or was made with a lost key file: then the key does not work.",
+			Name: name, Level: health.Warn, What: "The value of the imported key " + found.unopened + " can't be decrypted with the key file",
+			Why: "Its digest can't be created, or was created with a lost key file. The key then does not work.",
 			Fix: "Import it again with its value, or replace it: countersign store key rotate ID",
 		}
 	}

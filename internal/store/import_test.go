@@ -132,7 +132,7 @@ func TestOfSeveralLinesTheLastCounts(t *testing.T) {
 // A code that a workspace has is nobody else's, in whatever letters; the first
 // line of a file has it.
 func TestClashOfCodes(t *testing.T) {
-	const taken = "this purchase code is taken; codes are unique in the whole store, whatever their letters' case"
+	const taken = "this purchase code already exists; codes are unique in the store and do not depend on upper and lower case"
 	cases := []struct {
 		name  string
 		store string // imported before

@@ -60,7 +60,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 		}
 		k.ID, err = tx.AddKey(ctx, k)
 		if errors.Is(err, sqldb.ErrExists) {
-			return fault.Conflict("key_exists", fmt.Sprintf("The workspace %s already has a key named %q (revoked keys keep their names); choose another name", n.Workspace, n.Name))
+			return fault.Conflict("key_exists", fmt.Sprintf("The workspace %s already has a key named %q (revoked keys keep their names). Choose another name", n.Workspace, n.Name))
 		}
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, s
 	k, err := s.changeKey(ctx, a, id, actionRevealKey, func(_ *storedb.DB, k *Key) error {
 		var ok bool
 		if token, ok = rules.OpenKeyValue(s.gate.Box(), k.Digest, k.Sealed); !ok {
-			return fault.Conflict("key_not_kept", "The value of this key can't be shown again: it was dropped with an earlier key file. Rotate the key to get a new value")
+			return fault.Conflict("key_not_kept", "The value of this key can't be revealed: it was deleted with an earlier key file. Rotate the key to get a new value")
 		}
 		return nil
 	})

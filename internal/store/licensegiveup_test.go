@@ -225,7 +225,7 @@ func TestALicenseThatWasGivenUpIsMovedByNobody(t *testing.T) {
 		f.mustGiveUp(t, "one", "shop.example")
 		_, err := f.Licensing.Reassign(t.Context(), operator, issuer, l.License.ID, "next.example")
 		wantError(t, err, "license_ended")
-		if want := "Nothing changed: this license was given up by its buyer on 2026-"; !strings.HasPrefix(messageOf(err), want) {
+		if want := "Nothing changed: this license was revoked by its buyer on 2026-"; !strings.HasPrefix(messageOf(err), want) {
 			t.Error(messageOf(err))
 		}
 	})

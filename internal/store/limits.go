@@ -83,7 +83,7 @@ func (s *Store) exchangeLimits(ctx context.Context, all bool) {
 		err = s.readLimits(ctx)
 	}
 	if err != nil && !s.limits.failed && ctx.Err() == nil {
-		s.log.Warn("the limits' counts could not be exchanged; this server counts alone until they can", "cause", err)
+		s.log.Warn("exchanging the counts of limits failed; this server counts alone until it succeeds", "cause", err)
 	}
 	s.limits.failed = err != nil
 }
@@ -152,6 +152,6 @@ func (s *Store) leaveLimits(ctx context.Context) {
 		return
 	}
 	if err := s.db.RemoveLimit(ctx, s.limits.server); err != nil {
-		s.log.Warn("this server could not be taken off the list of those that share limits", "cause", err)
+		s.log.Warn("removing this server from the list of servers that share limits failed", "cause", err)
 	}
 }

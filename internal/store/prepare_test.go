@@ -100,7 +100,7 @@ func TestPrepareByState(t *testing.T) {
 			if _, err := keyfile.Create(place.Dir); err != nil {
 				t.Fatal(err)
 			}
-		}, "key_mismatch", "key_mismatch", "put that one in its place"},
+		}, "key_mismatch", "key_mismatch", "replace it with that one"},
 		{"a key file that can't be read", func(t *testing.T, place dbtest.DB) {
 			prepared(t, place)
 			write(t, keyFile(place), "countersign-key-1:AAAA")

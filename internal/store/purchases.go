@@ -59,7 +59,7 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
 		item, err := tx.Item(ctx, p.ItemID)
 		if errors.Is(err, sqldb.ErrNotFound) || (err == nil && item.WorkspaceID != w.ID) {
-			return fault.NotFound("item_not_found", fmt.Sprintf("The workspace %s has no item %d", workspace, p.ItemID))
+			return fault.NotFound("item_not_found", fmt.Sprintf("No item %[2]d in the workspace %[1]s", workspace, p.ItemID))
 		}
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func setPrice(p *Purchase, item Item) {
 func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor, workspace string, p Purchase) (id int64, err error) {
 	id, err = tx.AddPurchase(ctx, p)
 	if errors.Is(err, sqldb.ErrExists) {
-		return 0, fault.Conflict("purchase_exists", "This purchase code is taken; codes are unique in the whole store, whatever their letters' case")
+		return 0, fault.Conflict("purchase_exists", "This purchase code already exists. Codes are unique in the store and do not depend on upper and lower case")
 	}
 	if err != nil {
 		return 0, err

@@ -75,7 +75,7 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 
 func (s *Store) rekeyable(ctx context.Context) error {
 	if s.options.KeyText != "" {
-		return fault.Invalid(fault.CodeInvalid, "The key is given by the environment; take it out of there to make a new key file")
+		return fault.Invalid(fault.CodeInvalid, "The key comes from the environment. Remove it there to create a new key file")
 	}
 	state, err := s.location.State(ctx, s.database)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Store) oldKey(ctx context.Context) (*keyfile.Box, error) {
 }
 
 func (s *Store) notPlaced() error {
-	return fault.Conflict("key_not_placed", fmt.Sprintf("The new key file lies beside %s but could not be put in its place; "+
+	return fault.Conflict("key_not_placed", fmt.Sprintf("The new key file is beside %s but could not replace it; "+
 		"make the folder and that file writable for this user: the next command tries again", s.location.Path()))
 }
 
@@ -143,7 +143,7 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 			if err := licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
 				return err
 			}
-			detail := fmt.Sprintf("%d key values dropped", len(plan.Dropped))
+			detail := fmt.Sprintf("%d key values deleted", len(plan.Dropped))
 			checked, err := people.RekeyAudit(ctx, &tx.DB, old, fresh, s.now())
 			if err != nil {
 				return err

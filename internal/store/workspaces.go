@@ -49,7 +49,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		err := tx.AddWorkspace(ctx, w)
 		if errors.Is(err, sqldb.ErrExists) {
-			return fault.Conflict("workspace_exists", fmt.Sprintf("There already is a workspace %q", username))
+			return fault.Conflict("workspace_exists", fmt.Sprintf("The workspace %q already exists", username))
 		}
 		if err != nil {
 			return err

@@ -17,9 +17,9 @@ const maxDepth = 32
 
 var (
 	errNotObject = errors.New("the body is not a JSON object")
-	errTrailing  = errors.New("something follows the JSON object")
+	errTrailing  = errors.New("unexpected text after the JSON object")
 	errDepth     = errors.New("the JSON body is nested too deeply")
-	errNUL       = errors.New("a JSON string holds NUL")
+	errNUL       = errors.New("a JSON string contains NUL")
 	errType      = errors.New("a parameter is neither a string nor a number")
 )
 

@@ -22,6 +22,6 @@ func (e *evictions) note(why reason) {
 	if e.log == nil || !tell {
 		return
 	}
-	e.log.Warn("all connections are in use: those that send no complete request are closed to make room",
+	e.log.Warn("all connections are in use; closing silent ones for new ones",
 		"limit", e.limit, "reason", string(why), "not_told_before", untold)
 }

@@ -30,7 +30,7 @@ func (e *Edge) logFailure(a *answer, r *http.Request, shown *countersign.Error, 
 		if !tell {
 			return
 		}
-		level, message = slog.LevelWarn, "requests are answered 503"
+		level, message = slog.LevelWarn, "requests get 503"
 		if untold > 0 {
 			facts = append(facts, slog.Int("not_told_before", untold))
 		}

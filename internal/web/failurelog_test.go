@@ -24,7 +24,7 @@ func TestAnOutageIsToldOnceAMinuteForEachCode(t *testing.T) {
 		err   error
 		want  string // of the line; "" for none
 	}{
-		{"the first answer is told", 0, down, "level=WARN msg=\"requests are answered 503\""},
+		{"the first answer is told", 0, down, "level=WARN msg=\"requests get 503\""},
 		{"the next is not", time.Second, down, ""},
 		{"nor the one after", time.Second, down, ""},
 		{"another reason is told for itself", 0, update, "no tables"},

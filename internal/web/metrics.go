@@ -31,14 +31,14 @@ func NewMetrics(version string) *Metrics {
 			Name: "countersign_http_requests_total", Help: "Requests answered.",
 		}, []string{"route", "method", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "countersign_http_request_duration_seconds", Help: "Time from the request's header to the end of the answer.",
+			Name: "countersign_http_request_duration_seconds", Help: "Time from the request's header to the end of the response.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "countersign_http_refusals_total", Help: "Requests refused by a limit or a quota.",
 		}, []string{"code"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "countersign_http_in_flight", Help: "Requests being answered.",
+			Name: "countersign_http_in_flight", Help: "Requests in progress.",
 		}),
 	}
 	m.evictions = prometheus.NewCounterVec(prometheus.CounterOpts{

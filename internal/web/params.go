@@ -80,10 +80,10 @@ func (p *Params) find(name string) *param {
 	return nil
 }
 
-// ConflictError is the cause of a param_conflict: it says which parameter was given twice with different values.
+// ConflictError is the cause of a param_conflict: it says which parameter occurs twice with different values.
 type ConflictError struct{ Name string }
 
-func (e *ConflictError) Error() string { return e.Name + " was given twice with different values" }
+func (e *ConflictError) Error() string { return e.Name + " occurs twice with different values" }
 
 // set keeps a value, and refuses a second one that differs.
 func (q *param) set(value string) error {

@@ -43,7 +43,7 @@ func May(a people.Actor, what Permission) error {
 	if allowed {
 		return nil
 	}
-	return fault.Forbidden("not_allowed", "You may not do this. A program with the site's API key may read, change and publish settings")
+	return fault.Forbidden("not_allowed", "Not allowed. A program with API credentials may read, change and publish settings")
 }
 
 // Guard is the state of an addon that its services ask for. All fields are needed.

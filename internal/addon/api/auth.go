@@ -18,8 +18,8 @@ import (
 var challenge = []string{`Basic realm="countersign", charset="UTF-8"`}
 
 var (
-	errNobody = fault.Unauthorized("sign_in_needed", "Nobody is signed in. Sign the call with the site's API key and secret (X-Api-Key, X-Api-Timestamp, X-Api-Nonce, X-Api-Signature), or send them with HTTP Basic over TLS")
-	errNotTLS = fault.Unauthorized("tls_needed", "HTTP Basic is for https alone, because it sends the secret itself. Sign the call instead; or, when a proxy serves the site under https, start the addon with --base-url https://… or --trusted-proxy")
+	errNobody = fault.Unauthorized("sign_in_needed", "Not signed in. Sign the call with the site's API key and secret (X-Api-Key, X-Api-Timestamp, X-Api-Nonce, X-Api-Signature), or send them with HTTP Basic over TLS")
+	errNotTLS = fault.Unauthorized("tls_needed", "HTTP Basic needs https, because it sends the secret itself. Sign the call instead")
 )
 
 // authenticated finds out who asks for something that is not public: a program

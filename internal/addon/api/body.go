@@ -35,7 +35,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, tooLarge(err)
 	}
 	if err != nil {
-		return nil, badBody("The body did not arrive whole. Nothing was changed; send it again", err)
+		return nil, badBody("The body arrived incomplete. Nothing was changed. Send it again", err)
 	}
 	return body, nil
 }
@@ -47,13 +47,13 @@ func decode(r *http.Request, body []byte, into any) error {
 		return nil
 	}
 	if given := r.Header["Content-Type"]; len(given) > 1 || len(given) == 1 && !isJSON(given[0]) && !saysNothing(given[0]) {
-		return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedType, "The body has to be JSON, with Content-Type: application/json")
+		return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedType, "Expected a JSON body with Content-Type: application/json")
 	}
 	if err := inspect(body); err != nil {
-		return badBody("The body is not one JSON object as it has to be: "+err.Error()+". Nothing was changed", err)
+		return badBody("Invalid body, expected one JSON object: "+err.Error()+". Nothing was changed", err)
 	}
 	if err := jsonv2.Unmarshal(body, into, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return badBody("The body has a member that is not known here, or one of the wrong type; the names and types are in /openapi.json. Nothing was changed", err)
+		return badBody("The body has an unknown member, or one of the wrong type. /openapi.json lists names and types. Nothing was changed", err)
 	}
 	return nil
 }
@@ -74,11 +74,11 @@ func saysNothing(contentType string) bool {
 
 // What a body can have wrong with it, as parts of a sentence.
 var (
-	errSyntax  = errors.New("it is not valid JSON, or gives one member twice")
-	errNoEnd   = errors.New("something follows the object")
+	errSyntax  = errors.New("it is not valid JSON, or a member occurs twice")
+	errNoEnd   = errors.New("unexpected text after the object")
 	errTooDeep = errors.New("it is nested too deeply")
-	errNUL     = errors.New("a text in it holds NUL")
-	errNotOne  = errors.New("it is something else")
+	errNUL     = errors.New("a string contains NUL")
+	errNotOne  = errors.New("it has another type")
 )
 
 // inspect reads a body from end to end before anything is made of it.

@@ -26,7 +26,7 @@ func seen(r *http.Request, inBody *int64) (int64, error) {
 	case *inBody < 0:
 		return 0, badBody("A revision is a number from 0 on. Nothing was changed", nil)
 	case given && header != *inBody:
-		return 0, fault.Invalid(countersign.CodeParamConflict, "If-Match and the body's revision say different things. Nothing was changed; send one of them")
+		return 0, fault.Invalid(countersign.CodeParamConflict, "If-Match and the body's revision differ. Nothing was changed. Send one of them")
 	}
 	return *inBody, nil
 }

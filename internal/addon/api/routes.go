@@ -63,7 +63,7 @@ func (f *frontEnd) elsewhere(w http.ResponseWriter, r *http.Request) {
 var nextSteps = fault.NextSteps{
 	fault.CodeUpdateNeeded: "run: countersign addon update",
 	"credential_inactive":  "switch them on under /admincp/apis",
-	"not_allowed":          "links and tokens are made at the command line",
+	"not_allowed":          "create links and tokens at the command line",
 }
 
 func errorBody(err *countersign.Error) []byte {

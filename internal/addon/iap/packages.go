@@ -40,7 +40,7 @@ func (s *Service) AddPackage(ctx context.Context, actor people.Actor, p Package)
 	return s.changePackage(ctx, actor, &p, func(tx *addondb.DB) error {
 		err := tx.AddPackage(ctx, p)
 		if errors.Is(err, sqldb.ErrExists) {
-			return fault.Conflict("package_exists", fmt.Sprintf("There is a package %d already; choose another id", p.ID))
+			return fault.Conflict("package_exists", fmt.Sprintf("The package %d already exists. Choose another id", p.ID))
 		}
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func notInUse(ctx context.Context, tx *addondb.DB, p Package) error {
 			}
 		}
 		if len(ids) > 0 {
-			return fault.Conflict("package_in_use", fmt.Sprintf("The %s %s to the package %s; remove that from the product map and publish first",
+			return fault.Conflict("package_in_use", fmt.Sprintf("The %s %s to the package %s. First remove that from the product map and publish",
 				one.what, strings.Join(ids, ", "), packageName(p)))
 		}
 	}

@@ -20,13 +20,13 @@ func Problems(v Values, packages []Package) []input.Problem {
 		list = append(list, input.Problem{Severity: input.SeverityWarning, Key: key, Text: text})
 	}
 	if v.PackageName == "" {
-		warn(KeyPackageName, "In-app purchases are on but the Android application ID is empty; the store is reported as off")
+		warn(KeyPackageName, "In-app purchases are on but the Android application ID is empty. Apps treat them as off")
 	}
 	if v.Account == "" {
-		warn(KeyServiceAccount, "In-app purchases are on without a service account; the store is reported as off")
+		warn(KeyServiceAccount, "In-app purchases are on without a service account. Apps treat them as off")
 	}
 	if len(v.Products) == 0 {
-		warn(KeyProductMap, "In-app purchases are on but no product is mapped; the store is reported as off")
+		warn(KeyProductMap, "In-app purchases are on but no product is mapped. Apps treat them as off")
 	}
 	if v.Sandbox {
 		warn(KeySandboxEnabled, "Test mode is on; nobody pays for anything")
@@ -34,7 +34,7 @@ func Problems(v Values, packages []Package) []input.Problem {
 	for _, p := range packages {
 		sold := slices.ContainsFunc(v.Products, func(x Product) bool { return x.PackageID == p.ID })
 		if p.Paid && !sold {
-			warn(KeyProductMap, fmt.Sprintf("The paid package %s (%d) has no product; it can't be bought in the app", p.Name, p.ID))
+			warn(KeyProductMap, fmt.Sprintf("The paid package %s (%d) has no product, so it can't be bought in the app", p.Name, p.ID))
 		}
 	}
 	return list
@@ -45,7 +45,7 @@ func MissingPackage(list []Product, packages []Package) (problem string) {
 	for _, p := range list {
 		known := slices.ContainsFunc(packages, func(k Package) bool { return k.ID == p.PackageID })
 		if !known {
-			return fmt.Sprintf("The product %s gives package %d, which does not exist; add the package first", p.StoreID, p.PackageID)
+			return fmt.Sprintf("The product %s is mapped to package %d, which does not exist. Add the package first", p.StoreID, p.PackageID)
 		}
 	}
 	return ""

@@ -84,7 +84,7 @@ func (p productReader) read() error {
 	err := p.members(`The map is not a JSON object of the form {"store":{"product_id":1}}`, func(name string) error {
 		switch {
 		case platforms[name]:
-			return sentencef("The platform %q stands there twice", name)
+			return sentencef("The platform %q occurs twice", name)
 		case name != platformStore:
 			return sentencef("The platform %q is not known; the only one is %q", input.Shorten(name), platformStore)
 		}
@@ -95,7 +95,7 @@ func (p productReader) read() error {
 		return err
 	}
 	if _, err := p.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return sentence("Something follows the JSON object")
+		return sentence("Unexpected text after the JSON object")
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (p productReader) product(id string) error {
 		return sentence(problem)
 	}
 	if _, twice := p.found[id]; twice {
-		return sentencef("The product %s stands there twice", id)
+		return sentencef("The product %s occurs twice", id)
 	}
 	value, err := p.dec.ReadValue()
 	if err != nil {

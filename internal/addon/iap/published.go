@@ -75,7 +75,7 @@ func (s *Service) view(ctx context.Context, tx *addondb.DB, rows []addondb.Setti
 // request reads it.
 func (s *Service) serveNow(ctx context.Context) {
 	if _, err := s.Published(ctx); err != nil && ctx.Err() == nil {
-		s.log.Warn("the view of in-app purchases could not be read back yet", "cause", err)
+		s.log.Warn("reading the view of in-app purchases failed", "cause", err)
 	}
 }
 

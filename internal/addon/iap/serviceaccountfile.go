@@ -98,14 +98,14 @@ func (i *inspected) inspectMembers() {
 	if !i.note(i.Type == serviceAccountType, "Its type is service_account", wrongType(i.Type)) {
 		return
 	}
-	i.note(accountEmailPattern.MatchString(i.ClientEmail), "It has a client_email", "client_email is missing or not an e-mail address; take the file as the cloud console gives it")
+	i.note(accountEmailPattern.MatchString(i.ClientEmail), "It has a client_email", "client_email is missing or not an e-mail address; use the unchanged file from the cloud console")
 	if len(i.ProjectID) > 128 || strings.ContainsAny(i.ProjectID, "\x00\n\r\t<>") {
 		i.note(false, "", "project_id is not the name of a project")
 	}
-	i.note(i.TokenURI == tokenURI || i.TokenURI == "", "Its token_uri is the store's own", "token_uri must be "+tokenURI+", and this file names another address; use the file from the cloud console, unchanged")
+	i.note(i.TokenURI == tokenURI || i.TokenURI == "", "Its token_uri is correct", "token_uri must be "+tokenURI+". Use the unchanged file from the cloud console")
 	key, err := parseKey(i.PrivateKey)
 	if err != nil {
-		i.note(false, "", "private_key is not usable: "+err.Error()+"; use the file from the cloud console, unchanged")
+		i.note(false, "", "private_key is not usable: "+err.Error()+". Use the unchanged file from the cloud console")
 		return
 	}
 	i.note(true, "Its private_key can be read", "")
@@ -126,7 +126,7 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 		return nil, errors.New("it is not a PEM block that begins with -----BEGIN PRIVATE KEY-----")
 	}
 	if len(bytes.TrimSpace(rest)) > 0 {
-		return nil, errors.New("something follows the PEM block")
+		return nil, errors.New("unexpected text after the PEM block")
 	}
 	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil && block.Type == "RSA PRIVATE KEY" {
 		return longEnough(key)
@@ -159,11 +159,11 @@ func noJSON(file []byte) string {
 	case bytes.HasPrefix(file, []byte("<")):
 		return "This is a web page or another XML file, not the service account"
 	case bytes.HasPrefix(file, []byte("-----BEGIN")):
-		return "This is a key alone (a .pem or .p8 file), not the service account; take the JSON file that holds it"
+		return "This is only a key (a .pem or .p8 file), not the service account. Use the JSON file that contains it"
 	case bytes.HasPrefix(file, []byte("AIza")):
 		return "This is an API key, not the service account"
 	case bytes.HasPrefix(file, []byte{0x30, 0x82}):
-		return "This is a key in another format (a .p12 file), not the service account; make a key of the type JSON"
+		return "This is a key in another format (a .p12 file), not the service account; create a key of the type JSON"
 	}
 	return ""
 }
@@ -172,7 +172,7 @@ func noJSON(file []byte) string {
 func notObject(file []byte) string {
 	value := jsontext.Value(file)
 	if value.IsValid() && value.Kind() != jsontext.KindBeginObject {
-		return "This is JSON but no object; a service-account file begins with {"
+		return "Invalid file: expected a JSON object, which begins with {"
 	}
 	return "This is not valid JSON; was it cut off or changed in an editor?"
 }
@@ -211,7 +211,7 @@ func wrongType(found string) string {
 	case "authorized_user":
 		return "This is the sign-in of a person (authorized_user), not the service account"
 	case "external_account":
-		return "This is a federated identity without a key (external_account); make a key of the type JSON for the service account"
+		return "This is a federated identity without a key (external_account); create a key of the type JSON for the service account"
 	}
 	return "type is not service_account; this is another file"
 }

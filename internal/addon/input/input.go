@@ -46,7 +46,7 @@ func Line(text string, limit int) (problem string) {
 // NoSecret refuses a secret where everybody could read it.
 func NoSecret(text string) (problem string) {
 	if secretPattern.MatchString(text) {
-		return "This looks like a secret, and everybody can read the public settings"
+		return "This looks like a secret. Public settings can be read by anyone"
 	}
 	return ""
 }

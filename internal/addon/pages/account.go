@@ -47,7 +47,7 @@ func (p *Pages) readAccount(r *frame.Request) (accountForm, error) {
 func (p *Pages) accountPage(f accountForm) frame.Page {
 	return frame.Page{
 		Title: "Service account", Crumbs: crumbs(iapForm.crumb()), Body: accountView(f),
-		Lead: "The store's proof that this server may ask about purchases of your app.",
+		Lead: "Allows this server to verify purchases of your app with the store.",
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 	if len(file) == 0 || in.Get("do") == "check" {
 		return p.checkAccount(w, r, file)
 	}
-	late := accountClash{title: "Nothing was saved: somebody else saved first", again: "If yours is still the one to keep, choose or paste it once more."}
+	late := accountClash{title: "Nothing was saved: somebody else saved first", again: "To use your file, choose or paste it again."}
 	return p.submitAccount(w, r, late, func() error {
 		seen, err := revision(in)
 		if err != nil {
@@ -121,10 +121,10 @@ func (p *Pages) testAccount(w http.ResponseWriter, r *frame.Request, f accountFo
 
 func (p *Pages) showRemoveAccount(w http.ResponseWriter, r *frame.Request, f accountForm) error {
 	if !f.facts.Set {
-		return p.frame.Redirect(w, r, pathAccount, "No service account in the draft.")
+		return p.frame.Redirect(w, r, pathAccount, "The draft has no service account.")
 	}
 	return p.frame.Show(w, r, frame.Page{Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}), Body: frame.Confirm{
-		Consequence: "The service account " + f.facts.ClientEmail + " leaves the draft. From the next publish on, purchases can't be verified and the store is reported as off.",
+		Consequence: "The service account " + f.facts.ClientEmail + " is removed from the draft. After the next publish, purchases can't be verified, and in-app purchases are off for apps.",
 		Path:        pathAccount + "/remove", Label: "Remove it", Cancel: pathAccount, Fields: []frame.Field{revisionField(f.revision)},
 	}})
 }
@@ -134,7 +134,7 @@ func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	late := accountClash{title: "Nothing was removed: somebody else saved first", again: "If it is still to go, remove it again."}
+	late := accountClash{title: "Nothing was removed: somebody else saved first", again: "To remove it, confirm again."}
 	return p.submitAccount(w, r, late, func() error {
 		seen, err := revision(in)
 		if err != nil {
@@ -143,7 +143,7 @@ func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
 		if err := p.addon.Settings.RemoveServiceAccount(r.Context(), r.Actor, seen); err != nil {
 			return err
 		}
-		return p.frame.Redirect(w, r, pathAccount, "The service account was taken out of the draft. What is published stays until you publish.")
+		return p.frame.Redirect(w, r, pathAccount, "The service account was removed from the draft. The published one stays until you publish.")
 	}, nil)
 }
 

@@ -30,16 +30,16 @@ var keyTypes = []frame.Choice{
 // groupLeads says what the groups are for.
 var groupLeads = map[string]string{
 	"Name":               "What people see.",
-	"Sign-in":            "Signing in with an account that people have elsewhere.",
+	"Sign-in":            "Sign-in with an account at another service.",
 	"Push notifications": "Messages to phones while the app is closed.",
-	"Live streaming":     "Leave it empty when the app does not stream.",
-	"Messenger":          "The separate messenger app, when you have one.",
+	"Live streaming":     "Leave it empty if the app does not stream.",
+	"Messenger":          "The separate messenger app, if you have one.",
 }
 
 func (p *Pages) appPage(d draft, row newKey) frame.Page {
 	return frame.Page{
 		Title: "App settings", Crumbs: crumbs(), Body: appView(d, row),
-		Lead: "What the app reads when it starts. Nothing changes for your users before you publish.",
+		Lead: "The app reads these when it starts. Nothing changes for your users until you publish.",
 	}
 }
 
@@ -122,5 +122,5 @@ func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d *draft, in 
 	if err != nil {
 		return err
 	}
-	return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+key+" was taken out of the draft. Apps lose it when you publish.")
+	return p.frame.Redirect(w, r, d.path+"#"+groupID("Extra keys"), "The key "+key+" was removed from the draft. Apps no longer receive it after you publish.")
 }

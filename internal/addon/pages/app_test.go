@@ -93,7 +93,7 @@ func TestPublishWithPushOnAndNoAppIDStopsAtTheField(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
 	p := b.Fill(appPath, appPath, "pushEnabled", "1", "do", "publish").Status(http.StatusUnprocessableEntity)
-	p.Says("Saved as a draft, but it can't be published like this.").Wrong("pushAppId", "devices would fail to start push")
+	p.Says("Saved as a draft. Correct these problems before you publish.").Wrong("pushAppId", "devices would fail to start push")
 	s.wantValue(t, "pushEnabled", "true")
 	form := p.Form(appPath)
 	form.Set("pushAppId", "b2f7f966")
@@ -108,7 +108,7 @@ func TestTwoWhoEditAtOnceSeeBothVersions(t *testing.T) {
 		b.Fill(appPath, appPath, "appName", "Hers", "streamAppId", "970ca35d").LeadsTo(appPath)
 		mine.Set("appName", "Mine")
 		p := b.PostForm(appPath, mine).Status(http.StatusPreconditionFailed)
-		p.Says("Nothing was saved: somebody else saved first", "Last changed by ada@site.example", "Hers", "Mine", "970ca35d", "Take what is saved instead")
+		p.Says("Nothing was saved: somebody else saved first", "Last changed by ada@site.example", "Hers", "Mine", "970ca35d", "Discard my input")
 		if p.Value("appName") != "Mine" {
 			t.Errorf("the field says %q", p.Value("appName"))
 		}
@@ -191,7 +191,7 @@ func TestOwnKeysThatAreWrong(t *testing.T) {
 	}{
 		{"", "text", "", "newKey", "A key is 1 to 64 letters", http.StatusUnprocessableEntity},
 		{"two words", "text", "x", "newKey", "A key is 1 to 64 letters", http.StatusUnprocessableEntity},
-		{"APPNAME", "text", "x", "newKey", "There is a setting with the key appName already", http.StatusConflict},
+		{"APPNAME", "text", "x", "newKey", "A setting already has the key appName already", http.StatusConflict},
 		{"limit", "number", "many", "newValue", "A number has up to 15 digits", http.StatusUnprocessableEntity},
 		{"banner", "bool", "", "newValue", "It is on or off", http.StatusUnprocessableEntity},
 		{"banner", "", "x", "newType", "A key of your own is", http.StatusUnprocessableEntity},

@@ -16,7 +16,7 @@ import (
 var auditNouns = []frame.Choice{
 	{Label: "Everything"},
 	{Value: "settings", Label: "Settings and publishing"},
-	{Value: "iap", Label: "Selling in the app"},
+	{Value: "iap", Label: "In-app purchases"},
 	{Value: "package", Label: "Packages"},
 	{Value: "credential", Label: "API credentials"},
 	{Value: "license", Label: "License files"},
@@ -35,19 +35,19 @@ var auditNouns = []frame.Choice{
 
 // acts says in words what the actions of the log are.
 var acts = map[people.Action]string{
-	"settings.set": "Changed a setting in the draft", "settings.add": "Added a key to the draft", "settings.remove": "Took a key out of the draft",
+	"settings.set": "Changed a setting in the draft", "settings.add": "Added a key to the draft", "settings.remove": "Removed a key from the draft",
 	"settings.publish": "Published the settings", "settings.rollback": "Restored a version",
-	"iap.decline": "Said that the site does not sell in the app", "iap.accept": "Said that the site sells in the app",
+	"iap.decline": "Turned in-app purchases off in the checklist", "iap.accept": "Turned in-app purchases on in the checklist",
 	"package.add": "Added a package", "package.update": "Changed a package", "package.remove": "Removed a package",
 	"credential.create": "Created API credentials", "credential.reveal": "Revealed API credentials", "credential.rotate": "Rotated API credentials",
-	"credential.activate": "Switched API credentials on", "credential.deactivate": "Switched API credentials off",
-	"store.set": "Changed the license store's address", "license.make": "Got a license file", "license.move": "Moved a license to another domain", "license.check": "Asked the store about a license",
-	"license.revoke": "Revoked a license", "license.forget": "Forgot a license file", "license.forget_code": "Forgot a purchase code",
-	"addon.update": "Ran the update", "addon.accept_loss": "Accepted that commits are missing", "update_token.create": "Made a token for the update page", "user.create": "Made an administrator", "user.sign_in": "Signed in", "user.refuse_code": "Typed a wrong code at sign-in",
+	"credential.activate": "Activated API credentials", "credential.deactivate": "Deactivated API credentials",
+	"store.set": "Changed the license store's address", "license.make": "Created a license file", "license.move": "Moved a license to another domain", "license.check": "Verified a license with the store",
+	"license.revoke": "Revoked a license", "license.forget": "Removed a license file from the list", "license.forget_code": "Deleted a purchase code",
+	"addon.update": "Ran the update", "addon.accept_loss": "Accepted missing commits", "update_token.create": "Created a token for the update page", "user.create": "Created an administrator", "user.sign_in": "Signed in", "user.refuse_code": "Wrong code at sign-in",
 	"user.refuse_sign_in": "Failed sign-ins",
 	"session.end":         "Ended a session", "session.end_others": "Ended all other sessions", "password.change": "Changed the password", "password.reset": "Reset a password",
-	"totp.enable": "Turned on two-step sign-in", "totp.disable": "Turned off two-step sign-in", "recovery_codes.replace": "Made new recovery codes",
-	"audit.prune": "Pruned the audit log", "setup_link.create": "Made a set-up link", "sign_in_link.create": "Made a sign-in link",
+	"totp.enable": "Turned on two-step sign-in", "totp.disable": "Turned off two-step sign-in", "recovery_codes.replace": "Created new recovery codes",
+	"audit.prune": "Pruned the audit log", "setup_link.create": "Created a set-up link", "sign_in_link.create": "Created a sign-in link",
 }
 
 // auditPage is what the page of the log shows.
@@ -80,7 +80,7 @@ func (p *Pages) showAudit(w http.ResponseWriter, r *frame.Request) error {
 	}
 	a.pager.Text = span("Entries", place.Newer+1, last, place.All)
 	return p.frame.Show(w, r, frame.Page{
-		Title: "Audit log", Crumbs: crumbs(), Body: auditView(a), Lead: "Who did what, when and from where, on pages, at the command line and by the API.",
+		Title: "Audit log", Crumbs: crumbs(), Body: auditView(a), Lead: "All changes by pages, command line and API: who, what, when and from where.",
 	})
 }
 

@@ -43,7 +43,7 @@ func credentialsBanner(r *frame.Request, a *addon.Addon) []frame.Banner {
 		}
 	}
 	if !active && banner.Title == "" {
-		banner.Title = "No API key and secret are active"
+		banner.Title = "No active API credentials"
 	}
 	if banner.Title == "" {
 		return nil
@@ -58,7 +58,7 @@ func (p *Pages) showCredentials(w http.ResponseWriter, r *frame.Request) error {
 	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: "API access", Crumbs: crumbs(), Body: credentialsView(all),
-		Lead:   "API credentials are an API key and an API secret. Your own servers sign their calls with them; they never belong in an app.",
+		Lead:   "Your own servers sign their calls with an API key and an API secret. Never put them into an app.",
 		Action: frame.LinkButton{Link: frame.Link{Label: "New credentials", Path: PathCredentials + "/new", Icon: "plus"}, Kind: frame.Primary},
 	})
 }
@@ -118,7 +118,7 @@ func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error 
 			}
 			c, pair, err := p.addon.CreateCredential(r.Context(), r.Actor, in.Get("label"))
 			if fault.HasCode(err, "label_exists") { // as after loading the page again
-				return fault.WithMessage(fault.Of(err), frame.Sentence(fault.Message(err))+" If you have just created them, they are in the list and can be revealed there.")
+				return fault.WithMessage(fault.Of(err), frame.Sentence(fault.Message(err))+" If you have just created them, you can reveal them in the list.")
 			}
 			if err != nil {
 				return err
@@ -169,7 +169,7 @@ func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request, c addo
 			return err
 		}
 	}
-	text := "“" + c.Label + "” is active: calls with it are answered."
+	text := "“" + c.Label + "” is active: calls with it are accepted."
 	if !c.Active() {
 		text = "“" + c.Label + "” is inactive: calls with it are refused from now on."
 	}
@@ -195,13 +195,13 @@ func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c addo
 		if err != nil {
 			return err
 		}
-		return p.showSecrets(w, r, c, pair, "API credentials “"+c.Label+"”", "Close this page when you have copied them.")
+		return p.showSecrets(w, r, c, pair, "API credentials “"+c.Label+"”", "Close this page after you have copied them.")
 	}, func(wrong frame.Errors) frame.Page { return p.revealPage(c, wrong) }))
 }
 
 func (p *Pages) rotatePage(c addon.Credential, errs frame.Errors) frame.Page {
 	return frame.Page{Title: "Rotate “" + c.Label + "”", Crumbs: credentialCrumbs(c), Body: frame.Confirm{
-		Consequence: "The API key and the API secret that you use now stop working at once; calls are refused until your servers have the new ones. " + uses(c),
+		Consequence: "The current API key and API secret stop working at once. Calls are refused until your servers have the new ones. " + uses(c),
 		Path:        credentialPath(c) + "/rotate", Label: "Rotate", Cancel: credentialPath(c), Errors: errs,
 		Fields: []frame.Field{{Name: "ends", Kind: frame.Hidden, Value: c.Key}, frame.PasswordField(errs)},
 	}}
@@ -225,7 +225,7 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addo
 		if err != nil {
 			return err
 		}
-		return p.showSecrets(w, r, c, pair, "New API credentials for “"+c.Label+"”", "The old ones have ended.")
+		return p.showSecrets(w, r, c, pair, "New API credentials for “"+c.Label+"”", "The old values have expired.")
 	}, func(wrong frame.Errors) frame.Page { return p.rotatePage(c, wrong) }))
 }
 

@@ -100,9 +100,9 @@ func TestCredentialsHaveTwoSwitches(t *testing.T) {
 		path := apisPath + "/1"
 		b.Fill(path, path, "secret", "-").LeadsTo(path)
 		b.Get(path).Says("“First pair” is inactive", "The API secret of “First pair” is inactive", "Both must be active before you go live.")
-		b.Get("/api-addons/admin").Says("The API secret of “First pair” is inactive", "Activate API access")
+		b.Get("/api-addons/admin").Says("The API secret of “First pair” is inactive", "Activate API credentials")
 		b.Fill(path, path, "key", "-").LeadsTo(path)
-		b.Get(apisPath).Says("No API key and secret are active")
+		b.Get(apisPath).Says("No active API credentials")
 		b.Fill(path, path, "secret", "1").LeadsTo(path)
 		b.Get("/api-addons/admin/packages").Says("The API key of “First pair” is inactive")
 		b.Fill(path, path, "key", "1").LeadsTo(path)
@@ -129,7 +129,7 @@ func TestCredentialsAreReplacedOnce(t *testing.T) {
 		path := apisPath + "/2/rotate"
 		form := b.Get(path).Says("stop working at once", "They have never been used.").Form(path)
 		form.Set("password", password)
-		second := pairOn(t, b.PostForm(path, form).Status(http.StatusOK).Says("The old ones have ended."))
+		second := pairOn(t, b.PostForm(path, form).Status(http.StatusOK).Says("The old values have expired."))
 		if second == first {
 			t.Fatal("nothing was replaced")
 		}

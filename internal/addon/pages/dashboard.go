@@ -65,9 +65,9 @@ func (d dashboard) next() *addon.Task {
 
 func (d dashboard) lead() string {
 	if d.next() == nil {
-		return "All steps are done: your app reads its settings from here."
+		return "All steps are complete. Your app reads its settings from this addon."
 	}
-	return "A few steps are left until your app works."
+	return "Complete these steps so that your app works."
 }
 
 // main is the button that leads to the first step that is not done.
@@ -85,13 +85,13 @@ func (d dashboard) main() frame.LinkButton {
 func taskLink(id string) frame.Link {
 	switch id {
 	case "credentials":
-		return frame.Link{Label: "Activate API access", Path: PathCredentials}
+		return frame.Link{Label: "Activate API credentials", Path: PathCredentials}
 	case "settings":
 		return frame.Link{Label: "Fill in app settings", Path: PathAppSettings}
 	case "iap":
 		return frame.Link{Label: "Set up purchases", Path: pathIAP}
 	case "license":
-		return frame.Link{Label: "Make the license file", Path: pathLicense}
+		return frame.Link{Label: "Create the license file", Path: pathLicense}
 	}
 	return frame.Link{Label: "Run the update", Path: PathUpdate}
 }
@@ -107,7 +107,7 @@ func (d dashboard) taskRows() (list frame.Checklist) {
 			}
 		}
 		if t.Declined {
-			c.Title, c.Text = "You don't sell in the app", "You said so. The page of in-app purchases takes it back."
+			c.Title, c.Text = "You don't sell in the app", "You can change this on the page “In-app purchases”."
 		}
 		list = append(list, c)
 	}
@@ -146,7 +146,7 @@ func (d dashboard) waiting() frame.Figure {
 	if n := len(d.settings.Changes); n > 0 {
 		return frame.Figure{Label: "Not published", Value: frame.Count(n, "change"), Note: "Apps receive them when you publish."}
 	}
-	return frame.Figure{Label: "Not published", Value: "Nothing", Note: "The draft is what apps receive."}
+	return frame.Figure{Label: "Not published", Value: "Nothing", Note: "The draft is published."}
 }
 
 func (d dashboard) asking() frame.Figure {
@@ -160,7 +160,7 @@ func (d dashboard) asking() frame.Figure {
 }
 
 func (d dashboard) selling() frame.Figure {
-	f := frame.Figure{Label: "In-app purchases", Value: "Off", Note: "Apps sell nothing."}
+	f := frame.Figure{Label: "In-app purchases", Value: "Off", Note: "In-app purchases are off."}
 	switch {
 	case !d.view.Config.Enabled:
 	case d.view.Config.SandboxEnabled:
@@ -168,14 +168,14 @@ func (d dashboard) selling() frame.Figure {
 	case d.view.Config.Platforms.Store.Enabled:
 		f.Value, f.Note = "On", frame.Count(len(d.view.Config.Products), "package")+" on sale."
 	default:
-		f.Value, f.Note = "Not complete", "Switched on, but something is missing."
+		f.Value, f.Note = "Not complete", "Turned on, but not complete."
 	}
 	return f
 }
 
 // licensed is how the license file stands, as far as the addon knows.
 func (d dashboard) licensed() frame.Figure {
-	f := frame.Figure{Label: "License file", Value: "Not made", Note: "An app does not start without one."}
+	f := frame.Figure{Label: "License file", Value: "Not created", Note: "An app does not start without one."}
 	if len(d.license.known.Files) == 0 {
 		return f
 	}
@@ -199,7 +199,7 @@ func answered(l addon.License) string {
 	case !l.MovedAt.IsZero():
 		return "Moved to another domain on " + frame.Day(l.MovedAt) + "."
 	case l.CheckedAt.IsZero():
-		return "Made on " + frame.Day(l.MadeAt) + "."
+		return "Created on " + frame.Day(l.MadeAt) + "."
 	}
 	return "On " + frame.Day(l.CheckedAt) + " the store said: " + answerWords(l.Answer) + "."
 }
@@ -208,7 +208,7 @@ func answered(l addon.License) string {
 func (d dashboard) updated() frame.Figure {
 	f := frame.Figure{Label: "Addon", Value: "Up to date", Note: "Version " + d.plan.Version + "."}
 	if !d.plan.Nothing {
-		f.Value, f.Note = "Update waiting", "Version "+d.plan.Version+" has "+frame.Count(len(d.plan.Steps), "step")+" to run."
+		f.Value, f.Note = "Update available", "Version "+d.plan.Version+" has "+frame.Count(len(d.plan.Steps), "step")+" to run."
 	}
 	return f
 }

@@ -52,7 +52,7 @@ func worded(kind settings.Type, value string) string {
 		}
 		lines := make([]string, len(products))
 		for i, p := range products {
-			lines[i] = fmt.Sprintf("%s gives package %d", p.StoreID, p.PackageID)
+			lines[i] = fmt.Sprintf("%s activates package %d", p.StoreID, p.PackageID)
 		}
 		return strings.Join(lines, "\n")
 	}

@@ -178,7 +178,7 @@ func (d *draft) takeOne(in url.Values, s settings.Setting) {
 func revision(in url.Values) (int64, error) {
 	n, err := strconv.ParseInt(in.Get("revision"), 10, 64)
 	if err != nil || n <= 0 {
-		return 0, fault.Invalid("form_incomplete", "The form did not arrive whole, so nothing was saved. Here it is again: look through it and save it once more")
+		return 0, fault.Invalid("form_incomplete", "The form arrived incomplete, so nothing was saved. Check it below and save it again")
 	}
 	return n, nil
 }
@@ -269,7 +269,7 @@ func same(s settings.Setting, typed string) bool {
 // saidSaved is what the page says after the draft was saved.
 func saidSaved(s settings.Draft) string {
 	if len(s.Changes) == 0 {
-		return "Saved. Apps receive exactly this already, so there is nothing to publish."
+		return "Saved. These values are already published."
 	}
 	return "The draft is saved. Apps receive it when you publish: " + frame.Count(len(s.Changes), "change") + " not published."
 }
@@ -295,7 +295,7 @@ func (d *draft) blockingErrors() bool {
 			d.errs = append(d.errs, frame.FieldError{Name: name(s), Text: frame.Sentence(one.Text)})
 		}
 	}
-	d.failed = "Saved as a draft, but it can't be published like this."
+	d.failed = "Saved as a draft. Correct these problems before you publish."
 	return len(d.errs) > 0
 }
 

@@ -38,9 +38,9 @@ func TestDashboardSaysHowTheLicenseFileStands(t *testing.T) {
 func TestDashboardSaysThatAnUpdateIsWaiting(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		b.Get(dashboardPath).Says("Addon Up to date Version 1.2.3.", "The update ran")
+		b.Get(dashboardPath).Says("Addon Up to date Version 1.2.3.", "The update has run")
 		s.exec(t, `DELETE FROM definitions WHERE name = 'appName'`)
-		p := b.Get(dashboardPath).Says("Addon Update waiting Version 1.2.3 has", "An update is waiting")
+		p := b.Get(dashboardPath).Says("Addon Update available Version 1.2.3 has", "An update is available")
 		if got := mainOf(p); got != updatePath {
 			t.Errorf("the main button leads to %q", got)
 		}

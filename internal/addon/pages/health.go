@@ -30,7 +30,7 @@ func (p *Pages) showHealth(w http.ResponseWriter, r *frame.Request) error {
 	all := p.addon.Doctor(r.Context())
 	return p.frame.Show(w, r, frame.Page{
 		Title: "Health", Crumbs: crumbs(), Body: healthView(groupFindings(all), report(all)),
-		Lead:   "What this server checked just now.",
+		Lead:   "Results of the latest checks.",
 		Action: frame.LinkButton{Link: frame.Link{Label: "Check again", Path: pathHealth, Icon: "refresh-cw"}, Kind: frame.Primary},
 	})
 }

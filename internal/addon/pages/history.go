@@ -129,7 +129,7 @@ func (p *Pages) restorePage(f restoreForm) frame.Page {
 	return frame.Page{
 		Title: fmt.Sprintf("Restore version %d", f.Number), Body: restoreView(f),
 		Crumbs: crumbs(historyCrumb, frame.Link{Label: "Version " + strconv.FormatInt(f.Number, 10), Path: versionPath(f.Number)}),
-		Lead:   "Its values are published again, as a new version. Unpublished changes stay in the draft.",
+		Lead:   "Its values are published again as a new version. Unpublished changes stay in the draft.",
 	}
 }
 
@@ -146,7 +146,7 @@ func (p *Pages) restore(w http.ResponseWriter, r *frame.Request, v oneVersion) e
 				return err
 			}
 			if done.Nothing {
-				return p.frame.Redirect(w, r, versionPath(v.Number), "Nothing was changed: apps receive these values already.")
+				return p.frame.Redirect(w, r, versionPath(v.Number), "Nothing was changed: these values are already published.")
 			}
 			return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published, with the values of version %d.", done.Version.Number, v.Number))
 		},

@@ -50,7 +50,7 @@ func (p *Pages) readAround(r *frame.Request, data *iapPageData) error {
 func (p *Pages) iapPage(data iapPageData) frame.Page {
 	return frame.Page{
 		Title: "In-app purchases", Crumbs: crumbs(), Body: iapView(data),
-		Lead: "What the app sells, and which membership each purchase gives.",
+		Lead: "What the app sells, and which membership each purchase activates.",
 	}
 }
 
@@ -142,7 +142,7 @@ func (d draft) settingsOf(keys ...string) (list []settings.Setting) {
 
 func (p *Pages) showDecline(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Show(w, r, frame.Page{Title: "Not selling in the app", Crumbs: crumbs(iapForm.crumb()), Body: frame.Confirm{
-		Consequence: "The checklist stops asking for in-app purchases. Nothing else changes, and you can take it back on the page of in-app purchases.",
+		Consequence: "The checklist no longer includes in-app purchases. Nothing else changes. You can undo this on the page “In-app purchases”.",
 		Path:        pathDecline, Label: "I don't sell in the app", Cancel: PathDashboard, Safe: true,
 	}})
 }
@@ -159,9 +159,9 @@ func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	if sells {
-		return p.frame.Redirect(w, r, pathIAP, "Good. The checklist asks for in-app purchases again.")
+		return p.frame.Redirect(w, r, pathIAP, "The checklist includes in-app purchases again.")
 	}
-	return p.frame.Redirect(w, r, PathDashboard, "Noted: you don't sell in the app.")
+	return p.frame.Redirect(w, r, PathDashboard, "The checklist no longer includes in-app purchases.")
 }
 
 // takeRows puts what was posted on top of the draft that is saved, the rows as a map.

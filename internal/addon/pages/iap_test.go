@@ -121,7 +121,7 @@ func TestServiceAccountIsKeptAndNeverShown(t *testing.T) {
 		hidden := strings.Split(privateKey(), "\n")[1:5]
 		p.SilentAbout(hidden...)
 		b.Upload(accountPath, serviceAccount(), "json", "", "do", "save", "revision", b.Revision(accountPath, accountPath)).LeadsTo(accountPath)
-		b.Post(accountPath+"/test").Status(http.StatusOK).Says("What was found", "the service account that is kept", "Its private_key can be read").SilentAbout(hidden...)
+		b.Post(accountPath+"/test").Status(http.StatusOK).Says("Result", "the service account that is kept", "Its private_key can be read").SilentAbout(hidden...)
 		for _, path := range []string{accountPath, iapPath, iapPath + "/publish", "/api-addons/admin/preview/iap", "/api-addons/admin/audit", "/api-addons/admin/health"} {
 			b.Get(path).SilentAbout(hidden...)
 		}
@@ -184,7 +184,7 @@ func TestServiceAccountFilesThatAreWrongAreNamed(t *testing.T) {
 		`{"type":"service_account","client_email":"a@b.example","private_key":"x"}`: "private_key is not usable",
 	} {
 		for _, p := range []*webtest.Page{b.Fill(accountPath, accountPath, "json", name, "do", "save"), b.Upload(accountPath, []byte(name), "json", "", "do", "save", "revision", b.Revision(accountPath, accountPath))} {
-			p.Status(http.StatusUnprocessableEntity).Wrong("json", says).Says("What was found").SilentAbout("hunter22")
+			p.Status(http.StatusUnprocessableEntity).Wrong("json", says).Says("Result").SilentAbout("hunter22")
 			if got := p.Form(accountPath).Get("json"); got != "" {
 				t.Errorf("the file stands in the form again: %q", got)
 			}
@@ -199,11 +199,11 @@ func TestServiceAccountFilesThatAreWrongAreNamed(t *testing.T) {
 func TestAnOwnerWhoDoesNotSellCanSaySo(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	b.Get("/api-addons/admin").Says("Take it off the list")
+	b.Get("/api-addons/admin").Says("Remove this step")
 	b.Get("/api-addons/admin/iap/decline").Says("The checklist stops asking")
 	b.Post("/api-addons/admin/iap/decline").LeadsTo("/api-addons/admin")
 	b.Get("/api-addons/admin").Says("You don't sell in the app")
-	p := b.Get(iapPath).Says("You said that you don't sell in the app")
+	p := b.Get(iapPath).Says("In-app purchases are not in the checklist")
 	b.PostForm("/api-addons/admin/iap/decline", p.Form("/api-addons/admin/iap/decline")).LeadsTo(iapPath)
-	b.Get("/api-addons/admin").Says("Take it off the list")
+	b.Get("/api-addons/admin").Says("Remove this step")
 }

@@ -41,7 +41,7 @@ func codeRows(known addon.Licenses) (rows []frame.Row) {
 		if len(c.domains) > 0 {
 			files = frame.Words(strings.Join(c.domains, ", "))
 		}
-		rows = append(rows, frame.Row{frame.Mono(c.Hint), frame.Mono(c.Store), files, frame.Time(c.KeptAt), frame.LinkButton{Link: frame.Link{Label: "Forget", Path: c.path()}, Context: "the purchase code " + c.Hint}})
+		rows = append(rows, frame.Row{frame.Mono(c.Hint), frame.Mono(c.Store), files, frame.Time(c.KeptAt), frame.LinkButton{Link: frame.Link{Label: "Delete", Path: c.path()}, Context: "the purchase code " + c.Hint}})
 	}
 	return rows
 }
@@ -61,17 +61,17 @@ func (p *Pages) oneCode(r *frame.Request) (keptCode, error) {
 			return c, nil
 		}
 	}
-	return keptCode{}, fault.NotFound("purchase_code_not_kept", "This purchase code is not kept, or not any more")
+	return keptCode{}, fault.NotFound("purchase_code_not_kept", "This purchase code is not stored")
 }
 
 func (p *Pages) showForgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) error {
 	files := ""
 	if len(c.domains) > 0 {
-		files = ", and its " + frame.Count(len(c.domains), "file") + " (" + strings.Join(c.domains, ", ") + ") taken off the list"
+		files = ", and its " + frame.Count(len(c.domains), "file") + " (" + strings.Join(c.domains, ", ") + ") removed from the list"
 	}
-	return p.frame.Show(w, r, frame.Page{Title: "Forget the purchase code " + c.Hint, Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
-		Consequence: "The purchase code " + c.Hint + " is deleted here" + files + ". The store is told nothing: the licenses stay as they are, and so do apps that were built with them. To make files with this code again, paste it again.",
-		Path:        c.path(), Label: "Forget the code", Cancel: pathLicense,
+	return p.frame.Show(w, r, frame.Page{Title: "Delete the purchase code " + c.Hint, Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
+		Consequence: "The purchase code " + c.Hint + " is deleted here" + files + ". The store is not contacted: the licenses stay valid, also in apps that were built with them. To create files with this code again, paste it again.",
+		Path:        c.path(), Label: "Delete the code", Cancel: pathLicense,
 	}})
 }
 
@@ -79,5 +79,5 @@ func (p *Pages) forgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) 
 	if err := p.addon.ForgetCode(r.Context(), r.Actor, c.ID); err != nil {
 		return err
 	}
-	return p.frame.Redirect(w, r, pathLicense, "The purchase code "+c.Hint+" is forgotten.")
+	return p.frame.Redirect(w, r, pathLicense, "The purchase code "+c.Hint+" was deleted.")
 }

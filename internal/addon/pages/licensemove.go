@@ -52,7 +52,7 @@ func (p *Pages) showMove(w http.ResponseWriter, r *frame.Request) error {
 
 func movePage(m move) frame.Page {
 	return frame.Page{Title: "Move the license of " + m.from, Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
-		Consequence: "The license of " + m.from + " (purchase code " + m.hint + ") ends, and one for the new domain takes its place. Apps that were built with the old file may stop. The store allows a few moves a year, by default at least 24 hours apart.",
+		Consequence: "The license of " + m.from + " (purchase code " + m.hint + ") ends, and one for the new domain replaces it. Apps that were built with the old file may stop. The store allows a few moves a year, by default at least 24 hours apart.",
 		Path:        pathLicense + "/move", Label: "Move the license", Cancel: pathLicense, Errors: m.errs, Failed: "Nothing was moved.", Safe: true,
 		Fields: []frame.Field{
 			{Name: "kept", Kind: frame.Hidden, Value: strconv.FormatInt(m.kept, 10)},

@@ -37,9 +37,9 @@ func (p *Pages) revokeLicense(w http.ResponseWriter, r *frame.Request, l oneLice
 
 func (p *Pages) showForget(w http.ResponseWriter, r *frame.Request, l oneLicense) error {
 	return p.frame.Show(w, r, frame.Page{
-		Title: "Forget the file for " + l.Domain, Crumbs: licenseCrumbs(l.License), Body: frame.Confirm{
-			Consequence: "The file for " + l.Domain + " is taken off the list here. The store is told nothing: the license stays as it is, and so do apps that were built with it.",
-			Path:        licensePath(l.License) + "/forget", Label: "Forget the file", Cancel: licensePath(l.License),
+		Title: "Remove the file for " + l.Domain, Crumbs: licenseCrumbs(l.License), Body: frame.Confirm{
+			Consequence: "The file for " + l.Domain + " is removed from this list. The store is not contacted: the license stays valid, also in apps that were built with it.",
+			Path:        licensePath(l.License) + "/forget", Label: "Remove the file", Cancel: licensePath(l.License),
 		},
 	})
 }
@@ -48,5 +48,5 @@ func (p *Pages) forgetLicense(w http.ResponseWriter, r *frame.Request, l oneLice
 	if err := p.addon.ForgetLicense(r.Context(), r.Actor, l.ID); err != nil {
 		return err
 	}
-	return p.frame.Redirect(w, r, pathLicense, "The file for "+l.Domain+" is forgotten.")
+	return p.frame.Redirect(w, r, pathLicense, "The file for "+l.Domain+" was removed from the list.")
 }

@@ -28,11 +28,11 @@ func TestALicenseIsRevokedAfterAQuestion(t *testing.T) {
 		}
 		store.refuse = ""
 		b.Fill(at, at).LeadsTo(licensePath + "/1")
-		b.Get(licensePath+"/1").Says("The license of shop.example was revoked", "Revoked", "Do not build apps with this file any more")
+		b.Get(licensePath+"/1").Says("The license of shop.example was revoked", "Revoked", "Do not build apps with this file")
 		if left := b.Get(licensePath+"/1").Having("href", at); len(left) != 0 {
 			t.Error("it can be revoked again")
 		}
-		b.Post(at).Status(http.StatusConflict).Says("This file is not good any more; nothing was changed.") // a page that was left open
+		b.Post(at).Status(http.StatusConflict).Says("This file is no longer valid. Nothing was changed.") // a page that was left open
 		b.Get(licensePath).Says("Revoked", "For tests")
 		b.Get("/api-addons/admin/audit").Says("Revoked a license", "shop.example")
 		b.Fill(licensePath, licensePath, "domain", "new.example").LeadsTo(licensePath + "/3")
@@ -48,11 +48,11 @@ func TestAFileIsForgottenAfterAQuestion(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		s.mustLicense(t, store, "shop.example", "localhost")
 		const at = licensePath + "/2/forget"
-		b.Get(at).Status(http.StatusOK).Says("Forget the file for localhost", "told nothing")
+		b.Get(at).Status(http.StatusOK).Says("Remove the file for localhost", "told nothing")
 		b.Fill(at, at).LeadsTo(licensePath)
-		b.Get(licensePath).Says("The file for localhost is forgotten", "shop.example")
+		b.Get(licensePath).Says("The file for localhost was removed from the list", "shop.example")
 		b.Get(licensePath + "/2").Status(http.StatusNotFound)
-		b.Get("/api-addons/admin/audit").Says("Forgot a license file", "localhost")
+		b.Get("/api-addons/admin/audit").Says("Removed a license file from the list", "localhost")
 		b.Get(at).Status(http.StatusNotFound)
 		b.Post(at).Status(http.StatusNotFound)
 	})
@@ -61,17 +61,17 @@ func TestAFileIsForgottenAfterAQuestion(t *testing.T) {
 func TestAPurchaseCodeIsForgottenAfterAQuestion(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		store, b := newLicenseStore(t), s.signedIn(t)
-		b.Get(licensePath).SilentAbout("Kept purchase codes")
+		b.Get(licensePath).SilentAbout("Stored purchase codes")
 		s.mustLicense(t, store, "shop.example", "localhost")
 		const at = licensePath + "/codes/1/forget"
-		p := b.Get(licensePath).Says("Kept purchase codes", "localhost, shop.example")
+		p := b.Get(licensePath).Says("Stored purchase codes", "localhost, shop.example")
 		if len(p.Having("href", at)) != 1 {
 			t.Fatalf("nothing leads to %s", at)
 		}
-		b.Get(at).Status(http.StatusOK).Says("Forget the purchase code 7c0f…8e37", "its 2 files (localhost, shop.example)", "told nothing").SilentAbout(purchaseCode)
+		b.Get(at).Status(http.StatusOK).Says("Delete the purchase code 7c0f…8e37", "its 2 files (localhost, shop.example)", "told nothing").SilentAbout(purchaseCode)
 		b.Fill(at, at).LeadsTo(licensePath)
-		b.Get(licensePath).Says("The purchase code 7c0f…8e37 is forgotten", "No license file yet").SilentAbout("Kept purchase codes")
-		b.Get("/api-addons/admin/audit").Says("Forgot a purchase code").SilentAbout("7c0f")
+		b.Get(licensePath).Says("The purchase code 7c0f…8e37 was deleted", "No license file yet").SilentAbout("Stored purchase codes")
+		b.Get("/api-addons/admin/audit").Says("Deleted a purchase code").SilentAbout("7c0f")
 		b.Get(at).Status(http.StatusNotFound)
 		b.Post(at).Status(http.StatusNotFound)
 	})
@@ -85,7 +85,7 @@ func TestAPurchaseCodeWithoutFilesIsForgottenToo(t *testing.T) {
 		if _, err := s.MakeLicenses(t.Context(), operator, addon.LicenseOrder{Store: store.URL, Code: purchaseCode, Domain: "shop.example"}); err == nil {
 			t.Fatal("the store is down")
 		}
-		b.Get(licensePath).Says("Kept purchase codes", "none")
+		b.Get(licensePath).Says("Stored purchase codes", "none")
 		b.Get(licensePath + "/codes/1/forget").Says("is deleted here. The store").SilentAbout("taken off")
 		b.Fill(licensePath+"/codes/1/forget", licensePath+"/codes/1/forget").LeadsTo(licensePath)
 	})

@@ -31,7 +31,7 @@ type licenseForm struct {
 // failed says what was not done.
 func (f licenseForm) failed() string {
 	if len(f.made) == 0 {
-		return "No file was made."
+		return "No file was created."
 	}
 	var made []string
 	for _, l := range f.made {
@@ -82,7 +82,7 @@ func (p *Pages) showLicenses(w http.ResponseWriter, r *frame.Request) error {
 
 func licensesPage(l licensePage) frame.Page {
 	return frame.Page{Title: "License file", Crumbs: crumbs(), Body: licensesView(l),
-		Lead: "Your mobile app opens this file when it starts. It ties your purchase to the domain of your site."}
+		Lead: "Your mobile app verifies this file when it starts. It ties your purchase to your site's domain."}
 }
 
 func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
@@ -257,7 +257,7 @@ func (l licensePage) rows() (rows []frame.Row) {
 		if f.Good() {
 			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Revoke", Path: licensePath(f) + "/revoke"}, Context: "the license of " + f.Domain})
 		} else {
-			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Forget", Path: licensePath(f) + "/forget"}, Context: "the file for " + f.Domain})
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Remove", Path: licensePath(f) + "/forget"}, Context: "the file for " + f.Domain})
 		}
 		rows = append(rows, frame.Row{
 			frame.Link{Label: f.Domain, Path: licensePath(f)}, licenseBadge(f), frame.Stack(frame.Words(f.ItemName), frame.Muted("Code "+f.Code.Hint)),

@@ -35,8 +35,8 @@ func TestALicenseFileIsMadeAndDownloaded(t *testing.T) {
 			t.Errorf("the form begins with %v", form)
 		}
 		b.Fill(licensePath, licensePath, "domain", "shop.example").LeadsTo(licensePath + "/1")
-		b.Get("/api-addons/admin").Says("Done: The license file is made")
-		b.Get("/api-addons/admin/audit").Says("Got a license file", "shop.example").SilentAbout(purchaseCode)
+		b.Get("/api-addons/admin").Says("Done: The license file is created")
+		b.Get("/api-addons/admin/audit").Says("Created a license file", "shop.example").SilentAbout(purchaseCode)
 		if strings.Contains(s.log.String(), purchaseCode) {
 			t.Error("the purchase code is in the log")
 		}
@@ -172,7 +172,7 @@ func TestALicenseMovesToAnotherDomain(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		s.mustLicense(t, store, "old.example", "localhost")
 		p := b.Fill(licensePath, licensePath, "domain", "new.example").Status(http.StatusConflict)
-		p.Says("No file was made", "already used for another domain", "old.example , since 3 May 2026", "Move it here")
+		p.Says("No file was created", "already used for another domain", "old.example , since 3 May 2026", "Move it here")
 		query := url.Values{"kept": {"1"}, "from": {"old.example"}, "domain": {"new.example"}}
 		at := licensePath + "/move?" + query.Encode()
 		if len(p.Having("href", at)) != 1 {
@@ -182,7 +182,7 @@ func TestALicenseMovesToAnotherDomain(t *testing.T) {
 		b.Fill(at, licensePath+"/move", "domain", "co.uk").Status(http.StatusUnprocessableEntity).Wrong("domain", "co.uk")
 		b.Fill(at, licensePath+"/move").LeadsTo(licensePath + "/3")
 		b.Get(licensePath+"/3").Says("moved from old.example to new.example", "In use")
-		b.Get(licensePath+"/1").Says("Moved away", "Do not build apps with this file any more")
+		b.Get(licensePath+"/1").Says("Moved away", "Do not build apps with this file")
 		b.Get(licensePath).Says("Moved away", "In use")
 
 		for code, why := range map[string]string{
@@ -203,7 +203,7 @@ func TestATestDomainInUseIsNotOfferedToMove(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		store.domain = "demo.test"
 		p := b.Post(licensePath, "code", purchaseCode, "domain", "shop.example", "store", store.URL).Status(http.StatusConflict)
-		p.Wrong("domain", "limit_reached").Says("No file was made.").SilentAbout("Move it here")
+		p.Wrong("domain", "limit_reached").Says("No file was created.").SilentAbout("Move it here")
 	})
 }
 
@@ -212,7 +212,7 @@ func TestFilesThatWereMadeBeforeARefusalAreNamed(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		store.noTests = true
 		p := b.Post(licensePath, "code", purchaseCode, "domain", "Shop.example", "tests", "localhost, demo.test", "store", store.URL).Status(http.StatusConflict)
-		p.Wrong("tests", "limit_reached").Says("The file for shop.example was made; no file for localhost, demo.test.", "In use").SilentAbout("No file was made", "Move it here")
+		p.Wrong("tests", "limit_reached").Says("The file for shop.example was made; no file for localhost, demo.test.", "In use").SilentAbout("No file was created", "Move it here")
 	})
 }
 
@@ -224,10 +224,10 @@ func TestTheStoreIsAskedWhetherAFileIsGood(t *testing.T) {
 		b.Get(licensePath+"/1").Says("The store says: the license is valid", "The store said")
 		store.answer = countersign.CheckRevoked
 		b.Post(licensePath + "/1/check").LeadsTo(licensePath + "/1")
-		b.Get(licensePath+"/1").Says("revoked, or moved to another domain", "Revoked", "Do not build apps with this file any more")
-		b.Get("/api-addons/admin").Says("To do: The license file is made")
+		b.Get(licensePath+"/1").Says("revoked, or moved to another domain", "Revoked", "Do not build apps with this file")
+		b.Get("/api-addons/admin").Says("To do: The license file is created")
 		store.Close()
-		b.Post(licensePath+"/1/check").Status(http.StatusServiceUnavailable).Says("The store could not be asked", "can't be reached")
+		b.Post(licensePath+"/1/check").Status(http.StatusServiceUnavailable).Says("The store can't be reached", "can't be reached")
 		b.Post(licensePath + "/9/check").Status(http.StatusNotFound)
 		b.Get(licensePath + "/9/file").Status(http.StatusNotFound)
 	})
@@ -240,7 +240,7 @@ func TestAFileForAnotherHostIsWarnedAbout(t *testing.T) {
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), func(o *frame.Options) { o.Origin = "https://www.shop.example" })
 	s.install(t)
 	store, b := newLicenseStore(t), s.signedIn(t)
-	const warning = "No license file is for this address"
+	const warning = "No license file for this address"
 	b.Get(licensePath).SilentAbout(warning)
 	s.mustLicense(t, store, "old.example")
 	b.Get(licensePath).Says(warning, "reached at www.shop.example", "your files are for old.example", "does not start for www.shop.example")

@@ -34,15 +34,15 @@ func movePath(kept int64, from, to string) string {
 func licenseBadge(l addon.License) frame.Badge {
 	switch {
 	case !l.MovedAt.IsZero():
-		return frame.Badge{Text: "Moved away"}
+		return frame.Badge{Text: "Moved"}
 	case l.Answer == countersign.CheckRevoked:
 		return frame.Badge{Text: "Revoked", Kind: frame.Danger}
 	case !l.Good():
 		return frame.Badge{Text: "No longer valid", Kind: frame.Danger}
 	case l.Free():
-		return frame.Badge{Text: "For tests", Kind: frame.Note}
+		return frame.Badge{Text: "Test domain", Kind: frame.Note}
 	}
-	return frame.Badge{Text: "In use", Kind: frame.Good}
+	return frame.Badge{Text: "Licensed", Kind: frame.Good}
 }
 
 // answerWords is what the store said, for people.
@@ -72,7 +72,7 @@ func licenseFacts(l addon.License, now time.Time) frame.Facts {
 		frame.Fact{Label: "Purchase code", Value: frame.Mono(l.Code.Hint)}, frame.Fact{Label: "Store", Value: frame.Mono(l.Code.Store)}),
 		frame.Fact{Label: "State", Value: licenseBadge(l)})
 	if !l.MovedAt.IsZero() {
-		facts = append(facts, frame.Fact{Label: "Moved away", Value: frame.Time(l.MovedAt)})
+		facts = append(facts, frame.Fact{Label: "Moved", Value: frame.Time(l.MovedAt)})
 	}
 	if !l.CheckedAt.IsZero() {
 		facts = append(facts, frame.Fact{Label: "The store said", Value: frame.Stack(frame.Words(answerWords(l.Answer)), frame.Time(l.CheckedAt))})

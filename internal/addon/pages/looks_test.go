@@ -15,7 +15,7 @@ import (
 func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	p := b.Get("/api-addons/admin").Says("A few steps are left", "The update ran", "API key and secret are active", "Fill in app settings", "Version 1")
+	p := b.Get("/api-addons/admin").Says("A few steps are left", "The update has run", "API credentials are active", "Fill in app settings", "Version 1")
 	if got := mainOf(p); got != appPath {
 		t.Errorf("the main button leads to %q", got)
 	}
@@ -71,7 +71,7 @@ func inHead(n *html.Node) bool {
 func TestDashboardSaysHowPurchasesStand(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	b.Get("/api-addons/admin").Says("Apps sell nothing.")
+	b.Get("/api-addons/admin").Says("In-app purchases are off.")
 	s.mustSet(t, iap.KeyEnabled, "1")
 	s.mustPublish(t, "")
 	b.Get("/api-addons/admin").Says("Not complete")
@@ -107,7 +107,7 @@ func TestPreviewShowsNowAndNextByPlatform(t *testing.T) {
 func TestHealthShowsTheFindingsInGroups(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		b.Get("/api-addons/admin/health").Status(http.StatusOK).Says("Passed", "There is an administrator", "Apps receive version 1", "Report")
+		b.Get("/api-addons/admin/health").Status(http.StatusOK).Says("Passed", "An administrator exists", "Apps receive version 1", "Report")
 		if _, err := s.SetCredentialActive(t.Context(), operator, 1, addon.HalfBoth, false); err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,7 @@ func (p *Pages) showPackages(w http.ResponseWriter, r *frame.Request) error {
 	}
 	page := frame.Page{
 		Title: "Packages", Crumbs: crumbs(), Body: packagesView(all, products),
-		Lead: "The memberships of your site. A purchase in the app activates one of them.",
+		Lead: "The memberships of your site. An in-app purchase activates one of them.",
 	}
 	if len(all) > 0 {
 		page.Action = frame.LinkButton{Link: frame.Link{Label: "New package", Path: pathPackages + "/new", Icon: "plus"}, Kind: frame.Primary}
@@ -160,7 +160,7 @@ func (p *Pages) updatePackage(w http.ResponseWriter, r *frame.Request, one iap.P
 func (p *Pages) removePackagePage(one iap.Package, errs frame.Errors) frame.Page {
 	path := pathPackages + "/" + strconv.FormatInt(one.ID, 10)
 	return frame.Page{Title: "Remove the package " + one.Name, Crumbs: crumbs(packagesCrumb), Body: frame.Confirm{
-		Consequence: "The package “" + one.Name + "” (ID " + strconv.FormatInt(one.ID, 10) + ") is taken off the list at once. A product of the store that gives it has to be removed from the product map first.",
+		Consequence: "The package “" + one.Name + "” (ID " + strconv.FormatInt(one.ID, 10) + ") is removed from the list at once. First remove its products from the product map.",
 		Path:        path + "/remove", Label: "Remove the package", Cancel: pathPackages, Errors: errs,
 	}}
 }

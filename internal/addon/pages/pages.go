@@ -69,7 +69,7 @@ func (p *Pages) adminFile(h frame.Handler) http.Handler {
 func (p *Pages) upToDate(h frame.Handler) frame.Handler {
 	return func(w http.ResponseWriter, r *frame.Request) error {
 		if p.addon.State() == addon.StateOutdated {
-			return p.frame.Redirect(w, r, PathUpdate, "A new version was installed. Run the update; then everything works again.")
+			return p.frame.Redirect(w, r, PathUpdate, "A new version was installed. Run the update to continue.")
 		}
 		return h(w, r)
 	}

@@ -26,11 +26,11 @@ const (
 )
 
 var (
-	everything = part{path: pathPreview, title: "App settings", address: addressSettings, lead: "All of it, as every app receives it."}
+	everything = part{path: pathPreview, title: "App settings", address: addressSettings, lead: "All settings, as every app receives them."}
 	onIPhones  = part{path: pathPreview + "/ios", title: "On iPhones", address: addressSettings, other: "Android",
-		lead: "What an app on an iPhone reads. It receives the keys for Android as well and leaves them alone."}
+		lead: "The keys that an app on an iPhone uses. It also receives the keys for Android and ignores them."}
 	onAndroid = part{path: pathPreview + "/android", title: "On Android", address: addressSettings, other: "Ios",
-		lead: "What an app on Android reads. It receives the keys for iPhones as well and leaves them alone."}
+		lead: "The keys that an app on Android uses. It also receives the keys for iPhones and ignores them."}
 	purchases = part{path: pathPreview + "/iap", title: "In-app purchases", address: addressIAP, iap: true,
 		lead: "What apps receive about purchases."}
 )

@@ -139,7 +139,7 @@ func (p *Pages) productsPage(d draft) frame.Page {
 	}
 	return frame.Page{
 		Title: "Products as JSON", Crumbs: crumbs(iapForm.crumb()), Body: productsView(d, cmp.Or(text, s.Value)),
-		Lead: "The product map as programs read it, to paste a whole one at once.",
+		Lead: "The whole product map as JSON, for example to paste it.",
 	}
 }
 

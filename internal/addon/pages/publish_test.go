@@ -43,7 +43,7 @@ func TestPublishOfADraftThatChangedMeanwhileIsRefused(t *testing.T) {
 		form := b.Get(appPath + "/publish").Form(appPath + "/publish")
 		s.mustSet(t, "appName", "Hail")
 		form.Set("note", "My note")
-		p := b.PostForm(appPath+"/publish", form).Status(http.StatusPreconditionFailed).Says("The draft changed since you looked at it", "Hail")
+		p := b.PostForm(appPath+"/publish", form).Status(http.StatusPreconditionFailed).Says("The draft has changed", "Hail")
 		if p.Value("note") != "My note" {
 			t.Error("the note is lost")
 		}
@@ -86,7 +86,7 @@ func TestEarlierVersionsAreBroughtBack(t *testing.T) {
 		s.mustPublish(t, "First name")
 		s.mustSet(t, "streamAppId", "970ca35d") // waits in the draft
 		b.Get("/api-addons/admin/history").Says("Version 2", "live", "First name", "Version 1", "Restore")
-		b.Get("/api-addons/admin/history/1").Says("Restore", "What is different now")
+		b.Get("/api-addons/admin/history/1").Says("Restore", "Differences now")
 		b.Get("/api-addons/admin/history/1/restore").Says("Rain", "My app")
 		path := "/api-addons/admin/history/1/restore"
 		b.Fill(path, path, "note", strings.Repeat("x", 501)).Status(http.StatusUnprocessableEntity).Wrong("note", "A note is up to 500 characters")

@@ -9,7 +9,7 @@ import (
 
 func storePage(address string, errs frame.Errors) frame.Page {
 	return frame.Page{Title: "Change the store's address", Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
-		Consequence: "The form for license files begins with this address. Kept purchase codes stay with the stores that they were typed for.",
+		Consequence: "This is the default address in the form for license files. Stored purchase codes keep the address of their own store.",
 		Path:        pathLicenseStore, Label: "Change the address", Cancel: pathLicense, Safe: true, Errors: errs,
 		Fields: []frame.Field{
 			{Name: "store", Label: "Address of the store", Value: address, Required: true, Error: errs.Of("store"), Example: "https://store.example"},

@@ -42,7 +42,7 @@ func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
 	return v, err
 }
 
-var errNobody = fault.Forbidden("update_token", "The update needs somebody who may run it")
+var errNobody = fault.Forbidden("update_token", "Sign-in needed for the update")
 
 // updatePage is the page's frame: with the menu for somebody who is signed in.
 func updatePage(v visitor, title, lead string) frame.Page {
@@ -87,7 +87,7 @@ func (p *Pages) showPlan(w http.ResponseWriter, r *frame.Request, v visitor) err
 	if err != nil {
 		return err
 	}
-	page := updatePage(v, "Update", "Registers the settings that this version knows. It can be run at any time, as often as you like.")
+	page := updatePage(v, "Update", "Registers the settings of this version. You can run it at any time.")
 	page.Body = planView(planned{v, plan, requirements(p.addon.Doctor(r.Context()))})
 	return p.frame.Show(w, r, page)
 }

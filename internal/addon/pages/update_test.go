@@ -63,7 +63,7 @@ func TestFirstUpdateByTheSetUpLink(t *testing.T) {
 		token := s.setupToken(t)
 		b := s.browser(t)
 		link := "https://site.example/admincp/setup#" + token
-		plan := b.Post(updatePath, "do", "plan", "token", link).Status(http.StatusOK).Says("Make the tables", "Create the first API key and API secret", "Requirements", "Nothing is deleted")
+		plan := b.Post(updatePath, "do", "plan", "token", link).Status(http.StatusOK).Says("Create the tables", "Create the first API key and API secret", "Requirements", "Nothing is deleted")
 		b.Get(updatePath).Status(http.StatusForbidden)
 		if s.Installed() {
 			t.Fatal("the plan changed something")
@@ -76,7 +76,7 @@ func TestFirstUpdateByTheSetUpLink(t *testing.T) {
 		}
 		b.PostForm(updatePath, form).Status(http.StatusOK).Says("Nothing to do")
 		b.Post("/admincp/setup", "token", token, "email", email, "password", password).LeadsTo("/api-addons/admin")
-		b.Get("/api-addons/admin").Says("API key and secret are active")
+		b.Get("/api-addons/admin").Says("API credentials are active")
 		// The link has done its work.
 		s.browser(t).Post(updatePath, "do", "plan", "token", token).Status(http.StatusForbidden)
 	})
@@ -88,7 +88,7 @@ func TestFirstUpdateByAnUpdateToken(t *testing.T) {
 		s := newSite(t, at, nil)
 		token := s.webToken(t)
 		b := s.browser(t)
-		b.Get(updatePath, "X-Update-Token", token).Status(http.StatusOK).Says("Make the tables")
+		b.Get(updatePath, "X-Update-Token", token).Status(http.StatusOK).Says("Create the tables")
 		b.Post(updatePath, "do", "plan", "token", token).Status(http.StatusOK)
 		b.Send("POST", updatePath, nil, "X-Update-Token", token).Status(http.StatusOK).Says("The update is done", "Go to sign-in")
 		b.Send("POST", updatePath, nil, "X-Update-Token", token).Status(http.StatusForbidden)
@@ -130,7 +130,7 @@ func TestUpdateThatFailsSaysWhichStepAndLeavesTheOldState(t *testing.T) {
 	if p.StatusCode < 400 {
 		t.Fatalf("status %d: %s", p.StatusCode, p.Text())
 	}
-	p.Says("The update stopped", "Run it again", "stopped:", "done: Make the tables")
+	p.Says("The update stopped", "Run it again", "stopped:", "done: Create the tables")
 	if s.Installed() {
 		t.Error("it counts as installed")
 	}

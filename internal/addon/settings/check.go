@@ -65,11 +65,11 @@ func checkScheme(text string) (value, problem string) {
 	case text == "":
 		return "", ""
 	case strings.Contains(text, ":") || strings.Contains(text, "/"):
-		return "", "Write the scheme alone, without :// and what follows: not myapp:// but myapp"
+		return "", "Write only the scheme, without ://, like myapp"
 	case !schemePattern.MatchString(text):
 		return "", "A scheme begins with a letter and has lower-case letters, digits, +, . and - only, like myapp"
 	case slices.Contains(commonSchemes, text):
-		return "", "The scheme " + text + " belongs to everybody; use the messenger app's own"
+		return "", "The scheme " + text + " is a common scheme; use the messenger app's own"
 	}
 	return text, ""
 }
@@ -88,9 +88,9 @@ func checkDomain(text string) (value, problem string) {
 	case text == "":
 		return "", ""
 	case strings.Contains(text, "://"):
-		return "", "Write the domain alone, without https://: chat.example.com"
+		return "", "Write only the domain, without https://, like chat.example.com"
 	case strings.ContainsAny(text, "/:@?#"):
-		return "", "Write the domain alone, without a path, a port or an account: chat.example.com"
+		return "", "Write only the domain, without a path, port or account, like chat.example.com"
 	}
 	if _, err := netip.ParseAddr(text); err == nil {
 		return "", "This is an IP address; deep links need a domain, like chat.example.com"
@@ -110,7 +110,7 @@ func checkSwitch(text string) (on bool, problem string) {
 	case "0", "false":
 		return false, ""
 	}
-	return false, "It is on or off: 1, 0, true or false"
+	return false, "Invalid value: use 1, 0, true or false"
 }
 
 func checkBool(text string) (value, problem string) {
@@ -136,7 +136,7 @@ func flag(on bool) string {
 func checkNumber(text string) (value, problem string) {
 	text = strings.TrimSpace(text)
 	if !numberPattern.MatchString(text) {
-		return "", "A number has up to 15 digits, with a point and up to 15 more, like 12 or -0.5"
+		return "", "Invalid number: use up to 15 digits before and 15 after the point, like 12 or -0.5"
 	}
 	return text, ""
 }

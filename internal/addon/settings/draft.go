@@ -146,7 +146,7 @@ func (s *Service) set(ctx context.Context, tx *addondb.DB, v values, changes, pr
 	for _, key := range slices.Sorted(maps.Keys(changes)) {
 		d, known := v.describe(key)
 		if !known {
-			problems[key] = "No setting with this key; add it as a key of your own first"
+			problems[key] = "No setting with this key. Add it as your own key first"
 			continue
 		}
 		if d.Type == TypeServiceAccount {
@@ -180,7 +180,7 @@ func putChecked(v values, d Definition, text string, packages []iap.Package, pro
 	v[d.Key] = row
 }
 
-var errSettingsChanged = fault.New(countersign.KindPrecondition, "settings_changed", "Somebody changed the settings since you read them. Nothing was changed; look at what they are now and try again")
+var errSettingsChanged = fault.New(countersign.KindPrecondition, "settings_changed", "The settings changed after you read them. Nothing was saved. Check them and try again")
 
 // changeDraft runs a change of the draft in one transaction, with an entry of audit
 // for every key that it changes. The change is told the draft as it is, and changes the

@@ -60,7 +60,7 @@ func textOf(kind Type, value jsontext.Value) (text, problem string) {
 		if is == jsontext.KindBeginObject {
 			return string(value), ""
 		}
-		return "", "It must be a JSON object, or a string that holds one"
+		return "", "Expected a JSON object, or a string with one"
 	case TypeText:
 		return "", "It must be a string"
 	}

@@ -39,11 +39,11 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 		// The same name in other letters would be a trap for whoever reads it.
 		for taken := range v {
 			if strings.EqualFold(taken, key) {
-				return fault.Conflict("setting_exists", "There is a setting with the key "+taken+" already")
+				return fault.Conflict("setting_exists", "A setting already has the key "+taken+" already")
 			}
 		}
 		if len(v)-len(definitions) >= maxOwnKeys {
-			return input.Refused(map[string]string{"key": fmt.Sprintf("There are %d keys of your own already", maxOwnKeys)})
+			return input.Refused(map[string]string{"key": fmt.Sprintf("You already have %d keys of your own", maxOwnKeys)})
 		}
 		v.putOwn(key, kind, value)
 		return nil
@@ -56,7 +56,7 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string, posted func(Draft) map[string]string) (Draft, error) {
 	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, now Draft, v values) error {
 		if _, defined := definition(key); defined {
-			return fault.Conflict("key_defined", "The setting "+key+" belongs to the addon; only keys of your own can be removed")
+			return fault.Conflict("key_defined", "The setting "+key+" is built in. You can remove only your own keys")
 		}
 		if _, is := own(v[key]); !is {
 			return fault.NotFound("setting_not_found", "No setting with the key "+strconv.Quote(input.Shorten(key)))

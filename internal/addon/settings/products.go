@@ -24,11 +24,11 @@ func (s *Service) AddProduct(ctx context.Context, actor people.Actor, revision i
 	return s.changeProducts(ctx, actor, revision, func(list []iap.Product) ([]iap.Product, error) {
 		for _, p := range list {
 			if p.StoreID == storeID && p.PackageID != packageID {
-				return nil, fault.Conflict("product_exists", fmt.Sprintf("The product %s gives package %d already; remove it first", storeID, p.PackageID))
+				return nil, fault.Conflict("product_exists", fmt.Sprintf("The product %s is already mapped to package %d. Remove it first", storeID, p.PackageID))
 			}
 		}
 		if len(list) >= iap.MaxProducts {
-			return nil, input.Refused(map[string]string{"product": fmt.Sprintf("There are %d products already", len(list))})
+			return nil, input.Refused(map[string]string{"product": fmt.Sprintf("There are already %d products", len(list))})
 		}
 		return append(list, iap.Product{StoreID: storeID, PackageID: packageID}), nil
 	}, "package")

@@ -34,7 +34,7 @@ func (s *Service) serveNow(ctx context.Context) {
 	_, err1 := s.Published(ctx)
 	_, err2 := s.iap.Published(ctx)
 	if err := errors.Join(err1, err2); err != nil && ctx.Err() == nil {
-		s.log.Warn("what was published could not be read back yet", "cause", err)
+		s.log.Warn("reading the published settings failed", "cause", err)
 	}
 }
 

@@ -99,7 +99,7 @@ func ownDefinition(key string, kind Type) Definition {
 	checks := map[Type]func(string) (string, string){TypeText: checkOwnText, TypeBool: checkBool, TypeNumber: checkNumber}
 	return Definition{
 		Key: key, Area: AreaApp, Group: "Extra keys", Type: kind, Public: true, Label: key,
-		Help: "A key of your own, which the app receives beside the others.", check: checks[kind],
+		Help: "Your own key, which the app receives with the others.", check: checks[kind],
 	}
 }
 

@@ -34,7 +34,7 @@ func at(second int) sqldb.Time {
 
 func TestAuditsAreReadAsTheyWereWrittenNewestFirst(t *testing.T) {
 	written := []Audit{
-		{ID: 1, At: at(0), Kind: "operator", Actor: "root", Face: "cli", Action: "store.export", Detail: "with the values of all keys"},
+		{ID: 1, At: at(0), Kind: "operator", Actor: "root", Face: "cli", Action: "store.export", Detail: "including the values of all keys"},
 		{ID: 2, At: at(2), Kind: "operator", Actor: "a \"quoted\" é", Face: "cli", Action: "key.reveal", Workspace: "ada", Subject: "web"},
 		{ID: 3, At: at(1), Kind: "user", Actor: "ada@site.example", Face: "page", Address: "2001:db8::1", Action: "setting.set", Subject: "appName", Before: "Old", After: "New"},
 	}

@@ -120,7 +120,7 @@ func (s *Service) signLicenses(ctx context.Context, issuer string, h purchaseLic
 	for i, d := range domains {
 		l, found := h.find(d)
 		if !found {
-			return nil, fmt.Errorf("store: no license for %s was written", d)
+			return nil, fmt.Errorf("store: did not write a license for %s", d)
 		}
 		var err error
 		if all[i], err = s.signLicense(ctx, issuer, License{License: l, PurchaseItem: h.PurchaseItem}); err != nil {
@@ -227,7 +227,7 @@ func noLicense(id string) error {
 func endReason(l License) string {
 	how := string(l.Ended)
 	if l.Ended == storedb.EndingGivenUp {
-		how = "given up by its buyer"
+		how = "revoked by its buyer"
 	}
 	return fmt.Sprintf("this license was %s on %s", how, l.EndedAt.Format("2006-01-02"))
 }

@@ -78,7 +78,7 @@ func (s *Service) makeSigningKeys(ctx context.Context) (*signingKeys, error) {
 	}
 	keys, err = s.readKeys(ctx) // the cache may not know of another process's key
 	if err == nil && !keys.signs {
-		err = errors.New("store: a key for licenses was made and is not there")
+		err = errors.New("store: the license key just created is missing")
 	}
 	return keys, err
 }
@@ -167,7 +167,7 @@ func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier boo
 	}
 	detail := ""
 	if dropEarlier {
-		detail = "earlier keys were dropped"
+		detail = "earlier keys were removed"
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
 		if _, err := tx.LockMeta(ctx, keyfile.CheckName); err != nil { // one rotation at a time
@@ -197,7 +197,7 @@ func retireKeys(ctx context.Context, tx *storedb.DB, now countersign.Timestamp, 
 		return err
 	}
 	if len(list) >= MaxKeys {
-		return fault.Conflict("license_keys_full", fmt.Sprintf("There are %d keys for licenses already, which is all that clients read", len(list)))
+		return fault.Conflict("license_keys_full", fmt.Sprintf("There are already %d license keys, the most that clients read", len(list)))
 	}
 	for _, k := range list {
 		if k.Current() {

@@ -104,7 +104,7 @@ func (h purchaseLicenses) moveEnding() storedb.Ending {
 func (h purchaseLicenses) movable(from string, to license.Domain) (storedb.License, error) {
 	if h.isFree(to) {
 		return storedb.License{}, invalidLicense(countersign.CodeDomainFree,
-			to.Name+" is a test domain, which is free: ask for a license for it, and move none", nil)
+			to.Name+" is a test domain. Request a license for it instead: it is free", nil)
 	}
 	var counted []storedb.License
 	for _, l := range h.Licenses {
@@ -114,12 +114,12 @@ func (h purchaseLicenses) movable(from string, to license.Domain) (storedb.Licen
 	}
 	if from == "" {
 		if len(counted) > 1 {
-			return storedb.License{}, invalidLicense(countersign.CodeFromMissing, "Several domains are in use; say in from which one to free", h.inUse(false))
+			return storedb.License{}, invalidLicense(countersign.CodeFromMissing, "Several domains are licensed. Set from to the one to free", h.inUse(false))
 		}
 		if len(counted) == 1 {
 			return counted[0], nil
 		}
-		return storedb.License{}, notActivated("No domain is in use yet; ask for a license, and move none", h.inUse(false))
+		return storedb.License{}, notActivated("No domain is licensed yet. Request a license instead of moving one", h.inUse(false))
 	}
 	d, err := parseDomain(from, license.DomainRule{Wildcard: true})
 	if err != nil {
@@ -130,7 +130,7 @@ func (h purchaseLicenses) movable(from string, to license.Domain) (storedb.Licen
 			return l, nil
 		}
 	}
-	return storedb.License{}, notActivated(d.Name+" is not in use with this purchase code", h.inUse(false))
+	return storedb.License{}, notActivated(d.Name+" is not licensed with this purchase code", h.inUse(false))
 }
 
 func notActivated(message string, in countersign.LicenseDomains) error {
@@ -147,7 +147,7 @@ func (h purchaseLicenses) mayMove() error {
 	rule := h.Licensing
 	year := h.endedInAYear(isMove)
 	if len(year) >= rule.MovesAYear {
-		return h.noMove(countersign.CodeMovesUsed, fmt.Sprintf("A license of this purchase may be moved or revoked %s in a year, which is used up", times(rule.MovesAYear)),
+		return h.noMove(countersign.CodeMovesUsed, fmt.Sprintf("Licenses of this purchase can be moved or revoked %s in a year. The limit is reached", times(rule.MovesAYear)),
 			nextMove(year, rule.MovesAYear, h.now))
 	}
 	wait := time.Duration(rule.MoveWaitHours) * time.Hour // a year at most
@@ -156,7 +156,7 @@ func (h purchaseLicenses) mayMove() error {
 	}
 	last := slices.MaxFunc(year, time.Time.Compare)
 	if left := last.Add(wait).Sub(h.now); left > 0 {
-		return h.noMove(countersign.CodeMoveTooSoon, fmt.Sprintf("A license of this purchase was moved or revoked less than %d hours ago", rule.MoveWaitHours), left)
+		return h.noMove(countersign.CodeMoveTooSoon, fmt.Sprintf("Licenses of this purchase can be moved or revoked again %d hours after the last time", rule.MoveWaitHours), left)
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (s *Service) Reassign(ctx context.Context, a people.Actor, issuer, id, doma
 				return l, nil
 			}
 		}
-		return storedb.License{}, fault.Conflict("license_ended", "Nothing changed: this license has ended meanwhile")
+		return storedb.License{}, fault.Conflict("license_ended", "Nothing changed: this license has ended in the meantime")
 	})
 	if err != nil {
 		return Signed{}, err

@@ -194,12 +194,12 @@ func (h purchaseLicenses) room(d license.Domain) error {
 
 func (h purchaseLicenses) noRoom(d license.Domain) error {
 	in := h.inUse(h.isFree(d))
-	message := "No domain is left for this purchase code"
+	message := "All domains of this purchase code are licensed"
 	if h.isFree(d) {
-		message = fmt.Sprintf("No test domain is left for this purchase code: it may have %d, and one that was given up counts for a year", maxFreeDomains)
+		message = fmt.Sprintf("This purchase code already has %d test domains. A revoked one counts for a year", maxFreeDomains)
 	}
 	if len(in.Domains) > 0 {
-		message += "; it is in use for " + strings.Join(in.Domains, ", ")
+		message += "; licensed: " + strings.Join(in.Domains, ", ")
 	}
 	return fault.WithData(fault.Conflict(countersign.CodeLimitReached, message), in)
 }

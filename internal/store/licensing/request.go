@@ -28,7 +28,7 @@ func (h purchaseLicenses) parse(q Request) ([]license.Domain, error) {
 		return nil, err
 	}
 	if len(q.Tests) > maxTestDomains {
-		return nil, badTests(fmt.Sprintf("That is too much at once: ask for at most %d test domains", maxTestDomains))
+		return nil, badTests(fmt.Sprintf("Too many test domains: at most %d in one request", maxTestDomains))
 	}
 	domains := []license.Domain{d}
 	for _, test := range q.Tests {
@@ -37,7 +37,7 @@ func (h purchaseLicenses) parse(q Request) ([]license.Domain, error) {
 			return nil, badTests(fault.Message(err))
 		}
 		if !h.isFree(d) {
-			return nil, badTests(d.Name + " is not a test domain, so a license for it would count; test domains are localhost, names that end in .test or .local, private addresses, and the staging hosts that the seller named")
+			return nil, badTests(d.Name + " is not a test domain. Test domains are localhost, names that end in .test or .local, private addresses, and the seller's staging hosts")
 		}
 		domains = append(domains, d)
 	}

@@ -71,7 +71,7 @@ func (h purchaseLicenses) revocable(d license.Domain, id string) (storedb.Licens
 		}
 	}
 	if last.Ended != storedb.EndingGivenUp {
-		message := d.Name + " is not in use with this purchase code"
+		message := d.Name + " is not licensed with this purchase code"
 		if id != "" {
 			message = "This license for " + message
 		}

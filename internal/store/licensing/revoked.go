@@ -72,7 +72,7 @@ func (s *Service) readRevoked(ctx context.Context) (*revokedLicenses, error) {
 		return nil, err
 	}
 	if len(ids) > maxRevoked {
-		s.log.Warn("the list of revoked licenses is full; those that ended first are not on it", "most", maxRevoked)
+		s.log.Warn("the list of revoked licenses is full; the oldest are omitted", "most", maxRevoked)
 		ids = ids[:maxRevoked]
 	}
 	slices.Sort(ids)

@@ -60,7 +60,7 @@ func CheckRule(l *Rule) error {
 	}
 	inRange := func(what string, n, most int) error {
 		if n < 0 || n > most {
-			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.%s: it is a whole number from 0 to %d", what, most))
+			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid licensing.%s: expected a whole number from 0 to %d", what, most))
 		}
 		return nil
 	}

@@ -38,7 +38,7 @@ func (o *order) request() licensing.Request {
 func (p *Pages) orderPage(o order) frame.Page {
 	return frame.Page{
 		Title: "Get a license file", Bare: true, Wide: true, Body: orderView(o),
-		Lead: "The mobile app of a site opens this file when it starts. All it takes is the purchase code and the site's domain.",
+		Lead: "A site's mobile app verifies this file when it starts. You need the purchase code and the site's domain.",
 	}
 }
 

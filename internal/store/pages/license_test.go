@@ -81,7 +81,7 @@ func TestADomainThatCountsIsNoTestDomainAndNothingIsIssued(t *testing.T) {
 			"localhost other.example": "other.example is not a test domain", "co.uk": "co.uk", strings.Repeat("a.test ", 11): "at most 10",
 		} {
 			p := s.post(t, "/license", "code", "license-fresh", "domain", "shop.example", "tests", tests).Status(http.StatusUnprocessableEntity)
-			p.Wrong("tests", why).Says("No file was made.")
+			p.Wrong("tests", why).Says("No file was created.")
 			if typed := p.Having("id", "field-tests"); webtest.Attr(typed[0], "value") != strings.TrimSpace(tests) {
 				t.Errorf("what was typed is %q", webtest.Attr(typed[0], "value"))
 			}
@@ -145,7 +145,7 @@ func TestAMoveWithAWrongTestDomainMovesNothing(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		for tests, why := range map[string]string{"localhost other.example": "other.example is not a test domain", "a..b": "."} {
 			p := s.post(t, "/license/move", "code", "license-to-move", "from", "old.example", "domain", "new.example", "tests", tests)
-			p.Status(http.StatusUnprocessableEntity).Wrong("tests", why).Says("No file was made.")
+			p.Status(http.StatusUnprocessableEntity).Wrong("tests", why).Says("No file was created.")
 		}
 		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").Status(http.StatusConflict).Says("old.example")
 	})

@@ -31,7 +31,7 @@ func TestABuyerRevokesALicenseAfterAQuestion(t *testing.T) {
 
 		sure := sentBy(asked, "/license/revoke")
 		for range 2 { // sending the form again changes nothing
-			s.post(t, "/license/revoke", sure...).Status(http.StatusOK).Says("The license of old.example has ended", "Make another file")
+			s.post(t, "/license/revoke", sure...).Status(http.StatusOK).Says("The license of old.example has ended", "Create another file")
 		}
 		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").Status(http.StatusOK)
 		for _, c := range []struct {

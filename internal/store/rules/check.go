@@ -33,7 +33,7 @@ var (
 func CheckWorkspace(w storedb.Workspace) error {
 	a, p := w.Account, w.Account.Profile
 	if !usernamePattern.MatchString(a.Username) {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("username %q: it is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit", a.Username))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid username %q: use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit", a.Username))
 	}
 	for name, link := range p.SocialLinks {
 		if err := CheckName("a social link's name", name); err != nil {
@@ -64,11 +64,11 @@ func CheckItem(i storedb.Item) error {
 	case i.ID <= 0:
 		return fault.Invalid(fault.CodeInvalid, "id: an item's id is a positive whole number")
 	case !slices.Contains([]storedb.Kind{storedb.KindAudio, storedb.KindVideo, storedb.KindOther}, i.Kind):
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("kind %q: it is audio, video or other", i.Kind))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid kind %q: use audio, video or other", i.Kind))
 	case i.Name == "":
 		return fault.Invalid(fault.CodeInvalid, "name is missing")
 	case i.Version != "" && !versionPattern.MatchString(string(i.Version)):
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("version %q: it is numbers with dots, like 1.2.3", i.Version))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid version %q: use numbers with dots, like 1.2.3", i.Version))
 	case i.PublishedAt.IsZero():
 		return fault.Invalid(fault.CodeInvalid, "published_at is missing")
 	}
@@ -112,9 +112,9 @@ func CheckPurchase(p *storedb.Purchase) error {
 	p.Code = code
 	switch {
 	case p.License != countersign.LicenseRegular && p.License != countersign.LicenseExtended:
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("license_type %q: it is Regular or Extended", p.License))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid license_type %q: use Regular or Extended", p.License))
 	case !slices.Contains([]storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked}, p.State):
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("state %q: it is active, refunded, charged_back or revoked", p.State))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid state %q: use active, refunded, charged_back or revoked", p.State))
 	case p.State == storedb.StateActive && !p.StateAt.IsZero():
 		return fault.Invalid(fault.CodeInvalid, "state_at: an active purchase has none")
 	case p.SoldAt.IsZero():
@@ -183,7 +183,7 @@ func checkURL(what, text string) error {
 
 func checkCurrency(text string) error {
 	if !currencyPattern.MatchString(text) {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("currency %q: it is three capital letters, like USD", text))
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid currency %q: use three capital letters, like USD", text))
 	}
 	return nil
 }

@@ -20,17 +20,17 @@ import (
 func CheckKeyScope(ctx context.Context, tx *storedb.DB, k storedb.Key) error {
 	switch {
 	case k.Class == storedb.ClassSecret && k.ItemID != 0:
-		return fault.Invalid(fault.CodeInvalid, "A secret key opens all items; only a publishable key is bound to one")
+		return fault.Invalid(fault.CodeInvalid, "A secret key can use all items; only a publishable key is bound to one")
 	case k.Class == storedb.ClassSecret:
 		return nil
 	case k.Class != storedb.ClassPublishable:
 		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("A key's class is secret or publishable, not %q", k.Class))
 	case k.ItemID == 0:
-		return fault.Invalid(fault.CodeInvalid, "A publishable key is bound to one item; name it")
+		return fault.Invalid(fault.CodeInvalid, "A publishable key needs one item")
 	}
 	owner, err := tx.ItemWorkspace(ctx, k.ItemID)
 	if errors.Is(err, sqldb.ErrNotFound) || (err == nil && owner != k.WorkspaceID) {
-		return fault.NotFound("item_not_found", fmt.Sprintf("The workspace %s has no item %d", k.Workspace, k.ItemID))
+		return fault.NotFound("item_not_found", fmt.Sprintf("No item %[2]d in the workspace %[1]s", k.Workspace, k.ItemID))
 	}
 	return err
 }

@@ -45,7 +45,7 @@ func lineError(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return fmt.Errorf("the member %q is given twice", memberName(syntax.JSONPointer))
+			return fmt.Errorf("the member %q occurs twice", memberName(syntax.JSONPointer))
 		}
 		return fmt.Errorf("not one JSON object: %v", syntax.Err)
 	}
@@ -60,14 +60,14 @@ func lineError(err error) error {
 	case name == "" && semantic.JSONKind != '{':
 		return errors.New("a line is one JSON object")
 	case errors.Is(err, strconv.ErrSyntax):
-		return fmt.Errorf("%s: a whole number stands here", name)
+		return fmt.Errorf("%s: expected a whole number", name)
 	case errors.Is(err, strconv.ErrRange):
 		return fmt.Errorf("%s: the number is too large", name)
 	case semantic.Err != nil:
 		reason, _, _ := strings.Cut(semantic.Err.Error(), ": json: ") // what follows speaks of Go
 		return fmt.Errorf("%s: %s", name, reason)
 	}
-	return fmt.Errorf("%s: a JSON %v does not belong here", name, semantic.JSONKind)
+	return fmt.Errorf("%s: unexpected JSON %v", name, semantic.JSONKind)
 }
 
 // memberName turns the pointer /price/regular into price.regular.

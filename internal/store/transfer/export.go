@@ -21,7 +21,7 @@ func (s *Service) Export(ctx context.Context, a people.Actor, to io.Writer, with
 	}
 	if withKeys {
 		err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-			return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionExport, Detail: "with the values of all keys"})
+			return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionExport, Detail: "including the values of all keys"})
 		})
 		if err != nil {
 			return err

@@ -160,7 +160,7 @@ func (imp *importer) stageItem(ctx context.Context, line int, raw []byte) error 
 		return err
 	}
 	if owner != "" && owner != l.Workspace {
-		return badf("item %d is taken: ids are unique in the whole store", item.ID)
+		return badf("item %d already exists: ids are unique in the store", item.ID)
 	}
 	imp.owners[item.ID] = l.Workspace
 	if err := rules.RenderItem(&item); err != nil {

@@ -46,17 +46,17 @@ func (l licenseLine) license() (storedb.License, error) {
 	d, err := license.ParseDomain(l.Domain, rule)
 	switch {
 	case !license.ValidID(l.ID):
-		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "id: a license's id is 1 to 128 visible ASCII characters")
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "invalid id of a license: expected 1 to 128 visible ASCII characters")
 	case err != nil:
 		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "domain: "+fault.Message(err))
 	case d.String() != l.Domain:
-		return storedb.License{}, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("domain %q: it is written %q", l.Domain, d))
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("domain %q: write it as %q", l.Domain, d))
 	case l.IssuedAt.IsZero():
 		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "issued_at is missing")
 	case !slices.Contains([]storedb.Ending{"", storedb.EndingMoved, storedb.EndingGivenUp, storedb.EndingReplaced, storedb.EndingRevoked}, l.Ended):
-		return storedb.License{}, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("ended %q: it is moved, given_up, replaced or revoked, or absent", l.Ended))
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid ended %q: use moved, given_up, replaced or revoked, or omit it", l.Ended))
 	case (l.Ended == "") != valueOf(l.EndedAt).IsZero():
-		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "ended and ended_at: a license that has ended has both, another one neither")
+		return storedb.License{}, fault.Invalid(fault.CodeInvalid, "ended and ended_at: set both, or neither")
 	}
 	return storedb.License{
 		ID: l.ID, Domain: d.Name, Wildcard: d.Wildcard, Free: l.Free, IssuedAt: l.IssuedAt, Ended: l.Ended, EndedAt: valueOf(l.EndedAt),
@@ -78,7 +78,7 @@ func (l licenseKeyLine) key() (licensing.Key, error) {
 	}
 	switch {
 	case err != nil:
-		return licensing.Key{}, fault.Invalid(fault.CodeInvalid, "id and public: they are the kid and the x of a key in the key set of a store")
+		return licensing.Key{}, fault.Invalid(fault.CodeInvalid, "invalid id or public: expected kid and x of a key in a store's key set")
 	case l.CreatedAt.IsZero():
 		return licensing.Key{}, fault.Invalid(fault.CodeInvalid, "created_at is missing")
 	}
@@ -144,7 +144,7 @@ func (imp *importer) moveLicenses(ctx context.Context, tx *storedb.DB) error {
 		case c.Unknown:
 			imp.bad[c.Line] = "no purchase has this code; its line must come before"
 		case c.Taken:
-			imp.bad[c.Line] = "this license's id is taken by one of another purchase or for another domain"
+			imp.bad[c.Line] = "this license id already exists for another purchase or domain"
 		default:
 			imp.bad[c.Line] = "the purchase has another license for this domain"
 		}
@@ -169,9 +169,9 @@ func (imp *importer) moveLicenseKeys(ctx context.Context, tx *storedb.DB) error 
 		case i >= 0 && there[i].ID == n.value.ID && string(there[i].Public) == string(n.value.Public):
 			imp.report.LicenseKeys.Same++
 		case i >= 0:
-			imp.bad[n.line] = "this key's id or its public part is taken by another key"
+			imp.bad[n.line] = "another key has this id or public part"
 		case len(there) >= licensing.MaxKeys-1: // one signs
-			imp.bad[n.line] = fmt.Sprintf("there would be more than %d keys for licenses, which is all that clients read", licensing.MaxKeys)
+			imp.bad[n.line] = fmt.Sprintf("more than %d license keys; clients read no more", licensing.MaxKeys)
 		default:
 			imp.report.LicenseKeys.New++
 			if err := tx.AddLicenseKey(ctx, n.value); err != nil {

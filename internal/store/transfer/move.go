@@ -200,7 +200,7 @@ func (imp *importer) checkKey(ctx context.Context, tx *storedb.DB, k storedb.Key
 		if err != nil {
 			return err
 		}
-		return badf("this key's value is taken by another key")
+		return badf("another key has this value")
 	}
 	return nil
 }
@@ -231,9 +231,9 @@ func checkKeyValue(member, value string) error {
 	case value == "":
 		return nil
 	case len(value) < 8 || len(value) > 256 || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fault.Invalid(fault.CodeInvalid, member+": a key is 8 to 256 visible ASCII characters")
+		return fault.Invalid(fault.CodeInvalid, member+": expected 8 to 256 visible ASCII characters")
 	case rules.Mistyped(value):
-		return fault.Invalid(fault.CodeInvalid, member+": a key that begins with csk_ or csp_ has a checksum, and this one's is wrong")
+		return fault.Invalid(fault.CodeInvalid, member+": wrong checksum of a key that begins with csk_ or csp_")
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func (imp *importer) dropConflicts(ctx context.Context, tx *storedb.DB) error {
 		return err
 	}
 	for _, line := range lines {
-		imp.bad[line] = "this purchase code is taken; codes are unique in the whole store, whatever their letters' case"
+		imp.bad[line] = "this purchase code already exists; codes are unique in the store and do not depend on upper and lower case"
 		if err := tx.UnstagePurchase(ctx, line); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (v *Validator) Check(ctx context.Context, a people.Actor, text string) (Che
 	}
 	code, ok := rules.CleanCode(text)
 	if !ok {
-		return Check{Code: "purchase_not_found", Reason: fmt.Sprintf("this can't be a purchase code: one has 1 to %d printable ASCII characters", rules.MaxCode)}, nil
+		return Check{Code: "purchase_not_found", Reason: fmt.Sprintf("invalid purchase code: expected 1 to %d printable ASCII characters", rules.MaxCode)}, nil
 	}
 	digest := rules.CodeDigest(v.gate.Box(), code)
 	p, err := v.db.PurchaseByDigest(ctx, digest)
