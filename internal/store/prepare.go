@@ -16,8 +16,6 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// keyfile.CheckName is the name under which the database keeps its key file's check value.
-
 // Prepare makes the store usable: it creates the tables of an empty database,
 // and the key file of a new one. An older database is a conflict that names
 // "store migrate up", and so is a key file that is missing or does not belong
@@ -31,14 +29,10 @@ func (s *Store) Prepare(ctx context.Context) error {
 	case sqldb.StateNewer:
 		return fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
 	case sqldb.StateOlder:
-		check, err := s.db.Meta(ctx, keyfile.CheckName)
-		if err != nil {
+		if err := s.checkUnfinished(ctx); err != nil {
 			return err
 		}
-		if check != "" {
-			return fault.Conflict("schema_older", "This database was written by an older version of countersign")
-		}
-		fallthrough // a first run was ended before it had made all tables; nothing is in them
+		fallthrough
 	case sqldb.StateEmpty:
 		if err := s.database.Migrate(ctx); err != nil {
 			return err
@@ -53,6 +47,21 @@ func (s *Store) Prepare(ctx context.Context) error {
 	}
 	s.gate.Open(box)
 	return nil
+}
+
+// checkUnfinished is an error (schema_older) unless a first run was interrupted before it had
+// created all tables, which are empty then. A first run in another process writes the check
+// value after its tables, so the state that was read before may be outdated.
+func (s *Store) checkUnfinished(ctx context.Context) error {
+	check, err := s.db.Meta(ctx, keyfile.CheckName)
+	if err != nil || check == "" {
+		return err
+	}
+	state, err := s.database.State(ctx)
+	if err == nil && state == sqldb.StateOlder {
+		err = fault.Conflict("schema_older", "This database was written by an older version of countersign")
+	}
+	return err
 }
 
 // PrepareToRead makes the store usable for a look at what is there, and writes nothing: it is an error unless the
