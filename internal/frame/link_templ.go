@@ -195,7 +195,7 @@ func TokenField(label, value, next string, errs Errors) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = fieldNotes(Field{Name: "token", Label: label, Error: errs.Of("token"), Help: "Paste the whole link, or the part behind the #."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = fieldNotes(Field{Name: "token", Label: label, Error: errs.Of("token"), Help: "Paste the whole link, or the part after the #."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -76,7 +76,7 @@ func securityView(f *Frame, u people.User, errs Errors) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Field{Name: "old", Label: "Password now", Kind: Password, Autocomplete: "current-password", Required: true, Error: errs.Of("old")}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Field{Name: "old", Label: "Current password", Kind: Password, Autocomplete: "current-password", Required: true, Error: errs.Of("old")}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -84,7 +84,7 @@ func securityView(f *Frame, u people.User, errs Errors) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Field{Name: "new", Label: "New password", Kind: Password, Autocomplete: "new-password", Required: true, Error: errs.Of("new"), Help: "12 characters or more. Four or five words make a good one."}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Field{Name: "new", Label: "New password", Kind: Password, Autocomplete: "new-password", Required: true, Error: errs.Of("new"), Help: "12 characters or more, for example four or five words."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -211,7 +211,7 @@ func securityView(f *Frame, u people.User, errs Errors) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Section("Two-step sign-in", "After the password, a code from an app on your phone. A stolen password alone is then worth nothing. Turning it on or off signs you out everywhere else.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Section("Two-step sign-in", "Sign in with your password and a code from an authenticator app. A stolen password alone is then not enough. Turning this on or off signs you out everywhere else.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -310,7 +310,7 @@ func lowCodes(n int64) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if n < 4 {
-			templ_7745c5c3_Err = Badge{Text: "Make new ones", Kind: Warning}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Badge{Text: "Create new codes", Kind: Warning}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -370,7 +370,7 @@ func totpView(f *Frame, v totpSetup) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = CopyField{Name: "secret", Label: "Secret", Value: v.Secret, Help: "It is shown only here. Nothing changes before you type a code."}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = CopyField{Name: "secret", Label: "Secret", Value: v.Secret, Help: "It is shown only here. Nothing changes until you type a code."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -380,7 +380,7 @@ func totpView(f *Frame, v totpSetup) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Section("1. Add this account to your app", "Any authenticator app will do. Scan the picture, or type the secret.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Section("1. Add this account to your app", "Use any authenticator app. Scan the QR code, or type the secret.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -424,7 +424,7 @@ func totpView(f *Frame, v totpSetup) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.QR == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"small-print\">If codes are never right, the clock of the phone or of the server may be wrong. Or begin again with a new secret:</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"small-print\">If codes are never accepted, check the clocks of the phone and the server. Or start again with a new secret:</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -440,7 +440,7 @@ func totpView(f *Frame, v totpSetup) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = LinkButton{Link: Link{Label: "Show a new picture", Path: f.security() + "/totp"}}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = LinkButton{Link: Link{Label: "Show a new QR code", Path: f.security() + "/totp"}}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -501,7 +501,7 @@ func codesView(f *Frame, codes []string, done string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "Keep the codes where you keep your passwords, apart from the phone. Each signs you in once when the app is not at hand.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "Store the codes with your passwords, not on the phone. Each signs you in once without the app.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -570,7 +570,7 @@ func codesView(f *Frame, codes []string, done string) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = LinkButton{Link: Link{Label: "I have stored them", Path: f.security()}, Kind: Primary}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = LinkButton{Link: Link{Label: "Done", Path: f.security()}, Kind: Primary}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -582,7 +582,7 @@ func codesView(f *Frame, codes []string, done string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Section("Recovery codes", "They are shown now and never again.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Section("Recovery codes", "They are shown only once.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -58,7 +58,7 @@ func setupView(f *Frame, form setupForm) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p>It proves that this server is yours. The server printed it when it started; the part behind the # is in the file <code class=\"mono\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p>It proves that you own this server. The server printed it when it started. The part after the # is in the file <code class=\"mono\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -111,7 +111,7 @@ func setupView(f *Frame, form setupForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Field{Name: "email", Label: "Your e-mail", Kind: Email, Value: form.Email, Autocomplete: "username", Required: true, Error: form.Errors.Of("email"), Help: "You sign in with it. Nothing is sent to it."}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field{Name: "email", Label: "Your e-mail", Kind: Email, Value: form.Email, Autocomplete: "username", Required: true, Error: form.Errors.Of("email"), Help: "You sign in with it. The server sends no e-mail."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -119,7 +119,7 @@ func setupView(f *Frame, form setupForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Field{Name: "password", Label: "Password", Kind: Password, Autocomplete: "new-password", Required: true, Error: form.Errors.Of("password"), Help: "12 characters or more. Four or five words make a good one."}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field{Name: "password", Label: "Password", Kind: Password, Autocomplete: "new-password", Required: true, Error: form.Errors.Of("password"), Help: "12 characters or more, for example four or five words."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -80,7 +80,7 @@ func signInView(f *Frame, form signInForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " user reset-password</code></p><p>After too many failures, this prints a link that signs you in once:<br><code class=\"mono\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " user reset-password</code></p><p>After too many failed sign-ins, this prints a link that signs you in once:<br><code class=\"mono\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -136,7 +136,7 @@ func codeView(f *Frame, errs Errors) templ.Component {
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = Field{
 				Name: "code", Label: "Code", Autocomplete: "one-time-code", Required: true, Code: true, Focus: errs == nil, Error: errs.Of("code"),
-				Help: "Without the phone at hand, type one of your recovery codes instead. Each works once.",
+				Help: "Without the phone, type a recovery code instead. Each works once.",
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

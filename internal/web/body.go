@@ -26,15 +26,10 @@ func (p *Params) readBody(w http.ResponseWriter, r *http.Request) error {
 	}
 	pooled := buffers.Get().(*[]byte)
 	defer putBuffer(pooled)
-	// Memory grows with what has arrived, not with what was announced.
-	read := bytes.NewBuffer((*pooled)[:0])
-	if _, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, maxBodyBytes)); err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return errTooLarge(err)
-		}
-		return errInvalid(countersign.CodeBadBody, err)
+	body, err := readAll(bodyReader(w, r), (*pooled)[:0])
+	if err != nil {
+		return err
 	}
-	body := read.Bytes()
 	if len(body) == 0 {
 		return nil
 	}
@@ -46,6 +41,37 @@ func (p *Params) readBody(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return p.readForm(form, boundary, body)
+}
+
+// bodyReader limits a body that does not say how long it is; net/http holds the others to their Content-Length.
+func bodyReader(w http.ResponseWriter, r *http.Request) io.Reader {
+	if r.ContentLength > 0 {
+		return r.Body
+	}
+	return http.MaxBytesReader(w, r.Body, maxBodyBytes)
+}
+
+// readAll appends the whole body to b. Memory grows with what has arrived, not with what was announced.
+func readAll(body io.Reader, b []byte) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if len(b) > maxBodyBytes {
+			return nil, errTooLarge(nil)
+		}
+		if err == io.EOF {
+			return b, nil
+		}
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+			return nil, errTooLarge(err)
+		}
+		if err != nil {
+			return nil, errInvalid(countersign.CodeBadBody, err)
+		}
+	}
 }
 
 // A form is a way to write parameters in a body.

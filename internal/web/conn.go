@@ -11,12 +11,16 @@ import (
 // A conn is an accepted connection that holds a slot. Unlike that of netutil.LimitListener it lets net/http close the
 // sending side alone: without that, a client whose request is refused half-way sees a reset instead of the answer.
 type conn struct {
-	lazyDeadlineConn
+	*patientConn
 	tcp   *net.TCPConn // nil for another sort of connection
 	peer  netip.Addr
 	slots *slots
 	// begun is set when bytes of a request have arrived since the silence began.
 	begun atomic.Bool
+	// request and body are those of a request with a body, as the handler sees them.
+	request http.Request
+	body    watchedBody
+
 	// waits says that a write made the connection silent, because its client does not read.
 	waits bool
 
@@ -30,7 +34,7 @@ type conn struct {
 
 func newConn(c net.Conn, s *slots) *conn {
 	tcp, _ := c.(*net.TCPConn)
-	own := &conn{lazyDeadlineConn: lazyDeadlineConn{Conn: c}, tcp: tcp, slots: s}
+	own := &conn{patientConn: newPatientConn(c), tcp: tcp, slots: s}
 	own.unread = func() { own.waits = own.waits || s.stick(own) }
 	if addr, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		own.peer = plain(addr.AddrPort().Addr())
@@ -40,7 +44,7 @@ func newConn(c net.Conn, s *slots) *conn {
 
 // Read is that of [net.Conn].
 func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.lazyDeadlineConn.Read(b)
+	n, err := c.patientConn.Read(b)
 	if n > 0 && !c.begun.Load() {
 		c.begun.Store(true)
 	}
@@ -49,7 +53,7 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write is that of [net.Conn].
 func (c *conn) Write(b []byte) (int, error) {
-	n, err := c.lazyDeadlineConn.Write(b)
+	n, err := c.patientConn.Write(b)
 	if c.waits {
 		c.waits = false
 		c.slots.busy(c)
@@ -102,10 +106,13 @@ func watched(h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		own := *r // net/http looks at the body of its own request to see whether it was read
-		own.Body = &watchedBody{r.Body, c}
-		h.ServeHTTP(w, &own)
-		r.MultipartForm = own.MultipartForm // net/http removes its files
+		// net/http looks at the body of its own request to see whether it was read.
+		c.request = *r
+		c.body = watchedBody{r.Body, c}
+		c.request.Body = &c.body
+		h.ServeHTTP(w, &c.request)
+		r.MultipartForm = c.request.MultipartForm // net/http removes its files
+		c.request, c.body = http.Request{}, watchedBody{}
 	})
 }
 

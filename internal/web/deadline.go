@@ -15,131 +15,139 @@ const (
 	lookAgainWriting = time.Second
 )
 
-// A lazyDeadlineConn has the deadlines it is given without arming a timer for each. net/http moves those of a
-// connection several times a request, nearly always further away or when nobody waits: that is only remembered. That a
-// timer comes too early costs one look every few seconds, and only where somebody waits.
-type lazyDeadlineConn struct {
+// A patientConn has the deadlines it is given without telling the connection beneath of each. net/http moves the
+// deadlines of a connection seven times a request, nearly always further away or when nobody waits: that is only
+// remembered. That a timer comes too early costs one look every few seconds, and only where somebody waits.
+type patientConn struct {
 	net.Conn
+	read, write deadline
 	// unread is called in a write of which the client has taken nothing for lookAgainWriting; nil calls nothing.
 	unread func()
-
-	mu      sync.Mutex
-	readers int // how many reads wait
-	// read and write are the deadlines that are wanted, armed that of the connection beneath for reads, which is never
-	// later than read while somebody waits; zero for none.
-	read, write, armed time.Time
-	// expired says that read had passed when it was armed.
-	expired bool
 }
+
+func newPatientConn(c net.Conn) *patientConn {
+	return &patientConn{
+		Conn:  c,
+		read:  deadline{set: c.SetReadDeadline, lookAgain: lookAgainReading},
+		write: deadline{set: c.SetWriteDeadline, lookAgain: lookAgainWriting},
+	}
+}
+
+// SetReadDeadline is that of [net.Conn].
+func (c *patientConn) SetReadDeadline(t time.Time) error { return c.read.want(t) }
+
+// SetWriteDeadline is that of [net.Conn].
+func (c *patientConn) SetWriteDeadline(t time.Time) error { return c.write.want(t) }
 
 // SetDeadline is that of [net.Conn].
-func (c *lazyDeadlineConn) SetDeadline(t time.Time) error {
-	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
-}
-
-// SetWriteDeadline is that of [net.Conn]. A write that waits looks at it each second.
-func (c *lazyDeadlineConn) SetWriteDeadline(t time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.write = t
-	return nil
-}
-
-// SetReadDeadline is that of [net.Conn]. It holds at once for a read that waits.
-func (c *lazyDeadlineConn) SetReadDeadline(t time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.read = t
-	if c.readers == 0 || !c.isLate() {
-		return nil
-	}
-	return c.arm(time.Now())
-}
-
-// Write is that of [net.Conn].
-func (c *lazyDeadlineConn) Write(b []byte) (int, error) {
-	for done := 0; ; {
-		c.mu.Lock()
-		until, last := sooner(c.write, time.Now().Add(lookAgainWriting))
-		c.mu.Unlock()
-		if err := c.Conn.SetWriteDeadline(until); err != nil {
-			return done, err
-		}
-		n, err := c.Conn.Write(b[done:])
-		done += n
-		if last || !errors.Is(err, os.ErrDeadlineExceeded) {
-			return done, err
-		}
-		if n == 0 && c.unread != nil {
-			c.unread()
-		}
-	}
+func (c *patientConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.read.want(t), c.write.want(t))
 }
 
 // Read is that of [net.Conn].
-func (c *lazyDeadlineConn) Read(b []byte) (int, error) {
-	if err := c.beginRead(); err != nil {
+func (c *patientConn) Read(b []byte) (int, error) {
+	if err := c.read.begin(); err != nil {
 		return 0, err
 	}
-	defer c.endRead()
+	defer c.read.end()
 	for {
 		n, err := c.Conn.Read(b)
-		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !c.mayReadOn() {
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !c.read.early() {
 			return n, err
 		}
 	}
 }
 
-// beginRead is called before a read. A deadline that has passed is an error.
-func (c *lazyDeadlineConn) beginRead() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.readers == 0 && c.isLate() {
+// Write is that of [net.Conn].
+func (c *patientConn) Write(b []byte) (int, error) {
+	if err := c.write.begin(); err != nil {
+		return 0, err
+	}
+	defer c.write.end()
+	whole := false // the timer ran for all of its time
+	for done := 0; ; {
+		n, err := c.Conn.Write(b[done:])
+		done += n
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.write.early() {
+			return done, err
+		}
+		if whole && n == 0 && c.unread != nil {
+			c.unread()
+		}
+		whole = true
+	}
+}
+
+// A deadline is what is wanted and what the connection beneath was told, which is never later while somebody waits.
+type deadline struct {
+	set func(time.Time) error
+	// lookAgain is how long the connection beneath is told to wait at most.
+	lookAgain time.Duration
+
+	mu      sync.Mutex
+	waiting int
+	// wanted and told are zero for none.
+	wanted, told time.Time
+	// over says that wanted had passed when the connection was told.
+	over bool
+}
+
+// want sets the deadline, for those who wait too.
+func (d *deadline) want(t time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wanted = t
+	if d.waiting == 0 || !d.late() {
+		return nil
+	}
+	return d.tell(time.Now())
+}
+
+// begin is called before a wait. A deadline that has passed is an error.
+func (d *deadline) begin() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting == 0 && d.late() {
 		now := time.Now()
-		if passed(c.read, now) {
+		if d.passed(now) {
 			return os.ErrDeadlineExceeded
 		}
-		if err := c.arm(now); err != nil {
+		if err := d.tell(now); err != nil {
 			return err
 		}
 	}
-	c.readers++
+	d.waiting++
 	return nil
 }
 
-func (c *lazyDeadlineConn) endRead() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.readers--
+// end is called after a wait.
+func (d *deadline) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting--
 }
 
-// mayReadOn reports whether the timer ran out before the deadline. It is armed anew then.
-func (c *lazyDeadlineConn) mayReadOn() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// early reports whether the connection's time ran out before it was wanted to; then it may go on.
+func (d *deadline) early() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	now := time.Now()
-	return !passed(c.read, now) && c.arm(now) == nil
+	return !d.passed(now) && d.tell(now) == nil
 }
 
-// isLate reports whether the connection beneath would wait too long for a read, or not at all.
-func (c *lazyDeadlineConn) isLate() bool {
-	return c.expired || !c.read.IsZero() && (c.armed.IsZero() || c.read.Before(c.armed))
+// late reports whether the connection beneath would wait too long, or not at all.
+func (d *deadline) late() bool {
+	return d.over || !d.wanted.IsZero() && (d.told.IsZero() || d.wanted.Before(d.told))
 }
 
-func (c *lazyDeadlineConn) arm(now time.Time) error {
-	c.armed, c.expired = c.read, passed(c.read, now)
-	if !c.read.IsZero() {
-		c.armed, _ = sooner(c.read, now.Add(lookAgainReading))
+func (d *deadline) passed(now time.Time) bool {
+	return !d.wanted.IsZero() && !d.wanted.After(now)
+}
+
+func (d *deadline) tell(now time.Time) error {
+	d.told, d.over = d.wanted, d.passed(now)
+	if next := now.Add(d.lookAgain); d.wanted.After(next) {
+		d.told = next
 	}
-	return c.Conn.SetReadDeadline(c.armed)
+	return d.set(d.told)
 }
-
-// sooner returns the first of a deadline, which may be zero for none, and a time, and whether that is the deadline.
-func sooner(deadline, at time.Time) (time.Time, bool) {
-	if deadline.IsZero() || deadline.After(at) {
-		return at, false
-	}
-	return deadline, true
-}
-
-func passed(deadline, now time.Time) bool { return !deadline.IsZero() && !deadline.After(now) }

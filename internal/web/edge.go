@@ -67,7 +67,7 @@ func (e *Edge) Wrap(h Handler) http.Handler { return &route{edge: e, handle: h} 
 // The handlers of rest, if any, are muxes of other faces: they are asked in turn for a path that the ones before them
 // do not know.
 func (e *Edge) Handler(mux *http.ServeMux, rest ...http.Handler) http.Handler {
-	return &face{edge: e, mux: mux, rest: rest}
+	return &face{edge: e, mux: mux, routes: newRouteCache(mux), rest: rest}
 }
 
 // A route is one handler of a face.
@@ -92,9 +92,10 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A face is a mux under an edge, and what it leaves to others.
 type face struct {
-	edge *Edge
-	mux  *http.ServeMux
-	rest []http.Handler
+	edge   *Edge
+	mux    *http.ServeMux
+	routes *routeCache
+	rest   []http.Handler
 }
 
 func (f *face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +114,7 @@ func (f *face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve hands a request with a clean path to the mux. The mux's own answers do not get through the answer; they are
 // replaced here.
 func (f *face) serve(a *answer, r *http.Request) {
-	r = f.ask(f.mux, a, r)
+	r = f.ask(f.routes, a, r)
 	for _, other := range f.rest {
 		if a.withheld != http.StatusNotFound {
 			break

@@ -97,7 +97,7 @@ func accountView(f accountForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if f.facts != f.served {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p class=\"small-print\">It is in the draft: it is used from the next publish on.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p class=\"small-print\">It is in the draft and is used from the next publish on.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -165,14 +165,14 @@ func accountView(f accountForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if f.unsaved {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>The file is right, and nothing was saved. To keep it, choose or paste it once more and press “Check and save”.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>The file is valid. Nothing was saved. To save it, choose or paste it again and press “Check and save”.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("What was found", "In "+f.about+". This looks at the file alone and does not ask the store: a new account can take a day or more until the store accepts it.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Result", "In "+f.about+". Only the file is checked, without contacting the store. The store may need a day or more to accept a new account.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -218,7 +218,7 @@ func accountView(f accountForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = frame.Field{Name: "json", Label: "or its content", Key: iap.KeyServiceAccount, Kind: frame.TextArea, Rows: 8, Code: true, Error: f.errs.Of("json"), Help: "Paste everything, from { to }.",
-					Where: "In the cloud console of the store, under IAM, service accounts, keys: make a key of the type JSON. Then give this account access to your app in the store's console, under users and permissions."}.Render(ctx, templ_7745c5c3_Buffer)
+					Where: "In the cloud console of the store, under IAM, service accounts, keys: create a key of the type JSON. Then allow this account to access your app in the store's console, under users and permissions."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -233,7 +233,7 @@ func accountView(f accountForm) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section(accountHeading(f), "The whole JSON file, as the cloud console gave it to you. It is not the file that goes into the app (google-services.json).").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section(accountHeading(f), "The whole JSON file from the cloud console. Do not use the app's file (google-services.json).").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -304,12 +304,12 @@ func accountClashView(f accountForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if f.facts.Set {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p>What is kept now is told below; the file itself can't be shown.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p>The details of the current file are below; the file itself can't be shown.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p>No service account in the draft.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p>The draft has no service account.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

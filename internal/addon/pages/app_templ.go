@@ -133,7 +133,7 @@ func appView(d draft, row newKey) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = groupOf("Extra keys", "More values for the app, under names of your choice. Everybody can read them: no secrets here.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = groupOf("Extra keys", "More values for the app, under names of your choice. They are public: do not enter secrets.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

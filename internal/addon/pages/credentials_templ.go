@@ -51,7 +51,7 @@ func credentialsView(all []addon.Credential) templ.Component {
 				Columns: []frame.Column{{Label: "Label"}, {Label: "API key"}, {Label: "API secret"}, {Label: "Last used"}, {Label: "Created"}, {Label: "Actions", Quiet: true}},
 				Rows:    credentialRows(all),
 				Empty: frame.Empty{
-					Icon: "key-round", Title: "No credentials yet", Text: "Run the update script first: it makes the first API key and secret.",
+					Icon: "key-round", Title: "No credentials yet", Text: "Run the update first. It creates the first API credentials.",
 					Action: frame.Link{Label: "Open the update page", Path: PathUpdate},
 				},
 			}.Render(ctx, templ_7745c5c3_Buffer)
@@ -64,7 +64,7 @@ func credentialsView(all []addon.Credential) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"small-print\">A call is answered only while both its API key and its API secret are active. The app itself needs neither: its settings are public.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"small-print\">Calls are accepted only while both the API key and the API secret are active. The app needs neither: its settings are public.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -220,7 +220,7 @@ func secretsView(c addon.Credential, pair addon.Pair, address string) templ.Comp
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.Code{Name: "env", Label: "For a file with environment variables", Text: "COUNTERSIGN_API_KEY=" + pair.Key + "\nCOUNTERSIGN_API_SECRET=" + pair.Secret}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Code{Name: "env", Label: "As environment variables", Text: "COUNTERSIGN_API_KEY=" + pair.Key + "\nCOUNTERSIGN_API_SECRET=" + pair.Secret}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -248,7 +248,7 @@ func secretsView(c addon.Credential, pair addon.Pair, address string) templ.Comp
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "I have stored them", Path: PathCredentials}, Kind: frame.Primary}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Done", Path: PathCredentials}, Kind: frame.Primary}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -327,13 +327,13 @@ func credentialView(c addon.Credential) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: credentialPath(c), Submit: frame.Button{Label: "Save the switches"}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: credentialPath(c), Submit: frame.Button{Label: "Save"}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Switches", "Both must be active before you go live. Switching one off refuses calls at once; switching it on again lets them through.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Status", "Both must be active before you go live. If you turn one off, calls are refused at once.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -71,7 +71,7 @@ func dashboardView(d dashboard) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Link{Label: "Take it off the list", Path: pathDecline}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Link{Label: "Remove this step", Path: pathDecline}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -82,7 +82,7 @@ func dashboardView(d dashboard) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Before you go live", "In this order. The list stays, so that you see when something breaks.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Before you go live", "Follow this order. The list remains and shows later problems.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -118,7 +118,7 @@ func dashboardView(d dashboard) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Addresses that your app reads", "Public: they need no sign-in and hold no secret.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Addresses that your app reads", "They are public and contain no secrets.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -138,7 +138,7 @@ func dashboardView(d dashboard) templ.Component {
 				Caption: "The last entries of the audit log", QuietCaption: true,
 				Columns: []frame.Column{{Label: "What"}, {Label: "Who"}, {Label: "When"}},
 				Rows:    recentRows(d.recent),
-				Empty:   frame.Empty{Icon: "scroll-text", Title: "Nothing yet", Text: "Every change is recorded here."},
+				Empty:   frame.Empty{Icon: "scroll-text", Title: "No activity yet", Text: "Every change is recorded here."},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -147,7 +147,7 @@ func dashboardView(d dashboard) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.Link{Label: "The whole audit log", Path: pathAudit}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Link{Label: "View the audit log", Path: pathAudit}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -294,7 +294,7 @@ func clashView(d draft) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(d.clash.diff) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"small-print\">Red is what is saved now, green is what you typed. Saving again puts yours in its place.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"small-print\">Red: saved now. Green: your input. Saving again replaces the saved values.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -303,7 +303,7 @@ func clashView(d draft) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p>What you typed is the same as what is saved now.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p>Your input equals the saved values.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -324,7 +324,7 @@ func clashView(d draft) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Take what is saved instead", Path: d.path}}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Discard my input", Path: d.path}}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -336,7 +336,7 @@ func clashView(d draft) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Nothing was saved: somebody else saved first", "What you typed is not lost: it stands in the form below, on top of what is saved now.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Nothing was saved: somebody else saved first", "Your input is in the form below.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -59,7 +59,7 @@ func healthView(g findings, report string) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Alert(frame.Good, "All is well").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Alert(frame.Good, "All checks passed").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -83,7 +83,7 @@ func healthView(g findings, report string) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Critical", "Something does not work. Repair this first.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Critical", "Something does not work. Fix this first.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -107,7 +107,7 @@ func healthView(g findings, report string) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Recommended", "It works, but look at this soon.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Recommended", "It works, but fix this soon.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -154,7 +154,7 @@ func healthView(g findings, report string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Report", "For somebody who helps you. It holds no secret. The same at the command line: countersign doctor").Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Report", "For support. It contains no secrets. On the command line: countersign doctor").Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -50,7 +50,7 @@ func historyView(list []settings.Version, now int64, pager frame.Pager) templ.Co
 				Caption: "Published versions", QuietCaption: true,
 				Columns: []frame.Column{{Label: "Version"}, {Label: "Published"}, {Label: "By"}, {Label: "Note"}, {Label: "Actions", Quiet: true}},
 				Rows:    versionRows(list, now),
-				Empty:   frame.Empty{Icon: "history", Title: "No older version", Text: "The list ends before this one.", Action: frame.Link{Label: "To the newest", Path: pathHistory}},
+				Empty:   frame.Empty{Icon: "history", Title: "No older versions", Text: "This is the end of the list.", Action: frame.Link{Label: "To the newest", Path: pathHistory}},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -144,7 +144,7 @@ func versionView(v oneVersion) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("What it changed", "Against the version before it.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("What it changed", "Compared with the version before it.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -167,7 +167,7 @@ func versionView(v oneVersion) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("What is different now", "Red is what apps receive now, green is what this version had.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Differences now", "Red: published now. Green: this version.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -239,7 +239,7 @@ func restoreView(f restoreForm) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.Empty{Icon: "circle-check", Title: "Nothing to restore", Text: "Apps receive exactly these values now.", Action: frame.Link{Label: "Back to the history", Path: pathHistory}}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Empty{Icon: "circle-check", Title: "Nothing to restore", Text: "These values are published now.", Action: frame.Link{Label: "Back to the history", Path: pathHistory}}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -268,7 +268,7 @@ func restoreView(f restoreForm) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("What changes for your users", "Red is what apps receive now, green is what they receive afterwards.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("What changes for your users", "Red: published now. Green: after restoring.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -300,7 +300,7 @@ func restoreView(f restoreForm) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = frame.Field{Name: "note", Label: "Why do you restore it?", Value: f.note, Help: "A few words for the history. It can stay empty.", Error: f.errs.Of("note")}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = frame.Field{Name: "note", Label: "Why do you restore it?", Value: f.note, Help: "Optional. A note for the history.", Error: f.errs.Of("note")}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -73,7 +73,7 @@ func iapView(d iapPageData) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p>So the checklist does not ask for this page.</p><form method=\"post\" action=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p>The checklist skips this page.</p><form method=\"post\" action=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -100,7 +100,7 @@ func iapView(d iapPageData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Alert(frame.Note, "You said that you don't sell in the app").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Alert(frame.Note, "In-app purchases are not in the checklist").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -135,7 +135,7 @@ func iapView(d iapPageData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = groupOf("Selling", "Switch selling on last, when the rest of this page is filled in.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = groupOf("Selling", "Turn on in-app purchases last, after you have filled in this page.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -173,7 +173,7 @@ func iapView(d iapPageData) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p>There is none yet. The store gives it to you as a file.</p><div>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p>No service account yet. Download its file from the store.</p><div>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -188,7 +188,7 @@ func iapView(d iapPageData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = groupOf("Service account", "With it this server asks the store whether a purchase is real.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = groupOf("Service account", "This server uses it to verify purchases with the store.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -214,7 +214,7 @@ func iapView(d iapPageData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = groupOf("Products", "Which product of the store gives which membership package.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = groupOf("Products", "Which store product activates which membership package.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -242,7 +242,7 @@ func iapView(d iapPageData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("What apps would receive", "The draft as the app reads it at /api-addons/iap/config. The service account is never part of it.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("What apps would receive", "The draft as apps would read it at /api-addons/iap/config. It never contains the service account.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -272,7 +272,7 @@ func productRows(d iapPageData) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(d.packages) == 0 && len(d.rows) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p>A product gives a membership package, and no package exists yet.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p>A product activates a membership package. Create a package first.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -356,7 +356,7 @@ func productLine(d iapPageData, i int, row productRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if row.empty() {
-			templ_7745c5c3_Err = frame.Field{Name: productName(i), Label: "New product ID", Value: row.product, Code: true, Example: "gold_monthly", Help: "As it stands in the store's console.", Error: d.errs.Of(productName(i))}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Field{Name: productName(i), Label: "New product ID", Value: row.product, Code: true, Example: "gold_monthly", Help: "As in the store's console.", Error: d.errs.Of(productName(i))}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -366,7 +366,7 @@ func productLine(d iapPageData, i int, row productRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = frame.Field{Name: packageName(i), Label: "Gives the package", Kind: frame.Select, Value: row.pkg, Choices: packageChoices(row.pkg, d.packages), Error: d.errs.Of(packageName(i))}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Field{Name: packageName(i), Label: "Activates the package", Kind: frame.Select, Value: row.pkg, Choices: packageChoices(row.pkg, d.packages), Error: d.errs.Of(packageName(i))}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -107,7 +107,7 @@ func licensesView(l licensePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Alert(frame.Warning, "No license file is for this address").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Alert(frame.Warning, "No license file for this address").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -136,7 +136,7 @@ func licensesView(l licensePage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Make a license file", "From the store where the item was bought. Asking again for the same domain costs nothing.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Create a license file", "From the store where the item was bought. Requesting the same domain again is free.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -154,7 +154,7 @@ func licensesView(l licensePage) templ.Component {
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
 				Caption: "License files", QuietCaption: true,
-				Columns: []frame.Column{{Label: "Domain"}, {Label: "State"}, {Label: "Item"}, {Label: "Made"}, {Label: "Actions", Quiet: true}},
+				Columns: []frame.Column{{Label: "Domain"}, {Label: "State"}, {Label: "Item"}, {Label: "Created"}, {Label: "Actions", Quiet: true}},
 				Rows:    l.rows(),
 				Empty:   frame.Empty{Icon: "file-key", Title: "No license file yet", Text: "Type the purchase code and the domain above; the file appears here."},
 			}.Render(ctx, templ_7745c5c3_Buffer)
@@ -221,7 +221,7 @@ func licensesView(l licensePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Store for new purchase codes", "The form above begins with this address. It changes when another store answers for a purchase code that you type.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Store for new purchase codes", "Default of the form above. It changes when another store recognizes a purchase code that you type.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -240,8 +240,8 @@ func licensesView(l licensePage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = frame.Table{
-					Caption: "Kept purchase codes", QuietCaption: true,
-					Columns: []frame.Column{{Label: "Purchase code"}, {Label: "Store"}, {Label: "Files"}, {Label: "Kept"}, {Label: "Actions", Quiet: true}},
+					Caption: "Stored purchase codes", QuietCaption: true,
+					Columns: []frame.Column{{Label: "Purchase code"}, {Label: "Store"}, {Label: "Files"}, {Label: "Stored"}, {Label: "Actions", Quiet: true}},
 					Rows:    codeRows(l.known),
 				}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -249,7 +249,7 @@ func licensesView(l licensePage) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Kept purchase codes", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Stored purchase codes", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -263,14 +263,14 @@ func (l licensePage) formView() frame.LicenseForm {
 	f := frame.LicenseForm{
 		Path: pathLicense, Errors: l.form.errs, Failed: l.form.failed(), Domain: l.form.domain, Tests: l.form.tests, Site: "your site",
 		Code: []frame.Field{{Name: "code", Label: "Purchase code", Kind: frame.Password, Required: true, Error: l.form.errs.Of("code"),
-			Help: "It is kept here encrypted, and never shown again.", Where: "On the receipt of your purchase, and in your account at the store."}},
+			Help: "It is stored encrypted and never shown again.", Where: "On the receipt of your purchase, and in your account at the store."}},
 		More: []frame.Field{{Name: "store", Label: "Address of the store", Value: l.form.store, Required: true, Error: l.form.errs.Of("store"),
-			Help: "Where the item was bought.", Example: "https://store.example", Where: "Ask whoever sold you the item: it is where purchase codes are checked."}},
+			Help: "Where the item was bought.", Example: "https://store.example", Where: "Ask the seller of the item: the store verifies purchase codes."}},
 	}
 	if len(l.known.Codes) > 0 {
 		f.Code = []frame.Field{
 			{Name: "kept", Label: "Purchase code", Kind: frame.Select, Value: strconv.FormatInt(l.form.kept, 10), Choices: l.codeChoices(),
-				Help: "Kept here encrypted, and never shown again. Each is sent to its own store alone."},
+				Help: "Stored encrypted and never shown again. Each code is sent only to its own store."},
 			{Name: "code", Label: "Another purchase code", Kind: frame.Password, Error: l.form.errs.Of("code"),
 				Help: "Leave it empty to use the one above. For another store, type the code again."},
 		}
@@ -341,7 +341,7 @@ func licenseView(l oneLicense) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Alert(frame.Danger, "The store could not be asked").Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Alert(frame.Danger, "The store can't be reached").Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -428,7 +428,7 @@ func licenseView(l oneLicense) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Alert(frame.Warning, "Do not build apps with this file any more").Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Alert(frame.Warning, "Do not build apps with this file").Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -501,7 +501,7 @@ func licenseView(l oneLicense) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Forget", Path: licensePath(l.License) + "/forget"}}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Remove", Path: licensePath(l.License) + "/forget"}}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

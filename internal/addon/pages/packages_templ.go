@@ -51,7 +51,7 @@ func packagesView(all []iap.Package, products []iap.Product) templ.Component {
 				Columns: []frame.Column{{Label: "Package"}, {Label: "ID", Number: true}, {Label: "Price"}, {Label: "Products of the store"}, {Label: "Rank", Number: true}, {Label: "Actions", Quiet: true}},
 				Rows:    packageRows(all, products),
 				Empty: frame.Empty{
-					Icon: "package", Title: "No package yet", Text: "Add the memberships that your site has, with the same IDs as there. Products of the store are then mapped to them.",
+					Icon: "package", Title: "No package yet", Text: "Add your site's memberships with the same IDs as on the site. Then map store products to them.",
 					Action: frame.Link{Label: "New package", Path: pathPackages + "/new", Icon: "plus"},
 				},
 			}.Render(ctx, templ_7745c5c3_Buffer)
@@ -65,14 +65,14 @@ func packagesView(all []iap.Package, products []iap.Product) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(all) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"small-print\">A change of a package takes effect at once, without a publish. Which product gives which package is part of <a class=\"link link-primary\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"small-print\">Changes to packages take effect at once, without publishing. Products are mapped to packages under <a class=\"link link-primary\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 templ.SafeURL
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinURLErrs(frame.URL(ctx, pathIAP))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `packages.templ`, Line: 21, Col: 192}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `packages.templ`, Line: 21, Col: 183}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
@@ -156,7 +156,7 @@ func packageView(f packageForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: "free", Label: "Free", Kind: frame.Switch, On: f.free, Help: "A free package needs no product of the store."}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: "free", Label: "Free", Kind: frame.Switch, On: f.free, Help: "A free package needs no store product."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -185,7 +185,7 @@ func packageButton(f packageForm) string {
 
 func packageIDHelp(f packageForm) string {
 	if f.old {
-		return "It stays what it is: purchases refer to it."
+		return "It can't be changed, because purchases refer to it."
 	}
 	return "The number that this membership has on your site. It can't be changed later."
 }

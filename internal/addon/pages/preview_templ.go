@@ -129,7 +129,7 @@ func previewView(v previewed) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.CopyField{Name: "address", Label: "Address", Value: v.url, Help: "Point the phone's camera at the picture, or type the address into its browser."}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.CopyField{Name: "address", Label: "Address", Value: v.url, Help: "Scan the QR code with the phone's camera, or type the address into its browser."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -44,13 +44,13 @@ func reviewView(v review) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "Nothing was published. What you see now is the draft as it is; look through it again.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "Nothing was published. This page shows the current draft. Review it again.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Alert(frame.Warning, "The draft changed since you looked at it").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Alert(frame.Warning, "The draft has changed").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -74,7 +74,7 @@ func reviewView(v review) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("Publishing is blocked", "Apps go on receiving the previous version until these errors are repaired.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("Publishing is blocked", "Apps receive the current version until you correct these errors.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -116,7 +116,7 @@ func reviewView(v review) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.Empty{Icon: "circle-check", Title: "Nothing to publish", Text: "Apps receive exactly what is in the draft.", Action: frame.Link{Label: "Back to the form", Path: v.path}}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Empty{Icon: "circle-check", Title: "Nothing to publish", Text: "The draft is published.", Action: frame.Link{Label: "Back to the form", Path: v.path}}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -145,7 +145,7 @@ func reviewView(v review) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.Section("What changes for your users", "Red is what apps receive now, green is what they receive after the publish.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Section("What changes for your users", "Red: published now. Green: after publishing.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -216,7 +216,7 @@ func publishForm(v review) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = frame.Field{Name: "note", Label: "What did you change, and why?", Value: v.note, Help: "A few words for the history. It can stay empty.", Example: "New name for the winter season", Error: v.errs.Of("note")}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = frame.Field{Name: "note", Label: "What did you change, and why?", Value: v.note, Help: "Optional. A note for the history.", Example: "New name for the winter season", Error: v.errs.Of("note")}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -87,14 +87,14 @@ func orderView(o order) templ.Component {
 			}
 		}
 		templ_7745c5c3_Err = frame.LicenseFormOf(frame.LicenseForm{
-			Path: PathLicense, Errors: o.errs, Failed: "No file was made.", Wide: true, Domain: o.domain, Tests: o.tests, Site: "its site",
+			Path: PathLicense, Errors: o.errs, Failed: "No file was created.", Wide: true, Domain: o.domain, Tests: o.tests, Site: "its site",
 			Code: []frame.Field{{Name: "code", Label: "Purchase code", Value: o.code, Code: true, Required: true, Error: o.errs.Of("code"),
 				Help: "From the receipt of your purchase.", Example: "7c0f3b1e-5d2a-4c44-9b1e-2f6c0a1d8e37"}},
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"small-print\">Asking again for the same domain costs nothing and gives the same license. Keep the purchase code to yourself: whoever has it can move and revoke the license.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"small-print\">Requesting the same domain again is free and returns the same license. Keep the purchase code secret: anyone who has it can move or revoke the license.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -463,7 +463,7 @@ func filesView(code string, files []licensing.Signed, now time.Time) templ.Compo
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p class=\"small-print\">A new address for the site? Come back with the same purchase code: the license moves with it.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p class=\"small-print\">If the site's address changes, use the same purchase code here to move the license.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -479,7 +479,7 @@ func filesView(code string, files []licensing.Signed, now time.Time) templ.Compo
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Make another file", Path: PathLicense}}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Create another file", Path: PathLicense}}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

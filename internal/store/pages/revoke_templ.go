@@ -150,7 +150,7 @@ func revokedView(domain string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Make another file", Path: PathLicense}}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Create another file", Path: PathLicense}}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
