@@ -19,9 +19,9 @@ type answer struct {
 	body       []byte
 	redact     func(string) string
 	members    members
-	// refused says that the store answered with an error text, so that the says methods have something to go by.
+	// refused reports that the store answered with an error text, so that the says methods have something to go by.
 	refused bool
-	// passing says that the same call may succeed a little later.
+	// passing reports that the same call may succeed a little later.
 	passing bool
 }
 
@@ -109,7 +109,7 @@ func (a *answer) saysNoItems() bool {
 	return a.refused && (a.errorCode == CodeNoItems || a.says(MsgNoItems) && !a.aboutCaller())
 }
 
-// saysNotValid reports whether the store said that there is no such good purchase. A 404 alone does not: a wrong
+// saysNotValid reports whether the store said that there is no such valid purchase. A 404 alone does not: a wrong
 // address gives one too, as a page, or from a store of ours as an envelope with the code not_found.
 func (a *answer) saysNotValid() bool {
 	if !a.refused {

@@ -22,8 +22,8 @@ const (
 	longestRetryAfter = 30 * time.Second
 )
 
-// call makes attempts until one is final. The answer of the last one comes back beside its error.
-func (c *Client) call(ctx context.Context, r call) (*answer, error) {
+// do makes attempts until one is final. The answer of the last one comes back beside its error.
+func (c *Client) do(ctx context.Context, r operation) (*answer, error) {
 	retries := c.Retries
 	if retries == 0 {
 		retries = defaultRetries
@@ -44,7 +44,7 @@ func (c *Client) call(ctx context.Context, r call) (*answer, error) {
 }
 
 // attempt sends the request once.
-func (c *Client) attempt(ctx context.Context, r call) (*answer, error) {
+func (c *Client) attempt(ctx context.Context, r operation) (*answer, error) {
 	a := &answer{redact: c.redact}
 	req, err := c.request(ctx, r)
 	if err != nil {
@@ -77,32 +77,32 @@ func (c *Client) attempt(ctx context.Context, r call) (*answer, error) {
 	return a, a.read()
 }
 
-// fetch sends a request and returns a member of the response. Its error names the operation.
-func fetch[T any](ctx context.Context, c *Client, operation string, r call, member string) (T, *answer, error) {
+// fetch sends a request and returns a member of the response. name is the operation in its error.
+func fetch[T any](ctx context.Context, c *Client, name string, r operation, member string) (T, *answer, error) {
 	var value, none T
-	a, err := c.call(ctx, r)
+	a, err := c.do(ctx, r)
 	if err == nil {
 		err = a.decode(member, &value)
 	}
 	if err != nil {
-		return none, a, c.wrap(operation, err)
+		return none, a, c.wrap(name, err)
 	}
 	return value, a, nil
 }
 
 // post is fetch for the data of the response to some parameters. check says what is missing in it.
-func post[T any](ctx context.Context, c *Client, operation, path string, sent map[string]string, check func(T) error) (T, *answer, error) {
+func post[T any](ctx context.Context, c *Client, name, path string, sent map[string]string, check func(T) error) (T, *answer, error) {
 	var none T
 	body, err := EncodeJSON(sent)
 	if err != nil {
-		return none, &answer{redact: c.redact}, c.wrap(operation, err)
+		return none, &answer{redact: c.redact}, c.wrap(name, err)
 	}
-	data, a, err := fetch[T](ctx, c, operation, call{method: http.MethodPost, path: path, body: body, limit: maxAnswer}, "data")
+	data, a, err := fetch[T](ctx, c, name, operation{method: http.MethodPost, path: path, body: body, limit: maxAnswer}, "data")
 	if err != nil {
 		return none, a, err
 	}
 	if err := check(data); err != nil {
-		return none, a, c.wrap(operation, a.notUnderstood(err))
+		return none, a, c.wrap(name, a.notUnderstood(err))
 	}
 	return data, a, nil
 }
@@ -156,8 +156,8 @@ func retryAfter(h http.Header) time.Duration {
 	return max(0, until.Sub(now))
 }
 
-// call is one request of the API; limit is the longest answer in bytes. A success of a plain one is no envelope.
-type call struct {
+// operation is one request of the API; limit is the longest answer in bytes. A success of a plain one is no envelope.
+type operation struct {
 	method, path string
 	query        url.Values
 	body         []byte
@@ -168,7 +168,7 @@ type call struct {
 const userAgent = "countersign-go (+https://github.com/countersign/countersign)"
 
 // request makes the HTTP request of one attempt. The key travels in a header, which logs and caches leave alone.
-func (c *Client) request(ctx context.Context, r call) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, r operation) (*http.Request, error) {
 	base, err := url.Parse(c.BaseURL)
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
 		return nil, errors.New("the base URL is not an http or https address")

@@ -27,9 +27,9 @@ type Client struct {
 	Retries int
 }
 
-// Validation is the store's answer to the question whether a purchase code is good.
+// Validation is the result of validating a purchase code.
 type Validation struct {
-	// Valid says that the code is good; Purchase is set then.
+	// Valid reports that the code is valid; Purchase is set then.
 	Valid    bool
 	Purchase Purchase
 	// Reason is the store's X-Error-Code when the code is not good: one of the CodePurchase constants, or empty when
@@ -45,14 +45,14 @@ const (
 
 // Account returns the account that the key belongs to (spec 4.1).
 func (c *Client) Account(ctx context.Context) (Account, error) {
-	account, _, err := fetch[Account](ctx, c, "account", call{method: http.MethodGet, path: "api/account/details", limit: maxAnswer}, "data")
+	account, _, err := fetch[Account](ctx, c, "account", operation{method: http.MethodGet, path: "api/account/details", limit: maxAnswer}, "data")
 	return account, err
 }
 
 // Items returns all items of the key's workspace (spec 4.2). A workspace without items gives an empty list and no
 // error, although a store calls that an error.
 func (c *Client) Items(ctx context.Context) ([]Item, error) {
-	items, a, err := fetch[[]Item](ctx, c, "items", call{method: http.MethodGet, path: "api/items/all", limit: maxItems}, "items")
+	items, a, err := fetch[[]Item](ctx, c, "items", operation{method: http.MethodGet, path: "api/items/all", limit: maxItems}, "items")
 	if a.saysNoItems() {
 		return []Item{}, nil
 	}
@@ -62,13 +62,13 @@ func (c *Client) Items(ctx context.Context) ([]Item, error) {
 // Item returns one item (spec 4.3). An id that the key's workspace does not have is an *[Error] of KindNotFound.
 func (c *Client) Item(ctx context.Context, id int64) (Item, error) {
 	query := url.Values{"item_id": {strconv.FormatInt(id, 10)}}
-	item, _, err := fetch[Item](ctx, c, "item", call{method: http.MethodGet, path: "api/items/item", query: query, limit: maxAnswer}, "item")
+	item, _, err := fetch[Item](ctx, c, "item", operation{method: http.MethodGet, path: "api/items/item", query: query, limit: maxAnswer}, "item")
 	return item, err
 }
 
-// ValidatePurchase asks whether a purchase code is good (spec 4.4). A nil error means that the store said yes or no.
-// An error means that nobody can tell: the network, a limit, a fault of the store, a key that it does not accept, or
-// an answer that can't be understood. A program should not take a customer's rights away because of an error.
+// ValidatePurchase validates a purchase code (spec 4.4). A nil error means that the store answered. An error means that
+// the result is unknown: network, limit, a failure of the store, a refused key, or an unreadable response. Do not
+// remove a customer's rights because of an error.
 func (c *Client) ValidatePurchase(ctx context.Context, code string) (Validation, error) {
 	type data struct {
 		Purchase *Purchase `json:"purchase"`

@@ -48,8 +48,8 @@ func (c *Client) RevokeLicense(ctx context.Context, code, domain, licenseID stri
 	return r, a.withDomains(err)
 }
 
-func (c *Client) license(ctx context.Context, operation, path string, sent map[string]string) (License, error) {
-	l, a, err := post(ctx, c, operation, path, sent, func(l License) error { return missing(l.License, "no license in it") })
+func (c *Client) license(ctx context.Context, name, path string, sent map[string]string) (License, error) {
+	l, a, err := post(ctx, c, name, path, sent, func(l License) error { return missing(l.License, "no license in it") })
 	return l, a.withDomains(err)
 }
 
@@ -64,7 +64,7 @@ func missing(value, message string) error {
 // LicenseKeys gets the public keys by which the store's license files are checked (RFC 7517), as it publishes them. The
 // text is for license.ReadKeySet.
 func (c *Client) LicenseKeys(ctx context.Context) ([]byte, error) {
-	a, err := c.call(ctx, call{method: http.MethodGet, path: ".well-known/jwks.json", limit: maxAnswer, plain: true})
+	a, err := c.do(ctx, operation{method: http.MethodGet, path: ".well-known/jwks.json", limit: maxAnswer, plain: true})
 	if err == nil && !json.Valid(a.body) {
 		err = a.notUnderstood(errors.New("not a key set"))
 	}
@@ -74,14 +74,14 @@ func (c *Client) LicenseKeys(ctx context.Context) ([]byte, error) {
 	return a.body, nil
 }
 
-// LicenseQuestion asks whether a purchase or a license is good for a domain. One of PurchaseCode and LicenseID is given,
-// or both; ItemID may be empty.
+// LicenseQuestion identifies a purchase or license to check for a domain. Set PurchaseCode, LicenseID or both; ItemID
+// may be empty.
 type LicenseQuestion struct {
 	PurchaseCode, LicenseID, Domain, ItemID string
 }
 
-// CheckLicense asks whether a purchase or a license is good for a domain. It needs no key; with a secret key of the
-// workspace it is told what became of a purchase. A nil error means that the store said yes or no.
+// CheckLicense checks whether a purchase or a license is valid for a domain. It needs no key. With a secret key of the
+// workspace, the result includes the state of the purchase. A nil error means that the store answered.
 func (c *Client) CheckLicense(ctx context.Context, q LicenseQuestion) (LicenseCheck, error) {
 	sent := map[string]string{"domain": q.Domain}
 	for name, value := range map[string]string{"purchase_code": q.PurchaseCode, "license_id": q.LicenseID, "item_id": q.ItemID} {

@@ -15,7 +15,7 @@ type NotJSONError struct {
 	Status int
 	// Body is the beginning of the answer, at most 200 bytes, without the key.
 	Body string
-	// Cause says what is wrong with it.
+	// Cause describes what is wrong with it.
 	Cause error
 }
 

@@ -60,7 +60,7 @@ const (
 	CodeOutcomeUnknown   = "outcome_unknown" // the change may have been written: look before it is repeated
 )
 
-// codeKinds gives the kind of each code. A client needs it for stores that answer 200 to everything.
+// codeKinds maps each code to its kind. A client needs it for stores that answer 200 to everything.
 var codeKinds = map[string]Kind{
 	CodeKeyMissing:          KindUnauthorized,
 	CodeKeyUnknown:          KindUnauthorized,
@@ -98,7 +98,7 @@ var codeKinds = map[string]Kind{
 	CodeOutcomeUnknown:      KindUnavailable,
 }
 
-// messageKinds gives the kind of each message in lower case, for an answer that has neither a code nor a status.
+// messageKinds maps each message, in lower case, to its kind, for an answer that has neither a code nor a status.
 // "Invalid request" is about the key there: what a Client sends is otherwise well formed.
 var messageKinds = map[string]Kind{
 	strings.ToLower(MsgInvalidRequest):      KindUnauthorized,

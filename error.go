@@ -22,7 +22,7 @@ type Error struct {
 	Data any
 	// Cause is for the log and is never shown to a caller of the API.
 	Cause error
-	// RetryAfter says how long to wait before the same call makes sense again; 0 when nothing is known.
+	// RetryAfter is how long to wait before the same call makes sense again; 0 when nothing is known.
 	RetryAfter time.Duration
 	// Status is the HTTP status that a [Client] received; a server leaves it 0.
 	Status int
@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Kind says what sort of failure an [Error] is; each has one HTTP status.
+// Kind describes what sort of failure an [Error] is; each has one HTTP status.
 type Kind uint8
 
 // The kinds of failure. The zero value is the one that blames the server.

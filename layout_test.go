@@ -12,7 +12,7 @@ import (
 
 const module = "github.com/countersign/countersign"
 
-// mayImport is the plan of the house: every package of ours, and which others
+// mayImport is the plan of the packages: each package of ours, and the others
 // of ours it may import. Packages not named here may not exist.
 var mayImport = map[string][]string{
 	"":                          {},
@@ -63,10 +63,10 @@ var mayImport = map[string][]string{
 	"license":                   {""},
 }
 
-// mayNotImport keeps doors of the outside to the rooms that own them.
+// mayNotImport limits imports from outside to the packages that own them.
 var mayNotImport = []struct {
-	path  string   // an import path, or its beginning when it ends with a slash
-	rooms []string // the only packages that may import it
+	path     string   // an import path, or its beginning when it ends with a slash
+	packages []string // the only packages that may import it
 }{
 	{"database/sql", []string{"internal/sqldb", "internal/dbtest"}},
 	{"database/sql/driver", []string{"internal/sqldb", "internal/dbtest"}},
@@ -109,33 +109,33 @@ func listPackages(t *testing.T) []goPackage {
 	}
 }
 
-// room is a package's place in the house, "" for the root.
-func room(path string) string {
+// layer returns the path of a package in the module, "" for the root.
+func layer(path string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 }
 
 func TestPackagesImportOnlyWhatThePlanAllows(t *testing.T) {
 	for _, p := range listPackages(t) {
-		allowed, planned := mayImport[room(p.ImportPath)]
+		allowed, planned := mayImport[layer(p.ImportPath)]
 		if !planned {
-			t.Errorf("the package %q is not in the plan", room(p.ImportPath))
+			t.Errorf("the package %q is not in the plan", layer(p.ImportPath))
 		}
 		for _, i := range p.Imports {
 			ours := i == module || strings.HasPrefix(i, module+"/")
-			if ours && !slices.Contains(allowed, room(i)) {
-				t.Errorf("%q may not import %q", room(p.ImportPath), room(i))
+			if ours && !slices.Contains(allowed, layer(i)) {
+				t.Errorf("%q may not import %q", layer(p.ImportPath), layer(i))
 			}
 		}
 	}
 }
 
-func TestDoorsToTheOutsideStayInTheirRooms(t *testing.T) {
+func TestOutsideImportsStayInTheirPackages(t *testing.T) {
 	for _, p := range listPackages(t) {
 		for _, i := range p.Imports {
-			for _, door := range mayNotImport {
-				through := i == door.path || (strings.HasSuffix(door.path, "/") && strings.HasPrefix(i, door.path))
-				if through && !slices.Contains(door.rooms, room(p.ImportPath)) {
-					t.Errorf("%q may not import %q", room(p.ImportPath), i)
+			for _, limit := range mayNotImport {
+				matches := i == limit.path || (strings.HasSuffix(limit.path, "/") && strings.HasPrefix(i, limit.path))
+				if matches && !slices.Contains(limit.packages, layer(p.ImportPath)) {
+					t.Errorf("%q may not import %q", layer(p.ImportPath), i)
 				}
 			}
 		}

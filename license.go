@@ -21,7 +21,7 @@ type LicenseInUse struct {
 	IssuedAt Timestamp `json:"issued_at"`
 }
 
-// LicenseRevocation is `data` of the answer to a buyer who revokes a license.
+// LicenseRevocation is the `data` of the response to a buyer's revocation.
 type LicenseRevocation struct {
 	// LicenseID names it on the list of revoked ones.
 	LicenseID string    `json:"license_id"`
@@ -29,7 +29,7 @@ type LicenseRevocation struct {
 	RevokedAt Timestamp `json:"revoked_at"`
 }
 
-// LicenseCheck is `data` of the answer whether a purchase or a license is good for a domain.
+// LicenseCheck is the `data` of a license check.
 type LicenseCheck struct {
 	Valid bool   `json:"valid"`
 	Code  string `json:"code"` // one of the Check constants

@@ -97,7 +97,7 @@ func validated(code string) string {
 	return `{"status":"success","data":{"purchase":{"purchase_code":"` + code + `","item":{"id":1229}}}}`
 }
 
-// pad makes an answer of n bytes by white space inside of it.
+// pad creates an answer of n bytes by white space inside of it.
 func pad(answer string, n int) string {
 	return strings.Replace(answer, ":", ":"+strings.Repeat(" ", n-len(answer)), 1)
 }

@@ -47,7 +47,7 @@ func (c Client) Format(w fmt.State, _ rune) {
 	_, _ = io.WriteString(w, c.String())
 }
 
-// MarshalText gives [Client.String], so that structured logs do not show the key either.
+// MarshalText returns [Client.String], so that structured logs do not show the key either.
 func (c Client) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // redactedURL prints an address without the password in it.

@@ -12,7 +12,7 @@ const timestampLayout = "2006-01-02T15:04:05Z"
 // Timestamp is a moment in UTC, to the second (spec 2, conventions).
 type Timestamp struct{ time.Time }
 
-// At makes a Timestamp of t: in UTC, without the part of a second.
+// At returns t as a Timestamp: in UTC, without the part of a second.
 func At(t time.Time) Timestamp {
 	return Timestamp{t.UTC().Truncate(time.Second)}
 }

@@ -38,9 +38,9 @@ type Started struct {
 	Settings Settings
 }
 
-// Start opens the license and reads the settings. A license that is not good is a *license.Refusal, and nothing is
-// read. Settings that can't be read are a *countersign.Error of KindUnavailable; Started holds the license then, and
-// the app may go on with the settings it read last.
+// Start verifies the license and reads the settings. A license that is not valid is a *license.Refusal, and nothing is
+// read. If the settings can't be read, the error is a *countersign.Error of KindUnavailable; Started has the license
+// then, and the app may continue with its last settings.
 func Start(ctx context.Context, o Options) (Started, error) {
 	site, err := parseSite(o.Site)
 	if err != nil {

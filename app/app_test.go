@@ -27,7 +27,7 @@ type shop struct {
 	asked   []string // methods and paths
 }
 
-// newShop makes the license for shop.example, and serves settings under /de of a server on this machine.
+// newShop creates the license for shop.example, and serves settings under /de of a server on this machine.
 func newShop(t *testing.T, settings http.HandlerFunc) *shop {
 	t.Helper()
 	key, err := license.NewSigningKey()

@@ -17,8 +17,8 @@ var (
 // maxBuild is the largest versionCode that Google Play takes.
 const maxBuild = 2_100_000_000
 
-// CheckPackageName tells what is wrong with the application id of an Android app (spec 8): two or more parts joined
-// by dots, each a letter and then letters, digits and underscores. The sample name com.example is nobody's own.
+// CheckPackageName returns an error for an invalid application id of an Android app (spec 8): two or more parts joined
+// by dots, each a letter and then letters, digits and underscores. The sample name com.example is refused.
 func CheckPackageName(name string) error {
 	switch {
 	case !packageName.MatchString(name):
@@ -29,7 +29,7 @@ func CheckPackageName(name string) error {
 	return nil
 }
 
-// CheckBundleID tells what is wrong with the bundle id of an iOS app (spec 8): two or more parts joined by dots, of
+// CheckBundleID returns an error for an invalid bundle id of an iOS app (spec 8): two or more parts joined by dots, of
 // letters, digits and hyphens.
 func CheckBundleID(id string) error {
 	switch {
@@ -46,7 +46,7 @@ func isSample(id string) bool {
 	return id == "com.example" || strings.HasPrefix(id, "com.example.")
 }
 
-// CheckVersion tells what is wrong with an app's version, which is <version>+<build_number> (spec 9): three numbers
+// CheckVersion returns an error for an invalid version of an app, which is <version>+<build_number> (spec 9): three numbers
 // joined by dots, and a build number from 1 to 2,100,000,000, the largest that Google Play takes.
 func CheckVersion(text string) error {
 	parts := version.FindStringSubmatch(text)

@@ -129,7 +129,7 @@ func always(q request) func(*rand.Rand) request { return func(*rand.Rand) reques
 func validations(s settings) []benchCase {
 	hot := min(s.purchases, 100_000)
 	uniform := func(r *rand.Rand) request { return valid(r.IntN(s.purchases)) }
-	// A process has to meet most of a large file before a look-up costs what it will.
+	// A process has to meet most of a large file before a lookup costs what it will.
 	few := max(1, s.purchases/20)
 	anyCode := func(int) request { return valid(rand.IntN(s.purchases)) }
 	mixed := func(good func(*rand.Rand) request) func(*rand.Rand) request {
@@ -150,7 +150,7 @@ func validations(s settings) []benchCase {
 		{name: caseInvalid, next: invalid},
 		{name: caseBadKeys, next: badKey},
 		{name: caseMixed, next: mixed(zipf(hot)), warm: hot, warmBy: valid},
-		{name: "the same, good codes uniform", next: mixed(uniform)},
+		{name: "the same, valid codes uniform", next: mixed(uniform)},
 	}
 	if s.minute {
 		all = append(all, benchCase{name: caseMinute, next: mixed(zipf(hot)), warm: hot, warmBy: valid, turn: time.Minute})

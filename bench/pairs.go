@@ -30,7 +30,7 @@ type pair struct {
 
 func (p pair) stolenShare() float64 { return p.Stolen }
 
-// disturbed is the stolen share above which a measurement is taken anew.
+// disturbed is the stolen share above which a measurement is repeated.
 const disturbed = 0.2
 
 // disturbable is a measurement that says what was stolen meanwhile.

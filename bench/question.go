@@ -18,14 +18,14 @@ const (
 	unavailable         // 503: it can't tell, and says so
 )
 
-// question asks a server whether a code is good.
-type question struct {
+// benchRequest asks a server whether a code is good.
+type benchRequest struct {
 	client             *http.Client
 	address, key, code string
 	refusal            int // the status that says no
 }
 
-func (q question) ask(ctx context.Context) (verdict, error) {
+func (q benchRequest) send(ctx context.Context) (verdict, error) {
 	form := strings.NewReader(url.Values{"purchase_code": {q.code}}.Encode())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.address+"/api/purchases/validation", form)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// settings says what to measure.
+// settings describes what to measure.
 type settings struct {
 	out         string
 	database    string // empty for SQLite, ownPostgres, or a URL
@@ -72,7 +72,7 @@ func given(f *flag.FlagSet, name string) bool {
 	return found
 }
 
-// check tells what can't be measured.
+// check returns an error for what can't be measured.
 func (s settings) check() error {
 	switch {
 	case min(s.purchases, s.items, s.rounds, s.connections) < 1:

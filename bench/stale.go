@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A try asks a server about a good code until the server has it in memory (two
+// A try asks a server about a valid code until the server has it in memory (two
 // answers of 200), has the code refunded, or the key revoked, by another process,
 // and asks on from the moment at which that has returned: one question a
 // millisecond, or as fast as answers come, until the first refusal, and once more
@@ -24,8 +24,8 @@ import (
 // grace is how long an answer may be as it was before a change by another process.
 const grace = time.Second
 
-// patience is how long a try waits for a refusal.
-const patience = 10 * grace
+// refusalTimeout is how long a try waits for a refusal.
+const refusalTimeout = 10 * grace
 
 // try is one question whose answer is taken back.
 type try struct {
@@ -35,7 +35,7 @@ type try struct {
 
 // sighting is what one try saw.
 type sighting struct {
-	refused time.Duration // to the first refusal; patience when there was none
+	refused time.Duration // to the first refusal; refusalTimeout when there was none
 	stale   int           // answers
 	// unavailable are the answers of 503 since the change had returned: neither stale
 	// nor a refusal.
@@ -57,7 +57,7 @@ func (o observer) observe(ctx context.Context, t try, onRefusal func()) (sightin
 		return sighting{}, err
 	}
 	returned := o.now()
-	seen := sighting{refused: patience}
+	seen := sighting{refused: refusalTimeout}
 	for pause := time.Millisecond; ctx.Err() == nil; o.wait(ctx, pause) {
 		asked := o.now().Sub(returned)
 		said, err := t.ask(ctx)
@@ -69,12 +69,12 @@ func (o observer) observe(ctx context.Context, t try, onRefusal func()) (sightin
 			seen.unavailable++
 		case said == good && asked >= grace:
 			seen.stale++
-		case said == refused && seen.refused == patience:
+		case said == refused && seen.refused == refusalTimeout:
 			seen.refused = o.now().Sub(returned)
 			pause = max(pause, grace-seen.refused)
 			onRefusal()
 		}
-		if asked >= patience || (asked >= grace && said == refused) {
+		if asked >= refusalTimeout || (asked >= grace && said == refused) {
 			break
 		}
 	}
@@ -92,7 +92,7 @@ func (o observer) awaitGood(ctx context.Context, t try) error {
 			return err
 		case said == good:
 			times++
-		case o.now().Sub(began) >= patience:
+		case o.now().Sub(began) >= refusalTimeout:
 			return errors.New("no two answers were good before anything was taken back")
 		default:
 			o.wait(ctx, time.Millisecond)

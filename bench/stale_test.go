@@ -76,10 +76,10 @@ func TestATry(t *testing.T) {
 		"good to a question after a second is stale":     {pretended{good: func(ms int) bool { return ms < 1001 }}, 1003 * time.Millisecond, 1, 0},
 		"every stale answer counts":                      {pretended{good: func(ms int) bool { return ms < 1010 }}, 1011 * time.Millisecond, 5, 0},
 		"good again after a refusal is stale":            {pretended{good: func(ms int) bool { return ms >= 100 && ms < 1500 }}, 1 * time.Millisecond, 1, 0},
-		"never refused: ten seconds":                     {pretended{good: func(int) bool { return true }}, patience, 4501, 0},
+		"never refused: ten seconds":                     {pretended{good: func(int) bool { return true }}, refusalTimeout, 4501, 0},
 		"503 is neither a refusal nor stale":             {pretended{away: func(ms int) bool { return ms < 5 }, good: func(int) bool { return false }}, 7 * time.Millisecond, 0, 3},
 		"503 after the grace is followed up":             {pretended{away: func(ms int) bool { return ms >= 900 && ms < 1005 }, good: func(ms int) bool { return ms < 1008 }}, 1009 * time.Millisecond, 1, 53},
-		"503 to the end is no refusal":                   {pretended{away: func(int) bool { return true }}, patience, 0, 5001},
+		"503 to the end is no refusal":                   {pretended{away: func(int) bool { return true }}, refusalTimeout, 0, 5001},
 		"503 before the change is waited for":            {pretended{absent: 9, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
 		"a key that is known only after a moment":        {pretended{unknown: 7, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
 	} {
@@ -89,7 +89,7 @@ func TestATry(t *testing.T) {
 			if err != nil || got != (sighting{c.refused, c.stale, c.unavailable}) {
 				t.Errorf("got %+v, error %v; want %v, %d and %d", got, err, c.refused, c.stale, c.unavailable)
 			}
-			if once := c.refused < patience; once != (c.server.refusals == 1) {
+			if once := c.refused < refusalTimeout; once != (c.server.refusals == 1) {
 				t.Errorf("refused was called %d times", c.server.refusals)
 			}
 		})

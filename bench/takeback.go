@@ -78,14 +78,14 @@ func systemObserver() observer {
 // tries makes try number i about purchase number i.
 func (s *shop) tries(address string, other otherProcess) func(context.Context, int) (try, error) {
 	began := time.Now().Unix() // names of keys are never given twice
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	client := &http.Client{Timeout: refusalTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	return func(ctx context.Context, i int) (try, error) {
-		q := question{client: client, address: address, key: sample.BigKey(), code: sample.BigCode(i), refusal: http.StatusNotFound}
+		q := benchRequest{client: client, address: address, key: sample.BigKey(), code: sample.BigCode(i), refusal: http.StatusNotFound}
 		if !revokes(s.settings.engine(), i) {
-			return try{q.ask, func(ctx context.Context) error { return other.refund(ctx, q.code) }}, nil
+			return try{q.send, func(ctx context.Context) error { return other.refund(ctx, q.code) }}, nil
 		}
 		id, key, err := other.createKey(ctx, fmt.Sprintf("stale %d %d", began, i))
 		q.key, q.refusal = key, http.StatusUnauthorized
-		return try{q.ask, func(ctx context.Context) error { return other.revokeKey(ctx, id) }}, err
+		return try{q.send, func(ctx context.Context) error { return other.revokeKey(ctx, id) }}, err
 	}
 }

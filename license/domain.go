@@ -20,9 +20,9 @@ type DomainRule struct {
 	Staging []string
 }
 
-// ParseDomain reads the domain that a license is asked for, in the forms of [Normalize], or with "*." before the name
-// where the rule allows it. Public suffixes are refused, for they are nobody's own. An error is a countersign.Error of
-// KindInvalid whose message is for the person who typed the domain.
+// ParseDomain parses the domain of a license request, in the forms of [Normalize], or with "*." before the name if rule
+// allows it. It refuses public suffixes, because no single owner has them. The error is a countersign.Error of
+// KindInvalid, with a message for the person who typed the domain.
 func ParseDomain(text string, rule DomainRule) (Domain, error) {
 	host, err := hostOf(text)
 	if err != nil {

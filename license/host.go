@@ -13,9 +13,9 @@ import (
 	"github.com/countersign/countersign"
 )
 
-// Normalize reads the host of a site in any form in which people write it ("HTTPS://www.Shop.Example:8443/a?b",
-// "bücher.example.", "[2001:db8::1]:80") and gives the one form that is kept and compared: lower case, without scheme,
-// port, path, trailing dot and "www.", international names in their ASCII form (xn--…), IP addresses in theirs.
+// Normalize returns the canonical form of a site's host, written in any usual form
+// ("HTTPS://www.Shop.Example:8443/a?b", "bücher.example.", "[2001:db8::1]:80"): lower case, without scheme, port, path,
+// trailing dot and "www.", international names in ASCII form (xn--…), IP addresses in their canonical form.
 func Normalize(text string) (string, error) {
 	forms, err := hostForms(text)
 	if err != nil {
@@ -130,7 +130,7 @@ func ipName(host string) (string, error) {
 	return ip.Unmap().String(), nil
 }
 
-// isPublicSuffix tells of names below which anybody can have a site: com, co.uk, github.io.
+// isPublicSuffix reports whether a name is one below which anybody can have a site: com, co.uk, github.io.
 func isPublicSuffix(name string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(name)
 	return suffix == name

@@ -18,7 +18,7 @@ const (
 	revokedType = "countersign-revoked+jwt"
 )
 
-// maxText is the longest text that is looked at, in bytes: for a revoked list, room for more than 100,000 ids.
+// maxText is the longest text that is read, in bytes: enough for a revoked list of more than 100,000 ids.
 var maxText = map[string]int{licenseType: 64 << 10, revokedType: 8 << 20}
 
 // base64url is the encoding of a JWS: no padding, and one form for each value.
@@ -29,7 +29,7 @@ func header(typ, kid string) string {
 	return `{"alg":"` + algorithm + `","kid":"` + kid + `","typ":"` + typ + `"}`
 }
 
-// sign makes a compact JWS of claims, in the JSON that every encoder prints: without insignificant white space.
+// sign returns a compact JWS of claims, in the JSON that every encoder prints: without insignificant white space.
 func sign(typ string, claims any, key SigningKey) (string, error) {
 	payload, err := json.Marshal(claims)
 	if err != nil {

@@ -22,7 +22,7 @@ type SigningKey struct {
 	private ed25519.PrivateKey
 }
 
-// NewSigningKey makes a key.
+// NewSigningKey creates a key.
 func NewSigningKey() (SigningKey, error) {
 	_, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -60,10 +60,10 @@ func (k SigningKey) String() string { return "license.SigningKey{" + k.id + "}" 
 // Format prints [SigningKey.String] for every verb.
 func (k SigningKey) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, k.String()) }
 
-// MarshalText gives [SigningKey.String], so that nothing encodes the secret.
+// MarshalText returns [SigningKey.String], so that nothing encodes the secret.
 func (k SigningKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// LogValue gives [SigningKey.String] to structured logs.
+// LogValue returns [SigningKey.String] for structured logs.
 func (k SigningKey) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
 // thumbprint names a public key by RFC 7638: the SHA-256 of its canonical JWK.

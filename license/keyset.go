@@ -25,7 +25,7 @@ const (
 	maxKeys   = 32
 )
 
-// NewKeySet makes a key set; the first key is the current one. At least one key is needed, and no id and no key may occur twice.
+// NewKeySet creates a key set; the first key is the current one. At least one key is needed, and no id and no key may occur twice.
 func NewKeySet(keys ...Key) (*KeySet, error) {
 	if len(keys) == 0 || len(keys) > maxKeys {
 		return nil, badKeySet(fmt.Errorf("it has %d license keys, expected 1 to %d", len(keys), maxKeys))
@@ -91,8 +91,8 @@ const (
 	algorithm = "EdDSA"
 )
 
-// MarshalJSON prints the key set as a JWKS (RFC 7517): what /.well-known/jwks.json answers. The same keys give the
-// same bytes.
+// MarshalJSON encodes the key set as a JWKS (RFC 7517), the body of /.well-known/jwks.json. Equal keys have equal
+// bytes.
 func (s *KeySet) MarshalJSON() ([]byte, error) {
 	set := struct {
 		Keys []jwk `json:"keys"`

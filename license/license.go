@@ -36,7 +36,7 @@ type License struct {
 	SupportedUntil countersign.Timestamp // the zero value when the purchase has no support
 }
 
-// Sign makes the license file's text. A license that [Open] would not take for one is an error.
+// Sign returns the text of the license file. A license that [Open] would refuse is an error.
 func Sign(l License, key SigningKey) (string, error) {
 	c := l.claims()
 	if err := errors.Join(c.check(), c.checkDomains()); err != nil {
@@ -156,7 +156,7 @@ func unmarshal(payload []byte, into any) error {
 	return nil
 }
 
-// check says what is missing or malformed.
+// check returns what is missing or malformed.
 func (c claims) check() error {
 	_, badDate := countersign.ParseTimestamp(c.SupportedUntil)
 	switch {
@@ -194,7 +194,7 @@ func (c claims) checkDomains() error {
 	return nil
 }
 
-// isDigest tells of lower-case hex digits: a purchase code that went into the wrong place is none.
+// isDigest reports whether a text is lower-case hex digits: a purchase code in the wrong place is not.
 func isDigest(s string) bool {
 	return len(s) >= 32 && len(s) <= 128 && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -14,7 +14,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// rain is a good license.
+// rain is a valid license.
 func rain() license.License {
 	return license.License{
 		ID: "0b6c6f0e-7d2f-4b1e-9a53-1f0a2c5d8e11", Issuer: "https://store.example",

@@ -1,6 +1,6 @@
 package license
 
-// Refusal says why a license or a revoked list does not open. Compare with errors.Is and the values below; the
+// Refusal explains why a license or a revoked list does not open. Compare with errors.Is and the values below; the
 // message of the one that was returned may say more than theirs.
 type Refusal struct {
 	Code    string // for machines, like "license_expired"

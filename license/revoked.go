@@ -39,7 +39,7 @@ func (c revokedClaims) check() error {
 	return nil
 }
 
-// SignRevoked makes the list's text, a compact JWS.
+// SignRevoked returns the list's text, a compact JWS.
 func SignRevoked(r Revoked, key SigningKey) (string, error) {
 	c := revokedClaims{Issuer: r.Issuer, IssuedAt: seconds(r.IssuedAt), Expires: seconds(r.Expires), Revoked: r.IDs}
 	if c.Revoked == nil {

@@ -74,7 +74,7 @@ const (
 
 const goodHeader = `{"alg":"EdDSA","kid":"2026-current","typ":"countersign-license+jwt"}`
 
-// payload is the good license with changes: a text for a member, or "" to leave it out.
+// payload is the valid license with changes: a text for a member, or "" to leave it out.
 func payload(changes map[string]string) string {
 	members := []string{"iss", "jti", "iat", "nbf", "exp", "item_id", "item_name", "license_type", "purchase", "domain", "domains", "supported_until"}
 	values := map[string]string{
@@ -100,7 +100,7 @@ func compact(header, payload string, key ed25519.PrivateKey) string {
 
 func good(changes map[string]string) string { return compact(goodHeader, payload(changes), currentKey) }
 
-// withHeader is the good license under another header, signed by the store.
+// withHeader is the valid license under another header, signed by the store.
 func withHeader(header string) string { return compact(header, payload(nil), currentKey) }
 
 func makeVectors() vectors {

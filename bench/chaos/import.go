@@ -105,6 +105,6 @@ func importBeside(ctx context.Context, s *store, lines string) (*record, time.Du
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return r, lasted, err
 	}
-	r.judge(nil)
+	r.classify(nil)
 	return r, lasted, r.verify(ctx, s)
 }

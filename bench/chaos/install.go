@@ -74,7 +74,7 @@ func (i *install) asUser(c *exec.Cmd) {
 	}
 }
 
-// makeFolder makes a folder of the user of the servers.
+// makeFolder creates a folder of the user of the servers.
 func (i *install) makeFolder(path string) error {
 	if err := os.Mkdir(path, 0o755); err != nil || i.credential == nil {
 		return err
@@ -96,7 +96,7 @@ wal_retrieve_retry_interval = 200ms
 include_if_exists 'node.conf'
 `
 
-// initialize makes the data of a server with an empty database.
+// initialize creates the data of a server with an empty database.
 func (i *install) initialize(ctx context.Context, data string) error {
 	c := exec.CommandContext(ctx, i.program("initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	i.asUser(c)

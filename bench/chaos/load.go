@@ -48,20 +48,20 @@ func startLoad(ctx context.Context, s *store, r *record) *load {
 	l.refund.Store(firstRefund)
 	l.license.Store(firstLicense)
 	l.fresh.Store(firstNew)
-	asking, stop := context.WithCancel(ctx)
+	loadCtx, stop := context.WithCancel(ctx)
 	l.stop = stop
-	l.repeat(asking, betweenValidations, func() { l.running.Go(func() { l.validateNew(ctx) }) })
-	l.repeat(asking, betweenValidations, func() { l.running.Go(func() { l.validateKnown(ctx) }) })
+	l.repeat(loadCtx, betweenValidations, func() { l.running.Go(func() { l.validateNew(ctx) }) })
+	l.repeat(loadCtx, betweenValidations, func() { l.running.Go(func() { l.validateKnown(ctx) }) })
 	for range patientClients {
-		l.repeat(asking, 1500*time.Millisecond, func() {
-			l.issue(ctx, asking, patientLicense, func() time.Duration { return answerLimit })
+		l.repeat(loadCtx, 1500*time.Millisecond, func() {
+			l.issue(ctx, loadCtx, patientLicense, func() time.Duration { return answerLimit })
 		})
 	}
 	for range impatientClients {
-		l.repeat(asking, 500*time.Millisecond, func() { l.issue(ctx, asking, impatientLicense, impatience) })
+		l.repeat(loadCtx, 500*time.Millisecond, func() { l.issue(ctx, loadCtx, impatientLicense, impatience) })
 	}
-	l.repeat(asking, time.Second, func() { l.refundOne(ctx, asking, 0) })
-	l.repeat(asking, time.Second, func() { l.refundOne(ctx, asking, 2*time.Second) })
+	l.repeat(loadCtx, time.Second, func() { l.refundOne(ctx, loadCtx, 0) })
+	l.repeat(loadCtx, time.Second, func() { l.refundOne(ctx, loadCtx, 2*time.Second) })
 	return l
 }
 
@@ -72,11 +72,11 @@ func (l *load) end() {
 }
 
 // repeat does something again and again, with pauses of the given mean.
-func (l *load) repeat(asking context.Context, every time.Duration, do func()) {
+func (l *load) repeat(loadCtx context.Context, every time.Duration, do func()) {
 	l.running.Go(func() {
 		for {
-			pause(asking, time.Duration(rand.Int64N(2*int64(every))))
-			if asking.Err() != nil {
+			pause(loadCtx, time.Duration(rand.Int64N(2*int64(every))))
+			if loadCtx.Err() != nil {
 				return
 			}
 			do()
@@ -105,10 +105,10 @@ func impatience() time.Duration {
 }
 
 // issue asks for the license of a purchase until it is there.
-func (l *load) issue(ctx, asking context.Context, k kind, timeout func() time.Duration) {
+func (l *load) issue(ctx, loadCtx context.Context, k kind, timeout func() time.Duration) {
 	code := sample.BigCode(int(l.license.Add(1)))
-	for !l.record.licensed(k, code, l.store.license(ctx, timeout(), code)) && asking.Err() == nil {
-		pause(asking, 200*time.Millisecond)
+	for !l.record.licensed(k, code, l.store.license(ctx, timeout(), code)) && loadCtx.Err() == nil {
+		pause(loadCtx, 200*time.Millisecond)
 	}
 }
 
@@ -118,7 +118,7 @@ const commandLimit = 40 * time.Second
 
 // refundOne refunds a purchase by a command, after its code was asked twice, so that the
 // server has it in memory.
-func (l *load) refundOne(ctx, asking context.Context, interrupt time.Duration) {
+func (l *load) refundOne(ctx, loadCtx context.Context, interrupt time.Duration) {
 	code := sample.BigCode(int(l.refund.Add(1)))
 	for valid := 0; valid < 2; {
 		a := l.store.validate(ctx, code)
@@ -127,7 +127,7 @@ func (l *load) refundOne(ctx, asking context.Context, interrupt time.Duration) {
 			valid++
 			continue
 		}
-		if pause(asking, 200*time.Millisecond); asking.Err() != nil {
+		if pause(loadCtx, 200*time.Millisecond); loadCtx.Err() != nil {
 			return
 		}
 	}

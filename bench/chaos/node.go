@@ -29,7 +29,7 @@ type node struct {
 	clients, standbys *proxy
 }
 
-// newNode makes the proxies of a node whose data are in dir/data.
+// newNode creates the proxies of a node whose data are in dir/data.
 func newNode(server *install, name, dir string) (*node, error) {
 	n := &node{name: name, dir: dir, server: server}
 	var err error

@@ -41,9 +41,9 @@ func (r *record) refusals(outages []outage) []time.Duration {
 	return all
 }
 
-// judge counts the validations that failed while a server took connections, and returns
+// classify counts the validations that failed while a server took connections, and returns
 // how long after the end of an outage the last excused one began.
-func (r *record) judge(outages []outage) (back time.Duration) {
+func (r *record) classify(outages []outage) (back time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.failures {

@@ -40,11 +40,11 @@ func TestFailuresAreJudgedByOutages(t *testing.T) {
 	fail(newCode, 5*time.Second)
 	fail(newCode, 11*time.Second)
 	fail(knownCode, 30*time.Second)
-	back := r.judge([]outage{{start, start.Add(10 * time.Second)}})
+	back := r.classify([]outage{{start, start.Add(10 * time.Second)}})
 	if back != time.Second || r.counts[newCode].early != 0 || r.counts[knownCode].early != 1 || len(r.violations) != 1 {
 		t.Errorf("back after %s, counts %+v, violations %q", back, r.counts, r.violations)
 	}
-	if r.judge(nil); r.counts[newCode].early != 2 {
+	if r.classify(nil); r.counts[newCode].early != 2 {
 		t.Errorf("without an outage nothing is excused: %+v", r.counts[newCode])
 	}
 }

@@ -116,7 +116,7 @@ func TestWhatIsMissingOrFalseInTheEnd(t *testing.T) {
 
 func TestWhichTextsDenyAWrite(t *testing.T) {
 	for text, denies := range map[string]bool{
-		"interrupted; unfinished changes were not written":             true,
+		"interrupted; unfinished changes were not written":               true,
 		"Nothing was written":                                            true,
 		"interrupted; the change may have been written; check":           false,
 		"it may have been written, what was not finished is not written": false,

@@ -25,7 +25,7 @@ type answer struct {
 	status int
 	body   string
 	header http.Header
-	// gaveUp says that the client ended the request before the limit of an answer.
+	// gaveUp reports that the client ended the request before the limit of an answer.
 	gaveUp bool
 	// cause is why there is no answer.
 	cause error

@@ -82,7 +82,7 @@ func (s *session) build(ctx context.Context) error {
 	return program.Build(ctx, s.options.binary, s.stderr)
 }
 
-// fill makes a server with a filled store, and stops it in order.
+// fill creates a server with a filled store, and stops it in order.
 func (s *session) fill(ctx context.Context) error {
 	folder := filepath.Join(s.dir, "template")
 	if err := s.server.makeFolder(folder); err != nil {

@@ -23,7 +23,7 @@ type report struct {
 	violations []string
 	// note is what else is to be said, "" for nothing.
 	note string
-	// err says where the logs are of a scenario that broke a promise.
+	// err describes where the logs are of a scenario that broke a promise.
 	err error
 }
 

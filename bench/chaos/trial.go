@@ -77,7 +77,7 @@ func (t *trial) run(ctx context.Context, one scenario) error {
 
 // report sums up what a trial came to.
 func (t *trial) report(one scenario) report {
-	r := report{title: one.title, back: t.record.judge(t.outages), rows: t.record.rows("")}
+	r := report{title: one.title, back: t.record.classify(t.outages), rows: t.record.rows("")}
 	for _, o := range t.outages {
 		r.outage += o.to.Sub(o.from)
 	}

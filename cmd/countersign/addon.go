@@ -28,7 +28,7 @@ the products it sells. It has admin pages for both.
 	return c
 }
 
-// onLink makes a command that prints a link into the addon's pages. The address of these is what --base-url or its
+// onLink returns a command that prints a link into the addon's pages. The address of these is what --base-url or its
 // variable says, or that of the server that runs, else where one would; it has no slash at its end.
 func (a *app) onLink(c *cobra.Command, open opener[*addon.Addon], do func(ctx context.Context, s *addon.Addon, url string, args []string) error) *cobra.Command {
 	c.Flags().String("base-url", "", "the site's public `URL`, for links (default: the running server's; "+envAddonURL+")")
@@ -205,7 +205,7 @@ func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Du
 	return nil
 }
 
-// afterUpdate says what to do next.
+// afterUpdate returns what to do next.
 func (a *app) afterUpdate(ctx context.Context, s *addon.Addon) string {
 	running := sqldb.ServedAt(a.Service.Dir)
 	there, err := s.People().HasAdministrator(ctx)

@@ -72,7 +72,7 @@ type pairView struct {
 	APISecret string `json:"api_secret" card:"4,Secret"`
 }
 
-func (a *app) showPair(c addon.Credential, values addon.Pair, err error) error {
+func (a *app) showPair(c addon.Credential, values addon.APICredentials, err error) error {
 	if err = a.Show(pairView{c.ID, c.Label, values.Key, values.Secret}, err); err == nil && !c.Active() {
 		a.Warn("the API credentials are not active: key %s, secret %s; activate them with: countersign addon api activate %d", active(c.KeyActive), active(c.SecretActive), c.ID)
 	}

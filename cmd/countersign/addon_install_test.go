@@ -75,7 +75,7 @@ func (b *browser) get(path string) (status int, page string) {
 	return b.do(http.MethodGet, path, nil)
 }
 
-// setUp makes the first administrator by a set-up link, which also signs in.
+// setUp creates the first administrator by a set-up link, which also signs in.
 func (b *browser) setUp(link string) {
 	b.t.Helper()
 	path, token, _ := strings.Cut(strings.TrimPrefix(link, b.site), "#")

@@ -103,7 +103,7 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	return err
 }
 
-// welcome makes the first administrator from the environment, or the link by which
+// welcome creates the first administrator from the environment, or the link by which
 // somebody becomes that. The link is empty when there is an administrator, or when
 // the environment names one for after the update.
 func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
@@ -135,7 +135,7 @@ func (s *addonServer) run(ctx context.Context) error {
 	return s.serve(ctx, site, task{"first administrator", s.makeAdministrator})
 }
 
-// makeAdministrator makes the administrator that the environment names as soon as
+// makeAdministrator creates the administrator that the environment names as soon as
 // the addon is set up, and lasts until ctx ends.
 func (s *addonServer) makeAdministrator(ctx context.Context) error {
 	for done := s.app.Getenv(envAdminEmail) == ""; !done; {

@@ -82,7 +82,7 @@ func (a *app) showSetting(draft settings.Draft, key string, err error) error {
 	return err
 }
 
-// sayWaiting tells that the draft waits to be published.
+// sayWaiting prints that the draft is not published.
 func (a *app) sayWaiting(draft settings.Draft, err error) {
 	switch {
 	case a.JSON || err != nil:

@@ -60,7 +60,7 @@ func newUserResetPassword(a *app) *cobra.Command {
 	return c
 }
 
-// onNewPassword makes a command that works on the addon with the e-mail of a user and a
+// onNewPassword returns a command that works on the addon with the e-mail of a user and a
 // new password, from a file or from a person.
 func (a *app) onNewPassword(c *cobra.Command, do func(ctx context.Context, s *addon.Addon, email, password string) error) *cobra.Command {
 	var file string
@@ -111,7 +111,7 @@ func (a *app) environmentAdministrator() (email, password string, err error) {
 	return email, password, nil
 }
 
-// firstAdministrator makes the administrator that the environment names, where
+// firstAdministrator creates the administrator that the environment names, where
 // there is none yet, and returns the e-mail when it did. The addon must be set up.
 func (a *app) firstAdministrator(ctx context.Context, s *addon.Addon) (email string, err error) {
 	if named, err := a.Variable(envAdminEmail); named == "" {

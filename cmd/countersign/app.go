@@ -140,7 +140,7 @@ func (a *app) startApp(c *cobra.Command, flags appStartFlags) error {
 	return startError(c.Context(), err)
 }
 
-// startError gives the errors of a start their exit codes.
+// startError sets the exit codes of errors of a start.
 func startError(ctx context.Context, err error) error {
 	if refused, ok := errors.AsType[*license.Refusal](err); ok {
 		return cli.Fail(cli.ExitNo, refused.Code, "the app does not start: "+refused.Message)

@@ -81,7 +81,7 @@ func errKeystoreExists(path string) error {
 	return cli.Fail(cli.ExitConflict, "file_exists", fmt.Sprintf("%s already exists and is not overwritten; use it, or name another file with --out", path))
 }
 
-// newKeystore makes a key and packs it with its certificate.
+// newKeystore creates a key and packs it with its certificate.
 func newKeystore(name, password string, now time.Time) ([]byte, *x509.Certificate, error) {
 	key, err := rsa.GenerateKey(rand.Reader, keystoreBits)
 	if err != nil {

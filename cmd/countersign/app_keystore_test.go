@@ -15,7 +15,7 @@ import (
 	"software.sslmate.com/src/go-pkcs12"
 )
 
-// makeKeystore makes a signing key as a person does, who types the password twice.
+// makeKeystore creates a signing key as a person does, who types the password twice.
 func makeKeystore(t *testing.T, password string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "upload.p12")

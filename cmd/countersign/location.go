@@ -30,7 +30,7 @@ const (
 
 const defaultData = "./countersign-data"
 
-// location says where a service is.
+// location is where a service is.
 type location struct{ dir, url, keyText string }
 
 // engine names the kind of its database.

@@ -74,7 +74,7 @@ func newStore(a *app) *cobra.Command {
 		newWorkspace(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newStoreAudit(a))
 }
 
-// buildInfo says what this program was made of.
+// buildInfo describes what this program was made of.
 type buildInfo struct {
 	Version      string `json:"version"`
 	Revision     string `json:"revision,omitempty"`

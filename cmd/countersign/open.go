@@ -42,7 +42,7 @@ func onID[S any](open opener[S], what string, ids cobra.CompletionFunc, c *cobra
 	return c
 }
 
-// listAll makes the command that lists all things of a kind. nothing is what to say when there are none.
+// listAll returns the command that lists all things of a kind. nothing is what to say when there are none.
 func listAll[S, T, V any](a *app, open opener[S], short, nothing string, view func(T) V, all func(context.Context, S) ([]T, error)) *cobra.Command {
 	return a.Listing(on(open, &cobra.Command{Use: "list", Short: short, Args: cli.Args()}, func(ctx context.Context, s S, _ []string) error {
 		things, err := all(ctx, s)
@@ -134,7 +134,7 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	})
 }
 
-// notInstalled says that no addon is where the flags say.
+// notInstalled returns the error that no addon is where the flags say.
 func (a *app) notInstalled() error {
 	where, how := a.Service.Dir, " --data "+a.Service.Dir
 	if a.Service.Postgres {
@@ -183,7 +183,7 @@ func (a *app) errorLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// lockFolder makes the data folder when it is missing and locks it for a server,
+// lockFolder creates the data folder when it is missing and locks it for a server,
 // which is at a URL, or for a command that must not meet one.
 func lockFolder(dir, owner, url string) (*sqldb.FolderLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -110,7 +110,7 @@ func (c cancelAt) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// shop makes a store with one workspace, its key 1, an item and the purchase
+// shop creates a store with one workspace, its key 1, an item and the purchase
 // code-1, and returns the data folder.
 func shop(t *testing.T) string {
 	t.Helper()

@@ -76,7 +76,7 @@ const codeHelp = `With -, CODE is read from stdin and stays out of the process l
 // purchaseWork is what a command does with the code of a purchase.
 type purchaseWork func(ctx context.Context, s *store.Store, code string) error
 
-// onPurchase makes a command about one purchase, which a code or --id names.
+// onPurchase returns a command about one purchase, which a code or --id names.
 func (a *app) onPurchase(c *cobra.Command, do purchaseWork) *cobra.Command {
 	var id int64
 	c.Flags().Int64Var(&id, "id", 0, "`id` of the purchase, in place of its code")
@@ -166,7 +166,7 @@ func (a *app) listPurchases(ctx context.Context, s *store.Store, flags purchaseL
 	return err
 }
 
-// sayNewest says that a list may go on.
+// sayNewest prints that a list may go on.
 func (a *app) sayNewest(listed, limit int, err error) {
 	if err == nil && listed > 0 && listed == limit {
 		a.Say("These are the newest %d; there may be more: --limit 0 lists all.", limit)

@@ -51,7 +51,7 @@ func (a *app) newServer(o serverOptions) server {
 	return server{app: a, options: o, log: a.serverLog(o.log), access: web.NewAccessLog(a.Err, o.log)}
 }
 
-// orClose gives back what a server took whose start failed.
+// orClose releases what a server acquired whose start failed.
 func (l *server) orClose(err error) error {
 	if err != nil {
 		l.close()
@@ -165,7 +165,7 @@ func (l *server) logProgress(percent, total int64) {
 	l.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 }
 
-// close gives back what the start took.
+// close releases what the start acquired.
 func (l *server) close() {
 	var err error
 	if l.service != nil {
@@ -193,7 +193,7 @@ func (l *server) address() string {
 	return l.url()
 }
 
-// newFrame makes the frame of a server's pages at the address that --base-url names, and returns the path prefix of that.
+// newFrame creates the frame of a server's pages at the address that --base-url names, and returns the path prefix of that.
 func (l *server) newFrame(about frame.Options) (framed *frame.Frame, prefix string, err error) {
 	base, err := url.Parse(l.options.baseURL)
 	if err != nil {
@@ -226,7 +226,7 @@ func urlOf(ln net.Listener) string {
 // metricsConnections is how many connections read metrics at once: they take from the descriptors that the others leave.
 const metricsConnections = 16
 
-// newMetrics makes the metrics, nil without a listener for them.
+// newMetrics returns the metrics, nil without a listener for them.
 func (l *server) newMetrics() *web.Metrics {
 	if l.metrics != nil {
 		l.counted = web.NewMetrics(readBuildInfo().Version)

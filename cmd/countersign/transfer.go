@@ -147,7 +147,7 @@ func importVerdict(report transfer.ImportReport, bad *rejects, flags importFlags
 	if report.Bad == 0 {
 		return nil
 	}
-	found := fmt.Sprintf("of %s, %s bad; %s", cli.Count(report.Lines, "line", "lines"), cli.Count(report.Bad, "is", "are"), bad.place())
+	found := fmt.Sprintf("of %s, %s bad; %s", cli.Count(report.Lines, "line", "lines"), cli.Count(report.Bad, "is", "are"), bad.location())
 	switch {
 	case flags.dryRun:
 		return cli.Fail(cli.ExitNo, "bad_lines", "nothing was written (--dry-run): "+found+"; correct them before the import")
@@ -193,8 +193,8 @@ func (r *rejects) close() {
 	}
 }
 
-// place says where the bad lines are.
-func (r *rejects) place() string {
+// location returns where the bad lines are.
+func (r *rejects) location() string {
 	if r.failed != nil {
 		return fmt.Sprintf("they are printed above, and could not be copied to %s (%v)", r.path, cli.Reason(r.failed))
 	}

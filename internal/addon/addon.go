@@ -29,7 +29,7 @@ const DatabaseName = "addon.db"
 // DefaultDir is the data folder when none is named.
 const DefaultDir = "./countersign-addon-data"
 
-// Options says where an addon lives.
+// Options describes the location of an addon.
 type Options struct {
 	// Dir is the data folder. It holds the key file, backups and, without URL,
 	// the SQLite file.
@@ -123,7 +123,7 @@ func (a *Addon) Close() error {
 	return a.database.Close()
 }
 
-// DatabaseStatus says how the connections to the database are. It asks nobody.
+// DatabaseStatus returns how the connections to the database are. It asks nobody.
 func (a *Addon) DatabaseStatus() sqldb.Status { return a.database.Status() }
 
 // People is the users, sessions and audit log of the addon. They can be used

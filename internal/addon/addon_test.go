@@ -123,7 +123,7 @@ func places(t *testing.T, fn func(t *testing.T, at dbtest.DB)) {
 	dbtest.Engines(t, fn)
 }
 
-// feedLive tells when changes by other processes arrive.
+// feedLive reports when changes by other processes arrive.
 func (f *fixture) feedLive() <-chan struct{} {
 	live := make(chan struct{}, 8)
 	f.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})

@@ -16,9 +16,9 @@ type Task struct {
 	ID   string
 	Text string
 	Done bool
-	// Declined tells of in-app purchases that the owner said not to sell any.
+	// Declined reports that the owner sells no in-app purchases.
 	Declined bool
-	// Hint says what is missing, "" when it is done.
+	// Hint describes what is missing, "" when it is done.
 	Hint string
 }
 

@@ -22,7 +22,7 @@ const (
 	prefixSecret = "cas_"
 )
 
-// Credential is a pair of API key and API secret, as lists show it.
+// Credential is an API key and an API secret, as lists show it.
 type Credential struct {
 	ID    int64
 	Label string
@@ -46,12 +46,11 @@ func credentialOf(c addondb.Credential) Credential {
 // Active reports whether both halves are.
 func (c Credential) Active() bool { return c.KeyActive && c.SecretActive }
 
-// Pair is the values of a credential. It goes to whoever asked for it and nowhere
-// else.
-type Pair struct{ Key, Secret string }
+// APICredentials has the API key and secret of a credential, for its owner only.
+type APICredentials struct{ Key, Secret string }
 
 // String keeps the values out of texts and logs that are made by accident.
-func (Pair) String() string { return "(API key and secret)" }
+func (APICredentials) String() string { return "(API key and secret)" }
 
 // Half names the halves of a credential.
 type Half string
@@ -94,56 +93,56 @@ func noCredential(id int64) *countersign.Error {
 	return fault.NotFound("credential_not_found", fmt.Sprintf("No API credentials with the id %d", id))
 }
 
-// CreateCredential makes a pair, both halves active. A taken label is a conflict
-// (label_exists), a wrong one invalid with Fields "label".
-func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label string) (Credential, Pair, error) {
+// CreateCredential creates API credentials, both active. A used label is a conflict
+// (label_exists), an invalid one is of kind Invalid with Fields "label".
+func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label string) (Credential, APICredentials, error) {
 	if err := a.guard.May(actor, access.ManageSite); err != nil {
-		return Credential{}, Pair{}, err
+		return Credential{}, APICredentials{}, err
 	}
 	label, problem := input.Title(label)
 	if problem == "" && label == "" {
 		problem = "Enter a label for the API credentials"
 	}
 	if problem != "" {
-		return Credential{}, Pair{}, input.Refused(map[string]string{"label": problem})
+		return Credential{}, APICredentials{}, input.Refused(map[string]string{"label": problem})
 	}
 	var c addondb.Credential
-	var pair Pair
+	var credentials APICredentials
 	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
 		var err error
-		c, pair, err = a.createCredential(ctx, tx, actor, label)
+		c, credentials, err = a.createCredential(ctx, tx, actor, label)
 		return err
 	})
 	if err != nil {
-		return Credential{}, Pair{}, err
+		return Credential{}, APICredentials{}, err
 	}
-	return credentialOf(c), pair, nil
+	return credentialOf(c), credentials, nil
 }
 
-func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor people.Actor, label string) (addondb.Credential, Pair, error) {
+func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor people.Actor, label string) (addondb.Credential, APICredentials, error) {
 	c := addondb.Credential{Label: label, KeyActive: true, SecretActive: true, CreatedAt: a.guard.Timestamp()}
-	pair := a.setPair(&c)
+	credentials := a.setCredentials(&c)
 	var err error
 	if c.ID, err = tx.AddCredential(ctx, c); errors.Is(err, sqldb.ErrExists) {
-		return c, pair, fault.Conflict("label_exists", fmt.Sprintf("API credentials with the label %q already exist. Choose another label", label))
+		return c, credentials, fault.Conflict("label_exists", fmt.Sprintf("API credentials with the label %q already exist. Choose another label", label))
 	}
 	if err != nil {
-		return c, pair, err
+		return c, credentials, err
 	}
 	if err := a.guard.SameKeyFile(ctx, tx); err != nil {
-		return c, pair, err
+		return c, credentials, err
 	}
-	return c, pair, a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionCredentialCreate, Subject: credentialName(c), After: switches(c)})
+	return c, credentials, a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionCredentialCreate, Subject: credentialName(c), After: switches(c)})
 }
 
-// setPair gives a credential new values.
-func (a *Addon) setPair(c *addondb.Credential) Pair {
-	pair := Pair{Key: token.New(prefixKey), Secret: token.New(prefixSecret)}
+// setCredentials sets new values of a credential.
+func (a *Addon) setCredentials(c *addondb.Credential) APICredentials {
+	credentials := APICredentials{Key: token.New(prefixKey), Secret: token.New(prefixSecret)}
 	box := a.box.Load()
-	c.KeyDigest, c.KeyHint, c.SecretHint = token.Digest(pair.Key), token.Hint(pair.Key), token.Hint(pair.Secret)
-	c.KeySealed = box.Seal(pairPurpose(*c, HalfKey), []byte(pair.Key))
-	c.SecretSealed = box.Seal(pairPurpose(*c, HalfSecret), []byte(pair.Secret))
-	return pair
+	c.KeyDigest, c.KeyHint, c.SecretHint = token.Digest(credentials.Key), token.Hint(credentials.Key), token.Hint(credentials.Secret)
+	c.KeySealed = box.Seal(pairPurpose(*c, HalfKey), []byte(credentials.Key))
+	c.SecretSealed = box.Seal(pairPurpose(*c, HalfSecret), []byte(credentials.Secret))
+	return credentials
 }
 
 // pairPurpose binds a sealed value to its key, so that values can't be swapped.
@@ -151,38 +150,38 @@ func pairPurpose(c addondb.Credential, half Half) string {
 	return fmt.Sprintf("addon %s %x", half, c.KeyDigest)
 }
 
-// openPair gives back the values of a credential.
-func (a *Addon) openPair(c addondb.Credential) (Pair, error) {
+// openCredentials decrypts the values of a credential.
+func (a *Addon) openCredentials(c addondb.Credential) (APICredentials, error) {
 	box := a.box.Load()
 	key, err1 := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
 	secret, err2 := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
 	if err := errors.Join(err1, err2); err != nil {
-		return Pair{}, fault.Conflict("credential_not_kept", "These API credentials can't be read: they were encrypted with another key file. Rotate them to get new values")
+		return APICredentials{}, fault.Conflict("credential_not_kept", "These API credentials can't be read: they were encrypted with another key file. Rotate them to get new values")
 	}
-	return Pair{string(key), string(secret)}, nil
+	return APICredentials{string(key), string(secret)}, nil
 }
 
-// RevealCredential shows the values of a pair again, and writes that down. A page
+// RevealCredential shows the values of API credentials again, and writes an audit entry. A page
 // asks for the password first (people.CheckPassword).
-func (a *Addon) RevealCredential(ctx context.Context, actor people.Actor, id int64) (Credential, Pair, error) {
-	var pair Pair
+func (a *Addon) RevealCredential(ctx context.Context, actor people.Actor, id int64) (Credential, APICredentials, error) {
+	var credentials APICredentials
 	c, err := a.changeCredential(ctx, actor, id, func(_ *addondb.DB, c *addondb.Credential) (event people.Event, err error) {
-		pair, err = a.openPair(*c)
+		credentials, err = a.openCredentials(*c)
 		return people.Event{Action: access.ActionCredentialReveal}, err
 	})
 	if err != nil {
-		return Credential{}, Pair{}, err
+		return Credential{}, APICredentials{}, err
 	}
-	return c, pair, nil
+	return c, credentials, nil
 }
 
-// RotateCredential gives a pair new values; the old ones end at once. The switches
+// RotateCredential replaces the values of API credentials; the old ones expire at once. The switches
 // stay as they are.
-func (a *Addon) RotateCredential(ctx context.Context, actor people.Actor, id int64) (Credential, Pair, error) {
-	var pair Pair
+func (a *Addon) RotateCredential(ctx context.Context, actor people.Actor, id int64) (Credential, APICredentials, error) {
+	var credentials APICredentials
 	c, err := a.changeCredential(ctx, actor, id, func(tx *addondb.DB, c *addondb.Credential) (people.Event, error) {
 		before := c.KeyHint
-		pair = a.setPair(c)
+		credentials = a.setCredentials(c)
 		c.RotatedAt = a.guard.Timestamp()
 		if err := a.guard.SameKeyFile(ctx, tx); err != nil {
 			return people.Event{}, err
@@ -190,12 +189,12 @@ func (a *Addon) RotateCredential(ctx context.Context, actor people.Actor, id int
 		return people.Event{Action: access.ActionCredentialRotate, Before: before, After: c.KeyHint}, tx.UpdateCredential(ctx, *c)
 	})
 	if err != nil {
-		return Credential{}, Pair{}, err
+		return Credential{}, APICredentials{}, err
 	}
-	return c, pair, nil
+	return c, credentials, nil
 }
 
-// SetCredentialActive switches one half of a pair, or both. A call with a pair
+// SetCredentialActive activates or deactivates the API key, the secret, or both. A call
 // needs both.
 func (a *Addon) SetCredentialActive(ctx context.Context, actor people.Actor, id int64, half Half, on bool) (Credential, error) {
 	if half != HalfKey && half != HalfSecret && half != HalfBoth {
@@ -217,7 +216,7 @@ func (a *Addon) SetCredentialActive(ctx context.Context, actor people.Actor, id 
 	})
 }
 
-// changeCredential runs an act on a pair and its line of audit in one transaction;
+// changeCredential runs a change of API credentials and its audit entry in one transaction;
 // an event without an action is none.
 func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int64, act func(*addondb.DB, *addondb.Credential) (people.Event, error)) (Credential, error) {
 	if err := a.guard.May(actor, access.ManageSite); err != nil {
@@ -247,7 +246,7 @@ func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int
 
 func credentialName(c addondb.Credential) string { return fmt.Sprintf("%d %s", c.ID, c.Label) }
 
-// switches says which halves are active.
+// switches returns which halves are active.
 func switches(c addondb.Credential) string {
 	word := map[bool]string{true: "active", false: "inactive"}
 	return fmt.Sprintf("key %s, secret %s", word[c.KeyActive], word[c.SecretActive])

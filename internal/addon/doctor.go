@@ -14,7 +14,7 @@ import (
 // Doctor looks for what is wrong with the addon. It works in every state and
 // without [Addon.Prepare]; a check that fails is itself a finding.
 func (a *Addon) Doctor(ctx context.Context) []health.Finding {
-	findings, ok := health.Common(ctx, a.database, a.place(), DatabaseName)
+	findings, ok := health.Common(ctx, a.database, a.healthLocation(), DatabaseName)
 	if !ok {
 		return findings
 	}
@@ -36,10 +36,10 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 var doctor = people.Operator("doctor")
 
 // Exposed finds a data folder and a key file that other users of the machine can read.
-func (a *Addon) Exposed() []health.Finding { return health.Exposed(a.place()) }
+func (a *Addon) Exposed() []health.Finding { return health.Exposed(a.healthLocation()) }
 
-func (a *Addon) place() health.Place {
-	return health.PlaceOf(a.location, "countersign addon update", a.now())
+func (a *Addon) healthLocation() health.Location {
+	return health.LocationOf(a.location, "countersign addon update", a.now())
 }
 
 // examine runs one check; one that can't be made is a finding.

@@ -16,7 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// found gives the finding with a name.
+// found returns the finding with a name.
 func found(t *testing.T, findings []health.Finding, name string) health.Finding {
 	t.Helper()
 	for _, f := range findings {

@@ -13,7 +13,7 @@ import (
 // maxCode is the longest purchase code, in characters.
 const maxCode = 128
 
-// check says what is wrong with an order before anybody is asked, and gives its
+// check returns what is wrong with an order before anybody is asked, and gives its
 // domains, the site's first.
 func (o *LicenseOrder) check() ([]license.Domain, error) {
 	problems := map[string]string{}
@@ -73,7 +73,7 @@ func normal(domain string) string {
 	return name
 }
 
-// LicenseOrder says which license files are wanted.
+// LicenseOrder describes the requested license files.
 type LicenseOrder struct {
 	// Store is the store's address. For a kept code it may be empty, and may be no
 	// other than the code's own.

@@ -12,12 +12,12 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// RevokeLicense gives a license up at the store, which frees its domain and puts the
-// license on the list of revoked ones. The file stays in the list here, as one that
-// is not good any more. Beside the errors of [Addon.MakeLicenses] there are those of
-// kind Conflict with the codes moves_used, move_too_soon, domain_not_activated,
-// purchase_code_not_kept, license_ended for a file that is not good any more, whose
-// domain may have a newer one, and license_other when the store ended another one.
+// RevokeLicense revokes a license at the store, which frees its domain and adds the
+// license to the revoked list. The file stays in the list here, as no longer valid. The
+// errors are those of [Addon.MakeLicenses], and those of kind Conflict with the codes
+// moves_used, move_too_soon, domain_not_activated, purchase_code_not_kept,
+// license_ended for a file that is no longer valid and whose domain may have a newer
+// one, and license_other when the store ended another one.
 func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64) (License, error) {
 	l, _, err := a.License(ctx, actor, id)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 	return l, err
 }
 
-// ForgetLicense takes a license file off the list. The store is told nothing, so the
+// ForgetLicense removes a license file from the list. The store is not notified, so the
 // license stays as it is there.
 func (a *Addon) ForgetLicense(ctx context.Context, actor people.Actor, id int64) error {
 	l, _, err := a.License(ctx, actor, id)
@@ -63,7 +63,7 @@ func (a *Addon) ForgetLicense(ctx context.Context, actor people.Actor, id int64)
 }
 
 // ForgetCode deletes a kept purchase code and takes its license files off the list.
-// The store is told nothing. Its error is of kind NotFound.
+// The store is not notified. Its error is of kind NotFound.
 func (a *Addon) ForgetCode(ctx context.Context, actor people.Actor, id int64) error {
 	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return err

@@ -181,9 +181,9 @@ func (a *Addon) MoveLicense(ctx context.Context, actor people.Actor, kept int64,
 	return a.keepLicense(ctx, actor, s, signed, keeping{code: c, domain: d, from: from})
 }
 
-// CheckLicense asks the store whether a license is still good, and keeps the
-// answer. A store tells strangers of a revoked license no more than that there is
-// none, so that does not take the place of what is known.
+// CheckLicense verifies a license with the store and saves the result. A store does not
+// tell strangers that a license was revoked, so a not_found does not replace a known
+// state.
 func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) (License, error) {
 	l, _, err := a.License(ctx, actor, id)
 	if err != nil {
@@ -206,7 +206,7 @@ func (a *Addon) CheckLicense(ctx context.Context, actor people.Actor, id int64) 
 	})
 }
 
-// keeping says what a license is that is to be kept. from is the domain that was
+// keeping describes what a license is that is to be kept. from is the domain that was
 // given up for it, "" for none.
 type keeping struct {
 	code   storedCode

@@ -113,8 +113,8 @@ func (s *storeCall) explain(err error) error {
 		return nil
 	}
 	if said := fault.Of(err); said != nil {
-		if told := s.refused(said); told != nil {
-			return told
+		if refusal := s.refused(said); refusal != nil {
+			return refusal
 		}
 	}
 	return s.unreachable(err)
@@ -124,17 +124,17 @@ func (s *storeCall) explain(err error) error {
 // store says.
 func (s *storeCall) refused(said *countersign.Error) error {
 	message := s.redact(said.Message)
-	told := fault.WithRetry(fault.WithData(fault.Conflict(said.Code, message), said.Data), said.RetryAfter)
+	withRetry := fault.WithRetry(fault.WithData(fault.Conflict(said.Code, message), said.Data), said.RetryAfter)
 	switch {
 	case said.Code == countersign.CodePurchaseNotFound:
 		return input.Invalid(said.Code, map[string]string{"code": "The store does not recognize this purchase code, or it is no longer valid, for example after a refund. Check it against the receipt. If it matches, ask the seller"})
 	case said.Code == countersign.CodeDomainInvalid, said.Code == countersign.CodeDomainFree:
 		return input.Invalid(said.Code, map[string]string{"domain": message})
 	case answered[said.Code]:
-		return told
+		return withRetry
 	case said.Code == countersign.CodeRateLimited:
-		told.Kind, told.Message = countersign.KindLimited, "Too many requests to the store. Nothing is lost: the purchase code is stored"
-		return told
+		withRetry.Kind, withRetry.Message = countersign.KindLimited, "Too many requests to the store. Nothing is lost: the purchase code is stored"
+		return withRetry
 	}
 	return nil
 }

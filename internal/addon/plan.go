@@ -24,12 +24,12 @@ type Step struct {
 	// ID is short and stable: backup, tables, key, definitions, settings,
 	// credentials, setup.
 	ID string `json:"id"`
-	// Text says in a sentence what it does.
+	// Text describes in a sentence what it does.
 	Text string `json:"text"`
 }
 
-// stepFailed says which step it was. What was asked to be kept out of answers
-// stays in the cause.
+// stepFailed wraps the error of a step with its name. Details that are not public stay
+// in the cause.
 func stepFailed(step Step, err error) error {
 	failed := fault.WithCause(fault.New(countersign.KindInternal, "update_failed", ""), err)
 	why := "the log has the cause"
@@ -47,7 +47,7 @@ func stepFailed(step Step, err error) error {
 // Plan is what an update would do now.
 type Plan struct {
 	Steps []Step `json:"steps"`
-	// Nothing tells that all is done: Steps is empty.
+	// Nothing reports that all is done: Steps is empty.
 	Nothing bool `json:"nothing"`
 	// Version of this build.
 	Version string `json:"version"`

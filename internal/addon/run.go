@@ -9,11 +9,10 @@ import (
 	"github.com/countersign/countersign/internal/group"
 )
 
-// Run does the addon's background work until ctx ends: it waits for the first
-// update, follows changes made by other processes, keeps the public answers in
-// memory and writes the credentials' last uses and the number of requests from
-// apps. It returns an error only when the
-// addon can't be served, for example because its key file is wrong.
+// Run does the addon's background work until ctx ends: it waits for the first update,
+// follows changes made by other processes, caches the public responses, and writes the
+// credentials' last uses and the request counts of apps. It returns an error only when
+// the addon can't be served, for example because its key file is wrong.
 func (a *Addon) Run(ctx context.Context) error {
 	if err := a.awaitUpdate(ctx); err != nil || ctx.Err() != nil {
 		return err

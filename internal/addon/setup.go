@@ -19,10 +19,10 @@ import (
 // setupLife is how long a set-up link is good.
 const setupLife = 24 * time.Hour
 
-// NewSetupLink makes the token by which the first administrator is made, good for
-// 24 hours, and writes it to [SetupFile]; earlier ones end. Before the first update
-// it lives in that file alone, and the update takes it over. It is a conflict
-// (already_set_up) when there is an administrator.
+// NewSetupLink creates the token that creates the first administrator, valid for 24
+// hours, and writes it to [SetupFile]. Earlier ones end. Before the first update it is
+// only in that file; the update moves it to the database. If an administrator exists,
+// it is a conflict (already_set_up).
 func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
 	if err := access.May(actor, access.Operate); err != nil {
 		return "", time.Time{}, err

@@ -41,7 +41,7 @@ func (a *Addon) readSetupFile() (setupFile, error) {
 	return setupFile{token: strings.TrimSpace(token), expires: expires}, nil
 }
 
-// endSetupFile is told of changes by all processes: a new user is the end of every
+// endSetupFile is notified of changes by all processes: a new user is the end of every
 // set-up link, and so of the file.
 func (a *Addon) endSetupFile(topic, _ string) {
 	if topic != peopledb.TopicUsers {

@@ -143,22 +143,22 @@ func (a *Addon) Basic(ctx context.Context, from netip.Addr, key, secret string) 
 
 // findPair finds a pair by its key. A key with a typo is refused before the
 // database is asked.
-func (a *Addon) findPair(ctx context.Context, key string) (addondb.Credential, Pair, error) {
+func (a *Addon) findPair(ctx context.Context, key string) (addondb.Credential, APICredentials, error) {
 	if !token.Valid(prefixKey, key) {
-		return addondb.Credential{}, Pair{}, errCredentialUnknown
+		return addondb.Credential{}, APICredentials{}, errCredentialUnknown
 	}
 	c, err := a.db.CredentialWithKey(ctx, token.Digest(key))
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return c, Pair{}, errCredentialUnknown
+		return c, APICredentials{}, errCredentialUnknown
 	}
 	if err != nil {
-		return c, Pair{}, err
+		return c, APICredentials{}, err
 	}
-	pair, err := a.openPair(c)
-	return c, pair, err
+	credentials, err := a.openCredentials(c)
+	return c, credentials, err
 }
 
-// active tells whoever has proved to hold a pair whether it may be used.
+// active returns an error if authenticated API credentials are not active.
 func active(c addondb.Credential) error {
 	if !c.KeyActive || !c.SecretActive {
 		return errCredentialInactive
@@ -166,7 +166,7 @@ func active(c addondb.Credential) error {
 	return nil
 }
 
-// actorOf is the program that holds a pair. Its use is noted.
+// actorOf is the program that has API credentials. Its use is noted.
 func (a *Addon) actorOf(c addondb.Credential, from netip.Addr) people.Actor {
 	a.uses.Note(c.ID, a.now(), from)
 	return people.Actor{Kind: people.KindKey, ID: credentialName(c), Face: people.FaceAPI, Addr: from, Secret: true}

@@ -19,8 +19,8 @@ import (
 // sign returns the signature of a call, in hex.
 func sign(secret string, r SignedRequest) string { return hex.EncodeToString(mac(secret, r)) }
 
-// sign makes a good call.
-func (f *fixture) sign(pair Pair, nonce string) SignedRequest {
+// sign creates a valid call.
+func (f *fixture) sign(pair APICredentials, nonce string) SignedRequest {
 	r := SignedRequest{
 		Key: pair.Key, Timestamp: strconv.FormatInt(f.clock.Now().Unix(), 10), Nonce: nonce, Method: "POST",
 		PathAndQuery: "/api-addons/admin/app/settings?x=1", BodySHA256: sha256.Sum256([]byte(`{"a":1}`)),
@@ -56,35 +56,41 @@ func TestSignedCallsThatAreRefused(t *testing.T) {
 	other := token.New(prefixKey)
 	cases := []struct {
 		name   string
-		change func(r *SignedRequest, pair Pair)
+		change func(r *SignedRequest, pair APICredentials)
 		code   string
 	}{
-		{"another method", func(r *SignedRequest, _ Pair) { r.Method = "GET" }, "credential_unknown"},
-		{"another path", func(r *SignedRequest, _ Pair) { r.PathAndQuery = "/api-addons/admin/app/settings" }, "credential_unknown"},
-		{"another body", func(r *SignedRequest, _ Pair) { r.BodySHA256[0] ^= 1 }, "credential_unknown"},
-		{"another nonce", func(r *SignedRequest, _ Pair) { r.Nonce += "x" }, "credential_unknown"},
-		{"another time", func(r *SignedRequest, _ Pair) { r.Timestamp = strconv.FormatInt(noon.Unix()+1, 10) }, "credential_unknown"},
-		{"the signature of another secret", func(r *SignedRequest, _ Pair) { r.Signature = sign("cas_x", *r) }, "credential_unknown"},
-		{"the signature in capitals is good", func(r *SignedRequest, _ Pair) { r.Signature = strings.ToUpper(r.Signature) }, ""},
-		{"half a signature", func(r *SignedRequest, _ Pair) { r.Signature = r.Signature[:32] }, "credential_unknown"},
-		{"no signature", func(r *SignedRequest, _ Pair) { r.Signature = "" }, "credential_unknown"},
-		{"a signature that is not hex", func(r *SignedRequest, _ Pair) { r.Signature = strings.Repeat("g", 64) }, "credential_unknown"},
-		{"an unknown key", func(r *SignedRequest, _ Pair) { r.Key = other }, "credential_unknown"},
-		{"a key with a typo", func(r *SignedRequest, _ Pair) { r.Key = r.Key[:len(r.Key)-1] + "!" }, "credential_unknown"},
-		{"no key", func(r *SignedRequest, _ Pair) { r.Key = "" }, "credential_unknown"},
-		{"the secret as key", func(r *SignedRequest, p Pair) { r.Key = p.Secret }, "credential_unknown"},
-		{"no time", func(r *SignedRequest, p Pair) { r.Timestamp = ""; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time that is no number", func(r *SignedRequest, p Pair) { r.Timestamp = "now"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time with a sign", func(r *SignedRequest, p Pair) { r.Timestamp = "+1793534400"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time in milliseconds", func(r *SignedRequest, p Pair) { r.Timestamp += "000"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"another method", func(r *SignedRequest, _ APICredentials) { r.Method = "GET" }, "credential_unknown"},
+		{"another path", func(r *SignedRequest, _ APICredentials) { r.PathAndQuery = "/api-addons/admin/app/settings" }, "credential_unknown"},
+		{"another body", func(r *SignedRequest, _ APICredentials) { r.BodySHA256[0] ^= 1 }, "credential_unknown"},
+		{"another nonce", func(r *SignedRequest, _ APICredentials) { r.Nonce += "x" }, "credential_unknown"},
+		{"another time", func(r *SignedRequest, _ APICredentials) { r.Timestamp = strconv.FormatInt(noon.Unix()+1, 10) }, "credential_unknown"},
+		{"the signature of another secret", func(r *SignedRequest, _ APICredentials) { r.Signature = sign("cas_x", *r) }, "credential_unknown"},
+		{"the signature in capitals is good", func(r *SignedRequest, _ APICredentials) { r.Signature = strings.ToUpper(r.Signature) }, ""},
+		{"half a signature", func(r *SignedRequest, _ APICredentials) { r.Signature = r.Signature[:32] }, "credential_unknown"},
+		{"no signature", func(r *SignedRequest, _ APICredentials) { r.Signature = "" }, "credential_unknown"},
+		{"a signature that is not hex", func(r *SignedRequest, _ APICredentials) { r.Signature = strings.Repeat("g", 64) }, "credential_unknown"},
+		{"an unknown key", func(r *SignedRequest, _ APICredentials) { r.Key = other }, "credential_unknown"},
+		{"a key with a typo", func(r *SignedRequest, _ APICredentials) { r.Key = r.Key[:len(r.Key)-1] + "!" }, "credential_unknown"},
+		{"no key", func(r *SignedRequest, _ APICredentials) { r.Key = "" }, "credential_unknown"},
+		{"the secret as key", func(r *SignedRequest, p APICredentials) { r.Key = p.Secret }, "credential_unknown"},
+		{"no time", func(r *SignedRequest, p APICredentials) { r.Timestamp = ""; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time that is no number", func(r *SignedRequest, p APICredentials) { r.Timestamp = "now"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time with a sign", func(r *SignedRequest, p APICredentials) {
+			r.Timestamp = "+1793534400"
+			r.Signature = sign(p.Secret, *r)
+		}, "timestamp_invalid"},
+		{"a time in milliseconds", func(r *SignedRequest, p APICredentials) { r.Timestamp += "000"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
 		{"300 seconds ago is good", at(-300), ""},
 		{"301 seconds ago", at(-301), "timestamp_invalid"},
 		{"300 seconds ahead is good", at(300), ""},
 		{"301 seconds ahead", at(301), "timestamp_invalid"},
-		{"no nonce", func(r *SignedRequest, p Pair) { r.Nonce = ""; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
-		{"a short nonce", func(r *SignedRequest, p Pair) { r.Nonce = "1234567"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
-		{"a long nonce", func(r *SignedRequest, p Pair) { r.Nonce = strings.Repeat("n", 129); r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
-		{"a nonce of two lines", func(r *SignedRequest, p Pair) { r.Nonce = "12345678\n"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"no nonce", func(r *SignedRequest, p APICredentials) { r.Nonce = ""; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a short nonce", func(r *SignedRequest, p APICredentials) { r.Nonce = "1234567"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"a long nonce", func(r *SignedRequest, p APICredentials) {
+			r.Nonce = strings.Repeat("n", 129)
+			r.Signature = sign(p.Secret, *r)
+		}, "nonce_invalid"},
+		{"a nonce of two lines", func(r *SignedRequest, p APICredentials) { r.Nonce = "12345678\n"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
 	}
 	engines(t, func(t *testing.T, f *fixture) {
 		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
@@ -106,9 +112,9 @@ func TestSignedCallsThatAreRefused(t *testing.T) {
 	})
 }
 
-// at moves the time of a call and signs it anew.
-func at(seconds int64) func(*SignedRequest, Pair) {
-	return func(r *SignedRequest, p Pair) {
+// at moves the time of a call and signs it again.
+func at(seconds int64) func(*SignedRequest, APICredentials) {
+	return func(r *SignedRequest, p APICredentials) {
 		r.Timestamp = strconv.FormatInt(noon.Unix()+seconds, 10)
 		r.Signature = sign(p.Secret, *r)
 	}

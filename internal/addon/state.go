@@ -14,7 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// State says how far an addon is set up.
+// State describes how far an addon is set up.
 type State string
 
 // The states of an addon.
@@ -114,7 +114,7 @@ func (a *Addon) look(ctx context.Context) (State, error) {
 	return StateReady, nil
 }
 
-// State tells how far the addon was set up when it was last looked at, "" when
+// State returns how far the addon was set up when it was last looked at, "" when
 // that is not known yet.
 func (a *Addon) State() State {
 	if s := a.state.Load(); s != nil {
@@ -151,7 +151,7 @@ func (a *Addon) Ready(ctx context.Context) error {
 	return keyfile.Present(ctx, a.database, a.box.Load())
 }
 
-// updateRan is told of changes by all processes.
+// updateRan is notified of changes by all processes.
 func (a *Addon) updateRan(topic, _ string) {
 	if topic == addondb.TopicUpdate {
 		a.askForState()

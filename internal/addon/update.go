@@ -17,7 +17,7 @@ import (
 // updateLock is the file in the data folder that a running update keeps locked.
 const updateLock = "update.lock"
 
-// Plan says what an update would do. It writes nothing, and works without tables.
+// Plan returns what an update would do. It writes nothing, and works without tables.
 func (a *Addon) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
 	if err := access.May(actor, access.ManageSite); err != nil {
 		return Plan{}, err
@@ -46,13 +46,11 @@ func (a *Addon) plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-// Update registers the settings and backend definitions: it makes or migrates the
-// tables, registers what is new, publishes the defaults and makes the first pair
-// of API key and secret, each where it is missing. It backs up what is there
-// first. It can be run again at any time, also after it was killed; a second one
-// at the same time is a conflict (update_running). progress is told of each step
-// that is done; it may be nil. When a step fails, the settings stay what they were
-// and the error says which step it was.
+// Update creates or migrates the tables, registers new settings, publishes the defaults
+// and creates the first API credentials, each only if missing. It makes a backup first.
+// It can be repeated, also after it was killed. A second one at the same time is a
+// conflict (update_running). progress receives each completed step; it may be nil. If a
+// step fails, the settings do not change and the error names the step.
 func (a *Addon) Update(ctx context.Context, actor people.Actor, progress func(Step)) (UpdateReport, error) {
 	if err := access.May(actor, access.ManageSite); err != nil {
 		return UpdateReport{}, err
@@ -132,11 +130,11 @@ func (a *Addon) lockUpdate() (unlock func(), err error) {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(a.options.Dir, updateLock), flock.SetPermissions(0o600))
-	held, err := lock.TryLock()
+	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be written (%v)", a.options.Dir, fault.FileReason(err))), err)
 	}
-	if !held {
+	if !locked {
 		return nil, fault.Conflict("update_running", "Another update of this addon is running; wait until it has ended")
 	}
 	return func() { _ = lock.Close() }, nil

@@ -81,7 +81,7 @@ func (f *fixture) execute(t *testing.T, statements ...string) {
 	}
 }
 
-// A first update that is killed between the migrations of two rooms leaves some
+// A first update that is killed between the migrations of two packages leaves some
 // tables; the next one makes the rest.
 func TestUpdateAfterSomeOfTheTables(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {

@@ -30,9 +30,9 @@ const webTokenLife = time.Hour
 
 var errWebToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a new token")
 
-// NewWebToken makes the one-time token for the header X-Update-Token of
-// update.php, good for an hour; an earlier one ends. Its digest lies in a file
-// of the data folder, so that it works before there are tables.
+// NewWebToken creates the one-time token for the header X-Update-Token of update.php.
+// It expires after an hour and replaces an earlier one. Its digest is in a file of the
+// data folder, so that it works before the tables exist.
 func (a *Addon) NewWebToken(ctx context.Context, actor people.Actor) (value string, expires time.Time, err error) {
 	if err := access.May(actor, access.Operate); err != nil {
 		return "", time.Time{}, err
@@ -103,7 +103,7 @@ func (a *Addon) webTokenPath() string { return filepath.Join(a.options.Dir, webT
 // TokenHolder is whoever has a token that was printed to the operator.
 type TokenHolder struct {
 	Actor people.Actor
-	// Once tells a token that one run of the update uses up ([Addon.UseWebToken]). The
+	// Once reports that one run of the update uses the token up ([Addon.UseWebToken]). The
 	// other is that of the set-up link.
 	Once bool
 }

@@ -14,9 +14,9 @@ type Map[K comparable, V any] struct {
 	values *otter.Cache[K, V]
 }
 
-// SetRoom makes room for values of so many bytes, which size tells of each. Call it
+// SetCapacity sets the capacity in bytes; size returns the size of a value. Call it
 // before the other methods.
-func (m *Map[K, V]) SetRoom(bytes int64, size func(V) int) {
+func (m *Map[K, V]) SetCapacity(bytes int64, size func(V) int) {
 	m.values = otter.Must(&otter.Options[K, V]{
 		MaximumWeight: uint64(bytes),
 		Weigher:       func(_ K, v V) uint32 { return uint32(min(size(v), 1<<31)) },

@@ -8,7 +8,7 @@ import (
 
 func newMap(bytes int64) *Map[int, string] {
 	var m Map[int, string]
-	m.SetRoom(bytes, func(s string) int { return len(s) })
+	m.SetCapacity(bytes, func(s string) int { return len(s) })
 	m.Live()
 	return &m
 }

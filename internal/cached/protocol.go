@@ -55,9 +55,9 @@ func (p *protocol) isLive() bool {
 	return p.feedLive
 }
 
-// share lets one of those who want the same read it for all. It is not shared while
-// changes by others do not arrive; key must name the generation, so that it is not
-// shared across a change either. The read goes on when the one who began it leaves.
+// share runs one read for concurrent callers with the same key. While changes by others
+// do not arrive, it does not share. key must contain the generation, so that no read is
+// shared across a change. The read continues if its first caller leaves.
 func share[T any](ctx context.Context, p *protocol, key string, read func(context.Context) (T, error)) (T, error) {
 	if !p.isLive() {
 		return read(ctx)

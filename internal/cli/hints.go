@@ -5,7 +5,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 )
 
-// checkNext says how to see whether a command has done what it was to do.
+// checkNext returns how to see whether a command has done what it was to do.
 func (t *Console) checkNext() string {
 	if t.command != nil && t.command.HasParent() {
 		for _, name := range []string{"list", "show", "history"} {
@@ -34,7 +34,7 @@ func (t *Console) nextStep(e *countersign.Error) string {
 	return "check that the disk of the data folder has room and that its files can be written, then try again"
 }
 
-// nextSteps says what to do about errors, by their codes.
+// nextSteps describes what to do about errors, by their codes.
 var nextSteps = fault.NextSteps{
 	"workspace_not_found":            "list them with: countersign store workspace list",
 	"key_not_found":                  "list them with: countersign store key list",

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Confirm asks a question before something that can't be undone. With --yes, and without a
-// person at the terminal, the command goes ahead; with --no-input the question is an error.
+// Confirm asks for confirmation of something that can't be undone. With --yes, or without a terminal, it returns nil;
+// with --no-input it is an error.
 func (t *Console) Confirm(ctx context.Context, question string) error {
 	switch {
 	case t.Yes:

@@ -44,7 +44,7 @@ func writeEscape(b *strings.Builder, r rune) {
 	}
 }
 
-// harmful tells of control characters, separators of lines, and formatting
+// harmful reports control characters, separators of lines, and formatting
 // characters but for the two that join letters and emoji.
 func harmful(r rune) bool {
 	const joiner, nonJoiner = '\u200d', '\u200c'

@@ -19,7 +19,7 @@ func Usage(c *cobra.Command, message string) error {
 	return usageError(fmt.Sprintf("%s; see: %s --help", message, c.CommandPath()))
 }
 
-// Group makes a command that only has commands below it. Without one of them it shows its help.
+// Group creates a command that only has commands below it. Without one of them it shows its help.
 func Group(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	c.Args, c.SuggestionsMinimumDistance = cobra.ArbitraryArgs, 2
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -152,7 +152,7 @@ func Require(names ...string) func(*cobra.Command, []string) error {
 	}
 }
 
-// howToFind says where the value of a flag can be looked up.
+// howToFind describes where the value of a flag can be looked up.
 var howToFind = map[string]string{
 	"workspace": " (list them with: countersign store workspace list)",
 	"item":      " (list them with: countersign store item list)",

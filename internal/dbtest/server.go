@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// supervise makes a cluster, serves it until its standard input ends, and
+// supervise creates a cluster, serves it until its standard input ends, and
 // removes everything. A process that dies closes that input, however it dies. What
 // initdb makes is copied from a cache, if there is one.
 //
@@ -47,7 +47,7 @@ func (s *server) disconnect() {
 	}
 }
 
-// create makes a database like another and returns its URL. To copy files is several
+// create creates a database like another and returns its URL. To copy files is several
 // times faster than to write every page into the log, as PostgreSQL 15 does by default.
 func (s *server) create(like string) (string, error) {
 	s.mu.Lock()

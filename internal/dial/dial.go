@@ -51,7 +51,7 @@ func New(allowed []netip.Prefix) *Guard {
 func (g *Guard) Client() *http.Client { return g.client }
 
 // control runs before each attempt to connect, after names were resolved: address is
-// the one that is dialled, so a name that resolves anew can't pass.
+// the one that is dialled, so a name that resolves again can't pass.
 func (g *Guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("network %s: %w", network, ErrRefused)

@@ -2,7 +2,7 @@ package fault
 
 import "strings"
 
-// NextSteps says what to do about an error, by its code, as the end of a sentence. Each front end has its own, because
+// NextSteps describes what to do about an error, by its code, as the end of a sentence. Each front end has its own, because
 // only a front end knows its commands, flags and pages.
 type NextSteps map[string]string
 

@@ -32,8 +32,8 @@ func asPage(h Handler) Handler {
 	}
 }
 
-// asOnlyPage keeps a client that could not read any page from being told to sign
-// in for one. Where a path takes every method, there may be nothing at all.
+// asOnlyPage answers 406 instead of 401 to a client that accepts no pages, so that it
+// does not sign in for nothing. Patterns for every method are left alone.
 func asOnlyPage(h Handler) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		if refusesPages(r.Request) && !strings.HasPrefix(r.Pattern, "/") {

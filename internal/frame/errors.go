@@ -13,7 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 )
 
-// FieldError says what is wrong with one answer of a form.
+// FieldError describes what is wrong with one answer of a form.
 type FieldError struct {
 	// Name of the field; "" when it is about the form as a whole.
 	Name string
@@ -24,7 +24,7 @@ type FieldError struct {
 // Errors are the wrong answers of a form, in the order of its fields. The summary above the form lists them.
 type Errors []FieldError
 
-// Of gives the text for one field, "" when nothing is wrong with it.
+// Of returns the text for one field, "" when nothing is wrong with it.
 func (e Errors) Of(name string) string {
 	for _, one := range e {
 		if one.Name == name {
@@ -34,7 +34,7 @@ func (e Errors) Of(name string) string {
 	return ""
 }
 
-// At says all of them at one field, "" for the form as a whole.
+// At returns all of them at one field, "" for the form as a whole.
 func (e Errors) At(name string) Errors {
 	for i := range e {
 		e[i].Name = name
@@ -86,7 +86,7 @@ func (f *Frame) WithNextStep(err error) error {
 	}.Add(err)
 }
 
-// wait says how long to wait, "" when there is nothing to wait for.
+// wait returns how long to wait, "" when there is nothing to wait for.
 func wait(d time.Duration) string {
 	switch {
 	case d <= 0:

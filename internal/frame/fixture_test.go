@@ -145,7 +145,7 @@ func (s *site) mux() *http.ServeMux {
 	return mux
 }
 
-// administrator makes the user that the tests sign in as.
+// administrator creates the user that the tests sign in as.
 func (s *site) administrator(t *testing.T) people.User {
 	t.Helper()
 	u, err := s.CreateAdministrator(t.Context(), operator, email, password)

@@ -76,7 +76,7 @@ func (form Form) explain(refused error) (Errors, bool) {
 	return FormErrors(refused, form.Fields...)
 }
 
-// about says which field a refusal is about, unless it is about waiting or
+// about returns which field a refusal is about, unless it is about waiting or
 // already says so.
 func about(field string, refused *countersign.Error) error {
 	if refused.Fields != nil || refused.Kind == countersign.KindLimited || refused.Kind.Status() >= http.StatusInternalServerError {

@@ -128,7 +128,7 @@ type FormView struct {
 	Submit Button
 	// More are further buttons; they post the same form.
 	More []Button
-	// Cancel is a link beside the buttons; without a label there is none.
+	// Cancel is a link next to the buttons; without a label there is none.
 	Cancel Link
 	// Files allows file fields.
 	Files bool

@@ -1,6 +1,6 @@
-// Package frame is what all pages share: layout, components, sign-in, sessions
-// and assets. A set of pages gives it its menu and its handlers; the frame adds
-// who is signed in, the flash, the errors and the headers.
+// Package frame has what all pages share: layout, components, sign-in, sessions and
+// assets. A set of pages provides its menu and handlers. The frame adds the user, the
+// flash, errors and headers.
 package frame
 
 //go:generate go tool templ generate
@@ -18,7 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// Options says what the frame is around.
+// Options configures the frame.
 type Options struct {
 	// People is nil for a set of public pages: nobody signs in there, nothing is
 	// kept between requests, and of the shared routes there are the assets alone.
@@ -46,7 +46,7 @@ type Options struct {
 	// "https://shop.example"; "" when it is not known. Forms that come from it
 	// are our own even when a proxy changes the Host header.
 	Origin string
-	// Secure says that the base URL is https. Without it a request is secure when a
+	// Secure reports that the base URL is https. Without it a request is secure when a
 	// trusted proxy says that it came by https.
 	Secure bool
 	// Installed reports whether there are tables for users and sessions; nil means
@@ -61,7 +61,7 @@ type Options struct {
 	// SetupFile is the name of the file in the data folder that holds the set-up
 	// token.
 	SetupFile string
-	// CheckupBanner gives what every page of somebody who is signed in has to
+	// CheckupBanner returns what every page of somebody who is signed in has to
 	// say at its top; nil is nothing.
 	CheckupBanner func(*Request) []Banner
 }
@@ -101,9 +101,9 @@ type Frame struct {
 // installed reports whether People can be asked.
 func (f *Frame) installed() bool { return f.People != nil && (f.Installed == nil || f.Installed()) }
 
-// beside gives the path of a shared page: in the folder of the sign-in page, or
+// siblingPath returns the path of a shared page: in the folder of the sign-in page, or
 // at the top where nobody signs in.
-func (f *Frame) beside(name string) string { return path.Join("/", path.Dir(f.SignIn), name) }
+func (f *Frame) siblingPath(name string) string { return path.Join("/", path.Dir(f.SignIn), name) }
 
 // URL is the address of one of our paths as links and redirects need it: with
 // the path prefix.
@@ -128,7 +128,7 @@ type Request struct {
 	banners []Banner
 	// as is whom the session belongs to from its next save on.
 	as people.User
-	// begun says that the session is a new one.
+	// begun reports that the session is a new one.
 	begun bool
 }
 

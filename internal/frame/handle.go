@@ -14,9 +14,8 @@ import (
 // Public serves a page that needs nobody to be signed in.
 func (f *Frame) Public(h Handler) http.Handler { return f.handler(asPage(h)) }
 
-// Admin serves a page to somebody who is signed in. Everybody else is led to
-// sign-in, or to set-up while there is no administrator; a client that wants
-// JSON is told with 401, or with 406 when it could not read the page either way.
+// Admin serves a page to a signed-in user. Others are redirected to sign-in, or to set-up while no administrator
+// exists. A client that accepts only JSON gets 401, or 406 if the page has no JSON.
 func (f *Frame) Admin(h Handler) http.Handler {
 	return f.handler(func(w http.ResponseWriter, r *Request) error {
 		if r.User.ID == 0 {
@@ -105,7 +104,7 @@ func (f *Frame) turnAway(w http.ResponseWriter, r *Request) error {
 		return err
 	}
 	if !ready {
-		return f.Redirect(w, r, f.beside("setup"), "")
+		return f.Redirect(w, r, f.siblingPath("setup"), "")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return f.toSignIn(w, r, noticeLost)
@@ -121,9 +120,8 @@ func (f *Frame) hasAdministrator(r *Request) (bool, error) {
 	return f.People.HasAdministrator(r.Context())
 }
 
-// Visitor tells who is signed in where a request came from, for a face that
-// answers it in another form than a page. The error is forbidden (cross_site)
-// for a change that another site sent.
+// Visitor returns the signed-in user of a request, for a front end without pages. The error is forbidden (cross_site)
+// for a change sent by another site.
 func (f *Frame) Visitor(w http.ResponseWriter, r *http.Request) (actor people.Actor, signedIn bool, err error) {
 	req, err := f.load(w, r)
 	if err != nil || req.User.ID == 0 {

@@ -1,6 +1,6 @@
 package frame
 
-// Kind says how much weight a button or a message has.
+// Kind describes how much weight a button or a message has.
 type Kind string
 
 // The kinds. Buttons know Primary, Plain and Danger; badges and alerts know Good, Note, Warning and Danger, and badges

@@ -49,7 +49,7 @@ type LicensedDomain struct {
 	Move templ.Component
 }
 
-// LicenseFacts says what a license is for: its domains, whose item it is of, its
+// LicenseFacts returns what a license is for: its domains, whose item it is of, its
 // type, the facts between, and until when. supported is zero without support.
 func LicenseFacts(domains, item string, itemID int64, kind string, supported, now time.Time, between ...Fact) Facts {
 	facts := append(Facts{

@@ -47,7 +47,7 @@ func linkView(f *Frame, errs Errors) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = FormOf(FormView{Path: f.beside("link"), Errors: errs, Submit: Button{Label: "Sign in"}, Wide: true, Failed: "You are not signed in."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = FormOf(FormView{Path: f.siblingPath("link"), Errors: errs, Submit: Button{Label: "Sign in"}, Wide: true, Failed: "You are not signed in."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

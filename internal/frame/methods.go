@@ -10,9 +10,9 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 )
 
-// Methods serves the patterns of a mux that take every method. A path that the mux
-// has a page at is asked with a wrong method there: the answer is 405 with Allow,
-// whoever asks, or that list alone for OPTIONS. All others are otherwise's.
+// Methods serves the patterns of a mux that take every method. It answers a wrong
+// method at a page's path with 405 and Allow, or OPTIONS with Allow only. Other paths
+// go to otherwise.
 func (f *Frame) Methods(mux *http.ServeMux, otherwise http.Handler) http.Handler {
 	refuse := f.handler(func(http.ResponseWriter, *Request) error {
 		return fault.New(countersign.KindMethodNotAllowed, countersign.CodeMethodNotAllowed, countersign.MsgMethodNotAllowed)

@@ -2,9 +2,8 @@ package frame
 
 import "net/http"
 
-// notice is a word for what somebody is told who has no session. It travels in a
-// cookie of its own: a flash would write a session, and a stranger could fill the
-// database with them.
+// notice names a message for a visitor without a session. It is in a separate cookie: a
+// flash needs a session row, and strangers could fill the database with them.
 type notice string
 
 // The notices.

@@ -25,7 +25,7 @@ type Page struct {
 	Body   templ.Component
 	// Bare leaves out menu and top bar, as on the sign-in page.
 	Bare bool
-	// Wide gives a bare page more room.
+	// Wide makes a bare page wider.
 	Wide bool
 	// Scripts are further files from assets.
 	Scripts []string

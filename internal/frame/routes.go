@@ -11,7 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// New makes a frame. It starts nothing.
+// New creates a frame. It starts nothing.
 func New(o Options) (*Frame, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -28,7 +28,7 @@ func New(o Options) (*Frame, error) {
 	}
 	f.sessions = f.newSessions()
 	var err error
-	f.assets, err = loadAssets(f.beside("assets"))
+	f.assets, err = loadAssets(f.siblingPath("assets"))
 	if err != nil {
 		return nil, fmt.Errorf("frame: %w", err)
 	}
@@ -38,34 +38,34 @@ func New(o Options) (*Frame, error) {
 // Routes adds the shared pages and the assets. The other shared pages stand in
 // the folder of the sign-in page, those of the user in Account.
 func (f *Frame) Routes(mux *http.ServeMux) {
-	mux.Handle("GET "+f.beside("assets")+"/{hash}/{file}", f.edge.Wrap(f.serveAsset))
+	mux.Handle("GET "+f.siblingPath("assets")+"/{hash}/{file}", f.edge.Wrap(f.serveAsset))
 	if f.People == nil {
 		return
 	}
 
 	mux.Handle("GET "+f.SignIn, f.Public(f.showSignIn))
 	mux.Handle("POST "+f.SignIn, f.Public(f.onceInstalled(f.signIn)))
-	mux.Handle("GET "+f.beside("2fa"), f.Public(f.onceInstalled(f.showCode)))
-	mux.Handle("POST "+f.beside("2fa"), f.Public(f.onceInstalled(f.signInCode)))
-	mux.Handle("GET "+f.beside("link"), f.Public(f.onceInstalled(f.showLink)))
-	mux.Handle("POST "+f.beside("link"), f.Public(f.onceInstalled(f.signInByLink)))
-	mux.Handle("GET "+f.beside("setup"), f.Public(f.showSetup))
-	mux.Handle("POST "+f.beside("setup"), f.Public(f.onceInstalled(f.setup)))
-	mux.Handle("GET "+f.beside("logout"), f.Public(f.To(f.Home)))
-	mux.Handle("POST "+f.beside("logout"), f.Public(f.onceInstalled(f.signOut)))
+	mux.Handle("GET "+f.siblingPath("2fa"), f.Public(f.onceInstalled(f.showCode)))
+	mux.Handle("POST "+f.siblingPath("2fa"), f.Public(f.onceInstalled(f.signInCode)))
+	mux.Handle("GET "+f.siblingPath("link"), f.Public(f.onceInstalled(f.showLink)))
+	mux.Handle("POST "+f.siblingPath("link"), f.Public(f.onceInstalled(f.signInByLink)))
+	mux.Handle("GET "+f.siblingPath("setup"), f.Public(f.showSetup))
+	mux.Handle("POST "+f.siblingPath("setup"), f.Public(f.onceInstalled(f.setup)))
+	mux.Handle("GET "+f.siblingPath("logout"), f.Public(f.To(f.Home)))
+	mux.Handle("POST "+f.siblingPath("logout"), f.Public(f.onceInstalled(f.signOut)))
 
 	security, sessions := f.security(), f.Account+"/sessions"
 	mux.Handle("GET "+f.Account, f.Admin(f.To(security)))
 	mux.Handle("GET "+security, f.Admin(f.showSecurity))
 	mux.Handle("GET "+security+"/password", f.Admin(f.To(security)))
 	mux.Handle("POST "+security+"/password", f.Admin(f.changePassword))
-	mux.Handle("GET "+security+"/totp", f.Admin(f.ask(f.totpOnPage)))
+	mux.Handle("GET "+security+"/totp", f.Admin(f.passwordPage(f.totpOnPage)))
 	mux.Handle("POST "+security+"/totp", f.Admin(f.beginTOTP))
 	mux.Handle("GET "+security+"/totp/confirm", f.Admin(f.To(security)))
 	mux.Handle("POST "+security+"/totp/confirm", f.Admin(f.confirmTOTP))
-	mux.Handle("GET "+security+"/totp/off", f.Admin(f.ask(f.totpOffPage)))
+	mux.Handle("GET "+security+"/totp/off", f.Admin(f.passwordPage(f.totpOffPage)))
 	mux.Handle("POST "+security+"/totp/off", f.Admin(f.disableTOTP))
-	mux.Handle("GET "+security+"/codes", f.Admin(f.ask(f.newCodesPage)))
+	mux.Handle("GET "+security+"/codes", f.Admin(f.passwordPage(f.newCodesPage)))
 	mux.Handle("POST "+security+"/codes", f.Admin(f.newCodes))
 	mux.Handle("GET "+sessions, f.Admin(f.showSessions))
 	mux.Handle("POST "+sessions+"/end", f.Admin(f.endOtherSessions))
@@ -78,8 +78,8 @@ func (f *Frame) To(path string) Handler {
 	return func(w http.ResponseWriter, r *Request) error { return f.Redirect(w, r, path, "") }
 }
 
-// ask shows the page of a form that was not sent yet.
-func (f *Frame) ask(page func(wrong Errors) Page) Handler {
+// passwordPage shows the page of a form that was not sent yet.
+func (f *Frame) passwordPage(page func(wrong Errors) Page) Handler {
 	return func(w http.ResponseWriter, r *Request) error { return f.Show(w, r, page(nil)) }
 }
 
@@ -87,7 +87,7 @@ func (f *Frame) ask(page func(wrong Errors) Page) Handler {
 func (f *Frame) onceInstalled(h Handler) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		if !f.installed() {
-			return f.Redirect(w, r, f.beside("setup"), "")
+			return f.Redirect(w, r, f.siblingPath("setup"), "")
 		}
 		return h(w, r)
 	}

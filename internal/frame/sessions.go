@@ -24,7 +24,7 @@ func (f *Frame) sessionRows(r *Request, all []people.Session) []Row {
 		end := Button{Label: "End", Path: f.Account + "/sessions/" + strconv.FormatInt(int64(s.ID), 10) + "/end", Context: agentName(s.Agent) + ", " + s.Address}
 		if s.ID == r.Session {
 			browser = Group(browser, Badge{Text: "This browser", Kind: Good})
-			end = Button{Label: "Sign out", Path: f.beside("logout")}
+			end = Button{Label: "Sign out", Path: f.siblingPath("logout")}
 		}
 		rows[i] = Row{browser, Mono(s.Address), Time(s.CreatedAt), Time(s.SeenAt), end}
 	}
@@ -50,7 +50,7 @@ func (f *Frame) endOtherSessions(w http.ResponseWriter, r *Request) error {
 	return f.Redirect(w, r, f.Account+"/sessions", Count(int(ended), "session")+" ended.")
 }
 
-// agentName says which browser on which system a User-Agent names, in the words
+// agentName returns which browser on which system a User-Agent names, in the words
 // of people. The order matters: most browsers also name the ones before them.
 func agentName(agent string) string {
 	browser := firstIn(agent, "Edg", "Edge", "OPR/", "Opera", "SamsungBrowser", "Samsung Internet", "Firefox", "Firefox", "FxiOS", "Firefox",

@@ -125,7 +125,7 @@ func setupView(f *Frame, form setupForm) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = FormOf(FormView{Path: f.beside("setup"), Errors: form.Errors, Submit: Button{Label: "Create and continue"}, Failed: "Nothing was created."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = FormOf(FormView{Path: f.siblingPath("setup"), Errors: form.Errors, Submit: Button{Label: "Create and continue"}, Failed: "Nothing was created."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -241,7 +241,7 @@ func installFirstView(f *Frame) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = LinkButton{Link: Link{Label: "Check again", Path: f.beside("setup"), Icon: "refresh-cw"}}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = LinkButton{Link: Link{Label: "Check again", Path: f.siblingPath("setup"), Icon: "refresh-cw"}}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

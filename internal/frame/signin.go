@@ -28,7 +28,7 @@ func (f *Frame) showSignIn(w http.ResponseWriter, r *Request) error {
 		return err
 	}
 	if !ready {
-		return f.Redirect(w, r, f.beside("setup"), "")
+		return f.Redirect(w, r, f.siblingPath("setup"), "")
 	}
 	return f.Show(w, r, f.signInPage(signInForm{Next: f.next(r.URL.Query().Get("next"))}))
 }
@@ -51,7 +51,7 @@ func (f *Frame) signIn(w http.ResponseWriter, r *Request) error {
 			if err := f.awaitSecondFactor(r, done.User, next); err != nil {
 				return err
 			}
-			return f.Redirect(w, r, f.beside("2fa"), "")
+			return f.Redirect(w, r, f.siblingPath("2fa"), "")
 		},
 	})
 }

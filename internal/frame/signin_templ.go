@@ -143,7 +143,7 @@ func codeView(f *Frame, errs Errors) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = FormOf(FormView{Path: f.beside("2fa"), Errors: errs, Submit: Button{Label: "Sign in"}, Cancel: Link{Label: "Back", Path: f.SignIn}, Failed: "You are not signed in yet."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = FormOf(FormView{Path: f.siblingPath("2fa"), Errors: errs, Submit: Button{Label: "Sign in"}, Cancel: Link{Label: "Back", Path: f.SignIn}, Failed: "You are not signed in yet."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Place is where a service lives, and how its commands begin.
-type Place struct {
+// Location is where a service lives, and how its commands begin.
+type Location struct {
 	// Dir is the data folder.
 	Dir string
 	// KeyFile is the path of the key file, "" when it is in the environment.
@@ -29,10 +29,10 @@ type Place struct {
 	Now   time.Time
 }
 
-// PlaceOf returns the place of a service whose key file is at a location. migrate is the command that brings its tables
+// LocationOf returns the location of a service whose key file is at a location. migrate is the command that brings its tables
 // to this version.
-func PlaceOf(l *keyfile.Location, migrate string, now time.Time) Place {
-	p := Place{Dir: l.Dir, Migrate: migrate, State: l.State, Now: now}
+func LocationOf(l *keyfile.Location, migrate string, now time.Time) Location {
+	p := Location{Dir: l.Dir, Migrate: migrate, State: l.State, Now: now}
 	if l.KeyText == "" {
 		p.KeyFile = l.Path()
 	}
@@ -41,13 +41,13 @@ func PlaceOf(l *keyfile.Location, migrate string, now time.Time) Place {
 
 // Common runs the checks that every service begins with: folder, database and backups. file is the name of the SQLite
 // file. ok reports whether further checks can query the database.
-func Common(ctx context.Context, db *sqldb.DB, p Place, file string) (findings []Finding, ok bool) {
+func Common(ctx context.Context, db *sqldb.DB, p Location, file string) (findings []Finding, ok bool) {
 	tables, ok := Database(ctx, db, p)
 	findings = append(Folder(p), tables...)
 	return append(findings, Backups(p, strings.TrimSuffix(file, filepath.Ext(file)))), ok
 }
 
-// minFree is the free room of a disk, in bytes, under which it is worth a warning;
+// minFree is the free space of a disk, in bytes, under which it is worth a warning;
 // without any, writes fail.
 const (
 	minFree  = 500 << 20
@@ -55,13 +55,13 @@ const (
 )
 
 // Folder looks at who may enter the data folder, and at its disk.
-func Folder(p Place) []Finding {
+func Folder(p Location) []Finding {
 	return []Finding{folderMode(p), keyFileMode(p), freeDisk(p)}
 }
 
 // Exposed finds a data folder and a key file that other users of the machine can read. It writes nothing, and leaves
 // what can't be looked at to [Folder].
-func Exposed(p Place) (findings []Finding) {
+func Exposed(p Location) (findings []Finding) {
 	if info, err := os.Stat(p.Dir); err == nil && info.IsDir() && isExposed(info) {
 		findings = append(findings, exposedFolder(p, info))
 	}
@@ -76,17 +76,17 @@ func Exposed(p Place) (findings []Finding) {
 
 func isExposed(info os.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
 
-func exposedFolder(p Place, info os.FileInfo) Finding {
+func exposedFolder(p Location, info os.FileInfo) Finding {
 	return Finding{"data folder", Warn, fmt.Sprintf("Other users of this machine can enter %s (mode %04o)", p.Dir, info.Mode().Perm()),
 		"It contains the key file and the database.", "chmod 700 " + p.Dir}
 }
 
-func exposedKeyFile(p Place, info os.FileInfo) Finding {
+func exposedKeyFile(p Location, info os.FileInfo) Finding {
 	return Finding{"key file", Fail, fmt.Sprintf("Other users of this machine can read the key file (mode %04o)", info.Mode().Perm()),
 		"Anyone who has it and the database can read every secret.", "chmod 600 " + p.KeyFile}
 }
 
-func folderMode(p Place) Finding {
+func folderMode(p Location) Finding {
 	const name = "data folder"
 	info, err := os.Stat(p.Dir)
 	switch {
@@ -108,7 +108,7 @@ func folderMode(p Place) Finding {
 	return good(name, fmt.Sprintf("The data folder %s is private and can be written", p.Dir))
 }
 
-func keyFileMode(p Place) Finding {
+func keyFileMode(p Location) Finding {
 	const name = "key file"
 	if p.KeyFile == "" {
 		return good(name, "The key is in the environment")
@@ -127,7 +127,7 @@ func keyFileMode(p Place) Finding {
 	return good(name, "The key file is there and private")
 }
 
-func freeDisk(p Place) Finding {
+func freeDisk(p Location) Finding {
 	const name = "disk"
 	free, err := freeBytes(p.Dir)
 	switch {
@@ -138,11 +138,11 @@ func freeDisk(p Place) Finding {
 	case free < minFree:
 		return Finding{name, Warn, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Free some space on it."}
 	}
-	return good(name, "The disk has "+room(free)+" left")
+	return good(name, "The disk has "+byteSize(free)+" left")
 }
 
-// room is a number of bytes as people read it.
-func room(bytes int64) string {
+// byteSize returns a number of bytes in readable form.
+func byteSize(bytes int64) string {
 	if bytes >= 10<<30 {
 		return fmt.Sprintf("%d GB", bytes>>30)
 	}
@@ -151,7 +151,7 @@ func room(bytes int64) string {
 
 // Database looks at whether the database is there, answers, is whole and has the tables
 // of this version. ok reports whether further checks can query it.
-func Database(ctx context.Context, db *sqldb.DB, p Place) (findings []Finding, ok bool) {
+func Database(ctx context.Context, db *sqldb.DB, p Location) (findings []Finding, ok bool) {
 	const name = "database"
 	if err := db.Ping(ctx); err != nil {
 		return []Finding{{name, Fail, "The database does not answer: " + sentence(err), "Nothing can be read or written.", "Check that it runs and that --db and --data are correct."}}, false
@@ -207,7 +207,7 @@ func commits(db *sqldb.DB) Finding {
 }
 
 // Backups looks for the newest backup that a service made before an update.
-func Backups(p Place, prefix string) Finding {
+func Backups(p Location, prefix string) Finding {
 	const name = "backups"
 	files, err := filepath.Glob(filepath.Join(p.Dir, "backups", prefix+"-*Z.*"))
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".partial") })

@@ -4,7 +4,7 @@ package health
 
 import "golang.org/x/sys/unix"
 
-// freeBytes is the room that is left on the disk of a folder.
+// freeBytes returns the free space on the disk of a folder.
 func freeBytes(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

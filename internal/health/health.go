@@ -2,7 +2,7 @@
 // and the checks that both services share.
 package health
 
-// Level says how much a finding matters.
+// Level describes how much a finding matters.
 type Level string
 
 // The levels, from good to bad.

@@ -23,7 +23,7 @@ func missing(context.Context, *sqldb.DB) (sqldb.State, error) {
 var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 // private is a place as it should be.
-func private(t *testing.T) Place {
+func private(t *testing.T) Location {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {
@@ -33,7 +33,7 @@ func private(t *testing.T) Place {
 	if err := os.WriteFile(key, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Place{Dir: dir, KeyFile: key, Migrate: "countersign x", State: tables, Now: noon}
+	return Location{Dir: dir, KeyFile: key, Migrate: "countersign x", State: tables, Now: noon}
 }
 
 func levelOf(t *testing.T, list []Finding, name string) Level {
@@ -80,7 +80,7 @@ func TestExposed(t *testing.T) {
 			}
 		})
 	}
-	if got := Exposed(Place{Dir: t.TempDir() + "/none"}); got != nil {
+	if got := Exposed(Location{Dir: t.TempDir() + "/none"}); got != nil {
 		t.Errorf("no folder: %+v", got)
 	}
 }
@@ -88,20 +88,20 @@ func TestExposed(t *testing.T) {
 func TestFolder(t *testing.T) {
 	cases := []struct {
 		name  string
-		spoil func(p *Place) error
+		spoil func(p *Location) error
 		check string
 		want  Level
 	}{
-		{"a private folder", func(*Place) error { return nil }, "data folder", OK},
-		{"a folder that others can enter", func(p *Place) error { return os.Chmod(p.Dir, 0o750) }, "data folder", Warn},
-		{"no folder", func(p *Place) error { p.Dir += "/none"; return nil }, "data folder", Fail},
-		{"a file", func(p *Place) error { p.Dir = p.KeyFile; return nil }, "data folder", Fail},
-		{"a private key file", func(*Place) error { return nil }, "key file", OK},
-		{"a key that is given", func(p *Place) error { p.KeyFile = ""; return nil }, "key file", OK},
-		{"a key file that others can read", func(p *Place) error { return os.Chmod(p.KeyFile, 0o640) }, "key file", Fail},
-		{"no key file", func(p *Place) error { return os.Remove(p.KeyFile) }, "key file", Warn},
-		{"a disk with room", func(*Place) error { return nil }, "disk", OK},
-		{"no disk", func(p *Place) error { p.Dir += "/none"; return nil }, "disk", Warn},
+		{"a private folder", func(*Location) error { return nil }, "data folder", OK},
+		{"a folder that others can enter", func(p *Location) error { return os.Chmod(p.Dir, 0o750) }, "data folder", Warn},
+		{"no folder", func(p *Location) error { p.Dir += "/none"; return nil }, "data folder", Fail},
+		{"a file", func(p *Location) error { p.Dir = p.KeyFile; return nil }, "data folder", Fail},
+		{"a private key file", func(*Location) error { return nil }, "key file", OK},
+		{"a key that is given", func(p *Location) error { p.KeyFile = ""; return nil }, "key file", OK},
+		{"a key file that others can read", func(p *Location) error { return os.Chmod(p.KeyFile, 0o640) }, "key file", Fail},
+		{"no key file", func(p *Location) error { return os.Remove(p.KeyFile) }, "key file", Warn},
+		{"a disk with room", func(*Location) error { return nil }, "disk", OK},
+		{"no disk", func(p *Location) error { p.Dir += "/none"; return nil }, "disk", Warn},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Place{Dir: at.Dir, Migrate: "countersign x", State: missing, Now: noon}
+		p := Location{Dir: at.Dir, Migrate: "countersign x", State: missing, Now: noon}
 		if list, ok := Database(t.Context(), db, p); ok || len(list) != 1 || levelOf(t, list, "database") != Fail || list[0].What != "no database" {
 			t.Errorf("a folder that lost its database: %+v, %t", list, ok)
 		}
@@ -210,7 +210,7 @@ func TestDamagedFileIsFound(t *testing.T) {
 	}
 	db = open()
 	defer db.Close()
-	if list, ok := Database(t.Context(), db, Place{Migrate: "x", State: tables}); ok || levelOf(t, list, "database") != Fail {
+	if list, ok := Database(t.Context(), db, Location{Migrate: "x", State: tables}); ok || levelOf(t, list, "database") != Fail {
 		t.Errorf("%+v", list)
 	}
 }
@@ -228,7 +228,7 @@ func TestACommitFileThatCantBeReadIsAWarning(t *testing.T) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	list, _ := Database(t.Context(), db, Place{Dir: filepath.Dir(path), State: tables, Now: noon})
+	list, _ := Database(t.Context(), db, Location{Dir: filepath.Dir(path), State: tables, Now: noon})
 	if levelOf(t, list, "commits") != Warn {
 		t.Errorf("%+v", list)
 	}

@@ -104,7 +104,7 @@ func (b *Box) Name(text string) (name [16]byte) {
 	return [16]byte(sum[:len(name)])
 }
 
-// macPool makes HMACs under one key.
+// macPool creates HMACs under one key.
 type macPool struct{ pool *sync.Pool }
 
 func newMACs(key []byte) macPool {

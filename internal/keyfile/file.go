@@ -36,11 +36,11 @@ func Parse(text string) (*Box, error) {
 // [os.ErrNotExist].
 func Load(dir string) (*Box, error) { return load(filepath.Join(dir, FileName)) }
 
-// Create makes the key file of a data folder, readable by its owner alone. It
+// Create creates the key file of a data folder, readable by its owner alone. It
 // fails with [os.ErrExist] rather than replace one.
 func Create(dir string) (*Box, error) { return create(filepath.Join(dir, FileName)) }
 
-// Stage makes the successor of the key file beside it. It replaces the key file
+// Stage creates the successor of the key file beside it. It replaces the key file
 // with [Replace], once the database holds its check value.
 func Stage(dir string) (*Box, error) {
 	path := filepath.Join(dir, newFileName)
@@ -65,8 +65,8 @@ func Replace(dir string) error {
 	return syncDir(dir)
 }
 
-// keepAside gives a key file a second name, made of what is in it, so that the
-// place is never empty and two who do this at once don't disturb each other.
+// keepAside links a key file under a second name derived from its content, so that the
+// file always exists and concurrent calls do not conflict.
 func keepAside(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 // CheckName is the name under which a database keeps its key file's check value.
 const CheckName = "key_check"
 
-// Location says where a service's key file is.
+// Location is where a service's key file is.
 type Location struct {
 	// Dir is the data folder.
 	Dir string
@@ -26,7 +26,7 @@ type Location struct {
 	Log      *slog.Logger
 }
 
-// MakeFolder makes a data folder that only its owner may enter, where it is
+// MakeFolder creates a data folder that only its owner may enter, where it is
 // missing.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -67,7 +67,7 @@ func (l *Location) Open(ctx context.Context, db sqldb.Queries) (*Box, error) {
 	return box, nil
 }
 
-// Unusable tells a key file that can't be read or made from one whose content is
+// Unusable distinguishes a key file that can't be read or made from one whose content is
 // none; only the second is a reason to replace it.
 func (l *Location) Unusable(err error) error {
 	if errors.Is(err, ErrNoKeyFile) {
@@ -92,7 +92,7 @@ func (l *Location) Load() (*Box, error) {
 	return Load(l.Dir)
 }
 
-// create makes the key file; of two processes that do so at once, the second
+// create creates the key file; of two processes that do so at once, the second
 // takes the first one's.
 func (l *Location) create() (*Box, error) {
 	box, err := Create(l.Dir)
@@ -138,7 +138,7 @@ func (l *Location) FinishReplace(check string) *Box {
 	return nil
 }
 
-// Same tells, at the end of a transaction that wrote something made with a key
+// Same reports, at the end of a transaction that wrote something made with a key
 // file, whether the database still belongs to it, and keeps it so until the
 // transaction ends.
 func Same(ctx context.Context, tx sqldb.Queries, box *Box) (bool, error) {

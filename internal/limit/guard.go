@@ -14,7 +14,7 @@ const codeLimit = 60
 // Name stands for a text that is counted, where the text itself must not be kept or written.
 type Name [16]byte
 
-// Options says what a guard allows.
+// Options sets the limits of a guard.
 type Options struct {
 	// Failures is how many failures each client has a minute; 0 switches the guard off, for purchase codes too.
 	Failures int
@@ -52,9 +52,9 @@ func plainName(text string) (name Name, ok bool) {
 	return Name(sum[:len(name)]), true
 }
 
-// TakeCode counts a request for a purchase code, also for one that nobody sold: the response must not tell. what says
-// what is asked of it, for each thing is counted by itself. It reports false, and the limit, for a code that was asked
-// too often. An empty code belongs to nobody and is not counted.
+// TakeCode counts a request for a purchase code, also for an unknown code, because the response must not reveal which
+// exist. what names the kind of request; kinds are counted separately. It reports false, and the limit, over the limit.
+// An empty code is not counted.
 func (g *Guard) TakeCode(what, code string) (ok bool, refused Refusal) {
 	if g.codeLimit == 0 {
 		return true, Refusal{}
@@ -66,8 +66,8 @@ func (g *Guard) TakeCode(what, code string) (ok bool, refused Refusal) {
 	return g.take(what + " " + code)
 }
 
-// TakeCheck is TakeCode for the check of a license, which is counted for each client by itself: a license's id stands in
-// every license file, so a stranger could use up its checks otherwise.
+// TakeCheck is TakeCode for license checks, counted separately for each client. A license's id is in every license
+// file, so a stranger could otherwise use up its checks.
 func (g *Guard) TakeCheck(client netip.Addr, code, id string) (ok bool, refused Refusal) {
 	if g.codeLimit == 0 || code == "" && id == "" {
 		return true, Refusal{}
@@ -150,7 +150,7 @@ func (g *Guard) Merge(list []Count) {
 	}
 }
 
-// SetServers says how many servers exchange their counts, this one included.
+// SetServers sets how many servers exchange their counts, this one included.
 func (g *Guard) SetServers(n int) {
 	for _, w := range []*Window[netip.Prefix]{g.clients, g.sites} {
 		w.servers.Store(int64(n))

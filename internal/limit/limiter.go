@@ -49,7 +49,7 @@ func (l *Limiter) Fail(addr netip.Addr) bool {
 	return !ok || l.sites.Take(site, siteFactor*l.limit)
 }
 
-// Refusal says why somebody is refused: Limit is used up, Remaining of it is left, and after Wait there is more.
+// Refusal explains why somebody is refused: Limit is used up, Remaining of it is left, and after Wait there is more.
 type Refusal struct {
 	Limit, Remaining int
 	Wait             time.Duration

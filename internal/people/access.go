@@ -10,7 +10,7 @@ const (
 	manage action = iota
 	// ownAccount is about the user who acts.
 	ownAccount
-	// operate is for whoever has access to the data folder.
+	// operate is for a caller with access to the data folder.
 	operate
 )
 

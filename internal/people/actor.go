@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Kind says what sort of actor acts.
+// Kind describes what sort of actor acts.
 type Kind string
 
 // The kinds of actor.
@@ -26,7 +26,7 @@ const (
 // Face is the front end through which an actor came.
 type Face string
 
-// The faces.
+// The front ends.
 const (
 	FaceCommand Face = "cli"
 	FaceAPI     Face = "api"
@@ -47,7 +47,7 @@ type Actor struct {
 	// Workspace is the id of a key's workspace. A buyer who has one reaches the
 	// purchases of that workspace alone.
 	Workspace int64
-	// Secret tells a key that opens all of its workspace from a publishable one,
+	// Secret distinguishes a key that opens all of its workspace from a publishable one,
 	// which opens Item alone.
 	Secret bool
 	Item   int64

@@ -10,7 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// CreateAdministrator makes a user without a link: for the operator, and for a
+// CreateAdministrator creates a user without a link: for the operator, and for a
 // server that is told of its first administrator by its environment. The errors
 // of a wrong e-mail or password have codes that begin with "email_" and
 // "password_".
@@ -57,7 +57,7 @@ func (p *People) addUser(ctx context.Context, tx *peopledb.DB, email, hash strin
 	return u, fault.Conflict("email_taken", fmt.Sprintf("A user with the e-mail %s already exists. Sign in with it, or use another e-mail", email))
 }
 
-// ResetPassword gives a user a new password for the operator, and ends all of
+// ResetPassword sets a new password of a user for the operator, and ends all of
 // the user's sessions. removeTOTP also ends two-step sign-in.
 func (p *People) ResetPassword(ctx context.Context, a Actor, email, password string, removeTOTP bool) error {
 	if err := may(a, operate); err != nil {

@@ -17,7 +17,7 @@ type Event struct {
 	Workspace string
 	// Subject names what was acted upon.
 	Subject string
-	// Detail says more in words.
+	// Detail describes more in words.
 	Detail string
 	// Before and After are what a change replaced and what it wrote.
 	Before, After string
@@ -49,7 +49,7 @@ type AuditLine struct {
 	Event
 }
 
-// AuditFilter says which lines of the audit log are wanted.
+// AuditFilter selects entries of the audit log.
 type AuditFilter struct {
 	// Before is the id of the last line of the page before; 0 for the newest.
 	Before int64

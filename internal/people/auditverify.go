@@ -54,7 +54,7 @@ const NewestAudits = 10_000
 // maxProblems is how many problems a report lists.
 const maxProblems = 20
 
-// errEnough ends a walk whose report is full.
+// errEnough ends a scan whose report is full.
 var errEnough = errors.New("people: enough problems")
 
 // Verify compares all entries of the audit log with their seals.
@@ -76,16 +76,16 @@ func (c *AuditChain) verify(ctx context.Context, a Actor, newest int64) (AuditRe
 	if box == nil {
 		return AuditReport{}, errNotReady
 	}
-	w := &auditWalk{box: box}
-	err := c.db.Snapshot(ctx, func(db *peopledb.DB) error { return w.walk(ctx, db, newest) })
+	w := &auditScan{box: box}
+	err := c.db.Snapshot(ctx, func(db *peopledb.DB) error { return w.scan(ctx, db, newest) })
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
 	return w.report, err
 }
 
-// auditWalk goes along the chain.
-type auditWalk struct {
+// auditScan goes along the chain.
+type auditScan struct {
 	box    *keyfile.Box
 	report AuditReport
 	head   peopledb.AuditHead
@@ -97,7 +97,7 @@ type auditWalk struct {
 	entry int64 // of the seal before
 }
 
-func (w *auditWalk) problem(entry int64, kind, text string, args ...any) error {
+func (w *auditScan) problem(entry int64, kind, text string, args ...any) error {
 	w.report.Problems = append(w.report.Problems, AuditProblem{entry, kind, fmt.Sprintf(text, args...)})
 	if len(w.report.Problems) == maxProblems {
 		return errEnough
@@ -105,7 +105,7 @@ func (w *auditWalk) problem(entry int64, kind, text string, args ...any) error {
 	return nil
 }
 
-func (w *auditWalk) walk(ctx context.Context, db *peopledb.DB, newest int64) error {
+func (w *auditScan) scan(ctx context.Context, db *peopledb.DB, newest int64) error {
 	if err := w.readHead(ctx, db); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (w *auditWalk) walk(ctx context.Context, db *peopledb.DB, newest int64) err
 }
 
 // readHead reads what the head says, and whether it can be believed.
-func (w *auditWalk) readHead(ctx context.Context, db *peopledb.DB) (err error) {
+func (w *auditScan) readHead(ctx context.Context, db *peopledb.DB) (err error) {
 	w.head, err = db.AuditHead(ctx)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return w.problem(0, "head", "the head of the seals is missing: entries at the end may have been removed")
@@ -145,9 +145,9 @@ func (w *auditWalk) readHead(ctx context.Context, db *peopledb.DB) (err error) {
 	return w.problem(0, "head", "the head of the seals was not written with this key file: entries at the end may have been removed")
 }
 
-// start finds the seal that the walk begins behind: the cut, or the one before the
+// start finds the seal that the scan begins behind: the cut, or the one before the
 // newest. first is the id of its entry, the smallest number where there is none.
-func (w *auditWalk) start(ctx context.Context, db *peopledb.DB, newest int64) (first int64, err error) {
+func (w *auditScan) start(ctx context.Context, db *peopledb.DB, newest int64) (first int64, err error) {
 	w.seq, w.hash = w.head.CutSeq, w.head.CutHash
 	if w.hash == nil {
 		w.hash = []byte{}
@@ -157,14 +157,14 @@ func (w *auditWalk) start(ctx context.Context, db *peopledb.DB, newest int64) (f
 	}
 	s, err := db.AuditSeal(ctx, w.head.Seq-newest)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return math.MinInt64, nil // it is missing: the walk from the beginning says where
+		return math.MinInt64, nil // it is missing: the scan from the beginning says where
 	}
 	w.seq, w.hash, w.entry = s.Seq, s.Hash, s.AuditID
 	return s.AuditID, err
 }
 
 // seal compares one entry with its seal.
-func (w *auditWalk) seal(s peopledb.SealedAudit) error {
+func (w *auditScan) seal(s peopledb.SealedAudit) error {
 	before := w.hash
 	gap := s.Seq != w.seq+1
 	missing := s.Seq - w.seq - 1
@@ -188,7 +188,7 @@ func (w *auditWalk) seal(s peopledb.SealedAudit) error {
 }
 
 // end compares the last seal with the head.
-func (w *auditWalk) end() error {
+func (w *auditScan) end() error {
 	switch {
 	case w.found && len(w.head.MAC) == 0 && w.head.Seq == 0 && w.seq > 0:
 		return w.problem(0, "head", "the head of the seals was reset")
@@ -204,7 +204,7 @@ func (w *auditWalk) end() error {
 
 // outside finds seals in front of the chain's beginning. Prune leaves none there; they
 // would pass off their entries as sealed.
-func (w *auditWalk) outside(ctx context.Context, db *peopledb.DB) error {
+func (w *auditScan) outside(ctx context.Context, db *peopledb.DB) error {
 	ids, err := db.SealedUpTo(ctx, w.head.CutSeq, maxProblems)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (w *auditWalk) outside(ctx context.Context, db *peopledb.DB) error {
 
 // unsealed finds entries that were inserted where all others are sealed, and counts
 // those that wait.
-func (w *auditWalk) unsealed(ctx context.Context, db *peopledb.DB, first int64) error {
+func (w *auditScan) unsealed(ctx context.Context, db *peopledb.DB, first int64) error {
 	ids, err := db.UnsealedUpTo(ctx, first, w.head.Settled, maxProblems)
 	if err != nil {
 		return err

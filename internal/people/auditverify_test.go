@@ -141,7 +141,7 @@ func TestTamperingWithTheAuditLogIsFound(t *testing.T) {
 	}
 }
 
-// rewriteSeals computes all seals anew, as somebody without the key file can.
+// rewriteSeals computes all seals again, as somebody without the key file can.
 func (f *fixture) rewriteSeals(t *testing.T) {
 	t.Helper()
 	var before []byte

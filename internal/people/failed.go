@@ -17,8 +17,8 @@ import (
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
-// Bounds of what failed sign-ins write into the audit log, and of the memory for
-// them: strangers decide how many there are.
+// Limits on audit entries of failed sign-ins and on their memory, because strangers
+// decide how many there are.
 const (
 	failedLines     = 20      // addresses with a line of their own, a minute
 	failedEmails    = 5       // e-mails that a line names

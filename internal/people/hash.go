@@ -42,8 +42,7 @@ const maxHashes = 4
 // for.
 type queue int64
 
-// Strangers who sign in never fill the queue: the rest is for people who are signed
-// in, or whose browser is known.
+// Part of the queue is reserved for signed-in users and known browsers.
 const (
 	strangersQueue queue = 32
 	wholeQueue     queue = 64

@@ -24,7 +24,7 @@ const (
 	knownPurpose = "known browser"
 )
 
-// knownBrowser says that a user has signed in with a browser. It proves nothing but
+// knownBrowser records that a user has signed in with a browser. It proves nothing but
 // that: whoever has it still needs the password, and has few attempts. As text it is
 // user.generation.expiry.nonce.mac, and a browser keeps one for each user, joined by
 // "~". Nothing in it is a secret.
@@ -80,10 +80,9 @@ func (p *People) knownTo(box *keyfile.Box, kept string) (all []knownBrowser) {
 	return all
 }
 
-// RememberBrowser returns what a browser has to keep once a user has signed in: it
-// gives the browser counts of failures of its own, until the user's Generation
-// changes. kept is what it has of other users. "" is nothing, while the key file is
-// not known.
+// RememberBrowser returns the cookie value that marks the browser as known to a
+// signed-in user, until the user's Generation changes. kept is the current value, for
+// other users. It returns "" while the key file is not available.
 func (p *People) RememberBrowser(u User, kept string) string {
 	box := p.box()
 	if box == nil {

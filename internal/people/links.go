@@ -33,7 +33,7 @@ func (p *People) checkLink(ctx context.Context, db *peopledb.DB, purpose peopled
 	return nil
 }
 
-// NewSignInLink makes a token that signs a user in once within ten minutes, without
+// NewSignInLink creates a token that signs a user in once within ten minutes, without
 // password and code and past every limit of failures. Only the operator may make
 // one. An e-mail that nobody has is user_not_found.
 func (p *People) NewSignInLink(ctx context.Context, a Actor, email string) (token string, expires time.Time, err error) {

@@ -21,7 +21,7 @@ const (
 //go:embed commonpasswords.txt
 var commonPasswords string
 
-// checkPassword says what is wrong with a password that is to be set. There are
+// checkPassword returns what is wrong with a password that is to be set. There are
 // no rules about kinds of characters: length and not being guessed first are
 // what counts.
 func checkPassword(email, password string) error {
@@ -159,7 +159,7 @@ func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, ol
 	return userOf(u), nil
 }
 
-// setPassword gives u a new hash and ends its sessions but keep; the caller
+// setPassword sets a new hash of u and ends its sessions but keep; the caller
 // writes u.
 func (p *People) setPassword(ctx context.Context, tx *peopledb.DB, u *peopledb.User, hash string, keep SessionID) (ended int64, err error) {
 	u.Password, u.PasswordAt = hash, p.stamp()

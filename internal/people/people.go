@@ -1,7 +1,6 @@
-// Package people knows who acts: the operator at the command line, a program
-// with an API key, somebody who signed in. It holds the rules of users, sign-in,
-// two-step sign-in, sessions, set-up links and the audit log. Rules that are not
-// public take an Actor and write down what it did.
+// Package people identifies actors: the operator at the command line, a program with an API key, a signed-in user. It
+// has users, sign-in, two-step sign-in, sessions, set-up links and the audit log. Methods that are not public take an
+// Actor and write an audit entry.
 package people
 
 import (
@@ -31,7 +30,7 @@ type People struct {
 	failed failedSignIns
 }
 
-// New gives the users of a database, whose passwords are hashed at a cost. box returns nil until the key file is
+// New returns the users of a database, whose passwords are hashed at a cost. box returns nil until the key file is
 // known; what needs it answers [countersign.KindUnavailable] until then.
 func New(db *peopledb.DB, box func() *keyfile.Box, now func() time.Time, log *slog.Logger, cost HashCost) *People {
 	return &People{db: db, box: box, now: now, log: log, hashes: newHashes(cost), limits: newLimits(now)}

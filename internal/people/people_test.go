@@ -26,8 +26,8 @@ const (
 	other    = "five more quiet green words"
 )
 
-// faceData is what a face keeps in a session.
-const faceData = "kept by the face"
+// frontEndData is what a front end keeps in a session.
+const frontEndData = "kept by the face"
 
 var (
 	operator = Operator("tester")
@@ -114,7 +114,7 @@ func (f *fixture) second(t *testing.T) *fixture {
 	return &again
 }
 
-// administrator makes a user, and the actor that the user is.
+// administrator creates a user, and the actor that the user is.
 func (f *fixture) administrator(t *testing.T) (User, Actor) {
 	t.Helper()
 	u, err := f.CreateAdministrator(t.Context(), operator, email, password)
@@ -127,7 +127,7 @@ func (f *fixture) administrator(t *testing.T) (User, Actor) {
 // session begins a session of a user and returns its token and id.
 func (f *fixture) session(t *testing.T, token string, u User) SessionID {
 	t.Helper()
-	err := f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(faceData), Expires: f.clock.now().Add(12 * time.Hour), From: home})
+	err := f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(frontEndData), Expires: f.clock.now().Add(12 * time.Hour), From: home})
 	if err != nil {
 		t.Fatal(err)
 	}

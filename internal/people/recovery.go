@@ -33,7 +33,7 @@ func foldRecoveryCode(code string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(strings.ToLower(code)), ""), "-", "")
 }
 
-// replaceRecoveryCodes makes new codes for a user, in place of all earlier ones.
+// replaceRecoveryCodes creates new codes for a user, in place of all earlier ones.
 func (p *People) replaceRecoveryCodes(ctx context.Context, tx *peopledb.DB, user int64) ([]string, error) {
 	if err := tx.DeleteRecoveryCodes(ctx, user); err != nil {
 		return nil, err

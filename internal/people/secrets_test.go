@@ -53,7 +53,7 @@ func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 			secrets["folded recovery code "+code] = strings.ReplaceAll(code, "-", "")
 		}
 		content := f.content(t)
-		if !holds(content, email) || !holds(content, faceData) {
+		if !holds(content, email) || !holds(content, frontEndData) {
 			t.Fatal("what is searched is not the database")
 		}
 		for name, text := range secrets {

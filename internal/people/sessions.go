@@ -32,7 +32,7 @@ type SavedSession struct {
 	// User and Generation are of the [User] who signed in, 0 before that. They
 	// are fixed with a token's first save: signing in needs a new token.
 	User, Generation int64
-	// Data is the face's own.
+	// Data is the front end's own.
 	Data    []byte
 	Expires time.Time
 	From    Origin

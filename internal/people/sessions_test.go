@@ -53,16 +53,16 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 		began := f.clock.now()
 		f.clock.move(59 * time.Second)
 		want := Session{ID: id, Address: "192.0.2.7", Agent: "Browser 1", CreatedAt: began, SeenAt: began, ExpiresAt: began.Add(12 * time.Hour)}
-		if diff := cmp.Diff(want, save(faceData, home)); diff != "" {
+		if diff := cmp.Diff(want, save(frontEndData, home)); diff != "" {
 			t.Errorf("what changes nothing within a minute writes nothing: %s", diff)
 		}
 		f.clock.move(time.Second)
 		want.SeenAt, want.ExpiresAt = f.clock.now(), f.clock.now().Add(12*time.Hour)
-		if diff := cmp.Diff(want, save(faceData, home)); diff != "" {
+		if diff := cmp.Diff(want, save(frontEndData, home)); diff != "" {
 			t.Errorf("after a minute the visit is written: %s", diff)
 		}
 		want.Address, want.Agent = "198.51.100.9", "Browser 2"
-		if diff := cmp.Diff(want, save(faceData, away)); diff != "" {
+		if diff := cmp.Diff(want, save(frontEndData, away)); diff != "" {
 			t.Errorf("another address is written at once: %s", diff)
 		}
 		save("new data", away)
@@ -117,7 +117,7 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 					t.Errorf("sessions %+v, %v", list, err)
 				}
 				wantCode(t, f.EndSession(t.Context(), ada, id), "session_not_found")
-				if content := f.content(t); holds(content, faceData) || holds(content, string(late.Data)) {
+				if content := f.content(t); holds(content, frontEndData) || holds(content, string(late.Data)) {
 					t.Error("data of it is kept")
 				}
 			})

@@ -13,9 +13,9 @@ import (
 // setupLife is how long a set-up link is good.
 const setupLife = 24 * time.Hour
 
-// NewSetupLink makes the token by which the first administrator is made, for 24
-// hours and one use; earlier ones end. The database keeps its digest alone. It
-// is a conflict (already_set_up) when there is an administrator.
+// NewSetupLink creates the token that creates the first administrator, valid for 24
+// hours and one use. Earlier ones end. The database stores only its digest. If an
+// administrator exists, it is a conflict (already_set_up).
 func (p *People) NewSetupLink(ctx context.Context, a Actor) (token string, expires time.Time, err error) {
 	if err := may(a, operate); err != nil {
 		return "", time.Time{}, err
@@ -57,7 +57,7 @@ func (p *People) checkSetupLink(ctx context.Context, db *peopledb.DB, token stri
 	return problem
 }
 
-// Setup makes the first administrator by a set-up token, which is used up by
+// Setup creates the first administrator by a set-up token, which is used up by
 // that alone: an e-mail or a password that is refused leaves it good. Its errors
 // are those of [People.CheckSetupLink] and [People.CreateAdministrator].
 func (p *People) Setup(ctx context.Context, from Origin, token, email, password string) (User, error) {
@@ -99,7 +99,7 @@ func (p *People) whyNot(ctx context.Context, tx *peopledb.DB, err error, token s
 	return errLinkUsed
 }
 
-// NewLinkToken makes a token for a set-up link that has no database to be kept in
+// NewLinkToken creates a token for a set-up link that has no database to be kept in
 // yet; [People.AdoptSetupLink] takes it over later.
 func NewLinkToken() string { return rand.Text() }
 

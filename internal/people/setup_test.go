@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// setupLink makes a set-up link.
+// setupLink creates a set-up link.
 func (f *fixture) setupLink(t *testing.T) string {
 	t.Helper()
 	token, expires, err := f.NewSetupLink(t.Context(), operator)

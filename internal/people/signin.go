@@ -13,7 +13,7 @@ import (
 // SignIn is what a right e-mail and password lead to.
 type SignIn struct {
 	User User
-	// NeedsCode says that the user is not signed in before [People.SignInCode]
+	// NeedsCode reports that the user is not signed in before [People.SignInCode]
 	// has accepted a code.
 	NeedsCode bool
 }
@@ -96,10 +96,9 @@ func (p *People) signedIn(ctx context.Context, tx *peopledb.DB, from Origin, u *
 	return p.record(ctx, tx, userOf(*u).Actor(from), Event{Action: actionUserSignIn, Subject: u.Email, Detail: how})
 }
 
-// SignInCode is the second step of a sign-in whose first step named the user: a
-// code of the authenticator, or a recovery code, each good for one use. The
-// errors are code_refused (unauthorized) and rate_limited; a browser in which the user
-// has signed in before has a count of its own.
+// SignInCode completes a sign-in with a code of the authenticator app or a recovery
+// code, each valid once. The errors are code_refused (unauthorized) and rate_limited. A
+// known browser has a separate count of failures.
 func (p *People) SignInCode(ctx context.Context, from Origin, user int64, code string) error {
 	known, err := p.knownAs(ctx, from, func(u peopledb.User) bool { return u.ID == user })
 	if err != nil {

@@ -29,10 +29,10 @@ const totpPeriod = 30 * time.Second
 
 var errNotBegun = fault.Conflict("totp_not_begun", "No secret to confirm. Start again with a new one")
 
-// BeginTOTP makes a secret for two-step sign-in, which begins when ConfirmTOTP
-// has seen a code made with it. issuer is the name that the app shows. The errors
-// are totp_on (conflict) when two-step sign-in is on, and those of
-// [People.CheckPassword]: whoever has the second step can lock its owner out.
+// BeginTOTP returns a new secret for two-step sign-in, which ConfirmTOTP turns on.
+// issuer is the name that the app shows. It checks the password, because whoever
+// controls the second factor can lock the owner out. The errors are totp_on (conflict)
+// and those of [People.CheckPassword].
 func (p *People) BeginTOTP(ctx context.Context, a Actor, password, issuer string) (TOTPSetup, error) {
 	box, err := p.openBox()
 	if err := errors.Join(may(a, ownAccount), err); err != nil {

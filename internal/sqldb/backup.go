@@ -38,7 +38,7 @@ func (db *DB) Backup(ctx context.Context, dir string, now time.Time) (path strin
 		err = os.Rename(partial, path)
 	}
 	if err != nil {
-		_ = os.Remove(partial) // a disk that is full has no room for half a backup
+		_ = os.Remove(partial) // a disk that is full has no space for a partial backup
 		return "", fmt.Errorf("sqldb: backup: %w", err)
 	}
 	return path, nil

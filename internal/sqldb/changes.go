@@ -16,10 +16,10 @@ type Watcher struct {
 	// Changed names rows that a committed transaction marked, in this process
 	// (before Tx returns) or in another one (within a second).
 	Changed func(topic, ref string)
-	// Lost says that changes by others no longer arrive: what is held may be
+	// Lost reports that changes by others no longer arrive: what is held may be
 	// stale and must not be used.
 	Lost func()
-	// Live says that changes arrive from here on. What was read before must be
+	// Live reports that changes arrive from here on. What was read before must be
 	// dropped; what is read from now on may be kept.
 	Live func()
 }
@@ -37,14 +37,14 @@ func (q Queries) Mark(ctx context.Context, topic, ref string) error {
 // a watcher hears only of this process's own transactions.
 func (db *DB) Watch(w Watcher) { db.watchers.add(w) }
 
-// changed lets everything that is held catch up with committed changes. Snapshots go
-// first: what was read from an older one is not kept once the watchers are told.
+// changed updates snapshots and caches after committed changes. It releases snapshots
+// first, so that watchers do not cache data from an older one.
 func (s *shared) changed(changes []change) {
 	if len(changes) == 0 {
 		return // what is held knows nothing of what was written
 	}
 	s.snapshots.release()
-	s.watchers.tell(changes)
+	s.watchers.notify(changes)
 }
 
 type watchers struct {
@@ -67,7 +67,7 @@ func (w *watchers) each(fn func(Watcher)) {
 	}
 }
 
-func (w *watchers) tell(changes []change) {
+func (w *watchers) notify(changes []change) {
 	w.each(func(one Watcher) {
 		for _, c := range changes {
 			one.Changed(c.topic, c.ref)

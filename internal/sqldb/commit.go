@@ -53,7 +53,7 @@ func (db *DB) commit(ctx context.Context, t *transaction) error {
 // finish waits for the outcome, frees the connection and tells the watchers.
 func (db *DB) finish(c *pendingCommit) {
 	c.done <- db.outcome(group.Contain(db.options.Log, "commit", func() error {
-		c.wire.hold()
+		c.wire.beginCommit()
 		err := c.wire.free(c.sql.Commit())
 		db.writers.end(c)
 		c.close()

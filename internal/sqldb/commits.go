@@ -25,7 +25,7 @@ const CodeBehind = "database_behind"
 // older copy was put in its place. The file is never ahead of what is on the disk: what
 // can be read was synced.
 type commits struct {
-	// due is told of commits since the file was written.
+	// due is notified of commits since the file was written.
 	due chan struct{}
 	// missing is how many commits the database lacks; 0 once that is accepted.
 	missing atomic.Int64

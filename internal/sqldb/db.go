@@ -19,7 +19,7 @@ const (
 	Postgres Engine = "postgres"
 )
 
-// Schema is a named list of migrations. Every room that owns tables has one;
+// Schema is a named list of migrations. Every package that owns tables has one;
 // its applied versions are kept in the table <Name>_versions.
 type Schema struct {
 	Name  string
@@ -34,7 +34,7 @@ type Schema struct {
 // is begun again until the step behind it was made.
 type Work func(ctx context.Context, session *DB, progress func(done, total int64)) error
 
-// Options says which database to open and whose tables it holds.
+// Options names the database to open and the owner of its tables.
 type Options struct {
 	// URL of a PostgreSQL database. Empty means SQLite at Path.
 	URL string
@@ -47,7 +47,7 @@ type Options struct {
 	Schemas []Schema
 	// Progress is told how far the work of a migration is, in rows; nil for nobody.
 	Progress func(done, total int64)
-	// Log is told of a lost feed, of damage and of writes that were switched off.
+	// Log is notified of a lost feed, of damage and of writes that were switched off.
 	Log *slog.Logger
 	// Lock is the server's lock of the data folder, nil for a program that takes none.
 	// [DB.Close] notes in it whether the server stopped cleanly.
@@ -78,7 +78,7 @@ type shared struct {
 	files     []openFile
 	// checkDue reports that the file was not checked since an unclean stop.
 	checkDue atomic.Bool
-	// unmapped reports that look-ups read the file itself, not through memory.
+	// unmapped reports that lookups read the file itself, not through memory.
 	unmapped atomic.Bool
 	// logDue asks for a checkpoint.
 	logDue chan struct{}
@@ -138,7 +138,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return openSQLite(ctx, s)
 }
 
-// Engine tells which engine is behind the database.
+// Engine returns the engine of the database.
 func (db *DB) Engine() Engine { return db.engine }
 
 // Close ends all connections. Call it after everything that uses db has ended. Commits

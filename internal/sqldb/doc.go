@@ -1,5 +1,4 @@
-// Package sqldb opens a database on either engine, SQLite or PostgreSQL, and
-// gives the query packages one way to use it: one text of SQL with $n
-// arguments, transactions, a feed of changes for whoever keeps rows in memory,
-// migrations, and backups. Errors of both drivers leave it in one form.
+// Package sqldb opens a database, SQLite or PostgreSQL, and offers one interface to
+// query packages: one SQL text with $n arguments, transactions, a change feed for
+// caches, migrations, and backups. Errors of both drivers have one form.
 package sqldb

@@ -132,7 +132,7 @@ func noTable(cause error) error {
 }
 
 // unavailable is "not now, try again". The message is for the operator's
-// terminal; the JSON face prints its own fixed sentence.
+// terminal; the JSON API prints its own fixed sentence.
 func unavailable(message string, cause error) error {
 	return fault.WithCause(fault.WithRetry(fault.Unavailable(countersign.CodeUnavailable, message), retryAfter), cause)
 }

@@ -27,7 +27,7 @@ const (
 type feedState struct {
 	live   atomic.Bool
 	losses atomic.Int64
-	// logged says that the log was told of a loss, and not yet of its end.
+	// logged reports that the log was told of a loss, and not yet of its end.
 	logged atomic.Bool
 }
 

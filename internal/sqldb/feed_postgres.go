@@ -15,8 +15,8 @@ import (
 // channel is where the trigger on the table changes sends its rows.
 const channel = "countersign_changes"
 
-// beatTopic is the first word of a beat. No topic of a change is called so.
-const beatTopic = "beat"
+// heartbeatTopic is the topic of heartbeats. No change has this topic.
+const heartbeatTopic = "beat"
 
 // errNoBeat is a feed that may be deaf: behind a pooler in transaction mode a
 // connection takes LISTEN and answers, but never hears anything.
@@ -53,11 +53,12 @@ func (db *DB) followPostgres(ctx context.Context) (live bool, err error) {
 	}()
 	defer func() { <-ended }()
 	defer stop(nil)
-	return db.hear(ctx, listener, beatTopic+" "+token)
+	return db.receive(ctx, listener, heartbeatTopic+" "+token)
 }
 
-// hear delivers what arrives until nothing does. The first beat makes the feed live.
-func (db *DB) hear(ctx context.Context, listener *pgx.Conn, beat string) (live bool, err error) {
+// receive delivers notifications until none arrive in time. The first heartbeat makes
+// the feed live.
+func (db *DB) receive(ctx context.Context, listener *pgx.Conn, heartbeat string) (live bool, err error) {
 	silent := time.Now().Add(feedSilence + db.options.Longer)
 	for {
 		wait, cancel := context.WithDeadline(ctx, silent)
@@ -70,7 +71,7 @@ func (db *DB) hear(ctx context.Context, listener *pgx.Conn, beat string) (live b
 			return live, errNoBeat
 		case err != nil:
 			return live, err
-		case note.Payload != beat:
+		case note.Payload != heartbeat:
 			if err := db.deliver(note.Payload); err != nil {
 				return live, err
 			}
@@ -84,7 +85,7 @@ func (db *DB) hear(ctx context.Context, listener *pgx.Conn, beat string) (live b
 	}
 }
 
-// sendBeats sends beats until ctx ends or one does not get through. They wait neither
+// sendBeats sends heartbeats until ctx ends or one does not get through. They wait neither
 // for the disk nor for a standby.
 func (db *DB) sendBeats(ctx context.Context, sender *pgx.Conn, token string) error {
 	tick := time.NewTicker(feedBeat)
@@ -92,7 +93,7 @@ func (db *DB) sendBeats(ctx context.Context, sender *pgx.Conn, token string) err
 	for {
 		err := db.withinBeat(ctx, func(ctx context.Context) error {
 			_, err := sender.PgConn().Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify('"+
-				channel+"', '"+beatTopic+" "+token+"')").ReadAll()
+				channel+"', '"+heartbeatTopic+" "+token+"')").ReadAll()
 			return err
 		})
 		if err != nil {
@@ -120,8 +121,8 @@ func (db *DB) deliver(payload string) error {
 	if !ok {
 		return fmt.Errorf("sqldb: notification %q", payload)
 	}
-	if topic != beatTopic { // of another process
-		db.watchers.tell([]change{{topic, ref}})
+	if topic != heartbeatTopic { // of another process
+		db.watchers.notify([]change{{topic, ref}})
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (db *DB) WatchFiles(ctx context.Context) {
 }
 
 func (db *DB) checkPlace() {
-	if err := db.options.Lock.held(); err != nil {
+	if err := db.options.Lock.verify(); err != nil {
 		db.stopWrites(stopLock, err)
 	}
 	if err := db.checkFiles(); err != nil {

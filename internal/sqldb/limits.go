@@ -29,7 +29,7 @@ const (
 type limits struct {
 	// begin bounds the wait for the transaction's begin.
 	begin time.Duration
-	// statements says that what is left of begin bounds the statements, too. Those of
+	// statements reports that what is left of begin bounds the statements, too. Those of
 	// SQLite have no bound in any case: their transaction has the lock, and nobody else
 	// is waited for.
 	statements bool

@@ -34,9 +34,9 @@ type FolderLock struct {
 }
 
 // LockFolder makes this process the only server of a data folder until
-// [FolderLock.Unlock] is called or the process ends. owner says who holds it, for the
-// message that the next one gets, of kind Conflict; url is where it serves, or empty.
-// A symbolic link in the lock file's place is a conflict, too.
+// [FolderLock.Unlock] is called or the process ends. owner names this process and url
+// its address, for the error message of the next one (kind Conflict); url may be empty.
+// A symbolic link in place of the lock file is a conflict too.
 func LockFolder(dir, owner, url string) (*FolderLock, error) {
 	path := filepath.Join(dir, serveLock)
 	l := &FolderLock{path: path, lock: flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))}
@@ -81,7 +81,7 @@ func (l *FolderLock) take(owner, url string) (err error) {
 		return err
 	}
 	l.leftOver = len(before) > 0
-	if err := l.held(); err != nil {
+	if err := l.verify(); err != nil {
 		return err
 	}
 	if err := l.file.Truncate(0); err != nil {
@@ -102,8 +102,8 @@ func (l *FolderLock) Unlock() {
 	_ = l.lock.Close()
 }
 
-// held returns an error when the lock file is not the one that is locked.
-func (l *FolderLock) held() error {
+// verify returns an error when the lock file is not the one that is locked.
+func (l *FolderLock) verify() error {
 	if l == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
-// anyNumber makes use of a look-up's first argument.
+// anyNumber makes use of a lookup's first argument.
 const anyNumber = `CAST($1 AS bigint) IS NOT NULL`
 
 func TestLookupServesManyAtOnce(t *testing.T) {
@@ -191,7 +191,7 @@ func commit(t *testing.T, db *DB, note int64) {
 	}
 }
 
-// A look-up that begins when the feed has read a change, and before it tells of
+// A lookup that begins when the feed has read a change, and before it tells of
 // it, must not hold a view from before that change once it is told.
 func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
@@ -273,7 +273,7 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 	}
 }
 
-// A log that is begun anew keeps its length, and asks for no checkpoint before it is
+// A log that is started again keeps its length, and asks for no checkpoint before it is
 // full again.
 func TestALogThatWasBroughtInAsksForNoCheckpoint(t *testing.T) {
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))

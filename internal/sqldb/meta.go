@@ -18,8 +18,7 @@ func (q Queries) SetMeta(ctx context.Context, name, value string) error {
 	return err
 }
 
-// LockMeta reads a named value and makes others who ask for the lock wait until
-// the transaction ends.
+// LockMeta reads a named value and locks it until the transaction ends.
 func (q Queries) LockMeta(ctx context.Context, name string) (string, error) {
 	if err := q.Lock(ctx, "meta", "name", name); err != nil {
 		return "", err

@@ -22,7 +22,7 @@ var ownFiles embed.FS
 
 var ownSchema = Schema{Name: "countersign", Files: ownFiles}
 
-// State says how the tables stand to the migrations of this build.
+// State compares the tables with the migrations of this build.
 type State string
 
 // The states of a database.
@@ -136,7 +136,7 @@ func (db *DB) provider(pool *sql.DB, s Schema) (*goose.Provider, error) {
 		goose.WithTableName(s.Name+"_versions"), goose.WithExcludeNames(skip), goose.WithDisableGlobalRegistry(true))
 }
 
-// workBefore makes the steps before each work that the database lacks, and does that.
+// workBefore runs the steps before each work that the database lacks, and then that work.
 func (db *DB) workBefore(ctx context.Context, provider *goose.Provider, s Schema) error {
 	progress := db.options.Progress
 	if progress == nil {

@@ -19,10 +19,10 @@ import (
 // that needs it is answered soon when it is gone.
 const connectTimeout = 3 * time.Second
 
-// How many queries run at once. All connections are kept for the next query: with
-// fewer, a busy server would open and close some all the time, each of them a process of
-// PostgreSQL, a sign-in and every statement prepared anew. Those that write are apart: a
-// commit may wait for a standby, and reads must not wait with it.
+// Pool sizes. All connections stay open: with fewer, a busy server would open and close
+// some all the time, each with a new process, a sign-in and new prepared statements.
+// Writes have a separate pool, because a commit may wait for a standby and reads must
+// not wait with it.
 const (
 	readConnections  = 32
 	writeConnections = 12
@@ -111,7 +111,7 @@ func (p *primary) openPool(locks time.Duration) *sql.DB {
 	return sql.OpenDB(&poolConnector{primary: p, locks: locks})
 }
 
-// poolConnector makes the connections of a pool.
+// poolConnector creates the connections of a pool.
 type poolConnector struct {
 	primary *primary
 	locks   time.Duration

@@ -37,7 +37,7 @@ type primary struct {
 	host atomic.Pointer[pgx.ConnConfig]
 	// generation grows with each call of leave.
 	generation atomic.Int64
-	// outage says why no primary can be reached, nil when one can.
+	// outage is the reason why no primary can be reached, nil when one can.
 	outage atomic.Pointer[outage]
 	direct atomic.Bool // no pooler was found
 
@@ -88,7 +88,7 @@ func (p *primary) connect(ctx context.Context, make func(context.Context, *pgx.C
 	return err
 }
 
-// dial makes a connection that belongs to no pool.
+// dial opens a connection that belongs to no pool.
 func (p *primary) dial(ctx context.Context) (conn *pgx.Conn, err error) {
 	err = p.connect(ctx, func(ctx context.Context, config *pgx.ConnConfig) error {
 		conn, err = pgx.ConnectConfig(ctx, config)
@@ -132,10 +132,10 @@ func try(ctx context.Context, host *pgx.ConnConfig) error {
 	return conn.Close(ctx)
 }
 
-// meansGone reports whether the failure of an attempt to connect means that others
-// would fail, too. An attempt that was not given its time says nothing, nor does a server
-// that has no connection to spare, or refuses the sign-in (class 28), but answers on those
-// that are open.
+// meansGone reports whether a failed attempt to connect means that others would fail
+// too. An attempt that had too little time proves nothing. Nor does a server that has
+// no free connection or refuses the sign-in (class 28) but still serves open
+// connections.
 func meansGone(ctx context.Context, err error, took time.Duration) bool {
 	if ctx.Err() != nil && took < connectTimeout/2 {
 		return false

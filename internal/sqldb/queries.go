@@ -19,7 +19,7 @@ type Queries struct {
 	tx *transaction
 }
 
-// Queries gives statements that run outside a transaction.
+// Queries returns queries that run outside a transaction.
 func (db *DB) Queries() Queries { return Queries{db: db} }
 
 // DB is the database behind q.

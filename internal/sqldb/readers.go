@@ -81,8 +81,8 @@ func (r *readers) row(ctx context.Context, a, b int64, dest []any) error {
 	return err
 }
 
-// try runs the lookup on a reader, or on one that it opens for nil. It returns the
-// reader, or nil after an error: whatever is wrong with it, the next lookup starts anew.
+// try runs the lookup on a reader, opening one for nil. It returns the reader, or nil
+// after an error, so that the next lookup opens a new one.
 func (r *readers) try(one *reader, a, b int64, dest []any) (after *reader, err error) {
 	fatal := debug.SetPanicOnFault(true)
 	defer func() {
@@ -108,7 +108,7 @@ func (r *readers) try(one *reader, a, b int64, dest []any) (after *reader, err e
 	return one, err
 }
 
-// errFault says that a page of the file could not be read through its mapping.
+// errFault means that a page of the file could not be read through its mapping.
 var errFault = errors.New("sqldb: a page of the database file could not be read")
 
 // faulted lets no reader map the file any more, after a panic whose cause is a page that
@@ -250,17 +250,17 @@ func run(stmt *sqlite.Stmt) error {
 // scanColumns reads the current row. It does for the few types of a lookup what
 // database/sql does for all.
 func scanColumns(q *sqlite.Stmt, dest []any) error {
-	var room [64]byte
+	var buffer [64]byte
 	for i, d := range dest {
 		switch d := d.(type) {
 		case *string:
-			*d = string(columnText(q, i, room[:]))
+			*d = string(columnText(q, i, buffer[:]))
 		case *int64:
 			*d = q.ColumnInt64(i)
 		case *bool:
 			*d = q.ColumnBool(i)
 		case *[]byte:
-			*d = append((*d)[:0], columnText(q, i, room[:])...)
+			*d = append((*d)[:0], columnText(q, i, buffer[:])...)
 		default:
 			return fmt.Errorf("sqldb: a lookup can't scan into a %T", d)
 		}
@@ -268,10 +268,10 @@ func scanColumns(q *sqlite.Stmt, dest []any) error {
 	return nil
 }
 
-// columnText reads a column into room, if that is large enough. NULL is no text.
-func columnText(q *sqlite.Stmt, i int, room []byte) []byte {
-	if n := q.ColumnBytes(i, room); n < len(room) {
-		return room[:n]
+// columnText reads a column into buffer, if that is large enough. NULL is no text.
+func columnText(q *sqlite.Stmt, i int, buffer []byte) []byte {
+	if n := q.ColumnBytes(i, buffer); n < len(buffer) {
+		return buffer[:n]
 	}
 	return []byte(q.ColumnText(i))
 }

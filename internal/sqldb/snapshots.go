@@ -6,12 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// snapshots are all read transactions that look-ups hold open on SQLite. They
-// are held only while the feed tells of every commit, and released together at each
-// that has marked something: what a look-up reads is never older than the last such
-// commit that this process has made or heard of. Others do not matter to it, and to
-// open a snapshot after one costs SQLite its whole mapping of the file. Before a
-// checkpoint they are released, too, so that none keeps the log from being reset.
+// snapshots are the read transactions that lookups keep open on SQLite. They exist only
+// while the change feed is live. All are released at each commit that marks a change,
+// so no lookup reads data older than the last such commit known here. Other commits do
+// not matter, and opening a snapshot after a commit makes SQLite map the file again.
+// Before a checkpoint they are released too, so that the log can be reset.
 type snapshots struct {
 	mu   sync.Mutex
 	list []*readers
@@ -28,7 +27,7 @@ func (s *snapshots) add(r *readers) {
 }
 
 // release ends all snapshots: the idle ones at once, those in use when their
-// look-up ends.
+// lookup ends.
 func (s *snapshots) release() {
 	s.releases.Add(1)
 	s.mu.Lock()
@@ -38,7 +37,7 @@ func (s *snapshots) release() {
 	}
 }
 
-// follow says whether snapshots may be held.
+// follow reports whether snapshots may be held.
 func (s *snapshots) follow(feedLive bool) {
 	s.feedLive.Store(feedLive)
 	s.release()

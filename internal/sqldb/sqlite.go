@@ -71,7 +71,7 @@ func makeFile(path string) error {
 	return f.Close()
 }
 
-// checkSQLite makes the first connection and refuses a release of SQLite that
+// checkSQLite opens the first connection and refuses a release of SQLite that
 // can lose commits.
 func (db *DB) checkSQLite(ctx context.Context) error {
 	var version, mode string
@@ -99,7 +99,7 @@ func versionNumber(version string) int {
 	return major*1_000_000 + minor*1_000 + patch
 }
 
-// dsn names a file that is there: one that was removed meanwhile is not made anew.
+// dsn names a file that is there: one that was removed meanwhile is not created again.
 func dsn(path string, values url.Values) string {
 	values.Set("mode", "rw")
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: values.Encode()}).String()

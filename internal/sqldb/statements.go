@@ -28,7 +28,7 @@ func openSQLitePool(dsn string, check func() error) (*sql.DB, error) {
 	return sql.OpenDB(stmtCacheConnector{connector, check}), nil
 }
 
-// stmtCacheConnector makes the connections of a pool.
+// stmtCacheConnector creates the connections of a pool.
 type stmtCacheConnector struct {
 	driver.Connector
 	check func() error
@@ -76,7 +76,7 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// statement gives the statement of a text that is cached from now on; ok is false
+// statement returns the statement of a text that is cached from now on; ok is false
 // when there can be none now.
 func (c *stmtCacheConn) statement(ctx context.Context, query string) (s *cachedStmt, ok bool, err error) {
 	if s = c.stmts[query]; s != nil {

@@ -1,6 +1,6 @@
 package sqldb
 
-// stopReason says why nothing more is written until a restart.
+// stopReason explains why nothing more is written until a restart.
 type stopReason struct {
 	what string // what happened, for the log
 	// message is for the operator. Its end says what to do.

@@ -27,25 +27,25 @@ type transaction struct {
 	until time.Time
 	// answer bounds the wait for each statement's answer, 0 for no bound.
 	answer time.Duration
-	// whole says that statements are not broken off when their context ends. To be able to,
+	// whole reports that statements are not broken off when their context ends. To be able to,
 	// SQLite's driver starts a goroutine for each, at a cost like that of a small statement.
 	whole bool
-	// committing says that the connection belongs to the commit.
+	// committing reports that the connection belongs to the commit.
 	committing bool
 }
 
 // Tx runs fn in one transaction: on SQLite the only writer, on PostgreSQL read
-// committed. It commits when fn returns nil and rolls back otherwise. Watchers
-// of this process have been told of its marks when Tx returns, also when the
-// outcome of the commit is unknown. fn may not call Tx.
+// committed. It commits when fn returns nil and rolls back otherwise. Before Tx
+// returns, watchers of this process are notified of its marks, also if the outcome of
+// the commit is unknown. fn may not call Tx.
 //
-// The wait in the queue of writers and the wait for the database share one deadline,
-// past which the error is of kind Unavailable and nothing was written. The end of ctx
-// rolls back, but does not take back a commit that was sent: when PostgreSQL does not
-// answer it in time, or not once ctx has ended, the error has the code
-// [countersign.CodeOutcomeUnknown], the database goes on with it, and watchers are
-// told once more when it has ended. So has the error of a commit that may have happened
-// although it failed.
+// The wait in the queue of writers and the wait for the database share one deadline.
+// After it the error is of kind Unavailable and nothing was written. The end of ctx
+// rolls back, but never cancels a commit that was sent. When PostgreSQL does not answer
+// the commit in time, or ctx has ended before it does, the error has the code
+// [countersign.CodeOutcomeUnknown]. The database then continues the commit, and
+// watchers are notified once more when it has ended. The error of a commit that failed,
+// but may have happened, has the same code.
 func (db *DB) Tx(ctx context.Context, fn func(Queries) error) error {
 	if err := db.writable(); err != nil {
 		return err

@@ -7,12 +7,12 @@ import (
 
 // logLimit is the size of the write-ahead log, in bytes, from which it is brought
 // back into the database. SQLite does so itself at the end of a commit, but can't
-// finish while look-ups hold an older view. A smaller limit would release those more
+// finish while lookups hold an older view. A smaller limit would release those more
 // often.
 const logLimit = 16 << 20
 
 // longLog is the size of the log, in bytes, that only a reader that does not end can
-// make, and from which the log file tells of it.
+// make, and from which the log file mentions it.
 const longLog = 16 * logLimit
 
 // pageBytes is the size of a page of a database, unless SQLite was built otherwise.
@@ -21,7 +21,7 @@ const pageBytes = 4096
 // KeepLogShort brings SQLite's write-ahead log back into the database whenever
 // the feed finds that it has grown, until ctx ends.
 func (db *DB) KeepLogShort(ctx context.Context) {
-	var told int64
+	var loggedSize int64
 	for {
 		select {
 		case <-ctx.Done():
@@ -34,19 +34,19 @@ func (db *DB) KeepLogShort(ctx context.Context) {
 		if err := db.checkpoint(ctx); err != nil && ctx.Err() == nil {
 			db.options.Log.Warn("checkpointing the write-ahead log failed", "cause", err)
 		}
-		told = db.tellLongLog(told)
+		loggedSize = db.logLongWAL(loggedSize)
 	}
 }
 
-// tellLongLog warns of a log that stays long, and again whenever its size has doubled.
-// It takes and returns the size that was told last, 0 for none.
-func (db *DB) tellLongLog(told int64) int64 {
+// logLongWAL warns of a log that stays long, and again whenever its size has doubled.
+// It takes and returns the size that was logged last, 0 for none.
+func (db *DB) logLongWAL(loggedSize int64) int64 {
 	log, err := os.Stat(db.options.Path + "-wal")
 	if err != nil || log.Size() < longLog {
 		return 0
 	}
-	if log.Size() < 2*told {
-		return told
+	if log.Size() < 2*loggedSize {
+		return loggedSize
 	}
 	db.options.Log.Warn("the write-ahead log grows because a reader does not end; "+
 		"check for an export whose output nobody reads, or another program that has the file open", "bytes", log.Size())

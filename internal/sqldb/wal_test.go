@@ -29,7 +29,7 @@ func TestLongLogIsToldOnceForEachDoubling(t *testing.T) {
 		if err := os.Truncate(path+"-wal", step.size); err != nil { // zeros are no frames
 			t.Fatal(err)
 		}
-		told = db.tellLongLog(told)
+		told = db.logLongWAL(told)
 		if step.told {
 			want++
 		}

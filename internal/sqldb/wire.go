@@ -18,11 +18,11 @@ type wire struct {
 	conn *pgconn.PgConn
 	// generation is that of primary when the connection was made.
 	generation int64
-	// committing says that a COMMIT was sent. The driver then can't ask the server to
+	// committing reports that a COMMIT was sent. The driver then can't ask the server to
 	// end what it does, which it would when the connection breaks: PostgreSQL ends the
 	// wait for a standby at that, and shows what may still be lost.
 	committing atomic.Bool
-	// warned says that the server had a warning during the COMMIT.
+	// warned reports that the server had a warning during the COMMIT.
 	warned atomic.Bool
 }
 
@@ -75,8 +75,8 @@ func wireIn(conn *pgx.Conn) *wire {
 	return w
 }
 
-// hold is called before a COMMIT.
-func (w *wire) hold() {
+// beginCommit is called before a COMMIT.
+func (w *wire) beginCommit() {
 	if w != nil {
 		w.warned.Store(false)
 		w.committing.Store(true)

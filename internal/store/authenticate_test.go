@@ -41,7 +41,7 @@ var keyValues = []struct {
 	{"earlier", false, true, true, "key_unknown"},
 }
 
-// makeValues makes a key with three values for a row of the table; the clock
+// makeValues creates a key with three values for a row of the table; the clock
 // stands at noon.
 func makeValues(t *testing.T, f *fixture, class Class, revoked, expired, passed bool) map[string]string {
 	t.Helper()

@@ -53,7 +53,7 @@ func importBig(b *testing.B, f *fixture, file *os.File) {
 	}
 }
 
-// BenchmarkRekey gives a store with a million purchases a new key file.
+// BenchmarkRekey creates a new key file of a store with a million purchases.
 func BenchmarkRekey(b *testing.B) {
 	const purchases = 1_000_000
 	file := bigFile(b, purchases)
@@ -88,7 +88,7 @@ func bigFile(b *testing.B, purchases int) *os.File {
 	return file
 }
 
-// forgetPeak makes the kernel count the peak of memory anew.
+// forgetPeak makes the kernel count the peak of memory again.
 func forgetPeak() {
 	runtime.GC()
 	debug.FreeOSMemory()

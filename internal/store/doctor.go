@@ -12,7 +12,7 @@ import (
 // database and works without [Store.Prepare]; a check that fails is itself a
 // finding.
 func (s *Store) Doctor(ctx context.Context) []health.Finding {
-	findings, ok := health.Common(ctx, s.database, s.place(), DatabaseName)
+	findings, ok := health.Common(ctx, s.database, s.healthLocation(), DatabaseName)
 	if !ok {
 		return findings
 	}
@@ -27,10 +27,10 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 }
 
 // Exposed finds a data folder and a key file that other users of the machine can read.
-func (s *Store) Exposed() []health.Finding { return health.Exposed(s.place()) }
+func (s *Store) Exposed() []health.Finding { return health.Exposed(s.healthLocation()) }
 
-func (s *Store) place() health.Place {
-	return health.PlaceOf(s.location, "countersign store migrate up", s.now())
+func (s *Store) healthLocation() health.Location {
+	return health.LocationOf(s.location, "countersign store migrate up", s.now())
 }
 
 // checkKey reports whether the key file is the one that belongs to the database, and

@@ -24,7 +24,7 @@ func seeds() []string {
 		workspaceText("eve", `"profile":{"social_links":[]}`, `"balance":-90000000000.99`))
 }
 
-// FuzzImportFile gives the importer a whole file of anybody's making, on a real
+// FuzzImportFile passes the importer a whole file of anybody's making, on a real
 // database. It never fails: every line is good or has a reason.
 func FuzzImportFile(f *testing.F) {
 	list := seeds()

@@ -38,7 +38,7 @@ type NewKey struct {
 	ExpiresAt countersign.Timestamp
 }
 
-// CreateKey makes a key and returns it with its value.
+// CreateKey creates a key and returns it with its value.
 func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, string, error) {
 	if err := access.May(a, access.Manage); err != nil {
 		return Key{}, "", err
@@ -103,7 +103,7 @@ func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, s
 	return k, token, err
 }
 
-// RotateKey gives a key a new value. The one before works for the overlap; an
+// RotateKey sets a new value of a key. The previous one works for the overlap; an
 // earlier one still in its overlap ends at once.
 func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration) (Key, string, error) {
 	if overlap < 0 {
@@ -139,7 +139,7 @@ func (s *Store) RevokeKey(ctx context.Context, a people.Actor, id int64) (Key, e
 	})
 }
 
-// SetKeyExpiry gives a key an end, or none for the zero time.
+// SetKeyExpiry sets the expiry of a key, or none for the zero time.
 func (s *Store) SetKeyExpiry(ctx context.Context, a people.Actor, id int64, at countersign.Timestamp) (Key, error) {
 	return s.changeKey(ctx, a, id, actionExpireKey, func(tx *storedb.DB, k *Key) error {
 		k.ExpiresAt = at

@@ -176,7 +176,7 @@ func TestIssuingIsAudited(t *testing.T) {
 	})
 }
 
-// To whoever has no good code, all is one answer.
+// To whoever has no valid code, all is one answer.
 func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		l := f.issue(t, "two", "shop.example")

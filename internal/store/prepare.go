@@ -184,7 +184,7 @@ func (s *Store) Migrations(ctx context.Context) ([]sqldb.Migration, error) {
 	return s.database.Migrations(ctx)
 }
 
-// keyFileChanged is told of changes by all processes.
+// keyFileChanged is notified of changes by all processes.
 func (s *Store) keyFileChanged(topic, _ string) {
 	if topic == storedb.TopicKeyFile {
 		s.gate.Outdated()

@@ -129,7 +129,7 @@ func TestPrepareByState(t *testing.T) {
 	}
 }
 
-// migrate makes the tables of some schemas, as another build would.
+// migrate creates the tables of some schemas, as another build would.
 func migrate(t *testing.T, place dbtest.DB, schemas ...sqldb.Schema) {
 	t.Helper()
 	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, DatabaseName), Schemas: schemas})

@@ -17,7 +17,7 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// RekeyPlan says what a new key file would cost.
+// RekeyPlan describes what a new key file would cost.
 type RekeyPlan struct {
 	// Dropped are the keys whose values can't be shown again afterwards. They go on
 	// working, but for those in Ended.
@@ -41,7 +41,7 @@ func (p RekeyPlan) Working() (list []Key) {
 	return list
 }
 
-// PlanRekey says what Rekey would drop. It needs no key file.
+// PlanRekey returns what Rekey would drop. It needs no key file.
 func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if err := s.rekeyable(ctx); err != nil {
 		return RekeyPlan{}, err
@@ -116,9 +116,9 @@ func (s *Store) notPlaced() error {
 		"make the folder and that file writable for this user: the next command tries again", s.location.Path()))
 }
 
-// Rekey makes a new key file for a database whose own is lost or was seen by
-// somebody: the digests of all purchase codes are made anew, and what was sealed
-// is sealed again where the old key file is there, and dropped where it is not.
+// Rekey creates a new key file for a database whose key file is lost or was disclosed.
+// It computes the digests of all purchase codes again. It encrypts sealed values again
+// if the old key file is there, and deletes them otherwise.
 func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if err := access.May(a, access.Manage); err != nil {
 		return RekeyPlan{}, err
@@ -185,7 +185,7 @@ func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) er
 	return tx.SetMeta(ctx, keyfile.CheckName, fresh.Check())
 }
 
-// rebuildDigests gives all purchases new digests. What license files say of their
+// rebuildDigests sets new digests of all purchases. What license files say of their
 // purchases stays, as far as the old key file can say it again.
 func rebuildDigests(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
 	if old != nil {

@@ -1,5 +1,5 @@
-// Package store holds the rules of the store: workspaces, keys, items and
-// purchases, and the question it exists for, "is this purchase code good?".
+// Package store is the service of the store: workspaces, keys, items and purchases. Its
+// fields have validation, licensing and transfer.
 package store
 
 import (
@@ -25,7 +25,7 @@ import (
 // DatabaseName is the SQLite file's name in the data folder.
 const DatabaseName = "store.db"
 
-// Options says where a store lives.
+// Options describes the location of a store.
 type Options struct {
 	// Dir is the data folder. It holds the key file, backups and, without URL,
 	// the SQLite file.
@@ -36,8 +36,8 @@ type Options struct {
 	KeyText string
 	// NoCreate is for what is there already: neither Dir nor a database is made.
 	NoCreate bool
-	// CacheBytes bounds the memory in which answers are kept; 0 keeps none. Items
-	// have 8 MiB in any case.
+	// CacheBytes is the size of the response cache in bytes; 0 turns it off. Items have
+	// 8 MiB in any case.
 	CacheBytes int64
 	// Longer is that of [sqldb.Options].
 	Longer time.Duration
@@ -152,7 +152,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	return keyfile.Present(ctx, s.database, s.gate.Box())
 }
 
-// DatabaseStatus says how the connections to the database are. It asks nobody.
+// DatabaseStatus returns how the connections to the database are. It asks nobody.
 func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
 
 func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }

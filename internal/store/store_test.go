@@ -226,7 +226,7 @@ func (f *fixture) mustExport(t testing.TB, withKeys bool) string {
 	return out.String()
 }
 
-// mustCreate makes a key and returns it with its value.
+// mustCreate creates a key and returns it with its value.
 func (f *fixture) mustCreate(t testing.TB, n NewKey) (Key, string) {
 	t.Helper()
 	if n.Name == "" {
@@ -261,7 +261,7 @@ func (f *fixture) fillKeyCache(t testing.TB) {
 	}
 }
 
-// feedLive tells when changes by others arrive.
+// feedLive reports when changes by others arrive.
 func (f *fixture) feedLive() <-chan struct{} {
 	live := make(chan struct{}, 100)
 	f.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})

@@ -34,7 +34,7 @@ func (s *Store) Workspace(ctx context.Context, a people.Actor, username string) 
 	return rules.WithFullName(w), err
 }
 
-// CreateWorkspace makes a workspace. A zero registration time means now.
+// CreateWorkspace creates a workspace. A zero registration time means now.
 func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace) (Workspace, error) {
 	if err := access.May(a, access.Manage); err != nil {
 		return Workspace{}, err

@@ -12,7 +12,7 @@ import (
 
 // A token is a prefix of four characters that names its kind, 43 base62 characters
 // (256 random bits) and six of a CRC-32 over what stands before, so that a typo or a
-// leak is recognised without a look-up.
+// leak is recognised without a lookup.
 const (
 	prefixLength   = 4
 	randomLength   = 43
@@ -49,8 +49,8 @@ func Hint(token string) string { return token[:prefixLength] + "…" + token[len
 // Digest returns the digest by which a token is found: SHA-256, which is enough for a
 // random token of 256 bits and stays valid when the key file is replaced.
 func Digest(token string) [sha256.Size]byte {
-	var room [128]byte // enough for most tokens, without memory of its own
-	return sha256.Sum256(append(room[:0], token...))
+	var buffer [128]byte // enough for most tokens, without memory of its own
+	return sha256.Sum256(append(buffer[:0], token...))
 }
 
 func checksum(body string) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/group"
 )
 
-// LogMode says which requests the access log writes, and how.
+// LogMode selects the requests that the access log writes, and their form.
 type LogMode string
 
 // The modes of the access log.
@@ -53,7 +53,7 @@ type AccessLog struct {
 	waiting []accessEntry
 	spare   []accessEntry
 	dropped int
-	half    chan struct{} // says that half of the room is taken
+	half    chan struct{} // says that half of the buffer is full
 }
 
 // An accessEntry is one request, not yet formatted.
@@ -66,7 +66,7 @@ type accessEntry struct {
 	bytes                        int64
 }
 
-// NewAccessLog makes an access log that writes to out; nothing is written until [AccessLog.Run] runs.
+// NewAccessLog creates an access log that writes to out; nothing is written until [AccessLog.Run] runs.
 func NewAccessLog(out io.Writer, mode LogMode) *AccessLog {
 	l := &AccessLog{mode: mode, out: out, half: make(chan struct{}, 1)}
 	if mode == LogJSON {
@@ -78,11 +78,11 @@ func NewAccessLog(out io.Writer, mode LogMode) *AccessLog {
 }
 
 // wants reports whether the request is one to write down.
-func (l *AccessLog) wants(a *answer) bool {
+func (l *AccessLog) wants(a *response) bool {
 	return l.mode != LogOff || a.status >= 500 && !a.logged
 }
 
-func (a *answer) entry(took time.Duration) accessEntry {
+func (a *response) entry(took time.Duration) accessEntry {
 	return accessEntry{
 		at: a.start, took: took, id: a.id, method: a.r.Method, route: a.r.Pattern, key: a.key, code: a.code,
 		addr: a.addr, status: a.status, bytes: a.bytes,
@@ -134,11 +134,11 @@ func (l *AccessLog) flush() error {
 			return fmt.Errorf("web: access log: %w", err)
 		}
 	}
-	clear(entries) // or their strings would live as long as the room
+	clear(entries) // or their strings would live as long as the buffer
 	return l.write()
 }
 
-// take exchanges the two halves of the room.
+// take exchanges the two halves of the buffer.
 func (l *AccessLog) take() (entries []accessEntry, dropped int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // clientAddr returns the address of the client: the socket's peer or, when the peer is a trusted proxy, the
-// right-most hop of X-Forwarded-For that is none. A hop that can't be read ends the walk at the last good one.
+// right-most hop of X-Forwarded-For that is none. A hop that can't be read ends the search at the last valid one.
 func clientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer := peerAddr(r)
 	if len(trusted) == 0 || !contains(trusted, peer) {
@@ -86,7 +86,7 @@ func peerAddr(r *http.Request) netip.Addr {
 	return plain(ap.Addr())
 }
 
-// plain gives an address the one form in which addresses are compared: no zone, IPv4 as IPv4.
+// plain returns an address in the one form in which addresses are compared: no zone, IPv4 as IPv4.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
 func contains(networks []netip.Prefix, addr netip.Addr) bool {

@@ -9,7 +9,7 @@ import (
 )
 
 // An answer is the ResponseWriter that handlers receive, and everything that is known about one request.
-type answer struct {
+type response struct {
 	http.ResponseWriter
 	edge  *Edge
 	r     *http.Request
@@ -20,14 +20,14 @@ type answer struct {
 	addr  netip.Addr
 	start time.Time
 
-	status    int   // as sent; 0 until the header is written
-	withheld  int   // the status of an answer of the mux's own, which was not sent
-	bytes     int64 // of the body
-	routed    bool  // a handler of ours has the request
-	always200 bool
-	logged    bool // the cause is in the log already
-	abort     bool // the answer is broken off: the connection must not survive
-	gone      bool // the client left before the answer
+	status           int   // as sent; 0 until the header is written
+	suppressedStatus int   // the status of an answer of the mux's own, which was not sent
+	bytes            int64 // of the body
+	routed           bool  // a handler of ours has the request
+	always200        bool
+	logged           bool // the cause is in the log already
+	abort            bool // the answer is broken off: the connection must not survive
+	gone             bool // the client left before the answer
 
 	idValue     [1]string
 	codeValue   [1]string
@@ -45,12 +45,12 @@ var (
 	valueRevalidated = []string{"private, no-cache"}
 )
 
-// statusClientGone stands in the log and the metrics for an answer that nobody waited for, as in those of nginx.
+// statusClientGone is the status in log and metrics of a request whose client disconnected, as in nginx.
 const statusClientGone = 499
 
-// begin makes the answer for one request and sets the headers that every answer has.
-func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *answer {
-	a := &answer{ResponseWriter: w, edge: e, r: r, id: newRequestID(), conn: connOf(r), start: e.now()}
+// begin creates the response writer of a request and sets the default headers.
+func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *response {
+	a := &response{ResponseWriter: w, edge: e, r: r, id: newRequestID(), conn: connOf(r), start: e.now()}
 	a.addr = clientAddr(r, e.trusted)
 	if e.metrics != nil {
 		e.metrics.inFlight.Inc()
@@ -59,7 +59,7 @@ func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *answer {
 	return a
 }
 
-func (a *answer) setDefaults() {
+func (a *response) setDefaults() {
 	a.idValue[0] = a.id
 	h := a.ResponseWriter.Header()
 	h["X-Request-Id"] = a.idValue[:]
@@ -69,7 +69,7 @@ func (a *answer) setDefaults() {
 }
 
 // end recovers a panic, then counts and logs the request. It is deferred, so that recover works.
-func (a *answer) end() {
+func (a *response) end() {
 	if cause := recover(); cause != nil {
 		a.edge.recovered(a, cause)
 	}
@@ -79,7 +79,7 @@ func (a *answer) end() {
 	}
 }
 
-func (a *answer) account() {
+func (a *response) account() {
 	if a.status == 0 && !a.abort {
 		a.status = http.StatusOK // what net/http sends for a handler that wrote nothing
 	}
@@ -102,12 +102,12 @@ func (a *answer) account() {
 }
 
 // WriteHeader sends the header, unless the answer is one of the mux's own.
-func (a *answer) WriteHeader(status int) {
-	if a.withheld != 0 {
+func (a *response) WriteHeader(status int) {
+	if a.suppressedStatus != 0 {
 		return
 	}
 	if !a.routed && (a.r.Pattern == "" || isRedirect(status)) {
-		a.withheld = status
+		a.suppressedStatus = status
 		return
 	}
 	if status >= 200 && a.status == 0 {
@@ -120,18 +120,18 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// isLast reports whether the connection ends with this answer: at a stop, and after a body that is too large, since
-// net/http would otherwise wait for the rest of the body before it sends the answer.
-func (a *answer) isLast() bool {
+// isLast reports whether the connection ends with this response: at a stop, and after a body that is too large, because
+// net/http would otherwise read the rest of the body first.
+func (a *response) isLast() bool {
 	return a.status == http.StatusRequestEntityTooLarge || a.conn != nil && a.conn.slots.stopping.Load()
 }
 
 // Write sends bytes of the body.
-func (a *answer) Write(b []byte) (int, error) {
+func (a *response) Write(b []byte) (int, error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	if a.withheld != 0 || a.r.Method == http.MethodHead {
+	if a.suppressedStatus != 0 || a.r.Method == http.MethodHead {
 		return len(b), nil
 	}
 	n, err := a.ResponseWriter.Write(b)
@@ -139,27 +139,27 @@ func (a *answer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap gives http.ResponseController the writer beneath.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+// Unwrap returns the wrapped writer for http.ResponseController.
+func (a *response) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// release takes the mux's withheld answer away, all but its Allow header.
-func (a *answer) release() {
-	a.withheld, a.routed = 0, true
+// release discards the mux's suppressed response, all but its Allow header.
+func (a *response) release() {
+	a.suppressedStatus, a.routed = 0, true
 	h := a.ResponseWriter.Header()
 	delete(h, "Location")
 	delete(h, "Content-Type")
 }
 
 // setLength sets Content-Length.
-func (a *answer) setLength(n int) {
+func (a *response) setLength(n int) {
 	a.lengthValue[0] = strconv.Itoa(n)
 	a.ResponseWriter.Header()["Content-Length"] = a.lengthValue[:]
 }
 
 // answerOf finds the answer under w, or nil.
-func answerOf(w http.ResponseWriter) *answer {
+func answerOf(w http.ResponseWriter) *response {
 	for {
-		if a, ok := w.(*answer); ok {
+		if a, ok := w.(*response); ok {
 			return a
 		}
 		under, ok := w.(interface{ Unwrap() http.ResponseWriter })
@@ -170,7 +170,7 @@ func answerOf(w http.ResponseWriter) *answer {
 	}
 }
 
-// newRequestID makes 16 random hex characters: 64 bits to find a request by, not a secret.
+// newRequestID returns 16 random hex characters: 64 bits to find a request by, not a secret.
 func newRequestID() string {
 	const digits = "0123456789abcdef"
 	var id [16]byte

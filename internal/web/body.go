@@ -101,7 +101,7 @@ func (p *Params) readForm(f form, boundary string, body []byte) error {
 	}
 }
 
-// formOf tells from Content-Type how the body is written.
+// formOf returns the form of the body by its Content-Type.
 func formOf(contentType []string) (f form, boundary string, err error) {
 	if len(contentType) == 0 {
 		return formEither, "", nil

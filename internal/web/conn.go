@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// A conn is an accepted connection that holds a slot. Unlike that of netutil.LimitListener it lets net/http close the
-// sending side alone: without that, a client whose request is refused half-way sees a reset instead of the answer.
+// conn is an accepted connection that has a slot. Unlike netutil.LimitListener's, it lets net/http close only the
+// sending side. Otherwise a client whose request is refused early sees a reset instead of the response.
 type conn struct {
-	*patientConn
+	*lazyDeadlineConn
 	tcp   *net.TCPConn // nil for another sort of connection
 	peer  netip.Addr
 	slots *slots
@@ -21,7 +21,7 @@ type conn struct {
 	request http.Request
 	body    watchedBody
 
-	// waits says that a write made the connection silent, because its client does not read.
+	// waits reports that a write made the connection silent, because its client does not read.
 	waits bool
 
 	// slots.mu guards what follows.
@@ -34,7 +34,7 @@ type conn struct {
 
 func newConn(c net.Conn, s *slots) *conn {
 	tcp, _ := c.(*net.TCPConn)
-	own := &conn{patientConn: newPatientConn(c), tcp: tcp, slots: s}
+	own := &conn{lazyDeadlineConn: newLazyDeadlineConn(c), tcp: tcp, slots: s}
 	own.unread = func() { own.waits = own.waits || s.stick(own) }
 	if addr, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		own.peer = plain(addr.AddrPort().Addr())
@@ -44,7 +44,7 @@ func newConn(c net.Conn, s *slots) *conn {
 
 // Read is that of [net.Conn].
 func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.patientConn.Read(b)
+	n, err := c.lazyDeadlineConn.Read(b)
 	if n > 0 && !c.begun.Load() {
 		c.begun.Store(true)
 	}
@@ -53,7 +53,7 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write is that of [net.Conn].
 func (c *conn) Write(b []byte) (int, error) {
-	n, err := c.patientConn.Write(b)
+	n, err := c.lazyDeadlineConn.Write(b)
 	if c.waits {
 		c.waits = false
 		c.slots.busy(c)
@@ -90,7 +90,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// watched makes a handler under which a connection is silent until its request has arrived to the end.
+// watched creates a handler under which a connection is silent until its request has arrived to the end.
 func watched(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := connOf(r)

@@ -15,18 +15,18 @@ const (
 	lookAgainWriting = time.Second
 )
 
-// A patientConn has the deadlines it is given without telling the connection beneath of each. net/http moves the
-// deadlines of a connection seven times a request, nearly always further away or when nobody waits: that is only
-// remembered. That a timer comes too early costs one look every few seconds, and only where somebody waits.
-type patientConn struct {
+// A lazyDeadlineConn has the deadlines it is given without arming a timer for each. net/http moves the deadlines of a
+// connection seven times a request, nearly always further away or when nobody waits: that is only remembered. A timer
+// that fires too early costs one check every few seconds, and only where somebody waits.
+type lazyDeadlineConn struct {
 	net.Conn
 	read, write deadline
 	// unread is called in a write of which the client has taken nothing for lookAgainWriting; nil calls nothing.
 	unread func()
 }
 
-func newPatientConn(c net.Conn) *patientConn {
-	return &patientConn{
+func newLazyDeadlineConn(c net.Conn) *lazyDeadlineConn {
+	return &lazyDeadlineConn{
 		Conn:  c,
 		read:  deadline{set: c.SetReadDeadline, lookAgain: lookAgainReading},
 		write: deadline{set: c.SetWriteDeadline, lookAgain: lookAgainWriting},
@@ -34,18 +34,18 @@ func newPatientConn(c net.Conn) *patientConn {
 }
 
 // SetReadDeadline is that of [net.Conn].
-func (c *patientConn) SetReadDeadline(t time.Time) error { return c.read.want(t) }
+func (c *lazyDeadlineConn) SetReadDeadline(t time.Time) error { return c.read.want(t) }
 
 // SetWriteDeadline is that of [net.Conn].
-func (c *patientConn) SetWriteDeadline(t time.Time) error { return c.write.want(t) }
+func (c *lazyDeadlineConn) SetWriteDeadline(t time.Time) error { return c.write.want(t) }
 
 // SetDeadline is that of [net.Conn].
-func (c *patientConn) SetDeadline(t time.Time) error {
+func (c *lazyDeadlineConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.read.want(t), c.write.want(t))
 }
 
 // Read is that of [net.Conn].
-func (c *patientConn) Read(b []byte) (int, error) {
+func (c *lazyDeadlineConn) Read(b []byte) (int, error) {
 	if err := c.read.begin(); err != nil {
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func (c *patientConn) Read(b []byte) (int, error) {
 }
 
 // Write is that of [net.Conn].
-func (c *patientConn) Write(b []byte) (int, error) {
+func (c *lazyDeadlineConn) Write(b []byte) (int, error) {
 	if err := c.write.begin(); err != nil {
 		return 0, err
 	}
@@ -78,18 +78,18 @@ func (c *patientConn) Write(b []byte) (int, error) {
 	}
 }
 
-// A deadline is what is wanted and what the connection beneath was told, which is never later while somebody waits.
+// A deadline is what is wanted and what the connection beneath was armed, which is never later while somebody waits.
 type deadline struct {
 	set func(time.Time) error
-	// lookAgain is how long the connection beneath is told to wait at most.
+	// lookAgain is how long the connection beneath is armed to wait at most.
 	lookAgain time.Duration
 
 	mu      sync.Mutex
 	waiting int
-	// wanted and told are zero for none.
-	wanted, told time.Time
-	// over says that wanted had passed when the connection was told.
-	over bool
+	// wanted and armed are zero for none.
+	wanted, armed time.Time
+	// expired reports that wanted had passed when the timer was armed.
+	expired bool
 }
 
 // want sets the deadline, for those who wait too.
@@ -100,7 +100,7 @@ func (d *deadline) want(t time.Time) error {
 	if d.waiting == 0 || !d.late() {
 		return nil
 	}
-	return d.tell(time.Now())
+	return d.arm(time.Now())
 }
 
 // begin is called before a wait. A deadline that has passed is an error.
@@ -112,7 +112,7 @@ func (d *deadline) begin() error {
 		if d.passed(now) {
 			return os.ErrDeadlineExceeded
 		}
-		if err := d.tell(now); err != nil {
+		if err := d.arm(now); err != nil {
 			return err
 		}
 	}
@@ -132,22 +132,22 @@ func (d *deadline) early() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
-	return !d.passed(now) && d.tell(now) == nil
+	return !d.passed(now) && d.arm(now) == nil
 }
 
 // late reports whether the connection beneath would wait too long, or not at all.
 func (d *deadline) late() bool {
-	return d.over || !d.wanted.IsZero() && (d.told.IsZero() || d.wanted.Before(d.told))
+	return d.expired || !d.wanted.IsZero() && (d.armed.IsZero() || d.wanted.Before(d.armed))
 }
 
 func (d *deadline) passed(now time.Time) bool {
 	return !d.wanted.IsZero() && !d.wanted.After(now)
 }
 
-func (d *deadline) tell(now time.Time) error {
-	d.told, d.over = d.wanted, d.passed(now)
+func (d *deadline) arm(now time.Time) error {
+	d.armed, d.expired = d.wanted, d.passed(now)
 	if next := now.Add(d.lookAgain); d.wanted.After(next) {
-		d.told = next
+		d.armed = next
 	}
-	return d.set(d.told)
+	return d.set(d.armed)
 }

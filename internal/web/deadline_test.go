@@ -20,33 +20,33 @@ func waits(t *testing.T, what func([]byte) (int, error)) time.Duration {
 }
 
 func TestDeadlinesComeWhenTheyAreWanted(t *testing.T) {
-	in := func(d time.Duration) func(c *patientConn) {
-		return func(c *patientConn) { _ = c.SetDeadline(time.Now().Add(d)) }
+	in := func(d time.Duration) func(c *lazyDeadlineConn) {
+		return func(c *lazyDeadlineConn) { _ = c.SetDeadline(time.Now().Add(d)) }
 	}
-	past := func(c *patientConn) { _ = c.SetDeadline(time.Unix(1, 0)) }
-	none := func(c *patientConn) { _ = c.SetDeadline(time.Time{}) }
-	later := func(d time.Duration) func(*patientConn) { return func(*patientConn) { time.Sleep(d) } }
+	past := func(c *lazyDeadlineConn) { _ = c.SetDeadline(time.Unix(1, 0)) }
+	none := func(c *lazyDeadlineConn) { _ = c.SetDeadline(time.Time{}) }
+	later := func(d time.Duration) func(*lazyDeadlineConn) { return func(*lazyDeadlineConn) { time.Sleep(d) } }
 	for _, tt := range []struct {
 		name string
-		do   []func(*patientConn)
+		do   []func(*lazyDeadlineConn)
 		want time.Duration
 	}{
-		{"a near one", []func(*patientConn){in(time.Second)}, time.Second},
-		{"one beyond the first look", []func(*patientConn){in(12 * time.Second)}, 12 * time.Second},
-		{"a nearer one replaces a far one", []func(*patientConn){in(time.Minute), in(2 * time.Second)}, 2 * time.Second},
-		{"a far one replaces a near one", []func(*patientConn){in(2 * time.Second), in(time.Minute)}, time.Minute},
-		{"one that has passed", []func(*patientConn){in(time.Minute), past}, 0},
-		{"one after one that had passed", []func(*patientConn){past, in(7 * time.Second)}, 7 * time.Second},
-		{"one after none", []func(*patientConn){in(time.Second), none, in(6 * time.Second)}, 6 * time.Second},
-		{"one set long after the last look ran out", []func(*patientConn){in(time.Second), none, later(time.Hour), in(3 * time.Second)}, 3 * time.Second},
-		{"one that passed while nobody waited", []func(*patientConn){in(time.Second), later(time.Hour)}, 0},
+		{"a near one", []func(*lazyDeadlineConn){in(time.Second)}, time.Second},
+		{"one beyond the first look", []func(*lazyDeadlineConn){in(12 * time.Second)}, 12 * time.Second},
+		{"a nearer one replaces a far one", []func(*lazyDeadlineConn){in(time.Minute), in(2 * time.Second)}, 2 * time.Second},
+		{"a far one replaces a near one", []func(*lazyDeadlineConn){in(2 * time.Second), in(time.Minute)}, time.Minute},
+		{"one that has passed", []func(*lazyDeadlineConn){in(time.Minute), past}, 0},
+		{"one after one that had passed", []func(*lazyDeadlineConn){past, in(7 * time.Second)}, 7 * time.Second},
+		{"one after none", []func(*lazyDeadlineConn){in(time.Second), none, in(6 * time.Second)}, 6 * time.Second},
+		{"one set long after the last look ran out", []func(*lazyDeadlineConn){in(time.Second), none, later(time.Hour), in(3 * time.Second)}, 3 * time.Second},
+		{"one that passed while nobody waited", []func(*lazyDeadlineConn){in(time.Second), later(time.Hour)}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, b := net.Pipe()
 				defer a.Close()
 				defer b.Close()
-				c := newPatientConn(a)
+				c := newLazyDeadlineConn(a)
 				for _, do := range tt.do {
 					do(c)
 				}
@@ -71,7 +71,7 @@ func TestAReadThatWaitsIsInterrupted(t *testing.T) {
 				a, b := net.Pipe()
 				defer a.Close()
 				defer b.Close()
-				c := newPatientConn(a)
+				c := newLazyDeadlineConn(a)
 				if first > 0 {
 					_ = c.SetReadDeadline(time.Now().Add(first))
 				}
@@ -95,7 +95,7 @@ func TestBytesOfAWriteAreSentOnceAcrossLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
 		defer b.Close()
-		c := newPatientConn(a)
+		c := newLazyDeadlineConn(a)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Minute))
 		read := make(chan string)
 		go func() {
@@ -131,7 +131,7 @@ func TestAWriteWhoseClientDoesNotReadIsNoticed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, b := net.Pipe()
 				defer b.Close()
-				c := newPatientConn(a)
+				c := newLazyDeadlineConn(a)
 				noticed, begun := time.Duration(0), time.Now()
 				c.unread = func() {
 					if noticed == 0 {

@@ -13,7 +13,7 @@ import (
 // written nothing.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// Options says how an [Edge] behaves. The zero value works: the store's envelope, errors to nowhere, no access log,
+// Options configures an [Edge]. The zero value works: the store's envelope, errors to nowhere, no access log,
 // no metrics, no proxy trusted.
 type Options struct {
 	// Log receives the cause of every answer of 500, and panics; of 503 the first and then one a minute for each code.
@@ -24,14 +24,14 @@ type Options struct {
 	Metrics *Metrics
 	// TrustedProxies are the networks whose X-Forwarded-* headers are believed.
 	TrustedProxies []netip.Prefix
-	// ErrorBody shapes an error for a face whose errors differ from the store's {"status":"error","msg":"…"}. The error
+	// ErrorBody shapes an error for a front end whose errors differ from the store's {"status":"error","msg":"…"}. The error
 	// it receives has a message and is safe to show; its cause is not.
 	ErrorBody func(*countersign.Error) []byte
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Edge is what stands between net/http and the handlers of one face.
+// Edge wraps the handlers of a front end for net/http.
 type Edge struct {
 	log       *slog.Logger
 	access    *AccessLog
@@ -42,7 +42,7 @@ type Edge struct {
 	outages   outages
 }
 
-// NewEdge makes an edge.
+// NewEdge creates an edge.
 func NewEdge(o Options) *Edge {
 	e := &Edge{
 		log: o.Log, access: o.Access, metrics: o.Metrics, errorBody: o.ErrorBody, now: o.Now,
@@ -57,26 +57,26 @@ func NewEdge(o Options) *Edge {
 	return e
 }
 
-// Wrap makes an http.Handler whose errors the edge writes.
+// Wrap returns an http.Handler whose errors the edge writes.
 func (e *Edge) Wrap(h Handler) http.Handler { return &route{edge: e, handle: h} }
 
-// Handler serves the mux, whose handlers were made by [Edge.Wrap]. It adds the request id and the default headers,
-// recovers panics, counts and logs. It never redirects: a trailing slash, repeated slashes and dot segments are
-// served as the clean path. An unknown path, a wrong method and OPTIONS get answers of their own.
+// Handler serves the mux, whose handlers come from [Edge.Wrap]. It adds the request id and default headers, recovers
+// panics, counts and logs. It never redirects: trailing slashes, repeated slashes and dot segments are served as the
+// clean path. An unknown path, a wrong method and OPTIONS get our responses.
 //
-// The handlers of rest, if any, are muxes of other faces: they are asked in turn for a path that the ones before them
-// do not know.
+// The handlers of rest, if any, are muxes of other front ends. They serve paths that the earlier ones do not have, in
+// order.
 func (e *Edge) Handler(mux *http.ServeMux, rest ...http.Handler) http.Handler {
-	return &face{edge: e, mux: mux, routes: newRouteCache(mux), rest: rest}
+	return &muxHandler{edge: e, mux: mux, routes: newRouteCache(mux), rest: rest}
 }
 
-// A route is one handler of a face.
+// A route is one handler of a front end.
 type route struct {
 	edge   *Edge
 	handle Handler
 }
 
-// ServeHTTP runs the handler; without a face around it, it does what the face would do.
+// ServeHTTP runs the handler; without an edge's handler around it, it does what that would do.
 func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := answerOf(w)
 	if a == nil {
@@ -90,15 +90,15 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A face is a mux under an edge, and what it leaves to others.
-type face struct {
+// A muxHandler is a mux under an edge, and what it leaves to others.
+type muxHandler struct {
 	edge   *Edge
 	mux    *http.ServeMux
 	routes *routeCache
 	rest   []http.Handler
 }
 
-func (f *face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *muxHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := f.edge.begin(w, r)
 	defer a.end()
 	switch {
@@ -111,28 +111,27 @@ func (f *face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve hands a request with a clean path to the mux. The mux's own answers do not get through the answer; they are
-// replaced here.
-func (f *face) serve(a *answer, r *http.Request) {
-	r = f.ask(f.routes, a, r)
+// serve passes a request with a clean path to the mux. Responses of the mux itself are suppressed and replaced here.
+func (f *muxHandler) serve(a *response, r *http.Request) {
+	r = f.serveMux(f.routes, a, r)
 	for _, other := range f.rest {
-		if a.withheld != http.StatusNotFound {
+		if a.suppressedStatus != http.StatusNotFound {
 			break
 		}
 		a.release()
 		a.routed = false
-		r = f.ask(other, a, r)
+		r = f.serveMux(other, a, r)
 	}
-	if a.withheld != 0 {
+	if a.suppressedStatus != 0 {
 		f.replace(a, r)
 	}
 }
 
-// ask lets one mux answer, and returns the request as it was asked in the end.
-func (f *face) ask(mux http.Handler, a *answer, r *http.Request) *http.Request {
+// serveMux runs one mux and returns the request with its matched pattern.
+func (f *muxHandler) serveMux(mux http.Handler, a *response, r *http.Request) *http.Request {
 	a.r = r
 	mux.ServeHTTP(a, r)
-	if isRedirect(a.withheld) {
+	if isRedirect(a.suppressedStatus) {
 		// The mux knows this path with a trailing slash only.
 		a.release()
 		r = withSlash(r)

@@ -18,13 +18,13 @@ import (
 
 const success = `{"status":"success","data":"x"}`
 
-// say makes a handler that answers 200 with a fixed body.
+// say creates a handler that answers 200 with a fixed body.
 func say(text string) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error { return OK(w, r, "data", text) }
 }
 
-// testFace is a face with a route of each sort.
-func testFace(o Options) http.Handler {
+// testFrontEnd is a front end with a route of each sort.
+func testFrontEnd(o Options) http.Handler {
 	e := NewEdge(o)
 	mux := http.NewServeMux()
 	mux.Handle("GET /api/items/all", e.Wrap(say("items")))
@@ -66,12 +66,12 @@ func bodyOf(t *testing.T, res *http.Response) string {
 }
 
 func TestEveryAnswerHasTheDefaultHeaders(t *testing.T) {
-	face := testFace(Options{})
+	handler := testFrontEnd(Options{})
 	hex16 := regexp.MustCompile(`^[0-9a-f]{16}$`)
 	seen := map[string]bool{}
 	for _, target := range []string{"/api/items/all", "/nope", "/docs", "/api/purchases/validation"} {
 		for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS", "TRACE"} {
-			h := serveOne(t, face, method, target).Header
+			h := serveOne(t, handler, method, target).Header
 			id := h.Get("X-Request-Id")
 			if !hex16.MatchString(id) || seen[id] {
 				t.Errorf("%s %s: request id %q", method, target, id)
@@ -92,7 +92,7 @@ func TestAClientCanNotChooseTheRequestID(t *testing.T) {
 	r := httptest.NewRequest("GET", "/api/items/all", nil)
 	r.Header.Set("X-Request-Id", "mine")
 	w := httptest.NewRecorder()
-	testFace(Options{}).ServeHTTP(w, r)
+	testFrontEnd(Options{}).ServeHTTP(w, r)
 	if got := w.Header()["X-Request-Id"]; len(got) != 1 || got[0] == "mine" {
 		t.Errorf("X-Request-Id %q", got)
 	}
@@ -237,16 +237,16 @@ func TestAHandlerThatWritesNothingAnswers200(t *testing.T) {
 }
 
 func TestAnotherFaceHasItsOwnErrors(t *testing.T) {
-	face := testFace(Options{ErrorBody: func(e *countersign.Error) []byte {
+	handler := testFrontEnd(Options{ErrorBody: func(e *countersign.Error) []byte {
 		return []byte(e.Code + ": " + e.Message)
 	}})
-	if got := bodyOf(t, serveOne(t, face, "GET", "/nope")); got != "not_found: Not found" {
+	if got := bodyOf(t, serveOne(t, handler, "GET", "/nope")); got != "not_found: Not found" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestHEADHasTheHeadersOfGETAndNoBody(t *testing.T) {
-	srv := httptest.NewServer(testFace(Options{}))
+	srv := httptest.NewServer(testFrontEnd(Options{}))
 	defer srv.Close()
 	get, err := srv.Client().Get(srv.URL + "/api/items/all")
 	if err != nil {

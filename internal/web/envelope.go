@@ -9,8 +9,8 @@ import (
 	"github.com/countersign/countersign"
 )
 
-// OK answers 200 with {"status":"success","<key>":v} (spec 2.1). The key is a plain word that needs no escaping. It
-// returns an error, and has written nothing, when v can't be encoded; a client that has left is not an error.
+// OK writes 200 with {"status":"success","<key>":v} (spec 2.1). key needs no JSON escaping. If v can't be encoded, it
+// returns an error and has written nothing. A client that has disconnected is not an error.
 func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
 	pooled := buffers.Get().(*[]byte)
 	defer putBuffer(pooled)
@@ -66,14 +66,14 @@ func send(w http.ResponseWriter, status int, body []byte) {
 }
 
 func setLength(w http.ResponseWriter, n int) {
-	if a, ok := w.(*answer); ok {
+	if a, ok := w.(*response); ok {
 		a.setLength(n)
 		return
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(n))
 }
 
-// buffers holds what answers are put together in.
+// buffers pools the buffers for encoding responses.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 4096)) }}
 
 // maxPooledBytes is the size above which a buffer is left to the garbage collector.

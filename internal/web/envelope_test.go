@@ -49,12 +49,12 @@ func TestOKWritesNothingWhenTheValueCanNotBeEncoded(t *testing.T) {
 }
 
 func TestOKIsSafeForManyAtOnce(t *testing.T) {
-	face := testFace(Options{})
+	handler := testFrontEnd(Options{})
 	for range 8 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			for range 200 {
-				if got := bodyOf(t, serveOne(t, face, "GET", "/files/abc")); got != `{"status":"success","data":"abc"}` {
+				if got := bodyOf(t, serveOne(t, handler, "GET", "/files/abc")); got != `{"status":"success","data":"abc"}` {
 					t.Errorf("got %s", got)
 				}
 			}

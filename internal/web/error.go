@@ -29,7 +29,7 @@ func Fail(w http.ResponseWriter, r *http.Request, err error, as Representation) 
 }
 
 // failJSON writes an error as the JSON of the edge.
-func (e *Edge) failJSON(w http.ResponseWriter, r *http.Request, a *answer, err error) {
+func (e *Edge) failJSON(w http.ResponseWriter, r *http.Request, a *response, err error) {
 	_ = e.fail(r, a, err, func(status int, shown *countersign.Error) error {
 		if a.always200 && status < http.StatusInternalServerError {
 			status = http.StatusOK
@@ -41,7 +41,7 @@ func (e *Edge) failJSON(w http.ResponseWriter, r *http.Request, a *answer, err e
 
 // fail writes an error: the only function that does. The status comes from the error's kind, the body from its
 // message; the cause goes to the log when the fault is ours, and nowhere else.
-func (e *Edge) fail(r *http.Request, a *answer, err error, as Representation) error {
+func (e *Edge) fail(r *http.Request, a *response, err error, as Representation) error {
 	shown := public(err)
 	status := shown.Kind.Status()
 	a.code = shown.Code
@@ -77,7 +77,7 @@ func public(err error) *countersign.Error {
 	return &filled
 }
 
-// defaults gives the message and the code of a kind whose error brought none. Some kinds have no code of their own.
+// defaults returns the message and the code of a kind whose error brought none. Some kinds have no code of their own.
 func defaults(k countersign.Kind) countersign.Error {
 	switch k {
 	case countersign.KindNotFound:
@@ -97,7 +97,7 @@ func defaults(k countersign.Kind) countersign.Error {
 }
 
 // setErrorHeader sets what every error carries and takes away what described another body.
-func (a *answer) setErrorHeader(err *countersign.Error, status int) {
+func (a *response) setErrorHeader(err *countersign.Error, status int) {
 	h := a.ResponseWriter.Header()
 	for _, name := range [...]string{"Etag", "Last-Modified", "Content-Encoding", "Content-Disposition"} {
 		delete(h, name)
@@ -160,9 +160,9 @@ func envelopeBody(err *countersign.Error) []byte {
 	return append(b, '}')
 }
 
-// recovered answers a panic with 500. A panic in the middle of an answer, and net/http's own way to break one off,
-// end the connection.
-func (e *Edge) recovered(a *answer, cause any) {
+// recovered responds to a panic with 500. If the response has already started, or the panic is http.ErrAbortHandler,
+// the connection is closed.
+func (e *Edge) recovered(a *response, cause any) {
 	if cause == http.ErrAbortHandler {
 		a.abort = true
 		return
@@ -178,7 +178,7 @@ func (e *Edge) recovered(a *answer, cause any) {
 		a.abort = true
 		return
 	}
-	a.withheld, a.routed = 0, true
+	a.suppressedStatus, a.routed = 0, true
 	h := a.ResponseWriter.Header()
 	clear(h)
 	a.setDefaults()

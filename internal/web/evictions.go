@@ -18,10 +18,10 @@ func (e *evictions) note(why reason) {
 	if e.metrics != nil {
 		e.metrics.evictions.WithLabelValues(string(why)).Inc()
 	}
-	untold, tell := e.lines.tell("evictions", time.Now())
-	if e.log == nil || !tell {
+	omitted, shouldLog := e.lines.shouldLog("evictions", time.Now())
+	if e.log == nil || !shouldLog {
 		return
 	}
 	e.log.Warn("all connections are in use; closing silent ones for new ones",
-		"limit", e.limit, "reason", string(why), "not_told_before", untold)
+		"limit", e.limit, "reason", string(why), "not_told_before", omitted)
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // logFailure writes one line for each fault. A service that is not available is a state rather than a fault of the
-// request: it is told once, and again after a minute.
-func (e *Edge) logFailure(a *answer, r *http.Request, shown *countersign.Error, err error) {
+// request: it is logged once, and again after a minute.
+func (e *Edge) logFailure(a *response, r *http.Request, shown *countersign.Error, err error) {
 	left := clientGone(r, err)
 	a.gone = left && a.status == 0
 	if left {
@@ -26,13 +26,13 @@ func (e *Edge) logFailure(a *answer, r *http.Request, shown *countersign.Error, 
 	a.logged = true
 	level, message, facts := slog.LevelError, "request failed", append(a.facts(status), slog.Any("error", err))
 	if status == http.StatusServiceUnavailable {
-		untold, tell := e.outages.tell(outageOf(shown, err), e.now())
-		if !tell {
+		omitted, shouldLog := e.outages.shouldLog(outageOf(shown, err), e.now())
+		if !shouldLog {
 			return
 		}
 		level, message = slog.LevelWarn, "requests get 503"
-		if untold > 0 {
-			facts = append(facts, slog.Int("not_told_before", untold))
+		if omitted > 0 {
+			facts = append(facts, slog.Int("not_told_before", omitted))
 		}
 	}
 	e.log.LogAttrs(r.Context(), level, message, facts...)
@@ -44,7 +44,7 @@ func clientGone(r *http.Request, err error) bool {
 }
 
 // facts names the request in a line of the error log. The route stands for the URL, which may hold a key.
-func (a *answer) facts(status int) []slog.Attr {
+func (a *response) facts(status int) []slog.Attr {
 	return []slog.Attr{
 		slog.String("request_id", a.id),
 		slog.String("method", a.r.Method),
@@ -54,11 +54,11 @@ func (a *answer) facts(status int) []slog.Attr {
 	}
 }
 
-// retellAfter is how long an outage goes on before it is told again.
-const retellAfter = time.Minute
+// logAgainAfter is the interval at which a lasting outage is logged again.
+const logAgainAfter = time.Minute
 
-// outageOf names the outage behind an answer: a full disk is another one than a database that is away, though the
-// caller is told the same.
+// outageOf returns the name of the outage behind a response. A full disk differs from an unreachable database, although
+// the public message is the same.
 func outageOf(shown *countersign.Error, err error) string {
 	for ours := (*countersign.Error)(nil); errors.As(err, &ours); err = ours.Cause {
 		shown = ours
@@ -74,18 +74,18 @@ type outages struct {
 }
 
 type outage struct {
-	at     time.Time
-	untold int // answers since then
+	at      time.Time
+	omitted int // answers since then
 }
 
-// tell reports whether an answer is to be told, and how many were not in the minute before it.
-func (o *outages) tell(name string, now time.Time) (untold int, tell bool) {
+// shouldLog reports whether to log a response, and how many were omitted in the minute before.
+func (o *outages) shouldLog(name string, now time.Time) (omitted int, shouldLog bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	last, before := o.told[name]
 	age := now.Sub(last.at)
-	if before && age < retellAfter {
-		last.untold++
+	if before && age < logAgainAfter {
+		last.omitted++
 		o.told[name] = last
 		return 0, false
 	}
@@ -93,8 +93,8 @@ func (o *outages) tell(name string, now time.Time) (untold int, tell bool) {
 		o.told = map[string]outage{}
 	}
 	o.told[name] = outage{at: now}
-	if age >= 2*retellAfter {
+	if age >= 2*logAgainAfter {
 		return 0, true // those were of an earlier outage
 	}
-	return last.untold, true
+	return last.omitted, true
 }

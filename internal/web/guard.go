@@ -45,10 +45,10 @@ func isFailure(err error) bool {
 	return ours != nil && (ours.Kind == countersign.KindUnauthorized || ours.Kind == countersign.KindNotFound)
 }
 
-// Call runs do for a client whose credential is a purchase code. A client that has had too many failures is refused
-// before anything is looked up, unless it sent a secret key: then do is told to find the purchases of that key's
-// workspace alone. Failures are counted. An outcome that do found while others of the same client used the limit up is
-// not given away: do runs once more within the workspace, so it must be safe to repeat.
+// Call runs do for a client whose credential is a purchase code. Over the limit on failures, a client without a secret
+// key is refused before any lookup. With one, do must find only the purchases of the key's workspace. Failures are
+// counted. If concurrent requests used up the limit meanwhile, the result is withheld and do runs again within the
+// workspace, so it must be safe to repeat.
 func (g *Guard) Call(w http.ResponseWriter, secretKey bool, do func(ownOnly bool) error) error {
 	for addr := ClientAddr(w); ; {
 		ownOnly := !g.limits.Allowed(addr)

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refuseHandshakes makes the kernel drop the first packet of each new connection, so that a listener can be closed when
-// none is being opened. Clients send that packet again after a second, and are then refused or meet the next server;
-// a connection that is open already when the listener is closed would be reset, with the request it has sent.
+// refuseHandshakes makes the kernel drop the first packet of each new connection, so that the listener can be closed
+// while none is being opened. Clients repeat the packet after a second and are then refused, or reach the next server.
+// Closing the listener would reset a connection that is already open, with its request.
 func refuseHandshakes(ln net.Listener) {
 	socket, ok := ln.(syscall.Conn)
 	if !ok {

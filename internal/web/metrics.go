@@ -23,7 +23,7 @@ type Metrics struct {
 	evictions *prometheus.CounterVec
 }
 
-// NewMetrics makes the metrics; version is what countersign_build_info says.
+// NewMetrics creates the metrics; version is what countersign_build_info says.
 func NewMetrics(version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),

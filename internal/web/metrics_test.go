@@ -16,12 +16,12 @@ func scrape(t *testing.T, m *Metrics) []byte {
 
 func TestRequestsAreCountedByRoute(t *testing.T) {
 	m := NewMetrics("1.2.3")
-	face := testFace(Options{Metrics: m})
+	handler := testFrontEnd(Options{Metrics: m})
 	for _, r := range []struct{ method, target string }{
 		{"GET", "/api/items/all?api_key=hidden"}, {"GET", "/api/items/all/"}, {"POST", "/api/both"}, {"GET", "/files/one"},
 		{"GET", "/files/two"}, {"GET", "/hidden-path"}, {"BREW", "/api/both"}, {"POST", "/api/items/all"},
 	} {
-		serveOne(t, face, r.method, r.target)
+		serveOne(t, handler, r.method, r.target)
 	}
 	got := scrape(t, m)
 	for _, want := range []string{
@@ -62,13 +62,13 @@ func TestRequestsInFlightAreCounted(t *testing.T) {
 
 func TestMetricsAreExactForManyAtOnce(t *testing.T) {
 	m := NewMetrics("v")
-	face := testFace(Options{Metrics: m})
+	handler := testFrontEnd(Options{Metrics: m})
 	t.Run("group", func(t *testing.T) {
 		for range 8 {
 			t.Run("", func(t *testing.T) {
 				t.Parallel()
 				for range 100 {
-					serveOne(t, face, "GET", "/api/items/all")
+					serveOne(t, handler, "GET", "/api/items/all")
 				}
 			})
 		}

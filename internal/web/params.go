@@ -11,8 +11,8 @@ import (
 
 // Params are the parameters that an endpoint asked for, wherever in the request they stood.
 type Params struct {
-	list []param
-	room [4]param // what list uses for as long as it is enough
+	list  []param
+	first [4]param // what list uses for as long as it is enough
 }
 
 type param struct {
@@ -22,7 +22,7 @@ type param struct {
 	query       bool // stood in the query
 }
 
-// Get returns the value, and whether the parameter was given at all. A JSON number is returned as it was written.
+// Get returns the value, and whether the parameter was sent. A JSON number is returned as written.
 func (p *Params) Get(name string) (value string, ok bool) {
 	if q := p.find(name); q != nil {
 		return q.value, q.given
@@ -65,7 +65,7 @@ func ReadParams(w http.ResponseWriter, r *http.Request, name string, more ...str
 }
 
 func (p *Params) want(name string, more []string) {
-	p.list = append(p.room[:0], param{name: name})
+	p.list = append(p.first[:0], param{name: name})
 	for _, name := range more {
 		p.list = append(p.list, param{name: name})
 	}

@@ -46,7 +46,7 @@ func readTwo(p post) (*Params, error) {
 	return ReadParams(httptest.NewRecorder(), p.request(), "api_key", "item_id")
 }
 
-// isJSON says whether a body that was accepted was read as JSON.
+// isJSON reports whether a body that was accepted was read as JSON.
 func isJSON(contentType, body string) bool {
 	media, _, _ := strings.Cut(strings.ToLower(contentType), ";")
 	media = strings.TrimSpace(media)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// compressFrom is the length from which a prepared answer is compressed for clients that ask for it. Compressing takes
-// longer than sending a small answer.
+// compressFrom is the length in bytes from which a prepared response is compressed. Compressing a smaller one takes
+// longer than sending it.
 const compressFrom = 16 << 10
 
 // Prepared is a JSON body that can be served many times: its ETag, its length and its compressed form are worked out
@@ -32,7 +32,7 @@ type coded struct {
 	encoding []string // nil: none
 }
 
-// Prepare makes a prepared answer. The body must not change afterwards.
+// Prepare returns a prepared response. The caller must not change body afterwards.
 func Prepare(body []byte) *Prepared {
 	p := &Prepared{plain: encode(body, `"`+tagOf(body)+`"`), keep: valueRevalidated}
 	if len(body) >= compressFrom {
@@ -45,7 +45,7 @@ func Prepare(body []byte) *Prepared {
 	return p
 }
 
-// encode makes the form of a body that has a tag, its quotes included.
+// encode returns the form of a body that has a tag, its quotes included.
 func encode(body []byte, tag string) coded {
 	return coded{body: body, etag: []string{tag}, length: []string{strconv.Itoa(len(body))}}
 }
@@ -56,8 +56,8 @@ type Form struct {
 	ETag string
 }
 
-// PreparePublic makes a prepared answer that anybody may keep for as long as age, in whole seconds, from forms that were
-// made before. The compressed form is for clients that ask for it; without a body there is none.
+// PreparePublic prepares a response that shared caches may store for age, in whole seconds, from encoded forms. gzipped
+// is sent to clients that accept it; if it is empty, the response is never compressed.
 func PreparePublic(plain, gzipped Form, age time.Duration) *Prepared {
 	p := &Prepared{
 		plain: encode(plain.Body, plain.ETag),
@@ -71,7 +71,7 @@ func PreparePublic(plain, gzipped Form, age time.Duration) *Prepared {
 	return p
 }
 
-// tagOf makes the value of a strong ETag: 128 bits of the SHA-256 of the body.
+// tagOf returns the value of a strong ETag: 128 bits of the SHA-256 of the body.
 func tagOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
@@ -85,8 +85,8 @@ func compress(body []byte) []byte {
 	return small.Bytes()
 }
 
-// Serve answers a read: 200 with the body, or 304 when the client has it. The answer may be kept by the client alone
-// and must be asked about each time, unless it is public. Methods other than GET and HEAD get no ETag and stay no-store, because some HTTP
+// Serve responds to a read with 200 and the body, or with 304. Unless the response is public, only the client may cache
+// it, and must revalidate it each time. Methods other than GET and HEAD get no ETag and are no-store, because some HTTP
 // stacks cache a POST by its URL.
 func (p *Prepared) Serve(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
@@ -144,7 +144,7 @@ func acceptsGzip(values []string) bool {
 	return false
 }
 
-// Cached answers a read from a body that is made for this request, as [Prepared.Serve] does, but never compressed.
+// Cached serves a body created for this request like [Prepared.Serve], but never compressed.
 func Cached(w http.ResponseWriter, r *http.Request, body []byte) error {
 	p := Prepare(body)
 	p.compressed = nil // it would be for one response

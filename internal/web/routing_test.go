@@ -62,10 +62,10 @@ func TestRouting(t *testing.T) {
 		{"OPTIONS where a handler takes it", "OPTIONS", "/any", 200, "", data("any")},
 		{"HEAD where GET is", "HEAD", "/api/items/all", 200, "", ""},
 	}
-	face := testFace(Options{})
+	handler := testFrontEnd(Options{})
 	for _, tt := range slices.Concat(tests, tests) { // the second time the mux need not be asked
 		t.Run(tt.name, func(t *testing.T) {
-			res := serveOne(t, face, tt.method, tt.target)
+			res := serveOne(t, handler, tt.method, tt.target)
 			if res.StatusCode != tt.status {
 				t.Errorf("status %d, want %d", res.StatusCode, tt.status)
 			}
@@ -90,11 +90,11 @@ func TestARouteHasItsPatternWheneverItIsAsked(t *testing.T) {
 			return OK(w, r, "data", r.Pattern)
 		}))
 	}
-	face := e.Handler(mux)
+	handler := e.Handler(mux)
 	for range 2 {
 		for target, want := range map[string]string{"GET /one": "GET /one", "POST /one": "POST /one", "GET /one/7": "GET /one/{id}", "GET /one/%74wo": "GET /one/two", "GET /one/two": "GET /one/two"} {
 			method, path, _ := strings.Cut(target, " ")
-			if got := bodyOf(t, serveOne(t, face, method, path)); got != `{"status":"success","data":"`+want+`"}` {
+			if got := bodyOf(t, serveOne(t, handler, method, path)); got != `{"status":"success","data":"`+want+`"}` {
 				t.Errorf("%s: %s, want the pattern %s", target, got, want)
 			}
 		}
@@ -105,7 +105,7 @@ func FuzzPath(f *testing.F) {
 	for _, s := range []string{"/api/items/all", "/docs", "/docs/..", "//", "/%2e%2e/", "/a%2f/../b", "/;/.", "/\x00"} {
 		f.Add(s)
 	}
-	face := testFace(Options{})
+	handler := testFrontEnd(Options{})
 	f.Fuzz(func(t *testing.T, path string) {
 		r := httptest.NewRequest("GET", "/", nil)
 		u, err := r.URL.Parse("http://store.example" + path)
@@ -114,7 +114,7 @@ func FuzzPath(f *testing.F) {
 		}
 		r.URL = u
 		w := httptest.NewRecorder()
-		face.ServeHTTP(w, r)
+		handler.ServeHTTP(w, r)
 		if w.Code != 200 && w.Code != 404 && w.Code != 303 {
 			t.Errorf("%q: status %d", path, w.Code)
 		}
@@ -137,7 +137,7 @@ func TestOtherMuxesAreAskedForPathsThatTheFirstDoesNotKnow(t *testing.T) {
 	second.Handle("GET /pages/", says("second"))
 	third.Handle("GET /pages", says("third"))
 	third.Handle("/any/", says("third"))
-	face := e.Handler(first, second, third)
+	handler := e.Handler(first, second, third)
 	for _, tt := range []struct {
 		name, method, target string
 		status               int
@@ -152,7 +152,7 @@ func TestOtherMuxesAreAskedForPathsThatTheFirstDoesNotKnow(t *testing.T) {
 		{"nobody knows it", "GET", "/nothing", 404, "", "Not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			res := serveOne(t, face, tt.method, tt.target)
+			res := serveOne(t, handler, tt.method, tt.target)
 			body := bodyOf(t, res)
 			if res.StatusCode != tt.status || res.Header.Get("Allow") != tt.allow || !strings.Contains(body, tt.contains) || res.Header.Get("Location") != "" {
 				t.Errorf("%d %v %s", res.StatusCode, res.Header, body)

@@ -28,7 +28,7 @@ const (
 	stopGrace = 10 * time.Second
 )
 
-// ServerOptions says how [Serve] serves. The zero value works.
+// ServerOptions configures [Serve]. The zero value works.
 type ServerOptions struct {
 	// Log receives what net/http has to say about connections, and once a minute that they ran out.
 	Log *slog.Logger

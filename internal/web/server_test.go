@@ -155,7 +155,7 @@ func raw(t *testing.T, addr, text string) (*http.Response, string) {
 }
 
 func TestRequestsAsTheyComeOverTheWire(t *testing.T) {
-	s := start(t, testFace(Options{}), ServerOptions{})
+	s := start(t, testFrontEnd(Options{}), ServerOptions{})
 	const host = " HTTP/1.1\r\nHost: store.example\r\n"
 	tests := []struct {
 		name, text string
@@ -217,10 +217,10 @@ func TestHealth(t *testing.T) {
 		}
 		return broken
 	})))
-	face := e.Handler(mux)
+	handler := e.Handler(mux)
 	check := func(path string, status int, body string) {
 		t.Helper()
-		res := serveOne(t, face, "GET", path)
+		res := serveOne(t, handler, "GET", path)
 		if got := bodyOf(t, res); res.StatusCode != status || got != body {
 			t.Errorf("%s: %d %s", path, res.StatusCode, got)
 		}
@@ -230,7 +230,7 @@ func TestHealth(t *testing.T) {
 	broken = errors.New("dial tcp 10.0.0.7: connection refused")
 	check("/healthz", 200, `{"status":"success"}`)
 	check("/readyz", 503, `{"status":"error","msg":"Service unavailable"}`)
-	if res := serveOne(t, face, "GET", "/readyz"); res.Header.Get("Retry-After") != "5" {
+	if res := serveOne(t, handler, "GET", "/readyz"); res.Header.Get("Retry-After") != "5" {
 		t.Error("no Retry-After")
 	}
 }

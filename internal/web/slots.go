@@ -21,7 +21,7 @@ type slots struct {
 	// exempt are networks whose addresses have no quarter.
 	exempt []netip.Prefix
 	note   func(evicted reason)
-	// stopping says that each response is the last of its connection.
+	// stopping reports that each response is the last of its connection.
 	stopping atomic.Bool
 	// settled is closed when a stop has no connection left.
 	settled chan struct{}
@@ -62,8 +62,8 @@ func newSlots(limit int, exempt []netip.Prefix, note func(reason)) *slots {
 	return s
 }
 
-// take gives c a slot, for which it closes a silent connection or waits. It is false when there will be none: at the
-// end, and for an address that holds a quarter of the slots, all of them at work, where only others have a silent one.
+// take assigns a slot to c, and closes a silent connection or waits for it. It returns false at a stop. It also returns
+// false for an address that has a quarter of the slots, all with requests, if only others have silent connections.
 func (s *slots) take(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,7 +265,7 @@ func (s *slots) close() {
 	s.settle()
 }
 
-// settle says so when no connection is left and none can come.
+// settle reports when no connection is left and none can come.
 func (s *slots) settle() {
 	if !s.closed || s.open > 0 {
 		return

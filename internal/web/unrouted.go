@@ -13,10 +13,10 @@ const unmatched = "unmatched"
 
 func isRedirect(status int) bool { return status >= 300 && status < 400 }
 
-// replace answers what the mux answered by itself: an unknown path or a wrong method. The mux's Allow header is kept
-// and completed.
-func (f *face) replace(a *answer, r *http.Request) {
-	status := a.withheld
+// replace writes our response for an unknown path or a wrong method in place of the mux's. It keeps and completes the
+// mux's Allow header.
+func (f *muxHandler) replace(a *response, r *http.Request) {
+	status := a.suppressedStatus
 	a.release()
 	switch {
 	case status != http.StatusMethodNotAllowed:
@@ -30,8 +30,8 @@ func (f *face) replace(a *answer, r *http.Request) {
 	}
 }
 
-// serverWide answers a request for "*", which only OPTIONS may ask for (RFC 9110, 9.3.7).
-func (f *face) serverWide(a *answer, r *http.Request) {
+// serverWide handles a request for "*", which only OPTIONS allows (RFC 9110, 9.3.7).
+func (f *muxHandler) serverWide(a *response, r *http.Request) {
 	a.routed = true
 	if r.Method == http.MethodOptions {
 		a.WriteHeader(http.StatusNoContent)
@@ -40,15 +40,15 @@ func (f *face) serverWide(a *answer, r *http.Request) {
 	f.edge.failJSON(a, r, a, errNotFound())
 }
 
-// refuseMethod answers 405 to TRACE and CONNECT, which no handler may see, whatever its pattern allows.
-func (f *face) refuseMethod(a *answer, r *http.Request) {
+// refuseMethod responds with 405 to TRACE and CONNECT, which never reach a handler.
+func (f *muxHandler) refuseMethod(a *response, r *http.Request) {
 	a.routed = true
 	a.Header().Set("Allow", f.allowed(r))
 	f.edge.failJSON(a, r, a, errMethod())
 }
 
-// allowed asks the mux about each method in turn; an unknown path allows none.
-func (f *face) allowed(r *http.Request) string {
+// allowed returns the methods that the mux has for a path; none for an unknown path.
+func (f *muxHandler) allowed(r *http.Request) string {
 	probe := *cleanRequest(r)
 	var methods []string
 	for _, m := range []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"} {

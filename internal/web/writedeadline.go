@@ -8,10 +8,9 @@ import (
 // slowAnswer is how long a request takes before the write deadline of its connection is renewed.
 const slowAnswer = 2 * time.Second
 
-// renewDeadline gives an answer that took long all of the server's time to be written. The write deadline counts from
-// the request's header: a slow body and all waits for the database may together pass it, and the client would see a
-// closed connection in place of the answer.
-func (a *answer) renewDeadline() {
+// renewDeadline restarts the write deadline of a response that took long. The deadline counts from the request's
+// header. A slow body and waits for the database could exceed it, and the client would see a closed connection.
+func (a *response) renewDeadline() {
 	if a.edge.now().Sub(a.start) < slowAnswer {
 		return
 	}

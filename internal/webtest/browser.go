@@ -30,7 +30,7 @@ func NewBrowser(t *testing.T, address, base string) *Browser {
 	return &Browser{T: t, Address: address, Base: base, Client: &http.Client{Jar: jar, CheckRedirect: stay}}
 }
 
-// Send makes a request with headers, whose names and values take turns, and checks the answer.
+// Send sends a request with headers, whose names and values take turns, and checks the answer.
 func (b *Browser) Send(method, path string, body io.Reader, headers ...string) *Page {
 	b.T.Helper()
 	r, err := http.NewRequestWithContext(b.T.Context(), method, b.Address+b.Base+path, body)

@@ -11,7 +11,7 @@ import (
 	"github.com/pocketbase/pocketbase/core"
 )
 
-// fill makes the collections and their rows; the index on the codes comes last.
+// fill creates the collections and their rows; the index on the codes comes last.
 func fill(app core.App, lines io.Reader) error {
 	purchases, err := makeCollections(app)
 	if err != nil {

@@ -15,7 +15,7 @@ var lookUps = map[string]func(core.App) (lookUp, error){
 	"join": byJoin, "records": byRecords, "prepared": byPrepared,
 }
 
-// good finds a good code; reason tells, when there is none, whether the key is known.
+// good finds a valid code; reason tells, when there is none, whether the key is known.
 const (
 	good = `SELECT p.code, p.license_type, p.price, p.currency, iif(i.support, p.supported_until, '') AS supported_until,
 			p.downloaded, p.date, i.answer
@@ -49,7 +49,7 @@ func refusal(app core.App, digest string) error {
 	return errCode
 }
 
-// byPrepared goes round the query builder, which prepares each query anew.
+// byPrepared goes round the query builder, which prepares each query again.
 func byPrepared(app core.App) (lookUp, error) {
 	find, err := app.ConcurrentDB().(*dbx.DB).DB().Prepare(strings.NewReplacer("{:", ":", "}", "").Replace(good))
 	if err != nil {

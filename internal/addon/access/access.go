@@ -1,5 +1,5 @@
-// Package access holds what all services of the addon ask before they act: who may do
-// what, whether the addon is set up, and with which key file.
+// Package access has the checks that all services of the addon run first: permission,
+// set-up state and key file.
 package access
 
 import (

@@ -28,7 +28,7 @@ const (
 // function it was handed to.
 type DB struct{ peopledb.DB }
 
-// New gives the queries of an open database.
+// New returns the queries of an open database.
 func New(db *sqldb.DB) *DB { return &DB{peopledb.DB{Queries: db.Queries()}} }
 
 // Tx runs fn in one transaction, as [sqldb.DB.Tx] says.

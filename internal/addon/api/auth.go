@@ -22,9 +22,8 @@ var (
 	errNotTLS = fault.Unauthorized("tls_needed", "HTTP Basic needs https, because it sends the secret itself. Sign the call instead")
 )
 
-// authenticated finds out who asks for something that is not public: a program
-// that signed the call, somebody who is signed in, or a program with Basic. body is
-// what was sent.
+// authenticated returns the caller of a request that is not public: a program with a signed call, a signed-in user, or
+// a program with Basic. body is the request's body.
 func (f *frontEnd) authenticated(w http.ResponseWriter, r *http.Request, body []byte) (people.Actor, error) {
 	if err := f.installed(r); err != nil {
 		return people.Actor{}, err
@@ -39,9 +38,9 @@ func (f *frontEnd) authenticated(w http.ResponseWriter, r *http.Request, body []
 	return people.Actor{}, f.failed(w, fault.Public(err))
 }
 
-// call reads a request of a program: who asks, and the members of its body into in, which is nil for a request without
+// authenticate reads a request of a program: who asks, and the members of its body into in, which is nil for a request without
 // any.
-func (f *frontEnd) call(w http.ResponseWriter, r *http.Request, in any) (people.Actor, error) {
+func (f *frontEnd) authenticate(w http.ResponseWriter, r *http.Request, in any) (people.Actor, error) {
 	body, err := readBody(w, r)
 	if err != nil {
 		return people.Actor{}, err
@@ -53,7 +52,7 @@ func (f *frontEnd) call(w http.ResponseWriter, r *http.Request, in any) (people.
 	return actor, decode(r, body, in)
 }
 
-// installed says what has to be run while there is nobody who could ask.
+// installed returns an error that names the set-up command while no user or credential exists.
 func (f *frontEnd) installed(r *http.Request) error {
 	if f.addon.Installed() {
 		return nil
@@ -77,8 +76,7 @@ func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, body []byt
 	if !f.isPrivate(w, r) {
 		return people.Actor{}, errNotTLS
 	}
-	// A browser that was once given the pair sends it along with whatever another
-	// site makes it send.
+	// A browser that stored Basic credentials sends them with requests from other sites too.
 	if err := f.origins.Check(r); err != nil {
 		return people.Actor{}, fault.WithCause(fault.Forbidden("cross_site", "This request came from another site, so nothing was done"), err)
 	}
@@ -149,6 +147,6 @@ func (f *frontEnd) failed(w http.ResponseWriter, err error) error {
 // codeUnknown is the reason of a call whose key or signature is not right.
 const codeUnknown = "credential_unknown"
 
-// errUpdateToken is what everybody is told who may not run the update: the command
+// errUpdateToken is the error for everybody who may not run the update: the command
 // to run, and nothing about the installation.
 var errUpdateToken = fault.Forbidden("update_token", "The update needs a signed-in administrator, the set-up link, or a fresh token in X-Update-Token: countersign addon update --web-token. Or run it from a terminal: countersign addon update")

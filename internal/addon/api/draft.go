@@ -17,8 +17,8 @@ import (
 // draft is the settings as programs see them: what is being prepared, what apps
 // are served, and what is known about each key.
 type draft struct {
-	// Revision is what a change gives back, so that nobody's change is overwritten
-	// unseen.
+	// Revision must be sent with a change, so that a concurrent change is not
+	// overwritten.
 	Revision int64              `json:"revision"`
 	Version  version            `json:"version"`
 	Changed  int                `json:"changed"`
@@ -70,7 +70,7 @@ func (f flat) MarshalJSON() ([]byte, error) {
 
 // getDraft answers GET /api-addons/admin/app/settings.
 func (f *frontEnd) getDraft(w http.ResponseWriter, r *http.Request) error {
-	actor, err := f.call(w, r, nil)
+	actor, err := f.authenticate(w, r, nil)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (f *frontEnd) changeDraft(w http.ResponseWriter, r *http.Request) error {
 		Revision *int64                    `json:"revision"`
 		Settings map[string]jsontext.Value `json:"settings"`
 	}
-	actor, err := f.call(w, r, &in)
+	actor, err := f.authenticate(w, r, &in)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (f *frontEnd) changeDraft(w http.ResponseWriter, r *http.Request) error {
 	return web.OK(w, r, "data", draftOf(settings, settings.Problems))
 }
 
-// withBoth gives the error of somebody who changed an earlier draft what it is now
+// withBoth adds to the error of a change to an earlier draft what it is now
 // and what was to be changed.
 func withBoth(err error, now settings.Draft, changes map[string]json.RawMessage) error {
 	ours := fault.Of(err)

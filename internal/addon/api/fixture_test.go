@@ -37,11 +37,11 @@ var notice = strings.TrimSpace(strings.Repeat("What you post here stays yours. "
 // sessionCookie is what the fixture takes for somebody who is signed in.
 const sessionCookie = "session=ana"
 
-// site is an addon whose face is under test, and what was made anew for it.
+// site is an addon whose API is under test, and what was created for it.
 type site struct {
 	*addon.Addon
 	dir                string
-	pair               addon.Pair
+	pair               addon.APICredentials
 	setupToken         string
 	webToken           string
 	serviceAccountFile string
@@ -128,7 +128,7 @@ func (s *site) run(t testing.TB) *site {
 	return s
 }
 
-// options are those of a face as a proxy on this machine reaches it.
+// options are those of an API as a proxy on this machine reaches it.
 func options() api.Options {
 	return api.Options{Now: now, Visitor: visitor, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 }

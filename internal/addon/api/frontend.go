@@ -20,7 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// Options says how the API behaves. The zero value works.
+// Options configures the API. The zero value works.
 type Options struct {
 	// BaseURL is the addon's own address without a trailing slash, "" when it is
 	// not known. Under https it tells that a proxy brings Basic over TLS, and its
@@ -30,9 +30,8 @@ type Options struct {
 	// everywhere else. It is a mux whose handlers were made by [web.Edge.Wrap]; nil
 	// means that there are none.
 	Pages http.Handler
-	// Visitor tells who is signed in where a request came from; nil means nobody.
-	// Its error is for a request that another site sent. It is asked once the
-	// addon is installed.
+	// Visitor returns the signed-in user of a request; nil means none. Its error is for
+	// a request that another site sent. It is called once the addon is set up.
 	Visitor func(w http.ResponseWriter, r *http.Request) (actor people.Actor, signedIn bool, err error)
 	// FailLimit is how many failed authentications an address has a minute; 0
 	// means no limit.

@@ -28,10 +28,9 @@ func postOnly(w http.ResponseWriter, _ *http.Request) error {
 	return fault.New(countersign.KindMethodNotAllowed, countersign.CodeMethodNotAllowed, countersign.MsgMethodNotAllowed)
 }
 
-// wantsPage tells a browser, which names HTML in Accept and likes it better than
-// JSON, from a program. Who sends a program's headers or JSON is one, whatever its
-// HTTP library writes into Accept. Authorization says nothing: a browser repeats
-// the password there that a proxy in front of us has asked for.
+// wantsPage reports whether the client is a browser, which prefers HTML to JSON in
+// Accept. A program's headers or a JSON body mean a program, whatever its Accept.
+// Authorization means nothing: a browser repeats the password of a proxy there.
 func wantsPage(r *http.Request) bool {
 	for _, name := range []string{"X-Api-Key", "X-Update-Token"} {
 		if r.Header[name] != nil {

@@ -11,7 +11,7 @@ import (
 
 // publication is the result of a publish.
 type publication struct {
-	// Nothing tells that the draft was what is served already.
+	// Nothing reports that the draft was what is served already.
 	Nothing  bool               `json:"nothing"`
 	Version  version            `json:"version"`
 	Changes  []settings.Change  `json:"changes"`
@@ -24,7 +24,7 @@ func (f *frontEnd) publishDraft(w http.ResponseWriter, r *http.Request) error {
 		Revision *int64 `json:"revision"`
 		Note     string `json:"note"`
 	}
-	actor, err := f.call(w, r, &in)
+	actor, err := f.authenticate(w, r, &in)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (f *frontEnd) elsewhere(w http.ResponseWriter, r *http.Request) {
 	f.Pages.ServeHTTP(w, r)
 }
 
-// nextSteps says what to do about errors, by their codes.
+// nextSteps describes what to do about errors, by their codes.
 var nextSteps = fault.NextSteps{
 	fault.CodeUpdateNeeded: "run: countersign addon update",
 	"credential_inactive":  "switch them on under /admincp/apis",

@@ -25,8 +25,8 @@ func (f *frontEnd) planUpdate(w http.ResponseWriter, r *http.Request) error {
 	return web.OK(w, r, "data", plan)
 }
 
-// runUpdate answers POST /api-addons/update.php. The update goes on to its end when
-// the caller has left, and may take longer than other answers.
+// runUpdate handles POST /api-addons/update.php. The update continues if the caller
+// disconnects, and may take longer than other requests.
 func (f *frontEnd) runUpdate(w http.ResponseWriter, r *http.Request) error {
 	actor, err := f.updater(w, r, true)
 	if err != nil {
@@ -40,8 +40,8 @@ func (f *frontEnd) runUpdate(w http.ResponseWriter, r *http.Request) error {
 	return web.OK(w, r, "data", report)
 }
 
-// updater is who may see and run the update: who came with a token, or is signed in. run
-// uses a token up that is for one run.
+// updater returns the actor who may see and run the update: the holder of a token, or a
+// signed-in user. run uses up a one-time token.
 func (f *frontEnd) updater(w http.ResponseWriter, r *http.Request, run bool) (people.Actor, error) {
 	if token := r.Header.Get("X-Update-Token"); token != "" {
 		return f.tokenHolder(w, r, token, run)

@@ -59,7 +59,7 @@ func (s *Service) readPublished(ctx context.Context) (*Published, error) {
 	return &p, err
 }
 
-// view makes the view of rows of settings.
+// view creates the view of rows of settings.
 func (s *Service) view(ctx context.Context, tx *addondb.DB, rows []addondb.Setting) (Published, error) {
 	packages, err1 := tx.Packages(ctx)
 	accounts, err2 := ReadAccounts(ctx, tx)

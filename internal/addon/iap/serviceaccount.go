@@ -29,7 +29,7 @@ type ServiceAccountFacts struct {
 	SetAt       time.Time
 }
 
-// ServiceAccount tells what is known of the draft's service account and of the
+// ServiceAccount returns what is known of the draft's service account and of the
 // published one.
 func (s *Service) ServiceAccount(ctx context.Context, actor people.Actor) (draft, published ServiceAccountFacts, err error) {
 	if err := s.guard.May(actor, access.ManageSettings); err != nil {
@@ -102,7 +102,7 @@ func (s *Service) PutAccount(ctx context.Context, tx *addondb.DB, current string
 // accountPurpose binds a sealed file to its row.
 func accountPurpose(fingerprint string) string { return "service account " + fingerprint }
 
-// openAccount gives back a file that was sealed.
+// openAccount decrypts a sealed file.
 func openAccount(box *keyfile.Box, s addondb.ServiceAccount) (file []byte, ok bool) {
 	if box == nil || s.Sealed == nil {
 		return nil, false

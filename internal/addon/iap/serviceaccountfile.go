@@ -168,7 +168,7 @@ func noJSON(file []byte) string {
 	return ""
 }
 
-// notObject says why a file could not be read as a JSON object.
+// notObject returns why a file could not be read as a JSON object.
 func notObject(file []byte) string {
 	value := jsontext.Value(file)
 	if value.IsValid() && value.Kind() != jsontext.KindBeginObject {

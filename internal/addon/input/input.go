@@ -73,11 +73,11 @@ func Invalid(code string, fields map[string]string) error {
 // Refused is the error of values that are wrong, by their names: of kind Invalid with
 // the code settings_invalid.
 func Refused(fields map[string]string) error {
-	const told = 5 // in the message; Fields has all
+	const maxListed = 5 // in the message; Fields has all
 	var text []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if len(text) == told {
-			text = append(text, fmt.Sprintf("And %d more", len(fields)-told))
+		if len(text) == maxListed {
+			text = append(text, fmt.Sprintf("And %d more", len(fields)-maxListed))
 			break
 		}
 		text = append(text, Shorten(name)+": "+fields[name])

@@ -16,18 +16,18 @@ type accountForm struct {
 	// kept; about says which.
 	checks []iap.FileCheck
 	about  string
-	// unsaved tells that a right file was looked at and not kept.
+	// unsaved reports that a valid file was checked and not saved.
 	unsaved bool
 	errs    frame.Errors
 	// revision is the state of the draft that the page shows.
 	revision int64
-	// clash is what to say when somebody else changed the draft first. Unlike with
+	// conflict is what to say when somebody else changed the draft first. Unlike with
 	// other settings the two versions can't be shown.
-	clash *accountClash
+	conflict *accountConflict
 }
 
-// accountClash says what the change was that came too late.
-type accountClash struct {
+// accountConflict describes the change that was not saved.
+type accountConflict struct {
 	// title is what did not happen, again what to do about it.
 	title, again string
 	// who names the one that was first, "" when that is not known.
@@ -71,7 +71,7 @@ func (p *Pages) saveAccount(w http.ResponseWriter, r *frame.Request) error {
 	if len(file) == 0 || in.Get("do") == "check" {
 		return p.checkAccount(w, r, file)
 	}
-	late := accountClash{title: "Nothing was saved: somebody else saved first", again: "To use your file, choose or paste it again."}
+	late := accountConflict{title: "Nothing was saved: somebody else saved first", again: "To use your file, choose or paste it again."}
 	return p.submitAccount(w, r, late, func() error {
 		seen, err := revision(in)
 		if err != nil {
@@ -110,7 +110,7 @@ func (p *Pages) checkAccount(w http.ResponseWriter, r *frame.Request, file []byt
 
 // testAccount looks at the file that is kept, without asking the store.
 func (p *Pages) testAccount(w http.ResponseWriter, r *frame.Request, f accountForm) error {
-	return p.submitAccount(w, r, accountClash{}, func() (err error) {
+	return p.submitAccount(w, r, accountConflict{}, func() (err error) {
 		f.about = "the service account that is kept"
 		if f.checks, _, err = p.addon.IAP.TestServiceAccount(r.Context(), r.Actor); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	late := accountClash{title: "Nothing was removed: somebody else saved first", again: "To remove it, confirm again."}
+	late := accountConflict{title: "Nothing was removed: somebody else saved first", again: "To remove it, confirm again."}
 	return p.submitAccount(w, r, late, func() error {
 		seen, err := revision(in)
 		if err != nil {
@@ -150,7 +150,7 @@ func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {
 // submitAccount answers a form of the page of the service account. The page is shown
 // again with what is kept now: late is what to say when somebody else changed the
 // draft first, and again adds to the page otherwise, unless it is nil.
-func (p *Pages) submitAccount(w http.ResponseWriter, r *frame.Request, late accountClash, do func() error, again func(*accountForm)) error {
+func (p *Pages) submitAccount(w http.ResponseWriter, r *frame.Request, late accountConflict, do func() error, again func(*accountForm)) error {
 	tooLate := false
 	return p.frame.Submit(w, r, frame.Form{
 		Do: func(url.Values) error { return do() },
@@ -165,7 +165,7 @@ func (p *Pages) submitAccount(w http.ResponseWriter, r *frame.Request, late acco
 			}
 			if tooLate {
 				late.who = p.lastChange(r)
-				f.clash = &late
+				f.conflict = &late
 				return p.accountPage(f), nil
 			}
 			if f.errs = wrong; again != nil {

@@ -27,7 +27,7 @@ var keyTypes = []frame.Choice{
 	{Value: string(settings.TypeNumber), Label: "Number"},
 }
 
-// groupLeads says what the groups are for.
+// groupLeads describes what the groups are for.
 var groupLeads = map[string]string{
 	"Name":               "What people see.",
 	"Sign-in":            "Sign-in with an account at another service.",

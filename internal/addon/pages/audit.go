@@ -122,7 +122,7 @@ func auditRows(lines []people.AuditLine) (rows []frame.Row) {
 	return rows
 }
 
-// act says what was done, and to what.
+// act returns what was done, and to what.
 func act(l people.AuditLine) templ.Component {
 	words := acts[l.Action]
 	if words == "" {

@@ -104,9 +104,8 @@ func (p *Pages) showNewCredential(w http.ResponseWriter, r *frame.Request) error
 	return p.frame.Show(w, r, p.newCredentialPage("", nil))
 }
 
-// createCredential answers with the values themselves and leads nowhere: they are
-// in no session and in no address. Loading the page again makes no second ones,
-// because the label is taken.
+// createCredential shows the new values in its response: they are in no session and at
+// no address. Reloading the page creates nothing, because the label is used.
 func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Check:  frame.Required("label", "Type a label, to tell these credentials from others.", "password", "Type your password."),
@@ -116,14 +115,14 @@ func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error 
 			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
 				return err
 			}
-			c, pair, err := p.addon.CreateCredential(r.Context(), r.Actor, in.Get("label"))
+			c, credentials, err := p.addon.CreateCredential(r.Context(), r.Actor, in.Get("label"))
 			if fault.HasCode(err, "label_exists") { // as after loading the page again
 				return fault.WithMessage(fault.Of(err), frame.Sentence(fault.Message(err))+" If you have just created them, you can reveal them in the list.")
 			}
 			if err != nil {
 				return err
 			}
-			return p.showSecrets(w, r, c, pair, "Your new credentials", "Both are active.")
+			return p.showSecrets(w, r, c, credentials, "Your new credentials", "Both are active.")
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newCredentialPage(in.Get("label"), wrong), nil
@@ -132,10 +131,10 @@ func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error 
 }
 
 // showSecrets is the page with the API key and the API secret themselves.
-func (p *Pages) showSecrets(w http.ResponseWriter, r *frame.Request, c addon.Credential, pair addon.Pair, title, lead string) error {
+func (p *Pages) showSecrets(w http.ResponseWriter, r *frame.Request, c addon.Credential, credentials addon.APICredentials, title, lead string) error {
 	return p.frame.Show(w, r, frame.Page{
 		Title: title, Lead: lead, Crumbs: credentialCrumbs(c),
-		Body: secretsView(c, pair, p.address(w, r, PathAppSettings)),
+		Body: secretsView(c, credentials, p.address(w, r, PathAppSettings)),
 	})
 }
 
@@ -191,11 +190,11 @@ func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c addo
 		if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
 			return err
 		}
-		_, pair, err := p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
+		_, credentials, err := p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
 		if err != nil {
 			return err
 		}
-		return p.showSecrets(w, r, c, pair, "API credentials “"+c.Label+"”", "Close this page after you have copied them.")
+		return p.showSecrets(w, r, c, credentials, "API credentials “"+c.Label+"”", "Close this page after you have copied them.")
 	}, func(wrong frame.Errors) frame.Page { return p.revealPage(c, wrong) }))
 }
 
@@ -221,15 +220,15 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addo
 		if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
 			return err
 		}
-		c, pair, err := p.addon.RotateCredential(r.Context(), r.Actor, c.ID)
+		c, credentials, err := p.addon.RotateCredential(r.Context(), r.Actor, c.ID)
 		if err != nil {
 			return err
 		}
-		return p.showSecrets(w, r, c, pair, "New API credentials for “"+c.Label+"”", "The old values have expired.")
+		return p.showSecrets(w, r, c, credentials, "New API credentials for “"+c.Label+"”", "The old values have expired.")
 	}, func(wrong frame.Errors) frame.Page { return p.rotatePage(c, wrong) }))
 }
 
-// uses says how much API credentials are used.
+// uses returns how much API credentials are used.
 func uses(c addon.Credential) string {
 	if c.LastUsedAt.IsZero() {
 		return "They have never been used."

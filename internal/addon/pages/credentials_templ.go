@@ -145,7 +145,7 @@ func newCredentialView(label string, errs frame.Errors) templ.Component {
 	})
 }
 
-func secretsView(c addon.Credential, pair addon.Pair, address string) templ.Component {
+func secretsView(c addon.Credential, credentials addon.APICredentials, address string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -204,7 +204,7 @@ func secretsView(c addon.Credential, pair addon.Pair, address string) templ.Comp
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.CopyField{Name: "api-key", Label: "API key", Value: pair.Key}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.CopyField{Name: "api-key", Label: "API key", Value: credentials.Key}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -212,7 +212,7 @@ func secretsView(c addon.Credential, pair addon.Pair, address string) templ.Comp
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.CopyField{Name: "api-secret", Label: "API secret", Value: pair.Secret, Help: "Keep it on the server, never in an app or in a public place."}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.CopyField{Name: "api-secret", Label: "API secret", Value: credentials.Secret, Help: "Keep it on the server, never in an app or in a public place."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -220,7 +220,7 @@ func secretsView(c addon.Credential, pair addon.Pair, address string) templ.Comp
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.Code{Name: "env", Label: "As environment variables", Text: "COUNTERSIGN_API_KEY=" + pair.Key + "\nCOUNTERSIGN_API_SECRET=" + pair.Secret}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Code{Name: "env", Label: "As environment variables", Text: "COUNTERSIGN_API_KEY=" + credentials.Key + "\nCOUNTERSIGN_API_SECRET=" + credentials.Secret}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

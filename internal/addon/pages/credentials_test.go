@@ -15,9 +15,9 @@ const apisPath = "/admincp/apis"
 var secretPattern = regexp.MustCompile(`ca[ks]_[0-9A-Za-z]{49}`)
 
 // pairOn reads the pair that a page shows.
-func pairOn(t *testing.T, p *webtest.Page) addon.Pair {
+func pairOn(t *testing.T, p *webtest.Page) addon.APICredentials {
 	t.Helper()
-	pair := addon.Pair{Key: p.Value("api-key"), Secret: p.Value("api-secret")}
+	pair := addon.APICredentials{Key: p.Value("api-key"), Secret: p.Value("api-secret")}
 	if !secretPattern.MatchString(pair.Key) || !secretPattern.MatchString(pair.Secret) {
 		t.Fatal("the page shows no pair")
 	}

@@ -134,7 +134,7 @@ func recentRows(lines []people.AuditLine) (rows []frame.Row) {
 
 // figures are the facts that the dashboard leads with.
 func (d dashboard) figures() frame.Figures {
-	return frame.Figures{d.receiving(), d.waiting(), d.asking(), d.selling(), d.licensed(), d.updated()}
+	return frame.Figures{d.receiving(), d.waiting(), d.requestsFigure(), d.selling(), d.licensed(), d.updated()}
 }
 
 func (d dashboard) receiving() frame.Figure {
@@ -149,7 +149,7 @@ func (d dashboard) waiting() frame.Figure {
 	return frame.Figure{Label: "Not published", Value: "Nothing", Note: "The draft is published."}
 }
 
-func (d dashboard) asking() frame.Figure {
+func (d dashboard) requestsFigure() frame.Figure {
 	f := frame.Figure{Label: "Requests from apps in 24\u00a0h", Value: thousands(d.requests.Total())}
 	if d.requests.Total() == 0 {
 		f.Note = "No requests yet. Build your app with the settings URL below."
@@ -204,7 +204,7 @@ func answered(l addon.License) string {
 	return "On " + frame.Day(l.CheckedAt) + " the store said: " + answerWords(l.Answer) + "."
 }
 
-// updated says which version runs and whether its update does.
+// updated returns which version runs and whether its update does.
 func (d dashboard) updated() frame.Figure {
 	f := frame.Figure{Label: "Addon", Value: "Up to date", Note: "Version " + d.plan.Version + "."}
 	if !d.plan.Nothing {

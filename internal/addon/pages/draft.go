@@ -40,12 +40,12 @@ type draft struct {
 	order  []string
 	errs   frame.Errors
 	failed string
-	// clash is what somebody else saved meanwhile, nil when nobody did.
-	clash *clash
+	// conflict is what somebody else saved meanwhile, nil when nobody did.
+	conflict *editConflict
 }
 
-// clash is the two versions after somebody else saved first.
-type clash struct {
+// editConflict is the two versions after somebody else saved first.
+type editConflict struct {
 	// who names them and when, "" when that is not known.
 	who  string
 	diff frame.Diff
@@ -91,7 +91,7 @@ func (d draft) fieldOf(s settings.Setting) frame.Field {
 	return f
 }
 
-// mark says in a word what is special about a value.
+// mark returns a word for what is special about a value.
 func mark(s settings.Setting) string {
 	switch {
 	case s.Changed:
@@ -102,7 +102,7 @@ func mark(s settings.Setting) string {
 	return ""
 }
 
-// kindWord says what form a value has.
+// kindWord returns what form a value has.
 func kindWord(t settings.Type) string {
 	switch t {
 	case settings.TypeBool:
@@ -196,8 +196,8 @@ func (p *Pages) set(r *frame.Request, d *draft, in url.Values, take func()) erro
 	})
 }
 
-// change is set with a change of its own, which is told the revision that the form
-// was made from. After an error the draft is the one to show again.
+// change saves the draft with the function change, which receives the revision of the
+// form. After an error, d is the draft to show again.
 func (p *Pages) change(r *frame.Request, d *draft, in url.Values, take func(),
 	change func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error),
 ) error {
@@ -242,11 +242,11 @@ func (p *Pages) explainDraft(r *frame.Request, d *draft) func(refused error) (fr
 
 // setConflict puts what somebody else saved beside what was typed.
 func (d *draft) setConflict(who string) {
-	d.clash = &clash{who: who}
+	d.conflict = &editConflict{who: who}
 	for _, s := range d.saved.List {
 		typed, there := d.typed[s.Key]
 		if there && !same(s, typed) {
-			d.clash.diff = append(d.clash.diff, frame.Change{
+			d.conflict.diff = append(d.conflict.diff, frame.Change{
 				Key: s.Key, Label: labelOf(s.Key, s.Label), Before: worded(s.Type, s.Value), After: worded(s.Type, typed),
 			})
 		}

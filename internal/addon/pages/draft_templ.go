@@ -35,8 +35,8 @@ func draftFormOf(d draft) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if d.clash != nil {
-			templ_7745c5c3_Err = clashView(d).Render(ctx, templ_7745c5c3_Buffer)
+		if d.conflict != nil {
+			templ_7745c5c3_Err = conflictView(d).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -232,8 +232,8 @@ func settingFields(d draft, all []settings.Setting) templ.Component {
 	})
 }
 
-// clashView shows both versions after somebody else saved first.
-func clashView(d draft) templ.Component {
+// conflictView shows both versions after somebody else saved first.
+func conflictView(d draft) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -270,15 +270,15 @@ func clashView(d draft) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			if d.clash.who != "" {
+			if d.conflict.who != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var12 string
-				templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(d.clash.who)
+				templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(d.conflict.who)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `draft.templ`, Line: 53, Col: 20}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `draft.templ`, Line: 53, Col: 23}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 				if templ_7745c5c3_Err != nil {
@@ -293,12 +293,12 @@ func clashView(d draft) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(d.clash.diff) > 0 {
+			if len(d.conflict.diff) > 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"small-print\">Red: saved now. Green: your input. Saving again replaces the saved values.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = d.clash.diff.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = d.conflict.diff.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

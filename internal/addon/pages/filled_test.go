@@ -39,7 +39,7 @@ func serviceAccount() []byte {
 	return file
 }
 
-// fillIn makes a site as an owner has it after a while, with changes that wait.
+// fillIn creates a site as an owner has it after a while, with changes that wait.
 func (s *site) fillIn(t *testing.T) {
 	t.Helper()
 	s.mustPackage(t, 1, "Silver", true)

@@ -28,7 +28,7 @@ type licenseForm struct {
 	made []addon.License
 }
 
-// failed says what was not done.
+// failed describes what was not done.
 func (f licenseForm) failed() string {
 	if len(f.made) == 0 {
 		return "No file was created."

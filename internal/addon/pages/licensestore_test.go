@@ -96,7 +96,7 @@ func (s *licenseStore) issue(w http.ResponseWriter, domain string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"status": "success", "data": map[string]string{"license": text, "license_id": "of-" + domain}})
 }
 
-// mustLicense makes the site's first license file.
+// mustLicense creates the site's first license file.
 func (s *site) mustLicense(t *testing.T, from *licenseStore, domain string, tests ...string) addon.License {
 	t.Helper()
 	made, err := s.MakeLicenses(t.Context(), operator, addon.LicenseOrder{Store: from.URL, Code: purchaseCode, Domain: domain, Tests: tests})

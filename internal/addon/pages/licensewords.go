@@ -30,7 +30,7 @@ func movePath(kept int64, from, to string) string {
 	return pathLicense + "/move?" + query.Encode()
 }
 
-// licenseBadge says in a word what is known of a file.
+// licenseBadge returns a word for what is known of a file.
 func licenseBadge(l addon.License) frame.Badge {
 	switch {
 	case !l.MovedAt.IsZero():
@@ -66,7 +66,7 @@ func answerWords(code string) string {
 	return "the license is not valid (" + code + ")"
 }
 
-// licenseFacts says what a license is for, whose item it is of, and until when.
+// licenseFacts returns what a license is for, whose item it is of, and until when.
 func licenseFacts(l addon.License, now time.Time) frame.Facts {
 	facts := append(frame.LicenseFacts(strings.Join(l.Domains, ", "), l.ItemName, l.ItemID, l.LicenseType, l.SupportedUntil, now,
 		frame.Fact{Label: "Purchase code", Value: frame.Mono(l.Code.Hint)}, frame.Fact{Label: "Store", Value: frame.Mono(l.Code.Store)}),

@@ -20,7 +20,7 @@ import (
 type packageForm struct {
 	id, name, rank string
 	free           bool
-	// old tells that the package exists: its id stays.
+	// old reports that the package exists: its id stays.
 	old  bool
 	errs frame.Errors
 }

@@ -1,4 +1,4 @@
-// Package pages is the face of the addon for people: the dashboard, the settings
+// Package pages is the front end of the addon for people: the dashboard, the settings
 // of the app and of in-app purchases, packages, license files, credentials,
 // history, preview, update, health and audit. Every page works without scripts; a form that was
 // done leads on by 303, one that was refused is shown again with 422.
@@ -17,7 +17,7 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// The pages' addresses that other rooms need to know.
+// The pages' addresses that other packages need to know.
 const (
 	PathDashboard   = "/api-addons/admin"
 	PathAppSettings = "/api-addons/admin/app/settings"
@@ -42,7 +42,7 @@ const (
 	pathAudit        = "/api-addons/admin/audit"
 )
 
-// Options says what the pages stand on.
+// Options configures the pages.
 type Options struct {
 	Addon *addon.Addon
 	// Frame is made from [FrameOptions], with what only the caller knows added.

@@ -38,8 +38,8 @@ func productsView(d draft, text string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if d.clash != nil {
-			templ_7745c5c3_Err = clashView(d).Render(ctx, templ_7745c5c3_Buffer)
+		if d.conflict != nil {
+			templ_7745c5c3_Err = conflictView(d).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -21,7 +21,7 @@ type review struct {
 	warnings []settings.Problem
 	note     string
 	errs     frame.Errors
-	// stale tells that the draft changed since the page was shown.
+	// stale reports that the draft changed since the page was shown.
 	stale bool
 }
 

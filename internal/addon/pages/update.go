@@ -108,13 +108,13 @@ type ran struct {
 	visitor
 	addon.UpdateReport
 	done []addon.Step
-	// failed says why it stopped, "" when it did not.
+	// failed explains why it stopped, "" when it did not.
 	failed string
 }
 
-// runUpdate runs the update; with do=plan it shows the plan to somebody who has
-// just shown a token. The answer is the report itself: loading the page again
-// finds nothing to do. The update goes on to its end when the browser has left.
+// runUpdate runs the update; with do=plan it shows the plan after a token was entered.
+// The response is the report: reloading it finds nothing to do. The update continues if
+// the browser disconnects.
 func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
 	in, err := r.PostValues()
 	if err != nil {

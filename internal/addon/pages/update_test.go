@@ -16,7 +16,7 @@ import (
 
 const updatePath = "/api-addons/update.php"
 
-// setupToken makes a set-up link.
+// setupToken creates a set-up link.
 func (s *site) setupToken(t *testing.T) string {
 	t.Helper()
 	token, _, err := s.NewSetupLink(t.Context(), operator)

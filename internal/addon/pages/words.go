@@ -19,7 +19,7 @@ func thousands(n int64) string {
 	return digits
 }
 
-// span says which part of a list is shown: "Entries 101–150 of 1,240".
+// span returns which part of a list is shown: "Entries 101–150 of 1,240".
 func span(noun string, first, last, all int64) string {
 	if last < first {
 		return ""
@@ -36,7 +36,7 @@ func indented(text []byte) string {
 	return b.String()
 }
 
-// through says by which door somebody came.
+// through names the front end that an actor used.
 func through(f people.Face) string {
 	switch f {
 	case people.FaceCommand:

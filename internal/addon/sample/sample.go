@@ -1,6 +1,5 @@
-// Package sample holds a filled-in demo addon as data: an app's settings, three
-// membership packages and the products that give them. Whoever fills an addon
-// with it brings the data into it through the addon's own rules.
+// Package sample has the data of a demo addon: an app's settings, three membership
+// packages and their products. Callers load it through the addon's own methods.
 package sample
 
 import (
@@ -42,7 +41,7 @@ type Demo struct {
 	AdminEmail string
 }
 
-// NewDemo gives the demo. It sells in the simulated store, so nothing
+// NewDemo returns the demo. It sells in the simulated store, so nothing
 // leaves the machine.
 func NewDemo() Demo {
 	return Demo{
@@ -76,7 +75,7 @@ func NewDemo() Demo {
 	}
 }
 
-// ServiceAccount makes a file of the right form with a key that nobody knows and
+// ServiceAccount creates a file of the right form with a key that nobody knows and
 // that opens nothing.
 func ServiceAccount() ([]byte, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -7,7 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/input"
 )
 
-// Type says what form the value of a setting has, and how JSON prints it.
+// Type describes what form the value of a setting has, and how JSON prints it.
 type Type string
 
 // The types of settings.
@@ -26,7 +26,7 @@ const (
 	TypeServiceAccount Type = "service_account"
 )
 
-// Area says which of the two forms a setting belongs to.
+// Area is the form that a setting belongs to.
 type Area string
 
 // The areas.
@@ -58,7 +58,7 @@ type Definition struct {
 	Label   string `json:"label"`
 	Help    string `json:"help"`
 	Example string `json:"example"` // a value as it could be, for people
-	// Where says where to find the value; empty when there is nothing to find.
+	// Where describes where to find the value; empty when there is nothing to find.
 	Where string `json:"where"`
 	// Public settings are in the response of app/settings (spec 2.5). The others
 	// are for the server; Secret ones are never shown again.

@@ -20,8 +20,8 @@ import (
 
 // Draft is the draft beside what is published.
 type Draft struct {
-	// Revision counts the changes of the draft. Give it back to
-	// [Service.Set] so that nobody's change is overwritten unseen.
+	// Revision counts the changes of the draft. Pass it to [Service.Set], so that a
+	// concurrent change is not overwritten.
 	Revision int64
 	// Published is the version that is served.
 	Published Version
@@ -129,7 +129,7 @@ func (s *Service) Set(ctx context.Context, actor people.Actor, revision int64, c
 	return s.SetForm(ctx, actor, revision, func(Draft) map[string]string { return changes })
 }
 
-// SetForm is Set with values that depend on which settings there are. posted is told the
+// SetForm is Set with values that depend on which settings there are. posted receives the
 // draft as it is, unless it is not the one that the caller has seen.
 func (s *Service) SetForm(ctx context.Context, actor people.Actor, revision int64, posted func(Draft) map[string]string) (Draft, error) {
 	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, now Draft, v values) error {
@@ -183,7 +183,7 @@ func putChecked(v values, d Definition, text string, packages []iap.Package, pro
 var errSettingsChanged = fault.New(countersign.KindPrecondition, "settings_changed", "The settings changed after you read them. Nothing was saved. Check them and try again")
 
 // changeDraft runs a change of the draft in one transaction, with an entry of audit
-// for every key that it changes. The change is told the draft as it is, and changes the
+// for every key that it changes. The change receives the current draft, and changes the
 // values. Beside its error is the draft as it is, as far as it could be read.
 func (s *Service) changeDraft(ctx context.Context, actor people.Actor, revision int64, change func(*addondb.DB, Draft, values) error) (Draft, error) {
 	if err := s.guard.May(actor, access.ManageSettings); err != nil {

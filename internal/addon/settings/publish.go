@@ -20,7 +20,7 @@ import (
 type Publication struct {
 	// Version is what is served now.
 	Version Version
-	// Nothing tells that the draft was already what is served; no version was
+	// Nothing reports that the draft was already what is served; no version was
 	// made.
 	Nothing bool
 	Changes []Change

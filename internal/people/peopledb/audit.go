@@ -24,7 +24,7 @@ type Audit struct {
 	Workspace string
 	// Subject names what was acted upon.
 	Subject string
-	// Detail says more in words.
+	// Detail describes more in words.
 	Detail string
 	// Before and After are what a change replaced and what it wrote.
 	Before, After string
@@ -38,7 +38,7 @@ func (d *DB) AddAudit(ctx context.Context, a Audit) error {
 		a.At, a.Kind, a.Actor, a.Face, a.Address, a.Action, a.Workspace, a.Subject, a.Detail, a.Before, a.After)
 }
 
-// AuditFilter says which lines are wanted.
+// AuditFilter selects entries.
 type AuditFilter struct {
 	// Before is an id that lines must be older than; 0 for the newest.
 	Before int64

@@ -10,12 +10,12 @@ import (
 // Digest is the SHA-256 of a token, which the database does not keep.
 type Digest = [sha256.Size]byte
 
-// Purpose says what a link is for.
+// Purpose describes what a link is for.
 type Purpose string
 
 // The purposes of links.
 const (
-	// PurposeSetup makes the first administrator.
+	// PurposeSetup creates the first administrator.
 	PurposeSetup Purpose = "setup"
 	// PurposeSignIn signs a user in.
 	PurposeSignIn Purpose = "sign_in"

@@ -62,7 +62,7 @@ func (d *DB) LockUser(ctx context.Context, id int64) (User, error) {
 	return d.User(ctx, id)
 }
 
-// CountUsers tells how many there are.
+// CountUsers returns the number of users.
 func (d *DB) CountUsers(ctx context.Context) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM users`)
 }

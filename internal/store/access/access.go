@@ -15,7 +15,7 @@ const (
 	ValidatePurchases Action = iota
 	// ReadWorkspace reads the account and the items: secret keys.
 	ReadWorkspace
-	// LicensePurchases issues, moves and gives up the licenses of a purchase: whoever has its code.
+	// LicensePurchases issues, moves and revokes the licenses of a purchase: whoever has its code.
 	LicensePurchases
 	// Manage is everything else: the operator.
 	Manage

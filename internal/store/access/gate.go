@@ -53,10 +53,10 @@ func (g *Gate) closed() error {
 
 var errNotPrepared = fault.WithRetry(fault.Unavailable("unavailable", "The store's database is not ready yet"), 2*time.Second)
 
-// ErrMigrating says that the database is being migrated; it is of kind Unavailable.
+// ErrMigrating means that the database is being migrated; it is of kind Unavailable.
 var ErrMigrating error = fault.WithRetry(fault.Unavailable(countersign.CodeMigrating, "The store's database is being migrated to this version"), 10*time.Second)
 
-// ErrKeyReplaced says that the database belongs to another key file than the one that
+// ErrKeyReplaced means that the database belongs to another key file than the one that
 // this process has read; it is of kind Conflict.
 var ErrKeyReplaced error = fault.Conflict("key_replaced", "The key file of this database was replaced after this program had read it; "+
 	"start it again, with the new key file in its data folder")

@@ -43,9 +43,8 @@ func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, p *web.Par
 	return access, nil
 }
 
-// holder finds the key that may be sent along with a purchase code, which is the
-// credential itself: the key says whose programs ask. Without a key the access is
-// the zero one. A key that is sent must be a good one.
+// holder returns the access of an optional key sent with a purchase code, which is the
+// credential. Without a key the access is zero. A key that is sent must be valid.
 func (f *frontEnd) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (validation.Access, error) {
 	key, err := sentKey(r, p)
 	if err != nil || key == "" {
@@ -114,7 +113,7 @@ func bearer(value string) string {
 	return strings.TrimSpace(token)
 }
 
-// keyConflict gives two different api_key parameters the code of two different keys.
+// keyConflict sets for two different api_key parameters the code of two different keys.
 func keyConflict(err error) error {
 	var conflict *web.ConflictError
 	if !errors.As(err, &conflict) || conflict.Name != "api_key" {

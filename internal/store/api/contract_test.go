@@ -45,7 +45,7 @@ func background(t *testing.T, s *store.Store) {
 	})
 }
 
-// newHandler is the face as a proxy on this machine reaches it.
+// newHandler is the API as a proxy on this machine reaches it.
 func newHandler(s *store.Store, failLimit int) http.Handler {
 	return api.New(s, api.Options{
 		Guard: web.NewGuard(limit.NewGuard(limit.Options{Failures: failLimit, Now: now})), Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
@@ -81,7 +81,7 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// TestContractOfLimits gives each script a server that has counted nothing.
+// TestContractOfLimits runs each script with a server that has counted nothing.
 func TestContractOfLimits(t *testing.T) {
 	oracle := newOracle(t)
 	for _, file := range scripts(t, "testdata/limits/*.txt") {

@@ -14,13 +14,13 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// Options says how the API behaves. The zero value works.
+// Options configures the API. The zero value works.
 type Options struct {
 	// BaseURL is the store's own address without a trailing slash. Without it what
 	// is signed names the signing key as its issuer.
 	BaseURL string
-	// Guard holds back those who guess keys and codes; nil holds nobody back. The
-	// front ends of a store share one.
+	// Guard limits guessing of keys and codes; nil means no limit. The store's front
+	// ends share one.
 	Guard *web.Guard
 	// Pages is asked for the paths that the API does not know; nil is none.
 	Pages          http.Handler

@@ -25,7 +25,7 @@ func (f *frontEnd) moveLicense(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// signed answers with the license that do gives.
+// signed writes the license that do returns.
 func (f *frontEnd) signed(w http.ResponseWriter, r *http.Request, names []string, do func(licenseCall) (licensing.Signed, error)) error {
 	var l licensing.Signed
 	err := f.withCode(w, r, names, func(q licenseCall) (err error) {
@@ -38,7 +38,7 @@ func (f *frontEnd) signed(w http.ResponseWriter, r *http.Request, names []string
 	return web.OK(w, r, "data", countersign.License{License: l.Text, LicenseID: l.License.ID})
 }
 
-// revokeLicense answers POST /api/licenses/revoke: the buyer gives a license up.
+// revokeLicense handles POST /api/licenses/revoke: the buyer revokes a license.
 func (f *frontEnd) revokeLicense(w http.ResponseWriter, r *http.Request) error {
 	var l licensing.License
 	err := f.withCode(w, r, []string{"domain", "license_id"}, func(q licenseCall) (err error) {

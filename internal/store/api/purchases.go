@@ -8,9 +8,9 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// validatePurchase answers POST /api/purchases/validation (spec 4.4). A publishable
-// key stands in what is sold, so whoever sends one may be guessing: past the limit
-// it is refused, also when the code is valid. A secret key's valid code succeeds.
+// validatePurchase handles POST /api/purchases/validation (spec 4.4). Publishable keys
+// are public, so their sender may be guessing: over the limit they are refused even
+// with a valid code. A secret key with a valid code succeeds.
 func (f *frontEnd) validatePurchase(w http.ResponseWriter, r *http.Request) error {
 	p, access, err := f.authenticated(w, r, "purchase_code")
 	if err != nil {

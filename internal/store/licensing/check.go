@@ -21,10 +21,9 @@ type CheckRequest struct {
 	Workspace int64
 }
 
-// Check answers a question about a license. It never writes. What became of
-// a purchase or of a license that has ended is returned to the operator and to the
-// workspace's secret keys; everybody else reads not_found. The error is of kind
-// Invalid for a domain that can't have a license.
+// Check checks a license and never writes. Only the operator and secret keys of the
+// workspace learn the state of a purchase or an ended license; others get not_found.
+// The error is of kind Invalid for a domain that can't have a license.
 func (s *Service) Check(ctx context.Context, a people.Actor, q CheckRequest) (countersign.LicenseCheck, error) {
 	code, err := s.evaluate(ctx, a, q)
 	if err != nil {
@@ -137,7 +136,7 @@ func (h purchaseLicenses) domainCode(asked *storedb.License, d license.Domain) s
 	switch {
 	case h.isFree(d), h.licensed(d):
 		return ""
-	case h.room(d) != nil:
+	case h.checkLimit(d) != nil:
 		return countersign.CheckLimitReached
 	}
 	return countersign.CheckDomainNotActivated

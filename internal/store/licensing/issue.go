@@ -188,8 +188,8 @@ func (s *Service) List(ctx context.Context, a people.Actor, f Filter, fn func(Li
 	return s.db.Licenses(ctx, filter, fn)
 }
 
-// InUse lists the licenses of a good purchase that have not ended, in the
-// order of their issue, for whoever has its code.
+// InUse lists the licenses of a valid purchase that have not ended, in the
+// order of their issue, for a caller with its code.
 func (s *Service) InUse(ctx context.Context, a people.Actor, code string) ([]License, error) {
 	h, err := s.findPurchase(ctx, a, code)
 	if err != nil {
@@ -223,7 +223,7 @@ func noLicense(id string) error {
 	return fault.NotFound("license_not_found", fmt.Sprintf("No license %q", id))
 }
 
-// endReason says how a license ended, and when.
+// endReason returns how a license ended, and when.
 func endReason(l License) string {
 	how := string(l.Ended)
 	if l.Ended == storedb.EndingGivenUp {

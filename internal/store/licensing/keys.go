@@ -58,8 +58,8 @@ func (s *Service) signingKeys(ctx context.Context) (*signingKeys, error) {
 	if err != nil || keys.signs {
 		return keys, err
 	}
-	// Whoever comes meanwhile shares the outcome: a queue of attempts, each of which
-	// waits for the database, would be too long for the last ones.
+	// Concurrent callers share the outcome. If each waited for the database in turn,
+	// the last ones would wait too long.
 	made, err, _ := s.making.Do("", func() (any, error) { return s.makeSigningKeys(context.WithoutCancel(ctx)) })
 	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func openKey(box *keyfile.Box, k Key) (license.SigningKey, error) {
 // keyPurpose binds a sealed private key to its public one.
 func keyPurpose(id string) string { return "license key " + id }
 
-// newKey makes a key that signs.
+// newKey creates a key that signs.
 func (s *Service) newKey(box *keyfile.Box) (Key, error) {
 	key, err := license.NewSigningKey()
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Service) newKey(box *keyfile.Box) (Key, error) {
 	}, nil
 }
 
-// firstKey makes the key of a store that has none. When another process
+// firstKey creates the key of a store that has none. When another process
 // does so at once, the second one takes the first one's.
 func (s *Service) firstKey(ctx context.Context) error {
 	k, err := s.newKey(s.gate.Box())
@@ -154,7 +154,7 @@ func (s *Service) firstKey(ctx context.Context) error {
 	return err
 }
 
-// RotateKey makes a new key that signs from now on. Licenses that earlier
+// RotateKey creates a new key that signs from now on. Licenses that earlier
 // keys have signed stay valid, unless dropEarlier takes those keys out of the key
 // set, as is right when somebody has stolen one.
 func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier bool) (Key, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// errMeanwhile says that a purchase or its licenses are not as they were read.
+// errMeanwhile means that a purchase or its licenses are not as they were read.
 var errMeanwhile = errors.New("licensing: the purchase has changed meanwhile")
 
 // newLicense is a license that is to be written: a new one, or one that is in use
@@ -30,7 +30,7 @@ func (h purchaseLicenses) plan(domains []license.Domain, now countersign.Timesta
 		if _, found := h.find(d); found {
 			continue
 		}
-		if err := h.room(d); err != nil {
+		if err := h.checkLimit(d); err != nil {
 			return h, nil, aboutTest(err, i > 0)
 		}
 		n := newLicense{}

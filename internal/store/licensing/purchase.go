@@ -152,9 +152,8 @@ func (h purchaseLicenses) inUse(free bool) countersign.LicenseDomains {
 	return in
 }
 
-// limit is how many domains of the sort of d the purchase may have. A test domain
-// whose license its buyer revoked counts for a year, or else a buyer who revokes and
-// asks again could fill the list of revoked licenses.
+// limit returns how many domains of d's kind (test or not) the purchase may have. A revoked test domain counts for a
+// year; otherwise a buyer could fill the list of revoked licenses.
 func (h purchaseLicenses) limit(d license.Domain) int {
 	if h.isFree(d) {
 		return max(0, maxFreeDomains-len(h.endedInAYear(isFreeRevoked)))
@@ -184,15 +183,15 @@ func (h purchaseLicenses) widens(d license.Domain) (storedb.License, bool) {
 	return storedb.License{}, false
 }
 
-// room reports whether one more domain may be licensed.
-func (h purchaseLicenses) room(d license.Domain) error {
+// checkLimit returns an error unless one more domain may be licensed.
+func (h purchaseLicenses) checkLimit(d license.Domain) error {
 	if _, widens := h.widens(d); widens || len(h.inUse(h.isFree(d)).Domains) < h.limit(d) {
 		return nil
 	}
-	return h.noRoom(d)
+	return h.limitReached(d)
 }
 
-func (h purchaseLicenses) noRoom(d license.Domain) error {
+func (h purchaseLicenses) limitReached(d license.Domain) error {
 	in := h.inUse(h.isFree(d))
 	message := "All domains of this purchase code are licensed"
 	if h.isFree(d) {

@@ -11,7 +11,7 @@ import (
 // maxTestDomains is how many test domains can be asked for beside a domain.
 const maxTestDomains = 10
 
-// Request says which licenses of a purchase are wanted.
+// Request describes the requested licenses of a purchase.
 type Request struct {
 	// Code is the purchase code.
 	Code string

@@ -14,7 +14,7 @@ import (
 	"github.com/countersign/countersign/license"
 )
 
-// Rule says what the purchases of an item may be licensed for.
+// Rule describes what the purchases of an item may be licensed for.
 type Rule = storedb.Licensing
 
 // Limits of what may be written.
@@ -52,7 +52,7 @@ func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, chang
 	return i, err
 }
 
-// CheckRule says what is wrong with an item's licensing that is to be
+// CheckRule returns what is wrong with an item's licensing that is to be
 // written, and brings its hosts into the form that is compared; nil says nothing.
 func CheckRule(l *Rule) error {
 	if l == nil {

@@ -24,7 +24,7 @@ var today = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 func now() time.Time { return today }
 
-// shop is a store with both of its faces.
+// shop is a store with both of its front ends.
 type shop struct {
 	*store.Store
 	http.Handler
@@ -39,10 +39,10 @@ var shopStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Option
 func openShop(t *testing.T, db dbtest.DB, failLimit int, base string) shop {
 	t.Helper()
 	s := storetest.Open(t, db, store.Options{Now: now})
-	return shop{s, faces(t, s, failLimit, base), base}
+	return shop{s, frontEnds(t, s, failLimit, base), base}
 }
 
-func faces(t *testing.T, s *store.Store, failLimit int, base string) http.Handler {
+func frontEnds(t *testing.T, s *store.Store, failLimit int, base string) http.Handler {
 	t.Helper()
 	o := pages.FrameOptions()
 	o.Now, o.BasePath = now, base

@@ -153,7 +153,7 @@ func shown(l licensing.License) string {
 	return l.Domain
 }
 
-// facts says what a license is for, whose item it is of, and until when.
+// facts returns what a license is for, whose item it is of, and until when.
 func facts(l licensing.Signed, now time.Time) frame.Facts {
 	domains := shown(l.License)
 	if l.Wildcard {
@@ -166,7 +166,7 @@ func facts(l licensing.Signed, now time.Time) frame.Facts {
 	return frame.LicenseFacts(domains, l.ItemName, l.ItemID, l.Purchase.License, supported, now, frame.Fact{Label: "Sold by", Value: frame.Words(l.Workspace)})
 }
 
-// moveRule says how often a license may be moved.
+// moveRule returns how often a license may be moved.
 func moveRule(l licensing.License) string {
 	rule := "The seller allows " + strconv.Itoa(l.Licensing.MovesAYear) + " moves in a year"
 	if l.Licensing.MovesAYear == 1 {

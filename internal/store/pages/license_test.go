@@ -160,7 +160,7 @@ func TestEachUsedDomainCanBeGivenUp(t *testing.T) {
 	})
 }
 
-// Neither face is a way around the limits of the other.
+// Neither front end is a way around the limits of the other.
 func TestBothFacesShareTheirLimits(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, shopStore.New(t, dbtest.SQLite), 3, "")
@@ -178,7 +178,7 @@ func TestBothFacesShareTheirLimits(t *testing.T) {
 		s.post(t, path, valid...).Status(http.StatusTooManyRequests) // whoever guesses on learns nothing
 	}
 
-	s = shop{s.Store, faces(t, s.Store, 1_000_000, ""), ""}
+	s = shop{s.Store, frontEnds(t, s.Store, 1_000_000, ""), ""}
 	for i := range 60 {
 		path, name := "/license", "code"
 		if i%2 == 1 {
@@ -207,7 +207,7 @@ func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = closed.Close() })
-	s := shop{closed, faces(t, closed, 0, ""), ""}
+	s := shop{closed, frontEnds(t, closed, 0, ""), ""}
 	p := s.post(t, "/license", "code", "license-used", "domain", "shop.example").Status(http.StatusServiceUnavailable).Says("The server can't answer right now")
 	if p.Header.Get("Retry-After") == "" || strings.Contains(p.Text(), "countersign store ") {
 		t.Errorf("%v %s", p.Header, p.Text())

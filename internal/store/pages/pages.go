@@ -1,4 +1,4 @@
-// Package pages is the face of the store for people: the page on which a buyer
+// Package pages is the front end of the store for people: the page on which a buyer
 // gets a license file. Every page works without scripts; a form that was refused
 // is shown again with what is wrong.
 package pages
@@ -14,12 +14,12 @@ import (
 // PathLicense is the address of the buyer's page.
 const PathLicense = "/license"
 
-// Options says what the pages stand on.
+// Options configures the pages.
 type Options struct {
 	Store *store.Store
 	// Frame is made from [FrameOptions], with what only the caller knows added.
 	Frame *frame.Frame
-	// Guard holds back those who guess codes; the store's faces share one.
+	// Guard limits guessing of codes; the store's front ends share one.
 	Guard *web.Guard
 	// BaseURL is the store's own address without a trailing slash. Without it
 	// licenses name the signing key as their issuer.

@@ -7,7 +7,7 @@ import (
 )
 
 // New serves all pages of the store and the assets. It belongs inside web.Edge,
-// behind the other faces' routes: it leaves paths that it does not know alone.
+// behind the other front ends' routes: it leaves paths that it does not know alone.
 func New(o Options) *http.ServeMux {
 	p := &Pages{store: o.Store, frame: o.Frame, guard: o.Guard, baseURL: o.BaseURL}
 	mux := http.NewServeMux()

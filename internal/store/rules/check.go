@@ -29,7 +29,7 @@ var (
 	emailPattern    = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
 
-// CheckWorkspace says what is wrong with a workspace that is to be written.
+// CheckWorkspace returns what is wrong with a workspace that is to be written.
 func CheckWorkspace(w storedb.Workspace) error {
 	a, p := w.Account, w.Account.Profile
 	if !usernamePattern.MatchString(a.Username) {
@@ -58,7 +58,7 @@ func CheckWorkspace(w storedb.Workspace) error {
 	)
 }
 
-// CheckItem says what is wrong with an item that is to be written.
+// CheckItem returns what is wrong with an item that is to be written.
 func CheckItem(i storedb.Item) error {
 	switch {
 	case i.ID <= 0:
@@ -102,7 +102,7 @@ func checkMedia(m countersign.ItemMedia) error {
 	return nil
 }
 
-// CheckPurchase says what is wrong with a purchase that is to be written, and
+// CheckPurchase returns what is wrong with a purchase that is to be written, and
 // takes the spaces around its code away.
 func CheckPurchase(p *storedb.Purchase) error {
 	code, err := CheckCode(p.Code)

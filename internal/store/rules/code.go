@@ -1,6 +1,5 @@
-// Package rules holds what single values of the store have to be, whoever writes them:
-// workspaces, items, purchases, their codes and the values of API keys. Nothing in it
-// has a state of its own.
+// Package rules validates single values of the store: workspaces, items, purchases,
+// codes and key values. It has no state.
 package rules
 
 import (
@@ -67,7 +66,7 @@ func CodeDigest(box *keyfile.Box, code string) storedb.Digest {
 	return box.CodeDigest(FoldCode(code))
 }
 
-// CheckCode says what is wrong with a purchase code that is to be written.
+// CheckCode returns what is wrong with a purchase code that is to be written.
 func CheckCode(text string) (string, error) {
 	code, ok := CleanCode(text)
 	if !ok {

@@ -13,7 +13,7 @@ func NoItem(id int64) error {
 	return fault.NotFound("item_not_found", fmt.Sprintf("No item %d", id))
 }
 
-// RenderItem makes the item's body: its media by the presence rules of spec 2.3.
+// RenderItem returns the item's body: its media by the presence rules of spec 2.3.
 func RenderItem(i *storedb.Item) error {
 	printed := i.Item
 	empty := ""

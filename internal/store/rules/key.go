@@ -56,7 +56,7 @@ func IsDigestOf(box *keyfile.Box, digest storedb.KeyDigest, value string) bool {
 	return digest == KeyDigest(box, value) || digest == token.Digest(value)
 }
 
-// SetKeyValue gives a key its current value: digest, hint and sealed text.
+// SetKeyValue sets the current value of a key: digest, hint and sealed text.
 func SetKeyValue(box *keyfile.Box, k *storedb.Key, value string) {
 	k.Digest, k.Hint = KeyDigest(box, value), hint(value)
 	k.Sealed = SealKeyValue(box, k.Digest, value)
@@ -97,7 +97,7 @@ const (
 	prefixPublishable = "csp_"
 )
 
-// NewKeyValue makes the value of a new key.
+// NewKeyValue creates the value of a new key.
 func NewKeyValue(class storedb.Class) string {
 	if class == storedb.ClassPublishable {
 		return token.New(prefixPublishable)

@@ -39,7 +39,7 @@ type DB struct {
 	purchase *sqldb.Lookup
 }
 
-// New gives the queries of an open database.
+// New returns the queries of an open database.
 func New(db *sqldb.DB) *DB {
 	return &DB{DB: peopledb.DB{Queries: db.Queries()}, purchase: db.Lookup(selectValidation)}
 }

@@ -23,9 +23,9 @@ type Item struct {
 	countersign.Item
 	WorkspaceID int64
 	Kind        Kind
-	// Support says that purchases of this item may carry support.
+	// Support reports that purchases of this item may carry support.
 	Support bool
-	// Licensing says what purchases of this item may be licensed for.
+	// Licensing describes what purchases of this item may be licensed for.
 	Licensing Licensing
 	// Body is the item as the API prints it.
 	Body []byte
@@ -72,7 +72,7 @@ func (d *DB) Item(ctx context.Context, id int64) (Item, error) {
 	return sqldb.One(ctx, d.Queries, scanItem, `SELECT `+itemColumns+` FROM items WHERE id = $1`, id)
 }
 
-// ItemWorkspace tells which workspace an item belongs to.
+// ItemWorkspace returns the workspace of an item.
 func (d *DB) ItemWorkspace(ctx context.Context, id int64) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT workspace_id FROM items WHERE id = $1`, id)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Class says what a key may do.
+// Class describes what a key may do.
 type Class string
 
 // The classes of key.

@@ -11,7 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Ending says how a license ended.
+// Ending describes how a license ended.
 type Ending string
 
 // The endings. A license that has none is good for as long as its purchase is.
@@ -32,9 +32,9 @@ type License struct {
 	ID         string
 	PurchaseID int64
 	Domain     string
-	// Wildcard says that hosts one level below the domain are licensed, too.
+	// Wildcard reports that hosts one level below the domain are licensed, too.
 	Wildcard bool
-	// Free says that the domain is one for tests, which does not count.
+	// Free reports that the domain is one for tests, which does not count.
 	Free     bool
 	IssuedAt countersign.Timestamp
 	Ended    Ending

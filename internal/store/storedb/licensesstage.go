@@ -14,7 +14,7 @@ func (s *Stage) AddLicense(ctx context.Context, line int, digest Digest, l Licen
 // LicenseConflict is a staged license that can't be written, and why.
 type LicenseConflict struct {
 	Line int
-	// Unknown says that no purchase has its code; Taken that its id belongs to a
+	// Unknown reports that no purchase has its code; Taken that its id belongs to a
 	// license of another purchase or domain; neither that its purchase has another
 	// license for the domain.
 	Unknown, Taken bool

@@ -4,7 +4,7 @@ import (
 	"github.com/countersign/countersign"
 )
 
-// Licensing says what the purchases of an item may be licensed for.
+// Licensing describes what the purchases of an item may be licensed for.
 type Licensing struct {
 	// RegularDomains and ExtendedDomains are how many domains a purchase of that
 	// license type may have beside free ones.

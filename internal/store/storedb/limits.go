@@ -14,8 +14,8 @@ import (
 // limitRows is how many counts are written at once.
 const limitRows = 500
 
-// AddLimits adds to counts. One that is over by now begins anew, with an end of its
-// own. Nothing in memory depends on them, so they are not marked.
+// AddLimits adds to counts. An expired count starts again with a new expiry. No cache
+// depends on counts, so they are not marked.
 func (d *DB) AddLimits(ctx context.Context, now time.Time, counts []limit.Count) error {
 	// In the same order by every server: two that lock the same rows in different
 	// orders would wait for each other.

@@ -12,7 +12,7 @@ import (
 // enough that what was done is seldom lost, and that the write-ahead log stays short.
 const numberRows = 50_000
 
-// numberPurchases gives an id to every purchase that has none, in portions. It can be
+// numberPurchases assigns an id to every purchase that has none, in portions. It can be
 // ended at any time and goes on where it was.
 func numberPurchases(ctx context.Context, session *sqldb.DB, progress func(done, total int64)) error {
 	var total, done, last int64
@@ -40,7 +40,7 @@ func numberPurchases(ctx context.Context, session *sqldb.DB, progress func(done,
 	return nil
 }
 
-// numberSome gives ids after last to the next purchases after a digest, and returns how
+// numberSome assigns ids after last to the next purchases after a digest, and returns how
 // many had none and the digest of the last one that it looked at.
 func numberSome(ctx context.Context, q sqldb.Queries, after Digest, last int64) (n int64, end Digest, err error) {
 	end, err = sqldb.One(ctx, q, sqldb.Value[Digest], `SELECT code_digest FROM purchases WHERE code_digest > $1

@@ -79,7 +79,7 @@ func FindPurchase[T any](ctx context.Context, d *DB, workspace int64, digest Dig
 	return read(&row.PurchaseText), nil
 }
 
-// purchaseRow is where a look-up writes. It is used again: most of what it
+// purchaseRow is where a lookup writes. It is used again: most of what it
 // holds from the last purchase is the same in the next.
 type purchaseRow struct {
 	PurchaseText

@@ -15,9 +15,9 @@ const (
 	rekeyRows = 500
 )
 
-// RebuildDigests gives every purchase the digest that digest makes of its code.
-// It runs in the transaction of a session: the new digests are staged first, so
-// that none meets an old one.
+// RebuildDigests sets every purchase's digest to digest(code). It runs in the
+// transaction of a session and stages the new digests first, so that they do not
+// conflict with old ones.
 func (d *DB) RebuildDigests(ctx context.Context, digest func(code string) Digest) error {
 	if err := d.Run(ctx, `CREATE TEMPORARY TABLE rekeyed (code_digest bigint PRIMARY KEY, fresh bigint)`); err != nil {
 		return err

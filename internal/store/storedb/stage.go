@@ -16,7 +16,7 @@ type Stage struct {
 	licenses  *sqldb.Bulk
 }
 
-// NewStage makes the temporary tables on the connection of a session.
+// NewStage creates the temporary tables on the connection of a session.
 func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 	for _, table := range []string{
 		`CREATE TEMPORARY TABLE stage_items (line integer PRIMARY KEY, id bigint, workspace text, kind text,

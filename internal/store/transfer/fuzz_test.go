@@ -78,7 +78,7 @@ func exportedLine(raw []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no kind %q", kind)
 }
 
-// FuzzImportLine gives the importer a line of anybody's making. What it accepts
+// FuzzImportLine passes the importer a line of anybody's making. What it accepts
 // comes through an export and an import unchanged, and both engines can store it.
 func FuzzImportLine(f *testing.F) {
 	for _, line := range seeds {

@@ -34,20 +34,20 @@ type numbered[T any] struct {
 	value T
 }
 
-// ImportOptions says how an import goes.
+// ImportOptions configures an import.
 type ImportOptions struct {
 	// DryRun writes nothing.
 	DryRun bool
 	// SkipBad writes the good lines although there are bad ones.
 	SkipBad bool
-	// Bad is told of every bad line: its number, why, and its text, nil when it is
+	// Bad is notified of every bad line: its number, why, and its text, nil when it is
 	// too long to be kept.
 	Bad func(line int, reason string, raw []byte)
 	// Progress is told now and then how many bytes were read.
 	Progress func(bytes int64)
 }
 
-// ImportReport says what an import did, or would have done.
+// ImportReport describes what an import did, or would have done.
 type ImportReport struct {
 	Lines      int   `json:"lines"`
 	Bad        int   `json:"bad"`

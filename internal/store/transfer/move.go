@@ -212,7 +212,7 @@ func sameKey(a, b storedb.Key) bool {
 		a.PreviousExpiresAt.Equal(b.PreviousExpiresAt.Time) && a.ExpiresAt.Equal(b.ExpiresAt.Time) && a.RevokedAt.Equal(b.RevokedAt.Time)
 }
 
-// checkKeyLine says what is wrong with a line's own words.
+// checkKeyLine returns what is wrong with a line's own words.
 func checkKeyLine(l keyLine) error {
 	if err := rules.CheckName("name", l.Name); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 // Account is the account of a key's workspace (spec 4.1). Avatar and cover are
-// empty where the face's default pictures stand in.
+// empty where the API's default pictures are used.
 func (v *Validator) Account(ctx context.Context, a people.Actor) (countersign.Account, error) {
 	if err := access.May(a, access.ReadWorkspace); err != nil {
 		return countersign.Account{}, err

@@ -18,10 +18,9 @@ type Access struct {
 	Switches storedb.Switches
 }
 
-// Authenticate finds the key that a program sent and notes its use. The error
-// is of kind Unauthorized, with the code key_unknown, key_revoked or
-// key_expired, all with the same message. It answers from memory, as far as
-// memory can be trusted.
+// Authenticate returns the access of a key and records its use. The error is of kind
+// Unauthorized, with the code key_unknown, key_revoked or key_expired, all with the
+// same message. It uses the key cache while the cache is valid.
 func (v *Validator) Authenticate(ctx context.Context, key string, from netip.Addr) (Access, error) {
 	if err := v.gate.Ready(); err != nil {
 		return Access{}, err

@@ -26,7 +26,7 @@ type Check struct {
 	Workspace string
 }
 
-// Check tells the operator whether a code is good in any workspace, and
+// Check reports to the operator whether a code is valid in any workspace, and
 // if not, why. Only a failing database is an error.
 func (v *Validator) Check(ctx context.Context, a people.Actor, text string) (Check, error) {
 	if err := access.May(a, access.Manage); err != nil {
@@ -74,7 +74,7 @@ func (v *Validator) unknownCode(ctx context.Context, code string) (Check, error)
 	return Check{}, err
 }
 
-// StateReason says what became of a purchase, and when, as far as that is known.
+// StateReason returns what became of a purchase, and when, as far as that is known.
 func StateReason(p storedb.Purchase) string {
 	what := map[storedb.State]string{
 		storedb.StateRefunded: "this purchase was refunded", storedb.StateChargedBack: "this purchase was charged back", storedb.StateRevoked: "this purchase was revoked",

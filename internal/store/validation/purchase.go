@@ -18,9 +18,9 @@ type Valid struct {
 	Before, ItemBody, After string
 }
 
-// Validate answers whether a purchase code is good (spec 4.4). A code
-// that is unknown, malformed or another workspace's is not told apart; what
-// became of a purchase is told to the workspace's secret keys alone.
+// Validate validates a purchase code (spec 4.4). Unknown, malformed and other
+// workspaces' codes have the same error. Only secret keys of the workspace learn the
+// state of a purchase.
 func (v *Validator) Validate(ctx context.Context, a people.Actor, text string) (Valid, error) {
 	if err := access.May(a, access.ValidatePurchases); err != nil {
 		return Valid{}, err
@@ -41,8 +41,9 @@ func (v *Validator) Validate(ctx context.Context, a people.Actor, text string) (
 	return Valid{p.printed.before(), p.body, p.printed.after(p.support)}, nil
 }
 
-// asUnknown says of a purchase that nobody has its code. One that was in memory would
-// be told from an unknown one by the time that a lookup takes, so that is made.
+// asUnknown returns the error of an unknown code. If the purchase came from the cache,
+// it also runs a lookup, so that the response takes the same time as for an unknown
+// code.
 func (v *Validator) asUnknown(ctx context.Context, workspace int64, p purchaseWithItem) error {
 	if !p.cached {
 		return ErrNotFound
@@ -92,7 +93,7 @@ func (v *Validator) lookupPurchase(ctx context.Context, workspace int64, folded 
 	return purchaseWithItem{p.cachedPurchase, item, false}, err
 }
 
-// ErrNotFound says that there is no such good purchase; it is of kind NotFound.
+// ErrNotFound means that there is no such valid purchase; it is of kind NotFound.
 var ErrNotFound error = notValid("purchase_not_found")
 
 func notValid(code string) *countersign.Error {

@@ -13,7 +13,7 @@ import (
 
 // responseCache keeps what was read for responses, up to a number of bytes.
 type responseCache struct {
-	purchases cached.Map[purchaseKey, cachedPurchase] // no room when only items are kept
+	purchases cached.Map[purchaseKey, cachedPurchase] // no capacity when only items are cached
 	others    cached.Map[responseKey, response]
 }
 
@@ -47,7 +47,7 @@ func itemKey(workspace, item int64) responseKey {
 	return responseKey{workspace: workspace, what: anItem, item: item}
 }
 
-// response is what is cached. size is about what it holds in memory, in bytes.
+// response is a cached response. size returns its approximate size in bytes.
 type response interface{ size() int }
 
 // entryBytes is about what the caches themselves spend on an entry.
@@ -58,13 +58,13 @@ const entryBytes = 170
 const itemRoom = 8 << 20
 
 // newResponseCache keeps up to a number of bytes: five eighths of them are for
-// purchases, which by default is room for 100,000.
+// purchases, which by default is enough for 100,000.
 func newResponseCache(bytes int64) *responseCache {
 	forOthers := bytes * 3 / 8
 	c := new(responseCache)
-	c.others.SetRoom(max(forOthers, itemRoom), func(v response) int { return v.size() + entryBytes })
+	c.others.SetCapacity(max(forOthers, itemRoom), func(v response) int { return v.size() + entryBytes })
 	if bytes > 0 {
-		c.purchases.SetRoom(bytes-forOthers, cachedPurchase.size)
+		c.purchases.SetCapacity(bytes-forOthers, cachedPurchase.size)
 	}
 	return c
 }
@@ -106,7 +106,7 @@ func (c *responseCache) storePurchase(key purchaseKey, p cachedPurchase, since u
 	}
 }
 
-// keeps reports whether a response is cached: without room for purchases, items alone.
+// keeps reports whether a response is cached: without capacity for purchases, items only.
 func (c *responseCache) keeps(key responseKey) bool {
 	return c.purchases.HasRoom() || key.what == anItem
 }
@@ -134,10 +134,9 @@ func (c *responseCache) once(ctx context.Context, key responseKey, since uint64,
 	})
 }
 
-// cachedPurchase is a purchase as it is printed. Its item is kept by itself, once
-// for all of its purchases. There may be hundreds of thousands of them, so each is
-// two pieces of memory for the collector to follow, and no more: the entry and
-// what is printed.
+// cachedPurchase is a purchase in printed form. All purchases of an item share the
+// item's text. There may be hundreds of thousands, so each is only two allocations for
+// the garbage collector: the entry and its text.
 type cachedPurchase struct {
 	printed printedPurchase
 	item    int64

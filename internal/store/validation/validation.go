@@ -1,6 +1,5 @@
-// Package validation answers the questions that programs ask with an API key: is this
-// key good, is this purchase code good, and what do its workspace and its items look
-// like. It keeps in memory what that takes.
+// Package validation authenticates API keys, validates purchase codes, and returns
+// workspaces and items. It caches what these need.
 package validation
 
 import (
