@@ -163,8 +163,8 @@ func TestSettingsThatCanNotBeReadLeaveTheLicense(t *testing.T) {
 		{"null", answer(`null`), "the response is not a JSON object"},
 		{"something after the object", answer(settings + `{}`), "the response is not a JSON object"},
 		{"a key twice", answer(`{"appName":"a","appName":"b"}`), "the response is not a JSON object"},
-		{"a setting that is null", answer(`{"appName":null}`), `the setting "appName" is neither`},
-		{"a setting that is an object", answer(`{"push":{}}`), `the setting "push" is neither`},
+		{"a setting that is null", answer(`{"appName":null}`), `invalid setting "appName": expected a text, a number, true or false`},
+		{"a setting that is an object", answer(`{"push":{}}`), `invalid setting "push": expected a text, a number, true or false`},
 		{"an answer without an end", answer(`{"appName":"` + strings.Repeat("x", 1<<20) + `"}`), "longer than 1048576 bytes"},
 	}
 	for _, tt := range tests {

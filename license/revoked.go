@@ -54,6 +54,9 @@ func SignRevoked(r Revoked, key SigningKey) (string, error) {
 // OpenRevoked reads a revoked list at a moment. An error is a [Refusal].
 func OpenRevoked(text string, keys *KeySet, at time.Time) (Revoked, error) {
 	payload, err := open(revokedType, text, keys)
+	if errors.Is(err, ErrType) {
+		return Revoked{}, ErrType.saying("this is signed, but it is not a revoked list; fetch it again from the store")
+	}
 	if err != nil {
 		return Revoked{}, err
 	}

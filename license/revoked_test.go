@@ -3,6 +3,7 @@ package license_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,14 @@ func TestAListOfAHundredThousandLicensesOpens(t *testing.T) {
 	got, err := license.OpenRevoked(mustSignRevoked(t, r, key), newSet(t, key), start)
 	if err != nil || !got.Has("0b6c6f0e-7d2f-4b1e-9a53-000000099999") {
 		t.Errorf("%d ids, %v", len(got.IDs), err)
+	}
+}
+
+func TestALicenseIsNotARevokedList(t *testing.T) {
+	key := newKey(t)
+	_, err := license.OpenRevoked(mustSign(t, rain(), key), newSet(t, key), start)
+	if err == nil || !strings.Contains(err.Error(), "it is not a revoked list") {
+		t.Error(err)
 	}
 }
 

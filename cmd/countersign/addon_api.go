@@ -19,11 +19,11 @@ func newAddonAPI(a *app) *cobra.Command {
 			made, values, err := s.CreateCredential(ctx, operator(), args[0])
 			return a.showPair(made, values, err)
 		}),
-		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "reveal ID", Short: "Reveal API credentials; the audit log records it"}, func(ctx context.Context, s *addon.Addon, id int64) error {
+		onID(a.withAddon, "API credential", a.fromAddon(pairIDs), &cobra.Command{Use: "reveal ID", Short: "Reveal API credentials; the audit log records it"}, func(ctx context.Context, s *addon.Addon, id int64) error {
 			shown, values, err := s.RevealCredential(ctx, operator(), id)
 			return a.showPair(shown, values, err)
 		}),
-		onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{Use: "rotate ID", Short: "Rotate API credentials and print the new values; the old values expire at once"}, a.rotatePair),
+		onID(a.withAddon, "API credential", a.fromAddon(pairIDs), &cobra.Command{Use: "rotate ID", Short: "Rotate API credentials and print the new values; the old values expire at once"}, a.rotatePair),
 		newAPISwitch(a, "activate", "Activate API credentials", true), newAPISwitch(a, "deactivate", "Deactivate API credentials; calls signed with them are refused", false))
 }
 
@@ -94,7 +94,7 @@ func (a *app) rotatePair(ctx context.Context, s *addon.Addon, id int64) error {
 // newAPISwitch makes activate and deactivate.
 func newAPISwitch(a *app, verb, short string, on bool) *cobra.Command {
 	var key, secret bool
-	c := onID(a.withAddon, "pair", a.fromAddon(pairIDs), &cobra.Command{
+	c := onID(a.withAddon, "API credential", a.fromAddon(pairIDs), &cobra.Command{
 		Use: verb + " ID", Short: short,
 		Long: short + ". Without --key or --secret, both are changed. Calls need both to be active.",
 	}, func(ctx context.Context, s *addon.Addon, id int64) error {

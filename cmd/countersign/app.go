@@ -246,7 +246,7 @@ func (a *app) fetchKeySet(ctx context.Context, address string) ([]byte, error) {
 		return nil, cli.Fail(cli.ExitUsage, "usage", "invalid --jwks: expected a file, or an address that begins with https://")
 	}
 	if where.Scheme == "http" && !license.IsFree(where.Hostname()) {
-		a.Warn("refused to load keys over http, where anyone on the network can replace them; use https, or a trusted file")
+		a.Warn("the key set is loaded over http, where anyone on the network can replace it; use https, or a trusted file")
 	}
 	text, err := download(ctx, address, maxKeySet)
 	if err != nil && ctx.Err() == nil {

@@ -129,7 +129,7 @@ func TestAppStartWarnsOfKeysThatComeOverAnOpenLine(t *testing.T) {
 	}
 	s.keySet = "http://store.example:99999/jwks.json" // fails before any name is looked up
 	r = s.start(t)
-	if r.code != cli.ExitUnreachable || !strings.Contains(r.err, "warning: the keys come over http") {
+	if r.code != cli.ExitUnreachable || !strings.Contains(r.err, "warning: the key set is loaded over http, where anyone on the network can replace it; use https, or a trusted file") {
 		t.Errorf("exit %d, stderr %q", r.code, r.err)
 	}
 }

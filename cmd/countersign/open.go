@@ -136,11 +136,11 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 
 // notInstalled returns the error that no addon is where the flags say.
 func (a *app) notInstalled() error {
-	where, how := a.Service.Dir, " --data "+a.Service.Dir
+	where, other, how := a.Service.Dir, "name its folder with --data", " --data "+a.Service.Dir
 	if a.Service.Postgres {
-		where, how = "this database", ", with the same --db and --data"
+		where, other, how = "this database", "name its database with --db", ", with the same --db and --data"
 	}
-	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; name its folder with --data, or set it up there with: countersign addon update%s", where, how))
+	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; %s, or set it up there with: countersign addon update%s", where, other, how))
 }
 
 // withOldAddon opens an addon that is not prepared, for commands that also work before the first update. It makes nothing.

@@ -23,7 +23,7 @@ function frameWords() {
 /** All routes as "GET /path", those that answer every method as "ANY /path". */
 export function routes() {
   const word = frameWords();
-  const files = [read('internal', 'frame', 'routes.go'), read('internal', 'addon', 'pages', 'routes.go'), read('internal', 'store', 'pages', 'pages.go')];
+  const files = [read('internal', 'frame', 'routes.go'), read('internal', 'addon', 'pages', 'routes.go'), read('internal', 'store', 'pages', 'routes.go')];
   const all = files.flatMap((text) => [...text.matchAll(/mux\.Handle\((.+?), /g)].map((m) => m[1].split('+').map((w) => word(w.trim())).join('')));
   return all.map((route) => (route.startsWith('/') ? `ANY ${route}` : route));
 }

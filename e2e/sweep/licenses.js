@@ -13,7 +13,7 @@ const revoking = (name, domain, status) => ({
   async open(page, site, { press, fill }) {
     await page.goto(`${site.url}/license`);
     await fill(page, wish(domain)(site));
-    await press(page, 'Make the file');
+    await press(page, 'Create the file');
     const answer = await press(page, page.getByRole('button', { name: /^Revoke/ }));
     return status ? press(page, 'Revoke the license') : answer;
   },
@@ -23,16 +23,16 @@ export const licenses = [
   {
     name: "the owner's license files", site: 'licensed', cases: [
       get(`GET ${admin}`, { name: 'license-new' }),
-      post(`POST ${admin}`, { name: 'license-refused', values: { code: 'none', domain: 'x y', store: 'store' }, button: 'Make the file', status: 422 }),
-      post(`POST ${admin}`, { name: 'license-unreachable', values: (site) => ({ ...order('shop.example')(site), store: 'http://127.0.0.1:1' }), button: 'Make the file', status: 503 }),
+      post(`POST ${admin}`, { name: 'license-refused', values: { code: 'none', domain: 'x y', store: 'store' }, button: 'Create the file', status: 422 }),
+      post(`POST ${admin}`, { name: 'license-unreachable', values: (site) => ({ ...order('shop.example')(site), store: 'http://127.0.0.1:1' }), button: 'Create the file', status: 503 }),
       post(`POST ${admin}/codes/{id}/forget`, { name: 'license-code-of-none-forgotten', at: `${admin}/codes/1/forget`, button: 'Delete the code' }),
-      post(`POST ${admin}`, { name: 'license-made', values: (site) => ({ ...order('shop.example')(site), tests: 'localhost' }), button: 'Make the file' }),
+      post(`POST ${admin}`, { name: 'license-made', values: (site) => ({ ...order('shop.example')(site), tests: 'localhost' }), button: 'Create the file' }),
       get(`GET ${admin}`, { name: 'license' }),
-      post(`POST ${admin}`, { name: 'license-other-store', values: { store: 'https://other.example' }, button: 'Make the file', status: 422 }),
+      post(`POST ${admin}`, { name: 'license-other-store', values: { store: 'https://other.example' }, button: 'Create the file', status: 422 }),
       get(`GET ${admin}/{id}`, { name: 'license-file', path: `${admin}/1` }),
       get(`GET ${admin}/{id}/check`, { name: 'license-file-check', path: `${admin}/1/check`, leads: true }),
       post(`POST ${admin}/{id}/check`, { name: 'license-checked', at: `${admin}/1`, button: 'Verify with the store' }),
-      post(`POST ${admin}`, { name: 'license-used', values: { domain: 'new.example' }, button: 'Make the file', status: 409 }),
+      post(`POST ${admin}`, { name: 'license-used', values: { domain: 'new.example' }, button: 'Create the file', status: 409 }),
       get(`GET ${admin}/move`, { name: 'license-move' }),
       post(`POST ${admin}/move`, { name: 'license-move-refused', values: { domain: 'x y' }, button: 'Move the license', status: 422 }),
       post(`POST ${admin}/move`, { name: 'license-moved', values: { domain: 'new.example' }, button: 'Move the license' }),
@@ -54,16 +54,16 @@ export const licenses = [
   {
     name: "the buyer's license files", site: 'store', cases: [
       get('GET /license', { name: 'store-license', as }),
-      post('POST /license', { name: 'store-license-refused', as, values: { code: 'none', domain: 'x y' }, button: 'Make the file', status: 422 }),
-      post('POST /license', { name: 'store-license-made', as, values: (site) => ({ ...wish('shop.example')(site), tests: 'localhost' }), button: 'Make the file' }),
+      post('POST /license', { name: 'store-license-refused', as, values: { code: 'none', domain: 'x y' }, button: 'Create the file', status: 422 }),
+      post('POST /license', { name: 'store-license-made', as, values: (site) => ({ ...wish('shop.example')(site), tests: 'localhost' }), button: 'Create the file' }),
       get('GET /license/move', { name: 'store-license-move', as, leads: true }),
-      post('POST /license', { name: 'store-license-used', as, values: wish('new.example'), button: 'Make the file', status: 409 }),
+      post('POST /license', { name: 'store-license-used', as, values: wish('new.example'), button: 'Create the file', status: 409 }),
       {
         route: 'POST /license/move', name: 'store-license-moved', as, status: 200,
         async open(page, site, { press, fill }) {
           await page.goto(`${site.url}/license`);
           await fill(page, wish('new.example')(site));
-          await press(page, 'Make the file');
+          await press(page, 'Create the file');
           return press(page, page.getByRole('button', { name: /^Move here/ }));
         },
       },

@@ -18,7 +18,7 @@ export const accountFile = (values = {}) => JSON.stringify({
 const wrongFiles = [
   ['half of the file', accountFile().slice(0, 400), /not valid JSON/],
   ['a text', 'hello', /not valid JSON/],
-  ['a list', '[]', /no object/],
+  ['a list', '[]', /expected a JSON object/],
   ['google-services.json', '{"project_info":{"project_id":"x"},"client":[],"configuration_version":"1"}', /mobile configuration file \(google-services\.json\), not the service account/],
   ['GoogleService-Info.plist', '<?xml version="1.0"?><!DOCTYPE plist><plist version="1.0"/>', /GoogleService-Info\.plist/],
   ['an OAuth client of an installed app', '{"installed":{"client_id":"x","client_secret":"y"}}', /OAuth client file, not the service account/],
@@ -28,7 +28,7 @@ const wrongFiles = [
   ["a web app's configuration", '{"apiKey":"x","authDomain":"y"}', /configuration of a web app/],
   ['the product map', '{"store":{"gold":1}}', /product map/],
   ['a web page', '<!doctype html><title>Sign in</title>', /web page/],
-  ['a key alone', privateKey, /key alone/],
+  ['a key alone', privateKey, /only a key/],
   ['an API key', 'AIzaSyA-1234567890', /API key/],
   ['an empty object', '{}', /type is missing/],
   ['another type', accountFile({ type: 'user' }), /type is not service_account/],

@@ -17,7 +17,7 @@ test('the owner makes a file for the domain and downloads what the page shows', 
   await signIn(page, site, ada);
   await page.goto(`${site.url}/api-addons/admin/license`);
   await fill(page, { code: site.store.code, domain: 'Shop.Example', store: site.store.url });
-  await press(page, 'Make the file');
+  await press(page, 'Create the file');
   const text = await valueOf(page, 'Or copy its text');
   assert.ok(JSON.stringify(claims(text)).includes('shop.example'), 'it names the domain');
   assert.ok(!(await page.content()).includes(site.store.code), 'the purchase code is not shown again');
@@ -34,7 +34,7 @@ test('a buyer makes a file at the store and downloads it', async (t) => {
   const page = await tab(context);
   await page.goto(`${site.url}/license`);
   await fill(page, { code: site.code, domain: 'shop.example' });
-  await press(page, 'Make the file');
+  await press(page, 'Create the file');
   const text = await valueOf(page, 'Or copy its text');
   const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).first().click()]);
   assert.equal(file.suggestedFilename(), 'license-shop.example.jwt');

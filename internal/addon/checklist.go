@@ -34,7 +34,7 @@ func (a *Addon) Checklist(ctx context.Context, actor people.Actor) ([]Task, erro
 	}
 	list := []Task{
 		task("update", "The update has run", state == StateReady, "Run the update. It sets everything up and creates the first API credentials."),
-		task("credentials", "API credentials are active", false, "The API key and the API secret must both be active. Find them under “API credentials” after the update."),
+		task("credentials", "API credentials are active", false, "The API key and the API secret must both be active. Find them under “API access” after the update."),
 		task("settings", "App settings are published", false, "Fill in the app settings and publish them."),
 		task("iap", "In-app purchases are set up", false, "Fill in the in-app purchase settings and publish them, or say that you do not sell in the app."),
 		task("license", "The license file is created", false, "Create it with your purchase code. Put it into the app's project before you build the app."),

@@ -80,7 +80,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			if err := os.Remove(filepath.Join(f.at.Dir, "countersign.key")); err != nil {
 				t.Fatal(err)
 			}
-		}, "set-up", health.Fail, "in its place, from a backup"},
+		}, "set-up", health.Fail, "Restore the key file of this database from a backup"},
 		{"the tables are of a later version", func(t *testing.T, f *fixture) {
 			f.execute(t, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
 		}, "tables", health.Fail, "newer version"},

@@ -43,7 +43,7 @@ func (o *LicenseOrder) check() ([]license.Domain, error) {
 		case err != nil:
 			problems["tests"] = fault.Sentence(err)
 		case !license.IsFree(test.Name):
-			problems["tests"] = test.Name + " is not a test domain, so a license for it may count. Test domains are localhost, names that end in .test or .local, and private addresses. For a seller's staging host, create a separate file"
+			problems["tests"] = test.Name + " is not a test domain, so a license for it may count. Test domains are localhost, names that end in .test or .local, and private addresses. For a staging host that the seller named, create a separate file"
 		}
 		domains = append(domains, test)
 	}

@@ -40,7 +40,7 @@ func TestAFileThatIsNotGoodAnyMoreIsNotRevoked(t *testing.T) {
 		}
 		again := f.mustMake(t, LicenseOrder{Store: s.URL, Kept: old.Code.ID, Domain: old.Domain})[0]
 		asked, audits := s.asked(), len(f.audits(t))
-		if _, err := f.RevokeLicense(t.Context(), user, old.ID); codeOf(err) != "license_ended" || !strings.Contains(err.Error(), "nothing was changed") {
+		if _, err := f.RevokeLicense(t.Context(), user, old.ID); codeOf(err) != "license_ended" || !strings.Contains(err.Error(), "Nothing was changed") {
 			t.Error(err)
 		}
 		if l, _, err := f.License(t.Context(), user, again.ID); err != nil || again.ID == old.ID || !l.Good() || s.asked() != asked || len(f.audits(t)) != audits {

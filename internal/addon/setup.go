@@ -40,7 +40,7 @@ func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token str
 			return "", time.Time{}, err
 		}
 	}
-	text := fmt.Sprintf("%s\nexpires %s\n", token, expires.UTC().Format(time.RFC3339))
+	text := fmt.Sprintf("%s\ngood until %s\n", token, expires.UTC().Format(time.RFC3339))
 	if err := a.writePrivate(SetupFile, text); err != nil {
 		return "", time.Time{}, err
 	}

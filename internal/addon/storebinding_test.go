@@ -264,8 +264,8 @@ func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		s := newFakeStore(t)
 		for body, cause := range map[string]string{
-			"<p>You sent " + strings.ToUpper(goodCode):                        "HTTP 200, not the JSON of a store",
-			`{"status":"error","msg":"No ` + strings.ToUpper(goodCode) + `"}`: "HTTP 200, an error that no store gives here",
+			"<p>You sent " + strings.ToUpper(goodCode):                        "HTTP 200, not JSON from a store",
+			`{"status":"error","msg":"No ` + strings.ToUpper(goodCode) + `"}`: "HTTP 200, not an error of a store",
 		} {
 			f.log.Reset()
 			s.body = body

@@ -120,7 +120,7 @@ func TestFailedMigrationIsRunAgain(t *testing.T) {
 		f := opened(t, at, &clock{now: noon})
 		f.execute(t, `CREATE TABLE packages (somebody_elses text)`)
 		_, err := f.Update(t.Context(), operator, nil)
-		if err == nil || !strings.Contains(err.Error(), `stopped at the step "make the tables"`) {
+		if err == nil || !strings.Contains(err.Error(), `stopped at the step "create the tables"`) {
 			t.Errorf("%v", err)
 		}
 		if strings.Contains(messageOf(err), "packages") {

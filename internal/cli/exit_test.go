@@ -29,7 +29,7 @@ func TestOtherErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code, line := failWith(ctx, errors.New("sqlite: interrupted")); code != 130 || !strings.Contains(line, "interrupted; what was not finished") {
+	if code, line := failWith(ctx, errors.New("sqlite: interrupted")); code != 130 || !strings.Contains(line, "interrupted; unfinished changes were not written") {
 		t.Errorf("an error after Ctrl-C: exit %d, %q", code, line)
 	}
 	if code, line := failWith(ctx, Fail(ExitPartly, "bad_lines", "half of it was written")); code != 8 || !strings.Contains(line, "half") {

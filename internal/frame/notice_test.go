@@ -30,7 +30,7 @@ func TestSomebodyWhoseSessionIsOverIsToldOnceThatNothingWasSaved(t *testing.T) {
 		s.administrator(t)
 		b := s.browser(t)
 		b.Post("/admin", "name", "x").LeadsTo("/admincp/login")
-		b.Get("/admincp/login").Says("Nothing was saved: nobody is signed in any more.")
+		b.Get("/admincp/login").Says("Nothing was saved: you are no longer signed in.")
 		if again := b.Get("/admincp/login").Text(); strings.Contains(again, "Nothing was saved") {
 			t.Error("it is told twice")
 		}

@@ -23,8 +23,8 @@ func TestPasswordChangeNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
 		}
 		b.Get("/admincp/me").LeadsTo("/admincp/me/security")
 		b.Get("/admincp/me/security").Status(http.StatusOK).Says("Change the password")
-		change("", "").Status(http.StatusUnprocessableEntity).Wrong("old", "Type the password").Wrong("new", "Choose a new password.")
-		change("wrong words all over", changed).Status(http.StatusUnprocessableEntity).Wrong("old", "not right").SilentAbout(changed, "wrong words all over")
+		change("", "").Status(http.StatusUnprocessableEntity).Wrong("old", "Type your current password.").Wrong("new", "Choose a new password.")
+		change("wrong words all over", changed).Status(http.StatusUnprocessableEntity).Wrong("old", "Wrong password.").SilentAbout(changed, "wrong words all over")
 		change(password, "short").Status(http.StatusUnprocessableEntity).Wrong("new", "12 characters")
 		change(password, password).Status(http.StatusUnprocessableEntity).Wrong("new", "")
 		other.Get("/admin").Status(http.StatusOK)
@@ -72,10 +72,10 @@ func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b, other := s.signedIn(t), s.signedIn(t)
-		b.Get("/admincp/me/security/totp").Status(http.StatusOK).Says("Nothing changes before you have typed a code")
+		b.Get("/admincp/me/security/totp").Status(http.StatusOK).Says("Two-step sign-in is turned on after you type a code")
 		for _, tt := range []struct{ rule, password, says string }{
 			{"the password is asked for", "", "Type your password."},
-			{"it must be right", "wrong words all over", "not right"},
+			{"it must be right", "wrong words all over", "Wrong password."},
 		} {
 			t.Run(tt.rule, func(t *testing.T) {
 				p := b.Post("/admincp/me/security/totp", "password", tt.password).Status(http.StatusUnprocessableEntity)
@@ -96,12 +96,12 @@ func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {
 		}
 		secret := p.Value("secret")
 		b.Post("/admincp/me/security/totp/confirm", "code", "").Status(http.StatusUnprocessableEntity).Wrong("code", "Type the six digits")
-		b.Post("/admincp/me/security/totp/confirm", "code", "abcdef").Status(http.StatusUnprocessableEntity).Wrong("code", "not right")
+		b.Post("/admincp/me/security/totp/confirm", "code", "abcdef").Status(http.StatusUnprocessableEntity).Wrong("code", "Wrong code")
 		if s.userNow(t).TOTP {
 			t.Fatal("a wrong code turned it on")
 		}
 		before := b.Cookie("countersign_session")
-		p = b.Post("/admincp/me/security/totp/confirm", "code", s.code(t, secret)).Status(http.StatusOK).Says("Two-step sign-in is on. You are signed out everywhere else.", "never again")
+		p = b.Post("/admincp/me/security/totp/confirm", "code", s.code(t, secret)).Status(http.StatusOK).Says("Two-step sign-in is on. You are signed out everywhere else.", "They are shown only once.")
 		p.SilentAbout(secret)
 		if b.Cookie("countersign_session") == before {
 			t.Error("the token stayed")
@@ -127,8 +127,8 @@ func TestSignInAsksForACodeThatIsGoodOnce(t *testing.T) {
 		b.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
 		b.Get("/admincp/2fa").Status(http.StatusOK).Says("Enter your code")
 		b.Post("/admincp/2fa", "code", "").Status(http.StatusUnprocessableEntity).Wrong("code", "Type the six digits")
-		b.Post("/admincp/2fa", "code", "000000x").Status(http.StatusUnprocessableEntity).Wrong("code", "not right")
-		b.Post("/admincp/2fa", "code", s.code(t, secret)).Status(http.StatusUnprocessableEntity).Wrong("code", "was used already")
+		b.Post("/admincp/2fa", "code", "000000x").Status(http.StatusUnprocessableEntity).Wrong("code", "Wrong code")
+		b.Post("/admincp/2fa", "code", s.code(t, secret)).Status(http.StatusUnprocessableEntity).Wrong("code", "already used")
 		s.clock.move(time.Minute)
 		b.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admin/history")
 		b.Get("/admin").Status(http.StatusOK)
@@ -184,7 +184,7 @@ func TestTwoStepSignInIsTurnedOffByThePassword(t *testing.T) {
 		other.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admin")
 		b.Get("/admincp/me/security/totp/off").Status(http.StatusOK).Says("recovery codes stop working")
 		b.Post("/admincp/me/security/totp/off").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password.")
-		b.Post("/admincp/me/security/totp/off", "password", "wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "not right")
+		b.Post("/admincp/me/security/totp/off", "password", "wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "Wrong password.")
 		if !s.userNow(t).TOTP {
 			t.Fatal("it is off without the password")
 		}
@@ -202,7 +202,7 @@ func TestNewRecoveryCodesNeedThePasswordAndReplaceTheOld(t *testing.T) {
 		_, old := s.turnOnTOTP(b)
 		b.Get("/admincp/me/security/codes").Status(http.StatusOK)
 		b.Post("/admincp/me/security/codes").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password.")
-		b.Post("/admincp/me/security/codes", "password", "wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "not right")
+		b.Post("/admincp/me/security/codes", "password", "wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "Wrong password.")
 		p := b.Post("/admincp/me/security/codes", "password", password).Status(http.StatusOK).Says("New codes were created.")
 		p.SilentAbout(old...)
 		c := s.browser(t)

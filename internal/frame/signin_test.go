@@ -20,7 +20,7 @@ func TestSignInRefusesEmptyAndWrongAndAcceptsRight(t *testing.T) {
 		p.Wrong("email", "Type your e-mail.").Wrong("password", "Type your password.")
 
 		p = b.Post("/admincp/login", "email", email, "password", "not the right words").Status(http.StatusUnprocessableEntity)
-		p.Says("You are not signed in.", "The e-mail or the password is not right").SilentAbout("not the right words")
+		p.Says("You are not signed in.", "Wrong e-mail or password.").SilentAbout("not the right words")
 		if got := p.Value("email"); got != email {
 			t.Errorf("the e-mail was not kept: %q", got)
 		}

@@ -333,7 +333,7 @@ func TestTheLogSaysThatTheFeedIsLostAndThatItIsBack(t *testing.T) {
 		proxy.Restore()
 		awaitEvent(t, events, "live")
 	}
-	if lost, back := log.count("the feed of changes is lost"), log.count("the change feed is back"); lost != 2 || back < 1 {
+	if lost, back := log.count("the change feed is lost"), log.count("the change feed is back"); lost != 2 || back < 1 {
 		t.Errorf("told %d losses and %d ends; want 2 and 2:\n%s", lost, back, log.text.String())
 	}
 }

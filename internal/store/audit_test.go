@@ -46,8 +46,8 @@ func TestRekeyRenewsTheHeadOfTheAuditLog(t *testing.T) {
 		before func(t *testing.T, at dbtest.DB)
 		says   string
 	}{
-		{"with the key file", func(*testing.T, dbtest.DB) {}, "0 key values dropped"},
-		{"without it", func(t *testing.T, at dbtest.DB) { remove(t, keyFile(at)) }, "0 key values dropped; the head of the audit log's seals could not be checked"},
+		{"with the key file", func(*testing.T, dbtest.DB) {}, "0 key values deleted"},
+		{"without it", func(t *testing.T, at dbtest.DB) { remove(t, keyFile(at)) }, "0 key values deleted; the head of the audit log's seals could not be checked"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

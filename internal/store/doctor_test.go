@@ -20,7 +20,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		says  string
 	}{
 		{"nothing is", func(t *testing.T, at dbtest.DB) { prepared(t, at) }, "key", health.OK, "belongs"},
-		{"nothing was set up", func(*testing.T, dbtest.DB) {}, "tables", health.Warn, "no tables yet"},
+		{"nothing was set up", func(*testing.T, dbtest.DB) {}, "tables", health.Warn, "tables do not exist yet"},
 		{"the tables are older", func(t *testing.T, at dbtest.DB) { migrate(t, at, peopledb.Schema) }, "tables", health.Fail, "countersign store migrate up"},
 		{"the key file is gone", func(t *testing.T, at dbtest.DB) {
 			prepared(t, at)

@@ -234,7 +234,7 @@ func TestDomainsThatCanHaveNoLicense(t *testing.T) {
 			if m := messageOf(err); m == "" || m[:1] != strings.ToUpper(m[:1]) {
 				t.Errorf("message %q", m)
 			}
-			if m := messageOf(err); isSuffix[domain] && !strings.Contains(m, " "+domain+",") {
+			if m := messageOf(err); isSuffix[domain] && !strings.Contains(m, " "+domain+";") {
 				t.Errorf("message %q does not name %s as it was written", m, domain)
 			}
 		}

@@ -53,7 +53,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 					_ = s.Close()
 				}
 				wantError(t, err, "database_missing")
-				for _, part := range []string{keyFile(place), "Restore the database", "to begin anew, move " + keyFile(place)} {
+				for _, part := range []string{keyFile(place), "Restore the database", "to start again, move " + keyFile(place), " out of the folder"} {
 					if !strings.Contains(messageOf(err), part) {
 						t.Errorf("%s: the message %q does not say %q", name, messageOf(err), part)
 					}

@@ -170,7 +170,7 @@ func TestCheckPurchaseSaysWhy(t *testing.T) {
 			{"dated", "purchase_charged_back", "this purchase was charged back on 2026-10-02", "ada"},
 			{"nowhere", "purchase_not_found", "no purchase has this code", ""},
 			{token, "purchase_not_found", "this is an API key, not a purchase code", ""},
-			{"", "purchase_not_found", "this can't be a purchase code: one has 1 to 128 printable ASCII characters", ""},
+			{"", "purchase_not_found", "invalid purchase code: expected 1 to 128 printable ASCII characters", ""},
 		}
 		for _, c := range cases {
 			got, err := f.Validation.Check(t.Context(), operator, c.code)

@@ -19,7 +19,7 @@ var challenge = []string{`Basic realm="countersign", charset="UTF-8"`}
 
 var (
 	errNobody = fault.Unauthorized("sign_in_needed", "Not signed in. Sign the call with the site's API key and secret (X-Api-Key, X-Api-Timestamp, X-Api-Nonce, X-Api-Signature), or send them with HTTP Basic over TLS")
-	errNotTLS = fault.Unauthorized("tls_needed", "HTTP Basic needs https, because it sends the secret itself. Sign the call instead")
+	errNotTLS = fault.Unauthorized("tls_needed", "HTTP Basic needs https, because it sends the secret itself. Sign the call instead; or, if a proxy serves the site under https, start the addon with --base-url https://… or --trusted-proxy")
 )
 
 // authenticated returns the caller of a request that is not public: a program with a signed call, a signed-in user, or

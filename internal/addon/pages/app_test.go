@@ -41,7 +41,7 @@ func TestAppSettingsAreSavedAsADraft(t *testing.T) {
 		b.Fill(appPath, appPath, "appName", "Rain", "pushEnabled", "-", "pushAppId", "", "messengerUrlScheme", "").LeadsTo(appPath)
 		s.wantValue(t, "pushEnabled", "false")
 		b.Fill(appPath, appPath, "appName", "My app").LeadsTo(appPath)
-		b.Get(appPath).Says("there is nothing to publish")
+		b.Get(appPath).Says("These values are already published.")
 	})
 }
 
@@ -58,7 +58,7 @@ func TestAppSettingsThatAreWrongAreShownAgain(t *testing.T) {
 		b := s.signedIn(t)
 		p := b.Fill(appPath, appPath, "appName", "Rain", "messengerUrlScheme", "rain://", "messengerDomain", "https://chat.example.com", "messengerAndroidPackageId", "chat", "idpIosClientId", "a b").
 			Status(http.StatusUnprocessableEntity).Says("Nothing was saved.")
-		p.Wrong("messengerUrlScheme", "not myapp:// but myapp.")
+		p.Wrong("messengerUrlScheme", "Write only the scheme, without ://, like myapp.")
 		p.Wrong("messengerDomain", "without https://")
 		p.Wrong("messengerAndroidPackageId", "com.example.app")
 		p.Wrong("idpIosClientId", "A client ID is")
@@ -82,7 +82,7 @@ func TestAnEmptyOrBrokenFormChangesNothing(t *testing.T) {
 	b := s.signedIn(t)
 	before := s.audits(t)
 	for _, path := range []string{appPath, "/api-addons/admin/iap/settings", "/api-addons/admin/iap/settings/products", appPath + "/publish"} {
-		b.Post(path).Status(http.StatusUnprocessableEntity).Says("did not arrive whole")
+		b.Post(path).Status(http.StatusUnprocessableEntity).Says("arrived incomplete")
 		b.Post(path, "revision", "-1").Status(http.StatusUnprocessableEntity)
 		b.Post(path, "revision", "one", "appName", "x", "note", "x").Status(http.StatusUnprocessableEntity)
 	}
@@ -134,7 +134,7 @@ func TestOwnKeys(t *testing.T) {
 		b.Fill(appPath, appPath, "own.betaBanner", "-", "own.supportUrl", "https://site.example/support").LeadsTo(appPath)
 		s.wantValue(t, "betaBanner", "false")
 		s.wantValue(t, "supportUrl", "https://site.example/support")
-		b.Fill(appPath, appPath, "own.limit", "twelve").Status(http.StatusUnprocessableEntity).Wrong("own.limit", "A number has up to 15 digits")
+		b.Fill(appPath, appPath, "own.limit", "twelve").Status(http.StatusUnprocessableEntity).Wrong("own.limit", "Invalid number: use up to 15 digits")
 
 		b.Fill(appPath, appPath, "do", "remove:limit", "appName", "Hail").LeadsTo(anchor)
 		s.wantValue(t, "limit", "(no setting limit)")
@@ -156,7 +156,7 @@ func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 				t.Errorf("%s: the field says %q", button, got)
 			}
 		}
-		refuse(http.StatusConflict, "remove:appName", "belongs to the addon")
+		refuse(http.StatusConflict, "remove:appName", "is built in")
 		refuse(http.StatusNotFound, "remove:nothing", "No setting with the key")
 		s.wantAudits(t, before)
 
@@ -191,9 +191,9 @@ func TestOwnKeysThatAreWrong(t *testing.T) {
 	}{
 		{"", "text", "", "newKey", "A key is 1 to 64 letters", http.StatusUnprocessableEntity},
 		{"two words", "text", "x", "newKey", "A key is 1 to 64 letters", http.StatusUnprocessableEntity},
-		{"APPNAME", "text", "x", "newKey", "A setting already has the key appName already", http.StatusConflict},
-		{"limit", "number", "many", "newValue", "A number has up to 15 digits", http.StatusUnprocessableEntity},
-		{"banner", "bool", "", "newValue", "It is on or off", http.StatusUnprocessableEntity},
+		{"APPNAME", "text", "x", "newKey", "A setting already has the key appName.", http.StatusConflict},
+		{"limit", "number", "many", "newValue", "Invalid number: use up to 15 digits", http.StatusUnprocessableEntity},
+		{"banner", "bool", "", "newValue", "Invalid value: use 1, 0, true or false", http.StatusUnprocessableEntity},
 		{"banner", "", "x", "newType", "A key of your own is", http.StatusUnprocessableEntity},
 		{"token", "text", "cas_" + strings.Repeat("a", 43), "newValue", "looks like a secret", http.StatusUnprocessableEntity},
 	} {

@@ -67,11 +67,11 @@ func TestValuesOfCredentialsNeedThePassword(t *testing.T) {
 	b := s.signedIn(t)
 	for _, tt := range []struct{ rule, path, password, says string }{
 		{"nothing is made without it", apisPath, "", "Type your password."},
-		{"nothing is made with a wrong one", apisPath, "wrong wrong wrong", "not right"},
+		{"nothing is made with a wrong one", apisPath, "wrong wrong wrong", "Wrong password."},
 		{"nothing is replaced without it", apisPath + "/1/rotate", "", "Type your password."},
-		{"nothing is replaced with a wrong one", apisPath + "/1/rotate", "wrong wrong wrong", "not right"},
+		{"nothing is replaced with a wrong one", apisPath + "/1/rotate", "wrong wrong wrong", "Wrong password."},
 		{"nothing is shown without it", apisPath + "/1/reveal", "", "Type your password."},
-		{"nothing is shown with a wrong one", apisPath + "/1/reveal", "wrong wrong wrong", "not right"},
+		{"nothing is shown with a wrong one", apisPath + "/1/reveal", "wrong wrong wrong", "Wrong password."},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			p := b.Post(tt.path, "label", "Shop server", "ends", key, "password", tt.password).Status(http.StatusUnprocessableEntity)

@@ -24,10 +24,10 @@ func TestDashboardCountsTheRequestsFromApps(t *testing.T) {
 func TestDashboardSaysHowTheLicenseFileStands(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	b.Get(dashboardPath).Says("License file Not made An app does not start without one.")
+	b.Get(dashboardPath).Says("License file Not created An app does not start without one.")
 	store := newLicenseStore(t)
 	s.mustLicense(t, store, "old.example", "127.0.0.1")
-	b.Get(dashboardPath).Says("License file For tests For 127.0.0.1. Made on 1 November 2026.")
+	b.Get(dashboardPath).Says("License file Test domain For 127.0.0.1. Created on 1 November 2026.")
 	store.answer = countersign.CheckRefunded
 	b.Post(licensePath + "/2/check").LeadsTo(licensePath + "/2")
 	b.Get(dashboardPath).Says("License file Another domain For old.example; this addon is reached at 127.0.0.1.")

@@ -53,9 +53,9 @@ func TestIAPSettingsThatAreWrongAreShownAgain(t *testing.T) {
 		{[]string{"package.0", "1"}, "product.0", "Type the product ID, or remove the row."},
 		{[]string{"product.0", "Gold", "package.0", "1"}, "product.0", "has capital letters"},
 		{[]string{"product.0", "a b", "package.0", "1"}, "product.0", "invalid product id"},
-		{[]string{"product.0", "gold", "package.0", "9"}, "package.0", "gives package 9, which does not exist"},
+		{[]string{"product.0", "gold", "package.0", "9"}, "package.0", "is mapped to package 9, which does not exist"},
 		{[]string{"product.0", "gold", "package.0", "gold"}, "product.0", "must be a positive whole number"},
-		{[]string{"product.0", "gold", "package.0", "1", "product.1", "gold", "package.1", "1"}, "product.1", "stands there twice"},
+		{[]string{"product.0", "gold", "package.0", "1", "product.1", "gold", "package.1", "1"}, "product.1", "occurs twice"},
 		{[]string{"product.0", "gold", "package.0", "1", "product.1", "Silver", "package.1", "1"}, "product.1", "has capital letters"},
 	} {
 		p := b.Fill(iapPath, iapPath, append(tt.form, "iapEnabled", "1")...).Status(http.StatusUnprocessableEntity)
@@ -88,7 +88,7 @@ func TestIAPEditedByTwoAtOnce(t *testing.T) {
 	s.mustSet(t, iap.KeyProductMap, `{"store":{"hers":1}}`, iap.KeyPackageName, "com.example.hers")
 	mine.Set("product.0", "mine")
 	mine.Set("package.0", "1")
-	p := b.PostForm(iapPath, mine).Status(http.StatusPreconditionFailed).Says("somebody else saved first", "hers gives package 1", "mine gives package 1", "com.example.hers")
+	p := b.PostForm(iapPath, mine).Status(http.StatusPreconditionFailed).Says("somebody else saved first", "hers activates package 1", "mine activates package 1", "com.example.hers")
 	b.PostForm(iapPath, p.Form(iapPath)).LeadsTo(iapPath)
 	s.wantValue(t, iap.KeyProductMap, `{"store":{"mine":1}}`)
 }
@@ -101,7 +101,7 @@ func TestProductsAsJSON(t *testing.T) {
 		s.wantValue(t, iap.KeyProductMap, `{"store":{"silver_monthly":1,"silver_yearly":1}}`)
 		for text, says := range map[string]string{
 			"[]": "is not a JSON object", "{": "not valid JSON", `{"shop":{}}`: `The platform "shop" is not known`,
-			`{"store":{"a":"1"}}`: "must be a positive whole number", `{"store":{"a":1,"a":1}}`: "stands there twice", `{"store":{"a":7}}`: "which does not exist",
+			`{"store":{"a":"1"}}`: "must be a positive whole number", `{"store":{"a":1,"a":1}}`: "occurs twice", `{"store":{"a":7}}`: "which does not exist",
 		} {
 			p := b.Fill(productsPath, productsPath, "iapProductMapJson", text).Status(http.StatusUnprocessableEntity).Wrong("iapProductMapJson", says)
 			if got := p.Form(productsPath).Get("iapProductMapJson"); got != text {
@@ -125,8 +125,8 @@ func TestServiceAccountIsKeptAndNeverShown(t *testing.T) {
 		for _, path := range []string{accountPath, iapPath, iapPath + "/publish", "/api-addons/admin/preview/iap", "/api-addons/admin/audit", "/api-addons/admin/health"} {
 			b.Get(path).SilentAbout(hidden...)
 		}
-		b.Get(accountPath + "/remove").Says("leaves the draft")
-		b.Post(accountPath + "/remove").Status(http.StatusUnprocessableEntity).Says("did not arrive whole")
+		b.Get(accountPath + "/remove").Says("is removed from the draft")
+		b.Post(accountPath + "/remove").Status(http.StatusUnprocessableEntity).Says("arrived incomplete")
 		b.Fill(accountPath+"/remove", accountPath+"/remove").LeadsTo(accountPath)
 		b.Get(accountPath).Says("Add the service account")
 		b.Get(accountPath + "/remove").LeadsTo(accountPath)
@@ -146,7 +146,7 @@ func TestAServiceAccountThatSomebodyElseSetFirstIsNotOverwritten(t *testing.T) {
 			b.Upload(accountPath, serviceAccount(), "json", "", "do", "save", "revision", mine.Get("revision")),
 		} {
 			p.Status(http.StatusPreconditionFailed).SilentAbout(strings.Split(privateKey(), "\n")[1:5]...)
-			p.Says("Nothing was saved: somebody else saved first", "choose or paste it once more", "Last changed by", "by command line", "hers@site-example.iam.gserviceaccount.com")
+			p.Says("Nothing was saved: somebody else saved first", "choose or paste it again", "Last changed by", "by command line", "hers@site-example.iam.gserviceaccount.com")
 			if p.Form(accountPath).Get("json") != "" {
 				t.Error("the file stands in the form again")
 			}
@@ -192,7 +192,7 @@ func TestServiceAccountFilesThatAreWrongAreNamed(t *testing.T) {
 		b.Fill(accountPath, accountPath, "json", name, "do", "check").Status(http.StatusOK).Says(says)
 	}
 	b.Post(accountPath, "json", "", "do", "save").Status(http.StatusUnprocessableEntity).Wrong("json", "Paste the content of the file, or choose the file.")
-	b.Fill(accountPath, accountPath, "json", string(serviceAccount()), "do", "check").Status(http.StatusOK).Says("The key has a fingerprint", "nothing was saved")
+	b.Fill(accountPath, accountPath, "json", string(serviceAccount()), "do", "check").Status(http.StatusOK).Says("The key has a fingerprint", "Nothing was saved")
 	s.wantAudits(t, before)
 }
 
@@ -200,7 +200,7 @@ func TestAnOwnerWhoDoesNotSellCanSaySo(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
 	b.Get("/api-addons/admin").Says("Remove this step")
-	b.Get("/api-addons/admin/iap/decline").Says("The checklist stops asking")
+	b.Get("/api-addons/admin/iap/decline").Says("The checklist no longer includes in-app purchases")
 	b.Post("/api-addons/admin/iap/decline").LeadsTo("/api-addons/admin")
 	b.Get("/api-addons/admin").Says("You don't sell in the app")
 	p := b.Get(iapPath).Says("In-app purchases are not in the checklist")

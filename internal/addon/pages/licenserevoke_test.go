@@ -33,7 +33,7 @@ func TestALicenseIsRevokedAfterAQuestion(t *testing.T) {
 			t.Error("it can be revoked again")
 		}
 		b.Post(at).Status(http.StatusConflict).Says("This file is no longer valid. Nothing was changed.") // a page that was left open
-		b.Get(licensePath).Says("Revoked", "For tests")
+		b.Get(licensePath).Says("Revoked", "Test domain")
 		b.Get("/api-addons/admin/audit").Says("Revoked a license", "shop.example")
 		b.Fill(licensePath, licensePath, "domain", "new.example").LeadsTo(licensePath + "/3")
 		store.Close()
@@ -48,7 +48,7 @@ func TestAFileIsForgottenAfterAQuestion(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		s.mustLicense(t, store, "shop.example", "localhost")
 		const at = licensePath + "/2/forget"
-		b.Get(at).Status(http.StatusOK).Says("Remove the file for localhost", "told nothing")
+		b.Get(at).Status(http.StatusOK).Says("Remove the file for localhost", "The store is not contacted")
 		b.Fill(at, at).LeadsTo(licensePath)
 		b.Get(licensePath).Says("The file for localhost was removed from the list", "shop.example")
 		b.Get(licensePath + "/2").Status(http.StatusNotFound)
@@ -68,7 +68,7 @@ func TestAPurchaseCodeIsForgottenAfterAQuestion(t *testing.T) {
 		if len(p.Having("href", at)) != 1 {
 			t.Fatalf("nothing leads to %s", at)
 		}
-		b.Get(at).Status(http.StatusOK).Says("Delete the purchase code 7c0f…8e37", "its 2 files (localhost, shop.example)", "told nothing").SilentAbout(purchaseCode)
+		b.Get(at).Status(http.StatusOK).Says("Delete the purchase code 7c0f…8e37", "its 2 files (localhost, shop.example)", "The store is not contacted").SilentAbout(purchaseCode)
 		b.Fill(at, at).LeadsTo(licensePath)
 		b.Get(licensePath).Says("The purchase code 7c0f…8e37 was deleted", "No license file yet").SilentAbout("Stored purchase codes")
 		b.Get("/api-addons/admin/audit").Says("Deleted a purchase code").SilentAbout("7c0f")
@@ -86,7 +86,7 @@ func TestAPurchaseCodeWithoutFilesIsForgottenToo(t *testing.T) {
 			t.Fatal("the store is down")
 		}
 		b.Get(licensePath).Says("Stored purchase codes", "none")
-		b.Get(licensePath + "/codes/1/forget").Says("is deleted here. The store").SilentAbout("taken off")
+		b.Get(licensePath + "/codes/1/forget").Says("is deleted here. The store").SilentAbout("removed from the list")
 		b.Fill(licensePath+"/codes/1/forget", licensePath+"/codes/1/forget").LeadsTo(licensePath)
 	})
 }
@@ -97,7 +97,7 @@ func TestADomainWhoseFileWasMadeElsewhereHasADate(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		store.domain = "elsewhere.example"
 		p := b.Fill(licensePath, licensePath, "code", purchaseCode, "domain", "shop.example", "store", store.URL).Status(http.StatusConflict)
-		p.Says("already used for another domain", "elsewhere.example , since 3 May 2026", "Move it here")
+		p.Says("already licensed for another domain", "elsewhere.example , since 3 May 2026", "Move it here")
 		if len(p.Having("href", licensePath+"/move?domain=shop.example&from=elsewhere.example&kept=1")) != 1 {
 			t.Error("nothing leads to the move")
 		}

@@ -30,7 +30,7 @@ func TestALicenseFileIsMadeAndDownloaded(t *testing.T) {
 		if file.Body != text || strings.Count(text, ".") != 2 || file.Header.Get("Content-Disposition") != `attachment; filename="license-shop.example.jwt"` {
 			t.Errorf("the file is %q with %v", file.Body, file.Header)
 		}
-		list := b.Get(licensePath).Says("shop.example", "localhost", "shop.test", "In use", "For tests", "7c0f…8e37 – Rain Kit").SilentAbout(purchaseCode)
+		list := b.Get(licensePath).Says("shop.example", "localhost", "shop.test", "Licensed", "Test domain", "7c0f…8e37 – Rain Kit").SilentAbout(purchaseCode)
 		if form := list.Form(licensePath); form.Get("kept") != "1" || form.Get("store") != store.URL {
 			t.Errorf("the form begins with %v", form)
 		}
@@ -52,7 +52,7 @@ func TestALicenseFormThatIsWrongIsShownAgain(t *testing.T) {
 		if p.Value("tests") != "shop.example" || p.Value("store") != "http://store.example" {
 			t.Error("what was typed is gone")
 		}
-		b.Post(licensePath, "code", "nobody-sold-this-one", "domain", "shop.example", "store", store.URL).Status(http.StatusUnprocessableEntity).Wrong("code", "does not know this purchase code").SilentAbout("nobody-sold-this-one", "nobo…")
+		b.Post(licensePath, "code", "nobody-sold-this-one", "domain", "shop.example", "store", store.URL).Status(http.StatusUnprocessableEntity).Wrong("code", "does not recognize this purchase code").SilentAbout("nobody-sold-this-one", "nobo…")
 		b.Post(licensePath, "kept", "99", "domain", "shop.example", "store", store.URL).Status(http.StatusNotFound)
 	})
 }
@@ -93,7 +93,7 @@ func TestAFormCanNotSendAKeptCodeToAnAddressInTheForm(t *testing.T) {
 		}))
 		t.Cleanup(thief.Close)
 		p := b.Fill(licensePath, licensePath, "store", thief.URL).Status(http.StatusUnprocessableEntity)
-		p.Wrong("code", "is sent nowhere else").SilentAbout(purchaseCode)
+		p.Wrong("code", "This stored purchase code is for "+store.URL+" only.").SilentAbout(purchaseCode)
 		if form := p.Form(licensePath); form.Get("kept") != "1" || form.Get("store") != thief.URL {
 			t.Errorf("the form holds %v", form)
 		}
@@ -159,7 +159,7 @@ func TestTheStoresAddressAloneIsChangedWithThePassword(t *testing.T) {
 			t.Errorf("the form begins with %v", form) // no kept code is for that address
 		}
 		b.Get("/api-addons/admin/audit").Says("Changed the license store's address", other)
-		b.Fill(licensePath, licensePath, "kept", "1", "domain", "shop.example").Status(http.StatusUnprocessableEntity).Wrong("code", "Type that address below")
+		b.Fill(licensePath, licensePath, "kept", "1", "domain", "shop.example").Status(http.StatusUnprocessableEntity).Wrong("code", "Enter that address below")
 		b.Fill(licensePath, licensePath, "kept", "1", "domain", "shop.example", "store", store.URL).LeadsTo(licensePath + "/1")
 		if form := b.Get(licensePath).Form(licensePath); form.Get("store") != store.URL || form.Get("kept") != "1" {
 			t.Errorf("the form begins with %v", form)
@@ -172,7 +172,7 @@ func TestALicenseMovesToAnotherDomain(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		s.mustLicense(t, store, "old.example", "localhost")
 		p := b.Fill(licensePath, licensePath, "domain", "new.example").Status(http.StatusConflict)
-		p.Says("No file was created", "already used for another domain", "old.example , since 3 May 2026", "Move it here")
+		p.Says("No file was created", "already licensed for another domain", "old.example , since 3 May 2026", "Move it here")
 		query := url.Values{"kept": {"1"}, "from": {"old.example"}, "domain": {"new.example"}}
 		at := licensePath + "/move?" + query.Encode()
 		if len(p.Having("href", at)) != 1 {
@@ -181,9 +181,9 @@ func TestALicenseMovesToAnotherDomain(t *testing.T) {
 		b.Get(at).Status(http.StatusOK).Says("Move the license of old.example", "7c0f…8e37", "may stop")
 		b.Fill(at, licensePath+"/move", "domain", "co.uk").Status(http.StatusUnprocessableEntity).Wrong("domain", "co.uk")
 		b.Fill(at, licensePath+"/move").LeadsTo(licensePath + "/3")
-		b.Get(licensePath+"/3").Says("moved from old.example to new.example", "In use")
-		b.Get(licensePath+"/1").Says("Moved away", "Do not build apps with this file")
-		b.Get(licensePath).Says("Moved away", "In use")
+		b.Get(licensePath+"/3").Says("moved from old.example to new.example", "Licensed")
+		b.Get(licensePath+"/1").Says("Moved", "Do not build apps with this file")
+		b.Get(licensePath).Says("Moved", "Licensed")
 
 		for code, why := range map[string]string{
 			countersign.CodeMovesUsed: "The next time is after 1 Nov 2026, 14:00 UTC", countersign.CodeMoveTooSoon: "The next time is after 1 Nov 2026, 14:00 UTC", countersign.CodeDomainNotActivated: "domain_not_activated",
@@ -212,7 +212,7 @@ func TestFilesThatWereMadeBeforeARefusalAreNamed(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		store.noTests = true
 		p := b.Post(licensePath, "code", purchaseCode, "domain", "Shop.example", "tests", "localhost, demo.test", "store", store.URL).Status(http.StatusConflict)
-		p.Wrong("tests", "limit_reached").Says("The file for shop.example was made; no file for localhost, demo.test.", "In use").SilentAbout("No file was created", "Move it here")
+		p.Wrong("tests", "limit_reached").Says("The file for shop.example was made; no file for localhost, demo.test.", "Licensed").SilentAbout("No file was created", "Move it here")
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	p := b.Get("/api-addons/admin").Says("A few steps are left", "The update has run", "API credentials are active", "Fill in app settings", "Version 1")
+	p := b.Get("/api-addons/admin").Says("Complete these steps so that your app works.", "The update has run", "API credentials are active", "Fill in app settings", "Version 1")
 	if got := mainOf(p); got != appPath {
 		t.Errorf("the main button leads to %q", got)
 	}
@@ -31,7 +31,7 @@ func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 		t.Errorf("the main button leads to %q", got)
 	}
 	s.mustLicense(t, newLicenseStore(t), "site.example")
-	p = b.Get("/api-addons/admin").Says("All steps are done", "Version 2", "Nothing")
+	p = b.Get("/api-addons/admin").Says("All steps are complete.", "Version 2", "Nothing")
 	if got := mainOf(p); got != appPath {
 		t.Errorf("the main button leads to %q", got)
 	}

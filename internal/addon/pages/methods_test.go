@@ -30,7 +30,7 @@ func TestWrongMethodsAreRefusedWhoeverAsks(t *testing.T) {
 				if p.StatusCode != http.StatusMethodNotAllowed || p.Header.Get("Allow") != tt.allow {
 					t.Errorf("%d, Allow %q", p.StatusCode, p.Header.Get("Allow"))
 				}
-				p.Says("Not possible here", "takes no "+tt.method+" requests")
+				p.Says("Not possible here", "does not accept "+tt.method+" requests")
 				p = b.Send(tt.method, tt.path, nil, "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
 				if p.StatusCode != http.StatusMethodNotAllowed || p.Header.Get("Allow") != tt.allow {
 					t.Errorf("as JSON: %d, Allow %q", p.StatusCode, p.Header.Get("Allow"))
@@ -65,7 +65,7 @@ func TestFormsAreNotDoneForAClientThatTakesNoPages(t *testing.T) {
 		}
 		p := b.Send(r.method, r.path, strings.NewReader("name=x&revision=1&do=save&key=1&password=x&id=9"),
 			"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
-		if p.StatusCode != http.StatusNotAcceptable || !strings.HasPrefix(p.Body, `{"status":"error","msg":"There is only a page at this address`) || p.Header.Get("X-Error-Code") != "not_acceptable" {
+		if p.StatusCode != http.StatusNotAcceptable || !strings.HasPrefix(p.Body, `{"status":"error","msg":"This address serves pages only`) || p.Header.Get("X-Error-Code") != "not_acceptable" {
 			t.Errorf("%s %s: %d %.200s", r.method, r.path, p.StatusCode, p.Body)
 		}
 	}

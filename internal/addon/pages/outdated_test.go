@@ -44,9 +44,9 @@ func TestPagesLeadToTheUpdateAfterANewVersion(t *testing.T) {
 			b.Get(path).LeadsTo(updatePath)
 		}
 		b.Post(appPath, "revision", "1", "appName", "Rain").LeadsTo(updatePath)
-		b.Get(updatePath).Status(http.StatusOK).Says("A new version was installed.", "Back up the database", "Bring the tables to this version")
+		b.Get(updatePath).Status(http.StatusOK).Says("A new version was installed.", "Back up the database", "Migrate the tables to this version")
 		s.browser(t).Get(updatePath).Status(http.StatusForbidden)
-		b.Fill(updatePath, updatePath, "do", "run").Status(http.StatusOK).Says("The update is done", "Backup of the state before")
+		b.Fill(updatePath, updatePath, "do", "run").Status(http.StatusOK).Says("The update is done", "Backup before the update")
 		b.Get("/api-addons/admin").Status(http.StatusOK).Says("The update has run")
 		s.wantValue(t, settings.KeyAppName, "My app")
 	})

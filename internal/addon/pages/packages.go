@@ -160,7 +160,7 @@ func (p *Pages) updatePackage(w http.ResponseWriter, r *frame.Request, one iap.P
 func (p *Pages) removePackagePage(one iap.Package, errs frame.Errors) frame.Page {
 	path := pathPackages + "/" + strconv.FormatInt(one.ID, 10)
 	return frame.Page{Title: "Remove the package " + one.Name, Crumbs: crumbs(packagesCrumb), Body: frame.Confirm{
-		Consequence: "The package “" + one.Name + "” (ID " + strconv.FormatInt(one.ID, 10) + ") is removed from the list at once. First remove its products from the product map.",
+		Consequence: "The package “" + one.Name + "” (ID " + strconv.FormatInt(one.ID, 10) + ") is removed from the list at once. If products are mapped to it, first remove them from the product map.",
 		Path:        path + "/remove", Label: "Remove the package", Cancel: pathPackages, Errors: errs,
 	}}
 }

@@ -24,7 +24,7 @@ func TestPackages(t *testing.T) {
 
 		s.mustSet(t, iap.KeyProductMap, `{"store":{"gold_monthly":1}}`)
 		b.Get(packagesPath).Says("gold_monthly")
-		b.Get(packagesPath + "/1/remove").Says("taken off the list at once")
+		b.Get(packagesPath + "/1/remove").Says("removed from the list at once")
 		b.Post(packagesPath+"/1/remove").Status(http.StatusConflict).Says("gold_monthly", "remove that from the product map")
 		b.Post(packagesPath + "/2/remove").LeadsTo(packagesPath)
 		s.wantPackages(t, iap.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true})
@@ -43,7 +43,7 @@ func TestPackagesThatAreWrongAreShownAgain(t *testing.T) {
 		status      int
 	}{
 		{[]string{"id", "0"}, "id", "from 1 to", 422}, {[]string{"id", "1.5"}, "id", "whole number", 422}, {[]string{"id", "2147483648"}, "id", "from 1 to 2147483647", 422},
-		{[]string{"id", "1"}, "id", "There is a package 1 already", 409},
+		{[]string{"id", "1"}, "id", "The package 1 already exists", 409},
 		{[]string{"rank", "high"}, "rank", "whole number", 422}, {[]string{"rank", "-1"}, "rank", "from 0 to", 422},
 		{[]string{"name", "a\nb"}, "name", "control characters", 422},
 	} {

@@ -33,7 +33,7 @@ func TestPublishWithoutChangesSaysSo(t *testing.T) {
 	form := b.Get(iapPath + "/publish").Form(iapPath + "/publish")
 	s.mustPublish(t, "by somebody else")
 	b.PostForm(iapPath+"/publish", form).LeadsTo(iapPath)
-	b.Get(iapPath).Says("There was nothing to publish")
+	b.Get(iapPath).Says("Nothing to publish: these values are already published.")
 }
 
 func TestPublishOfADraftThatChangedMeanwhileIsRefused(t *testing.T) {

@@ -49,7 +49,7 @@ func TestUpdatePageTellsStrangersNothing(t *testing.T) {
 			p.Status(http.StatusForbidden).Says("countersign addon update", "countersign addon update --web-token").SilentAbout("1.2.3", at.Dir, "tables", "migration")
 		}
 		b.Post(updatePath, "token", "wrong").Wrong("token", "countersign addon setup-link")
-		b.Post(updatePath, "token", "cau_wrong").Wrong("token", "fresh token")
+		b.Post(updatePath, "token", "cau_wrong").Wrong("token", "new token")
 		if s.Installed() {
 			t.Error("something was installed")
 		}

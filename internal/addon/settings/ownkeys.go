@@ -39,7 +39,7 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 		// The same name in other letters would be a trap for whoever reads it.
 		for taken := range v {
 			if strings.EqualFold(taken, key) {
-				return fault.Conflict("setting_exists", "A setting already has the key "+taken+" already")
+				return fault.Conflict("setting_exists", "A setting already has the key "+taken)
 			}
 		}
 		if len(v)-len(definitions) >= maxOwnKeys {

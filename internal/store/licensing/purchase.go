@@ -195,7 +195,7 @@ func (h purchaseLicenses) limitReached(d license.Domain) error {
 	in := h.inUse(h.isFree(d))
 	message := "All domains of this purchase code are licensed"
 	if h.isFree(d) {
-		message = fmt.Sprintf("This purchase code already has %d test domains. A revoked one counts for a year", maxFreeDomains)
+		message = fmt.Sprintf("All %d test domains of this purchase code are used, and a revoked one counts for a year", maxFreeDomains)
 	}
 	if len(in.Domains) > 0 {
 		message += "; licensed: " + strings.Join(in.Domains, ", ")

@@ -73,7 +73,7 @@ func (h purchaseLicenses) revocable(d license.Domain, id string) (storedb.Licens
 	if last.Ended != storedb.EndingGivenUp {
 		message := d.Name + " is not licensed with this purchase code"
 		if id != "" {
-			message = "This license for " + message
+			message = "This license for " + d.Name + " is not active"
 		}
 		return storedb.License{}, notActivated(message, h.inUse(h.isFree(d)))
 	}

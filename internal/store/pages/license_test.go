@@ -121,7 +121,7 @@ func TestErrorsAreSaidByTheirCause(t *testing.T) {
 func TestAUsedCodeOffersToMove(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		p := s.post(t, "/license", "code", "license-to-move", "domain", "new.example", "tests", "localhost").Status(http.StatusConflict)
-		p.Says("already used for another domain", "old.example", "since 1 April 2026", "Move here", "new.example", "3 moves in a year, 24 hours apart")
+		p.Says("already licensed for another domain", "old.example", "since 1 April 2026", "Move here", "new.example", "3 moves in a year, 24 hours apart")
 		sent := sentBy(p, "/license/move")
 		moved := s.post(t, "/license/move", sent...).Status(http.StatusOK).Says("Your license files")
 		s.opens(t, filesOf(moved)["license-new.example.jwt"], "new.example")
@@ -129,8 +129,8 @@ func TestAUsedCodeOffersToMove(t *testing.T) {
 		if filesOf(s.post(t, "/license/move", sent...).Status(http.StatusOK))["license-new.example.jwt"] != filesOf(moved)["license-new.example.jwt"] {
 			t.Error("sending the form again gives another license")
 		}
-		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "less than 24 hours ago. The next time is after 2 Nov 2026, 12:00 UTC.")
-		s.post(t, "/license/move", "code", "license-to-move", "from", "gone.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "gone.example is not in use")
+		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "again 24 hours after the last time. The next time is after 2 Nov 2026, 12:00 UTC.")
+		s.post(t, "/license/move", "code", "license-to-move", "from", "gone.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "gone.example is not licensed")
 		s.post(t, "/license/move", "code", "license-moved-often", "from", "d4.example", "domain", "d5.example").Status(http.StatusConflict).Wrong("domain", "The next time is after 1 Feb 2027, 00:00 UTC")
 		s.post(t, "/license/move", "code", "nobody-sold-this", "from", "a.example", "domain", "b.example").Status(http.StatusUnprocessableEntity).Wrong("code", "not recognized")
 		s.post(t, "/license/move", "code", "license-to-move").Status(http.StatusUnprocessableEntity).Wrong("domain", "Type the domain")

@@ -13,7 +13,7 @@ func TestWrongMethodsAreRefused(t *testing.T) {
 	for _, path := range []string{"/license", "/license/", "/license/move", "/license/revoke"} {
 		for _, method := range []string{http.MethodDelete, http.MethodPut, "BREW"} {
 			r := httptest.NewRequest(method, path, nil)
-			p := s.send(t, r).Status(http.StatusMethodNotAllowed).Says("Not possible here", "takes no "+method+" requests")
+			p := s.send(t, r).Status(http.StatusMethodNotAllowed).Says("Not possible here", "does not accept "+method+" requests")
 			if got := p.Header.Get("Allow"); got != "GET, HEAD, POST, OPTIONS" {
 				t.Errorf("%s: Allow %q", p.Name, got)
 			}

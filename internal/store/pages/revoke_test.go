@@ -38,9 +38,9 @@ func TestABuyerRevokesALicenseAfterAQuestion(t *testing.T) {
 			code, domain, why string
 			status            int
 		}{
-			{"license-to-move", "new.example", "less than 24 hours ago", http.StatusConflict},
+			{"license-to-move", "new.example", "again 24 hours after the last time", http.StatusConflict},
 			{"license-moved-often", "d4.example", "The next time is after 1 Feb 2027, 00:00 UTC", http.StatusConflict},
-			{"license-to-move", "gone.example", "gone.example is not in use", http.StatusConflict},
+			{"license-to-move", "gone.example", "gone.example is not licensed", http.StatusConflict},
 			{"license-used", "co.uk", "co.uk", http.StatusUnprocessableEntity},
 			{"nobody-sold-this", "shop.example", "not recognized", http.StatusUnprocessableEntity},
 			{"license-refunded", "shop.example", "not recognized", http.StatusUnprocessableEntity},
