@@ -3,11 +3,11 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -15,13 +15,13 @@ import (
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
-// The names of cases that something is promised for.
+// The names of cases that have a bound.
 const (
 	caseWarm    = "validation, warm, Zipf over 100,000 codes"
 	caseCold    = "validation, uniform, --cache 0"
 	caseInvalid = "invalid codes"
 	caseBadKeys = "bad keys"
-	caseMixed   = "mixed: 90 % good (Zipf), 9 % bad, 1 % writes"
+	caseMixed   = "mixed: 90 % valid (Zipf), 9 % invalid, 1 % writes"
 	caseMinute  = "mixed, for a minute"
 )
 
@@ -34,25 +34,32 @@ type benchCase struct {
 	addon bool
 	// serve adds flags to the store's.
 	serve []string
-	// revalidate repeats the first answer's ETag in every request.
+	// revalidate repeats the first response's ETag in every request.
 	revalidate bool
-	// file makes the floor serve the first answer's bytes from a file, neither of
+	// file makes the floor serve the first response's bytes from a file, neither of
 	// them compressed: both write the same bytes, so the ratio is one per byte, too.
 	file bool
 	// turn is the length of the one turn that counts, 0 for the turns of all cases.
 	turn time.Duration
-	// warm is how many of the requests warmBy are asked once before anything counts.
+	// warm is how many of the requests warmBy are sent once before anything counts.
 	warm   int
 	warmBy func(int) request
 }
 
-func validation(key, code string, status int, contains string) request {
-	form := "purchase_code=" + code
+// form is a POST request with an urlencoded form. Without a key it has no X-Api-Key.
+func form(path, key, body string, status int, contains string) request {
+	if key != "" {
+		key = "X-Api-Key: " + key + "\r\n"
+	}
 	return request{
-		bytes: fmt.Appendf(nil, "POST /api/purchases/validation HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: %s\r\n"+
-			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", key, len(form), form),
+		bytes: fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
+			path, key, len(body), body),
 		status: status, contains: []byte(contains),
 	}
+}
+
+func validation(key, code string, status int, contains string) request {
+	return form("/api/purchases/validation", key, "purchase_code="+code, status, contains)
 }
 
 func get(target, key string, contains string) request {
@@ -75,17 +82,11 @@ func badKey(r *rand.Rand) request {
 	return validation(fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()), sample.BigCode(0), http.StatusUnauthorized, "Invalid request")
 }
 
-// issue is a write: a license for a purchase. One for the same purchase and
-// domain once more is none, so a small store that is measured again and again sees
-// fewer and fewer writes.
+// issue is a write: a license for a purchase. A second one for the same purchase and
+// domain writes nothing, so in a small store writes become rare.
 func issue(r *rand.Rand, purchases int) request {
 	code := sample.BigCode(r.IntN(purchases))
-	form := "purchase_code=" + code + "&domain=d" + code[:8] + ".example"
-	return request{
-		bytes: fmt.Appendf(nil, "POST /api/licenses HTTP/1.1\r\nHost: localhost\r\n"+
-			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(form), form),
-		status: http.StatusOK, contains: []byte(`"license":"`),
-	}
+	return form("/api/licenses", "", "purchase_code="+code+"&domain=d"+code[:8]+".example", http.StatusOK, `"license":"`)
 }
 
 // zipf draws from the first codes, as Zipf's law with exponent 1.01.
@@ -104,7 +105,7 @@ func cases(s settings) []benchCase {
 		name: "account/details", next: always(get("/api/account/details", sample.BigKey(), `"username":"warehouse"`)),
 	}, benchCase{
 		name: "items/item", next: func(r *rand.Rand) request {
-			id := sample.BigItem(r.IntN(s.items))
+			id := sample.BigItem(r.IntN(items))
 			return get(fmt.Sprintf("/api/items/item?item_id=%d", id), sample.BigKey(), fmt.Sprintf(`"id":%d,`, id))
 		},
 	})
@@ -116,7 +117,7 @@ func cases(s settings) []benchCase {
 	})
 	var wanted []benchCase
 	for _, c := range all {
-		measured := s.baseline == "" || slices.Contains(baselineCases, c.name)
+		measured := s.mode != modeBaseline || slices.Contains(baselineCases, c.name)
 		if measured && strings.Contains(c.name, s.only) {
 			wanted = append(wanted, c)
 		}
@@ -129,10 +130,10 @@ func always(q request) func(*rand.Rand) request { return func(*rand.Rand) reques
 func validations(s settings) []benchCase {
 	hot := min(s.purchases, 100_000)
 	uniform := func(r *rand.Rand) request { return valid(r.IntN(s.purchases)) }
-	// A process has to meet most of a large file before a lookup costs what it will.
+	// Until most of a large file was read once, a lookup is more expensive.
 	few := max(1, s.purchases/20)
 	anyCode := func(int) request { return valid(rand.IntN(s.purchases)) }
-	mixed := func(good func(*rand.Rand) request) func(*rand.Rand) request {
+	mixed := func(validCode func(*rand.Rand) request) func(*rand.Rand) request {
 		return func(r *rand.Rand) request {
 			switch n := r.IntN(100); {
 			case n == 0:
@@ -140,7 +141,7 @@ func validations(s settings) []benchCase {
 			case n < 10:
 				return invalid(r)
 			}
-			return good(r)
+			return validCode(r)
 		}
 	}
 	all := []benchCase{
@@ -168,24 +169,30 @@ func lists() []benchCase {
 	return all
 }
 
-// withETag makes requests that ask whether a tag is still good.
+// withETag adds the condition that a tag is not current.
 func withETag(q request, tag string) request {
 	text := strings.Replace(string(q.bytes), "\r\n\r\n", "\r\nIf-None-Match: "+tag+"\r\n\r\n", 1)
 	return request{bytes: []byte(text), status: http.StatusNotModified}
 }
 
-// roundTrip sends one request on a connection of its own.
-func roundTrip(address string, q request) (*http.Response, error) {
-	u, err := url.Parse(address)
+// answerOf sends one request on a connection of its own and returns the whole response.
+func answerOf(address string, q request) (a floorAnswer, err error) {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	conn, err := net.Dial("tcp", u.Host)
-	if err != nil {
-		return nil, err
-	}
+	defer conn.Close()
 	if _, err := conn.Write(q.bytes); err != nil {
-		return nil, err
+		return a, err
 	}
-	return http.ReadResponse(bufio.NewReader(conn), nil)
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return a, err
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != q.status {
+		err = fmt.Errorf("status %d, expected %d: %.200s", answer.StatusCode, q.status, body)
+	}
+	answer.Header.Del("Date") // net/http adds its own
+	return floorAnswer{Status: answer.StatusCode, Header: answer.Header, Body: body}, err
 }

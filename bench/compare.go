@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -23,17 +24,52 @@ type comparison struct {
 	bounded
 	// LowerQuartile is that of the same ratios. Against a baseline the bound is for it.
 	LowerQuartile float64 `json:"lower_quartile"`
-	// Pairs are the pairs of turns that count, LeftOut those that neighbours disturbed.
-	Pairs   []pair `json:"pairs"`
-	LeftOut []pair `json:"left_out,omitempty"`
+	// Pairs are the pairs of turns that count, LeftOut those that other machines disturbed.
+	Pairs   []measured[pair] `json:"pairs"`
+	LeftOut []measured[pair] `json:"left_out,omitempty"`
 	// Log is the largest size of SQLite's write-ahead log, in bytes.
 	Log int64 `json:"wal_bytes,omitempty"`
+}
+
+// pair is one turn of each server.
+type pair struct {
+	Ratio float64 `json:"ratio"`
+
+	store, other figures
+}
+
+// figures are those of a turn, or the medians of several.
+type figures struct {
+	PerSecond float64       `json:"requests_per_second"`
+	P50       time.Duration `json:"p50_ns"`
+	P99       time.Duration `json:"p99_ns"`
+	// CPU is processor time per request.
+	CPU       time.Duration `json:"cpu_per_request_ns"`
+	Anonymous int64         `json:"rss_anon_bytes"`
+	// Body is the mean size of a response's body, in bytes.
+	Body int64 `json:"body_bytes"`
+}
+
+// medians takes the median of each figure by itself.
+func medians(all []measured[pair], of func(pair) figures) figures {
+	return figures{
+		PerSecond: quantileOf(all, median, func(p pair) float64 { return of(p).PerSecond }),
+		P50:       quantileOf(all, median, func(p pair) time.Duration { return of(p).P50 }),
+		P99:       quantileOf(all, median, func(p pair) time.Duration { return of(p).P99 }),
+		CPU:       quantileOf(all, median, func(p pair) time.Duration { return of(p).CPU }),
+		Anonymous: quantileOf(all, median, func(p pair) int64 { return of(p).Anonymous }),
+		Body:      quantileOf(all, median, func(p pair) int64 { return of(p).Body }),
+	}
 }
 
 // compare measures one case: store and other in turn, after one turn each that
 // does not count.
 func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
-	store, err := s.server(ctx, c)
+	serve := s.serve
+	if c.addon {
+		serve = s.serveAddon
+	}
+	store, err := serve(ctx, c.serve...)
 	if err != nil {
 		return comparison{}, err
 	}
@@ -41,7 +77,7 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 	if err := waitReady(ctx, store.address); err != nil {
 		return comparison{}, err
 	}
-	other, checked, err := s.other(ctx, store, &c)
+	other, err := s.other(ctx, store, &c)
 	if err != nil {
 		return comparison{}, err
 	}
@@ -49,88 +85,86 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 	if err := warm(ctx, store.address, c); err != nil {
 		return comparison{}, err
 	}
-	log := s.watchLog()
-	defer log.stop()
-	compared, err := s.rounds(ctx, c, store, other, checked)
-	compared.Log = log.stop()
+	largestLog := s.watchLog()
+	compared, err := s.rounds(ctx, c, store, other)
+	compared.Log = largestLog()
 	return compared, err
 }
 
 // rounds takes the turns of a case.
-func (s *shop) rounds(ctx context.Context, c benchCase, store, other *process, checked bool) (comparison, error) {
-	taken, length := pairs{want: s.settings.rounds, most: 2 * s.settings.rounds}, s.settings.turn
-	if _, err := s.pair(ctx, c, store, other, checked, length); err != nil {
+func (s *shop) rounds(ctx context.Context, c benchCase, store, other *process) (comparison, error) {
+	if _, err := s.pair(ctx, c, store, other, s.settings.turn); err != nil {
 		return comparison{}, err
 	}
+	n, length := s.settings.rounds, s.settings.turn
 	if c.turn > 0 {
-		taken, length = pairs{want: 1, most: 1}, c.turn
+		n, length = 1, c.turn
 	}
-	for taken.more() {
-		p, err := s.pair(ctx, c, store, other, checked, length)
-		if err != nil {
-			return comparison{}, err
-		}
-		taken.all = append(taken.all, p)
-	}
-	counted, leftOut := taken.calmest()
+	counted, leftOut, err := repeat(n, func(int) (pair, error) { return s.pair(ctx, c, store, other, length) })
+	ratio := func(p pair) float64 { return p.Ratio }
 	return comparison{
 		Name: c.name, Pairs: counted, LeftOut: leftOut,
-		Store:         median(counted, func(p pair) figures { return p.store }),
-		Other:         median(counted, func(p pair) figures { return p.other }),
-		Ratio:         middle(counted, func(p pair) float64 { return p.Ratio }),
-		LowerQuartile: lowerQuartile(counted),
+		Store:         medians(counted, func(p pair) figures { return p.store }),
+		Other:         medians(counted, func(p pair) figures { return p.other }),
+		Ratio:         quantileOf(counted, median, ratio),
+		LowerQuartile: quantileOf(counted, 0.25, ratio),
+	}, err
+}
+
+// pair takes one turn of the store and one of the other. The floor's responses are not
+// checked: it writes the same one to everything.
+func (s *shop) pair(ctx context.Context, c benchCase, store, other *process, length time.Duration) (pair, error) {
+	next := func(r *rand.Rand) (request, bool) { return c.next(r), true }
+	a, err := turn(ctx, store.address, store.command.Process.Pid, length, next, true)
+	if err != nil {
+		return pair{}, err
+	}
+	b, err := turn(ctx, other.address, other.command.Process.Pid, length, next, s.settings.other != "")
+	if err == nil && c.file && a.Body != b.Body {
+		err = fmt.Errorf("the store's responses have %d bytes, those of the floor %d", a.Body, b.Body)
+	}
+	return pair{Ratio: float64(a.CPU) / float64(max(1, b.CPU)), store: a, other: b}, err
+}
+
+// turn sends requests to a server for a while. Its processor time is that of the process
+// with an id and of its descendants.
+func turn(ctx context.Context, address string, pid int, length time.Duration, next func(*rand.Rand) (request, bool), check bool) (figures, error) {
+	before, err := usageOf(pid)
+	if err != nil {
+		return figures{}, err
+	}
+	l, err := generate(ctx, address, connections, length, next, check)
+	if err != nil {
+		return figures{}, err
+	}
+	after, err := usageOf(pid)
+	if err != nil {
+		return figures{}, err
+	}
+	requests := max(1, l.requests)
+	used := max(program.ClockTick, after.cpu-before.cpu) // zero would make a ratio infinite
+	return figures{
+		PerSecond: float64(l.requests) / l.elapsed.Seconds(), P50: quantile(l.latencies, median), P99: quantile(l.latencies, 0.99),
+		CPU: used / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),
 	}, nil
 }
 
-// pair takes one turn of the store and one of the other.
-func (s *shop) pair(ctx context.Context, c benchCase, store, other *process, checked bool, length time.Duration) (pair, error) {
-	before, err := readMachineTime()
-	if err != nil {
-		return pair{}, err
-	}
-	a, err := s.turn(ctx, store, c, length, true)
-	if err != nil {
-		return pair{}, err
-	}
-	b, err := s.turn(ctx, other, c, length, checked)
-	if err != nil {
-		return pair{}, err
-	}
-	after, err := readMachineTime()
-	if err == nil && c.file && a.Body != b.Body {
-		err = fmt.Errorf("the store's answers have %d bytes, those of the floor %d", a.Body, b.Body)
-	}
-	return pair{Ratio: float64(a.CPU) / float64(b.CPU), Stolen: after.stolenSince(before), store: a, other: b}, err
-}
-
-// server starts what a case measures.
-func (s *shop) server(ctx context.Context, c benchCase) (*process, error) {
-	if c.addon {
-		return s.serveAddon(ctx)
-	}
-	return s.serve(ctx, c.serve...)
-}
-
-// other is what the store is measured against: the baseline or the peer, whose answers
-// are checked like the store's, or the floor, which says one thing to everything.
-func (s *shop) other(ctx context.Context, store *process, c *benchCase) (other *process, checked bool, err error) {
-	if s.baseline != nil {
-		other, err = s.serveBaseline(ctx, *c)
-		return other, true, err
-	}
-	if s.settings.peer != "" {
-		other, err = s.peer(ctx)
-		return other, true, err
+// other starts what the store is measured against: the baseline, the peer or the floor.
+func (s *shop) other(ctx context.Context, store *process, c *benchCase) (*process, error) {
+	switch s.settings.mode {
+	case modeBaseline:
+		return s.serveBaseline(ctx, *c)
+	case modePeer:
+		return s.peer(ctx)
 	}
 	answer, err := s.firstAnswer(store.address, c)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	other, err = s.floor(ctx, answer)
-	return other, false, err
+	return s.floor(ctx, answer)
 }
 
-// warm asks what is to be in memory, once.
+// warm sends the requests that come before anything counts.
 func warm(ctx context.Context, address string, c benchCase) error {
 	var next atomic.Int64
 	_, err := generate(ctx, address, 8, time.Minute, func(*rand.Rand) (request, bool) {
@@ -143,21 +177,14 @@ func warm(ctx context.Context, address string, c benchCase) error {
 	return err
 }
 
-// firstAnswer asks the store the case's first request: what the floor will say.
+// firstAnswer sends the case's first request to the store. The floor will repeat the response.
 func (s *shop) firstAnswer(address string, c *benchCase) (floorAnswer, error) {
 	q := c.next(rand.New(rand.NewPCG(1, 1)))
-	if c.revalidate {
-		first, err := roundTrip(address, q)
-		if err != nil {
-			return floorAnswer{}, err
-		}
-		defer first.Body.Close()
-		q = withETag(q, first.Header.Get("ETag"))
-		c.next = func(*rand.Rand) request { return q }
-	}
 	a, err := answerOf(address, q)
-	if err == nil && a.Status != q.status {
-		err = fmt.Errorf("status %d, want %d: %.200s", a.Status, q.status, a.Body)
+	if err == nil && c.revalidate {
+		q = withETag(q, a.Header.Get("ETag"))
+		c.next = always(q)
+		a, err = answerOf(address, q)
 	}
 	if err == nil && c.file {
 		err = s.fileOf(&a)
@@ -165,10 +192,10 @@ func (s *shop) firstAnswer(address string, c *benchCase) (floorAnswer, error) {
 	return a, err
 }
 
-// fileOf moves an answer's bytes into a file, from which the floor serves them.
+// fileOf moves a response's bytes into a file, from which the floor serves them.
 func (s *shop) fileOf(a *floorAnswer) (err error) {
 	if coding := a.Header.Get("Content-Encoding"); coding != "" {
-		return fmt.Errorf("the store answers in %s, and the floor would not", coding)
+		return fmt.Errorf("the store's response is encoded in %s, and the floor's would not be", coding)
 	}
 	if a.File, err = filepath.Abs(filepath.Join(s.settings.out, "answer.json")); err != nil {
 		return err
@@ -178,23 +205,86 @@ func (s *shop) fileOf(a *floorAnswer) (err error) {
 	return err
 }
 
-func (s *shop) turn(ctx context.Context, p *process, c benchCase, length time.Duration, check bool) (figures, error) {
-	before, err := p.usage()
-	if err != nil {
-		return figures{}, err
+// baselineCases are the cases that are measured against another binary of the store.
+var baselineCases = []string{caseWarm, caseCold, caseInvalid, caseBadKeys, caseMixed}
+
+// baselineRounds is how many pairs of turns a case has by default: the lower
+// quartile of few pairs says little.
+const baselineRounds = 31
+
+// useBaseline fills a store with the baseline's binary, and copies it for the binary
+// under test, which migrates its copy. Both begin with the same bytes, and the older
+// binary keeps the schema that it knows.
+func (s *shop) useBaseline(ctx context.Context) error {
+	dir := filepath.Join(s.settings.out, "baseline")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
 	}
-	l, err := generate(ctx, p.address, s.settings.connections, length, func(r *rand.Rand) (request, bool) { return c.next(r), true }, check)
-	if err != nil {
-		return figures{}, err
+	old := &shop{settings: s.settings, binary: s.settings.other, data: filepath.Join(dir, "old")}
+	old.settings.out = dir // its server's log
+	if err := old.fill(ctx); err != nil {
+		return err
 	}
-	after, err := p.usage()
-	if err != nil {
-		return figures{}, err
+	if err := os.Remove(old.lines()); err != nil {
+		return err
 	}
-	requests := max(1, l.requests)
-	used := max(program.ClockTick, after.cpu-before.cpu) // less can't be told, and none would make a ratio infinite
-	return figures{
-		PerSecond: float64(l.requests) / l.elapsed.Seconds(), P50: l.percentile(0.5), P99: l.percentile(0.99),
-		CPU: used / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),
-	}, nil
+	s.baseline, s.data = old, filepath.Join(dir, "new")
+	if err := program.Copy(ctx, old.data, s.data); err != nil {
+		return fmt.Errorf("copy the baseline's store: %w", err)
+	}
+	return s.command(ctx, "store", "migrate", "up", "--quiet")
+}
+
+// serveBaseline starts the baseline on its own store and sends it the same requests in
+// advance as the store under test.
+func (s *shop) serveBaseline(ctx context.Context, c benchCase) (*process, error) {
+	p, err := s.baseline.serve(ctx, c.serve...)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(waitReady(ctx, p.address), warm(ctx, p.address, c)); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+// startToAnswer is the median time from the start of the store's process to its
+// first correct response.
+func (s *shop) startToAnswer(ctx context.Context) (time.Duration, error) {
+	counted, _, err := repeat(5, func(i int) (time.Duration, error) {
+		began := time.Now()
+		store, err := s.serve(ctx)
+		if err != nil {
+			return 0, err
+		}
+		defer store.stop()
+		_, err = answerOf(store.address, valid(i))
+		return time.Since(began), err
+	})
+	return quantileOf(counted, median, func(took time.Duration) time.Duration { return took }), err
+}
+
+// watchLog follows the size of SQLite's write-ahead log until the returned function is
+// called, which returns the largest size in bytes, 0 without a log.
+func (s *shop) watchLog() func() int64 {
+	stop, largest := make(chan struct{}), make(chan int64)
+	go func() {
+		size := int64(0)
+		for {
+			if info, err := os.Stat(filepath.Join(s.data, "store.db-wal")); err == nil {
+				size = max(size, info.Size())
+			}
+			select {
+			case <-stop:
+				largest <- size
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int64 {
+		close(stop)
+		return <-largest
+	}
 }

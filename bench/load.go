@@ -9,38 +9,35 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
-// request is one request and what its answer must be.
+// request is one request and what its response must be.
 type request struct {
 	bytes    []byte
 	status   int
 	contains []byte
 }
 
-// load is what one turn came to.
+// load is the outcome of one turn.
 type load struct {
 	requests  int
 	elapsed   time.Duration
-	latencies []time.Duration // of a sample
+	latencies []time.Duration // of a sample, sorted
 	bodyBytes int
 }
 
 // sampleEvery is how many requests share one measured latency.
 const sampleEvery = 16
 
-// generate asks a server over n connections for a while, or until there is no
-// next request. With check every answer is held to what it must be.
+// generate sends requests to a server over n connections for a while, or until there is no
+// next request. With check, a response that is not as it must be is an error.
 func generate(ctx context.Context, address string, n int, turn time.Duration, next func(*rand.Rand) (request, bool), check bool) (load, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return load{}, err
-	}
+	host := strings.TrimPrefix(address, "http://")
 	ctx, stop := context.WithTimeout(ctx, turn)
 	defer stop()
 	loads := make([]load, n)
@@ -48,7 +45,7 @@ func generate(ctx context.Context, address string, n int, turn time.Duration, ne
 	start := time.Now()
 	var wait sync.WaitGroup
 	for i := range n {
-		wait.Go(func() { loads[i], errs[i] = ask(ctx, u.Host, next, check) })
+		wait.Go(func() { loads[i], errs[i] = ask(ctx, host, next, check) })
 	}
 	wait.Wait()
 	total := load{elapsed: time.Since(start)}
@@ -124,11 +121,4 @@ func readAnswer(in *bufio.Reader, body []byte) (status int, _ []byte, err error)
 			}
 		}
 	}
-}
-
-func (l load) percentile(p float64) time.Duration {
-	if len(l.latencies) == 0 {
-		return 0
-	}
-	return l.latencies[min(len(l.latencies)-1, int(p*float64(len(l.latencies))))]
 }

@@ -1,26 +1,30 @@
 // Command bench measures the store against the floor under it, a bare net/http
 // handler that parses the same request and writes the same bytes. Both run as
-// processes of their own; one load generator asks them in turn, A B A B, over
-// keep-alive connections on loopback, and checks every answer.
+// processes of their own. One load generator sends requests to them in turn, A B A B,
+// over keep-alive connections on loopback, and checks every response.
 //
-// The figure that repeats on a noisy machine is processor time per request
-// (user and system time of the server's process and of what it started), as a
-// ratio to the floor in the same run. That of PostgreSQL is not in it.
+// The figure that repeats on a shared machine is processor time per request
+// (user and system time of the server's process and its children), as a
+// ratio to the floor in the same run. It does not include that of PostgreSQL.
 //
 //	bench [full] [flags]
 //
 // One run measures one store. full measures stores of 10,000, 1,000,000 and
 // 10,000,000 purchases on SQLite and on PostgreSQL, with and without access log,
 // and counts stale answers (see stale.go). --timing compares the times of codes that
-// callers must not tell apart (see timing.go). docs/performance.md says how to read
-// what it prints.
+// callers must not distinguish (see timing.go). docs/performance.md describes the output.
 package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -38,4 +42,134 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// session is all runs that were asked for at once.
+type session struct {
+	settings       settings
+	stdout, stderr io.Writer
+	postgres       *process // nil until a run needs it
+	results        []result
+	stale          []staleness
+}
+
+// report is the outcome of a run. Its JSON is written to a file.
+type report interface {
+	print(io.Writer)
+	// missed is an error that names the bounds whose violation ends the command with 1.
+	missed() error
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	s, err := parse(args)
+	if err != nil {
+		return err
+	}
+	all := &session{settings: s, stdout: stdout, stderr: stderr}
+	defer func() {
+		if all.postgres != nil {
+			all.postgres.stop()
+		}
+	}()
+	return all.run(ctx)
+}
+
+// run does one run after the other, also after one that failed.
+func (all *session) run(ctx context.Context) error {
+	var failures []error
+	for _, one := range all.settings.runs() {
+		err := all.measure(ctx, one)
+		if ctx.Err() != nil {
+			return errors.Join(append(failures, errors.New("stopped"))...)
+		}
+		if errors.Is(err, errNotInstalled) && all.settings.mode == modeFull {
+			break // the script has reported it, and all later runs are on PostgreSQL, too
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s, %d purchases: %w", one.engine(), one.purchases, err))
+		}
+	}
+	if all.settings.mode == modeFull {
+		failures = append(failures, all.summarize())
+	}
+	return errors.Join(failures...)
+}
+
+// measure does one run, prints its report and saves it.
+func (all *session) measure(ctx context.Context, one settings) error {
+	if err := all.usePostgres(ctx, &one); err != nil {
+		return err
+	}
+	shop, err := prepare(ctx, one, all.stderr)
+	if err != nil {
+		return err
+	}
+	r, err := all.report(ctx, shop)
+	if errors.Is(err, errNotInstalled) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%w\nthe server's log is %s", err, shop.log())
+	}
+	r.print(all.stdout)
+	return errors.Join(writeJSON(one, one.file(), r), r.missed())
+}
+
+// report measures what the mode says.
+func (all *session) report(ctx context.Context, shop *shop) (report, error) {
+	switch shop.settings.mode {
+	case modeStale:
+		counted, err := shop.countStale(ctx)
+		if err == nil {
+			all.stale = append(all.stale, counted)
+		}
+		return counted, err
+	case modeTiming:
+		return shop.measureTiming(ctx)
+	case modeSilent:
+		return shop.besideSilent(ctx, all.stderr)
+	}
+	r, err := shop.measure(ctx, all.stderr)
+	if err == nil {
+		all.results = append(all.results, r)
+	}
+	return r, err
+}
+
+// summarize prints what only several runs together show.
+func (all *session) summarize() error {
+	summary := struct {
+		Growth []figure    `json:"growth"`
+		Stale  []staleness `json:"stale"`
+	}{growthOf(all.results), all.stale}
+	printFigures(all.stdout, summary.Growth)
+	return writeJSON(all.settings, "full.json", summary)
+}
+
+// file is the name under which the JSON of a run is saved.
+func (s settings) file() string {
+	name := s.engine()
+	switch s.mode {
+	case modeStale, modeTiming, modeSilent:
+		return name + "-" + string(s.mode[2:]) + ".json"
+	}
+	name += fmt.Sprintf("-%d", s.purchases)
+	if strings.Contains(s.serveFlags, "--log") {
+		name += "-log"
+	}
+	switch s.mode {
+	case modePeer:
+		name += "-" + s.peer()
+	case modeBaseline:
+		name += "-baseline"
+	}
+	return name + ".json"
+}
+
+func writeJSON(s settings, name string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.out, name), append(text, '\n'), 0o644)
 }

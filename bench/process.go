@@ -6,10 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/countersign/countersign/bench/program"
 )
 
 // process is a server under measurement.
@@ -26,25 +31,26 @@ var errNotInstalled = errors.New("it is not installed")
 // notInstalled is the exit code that means errNotInstalled.
 const notInstalled = 77
 
-// printed takes the line that a server prints for its address.
-func printed(line string) (string, error) { return line, nil }
-
-// start runs a command whose first line on stdout is read by address.
-func start(ctx context.Context, address func(line string) (string, error), stdin io.Reader, log *os.File, name string, args ...string) (*process, error) {
+// start runs a command whose first line on stdout names its address. A nil stdin is a pipe
+// that ends with this process, and with it the servers that watch it.
+func start(ctx context.Context, member string, stdin io.Reader, log *os.File, name string, args ...string) (*process, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.Stdin, c.Stderr = stdin, log
 	out, err := c.StdoutPipe()
-	if err != nil {
-		return nil, err
+	if err == nil && stdin == nil {
+		_, err = c.StdinPipe()
 	}
-	if err := c.Start(); err != nil {
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
 		return nil, err
 	}
 	p := &process{command: c, ended: make(chan error, 1)}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err == nil {
-		p.address, err = address(strings.TrimSpace(line))
+		p.address, err = program.Address(member, strings.TrimSpace(line))
 	}
 	go func() { p.ended <- c.Wait() }()
 	if err != nil {
@@ -60,4 +66,89 @@ func start(ctx context.Context, address func(line string) (string, error), stdin
 func (p *process) stop() {
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	<-p.ended
+}
+
+// usePostgres puts the URL of a database on the harness's own server into a run
+// that wants one, and starts the server when it is the first.
+func (all *session) usePostgres(ctx context.Context, one *settings) error {
+	if one.database != ownPostgres {
+		return nil
+	}
+	if all.postgres == nil {
+		if err := all.startPostgres(ctx); err != nil {
+			return fmt.Errorf("PostgreSQL: %w", err)
+		}
+	}
+	u, err := url.Parse(all.postgres.address)
+	if err != nil {
+		return err
+	}
+	u.Path = "/" + one.databaseName()
+	one.database = u.String()
+	return nil
+}
+
+// startPostgres starts a server of the harness's own with the databases of all runs; see
+// postgres/start.
+func (all *session) startPostgres(ctx context.Context) error {
+	args := []string{all.settings.out}
+	for _, s := range all.settings.runs() {
+		if s.database == ownPostgres {
+			args = append(args, s.databaseName())
+		}
+	}
+	p, err := start(ctx, "", nil, os.Stderr, "bench/postgres/start", args...)
+	all.postgres = p
+	return err
+}
+
+// usage is what a process and its descendants have used.
+type usage struct {
+	// cpu is processor time, user and system.
+	cpu time.Duration
+	// anonymous is memory in bytes that only they have, without mapped files and
+	// without shared memory.
+	anonymous int64
+}
+
+// usageOf returns the usage of the process with an id.
+func usageOf(root int) (usage, error) {
+	all, err := program.Stats()
+	if err != nil {
+		return usage{}, err
+	}
+	var total usage
+	for _, one := range tree(all, root) {
+		total.cpu += one.CPU
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", one.PID)) // no file: it has ended
+		total.anonymous += parseAnonymous(string(status))
+	}
+	return total, nil
+}
+
+// tree selects a process and its descendants.
+func tree(all []program.Stat, root int) []program.Stat {
+	parents := make(map[int]int, len(all))
+	for _, one := range all {
+		parents[one.PID] = one.Parent
+	}
+	var found []program.Stat
+	for _, one := range all {
+		at := one.PID
+		for at != root && at != 0 {
+			at = parents[at]
+		}
+		if at == root {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// parseAnonymous reads RssAnon of /proc/PID/status, in bytes; 0 without such a line.
+func parseAnonymous(status string) int64 {
+	_, value, _ := strings.Cut(status, "\nRssAnon:")
+	value, _, _ = strings.Cut(value, " kB")
+	kilobytes, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+	return kilobytes << 10
 }

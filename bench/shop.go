@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -36,43 +37,42 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 	if err := os.MkdirAll(set.out, 0o755); err != nil {
 		return nil, err
 	}
-	if set.baseline != "" {
+	if set.mode == modeBaseline {
 		var err error
-		if set.baseline, err = exec.LookPath(set.baseline); err != nil {
+		if set.other, err = exec.LookPath(set.other); err != nil {
 			return nil, fmt.Errorf("--baseline: %w", err)
 		}
 	}
-	s := &shop{settings: set, binary: filepath.Join(set.out, "countersign")}
-	s.data = filepath.Join(set.out, fmt.Sprintf("data-%s-%d-%d", set.engine(), set.purchases, set.items))
+	s := &shop{settings: set, binary: filepath.Join(set.out, "countersign"), data: filepath.Join(set.out, "data-"+set.engine()+"-"+set.storeName())}
 	if err := program.Build(ctx, s.binary, log); err != nil {
 		return nil, err
 	}
-	if set.baseline != "" {
-		return s, s.useBaseline(ctx, log)
+	if set.mode == modeBaseline {
+		return s, s.useBaseline(ctx)
 	}
-	return s, s.fill(ctx, log)
+	return s, s.fill(ctx)
 }
 
 // fill imports the shop, unless an earlier run did. The store itself is asked
 // whether it has the last purchase, and an import is one transaction: a database on
-// a server may be gone while its data folder is still there. A run that takes answers
-// back makes all of them good again first.
-func (s *shop) fill(ctx context.Context, log io.Writer) error {
+// a server may be gone while its data folder is still there. Before stale
+// answers are counted, all purchases are imported again, because a run refunds them.
+func (s *shop) fill(ctx context.Context) error {
 	if err := s.command(ctx, "store", "migrate", "up", "--quiet"); err != nil {
 		return err
 	}
 	filled, err := s.has(ctx, sample.BigCode(s.settings.purchases-1))
-	if err != nil || (filled && !s.settings.stale) {
+	if err != nil || (filled && s.settings.mode != modeStale) {
 		return err
 	}
-	fmt.Fprintf(log, "filling %s with %d purchases\n", s.data, s.settings.purchases)
+	fmt.Fprintf(os.Stderr, "filling %s with %d purchases\n", s.data, s.settings.purchases)
 	if err := writeLines(s.lines(), s.settings); err != nil {
 		return err
 	}
 	return s.command(ctx, "store", "import", "--quiet", s.lines())
 }
 
-// has reports whether the store takes a code for good.
+// has reports whether a code is valid in the store.
 func (s *shop) has(ctx context.Context, code string) (bool, error) {
 	const no = 4
 	err := s.command(ctx, "store", "purchase", "check", code)
@@ -91,21 +91,19 @@ func writeLines(path string, set settings) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, sample.Big(set.items, set.purchases))
+	out := bufio.NewWriter(f) // reports its first error at the end
+	_, err = io.Copy(out, sample.Big(items, set.purchases))
 	for _, size := range listSizes {
 		w := listWorkspace(size)
-		_, err2 := fmt.Fprintf(f, `{"type":"workspace","username":%q,"name":{"firstname":"A","lastname":"B"},"currency":"USD","registered_at":"2024-04-27T12:00:00Z"}`+"\n"+
+		fmt.Fprintf(out, `{"type":"workspace","username":%q,"name":{"firstname":"A","lastname":"B"},"currency":"USD","registered_at":"2024-04-27T12:00:00Z"}`+"\n"+
 			`{"type":"key","workspace":%[1]q,"name":"web","key":%[2]q}`+"\n", w, sample.SecretKey(w))
-		err = errors.Join(err, err2)
 		for i := range size {
-			id := 500_000_000 + size*100 + i
-			_, err2 := fmt.Fprintf(f, `{"type":"item","workspace":%q,"id":%d,"kind":"other","name":"Item %d","description":%q,"version":"1.0.0",`+
+			fmt.Fprintf(out, `{"type":"item","workspace":%q,"id":%d,"kind":"other","name":"Item %d","description":%q,"version":"1.0.0",`+
 				`"media":{"thumbnail":"https://cdn.example/%[2]d.png"},"price":{"regular":49.00,"extended":199.00},"currency":"USD","published_at":"2024-04-27T12:00:00Z"}`+"\n",
-				w, id, i, strings.Repeat("A thing worth having. ", 25))
-			err = errors.Join(err, err2)
+				w, 500_000_000+size*100+i, i, strings.Repeat("A thing worth having. ", 25))
 		}
 	}
-	return errors.Join(err, f.Close())
+	return errors.Join(err, out.Flush(), f.Close())
 }
 
 func (s *shop) flags() []string {
@@ -143,31 +141,37 @@ func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	return start(ctx, program.Address("store_url"), nil, log, s.binary, args...)
+	return start(ctx, "store_url", nil, log, s.binary, args...)
 }
 
-// withLog saves the log of the server that was started last from the next one, and
-// says in the error where it is. What is not installed has none.
-func (s *shop) withLog(err error) error {
-	if errors.Is(err, errNotInstalled) {
-		return err
-	}
-	kept := filepath.Join(s.settings.out, "failed.log")
-	if lost := os.Rename(s.log(), kept); lost != nil {
-		return errors.Join(err, lost)
-	}
-	return fmt.Errorf("%w\nthe server's log is in %s", err, kept)
+// log is the path of the log of the server that was started last.
+func (s *shop) log() string {
+	return filepath.Join(s.settings.out, strings.TrimSuffix(s.settings.file(), ".json")+".log")
 }
 
-func (s *shop) log() string { return filepath.Join(s.settings.out, "serve.log") }
+// serveAddon starts an addon with published settings.
+func (s *shop) serveAddon(ctx context.Context, _ ...string) (*process, error) {
+	data := filepath.Join(s.settings.out, "data-addon")
+	for _, args := range [][]string{
+		{"addon", "update", "--quiet"},
+		{"addon", "settings", "set", "appName", "Tuneful"},
+		{"addon", "settings", "set", "messengerDomain", "chat.tuneful.example"},
+		{"addon", "settings", "publish", "-m", "for the measurement"},
+	} {
+		if _, err := s.program(ctx, append(args, "--data", data)...); err != nil {
+			return nil, err
+		}
+	}
+	return start(ctx, "addon_url", nil, os.Stderr, s.binary, "addon", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--data", data)
+}
 
-// peer starts the server of another make; see peers/README.md.
+// peer starts the peer; see peers/README.md.
 func (s *shop) peer(ctx context.Context) (*process, error) {
-	command := append(strings.Fields(s.settings.peer), s.settings.out, s.lines())
-	return start(ctx, printed, nil, os.Stderr, command[0], command[1:]...)
+	command := append(strings.Fields(s.settings.other), s.settings.out, s.lines())
+	return start(ctx, "", nil, os.Stderr, command[0], command[1:]...)
 }
 
-// floor starts the bare server that answers what the store answers to a request.
+// floor starts the bare server that writes one response to everything.
 func (s *shop) floor(ctx context.Context, a floorAnswer) (*process, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -177,22 +181,10 @@ func (s *shop) floor(ctx context.Context, a floorAnswer) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, printed, bytes.NewReader(text), os.Stderr, self, "floor")
+	return start(ctx, "", bytes.NewReader(text), os.Stderr, self, "floor")
 }
 
-// answerOf asks the store one request and returns the whole answer.
-func answerOf(address string, r request) (floorAnswer, error) {
-	l, err := roundTrip(address, r)
-	if err != nil {
-		return floorAnswer{}, err
-	}
-	defer l.Body.Close()
-	body, err := io.ReadAll(l.Body)
-	l.Header.Del("Date") // net/http's own
-	return floorAnswer{Status: l.StatusCode, Header: l.Header, Body: body}, err
-}
-
-// waitReady asks until the store answers; it has printed its address already.
+// waitReady polls until the store is ready; it has printed its address already.
 func waitReady(ctx context.Context, address string) error {
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; {
 		answer, err := http.Get(address + "/readyz")

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/url"
+	"net"
 	"os"
 	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,47 +25,35 @@ const (
 	newcomerEvery = 50 * time.Millisecond
 )
 
-// besideCrowd is what valid requests came to beside the crowd and without it.
+// besideCrowd compares valid requests beside the crowd with those without it.
 type besideCrowd struct {
 	Engine string `json:"engine"`
 	// Kept is the median of the rates beside the crowd to those without it.
 	Kept float64 `json:"kept"`
-	// KeptOfTime is the median of the processor time for each valid request without the crowd to that beside it, the
-	// store's, the harness's and the crowd's. It is what is kept when all processors are busy and belong to them.
-	KeptOfTime float64      `json:"kept_of_processor_time"`
-	Pairs      []silentPair `json:"pairs"`
-	LeftOut    []silentPair `json:"left_out,omitempty"`
+	// KeptOfTime is the median of the processor time for each valid request without the
+	// crowd to that beside it. The time is the store's, the harness's and the crowd's. This
+	// is what is kept when all processors are busy with nothing else.
+	KeptOfTime float64                `json:"kept_of_processor_time"`
+	Pairs      []measured[silentPair] `json:"pairs"`
+	LeftOut    []measured[silentPair] `json:"left_out,omitempty"`
 }
 
-// silentPair is one turn beside the crowd and one without it, in turn the first.
+// silentPair is one turn beside the crowd and one without it, alternately the first.
 type silentPair struct {
-	Kept       float64  `json:"kept"`
-	KeptOfTime float64  `json:"kept_of_processor_time"`
-	Beside     validRun `json:"beside"`
-	Without    validRun `json:"without"`
-	Opened     int64    `json:"silent_opened"`
-	Closed     int64    `json:"silent_closed_by_server"`
-	Newcomers  int      `json:"newcomers"`
-	// Longest is the time of the slowest newcomer, from its connection to its answer.
+	Kept       float64 `json:"kept"`
+	KeptOfTime float64 `json:"kept_of_processor_time"`
+	Beside     figures `json:"beside"`
+	Without    figures `json:"without"`
+	Opened     int64   `json:"silent_opened"`
+	Closed     int64   `json:"silent_closed_by_server"`
+	Newcomers  int     `json:"newcomers"`
+	// Longest is the time of the slowest newcomer, from its connection to its response.
 	Longest time.Duration `json:"longest_newcomer_ns"`
-	Stolen  float64       `json:"stolen"`
 }
-
-// validRun is what valid requests came to in one turn.
-type validRun struct {
-	PerSecond float64 `json:"requests_per_second"`
-	// CPU is the processor time of store and harness for each request.
-	CPU time.Duration `json:"cpu_per_request_ns"`
-}
-
-func (p silentPair) stolenShare() float64 { return p.Stolen }
 
 // besideSilent measures the rate of valid requests beside the crowd and without it, in paired turns.
 func (s *shop) besideSilent(ctx context.Context, log io.Writer) (besideCrowd, error) {
-	if err := enoughDescriptors(); err != nil {
-		return besideCrowd{}, err
-	}
-	// The crowd's stacks would be read through with each collection, at the price of the requests.
+	// A garbage collection reads the stacks of the whole crowd, which would slow the requests down.
 	defer debug.SetGCPercent(debug.SetGCPercent(2000))
 	store, err := s.serve(ctx)
 	if err != nil {
@@ -74,105 +66,73 @@ func (s *shop) besideSilent(ctx context.Context, log io.Writer) (besideCrowd, er
 	if _, err := s.silentTurn(ctx, store); err != nil { // one that does not count
 		return besideCrowd{}, err
 	}
-	taken := repeats[silentPair]{want: s.settings.rounds, most: 2 * s.settings.rounds}
-	for taken.more() {
-		one, err := s.silentPair(ctx, store, len(taken.all)%2 == 0)
-		if err != nil {
-			return besideCrowd{}, err
-		}
-		fmt.Fprintf(log, "beside %.0f/s (%s of processor time each), without %.0f/s (%s): %.3f (%.3f); %d silent ones opened, %d closed by the store; %d newcomers, at most %s; stolen %.0f %%\n",
-			one.Beside.PerSecond, one.Beside.CPU.Round(100*time.Nanosecond), one.Without.PerSecond, one.Without.CPU.Round(100*time.Nanosecond), one.Kept, one.KeptOfTime, one.Opened, one.Closed, one.Newcomers, one.Longest.Round(time.Millisecond), 100*one.Stolen)
-		taken.all = append(taken.all, one)
-	}
-	counted, leftOut := taken.calmest()
+	counted, leftOut, err := repeat(s.settings.rounds, func(i int) (silentPair, error) {
+		p, err := s.silentPair(ctx, store, i%2 == 0)
+		fmt.Fprintf(log, "beside %.0f/s (%s of processor time each), without %.0f/s (%s): %.3f (%.3f); %d silent ones opened, %d closed by the store; %d newcomers, at most %s\n",
+			p.Beside.PerSecond, p.Beside.CPU, p.Without.PerSecond, p.Without.CPU, p.Kept, p.KeptOfTime, p.Opened, p.Closed, p.Newcomers, p.Longest.Round(time.Millisecond))
+		return p, err
+	})
 	return besideCrowd{
 		Engine: s.settings.engine(), Pairs: counted, LeftOut: leftOut,
-		Kept:       middle(counted, func(p silentPair) float64 { return p.Kept }),
-		KeptOfTime: middle(counted, func(p silentPair) float64 { return p.KeptOfTime }),
-	}, nil
+		Kept:       quantileOf(counted, median, func(p silentPair) float64 { return p.Kept }),
+		KeptOfTime: quantileOf(counted, median, func(p silentPair) float64 { return p.KeptOfTime }),
+	}, err
 }
 
 // silentPair takes one pair of turns.
 func (s *shop) silentPair(ctx context.Context, store *process, crowdFirst bool) (p silentPair, err error) {
-	before, err := readMachineTime()
-	if err != nil {
-		return p, err
-	}
-	without := func() error {
-		p.Without, err = s.silentTurn(ctx, store)
-		return err
-	}
 	if crowdFirst {
-		err = errors.Join(s.crowdTurn(ctx, store, &p), without())
-	} else {
-		err = errors.Join(without(), s.crowdTurn(ctx, store, &p))
+		err = s.crowdTurn(ctx, store, &p)
 	}
-	if err != nil {
-		return p, err
+	if err == nil {
+		p.Without, err = s.silentTurn(ctx, store)
 	}
-	after, err := readMachineTime()
-	p.Stolen, p.Kept = after.stolenSince(before), p.Beside.PerSecond/p.Without.PerSecond
-	p.KeptOfTime = float64(p.Without.CPU) / float64(p.Beside.CPU)
+	if err == nil && !crowdFirst {
+		err = s.crowdTurn(ctx, store, &p)
+	}
+	p.Kept, p.KeptOfTime = p.Beside.PerSecond/p.Without.PerSecond, float64(p.Without.CPU)/float64(max(1, p.Beside.CPU))
 	return p, err
 }
 
 // crowdTurn is a turn beside the crowd.
 func (s *shop) crowdTurn(ctx context.Context, store *process, p *silentPair) error {
-	u, err := url.Parse(store.address)
-	if err != nil {
-		return err
-	}
-	crowd, err := gather(ctx, u.Host, hostileKinds(valid(0)))
+	host := strings.TrimPrefix(store.address, "http://")
+	crowd, err := gather(ctx, host, hostileKinds(valid(0)))
 	if err != nil {
 		return err
 	}
 	defer crowd.disperse()
-	if _, err := ask(ctx, u.Host, once(valid(0)), true); err != nil { // behind all of them in the queue
+	if _, err := ask(ctx, host, once(valid(0)), true); err != nil { // waits for all that connected before
 		return err
 	}
-	visits := newcomers(ctx, u.Host, s.settings.turn)
+	newcomers := make(chan error, 1)
+	go func() { newcomers <- p.sendNew(ctx, host, s.settings.turn) }()
 	p.Beside, err = s.silentTurn(ctx, store)
-	came := <-visits
-	p.Opened, p.Closed, p.Newcomers, p.Longest = crowd.opened.Load(), crowd.closed.Load(), came.answered, came.longest
-	return errors.Join(err, came.err)
+	err = errors.Join(err, <-newcomers)
+	p.Opened, p.Closed = crowd.opened.Load(), crowd.closed.Load()
+	return err
 }
 
-// silentTurn is one turn of valid requests.
-func (s *shop) silentTurn(ctx context.Context, store *process) (validRun, error) {
-	before, err := usageOf(os.Getpid())
-	if err != nil {
-		return validRun{}, err
-	}
+// silentTurn is one turn of valid requests. Its processor time is that of store and
+// harness: the store is a child of this process.
+func (s *shop) silentTurn(ctx context.Context, store *process) (figures, error) {
 	next := func(r *rand.Rand) (request, bool) { return valid(r.IntN(silentPurchases)), true }
-	l, err := generate(ctx, store.address, s.settings.connections, s.settings.turn, next, true)
-	after, noUsage := usageOf(os.Getpid())
-	run := validRun{PerSecond: float64(l.requests) / l.elapsed.Seconds(), CPU: (after.cpu - before.cpu) / time.Duration(max(1, l.requests))}
-	return run, errors.Join(err, noUsage)
+	return turn(ctx, store.address, os.Getpid(), s.settings.turn, next, true)
 }
 
-// visited is what newcomers saw.
-type visited struct {
-	answered int
-	longest  time.Duration
-	err      error
-}
-
-// newcomers opens a connection of its own for one valid request, again and again for a turn.
-func newcomers(ctx context.Context, host string, turn time.Duration) <-chan visited {
-	seen := make(chan visited, 1)
-	go func() {
-		var v visited
-		tick := time.NewTicker(newcomerEvery)
-		defer tick.Stop()
-		for end := time.Now().Add(turn); v.err == nil && time.Now().Before(end); <-tick.C {
-			began := time.Now()
-			_, v.err = ask(ctx, host, once(valid(1)), true)
-			v.answered++
-			v.longest = max(v.longest, time.Since(began))
+// sendNew opens a connection of its own for one valid request, again and again for a turn.
+func (p *silentPair) sendNew(ctx context.Context, host string, turn time.Duration) error {
+	tick := time.NewTicker(newcomerEvery)
+	defer tick.Stop()
+	for end := time.Now().Add(turn); time.Now().Before(end); <-tick.C {
+		began := time.Now()
+		if _, err := ask(ctx, host, once(valid(1)), true); err != nil {
+			return err
 		}
-		seen <- v
-	}()
-	return seen
+		p.Newcomers++
+		p.Longest = max(p.Longest, time.Since(began))
+	}
+	return nil
 }
 
 // once is one request and no other.
@@ -185,12 +145,128 @@ func once(r request) func(*rand.Rand) (request, bool) {
 	}
 }
 
-// printSilent prints what was seen. Its error says that less was kept than is promised.
-func printSilent(out io.Writer, b besideCrowd) error {
+func (b besideCrowd) print(out io.Writer) {
 	fmt.Fprintf(out, "\n%s, valid requests beside %d silent and slow connections from %d addresses (closed ones opened again, %d a second): they keep %.3f of their rate without them (at least %.2f), %.3f by processor time, medians of %d pairs of turns\n",
 		b.Engine, hostileConnections, hostileAddresses, hostilePace, b.Kept, leastKept, b.KeptOfTime, len(b.Pairs))
+}
+
+func (b besideCrowd) missed() error {
 	if b.Kept < leastKept {
-		return fmt.Errorf("valid requests keep %.3f of their rate beside silent connections; %.2f are promised", b.Kept, leastKept)
+		return fmt.Errorf("valid requests keep %.3f of their rate beside silent connections, at least %.2f expected", b.Kept, leastKept)
 	}
 	return nil
+}
+
+// The crowd of connections that send no complete request. They come from hostileAddresses addresses, 127.0.0.2 and
+// those that follow. What the server closes is opened again, all of them together at most hostilePace times a second:
+// without a bound the harness would measure how fast this machine opens connections.
+const (
+	hostileConnections = 9900
+	hostileAddresses   = 63
+	hostilePace        = 500
+	// dripEvery is how often a slow connection sends a byte.
+	dripEvery = 5 * time.Second
+)
+
+// A hostileKind is one way to hold a connection without a complete request.
+type hostileKind struct {
+	opening []byte // sent at once
+	drip    []byte // sent every few seconds; nil is nothing
+	answer  bool   // the opening is a request, whose answer is read
+}
+
+// hostileKinds take turns.
+func hostileKinds(complete request) []hostileKind {
+	const head = "POST /api/purchases/validation HTTP/1.1\r\nHost: localhost\r\n"
+	return []hostileKind{
+		{},
+		{opening: []byte(head + "X: "), drip: []byte("x")},
+		{opening: []byte(head + "Content-Length: 1000\r\n\r\n"), drip: []byte("x")},
+		{opening: complete.bytes, answer: true},
+	}
+}
+
+// A crowd is the hostile connections to one server.
+type crowd struct {
+	host  string
+	kinds []hostileKind
+	pace  *time.Ticker
+	end   context.CancelFunc
+	all   sync.WaitGroup
+
+	opened, closed atomic.Int64
+}
+
+// gather opens all connections once, as fast as they are accepted, and goes on to open again what is closed.
+func gather(ctx context.Context, host string, kinds []hostileKind) (*crowd, error) {
+	ctx, end := context.WithCancel(ctx)
+	c := &crowd{host: host, kinds: kinds, pace: time.NewTicker(time.Second / hostilePace), end: end}
+	var first sync.WaitGroup
+	first.Add(hostileConnections)
+	for i := range hostileConnections {
+		c.all.Go(func() { c.hold(ctx, i, sync.OnceFunc(first.Done)) })
+	}
+	first.Wait()
+	if n := c.opened.Load(); n < hostileConnections*9/10 {
+		c.disperse()
+		return nil, fmt.Errorf("only %d of %d silent connections could be opened: the hard limit of file descriptors must be %d (ulimit -Hn)", n, hostileConnections, hostileConnections+300)
+	}
+	return c, ctx.Err()
+}
+
+// disperse closes all connections.
+func (c *crowd) disperse() {
+	c.end()
+	c.all.Wait()
+	c.pace.Stop()
+}
+
+// hold keeps one place of the crowd taken. tried is called when it was tried once.
+func (c *crowd) hold(ctx context.Context, i int, tried func()) {
+	defer tried()
+	from := &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%hostileAddresses))}
+	d := net.Dialer{LocalAddr: from, Timeout: 5 * time.Second}
+	for ctx.Err() == nil {
+		conn, err := d.DialContext(ctx, "tcp", c.host)
+		if err == nil {
+			c.opened.Add(1)
+			c.keep(ctx, conn, c.kinds[i%len(c.kinds)], tried)
+		}
+		tried()
+		select {
+		case <-c.pace.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// keep holds a connection until the server closes it. It is reset at the end: closed ones would go on to hold ports.
+func (c *crowd) keep(ctx context.Context, conn net.Conn, kind hostileKind, begun func()) {
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer func() { stop(); _ = conn.Close() }()
+	if _, err := conn.Write(kind.opening); err != nil {
+		return
+	}
+	if kind.answer {
+		if _, _, err := readAnswer(bufio.NewReaderSize(conn, 2<<10), nil); err != nil {
+			return
+		}
+	}
+	begun()
+	for one := make([]byte, 512); ; {
+		if kind.drip != nil {
+			_ = conn.SetReadDeadline(time.Now().Add(dripEvery))
+		}
+		_, err := conn.Read(one)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			_, err = conn.Write(kind.drip)
+		}
+		if err != nil {
+			if ctx.Err() == nil {
+				c.closed.Add(1)
+			}
+			return
+		}
+	}
 }

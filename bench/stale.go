@@ -5,138 +5,218 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/countersign/countersign/bench/program"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/sample"
 )
 
-// A try asks a server about a valid code until the server has it in memory (two
-// answers of 200), has the code refunded, or the key revoked, by another process,
-// and asks on from the moment at which that has returned: one question a
-// millisecond, or as fast as answers come, until the first refusal, and once more
-// when the grace of one second is over. A 200 to a question that was asked after the
-// grace is a stale answer.
-//
-// On PostgreSQL the other process is the harness itself, with a store of its own on
-// the same database; on SQLite it is a command beside the server, whose end counts as
-// the return.
+// A try validates a code until the server has it in its cache (two responses of 200). Then
+// the harness, which has opened the same database, refunds the purchase or revokes the
+// key. When that has returned, the try validates the code again, once a millisecond or as
+// fast as responses arrive, until the first refusal, and once more when the grace of one
+// second is over. A 200 to a request that was sent after the grace is stale.
 
-// grace is how long an answer may be as it was before a change by another process.
-const grace = time.Second
+const (
+	// staleTries is how many tries there are, each with a purchase of its own. Every tenth
+	// revokes a key, the others refund the purchase.
+	staleTries  = 10_000
+	revokeEvery = 10
+	// triesAtOnce is how many tries wait for their first refusal at a time.
+	triesAtOnce = 16
+	// grace is how long a response may ignore a change by another process.
+	grace = time.Second
+	// refusalLimit is how long a try waits for a refusal.
+	refusalLimit = 10 * grace
+)
 
-// refusalTimeout is how long a try waits for a refusal.
-const refusalTimeout = 10 * grace
+// verdict is what a server says about a code.
+type verdict int
 
-// try is one question whose answer is taken back.
+const (
+	refused     verdict = iota
+	accepted            // 200
+	unavailable         // 503: it can't reach its database
+)
+
+// try is one code that is accepted first and then withdrawn.
 type try struct {
-	ask      func(context.Context) (verdict, error)
-	takeBack func(context.Context) error
+	validate func(context.Context) (verdict, error)
+	withdraw func(context.Context) error
 }
 
 // sighting is what one try saw.
 type sighting struct {
-	refused time.Duration // to the first refusal; refusalTimeout when there was none
-	stale   int           // answers
-	// unavailable are the answers of 503 since the change had returned: neither stale
+	refused time.Duration // to the first refusal; refusalLimit when there was none
+	stale   int           // responses
+	// unavailable are the responses of 503 since the change had returned: neither stale
 	// nor a refusal.
 	unavailable int
 }
 
-// observer watches tries. The clock is the harness's own except in tests.
-type observer struct {
-	now  func() time.Time
-	wait func(context.Context, time.Duration)
-}
-
-// observe makes one try. onRefusal is called when nothing is left but to ask once more.
-func (o observer) observe(ctx context.Context, t try, onRefusal func()) (sighting, error) {
-	if err := o.awaitGood(ctx, t); err != nil {
+// observe makes one try. onRefusal is called when only the last request is left.
+func (t try) observe(ctx context.Context, onRefusal func()) (sighting, error) {
+	if err := t.awaitAccepted(ctx); err != nil {
 		return sighting{}, err
 	}
-	if err := t.takeBack(ctx); err != nil {
+	if err := t.withdraw(ctx); err != nil {
 		return sighting{}, err
 	}
-	returned := o.now()
-	seen := sighting{refused: refusalTimeout}
-	for pause := time.Millisecond; ctx.Err() == nil; o.wait(ctx, pause) {
-		asked := o.now().Sub(returned)
-		said, err := t.ask(ctx)
+	returned := time.Now()
+	seen := sighting{refused: refusalLimit}
+	for pause := time.Millisecond; ctx.Err() == nil; program.Pause(ctx, pause) {
+		asked := time.Since(returned)
+		said, err := t.validate(ctx)
 		if err != nil {
 			return seen, err
 		}
 		switch {
 		case said == unavailable:
 			seen.unavailable++
-		case said == good && asked >= grace:
+		case said == accepted && asked >= grace:
 			seen.stale++
-		case said == refused && seen.refused == refusalTimeout:
-			seen.refused = o.now().Sub(returned)
+		case said == refused && seen.refused == refusalLimit:
+			seen.refused = time.Since(returned)
 			pause = max(pause, grace-seen.refused)
 			onRefusal()
 		}
-		if asked >= refusalTimeout || (asked >= grace && said == refused) {
+		if asked >= refusalLimit || (asked >= grace && said == refused) {
 			break
 		}
 	}
 	return seen, ctx.Err()
 }
 
-// awaitGood asks until two answers were good: a key of another process is known only
-// after a moment.
-func (o observer) awaitGood(ctx context.Context, t try) error {
-	began := o.now()
+// awaitAccepted validates until two responses were 200: the server needs a moment to
+// learn of a new key.
+func (t try) awaitAccepted(ctx context.Context) error {
+	began := time.Now()
 	for times := 0; times < 2; {
-		said, err := t.ask(ctx)
+		said, err := t.validate(ctx)
 		switch {
 		case err != nil:
 			return err
-		case said == good:
+		case said == accepted:
 			times++
-		case o.now().Sub(began) >= refusalTimeout:
-			return errors.New("no two answers were good before anything was taken back")
+		case time.Since(began) >= refusalLimit:
+			return errors.New("the code was not accepted twice before the change")
 		default:
-			o.wait(ctx, time.Millisecond)
+			program.Pause(ctx, time.Millisecond)
 		}
 	}
 	return nil
 }
 
-// observeAll makes n tries, so many at once before their first refusal.
-func (o observer) observeAll(ctx context.Context, n, atOnce int, next func(ctx context.Context, i int) (try, error)) ([]sighting, error) {
+// observeAll makes n tries, triesAtOnce of them before their first refusal.
+func observeAll(ctx context.Context, n int, next func(ctx context.Context, i int) (try, error)) ([]sighting, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, triesAtOnce)
 	seen := make([]sighting, n)
 	var tries sync.WaitGroup
-	for i := range n {
+	for i := 0; i < n && ctx.Err() == nil; i++ {
 		slots <- struct{}{}
 		tries.Go(func() {
 			leave := sync.OnceFunc(func() { <-slots })
 			defer leave()
 			t, err := next(ctx, i)
 			if err == nil {
-				seen[i], err = o.observe(ctx, t, leave)
+				seen[i], err = t.observe(ctx, leave)
 			}
 			if err != nil {
 				stop(fmt.Errorf("try %d: %w", i, err))
 			}
 		})
-		if ctx.Err() != nil {
-			break
-		}
 	}
 	tries.Wait()
 	return seen, context.Cause(ctx)
 }
 
-// staleness is what all tries on an engine came to.
+// countStale makes all tries on the shop's engine.
+func (s *shop) countStale(ctx context.Context) (staleness, error) {
+	server, err := s.serve(ctx)
+	if err != nil {
+		return staleness{}, err
+	}
+	defer server.stop()
+	if err := waitReady(ctx, server.address); err != nil {
+		return staleness{}, err
+	}
+	other, err := store.Open(ctx, store.Options{Dir: s.data, URL: s.settings.database})
+	if err != nil {
+		return staleness{}, err
+	}
+	defer other.Close() //nolint:errcheck // a change is written when it returns
+	if err := other.Prepare(ctx); err != nil {
+		return staleness{}, err
+	}
+	seen, err := measure(func() ([]sighting, error) { return observeAll(ctx, s.settings.purchases, tries(server.address, other)) })
+	return stalenessOf(s.settings.engine(), seen), err
+}
+
+// tries makes try number i with purchase number i.
+func tries(address string, other *store.Store) func(context.Context, int) (try, error) {
+	harness := people.Operator("bench")
+	began := time.Now().Unix() // names of keys are unique, also in later runs
+	client := &http.Client{Timeout: refusalLimit, Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
+	return func(ctx context.Context, i int) (try, error) {
+		code, key, refusal := sample.BigCode(i), sample.BigKey(), http.StatusNotFound
+		withdraw := func(ctx context.Context) error { _, err := other.RefundPurchase(ctx, harness, code); return err }
+		var failed error
+		if i%revokeEvery == 0 {
+			made, value, err := other.CreateKey(ctx, harness, store.NewKey{Workspace: sample.BigWorkspace, Name: fmt.Sprintf("stale %d %d", began, i), Class: store.ClassSecret})
+			key, refusal, failed = value, http.StatusUnauthorized, err
+			withdraw = func(ctx context.Context) error { _, err := other.RevokeKey(ctx, harness, made.ID); return err }
+		}
+		return try{func(ctx context.Context) (verdict, error) {
+			return validate(ctx, client, address, key, code, refusal)
+		}, withdraw}, failed
+	}
+}
+
+// validate sends one request. Any status but 200, 503 and the refusal is an error.
+func validate(ctx context.Context, client *http.Client, address, key, code string, refusal int) (verdict, error) {
+	form := strings.NewReader(url.Values{"purchase_code": {code}}.Encode())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/api/purchases/validation", form)
+	if err != nil {
+		return refused, err
+	}
+	r.Header.Set("X-Api-Key", key)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := client.Do(r)
+	if err != nil {
+		return refused, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	switch {
+	case err != nil:
+		return refused, err
+	case answer.StatusCode == http.StatusOK:
+		return accepted, nil
+	case answer.StatusCode == refusal:
+		return refused, nil
+	case answer.StatusCode == http.StatusServiceUnavailable:
+		return unavailable, nil
+	}
+	return refused, fmt.Errorf("status %d: %.200s", answer.StatusCode, body)
+}
+
+// staleness sums up all tries on an engine.
 type staleness struct {
 	Engine string `json:"engine"`
 	Tries  int    `json:"tries"`
 	// Revocations are the tries that revoked a key; the others refunded a purchase.
 	Revocations int `json:"revocations"`
 	Stale       int `json:"stale_answers"`
-	// Unavailable are answers of 503 after a change.
+	// Unavailable are responses of 503 after a change.
 	Unavailable int `json:"unavailable_answers"`
 	// The times from the return of the change to the first refusal.
 	Median  time.Duration `json:"median_ns"`
@@ -146,29 +226,29 @@ type staleness struct {
 	Stolen float64 `json:"stolen"`
 }
 
-func stalenessOf(engine string, seen []sighting) staleness {
-	s := staleness{Engine: engine, Tries: len(seen)}
-	times := make([]time.Duration, len(seen))
-	for i, one := range seen {
+func stalenessOf(engine string, seen measured[[]sighting]) staleness {
+	s := staleness{Engine: engine, Tries: len(seen.Value), Revocations: (len(seen.Value) + revokeEvery - 1) / revokeEvery, Stolen: seen.Stolen}
+	var times []time.Duration
+	for _, one := range seen.Value {
 		s.Stale += one.stale
 		s.Unavailable += one.unavailable
-		times[i] = one.refused
-		if revokes(engine, i) {
-			s.Revocations++
-		}
+		times = append(times, one.refused)
 	}
 	slices.Sort(times)
-	s.Median, s.P99, s.Longest = times[len(times)/2], times[len(times)*99/100], times[len(times)-1]
+	s.Median, s.P99, s.Longest = quantile(times, median), quantile(times, 0.99), quantile(times, 1)
 	return s
 }
 
-func printStale(out io.Writer, s staleness) {
-	fmt.Fprintf(out, "\n%s, answers taken back by another process: %d tries, %d of them revoked keys; stale answers after %s: %d (at most 0)%s; answers of 503: %d%s; "+
+func (s staleness) print(out io.Writer) {
+	fmt.Fprintf(out, "\n%s, changes by another process: %d tries, %d of them revoked keys; stale responses after %s: %d (at most 0)%s; responses of 503: %d%s; "+
 		"first refusal after %.1f ms (median), %.1f ms (p99), %.1f ms (longest); stolen %.0f %%\n",
 		s.Engine, s.Tries, s.Revocations, grace, s.Stale, flagged(s.Stale), s.Unavailable, flagged(s.Unavailable), milliseconds(s.Median), milliseconds(s.P99), milliseconds(s.Longest), 100*s.Stolen)
 }
 
-// flagged marks a count of what must not be.
+// missed is nil: stale responses are marked.
+func (s staleness) missed() error { return nil }
+
+// flagged marks a count that has to be 0.
 func flagged(n int) string {
 	if n > 0 {
 		return " !"

@@ -4,40 +4,38 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// pretended is a server whose answers depend on the time, in milliseconds, since
-// its answer was taken back; every answer takes one.
-type pretended struct {
-	clock    time.Time
+// simulated is a server whose responses depend on the time, in milliseconds, since the
+// change returned; every response takes one. Tests run with the clock of synctest.
+type simulated struct {
 	takenAt  time.Time // zero: not yet
 	good     func(sinceTaken int) bool
 	away     func(sinceTaken int) bool // nil: never
-	unknown  int                       // how many questions are refused at first
+	unknown  int                       // how many requests are refused at first
 	absent   int                       // how many are answered with 503 at first
-	failAt   int                       // the question that fails, 0 for none
+	failAt   int                       // the request that fails, 0 for none
 	asked    int
-	refusals int // calls of refused
+	refusals int // calls of onRefusal
 }
 
-func (p *pretended) observe() (sighting, error) {
-	o := observer{
-		now:  func() time.Time { return p.clock },
-		wait: func(_ context.Context, d time.Duration) { p.clock = p.clock.Add(d) },
-	}
-	return o.observe(context.Background(), try{p.ask, p.takeBack}, func() { p.refusals++ })
+func (p *simulated) observe(t *testing.T) (seen sighting, err error) {
+	synctest.Test(t, func(t *testing.T) {
+		seen, err = try{p.ask, p.takeBack}.observe(t.Context(), func() { p.refusals++ })
+	})
+	return seen, err
 }
 
-func (p *pretended) ask(context.Context) (verdict, error) {
+func (p *simulated) ask(context.Context) (verdict, error) {
 	p.asked++
 	if p.asked == p.failAt {
 		return refused, errors.New("status 500")
 	}
-	asked := p.clock
-	p.clock = p.clock.Add(time.Millisecond)
+	asked := time.Now()
+	time.Sleep(time.Millisecond) // of the bubble's clock
 	if p.takenAt.IsZero() {
 		switch {
 		case p.asked <= p.absent:
@@ -45,51 +43,50 @@ func (p *pretended) ask(context.Context) (verdict, error) {
 		case p.asked <= p.unknown:
 			return refused, nil
 		}
-		return good, nil
+		return accepted, nil
 	}
 	ms := int(asked.Sub(p.takenAt).Milliseconds())
 	switch {
 	case p.away != nil && p.away(ms):
 		return unavailable, nil
 	case p.good(ms):
-		return good, nil
+		return accepted, nil
 	}
 	return refused, nil
 }
 
-func (p *pretended) takeBack(context.Context) error {
-	p.clock = p.clock.Add(20 * time.Millisecond)
-	p.takenAt = p.clock
+func (p *simulated) takeBack(context.Context) error {
+	time.Sleep(20 * time.Millisecond)
+	p.takenAt = time.Now()
 	return nil
 }
 
 func TestATry(t *testing.T) {
 	for name, c := range map[string]struct {
-		server      pretended
+		server      simulated
 		refused     time.Duration
 		stale       int
 		unavailable int
 	}{
-		"refused at once":                                {pretended{good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
-		"refused after a moment":                         {pretended{good: func(ms int) bool { return ms < 100 }}, 101 * time.Millisecond, 0, 0},
-		"good to a question of the last moment is right": {pretended{good: func(ms int) bool { return ms < 1000 }}, 1001 * time.Millisecond, 0, 0},
-		"good to a question after a second is stale":     {pretended{good: func(ms int) bool { return ms < 1001 }}, 1003 * time.Millisecond, 1, 0},
-		"every stale answer counts":                      {pretended{good: func(ms int) bool { return ms < 1010 }}, 1011 * time.Millisecond, 5, 0},
-		"good again after a refusal is stale":            {pretended{good: func(ms int) bool { return ms >= 100 && ms < 1500 }}, 1 * time.Millisecond, 1, 0},
-		"never refused: ten seconds":                     {pretended{good: func(int) bool { return true }}, refusalTimeout, 4501, 0},
-		"503 is neither a refusal nor stale":             {pretended{away: func(ms int) bool { return ms < 5 }, good: func(int) bool { return false }}, 7 * time.Millisecond, 0, 3},
-		"503 after the grace is followed up":             {pretended{away: func(ms int) bool { return ms >= 900 && ms < 1005 }, good: func(ms int) bool { return ms < 1008 }}, 1009 * time.Millisecond, 1, 53},
-		"503 to the end is no refusal":                   {pretended{away: func(int) bool { return true }}, refusalTimeout, 0, 5001},
-		"503 before the change is waited for":            {pretended{absent: 9, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
-		"a key that is known only after a moment":        {pretended{unknown: 7, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
+		"refused at once":                                {simulated{good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
+		"refused after a moment":                         {simulated{good: func(ms int) bool { return ms < 100 }}, 101 * time.Millisecond, 0, 0},
+		"good to a question of the last moment is right": {simulated{good: func(ms int) bool { return ms < 1000 }}, 1001 * time.Millisecond, 0, 0},
+		"good to a question after a second is stale":     {simulated{good: func(ms int) bool { return ms < 1001 }}, 1003 * time.Millisecond, 1, 0},
+		"every stale answer counts":                      {simulated{good: func(ms int) bool { return ms < 1010 }}, 1011 * time.Millisecond, 5, 0},
+		"good again after a refusal is stale":            {simulated{good: func(ms int) bool { return ms >= 100 && ms < 1500 }}, 1 * time.Millisecond, 1, 0},
+		"never refused: ten seconds":                     {simulated{good: func(int) bool { return true }}, refusalLimit, 4501, 0},
+		"503 is neither a refusal nor stale":             {simulated{away: func(ms int) bool { return ms < 5 }, good: func(int) bool { return false }}, 7 * time.Millisecond, 0, 3},
+		"503 after the grace is followed up":             {simulated{away: func(ms int) bool { return ms >= 900 && ms < 1005 }, good: func(ms int) bool { return ms < 1008 }}, 1009 * time.Millisecond, 1, 53},
+		"503 to the end is no refusal":                   {simulated{away: func(int) bool { return true }}, refusalLimit, 0, 5001},
+		"503 before the change is waited for":            {simulated{absent: 9, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
+		"a key that is known only after a moment":        {simulated{unknown: 7, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.server.clock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			got, err := c.server.observe()
+			got, err := c.server.observe(t)
 			if err != nil || got != (sighting{c.refused, c.stale, c.unavailable}) {
 				t.Errorf("got %+v, error %v; want %v, %d and %d", got, err, c.refused, c.stale, c.unavailable)
 			}
-			if once := c.refused < refusalTimeout; once != (c.server.refusals == 1) {
+			if once := c.refused < refusalLimit; once != (c.server.refusals == 1) {
 				t.Errorf("refused was called %d times", c.server.refusals)
 			}
 		})
@@ -98,15 +95,15 @@ func TestATry(t *testing.T) {
 
 func TestATryFails(t *testing.T) {
 	for name, c := range map[string]struct {
-		server pretended
+		server simulated
 		want   string
 	}{
-		"when an answer is neither good nor a refusal": {pretended{failAt: 5, good: func(int) bool { return true }}, "status 500"},
-		"also before anything was taken back":          {pretended{failAt: 1}, "status 500"},
-		"when it never was good":                       {pretended{unknown: 1 << 30}, "no two answers were good before"},
+		"when an answer is neither good nor a refusal": {simulated{failAt: 5, good: func(int) bool { return true }}, "status 500"},
+		"also before anything was taken back":          {simulated{failAt: 1}, "status 500"},
+		"when it never was good":                       {simulated{unknown: 1 << 30}, "not accepted twice before"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := c.server.observe(); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := c.server.observe(t); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -114,22 +111,17 @@ func TestATryFails(t *testing.T) {
 }
 
 func TestAllTries(t *testing.T) {
-	var clock atomic.Int64
-	o := observer{
-		now:  func() time.Time { return time.Unix(0, clock.Add(1000)) },
-		wait: func(_ context.Context, d time.Duration) { clock.Add(int64(d)) },
-	}
 	next := func(failing int) func(context.Context, int) (try, error) {
 		return func(_ context.Context, i int) (try, error) {
 			var taken bool
 			return try{
-				ask: func(context.Context) (verdict, error) {
+				validate: func(context.Context) (verdict, error) {
 					if taken {
 						return refused, nil
 					}
-					return good, nil
+					return accepted, nil
 				},
-				takeBack: func(context.Context) error {
+				withdraw: func(context.Context) error {
 					if taken = true; i == failing {
 						return errors.New("the database is away")
 					}
@@ -139,18 +131,21 @@ func TestAllTries(t *testing.T) {
 		}
 	}
 	t.Run("each sees its refusal", func(t *testing.T) {
-		seen, err := o.observeAll(context.Background(), 40, 4, next(-1))
+		var seen []sighting
+		var err error
+		synctest.Test(t, func(t *testing.T) { seen, err = observeAll(t.Context(), 40, next(-1)) })
 		if err != nil || len(seen) != 40 {
 			t.Fatalf("%d, error %v", len(seen), err)
 		}
 		for i, one := range seen {
-			if one.refused <= 0 || one.stale != 0 {
+			if one.refused >= grace || one.stale != 0 {
 				t.Errorf("try %d: %+v", i, one)
 			}
 		}
 	})
 	t.Run("one that fails ends them all and is named", func(t *testing.T) {
-		_, err := o.observeAll(context.Background(), 40, 4, next(7))
+		var err error
+		synctest.Test(t, func(t *testing.T) { _, err = observeAll(t.Context(), 40, next(7)) })
 		if err == nil || !strings.Contains(err.Error(), "try 7: the database is away") {
 			t.Errorf("error %v", err)
 		}
@@ -165,20 +160,17 @@ func TestStalenessSumsTries(t *testing.T) {
 	seen[3].stale, seen[4].stale = 2, 1
 	seen[4].unavailable, seen[5].unavailable = 3, 4
 	want := staleness{
-		Engine: "sqlite", Tries: 200, Revocations: 100, Stale: 3, Unavailable: 7,
+		Engine: "sqlite", Tries: 200, Revocations: 20, Stolen: 0.25, Stale: 3, Unavailable: 7,
 		Median: 101 * time.Millisecond, P99: 199 * time.Millisecond, Longest: 200 * time.Millisecond,
 	}
-	if got := stalenessOf("sqlite", seen); got != want {
+	if got := stalenessOf("sqlite", measured[[]sighting]{seen, 0.25}); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 	var printed strings.Builder
-	printStale(&printed, want)
-	for _, part := range []string{"200 tries, 100 of them revoked keys", ": 3 (at most 0) !", "503: 7 !", "200.0 ms (longest)"} {
+	want.print(&printed)
+	for _, part := range []string{"200 tries, 20 of them revoked keys", ": 3 (at most 0) !", "503: 7 !", "200.0 ms (longest)"} {
 		if !strings.Contains(printed.String(), part) {
 			t.Errorf("%q is not in %s", part, printed.String())
 		}
-	}
-	if got := stalenessOf("postgres", seen); got.Revocations != 20 {
-		t.Errorf("on PostgreSQL every tenth try revokes a key; got %d of 200", got.Revocations)
 	}
 }

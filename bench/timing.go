@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,13 +21,13 @@ const (
 	// timingPairs are the pairs that count, and timingWarm those sent before them.
 	timingPairs = 20_000
 	timingWarm  = 1000
-	// timingStore is how many purchases the store has beside the refunded ones.
+	// timingStore is how many purchases the store has without the refunded ones.
 	timingStore = 100_000
-	// leak is the |t| from which two kinds of codes are told apart by their times.
+	// leak is the |t| from which two kinds of codes are distinguished by their times.
 	leak = 4.5
 )
 
-// timingCase compares what two kinds of codes take, which a caller must not tell apart.
+// timingCase compares the times of two kinds of codes, which a caller must not distinguish.
 type timingCase struct {
 	Name string `json:"name"`
 	path string
@@ -39,7 +38,7 @@ type timingCase struct {
 	status int
 }
 
-// timing is what a case came to. Means are in seconds.
+// timing is the outcome of a case. Means are in seconds.
 type timing struct {
 	timingCase
 	Pairs       int     `json:"pairs"`
@@ -57,7 +56,7 @@ func refundedCode(i int) string  { return escaped(sample.BigCode(1_000_000_000 +
 func unknownCode(i int) string   { return escaped(sample.BigCode(2_000_000_000 + i)) }
 func malformedCode(i int) string { return sample.BigCode(2_000_000_000 + i)[:34] + "%C3%A9" } // é
 
-// escaped writes the last two signs of a code as escapes.
+// escaped writes the last two characters of a code as escapes.
 func escaped(code string) string {
 	return fmt.Sprintf("%s%%%02X%%%02X", code[:34], code[34], code[35])
 }
@@ -72,36 +71,32 @@ func timingCases() []timingCase {
 	}
 }
 
-func (c timingCase) request(code string) []byte {
-	body := "purchase_code=" + code + "&domain=shop.example"
-	key := ""
-	if c.key != "" {
-		key = "X-Api-Key: " + c.key + "\r\n"
-	}
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
-		c.path, key, len(body), body)
+// times is the outcome of all cases on an engine.
+type times struct {
+	Engine string   `json:"engine"`
+	Cases  []timing `json:"cases"`
 }
 
-// measureTiming compares the times of all cases, on a server that nothing else asks.
-func (s *shop) measureTiming(ctx context.Context) ([]timing, error) {
+// measureTiming compares the times of all cases, on a server without other requests.
+func (s *shop) measureTiming(ctx context.Context) (times, error) {
+	all := times{Engine: s.settings.engine()}
 	if err := s.fillRefunded(ctx); err != nil {
-		return nil, err
+		return all, err
 	}
 	server, err := s.serve(ctx)
 	if err != nil {
-		return nil, err
+		return all, err
 	}
 	defer server.stop()
 	if err := waitReady(ctx, server.address); err != nil {
-		return nil, err
+		return all, err
 	}
-	var all []timing
 	for _, c := range timingCases() {
 		pairs, err := timePairs(ctx, server.address, c)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Name, err)
+			return all, fmt.Errorf("%s: %w", c.Name, err)
 		}
-		all = append(all, timingOf(c, pairs))
+		all.Cases = append(all.Cases, timingOf(c, pairs))
 	}
 	return all, nil
 }
@@ -127,11 +122,7 @@ func (s *shop) fillRefunded(ctx context.Context) error {
 
 // timePairs sends pairs over one connection, the two of a pair in random order.
 func timePairs(ctx context.Context, address string, c timingCase) ([]timedPair, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := net.Dial("tcp", u.Host)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
 	if err != nil {
 		return nil, err
 	}
@@ -142,12 +133,13 @@ func timePairs(ctx context.Context, address string, c timingCase) ([]timedPair, 
 	pairs := make([]timedPair, 0, timingPairs)
 	var body [2][]byte
 	for i := range timingWarm + timingPairs {
-		requests := [2][]byte{c.request(c.kind(i)), c.request(unknownCode(i))}
+		codes := [2]string{c.kind(i), unknownCode(i)}
 		var took [2]float64
 		first := rand.IntN(2)
 		for _, which := range [2]int{first, 1 - first} {
+			q := form(c.path, c.key, "purchase_code="+codes[which]+"&domain=shop.example", c.status, "")
 			began := time.Now()
-			if _, err := conn.Write(requests[which]); err != nil {
+			if _, err := conn.Write(q.bytes); err != nil {
 				return nil, err
 			}
 			status, text, err := readAnswer(answers, body[which])
@@ -177,21 +169,23 @@ func timingOf(c timingCase, pairs []timedPair) timing {
 	return r
 }
 
-// printTiming prints what the cases came to. The error names those that can be told
-// apart.
-func printTiming(out io.Writer, engine string, all []timing) error {
-	fmt.Fprintf(out, "%s, one connection, %d interleaved pairs: a code of this kind beside an unknown one. Left out are pairs of which\n"+
-		"one time is above the 95th percentile of all times of both kinds. |t| is Welch's; from %.1f the kinds can be told apart.\n\n", engine, timingPairs, leak)
-	fmt.Fprintf(out, "%-44s %10s %10s %7s %9s %9s %9s\n", "kind", "mean", "unknown", "t", "left out", "bound", "t of all")
-	var told []string
-	for _, r := range all {
-		fmt.Fprintf(out, "%-44s %7.2f µs %7.2f µs %7.2f %9d %6.0f µs %9.2f\n", r.Name, r.Mean*1e6, r.MeanUnknown*1e6, r.T, r.LeftOut, r.Bound*1e6, r.Untrimmed)
+func (t times) print(out io.Writer) {
+	fmt.Fprintf(out, "%s, one connection, %d interleaved pairs: a code of this kind beside an unknown one. A pair is omitted if one\n"+
+		"of its times is above the 95th percentile of all times of both kinds. From |t| = %.1f (Welch's) on, callers can distinguish the kinds.\n\n", t.Engine, timingPairs, leak)
+	w := newTable(out)
+	fmt.Fprintln(w, "kind\tmean µs\tunknown µs\tt\tomitted\tbound µs\tt of all\t")
+	for _, r := range t.Cases {
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%d\t%.0f\t%.2f\t\n", r.Name, r.Mean*1e6, r.MeanUnknown*1e6, r.T, r.LeftOut, r.Bound*1e6, r.Untrimmed)
+	}
+	_ = w.Flush()
+}
+
+func (t times) missed() error {
+	var all []error
+	for _, r := range t.Cases {
 		if math.Abs(r.T) >= leak {
-			told = append(told, r.Name)
+			all = append(all, errors.New("distinguished from unknown codes by their times: "+r.Name))
 		}
 	}
-	if told != nil {
-		return errors.New("told from unknown codes by their times: " + strings.Join(told, "; "))
-	}
-	return nil
+	return errors.Join(all...)
 }

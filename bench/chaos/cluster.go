@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,16 +26,7 @@ type cluster struct {
 func newCluster(ctx context.Context, server *install, template, dir string) (*cluster, error) {
 	c := new(cluster)
 	for i := range 3 {
-		name := fmt.Sprintf("node%d", i+1)
-		folder := filepath.Join(dir, name)
-		err := server.makeFolder(folder)
-		if err == nil {
-			err = program.Copy(ctx, template, filepath.Join(folder, "data"))
-		}
-		var n *node
-		if err == nil {
-			n, err = newNode(server, name, folder)
-		}
+		n, err := copyNode(ctx, server, template, dir, fmt.Sprintf("node%d", i+1))
 		if err != nil {
 			c.stop()
 			return nil, err
@@ -68,13 +60,7 @@ func (c *cluster) start(ctx context.Context) error {
 
 // others are the nodes that are not the primary.
 func (c *cluster) others() []*node {
-	var all []*node
-	for _, n := range c.nodes {
-		if n != c.primary {
-			all = append(all, n)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n == c.primary })
 }
 
 // awaitStandbys waits until as many standbys as are wanted acknowledge commits.
@@ -89,7 +75,7 @@ func (c *cluster) awaitStandbys(ctx context.Context, want int) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		pause(ctx, 50*time.Millisecond)
+		program.Pause(ctx, 50*time.Millisecond)
 	}
 }
 
@@ -133,7 +119,7 @@ func (c *cluster) url() string {
 func (c *cluster) connections() []int {
 	var all []int
 	for _, n := range c.nodes {
-		all = append(all, n.clients.connections())
+		all = append(all, int(n.clients.accepted.Load()))
 	}
 	return all
 }
@@ -141,13 +127,5 @@ func (c *cluster) connections() []int {
 func (c *cluster) stop() {
 	for _, n := range c.nodes {
 		n.stop()
-	}
-}
-
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/countersign/countersign/bench/program"
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
@@ -24,45 +25,39 @@ const (
 
 // tryImport imports purchases by a command while the load runs, on SQLite and on one
 // PostgreSQL server.
-func (s *session) tryImport(ctx context.Context, scenario scenario) (report, error) {
-	r := report{title: scenario.title}
-	dir := filepath.Join(s.dir, scenario.name)
+func (s *session) tryImport(ctx context.Context, _ scenario, dir string, r *report) error {
 	n, err := s.startAlone(ctx, dir)
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer n.stop()
 	lines := filepath.Join(dir, "more.jsonl")
 	if err := s.writeMore(lines); err != nil {
-		return r, err
+		return err
 	}
 	onPostgres, err := s.newStore(ctx, dir, (&cluster{nodes: []*node{n}}).url())
 	if err != nil {
-		return r, err
+		return err
 	}
 	onSQLite := &store{binary: s.options.binary, data: filepath.Join(dir, "sqlite")}
 	if err := s.importSample(ctx, onSQLite); err != nil {
-		return r, err
+		return err
 	}
+	r.logs = map[string]string{"sqlite-store": onSQLite.log(), "postgres-store": onPostgres.log(), "postgres": n.log()}
 	var took []string
 	for _, one := range []struct {
 		engine string
 		store  *store
 	}{{"SQLite", onSQLite}, {"PostgreSQL", onPostgres}} {
 		seen, lasted, err := importBeside(ctx, one.store, lines)
-		r.rows = append(r.rows, seen.rows(one.engine+", ")...)
-		r.violations = append(r.violations, seen.violations...)
-		logs := map[string]string{"store": one.store.log(), "postgres": n.log()}
+		r.add(seen, seen.rows(one.engine+", ")...)
 		if err != nil {
-			return r, s.withLogs(scenario.name, logs, r.violations, fmt.Errorf("%s: %w", one.engine, err))
-		}
-		if len(seen.violations) > 0 {
-			r.err = errors.Join(r.err, s.withLogs(scenario.name, logs, r.violations, errBroken))
+			return fmt.Errorf("%s: %w", one.engine, err)
 		}
 		took = append(took, fmt.Sprintf("%.1f s on %s", lasted.Seconds(), one.engine))
 	}
 	r.note = "the import took " + strings.Join(took, ", ")
-	return r, nil
+	return nil
 }
 
 // writeMore writes the purchases that come after those of the sample, without the lines
@@ -94,12 +89,12 @@ func importBeside(ctx context.Context, s *store, lines string) (*record, time.Du
 		return r, 0, err
 	}
 	l := startLoad(ctx, s, r)
-	pause(ctx, settling)
+	program.Pause(ctx, settling)
 	began := time.Now()
 	_, err := s.must(ctx, "store", "import", "--quiet", lines)
 	lasted := time.Since(began)
 	if err == nil {
-		pause(ctx, settling)
+		program.Pause(ctx, settling)
 	}
 	l.end()
 	if err = errors.Join(err, ctx.Err()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign/bench/program"
 	"github.com/countersign/countersign/internal/store/sample"
 )
 
@@ -75,7 +76,7 @@ func (l *load) end() {
 func (l *load) repeat(loadCtx context.Context, every time.Duration, do func()) {
 	l.running.Go(func() {
 		for {
-			pause(loadCtx, time.Duration(rand.Int64N(2*int64(every))))
+			program.Pause(loadCtx, time.Duration(rand.Int64N(2*int64(every))))
 			if loadCtx.Err() != nil {
 				return
 			}
@@ -108,7 +109,7 @@ func impatience() time.Duration {
 func (l *load) issue(ctx, loadCtx context.Context, k kind, timeout func() time.Duration) {
 	code := sample.BigCode(int(l.license.Add(1)))
 	for !l.record.licensed(k, code, l.store.license(ctx, timeout(), code)) && loadCtx.Err() == nil {
-		pause(loadCtx, 200*time.Millisecond)
+		program.Pause(loadCtx, 200*time.Millisecond)
 	}
 }
 
@@ -127,7 +128,7 @@ func (l *load) refundOne(ctx, loadCtx context.Context, interrupt time.Duration) 
 			valid++
 			continue
 		}
-		if pause(loadCtx, 200*time.Millisecond); loadCtx.Err() != nil {
+		if program.Pause(loadCtx, 200*time.Millisecond); loadCtx.Err() != nil {
 			return
 		}
 	}

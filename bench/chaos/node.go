@@ -8,12 +8,98 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/countersign/countersign/bench/program"
 )
+
+// install is where PostgreSQL's programs are, and the user who runs them.
+type install struct {
+	folder string
+	// credential is nil unless this process is root: PostgreSQL does not run as root.
+	credential *syscall.Credential
+}
+
+var errNoPostgres = errors.New("PostgreSQL is not in /usr/lib/postgresql (Debian: apt-get install postgresql)")
+
+// findPostgres finds the newest installed PostgreSQL.
+func findPostgres() (*install, error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, errNoPostgres
+	}
+	i := &install{folder: filepath.Dir(found[len(found)-1])}
+	if os.Geteuid() == 0 {
+		i.credential, err = credentialOf("postgres")
+	}
+	return i, err
+}
+
+func (i *install) program(name string) string { return filepath.Join(i.folder, name) }
+
+func credentialOf(name string) (*syscall.Credential, error) {
+	account, err := user.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("PostgreSQL does not run as root: %w", err)
+	}
+	uid, err := strconv.ParseUint(account.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(account.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, err2)
+}
+
+// asUser lets a command run as the user of the servers.
+func (i *install) asUser(c *exec.Cmd) {
+	c.Dir = "/"
+	c.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
+	if i.credential != nil {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: i.credential}
+	}
+}
+
+// makeFolder makes a folder of the user of the servers.
+func (i *install) makeFolder(path string) error {
+	if err := os.Mkdir(path, 0o755); err != nil || i.credential == nil {
+		return err
+	}
+	return os.Chown(path, int(i.credential.Uid), int(i.credential.Gid))
+}
+
+// settings are the same for all nodes. No machine loses its power here, so nothing has
+// to wait for a disk; standbys connect again soon after a fault.
+const settings = `
+listen_addresses = ''
+max_connections = 200
+shared_buffers = 32MB
+dynamic_shared_memory_type = mmap
+fsync = off
+full_page_writes = off
+wal_keep_size = 512MB
+wal_retrieve_retry_interval = 200ms
+include_if_exists 'node.conf'
+`
+
+// initialize makes the data of a server with an empty database.
+func (i *install) initialize(ctx context.Context, data string) error {
+	c := exec.CommandContext(ctx, i.program("initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	i.asUser(c)
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	f, err := os.OpenFile(filepath.Join(data, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(settings)
+	return errors.Join(err, f.Close())
+}
 
 // database is the name of the store's database.
 const database = "shop"
@@ -29,7 +115,7 @@ type node struct {
 	clients, standbys *proxy
 }
 
-// newNode creates the proxies of a node whose data are in dir/data.
+// newNode makes the proxies of a node whose data are in dir/data.
 func newNode(server *install, name, dir string) (*node, error) {
 	n := &node{name: name, dir: dir, server: server}
 	var err error
@@ -41,6 +127,18 @@ func newNode(server *install, name, dir string) (*node, error) {
 		return nil, err
 	}
 	return n, nil
+}
+
+// copyNode makes a node with a folder of its own in dir and a copy of a template's data.
+func copyNode(ctx context.Context, server *install, template, dir, name string) (*node, error) {
+	folder := filepath.Join(dir, name)
+	if err := server.makeFolder(folder); err != nil {
+		return nil, err
+	}
+	if err := program.Copy(ctx, template, filepath.Join(folder, "data")); err != nil {
+		return nil, err
+	}
+	return newNode(server, name, folder)
 }
 
 func (n *node) socket() string { return filepath.Join(n.dir, ".s.PGSQL.5432") }
@@ -70,7 +168,7 @@ func (n *node) start(ctx context.Context) error {
 			text, _ := os.ReadFile(log.Name())
 			return errors.Join(ctx.Err(), fmt.Errorf("%s does not start: %s", n.name, text))
 		}
-		pause(ctx, 50*time.Millisecond)
+		program.Pause(ctx, 50*time.Millisecond)
 	}
 }
 
@@ -127,20 +225,16 @@ func (n *node) kill() error {
 	return err
 }
 
-// sharedMemory is the id of the server's segment of shared memory, which is on line 7 of
-// postmaster.pid; negative when it can't be read.
+// sharedMemory is the id of the server's segment of shared memory, the second number on
+// line 7 of postmaster.pid; negative when it can't be read.
 func (n *node) sharedMemory() int {
 	text, _ := os.ReadFile(filepath.Join(n.data(), "postmaster.pid"))
 	lines := strings.Split(string(text), "\n")
+	var key, id int
 	if len(lines) < 7 {
 		return -1
 	}
-	fields := strings.Fields(lines[6])
-	if len(fields) != 2 {
-		return -1
-	}
-	id, err := strconv.Atoi(fields[1])
-	if err != nil {
+	if _, err := fmt.Sscan(lines[6], &key, &id); err != nil {
 		return -1
 	}
 	return id

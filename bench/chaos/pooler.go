@@ -23,66 +23,53 @@ const poolerTries = 5
 // tryPooler refunds purchases by another process while the store's server reaches its
 // database through PgBouncer, in transaction mode and in session mode. In transaction
 // mode the server may also refuse to run, when it says why.
-func (s *session) tryPooler(ctx context.Context, scenario scenario) (report, error) {
-	r := report{title: scenario.title}
-	program, err := exec.LookPath("/usr/sbin/pgbouncer")
+func (s *session) tryPooler(ctx context.Context, _ scenario, dir string, r *report) error {
+	bouncer, err := exec.LookPath("/usr/sbin/pgbouncer")
 	if err != nil {
 		r.note = "skipped, because /usr/sbin/pgbouncer is not installed (Debian: apt-get install pgbouncer)"
-		return r, nil
+		return nil
 	}
-	dir := filepath.Join(s.dir, scenario.name)
 	n, err := s.startAlone(ctx, dir)
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer n.stop()
-	logs := map[string]string{"postgres": n.log()}
+	r.logs = map[string]string{"postgres": n.log()}
 	for i, mode := range []string{"transaction", "session"} {
-		logs[mode+"-store"] = (&store{data: filepath.Join(dir, mode, "store")}).log()
-		logs[mode+"-pooler"] = poolerLog(filepath.Join(dir, mode))
-		one, said, err := s.behind(ctx, program, mode, n, i*poolerTries)
+		r.logs[mode+"-store"] = (&store{data: filepath.Join(n.dir, mode, "store")}).log()
+		r.logs[mode+"-pooler"] = poolerLog(filepath.Join(n.dir, mode))
+		one, said, err := s.behind(ctx, bouncer, mode, n, i*poolerTries)
 		if err != nil {
-			return r, s.withLogs(scenario.name, logs, r.violations, fmt.Errorf("%s mode: %w", mode, err))
+			return fmt.Errorf("%s mode: %w", mode, err)
 		}
-		r.rows = append(r.rows, row{mode + " mode", one.counts[knownCode]})
-		r.violations = append(r.violations, one.violations...)
+		r.add(one, row{mode + " mode", one.counts[knownCode]})
 		if said != "" {
 			r.note = fmt.Sprintf("in %s mode the store refuses to run: %s", mode, said)
 		}
 	}
-	if len(r.violations) > 0 {
-		r.err = s.withLogs(scenario.name, logs, r.violations, errBroken)
-	}
-	return r, nil
+	return nil
 }
 
 // startAlone starts a server without standbys that has a filled store.
 func (s *session) startAlone(ctx context.Context, dir string) (*node, error) {
-	if err := s.server.makeFolder(dir); err != nil {
-		return nil, err
+	n, err := copyNode(ctx, s.server, s.template, dir, "alone")
+	if err == nil {
+		err = n.start(ctx)
 	}
-	if err := program.Copy(ctx, s.template, filepath.Join(dir, "data")); err != nil {
-		return nil, err
-	}
-	n, err := newNode(s.server, "alone", dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.start(ctx); err != nil {
+	if err != nil && n != nil {
 		n.stop()
-		return nil, err
 	}
-	return n, nil
+	return n, err
 }
 
 // behind runs the store's server behind a pooler in one mode. It returns what the server
 // said when it refused to run.
-func (s *session) behind(ctx context.Context, program, mode string, n *node, first int) (*record, string, error) {
+func (s *session) behind(ctx context.Context, bouncer, mode string, n *node, first int) (*record, string, error) {
 	dir := filepath.Join(n.dir, mode)
 	if err := s.server.makeFolder(dir); err != nil {
 		return nil, "", err
 	}
-	pooler, front, err := s.startPooler(program, mode, dir, n)
+	pooler, front, err := s.startPooler(bouncer, mode, dir, n)
 	if err != nil {
 		return nil, "", err
 	}
@@ -116,7 +103,7 @@ func (s *session) behind(ctx context.Context, program, mode string, n *node, fir
 }
 
 // startPooler starts PgBouncer on a socket, and a proxy before it.
-func (s *session) startPooler(program, mode, dir string, n *node) (*process, *proxy, error) {
+func (s *session) startPooler(bouncer, mode, dir string, n *node) (*process, *proxy, error) {
 	const port = 6432 // of the socket's name only
 	config := fmt.Sprintf("[databases]\n%s = host=%s user=postgres\n[pgbouncer]\nlisten_port = %d\nunix_socket_dir = %s\nauth_type = any\npool_mode = %s\nignore_startup_parameters = extra_float_digits\n",
 		database, n.dir, port, dir, mode)
@@ -129,7 +116,7 @@ func (s *session) startPooler(program, mode, dir string, n *node) (*process, *pr
 		return nil, nil, err
 	}
 	defer log.Close()
-	c := exec.Command(program, path)
+	c := exec.Command(bouncer, path)
 	c.Stdout, c.Stderr = log, log
 	s.server.asUser(c)
 	front, err := newProxy(filepath.Join(dir, fmt.Sprintf(".s.PGSQL.%d", port)))
@@ -157,7 +144,7 @@ func startBehind(ctx context.Context, server *store) (said string, err error) {
 		if a := get(ctx, server.address+"/readyz"); a.status == 200 {
 			return "", nil
 		}
-		pause(ctx, 100*time.Millisecond)
+		program.Pause(ctx, 100*time.Millisecond)
 		said = poolerLine(server.logged())
 	}
 	server.end(syscall.SIGTERM, 15*time.Second)
@@ -197,7 +184,7 @@ func (r *record) refundBehind(ctx context.Context, server, command *store, code 
 		if a.status == 404 || len(want) == 1 {
 			return nil
 		}
-		pause(ctx, 20*time.Millisecond)
+		program.Pause(ctx, 20*time.Millisecond)
 	}
 	return ctx.Err()
 }

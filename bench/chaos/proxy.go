@@ -5,6 +5,7 @@ package main
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // proxy forwards connections from a port on loopback to a socket of a server, and can
@@ -16,8 +17,9 @@ type proxy struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool // nil when the proxy is closed
 	// passing is closed while bytes may pass.
-	passing  chan struct{}
-	accepted int
+	passing chan struct{}
+
+	accepted atomic.Int64 // connections so far
 }
 
 // newProxy listens on a port that the kernel chooses.
@@ -33,13 +35,6 @@ func newProxy(socket string) (*proxy, error) {
 }
 
 func (p *proxy) port() int { return p.listener.Addr().(*net.TCPAddr).Port }
-
-// connections is how many connections were accepted so far.
-func (p *proxy) connections() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.accepted
-}
 
 // isolate lets nothing pass from now on, in either direction. No connection ends, and
 // new ones are accepted and get no answer.
@@ -87,9 +82,7 @@ func (p *proxy) accept() {
 // serve connects a client with the server. While the server takes no connections, the
 // client's ends at once.
 func (p *proxy) serve(client net.Conn) {
-	p.mu.Lock()
-	p.accepted++
-	p.mu.Unlock()
+	p.accepted.Add(1)
 	server, err := net.Dial("unix", p.socket)
 	if err != nil {
 		_ = client.Close()

@@ -93,7 +93,7 @@ func TestAnIsolatedServerKeepsItsConnectionsAndAnswersNobody(t *testing.T) {
 			t.Errorf("what waited did not pass: %v", err)
 		}
 	}
-	if n := p.connections(); n != 2 {
+	if n := p.accepted.Load(); n != 2 {
 		t.Errorf("%d connections, want 2", n)
 	}
 }

@@ -3,7 +3,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -116,7 +119,13 @@ func (r *record) licensed(k kind, code string, a answer) bool {
 	if !r.answered(k, code, a, 200) {
 		return false
 	}
-	id := member(a.body, "license_id")
+	var said struct {
+		Data struct {
+			LicenseID string `json:"license_id"`
+		} `json:"data"`
+	}
+	_ = json.Unmarshal([]byte(a.body), &said) // what can't be read has no id
+	id := said.Data.LicenseID
 	if id == "" {
 		r.violated(&r.counts[k].wrong, "%s: no license_id", describe(k, code, a))
 		return false
@@ -147,11 +156,9 @@ func (r *record) answered(k kind, code string, a answer, want ...int) bool {
 		}
 		return false
 	}
-	for _, status := range want {
-		if a.status == status {
-			c.right++
-			return true
-		}
+	if slices.Contains(want, a.status) {
+		c.right++
+		return true
 	}
 	r.violated(&c.wrong, "%s: want %v", describe(k, code, a), want)
 	return true // it is counted as wrong already
@@ -193,11 +200,7 @@ func (r *record) statuses(code string) []int {
 func (r *record) refundedCodes() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []string
-	for code := range r.refunds {
-		all = append(all, code)
-	}
-	return all
+	return slices.Collect(maps.Keys(r.refunds))
 }
 
 func describe(k kind, code string, a answer) string {
@@ -206,14 +209,4 @@ func describe(k kind, code string, a answer) string {
 		what = fmt.Sprintf("no answer: %v", a.cause)
 	}
 	return fmt.Sprintf("%s %s: %s after %.1f s: %s", a.began.Format("15:04:05.0"), k, code, a.took().Seconds(), what)
-}
-
-// member finds the text of a member in a JSON answer, wherever it stands.
-func member(body, name string) string {
-	_, rest, found := strings.Cut(body, `"`+name+`":"`)
-	value, _, ended := strings.Cut(rest, `"`)
-	if !found || !ended {
-		return ""
-	}
-	return value
 }

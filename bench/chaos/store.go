@@ -8,6 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +19,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/bench/program"
+	"github.com/countersign/countersign/internal/store/sample"
 )
 
 // store is the program under test: its server, and its commands beside it.
@@ -82,7 +86,7 @@ func readAddress(ctx context.Context, out *os.File) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return program.Address("store_url")(line)
+	return program.Address("store_url", line)
 }
 
 // awaitReady waits until the server says that it is ready.
@@ -96,7 +100,7 @@ func (s *store) awaitReady(ctx context.Context) error {
 		if ctx.Err() != nil || !s.running() {
 			return errors.New("the store is not ready 20 seconds after it could be")
 		}
-		pause(ctx, 100*time.Millisecond)
+		program.Pause(ctx, 100*time.Millisecond)
 	}
 }
 
@@ -136,3 +140,74 @@ func (s *store) must(ctx context.Context, args ...string) (stdout string, err er
 	}
 	return r.stdout, err
 }
+
+// answerLimit is the time in which every request has to be answered.
+const answerLimit = 10 * time.Second
+
+// answer is what became of one request.
+type answer struct {
+	began, ended time.Time
+	// status is 0 without an answer.
+	status int
+	body   string
+	header http.Header
+	// gaveUp says that the client ended the request before the limit of an answer.
+	gaveUp bool
+	// cause is why there is no answer.
+	cause error
+}
+
+// clients have idle connections enough for the whole load.
+var transport = &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}
+
+// get requests a page without a key.
+func get(ctx context.Context, url string) answer {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return answer{cause: err}
+	}
+	return send(ctx, answerLimit, r)
+}
+
+// validate validates a purchase code.
+func (s *store) validate(ctx context.Context, code string) answer {
+	return s.post(ctx, answerLimit, "/api/purchases/validation", url.Values{"purchase_code": {code}})
+}
+
+// license requests the license of a purchase code. The domain is always the same for a
+// code, so a second request asks for the same license.
+func (s *store) license(ctx context.Context, timeout time.Duration, code string) answer {
+	return s.post(ctx, timeout, "/api/licenses", url.Values{"purchase_code": {code}, "domain": {"d" + code + ".example"}})
+}
+
+func (s *store) post(ctx context.Context, timeout time.Duration, path string, form url.Values) answer {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return answer{cause: err}
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("X-Api-Key", sample.BigKey())
+	return send(ctx, timeout, r)
+}
+
+// send sends a request and waits for its answer as long as its client does.
+func send(ctx context.Context, timeout time.Duration, r *http.Request) answer {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	a := answer{began: time.Now()}
+	response, err := transport.RoundTrip(r.WithContext(ctx))
+	if err == nil {
+		defer response.Body.Close()
+		var body []byte
+		body, err = io.ReadAll(response.Body)
+		a.status, a.header, a.body = response.StatusCode, response.Header, string(body)
+	}
+	a.ended = time.Now()
+	if err != nil {
+		a.status, a.cause = 0, err
+		a.gaveUp = timeout < answerLimit && errors.Is(ctx.Err(), context.DeadlineExceeded)
+	}
+	return a
+}
+
+func (a answer) took() time.Duration { return a.ended.Sub(a.began) }

@@ -21,10 +21,16 @@ type report struct {
 	// opened is how many connections the store made meanwhile, to the server that had most.
 	opened     int
 	violations []string
-	// note is what else is to be said, "" for nothing.
+	// note is an additional line, "" for none.
 	note string
-	// err describes where the logs are of a scenario that broke a promise.
-	err error
+	// logs are the paths of logs, by name.
+	logs map[string]string
+}
+
+// add adds rows and the violations of what the load saw.
+func (r *report) add(seen *record, rows ...row) {
+	r.rows = append(r.rows, rows...)
+	r.violations = append(r.violations, seen.violations...)
 }
 
 // row is a part of the load in the table.
@@ -41,23 +47,16 @@ func printTable(out io.Writer, reports []report) {
 		return
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	wide := 0
-	for _, r := range reports {
-		wide = max(wide, len(r.title))
-		for _, one := range r.rows {
-			wide = max(wide, len("  "+one.name))
-		}
-	}
 	fmt.Fprintln(w, "\trequests\tright\t503\tgave up\tlongest s\tmissing\twrong\tunanswered\tearly\t\t")
 	for _, r := range reports {
-		fmt.Fprintf(w, "%-*s\t\t\t\t\t\t\t\t\t\t\t\n", wide, r.title)
+		fmt.Fprintf(w, "%s\t\t\t\t\t\t\t\t\t\t\t\n", r.title)
 		for _, one := range r.rows {
 			c := one.count
 			mark := ""
 			if c.violations() > 0 {
 				mark = "!"
 			}
-			fmt.Fprintf(w, "%-*s\t%d\t%d\t%d\t%d\t%.1f\t%d\t%d\t%d\t%d\t%s\t\n", wide, "  "+one.name,
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.1f\t%d\t%d\t%d\t%d\t%s\t\n", one.name,
 				c.requests, c.right, c.unavailable, c.gaveUp, c.longest.Seconds(), c.missing, c.wrong, c.unanswered, c.early, mark)
 		}
 	}
@@ -91,13 +90,4 @@ func (r report) printNotes(out io.Writer) {
 		}
 		fmt.Fprintf(out, "  ! %s\n", line)
 	}
-}
-
-// keep keeps a report for the table and returns its error.
-func (s *session) keep(r report, err error) error {
-	if err != nil {
-		return err
-	}
-	s.reports = append(s.reports, r)
-	return r.err
 }

@@ -6,8 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/countersign/countersign/bench/program"
 )
 
 // kept is what a store has in the end.
@@ -42,7 +45,7 @@ func parseExport(text string) (kept, error) {
 // verify compares what was acknowledged with what the surviving servers have, and asks
 // the store once more about every refunded code.
 func (r *record) verify(ctx context.Context, s *store) error {
-	pause(ctx, staleLimit-time.Since(r.lastRefund()))
+	program.Pause(ctx, staleLimit)
 	for _, code := range r.refundedCodes() {
 		r.validated(knownCode, code, s.validate(ctx, code), 404)
 	}
@@ -55,18 +58,6 @@ func (r *record) verify(ctx context.Context, s *store) error {
 		r.compare(k)
 	}
 	return err
-}
-
-func (r *record) lastRefund() time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var last time.Time
-	for _, at := range r.refunds {
-		if at.After(last) {
-			last = at
-		}
-	}
-	return last
 }
 
 // compare counts acknowledged writes that are missing, and commands that said that
@@ -96,4 +87,58 @@ func deniesWrite(text string) bool {
 	text = strings.ToLower(text)
 	denies := strings.Contains(text, "not written") || strings.Contains(text, "nothing was written")
 	return denies && !strings.Contains(text, "may have been written")
+}
+
+// reconnectLimit is how long after the end of an outage validations may still fail: a
+// server that is cut off answers nobody, so an attempt to connect to it ends with its
+// timeout of 3 s before another is begun.
+const reconnectLimit = 5 * time.Second
+
+// underWay is how long a validation may have been under way when an outage begins. One
+// that waited longer was held up by something else.
+const underWay = 2 * time.Second
+
+// outage is a time in which no server took connections that write.
+type outage struct{ from, to time.Time }
+
+// excuses reports whether a validation may fail that began and ended then.
+func (o outage) excuses(f failure) bool {
+	return !f.ended.Before(o.from) && !f.began.Before(o.from.Add(-underWay)) && !f.began.After(o.to.Add(reconnectLimit))
+}
+
+// refusals are the times that answers of 503 took whose requests were sent in outages, but
+// not in their first two seconds, when a store does not know yet; sorted.
+func (r *record) refusals(outages []outage) []time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []time.Duration
+	for _, a := range r.unavailable {
+		for _, o := range outages {
+			if a.began.After(o.from.Add(2*time.Second)) && a.began.Before(o.to) {
+				all = append(all, a.took())
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// classify counts the validations that failed while a server took connections, and returns
+// how long after the end of an outage the last excused one began.
+func (r *record) classify(outages []outage) (back time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.failures {
+		excused := false
+		for _, o := range outages {
+			if o.excuses(f) {
+				excused = true
+				back = max(back, f.began.Sub(o.to))
+			}
+		}
+		if !excused {
+			r.violated(&r.counts[f.kind].early, "%s, while a server took connections", f.text)
+		}
+	}
+	return back
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"time"
 )
 
 // Build builds countersign from this source, without a C compiler. What the compiler says
@@ -23,15 +24,16 @@ func Build(ctx context.Context, path string, log io.Writer) error {
 	return nil
 }
 
-// Address returns a function that finds the address of a server in the JSON line that it
-// prints at its start. member is store_url or addon_url.
-func Address(member string) func(line string) (string, error) {
-	return func(line string) (string, error) {
-		var said map[string]any
-		err := json.Unmarshal([]byte(line), &said)
-		url, _ := said[member].(string)
-		return url, err
+// Address returns the address in the JSON line that a server prints at its start. member
+// is store_url or addon_url; without one, the line is the address.
+func Address(member, line string) (string, error) {
+	if member == "" {
+		return line, nil
 	}
+	var said map[string]any
+	err := json.Unmarshal([]byte(line), &said)
+	url, _ := said[member].(string)
+	return url, err
 }
 
 // Copy copies a folder with its owners, without a copy of the bytes where the file system
@@ -41,4 +43,12 @@ func Copy(ctx context.Context, from, to string) error {
 		return fmt.Errorf("cp: %w: %s", err, out)
 	}
 	return nil
+}
+
+// Pause waits for a time, or until ctx ends.
+func Pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

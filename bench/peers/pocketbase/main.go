@@ -1,9 +1,9 @@
-// Command pocketbase answers the store's question, is this purchase code good,
+// Command pocketbase validates purchase codes as the store does,
 // as an application built on PocketBase: its rows are records of collections,
 // its route is one of PocketBase's router. The benchmark compares the store
 // with it.
 //
-// Usage: pocketbase [-lookup join|records|prepared] [-connections N] [-nolog] OUT LINES
+// Usage: pocketbase [-lookup join|records] [-nolog] OUT LINES
 //
 // The data are kept in OUT/pocketbase. LINES is a file of import lines; it is
 // read unless an earlier run was filled from one of the same size. The first and
@@ -28,8 +28,7 @@ import (
 )
 
 func main() {
-	how := flag.String("lookup", "join", "how a purchase is found: join (one query), records (three records, one by expand) or prepared (the join, prepared below PocketBase)")
-	connections := flag.Int("connections", 0, "`limit` of open and idle database connections; 0 leaves PocketBase's own")
+	how := flag.String("lookup", "join", "how a purchase is found: join (one query) or records (three records, one by expand)")
 	noLog := flag.Bool("nolog", false, "switch off the log of requests that PocketBase keeps in a database of its own")
 	flag.Parse()
 	look, known := lookUps[*how]
@@ -37,18 +36,18 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), flag.Arg(1), look, *connections, *noLog); err != nil {
+	if err := run(flag.Arg(0), flag.Arg(1), look, *noLog); err != nil {
 		fmt.Fprintln(os.Stderr, "pocketbase peer:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, lines string, look func(core.App) (lookUp, error), connections int, noLog bool) error {
+func run(out, lines string, look func(core.App) lookUp, noLog bool) error {
 	out = filepath.Join(out, "pocketbase")
 	if err := fillOnce(out, lines); err != nil {
 		return err
 	}
-	app, err := open(filepath.Join(out, "data"), connections)
+	app, err := open(filepath.Join(out, "data"))
 	if err != nil {
 		return err
 	}
@@ -56,15 +55,11 @@ func run(out, lines string, look func(core.App) (lookUp, error), connections int
 	if noLog {
 		app.Settings().Logs.MaxDays = 0
 	}
-	find, err := look(app)
-	if err != nil {
-		return err
-	}
-	return serve(app, find)
+	return serve(app, look(app))
 }
 
-func open(dir string, connections int) (core.App, error) {
-	app := core.NewBaseApp(core.BaseAppConfig{DataDir: dir, DataMaxOpenConns: connections, DataMaxIdleConns: connections})
+func open(dir string) (core.App, error) {
+	app := core.NewBaseApp(core.BaseAppConfig{DataDir: dir})
 	if err := app.Bootstrap(); err != nil {
 		return nil, err
 	}
@@ -89,7 +84,7 @@ func fillOnce(out, lines string) error {
 	if err := errors.Join(os.RemoveAll(filled), os.RemoveAll(data)); err != nil {
 		return err
 	}
-	app, err := open(data, 0)
+	app, err := open(data)
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (d dashboard) requestsFigure() frame.Figure {
 }
 
 func (d dashboard) selling() frame.Figure {
-	f := frame.Figure{Label: "In-app purchases", Value: "Off", Note: "In-app purchases are off."}
+	f := frame.Figure{Label: "In-app purchases", Value: "Off", Note: "The app offers no memberships."}
 	switch {
 	case !d.view.Config.Enabled:
 	case d.view.Config.SandboxEnabled:
@@ -168,7 +168,7 @@ func (d dashboard) selling() frame.Figure {
 	case d.view.Config.Platforms.Store.Enabled:
 		f.Value, f.Note = "On", frame.Count(len(d.view.Config.Products), "package")+" on sale."
 	default:
-		f.Value, f.Note = "Not complete", "Turned on, but not complete."
+		f.Value, f.Note = "Not complete", "Turned on, but settings are missing."
 	}
 	return f
 }
