@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -64,22 +63,4 @@ func TestHEADOfALongAnswerHasNoBody(t *testing.T) {
 	if got, err := io.ReadAll(r.Body); err != nil || len(got) > 0 || r.ContentLength != longAnswer {
 		t.Errorf("%d bytes, length %d, error %v", len(got), r.ContentLength, err)
 	}
-}
-
-// connected are both ends of a connection that a server of ours has accepted.
-func connected(t *testing.T) (server, client net.Conn) {
-	t.Helper()
-	ln, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	capped := capConnections(ln, ServerOptions{})
-	t.Cleanup(func() { _ = capped.Close() })
-	if client, err = net.Dial("tcp", ln.Addr().String()); err != nil {
-		t.Fatal(err)
-	}
-	if server, err = capped.Accept(); err != nil {
-		t.Fatal(err)
-	}
-	return server, client
 }

@@ -71,7 +71,7 @@ func inHead(n *html.Node) bool {
 func TestDashboardSaysHowPurchasesStand(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	b.Get("/api-addons/admin").Says("In-app purchases are off.")
+	b.Get("/api-addons/admin").Says("The app offers no memberships.")
 	s.mustSet(t, iap.KeyEnabled, "1")
 	s.mustPublish(t, "")
 	b.Get("/api-addons/admin").Says("Not complete")
