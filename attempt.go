@@ -156,7 +156,7 @@ func retryAfter(h http.Header) time.Duration {
 	return max(0, until.Sub(now))
 }
 
-// operation is one request of the API; limit is the longest answer in bytes. A success of a plain one is no envelope.
+// operation is one request of the API; limit is the longest answer in bytes. A plain one succeeds without an envelope.
 type operation struct {
 	method, path string
 	query        url.Values

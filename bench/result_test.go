@@ -14,12 +14,12 @@ func TestBoundsNameCases(t *testing.T) {
 	}
 	for _, b := range bounds {
 		if !names[b.name] {
-			t.Errorf("there is no case %q", b.name)
+			t.Errorf("no case %q", b.name)
 		}
 	}
 	for _, name := range []string{caseCold, caseMinute} {
 		if !names[name] {
-			t.Errorf("there is no case %q", name)
+			t.Errorf("no case %q", name)
 		}
 	}
 }

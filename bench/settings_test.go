@@ -28,7 +28,7 @@ func TestArguments(t *testing.T) {
 		"unless it is said how many":                  {args: []string{"--baseline", "old", "--rounds", "5"}, want: func(s *settings) { s.mode, s.other = modeBaseline, "old" }},
 		"a baseline is of SQLite":                     {args: []string{"--baseline", "old", "--db", "postgres"}, err: "--baseline chooses its own databases"},
 		"a baseline is not for full":                  {args: []string{"full", "--baseline", "old"}, err: "exclude each other"},
-		"a baseline is no peer":                       {args: []string{"--peer", "x", "--baseline", "old"}, err: "exclude each other"},
+		"a baseline excludes a peer":                  {args: []string{"--peer", "x", "--baseline", "old"}, err: "exclude each other"},
 		"a baseline counts no stale answers":          {args: []string{"--stale", "--baseline", "old"}, err: "exclude each other"},
 		"cases are known":                             {args: []string{"--only", "wram"}, err: `no case has a name that contains "wram"`},
 		"against a baseline, those measured for both": {args: []string{"--baseline", "old", "--only", "items"}, err: `no case has a name that contains "items"`},

@@ -56,7 +56,7 @@ func (p *simulated) ask(context.Context) (verdict, error) {
 }
 
 func (p *simulated) takeBack(context.Context) error {
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond) // of the bubble's clock
 	p.takenAt = time.Now()
 	return nil
 }
@@ -77,7 +77,7 @@ func TestATry(t *testing.T) {
 		"never refused: ten seconds":                     {simulated{good: func(int) bool { return true }}, refusalLimit, 4501, 0},
 		"503 is neither a refusal nor stale":             {simulated{away: func(ms int) bool { return ms < 5 }, good: func(int) bool { return false }}, 7 * time.Millisecond, 0, 3},
 		"503 after the grace is followed up":             {simulated{away: func(ms int) bool { return ms >= 900 && ms < 1005 }, good: func(ms int) bool { return ms < 1008 }}, 1009 * time.Millisecond, 1, 53},
-		"503 to the end is no refusal":                   {simulated{away: func(int) bool { return true }}, refusalLimit, 0, 5001},
+		"503 to the end is not a refusal":                {simulated{away: func(int) bool { return true }}, refusalLimit, 0, 5001},
 		"503 before the change is waited for":            {simulated{absent: 9, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
 		"a key that is known only after a moment":        {simulated{unknown: 7, good: func(int) bool { return false }}, 1 * time.Millisecond, 0, 0},
 	} {

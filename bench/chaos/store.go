@@ -151,9 +151,9 @@ type answer struct {
 	status int
 	body   string
 	header http.Header
-	// gaveUp says that the client ended the request before the limit of an answer.
+	// gaveUp reports that the client ended the request before the limit of an answer.
 	gaveUp bool
-	// cause is why there is no answer.
+	// cause is the error of a request without a response.
 	cause error
 }
 

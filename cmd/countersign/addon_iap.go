@@ -291,8 +291,8 @@ func testStore(ctx context.Context, s *addon.Addon, i iapView) (health.Finding, 
 	return store, nil
 }
 
-// testServiceAccount looks at the service account of the draft, without asking
-// anybody. Where there is none, it has nothing to say.
+// testServiceAccount checks the service account of the draft, without contacting the
+// store. A draft without one has no findings.
 func testServiceAccount(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 	checks, _, err := s.IAP.TestServiceAccount(ctx, operator())
 	if fault.HasCode(err, "service_account_not_found") {

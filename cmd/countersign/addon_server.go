@@ -58,7 +58,7 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 	}
 	err = s.announce(at, struct {
 		AddonURL string `json:"addon_url"`
-		// SetupURL is where the first administrator is made, while there is none.
+		// SetupURL is where the first administrator is created, "" when one exists.
 		SetupURL   string `json:"setup_url,omitempty"`
 		MetricsURL string `json:"metrics_url,omitempty"`
 	}{s.url(), setup, s.metricsURL()})

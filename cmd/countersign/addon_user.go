@@ -96,8 +96,8 @@ The link leads to --base-url, or to the server that runs on the data folder.`,
 // #, which browsers keep to themselves.
 func signInLink(url, token string) string { return url + "/admincp/link#" + token }
 
-// environmentAdministrator is the first administrator that the environment names;
-// an empty e-mail is none.
+// environmentAdministrator returns the first administrator that the environment names,
+// or an empty e-mail.
 func (a *app) environmentAdministrator() (email, password string, err error) {
 	if email, err = a.Variable(envAdminEmail); email == "" {
 		return "", "", err
@@ -111,8 +111,8 @@ func (a *app) environmentAdministrator() (email, password string, err error) {
 	return email, password, nil
 }
 
-// firstAdministrator creates the administrator that the environment names, where
-// there is none yet, and returns the e-mail when it did. The addon must be set up.
+// firstAdministrator creates the administrator that the environment names if no
+// administrator exists, and then returns the e-mail. The addon must be set up.
 func (a *app) firstAdministrator(ctx context.Context, s *addon.Addon) (email string, err error) {
 	if named, err := a.Variable(envAdminEmail); named == "" {
 		return "", err

@@ -54,10 +54,7 @@ type frontEnd struct {
 	settings, iap public
 }
 
+// openAPI is the OpenAPI 3.1 document of this API.
+//
 //go:embed openapi.json
 var openAPI []byte
-
-// getOpenAPI serves the OpenAPI 3.1 document of this API.
-func (f *frontEnd) getOpenAPI(w http.ResponseWriter, r *http.Request) error {
-	return f.openAPI.Serve(w, r)
-}

@@ -43,7 +43,7 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	}
 	handle("GET /api-addons/update.php", f.orPage(f.planUpdate))
 	handle("POST /api-addons/update.php", f.orPage(f.runUpdate))
-	handle("GET /openapi.json", f.getOpenAPI)
+	handle("GET /openapi.json", f.openAPI.Serve)
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.addon.Ready))
 	return mux

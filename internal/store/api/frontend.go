@@ -40,10 +40,7 @@ type frontEnd struct {
 	quotas  *limit.Window[int64]
 }
 
+// openAPI is the OpenAPI 3.1 document of this API.
+//
 //go:embed openapi.json
 var openAPI []byte
-
-// getOpenAPI serves the OpenAPI 3.1 document of the four endpoints.
-func (f *frontEnd) getOpenAPI(w http.ResponseWriter, r *http.Request) error {
-	return f.openAPI.Serve(w, r)
-}
