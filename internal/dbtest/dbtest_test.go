@@ -200,6 +200,36 @@ func TestUnrelatedInitdbOnPathDoesNotMatter(t *testing.T) {
 	}
 }
 
+func TestTheEndOfASessionIsNotAHeldCommit(t *testing.T) {
+	db := Alone(t)
+	conn, err := pgx.Connect(t.Context(), db.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "CREATE TEMPORARY TABLE staged (line text)"); err != nil {
+		t.Fatal(err)
+	}
+	db.HoldCommits(t)
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dropping := 0
+	look, err := pgx.Connect(t.Context(), db.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.Close(context.Background()) //nolint:errcheck // only read
+	for dropping == 0 {                    // the session drops its table after its client has gone
+		if err := look.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&dropping); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := db.HeldCommits(t); n != 0 {
+		t.Errorf("%d commits wait, want 0", n)
+	}
+	db.ReleaseCommits(t)
+}
+
 func TestProxyTakesTheServerAwayAndGivesItBack(t *testing.T) {
 	ctx := context.Background()
 	p := NewProxy(t, New(t, Postgres))

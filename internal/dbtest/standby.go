@@ -52,7 +52,7 @@ func (db DB) commitWaits(t testing.TB) bool {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		execute(t, db.URL, "SELECT pg_logical_emit_message(true, 'test', 'a commit')")
+		execute(t, db.URL, "BEGIN; SELECT pg_logical_emit_message(true, 'test', 'a commit'); COMMIT")
 	}()
 	for {
 		select {
@@ -75,6 +75,10 @@ func (db DB) AwaitHeldCommits(t testing.TB, n int) {
 	}
 }
 
+// heldCommits are the sessions whose commit waits for a standby. A session that ends waits
+// for one too when it drops its temporary tables; its last query was no commit.
+const heldCommits = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query ~* 'commit$'"
+
 // HeldCommits counts the commits that wait for a standby.
 func (db DB) HeldCommits(t testing.TB) (n int) {
 	t.Helper()
@@ -84,7 +88,7 @@ func (db DB) HeldCommits(t testing.TB) (n int) {
 		t.Fatalf("dbtest: %v", err)
 	}
 	defer conn.Close(ctx)
-	if err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&n); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT count(*) "+heldCommits).Scan(&n); err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
 	return n
@@ -93,5 +97,5 @@ func (db DB) HeldCommits(t testing.TB) (n int) {
 // CancelCommits ends the wait of all commits for a standby, as an operator can.
 func (db DB) CancelCommits(t testing.TB) {
 	t.Helper()
-	execute(t, db.URL, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	execute(t, db.URL, "SELECT pg_cancel_backend(pid) "+heldCommits)
 }
