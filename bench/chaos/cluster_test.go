@@ -87,6 +87,7 @@ func awaitWaiting(t *testing.T, n *node) {
 }
 
 func TestACommitWaitsForAFrozenStandby(t *testing.T) {
+	t.Parallel()
 	c := testCluster(t)
 	standbys := c.others()
 	for _, n := range standbys {
@@ -105,6 +106,7 @@ func TestACommitWaitsForAFrozenStandby(t *testing.T) {
 }
 
 func TestAFailoverKeepsWhatWasAcknowledgedAndNothingElse(t *testing.T) {
+	t.Parallel()
 	c := testCluster(t)
 	if err := <-insert(t, c.primary, "acknowledged"); err != nil {
 		t.Fatal(err)
@@ -141,6 +143,7 @@ func TestAFailoverKeepsWhatWasAcknowledgedAndNothingElse(t *testing.T) {
 }
 
 func TestEverythingEndsThatWasStarted(t *testing.T) {
+	t.Parallel()
 	c := testCluster(t)
 	var started []int
 	for _, n := range c.nodes {

@@ -15,6 +15,7 @@ import (
 
 // The three checks of an installation (spec 4.5), from an empty folder.
 func TestAnAddonFromNothingPassesTheInstallationChecks(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		env := environment{envAddonData: filepath.Join(db.Dir, "site"), envAddonDB: db.URL}
 		if r := commandIn(t, env, "addon", "update"); r.code != 0 {

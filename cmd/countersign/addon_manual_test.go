@@ -45,6 +45,7 @@ func TestTheManualsCommandsAndFlagsExist(t *testing.T) {
 }
 
 func TestTheManualsSignedCallsWork(t *testing.T) {
+	t.Parallel()
 	dbtest.NeedProgram(t, "php")
 	env := environment{envAddonData: t.TempDir()}
 	if r := commandIn(t, env, "addon", "update"); r.code != 0 {

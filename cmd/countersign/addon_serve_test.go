@@ -26,6 +26,7 @@ func TestAddonServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 
 // Without the flag an administrator can't make the server call what is beside it.
 func TestAPrivateStoreIsCalledOnlyWhenItsNetworkIsAllowed(t *testing.T) {
+	t.Parallel()
 	store := startServer(t, environment{envData: shop(t)}, "store", "serve")
 	order := url.Values{"code": {"code-1"}, "domain": {"site.example"}, "store": {store.said["store_url"]}}
 	for _, c := range []struct {
@@ -56,6 +57,7 @@ func TestAPrivateStoreIsCalledOnlyWhenItsNetworkIsAllowed(t *testing.T) {
 
 // The demo's store is on this machine.
 func TestTheDemosAddonGetsALicenseFromTheDemosStore(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, environment{}, "demo", "--addon-listen", "127.0.0.1:0")
 	b := newBrowser(t, s.said["addon_url"])
 	_, token, _ := strings.Cut(s.said["addon_admin_link"], "#")
@@ -92,6 +94,7 @@ func TestTheAddonsFlagsAndVariablesAreItsOwn(t *testing.T) {
 }
 
 func TestAddonServeWaitsForPostgreSQL(t *testing.T) {
+	t.Parallel()
 	db := dbtest.New(t, dbtest.Postgres)
 	proxy := dbtest.NewProxy(t, db)
 	env := environment{envAddonData: db.Dir, envAddonDB: proxy.URL}
@@ -116,6 +119,7 @@ func TestAddonServeWaitsForPostgreSQL(t *testing.T) {
 }
 
 func TestAnAddonUnderAPrefixServesBothKindsOfPaths(t *testing.T) {
+	t.Parallel()
 	env := environment{envAddonData: t.TempDir()}
 	if r := commandIn(t, env, "addon", "update"); r.code != 0 {
 		t.Fatal(r.err)
@@ -136,6 +140,7 @@ func TestAnAddonUnderAPrefixServesBothKindsOfPaths(t *testing.T) {
 }
 
 func TestTheAddonsMetricsHaveAListenerOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	env := environment{envAddonData: t.TempDir()}
 	s := startServer(t, env, "addon", "serve", "--metrics", "127.0.0.1:0")
 	fetch(t, s.said["addon_url"]+"/healthz")

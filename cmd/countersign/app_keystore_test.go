@@ -57,6 +57,7 @@ func TestTheSigningKeyIsRSA2048AndValidFor10000Days(t *testing.T) {
 }
 
 func TestJavaFindsTheSigningKeyUnderTheAliasThatIsPrinted(t *testing.T) {
+	t.Parallel()
 	dbtest.NeedProgram(t, "keytool")
 	path := makeKeystore(t, "correct horse")
 	out, err := exec.Command("keytool", "-list", "-keystore", path, "-storetype", "PKCS12", "-storepass", "correct horse", "-alias", keystoreAlias).CombinedOutput()

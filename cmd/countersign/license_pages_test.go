@@ -28,6 +28,7 @@ func (s *running) answerTo(path string, form url.Values) (status int, body strin
 }
 
 func TestTheStoreServesTheBuyersPageBesideItsAPI(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, environment{envData: shop(t)}, "store", "serve", "--fail-limit", "2", "--base-url", "https://shop.example/store")
 	for _, path := range []string{"/license", "/store/license"} {
 		if status, body := s.get(path); status != 200 || !strings.Contains(body, `action="/store/license"`) {
@@ -50,6 +51,7 @@ func TestTheStoreServesTheBuyersPageBesideItsAPI(t *testing.T) {
 
 // The addon gets its license file from a real store.
 func TestAnAddonGetsItsLicenseFromAStore(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := startServer(t, environment{envData: shop(t)}, "store", "serve")
 		a, err := addon.Open(t.Context(), addon.Options{Dir: db.Dir, URL: db.URL, Now: time.Now, AllowPrivate: loopback})

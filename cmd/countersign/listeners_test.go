@@ -47,6 +47,7 @@ func TestAServerWantsItsURLOnAPublicAddress(t *testing.T) {
 }
 
 func TestAServerSaysWhatOthersOfTheMachineCanRead(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{"store", "addon"} {
 		t.Run(command, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")

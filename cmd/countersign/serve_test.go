@@ -113,6 +113,7 @@ func (b *lockedBuffer) String() string {
 }
 
 func TestServeSaysWhereAndEndsCleanly(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, environment{envData: shop(t)}, "store", "serve")
 	if status, body := s.get("/readyz"); status != 200 {
 		t.Errorf("/readyz: %d %s", status, body)
@@ -136,6 +137,7 @@ func TestServeRunsAlsoWhenItsMemoryIsSetFromOutside(t *testing.T) {
 }
 
 func TestTheAccessLogHasNoQuery(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[string]string{"text": "route=/api/account/details", "json": `"route":"/api/account/details"`, "off": ""} {
 		t.Run(mode, func(t *testing.T) {
 			s := startServer(t, environment{envData: shop(t)}, "store", "serve", "--log", mode)
@@ -150,6 +152,7 @@ func TestTheAccessLogHasNoQuery(t *testing.T) {
 }
 
 func TestMetricsHaveAListenerOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, environment{envData: shop(t)}, "store", "serve", "--metrics", "127.0.0.1:0")
 	s.get("/healthz")
 	if status, body := fetch(t, s.said["metrics_url"]); status != 200 || !strings.Contains(body, `countersign_http_requests_total{method="GET",route="/healthz",status="200"} 1`) {
@@ -168,6 +171,7 @@ func TestMetricsHaveAListenerOfTheirOwn(t *testing.T) {
 }
 
 func TestTheFailLimitAndTheBaseURLReachTheAPI(t *testing.T) {
+	t.Parallel()
 	dir := shop(t)
 	var key struct{ Key string }
 	if err := json.Unmarshal([]byte(must(t, dir, "store", "key", "reveal", "1", "--json").out), &key); err != nil {
@@ -185,6 +189,7 @@ func TestTheFailLimitAndTheBaseURLReachTheAPI(t *testing.T) {
 }
 
 func TestServeWaitsForPostgreSQL(t *testing.T) {
+	t.Parallel()
 	db := dbtest.New(t, dbtest.Postgres)
 	proxy := dbtest.NewProxy(t, db)
 	env := environment{envData: db.Dir, envDB: proxy.URL}
@@ -225,6 +230,7 @@ func (s *running) awaitStatus(path string, want int) {
 }
 
 func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T) {
+	t.Parallel()
 	db := dbtest.New(t, dbtest.Postgres)
 	proxy := dbtest.NewProxy(t, db)
 	env := environment{envData: db.Dir, envDB: proxy.URL}
@@ -268,6 +274,7 @@ func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
 // What was counted before a restart is counted after it, and at another server on the
 // same database.
 func TestServersKeepTheirLimits(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		env := environment{envData: db.Dir, envDB: db.URL}
 		if db.URL == "" {

@@ -74,6 +74,7 @@ func TestSealedAuditLogIsIntact(t *testing.T) {
 }
 
 func TestHeadIsBroughtToANewKeyFile(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		rule    string
 		lost    bool

@@ -38,6 +38,7 @@ func (f *fixture) sql(t *testing.T, query string, args ...any) {
 }
 
 func TestTamperingWithTheAuditLogIsFound(t *testing.T) {
+	t.Parallel()
 	const insert = `INSERT INTO audit (at, actor_kind, actor, face, address, action, workspace, subject, detail) `
 	withID := func(f *fixture) string {
 		if f.database.Engine() == sqldb.Postgres {

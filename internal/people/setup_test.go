@@ -17,6 +17,7 @@ func (f *fixture) setupLink(t *testing.T) string {
 }
 
 func TestSetupLinkIsGoodOnceFor24Hours(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		rule   string
 		before func(t *testing.T, f *fixture, token string)

@@ -37,6 +37,7 @@ func TestBackupOfSQLiteIsADatabase(t *testing.T) {
 }
 
 func TestBackupOfPostgresHoldsEveryRow(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	db := migrated(t, at)
 	exec(t, db, `INSERT INTO notes (id, text) VALUES (1, 'a "quoted" \ line'), (2, '')`)

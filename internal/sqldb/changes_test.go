@@ -129,6 +129,7 @@ func TestMarksAreToldWhenTheOutcomeOfTheCommitIsUnknown(t *testing.T) {
 // A process hears of its own marks twice: at once, and again through the feed, by
 // which a commit whose outcome was unknown may land late.
 func TestMarksReachOtherProcessesOnceAndTheirOwnTwice(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
@@ -151,6 +152,7 @@ func TestMarksReachOtherProcessesOnceAndTheirOwnTwice(t *testing.T) {
 }
 
 func TestChangeBeforeLiveIsNotTold(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
@@ -185,6 +187,7 @@ func TestFeedThatEndsIsLost(t *testing.T) {
 // A reader that was away while rows were written and pruned has no way to know
 // what they said.
 func TestPrunedRowsMakeReadersStartAnew(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name  string
 		prune string
@@ -241,6 +244,7 @@ func TestPruneKeepsWhatIsYoung(t *testing.T) {
 }
 
 func TestPostgresThatGoesAwayAndComesBack(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name string
 		away func(*dbtest.Proxy, dbtest.DB)
@@ -280,6 +284,7 @@ func TestPostgresThatGoesAwayAndComesBack(t *testing.T) {
 // Connections that broke while the server was away are not handed out when it is
 // back.
 func TestNoQueryFailsOnceTheFeedIsBack(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)
@@ -301,6 +306,7 @@ func TestNoQueryFailsOnceTheFeedIsBack(t *testing.T) {
 
 // Everything passes but notifications: a sign of life does not show it.
 func TestAFeedThatHearsNothingIsLost(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)
@@ -320,6 +326,7 @@ func TestAFeedThatHearsNothingIsLost(t *testing.T) {
 }
 
 func TestTheLogSaysThatTheFeedIsLostAndThatItIsBack(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)

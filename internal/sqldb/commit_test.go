@@ -68,6 +68,7 @@ func (h *held) awaitNotes(t testing.TB, n int64) {
 }
 
 func TestACommitIsNotTakenBackByItsCaller(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name   string
 		give   func(h *held, leave func())
@@ -103,6 +104,7 @@ func TestACommitIsNotTakenBackByItsCaller(t *testing.T) {
 }
 
 func TestWatchersAreToldOnceMoreWhenALateCommitHasEnded(t *testing.T) {
+	t.Parallel()
 	h := newHeld(t, dbtest.Alone(t))
 	h.limits.commit = time.Millisecond
 	told := watch(h.DB)
@@ -119,6 +121,7 @@ func TestWatchersAreToldOnceMoreWhenALateCommitHasEnded(t *testing.T) {
 
 // The server shows a commit whose wait was cancelled, and reports success with a warning.
 func TestACommitThatTheOperatorCancelsIsNotASuccess(t *testing.T) {
+	t.Parallel()
 	h := newHeld(t, dbtest.Alone(t))
 	result := h.add(t.Context(), 1)
 	h.at.AwaitHeldCommits(t, 1)
@@ -131,6 +134,7 @@ func TestACommitThatTheOperatorCancelsIsNotASuccess(t *testing.T) {
 }
 
 func TestReadsGoOnWhileAllWritesWait(t *testing.T) {
+	t.Parallel()
 	h := newHeld(t, dbtest.Alone(t))
 	h.limits.commit = time.Millisecond
 	h.limits.begin = time.Hour
@@ -156,6 +160,7 @@ func TestReadsGoOnWhileAllWritesWait(t *testing.T) {
 
 // A failover leaves commits behind on a server that never answers.
 func TestStalledCommitsDoNotHoldTheirConnectionsForGood(t *testing.T) {
+	t.Parallel()
 	h := newHeld(t, dbtest.Alone(t))
 	h.limits.commit = time.Millisecond
 	wantCode(t, await(t, h.add(t.Context(), 1)), countersign.CodeOutcomeUnknown)

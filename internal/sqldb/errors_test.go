@@ -193,6 +193,7 @@ func TestSQLiteCodes(t *testing.T) {
 }
 
 func TestPostgresThatCannotBeReached(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -240,6 +241,7 @@ func TestMalformedURLIsAnErrorWithoutTheURL(t *testing.T) {
 }
 
 func TestServerThatGoesAwayDuringAQuery(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name string
 		away func(*dbtest.Proxy, dbtest.DB)
@@ -271,6 +273,7 @@ func TestServerThatGoesAwayDuringAQuery(t *testing.T) {
 
 // A network that swallows everything breaks no connection by itself.
 func TestServerThatStopsAnswering(t *testing.T) {
+	t.Parallel()
 	reads := map[string]func(*DB) error{
 		"one row": func(db *DB) error {
 			_, err := One(t.Context(), db.Queries(), Value[int64], `SELECT count(*) FROM notes`)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestServerWhoseFilesAreGoneStopsWriting(t *testing.T) {
+	t.Parallel()
 	replace := func(t *testing.T, path string) {
 		t.Helper()
 		if err := errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)); err != nil {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestFolderHasOneServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	lock, err := LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example")
 	if err != nil {

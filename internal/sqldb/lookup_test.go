@@ -73,6 +73,7 @@ func TestLookupSeesWhatOthersCommitted(t *testing.T) {
 }
 
 func TestLookupOutlivesItsConnections(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)
@@ -242,6 +243,7 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 // SQLite can't bring the whole log into the database at the end of a commit that
 // readers do not know yet; without a checkpoint of ours it would grow for ever.
 func TestLookupsLetTheLogBeReset(t *testing.T) {
+	t.Parallel()
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))
 	db.snapshots.follow(true)
 	lookup := db.Lookup(`SELECT count(*) FROM notes WHERE ` + anyNumber + ` AND id >= $2`)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestState(t *testing.T) {
+	t.Parallel()
 	other := Schema{Name: "others", Files: fstest.MapFS{"migrations/00001_others.sql": {Data: []byte("-- +goose Up\nCREATE TABLE others (id bigint);")}}}
 	cases := []struct {
 		name     string

@@ -53,6 +53,7 @@ func TestAPoolerIsLookedAtWhileNoPrimaryIsKnown(t *testing.T) {
 
 // A pooler that is not recognised, or that comes between later, is never trusted.
 func TestNoFeedIsLiveBehindAPoolerInTransactionMode(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	migrated(t, at)
 	db := open(t, Options{URL: dbtest.NewPooler(t, at, "transaction"), Schemas: []Schema{twoSteps()}})

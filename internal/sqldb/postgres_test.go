@@ -27,6 +27,7 @@ func useAllConnections(t *testing.T, db *DB) {
 }
 
 func TestABusyTimeKeepsItsConnections(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	migrated(t, at)
 	for name, ready := range map[string]func(*DB){

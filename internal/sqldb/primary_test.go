@@ -84,6 +84,7 @@ func TestAServerThatComesBackIsFound(t *testing.T) {
 }
 
 func TestSeveralHosts(t *testing.T) {
+	t.Parallel()
 	t.Run("those that do not answer are not waited for", func(t *testing.T) {
 		at := dbtest.New(t, dbtest.Postgres)
 		db := open(t, Options{URL: hosts(t, dbtest.NewProxy(t, at).URL, silent(t), silent(t))})
@@ -117,6 +118,7 @@ func TestSeveralHosts(t *testing.T) {
 }
 
 func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
+	t.Parallel()
 	at := dbtest.Alone(t)
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)
@@ -190,6 +192,7 @@ func TestAServerThatRefusesTheSignInIsNotGone(t *testing.T) {
 }
 
 func TestAServerWithoutASpareConnectionIsNotGone(t *testing.T) {
+	t.Parallel()
 	at := dbtest.Alone(t)
 	exec(t, open(t, optionsOf(at)), `CREATE ROLE single LOGIN CONNECTION LIMIT 1`)
 	db := open(t, Options{URL: withUser(t, at.URL, url.User("single"))})

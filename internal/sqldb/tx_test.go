@@ -12,6 +12,7 @@ import (
 var errAct = errors.New("the act failed")
 
 func TestTxCommitsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name string
 		act  func(ctx context.Context, q Queries) error

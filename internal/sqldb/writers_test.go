@@ -106,6 +106,7 @@ func holdWriters(t *testing.T, db *DB) (free func()) {
 
 // A statement has what is left of the deadline, also when the server says nothing.
 func TestAStatementOfARequestEndsAtTheDeadline(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	migrated(t, at)
 	proxy := dbtest.NewProxy(t, at)

@@ -23,7 +23,8 @@ func (f *fixture) report(t *testing.T) people.AuditReport {
 }
 
 func TestServerSealsTheAuditLog(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	t.Parallel()
+	emptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 		f := prepared(t, at)
 		f.run(t)
 		f.addWorkspace(t)
@@ -41,6 +42,7 @@ func TestServerSealsTheAuditLog(t *testing.T) {
 }
 
 func TestRekeyRenewsTheHeadOfTheAuditLog(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name   string
 		before func(t *testing.T, at dbtest.DB)
@@ -51,7 +53,7 @@ func TestRekeyRenewsTheHeadOfTheAuditLog(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+			emptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 				f := prepared(t, at)
 				f.addWorkspace(t)
 				f.AuditChain().SealNow(t.Context())
@@ -75,6 +77,7 @@ func TestRekeyRenewsTheHeadOfTheAuditLog(t *testing.T) {
 }
 
 func TestDoctorLooksAtTheAuditLog(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name  string
 		spoil string // a statement, "" for none
@@ -87,7 +90,7 @@ func TestDoctorLooksAtTheAuditLog(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+			emptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 				f := prepared(t, at)
 				f.addWorkspace(t)
 				f.AuditChain().SealNow(t.Context())

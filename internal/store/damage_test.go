@@ -63,8 +63,7 @@ func hasErrorCode(err error, code string) bool {
 // behind is a store whose database is an older copy than its commit file.
 func behind(t *testing.T) *fixture {
 	t.Helper()
-	f := prepared(t, dbtest.New(t, dbtest.SQLite))
-	f.mustImport(t, twoShops)
+	f := prepared(t, twoShopsStore.New(t, dbtest.SQLite))
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 )
 
 func TestDoctorNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name  string
 		spoil func(t *testing.T, at dbtest.DB)

@@ -35,6 +35,7 @@ func TestAnImportCountsWhatIsEasyToGuess(t *testing.T) {
 }
 
 func TestDoctorWarnsOfWhatIsEasyToGuess(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rule, line, check string
 		level             health.Level
@@ -49,9 +50,9 @@ func TestDoctorWarnsOfWhatIsEasyToGuess(t *testing.T) {
 		{"one of ours", keyText("ada", "web"), "imported keys", health.OK, ""},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+			twoShopsStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 				f := prepared(t, at)
-				f.mustImport(t, twoShops+lines(c.line))
+				f.mustImport(t, lines(c.line))
 				for _, found := range opened(t, optionsOf(at, newClock())).Doctor(t.Context()) {
 					if found.Name != c.check {
 						continue

@@ -39,6 +39,7 @@ func fill(t *testing.T, f *fixture) {
 // Export, import into an empty store, export: the same bytes, on either engine
 // and from one to the other.
 func TestExportComesBackByteByByte(t *testing.T) {
+	t.Parallel()
 	for _, from := range []string{dbtest.SQLite, dbtest.Postgres} {
 		source := prepared(t, dbtest.New(t, from))
 		fill(t, source)

@@ -85,9 +85,9 @@ func TestSwitchesOfAWorkspaceAreSeenAtOnce(t *testing.T) {
 // While PostgreSQL is away nothing held may be trusted; when it is back, a key
 // that was revoked meanwhile is refused.
 func TestKeyRevokedWhilePostgresWasAway(t *testing.T) {
-	place := dbtest.New(t, dbtest.Postgres)
+	t.Parallel()
+	place := twoShopsStore.New(t, dbtest.Postgres)
 	direct := prepared(t, place)
-	direct.mustImport(t, twoShops)
 	k, token := direct.mustCreate(t, NewKey{Workspace: "ada"})
 	proxy := dbtest.NewProxy(t, place)
 	far := place

@@ -180,7 +180,8 @@ func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
 // A value that can't be opened lost its digest with the key file. Importing it again
 // brings it back.
 func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+	t.Parallel()
+	twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		r := newRekeyable(t, place)
 		remove(t, keyFile(place))
 		f := r.unlocked(t)
@@ -203,6 +204,7 @@ func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 
 // A migration of many keys takes longer than a request may wait.
 func TestAMigrationKeysMoreDigestsThanOneWriteHasTimeFor(t *testing.T) {
+	t.Parallel()
 	place := dbtest.New(t, dbtest.Postgres)
 	f := prepared(t, place)
 	f.mustImport(t, twoShops+importedKeys())

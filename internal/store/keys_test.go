@@ -244,9 +244,9 @@ func TestKeyValuesAreNotKeptInTheClear(t *testing.T) {
 // Two who change a key at once: neither undoes what the other did. On SQLite
 // there is one writer.
 func TestRevocationIsNotLostToAChangeUnderWay(t *testing.T) {
-	place := dbtest.New(t, dbtest.Postgres)
+	t.Parallel()
+	place := twoShopsStore.New(t, dbtest.Postgres)
 	f := prepared(t, place)
-	f.mustImport(t, twoShops)
 	impatient := place
 	impatient.URL += "&lock_timeout=50" // milliseconds; after that it says "busy"
 	other := prepared(t, impatient)

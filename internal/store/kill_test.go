@@ -187,11 +187,11 @@ func TestKilledKeyCreateIsAllOrNothing(t *testing.T) {
 
 // What was acknowledged is there, and at most the one that was under way besides.
 func TestKeysOutliveTheProcessThatMadeThem(t *testing.T) {
+	t.Parallel()
 	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
 		for round := range 5 {
 			t.Run(engine+" "+text(round), func(t *testing.T) {
-				f := prepared(t, dbtest.New(t, engine))
-				f.mustImport(t, twoShops)
+				f := prepared(t, twoShopsStore.New(t, engine))
 				heard := 0
 				acknowledged := len(killed(t, f.at, "keys", 0, func(string) bool { heard++; return heard > 3*round }))
 				if got := wantWhole(t, f).rows(t, "keys"); got < int64(acknowledged) || got > int64(acknowledged)+1 {
@@ -203,7 +203,8 @@ func TestKeysOutliveTheProcessThatMadeThem(t *testing.T) {
 }
 
 func TestKilledRekeyIsAllOrNothing(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+	t.Parallel()
+	twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		r := newRekeyable(t, place)
 		for step, last := 1, false; !last; step++ {
 			said := killed(t, place, "rekey", step, waiting)

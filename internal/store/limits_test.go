@@ -20,7 +20,7 @@ func (f *fixture) guarded(t *testing.T, failures int) *limit.Guard {
 }
 
 func TestServersOnOneDatabaseShareTheirLimits(t *testing.T) {
-	place := dbtest.New(t, dbtest.Postgres)
+	place := emptyStore.New(t, dbtest.Postgres)
 	first := prepared(t, place)
 	second := first.again(t)
 	one, two := first.guarded(t, 10), second.guarded(t, 10)
@@ -154,7 +154,7 @@ func TestACountThatIsOverBeginsAnew(t *testing.T) {
 }
 
 func TestAStoreWithoutItsDatabaseCountsAlone(t *testing.T) {
-	f := prepared(t, dbtest.New(t, dbtest.Postgres))
+	f := prepared(t, emptyStore.New(t, dbtest.Postgres))
 	guard := f.guarded(t, 1)
 	ctx, cancel := contextWithCancel(t)
 	cancel()

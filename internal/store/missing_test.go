@@ -35,6 +35,7 @@ func lost(t *testing.T, place dbtest.DB, file bool) {
 
 // Only a folder without a key file and without a database is new.
 func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		for _, emptyFile := range []bool{true, false} {
 			lost(t, place, emptyFile)
@@ -112,6 +113,7 @@ func TestAKeyFromTheEnvironmentIsNoKeyFile(t *testing.T) {
 
 // The content goes while the store runs.
 func TestReadyOnlyWithItsContent(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name  string
 		only  string // an engine
@@ -140,7 +142,7 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 					continue
 				}
 				t.Run(engine, func(t *testing.T) {
-					f := prepared(t, dbtest.New(t, engine))
+					f := prepared(t, emptyStore.New(t, engine))
 					if err := f.Ready(t.Context()); err != nil {
 						t.Fatal(err)
 					}

@@ -42,6 +42,7 @@ func TestFirstRunMakesTablesAndAKeyFile(t *testing.T) {
 }
 
 func TestManyFirstRunsAtOnce(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		var work sync.WaitGroup
 		stores := make([]*Store, 4)
@@ -64,6 +65,7 @@ func TestManyFirstRunsAtOnce(t *testing.T) {
 
 // How a store is found, and what a command and the server make of it.
 func TestPrepareByState(t *testing.T) {
+	t.Parallel()
 	laterStep := sqldb.Schema{Name: "store", Files: fstest.MapFS{
 		"migrations/00001_store.sql": {Data: []byte("-- +goose Up\nCREATE TABLE of_another_build (id bigint);")},
 		"migrations/00099_later.sql": {Data: []byte("-- +goose Up\nCREATE TABLE later (id bigint);")},
@@ -308,6 +310,7 @@ func TestMigrateOfAnEmptyDatabaseNeedsNoBackup(t *testing.T) {
 
 // A server whose PostgreSQL is down at the start runs, and is ready when it comes.
 func TestServerStartsBeforePostgres(t *testing.T) {
+	t.Parallel()
 	place := dbtest.New(t, dbtest.Postgres)
 	proxy := dbtest.NewProxy(t, place)
 	proxy.Cut()

@@ -189,9 +189,10 @@ func TestTheAuditLogNamesPurchasesByID(t *testing.T) {
 
 // A new key file changes no id and nothing that a license file says.
 func TestRekeyKeepsIDsAndClaims(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	t.Parallel()
+	twoShopsStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 		f := prepared(t, at)
-		f.mustImport(t, twoShops+lines(purchaseText("ada", 1, "one"), purchaseText("ada", 1, "two")))
+		f.mustImport(t, lines(purchaseText("ada", 1, "one"), purchaseText("ada", 1, "two")))
 		first := f.issue(t, "one", "shop.example")
 		before := f.idsByCode(t)
 		if _, err := f.Rekey(t.Context(), operator); err != nil {

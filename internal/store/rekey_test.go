@@ -20,10 +20,11 @@ type rekeyable struct {
 	tokens map[string]string // key's name → current value
 }
 
+// newRekeyable takes a copy of twoShopsStore.
 func newRekeyable(t *testing.T, place dbtest.DB) rekeyable {
 	t.Helper()
 	r := rekeyable{prepared(t, place), map[string]string{}}
-	r.mustImport(t, twoShops+lines(purchaseText("ada", 1, "Code-A"), purchaseText("bob", 3, "code-b", `"state":"refunded"`),
+	r.mustImport(t, lines(purchaseText("ada", 1, "Code-A"), purchaseText("bob", 3, "code-b", `"state":"refunded"`),
 		keyText("bob", "imported", `"key":"bobs-key-0123456789"`)))
 	r.tokens["imported"] = "bobs-key-0123456789"
 	_, r.tokens["plain"] = r.mustCreate(t, NewKey{Workspace: "ada", Name: "plain"})
@@ -106,6 +107,7 @@ func keyFiles(t *testing.T, dir string) (list []string) {
 }
 
 func TestRekey(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name    string
 		before  func(t *testing.T, place dbtest.DB)
@@ -131,7 +133,7 @@ func TestRekey(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+			twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 				r := newRekeyable(t, place)
 				old := r.gate.Box().Check()
 				c.before(t, place)
@@ -209,6 +211,7 @@ func TestRekeyOfManyPurchases(t *testing.T) {
 // A rekey that was interrupted after its commit is ended by whoever comes next,
 // and no key file is lost.
 func TestInterruptedRekeyIsFinished(t *testing.T) {
+	t.Parallel()
 	interrupted := map[string]func(t *testing.T, place dbtest.DB, oldFile, newFile []byte){
 		"before the old key file was put aside": func(t *testing.T, place dbtest.DB, oldFile, newFile []byte) {
 			write(t, keyFile(place), string(oldFile))
@@ -243,7 +246,7 @@ func TestInterruptedRekeyIsFinished(t *testing.T) {
 	for when, interrupt := range interrupted {
 		for who, comes := range next {
 			t.Run(when+", then "+who, func(t *testing.T) {
-				dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+				twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 					r := newRekeyable(t, place)
 					oldFile, err := os.ReadFile(keyFile(place))
 					if err != nil {
@@ -292,7 +295,7 @@ func asideFiles(t *testing.T, place dbtest.DB) []string {
 }
 
 func TestRekeyThatFailsChangesNothing(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+	twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		r := newRekeyable(t, place)
 		q := r.database.Queries()
 		refuse := []string{`CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN NEW.action = 'store.rekey' BEGIN SELECT RAISE(ABORT, 'refused'); END`}

@@ -38,7 +38,8 @@ func TestImportThatMeetsARekeyWritesNothing(t *testing.T) {
 }
 
 func TestServerThatMissedARekeyStops(t *testing.T) {
-	place := dbtest.New(t, dbtest.Postgres)
+	t.Parallel()
+	place := twoShopsStore.New(t, dbtest.Postgres)
 	r := newRekeyable(t, place)
 	proxy := dbtest.NewProxy(t, place)
 	far := place
@@ -62,7 +63,8 @@ func TestServerThatMissedARekeyStops(t *testing.T) {
 // Beside a server on another machine a rekey of the database can't be seen in the
 // data folder.
 func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+	t.Parallel()
+	twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		r := newRekeyable(t, place)
 		server := r.again(t)
 		live := server.feedLive()

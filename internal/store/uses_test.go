@@ -104,9 +104,8 @@ func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
 }
 
 func TestCloseWritesTheLastUses(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+	twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		reader := prepared(t, place)
-		reader.mustImport(t, twoShops)
 		k, token := reader.mustCreate(t, NewKey{Workspace: "ada"})
 		s, err := Open(t.Context(), optionsOf(place, reader.clock))
 		if err != nil {

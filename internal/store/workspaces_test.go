@@ -163,7 +163,8 @@ func TestSetWorkspaceChangesAllButTheUsername(t *testing.T) {
 }
 
 func TestChangesOfAWorkspaceAtOnceAreBothKept(t *testing.T) {
-	place := dbtest.New(t, dbtest.Postgres)
+	t.Parallel()
+	place := emptyStore.New(t, dbtest.Postgres)
 	f := prepared(t, place)
 	f.mustImport(t, lines(workspaceText("ada")))
 	impatient := place

@@ -143,6 +143,7 @@ func TestWithoutASilentConnectionANewOneWaits(t *testing.T) {
 
 // The deadline of a write is hours away: without its slot being taken, the client that does not read would keep it.
 func TestAConnectionWhoseClientDoesNotReadMakesRoom(t *testing.T) {
+	t.Parallel()
 	endless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for r.URL.Path == "/endless" {
 			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
@@ -161,6 +162,7 @@ func TestAConnectionWhoseClientDoesNotReadMakesRoom(t *testing.T) {
 }
 
 func TestTheQuarterIsNotThatOfATrustedProxy(t *testing.T) {
+	t.Parallel()
 	out := new(bytes.Buffer)
 	m := NewMetrics("v")
 	s := start(t, http.NotFoundHandler(), ServerOptions{

@@ -57,6 +57,7 @@ func (c caller) ask(conn net.Conn) {
 }
 
 func TestAStopUnderLoadBreaksNoRequest(t *testing.T) {
+	t.Parallel()
 	for name, request := range map[string]string{
 		"on connections that stay open": "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody",
 		"on connections of their own":   "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
@@ -149,6 +150,7 @@ func TestAtAStopAHandlerWithoutAnEdgeSaysTheSame(t *testing.T) {
 }
 
 func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {
+	t.Parallel()
 	s := start(t, http.NotFoundHandler(), ServerOptions{})
 	never, once := dial(t, s.addr, ""), dial(t, s.addr, oneGet)
 	answerOn(t, once)

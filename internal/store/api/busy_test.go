@@ -18,6 +18,7 @@ import (
 
 // Writes that have to wait too long are refused in time, all of them, while reads go on.
 func TestEveryWriterBehindALockIsAnswered(t *testing.T) {
+	t.Parallel()
 	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		openShop(t, db)
 		s, err := store.Open(t.Context(), store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 0, Now: now})

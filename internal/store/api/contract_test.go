@@ -75,6 +75,7 @@ func scripts(t *testing.T, pattern string) []string {
 }
 
 func TestContract(t *testing.T) {
+	t.Parallel()
 	oracle := newOracle(t)
 	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		webtest.Run(t, newHandler(openShop(t, db), 0), scripts(t, "testdata/*.txt"), oracle.Check)
@@ -83,6 +84,7 @@ func TestContract(t *testing.T) {
 
 // TestContractOfLimits runs each script with a server that has counted nothing.
 func TestContractOfLimits(t *testing.T) {
+	t.Parallel()
 	oracle := newOracle(t)
 	for _, file := range scripts(t, "testdata/limits/*.txt") {
 		shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
@@ -94,6 +96,7 @@ func TestContractOfLimits(t *testing.T) {
 // TestContractOfAServer runs the scripts while the store does its background
 // work and holds keys and answers in memory.
 func TestContractOfAServer(t *testing.T) {
+	t.Parallel()
 	oracle := newOracle(t)
 	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := openShop(t, db)

@@ -52,6 +52,7 @@ func crowdRequests() []asked {
 }
 
 func TestTwoThousandClientsAtOnceGetTheRightAnswers(t *testing.T) {
+	t.Parallel()
 	shopStore.Engines(t, serveCrowd)
 }
 

@@ -8,6 +8,7 @@ import (
 )
 
 func TestBigIsAShop(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ items, purchases, wantItems int }{
 		"some of everything":    {50, 3000, 50},
 		"one item at the least": {0, 10, 1},
@@ -36,6 +37,7 @@ func TestBigIsAShop(t *testing.T) {
 }
 
 func TestBigAndTheShopFitIntoOneStore(t *testing.T) {
+	t.Parallel()
 	shop, big := readShop(t, Reader(Options{})), readShop(t, Big(500, 500))
 	for id := range big.items {
 		if _, taken := shop.items[id]; taken {
@@ -53,6 +55,7 @@ func TestBigAndTheShopFitIntoOneStore(t *testing.T) {
 }
 
 func TestAMillionBigCodesDiffer(t *testing.T) {
+	t.Parallel()
 	seen := make(map[string]bool, 1_000_000)
 	for i := range 1_000_000 {
 		start := BigCode(i)[:13] // the 48 bits that promise it

@@ -30,6 +30,7 @@ func opened(t *testing.T, at dbtest.DB) *store.Store {
 // Who revokes a key while an import changes it: neither undoes what the other did. On
 // SQLite there is one writer.
 func TestRevocationIsNotLostToAnImportUnderWay(t *testing.T) {
+	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
 	s := opened(t, at)
 	at.URL += "&lock_timeout=50" // milliseconds; after that it says "busy"
