@@ -17,7 +17,9 @@ import (
 func TestPagesInABrowser(t *testing.T) {
 	dbtest.Long(t)
 	dbtest.NeedProgram(t, "node")
-	dbtest.NeedProgram(t, cmp.Or(os.Getenv("CHROMIUM"), "/usr/bin/chromium"))
+	if _, err := exec.LookPath("/usr/bin/chromium"); err != nil {
+		dbtest.NeedProgram(t, cmp.Or(os.Getenv("CHROMIUM"), "/usr/bin/chromium-headless-shell"))
+	}
 	if _, err := os.Stat("node_modules/playwright-core"); err != nil {
 		dbtest.Skip(t, fmt.Errorf("run npm ci in the folder e2e: %w", err))
 	}
