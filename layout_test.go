@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"internal/store/licensing":  {"", "internal/cached", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/store/validation", "internal/web", "license"},
 	"internal/store/pages":      {"", "internal/fault", "internal/frame", "internal/people", "internal/store", "internal/store/licensing", "internal/web"},
 	"internal/store/rules":      {"", "internal/fault", "internal/keyfile", "internal/sqldb", "internal/store/storedb", "internal/token"},
-	"internal/store/sample":     {"internal/token"},
+	"internal/store/sample":     {"", "internal/token"},
 	"internal/store/storedb":    {"", "internal/limit", "internal/people/peopledb", "internal/sqldb"},
 	"internal/store/storetest":  {"internal/dbtest", "internal/people", "internal/store", "internal/store/transfer"},
 	"internal/store/transfer":   {"", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/storedb", "internal/token", "license"},

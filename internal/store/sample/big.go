@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/countersign/countersign"
 )
 
 // BigWorkspace is the one workspace of Big.
@@ -24,7 +26,7 @@ func Big(items, purchases int) io.ReadSeeker {
 		case i == 0:
 			return bigWorkspaceLine()
 		case i == 1:
-			return fmt.Sprintf(`{"type":"key","workspace":%q,"name":"web","key":%q}`, BigWorkspace, BigKey())
+			return secretKeyLine(BigWorkspace)
 		case i < 2+items:
 			return bigItemLine(i - 2)
 		default:
@@ -46,7 +48,7 @@ func BigCode(i int) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(i)*0x9e3779b97f4b<<16|mix(uint64(i))&0xffff)
 	binary.BigEndian.PutUint64(b[8:], mix(^uint64(i)))
-	return uuid(b)
+	return uuidOf(b)
 }
 
 // mix is the output function of SplitMix64.
@@ -79,25 +81,25 @@ func bigItemLine(i int) string {
 		`"media":{"thumbnail":"%[7]sthumbnail.jpg",%[8]s},"price":{"regular":%[9]s,"extended":%[10]s},"currency":"USD",`+
 		`"published_at":"2020-02-03T09:00:00Z"}`,
 		BigWorkspace, BigItem(i), kinds[kind], i+1, i/100+1, i%20, media, previews[kind],
-		amount(bigPrice(i)), amount(5*bigPrice(i)))
+		bigPrice(i), 5*bigPrice(i))
 }
 
-func bigPrice(item int) int64 { return 900 + 100*int64(item%90) }
+func bigPrice(item int) countersign.Money { return countersign.Money(900 + 100*(item%90)) }
 
 func bigPurchaseLine(i, items int) string {
 	n := mix(uint64(i) + 1<<40)
 	item := int(n % uint64(items))
-	end := End()
-	date := end.Add(-time.Duration(1+n>>20%(1000*86400)) * time.Second)
-	license, paid := "Regular", bigPrice(item)
+	date := countersign.At(End().Add(-time.Duration(1+n>>20%(1000*86400)) * time.Second))
+	p := purchase{
+		Type: "purchase", Workspace: BigWorkspace, ItemID: BigItem(item), Code: BigCode(i), License: countersign.LicenseRegular,
+		Price: bigPrice(item), Currency: "USD", Downloaded: n>>6%4 != 0, Date: date, State: "active",
+		Buyer: buyer{fmt.Sprintf("Buyer %d", i+1), fmt.Sprintf("buyer%d@inbox.example", i+1)},
+	}
 	if n>>12%11 == 0 {
-		license, paid = "Extended", 5*paid
+		p.License, p.Price = countersign.LicenseExtended, 5*p.Price
 	}
-	support := ""
 	if n>>8%7 != 0 {
-		support = `,"supported_until":"` + timestamp(date.AddDate(0, 6, 0)) + `"`
+		p.SupportedUntil.Time = date.AddDate(0, 6, 0)
 	}
-	return fmt.Sprintf(`{"type":"purchase","workspace":%q,"item_id":%d,"purchase_code":%q,"license_type":%q,"price":%s,`+
-		`"currency":"USD"%s,"downloaded":%t,"date":%q,"state":"active","buyer":{"name":"Buyer %d","email":"buyer%[9]d@inbox.example"}}`,
-		BigWorkspace, BigItem(item), BigCode(i), license, amount(paid), support, n>>6%4 != 0, timestamp(date), i+1)
+	return p.line()
 }

@@ -10,7 +10,10 @@ import (
 var nameLines string
 
 // buyer is who paid.
-type buyer struct{ name, email string }
+type buyer struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
 
 // person is one part of a name, as written and as it stands in an e-mail address.
 type person struct{ written, plain string }

@@ -1,30 +1,24 @@
 package sample
 
 import (
-	"encoding/hex"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
-// uuid writes 16 bytes as a lower-case UUID of version 4: six of their bits are fixed.
-func uuid(b [16]byte) string {
+// uuidOf writes 16 bytes as a lower-case UUID of version 4: six of their bits are fixed.
+func uuidOf(b [16]byte) string {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	var s [36]byte
-	hex.Encode(s[0:8], b[0:4])
-	hex.Encode(s[9:13], b[4:6])
-	hex.Encode(s[14:18], b[6:8])
-	hex.Encode(s[19:23], b[8:10])
-	hex.Encode(s[24:], b[10:])
-	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
-	return string(s[:])
+	return uuid.UUID(b).String()
 }
 
 // drawCode returns a purchase code as the workspace handed them out at that time.
 // Two of them moved here from elsewhere and kept the codes of their older sales:
 // one sold under upper-case UUIDs, one under 35 lower-case letters and digits.
 func drawCode(rng *rand.Rand, workspace string, movedYet bool) string {
-	code := uuid(random16(rng))
+	code := uuidOf(random16(rng))
 	switch {
 	case workspace == "pixelgrove" && !movedYet:
 		return strings.ToUpper(code)

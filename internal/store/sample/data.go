@@ -22,26 +22,16 @@ func embedded(file string) []string {
 	return strings.Split(strings.TrimSuffix(file, "\n"), "\n")
 }
 
-// timestamp writes t as the API prints it (spec 2, conventions).
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
-
-// amount writes hundredths as a JSON number with two decimals. It must not be negative.
-func amount(hundredths int64) string {
-	return fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
-}
-
-// workspaces returns the usernames of the shop in the order of their lines.
-func workspaces() []string {
-	lines := embedded(workspaceLines)
-	names := make([]string, len(lines))
+// decoded returns what the lines of an embedded file of JSON Lines say.
+func decoded[T any](file string) []T {
+	lines := embedded(file)
+	all := make([]T, len(lines))
 	for i, line := range lines {
-		var w struct{ Username string }
-		if err := json.Unmarshal([]byte(line), &w); err != nil {
-			panic(fmt.Sprintf("sample: data/workspaces.jsonl line %d: %v", i+1, err)) // embedded, and tested
+		if err := json.Unmarshal([]byte(line), &all[i]); err != nil {
+			panic(fmt.Sprintf("sample: line %d: %v", i+1, err)) // embedded, and tested
 		}
-		names[i] = w.Username
 	}
-	return names
+	return all
 }
 
 // publishableItem is the item that the demo's publishable key is bound to.

@@ -18,11 +18,11 @@ func NewDemo() Demo {
 	}
 	for _, p := range purchases() {
 		switch {
-		case p.item.Workspace != demoWorkspace:
-		case p.state == "refunded":
-			d.RefundedCode = p.code
-		case p.state == "active" && p.downloaded && p.item.Support && p.supportedUntil.After(End()):
-			d.PurchaseCode = p.code
+		case p.Workspace != demoWorkspace:
+		case p.State == "refunded":
+			d.RefundedCode = p.Code
+		case p.State == "active" && p.Downloaded && p.item.Support && p.SupportedUntil.After(End()):
+			d.PurchaseCode = p.Code
 		}
 	}
 	return d

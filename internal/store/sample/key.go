@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/token"
 )
 
@@ -18,12 +19,15 @@ func key(prefix, label string) string {
 	return token.Of(prefix, sha256.Sum256([]byte("countersign sample key: "+prefix+label)))
 }
 
+func secretKeyLine(workspace string) string {
+	return fmt.Sprintf(`{"type":"key","workspace":%q,"name":"web","key":%q}`, workspace, SecretKey(workspace))
+}
+
 // keyLines returns a secret key for every workspace and one publishable key.
 func keyLines() []string {
 	var lines []string
-	for _, workspace := range workspaces() {
-		lines = append(lines, fmt.Sprintf(`{"type":"key","workspace":%q,"name":"web","key":%q}`,
-			workspace, SecretKey(workspace)))
+	for _, w := range decoded[countersign.Account](workspaceLines) {
+		lines = append(lines, secretKeyLine(w.Username))
 	}
 	return append(lines, fmt.Sprintf(
 		`{"type":"key","workspace":%q,"name":"in-product","class":"publishable","item_id":%d,"key":%q}`,

@@ -1,28 +1,32 @@
 package sample
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/countersign/countersign"
 )
 
 const purchaseCount = 1200
 
-// purchase is one line of the shop's sales.
+// purchase is one line of the shop's sales, in the import format.
 type purchase struct {
+	Type           string                `json:"type"`
+	Workspace      string                `json:"workspace"`
+	ItemID         int64                 `json:"item_id"`
+	Code           string                `json:"purchase_code"`
+	License        string                `json:"license_type"`
+	Price          countersign.Money     `json:"price"`
+	Currency       string                `json:"currency"`
+	SupportedUntil countersign.Timestamp `json:"supported_until,omitzero"` // zero: sold without support
+	Downloaded     bool                  `json:"downloaded"`
+	Date           countersign.Timestamp `json:"date"`
+	State          string                `json:"state"`
+	StateAt        countersign.Timestamp `json:"state_at,omitzero"` // zero while active
+	Buyer          buyer                 `json:"buyer"`
 	item           item
-	code           string
-	license        string
-	hundredths     int64
-	date           time.Time
-	supportedUntil time.Time // zero: sold without support
-	downloaded     bool
-	state          string
-	stateAt        time.Time // zero while active
-	buyer          buyer
 }
 
 // purchases returns the shop's sales of eighteen months, by date.
@@ -33,22 +37,25 @@ func purchases() []purchase {
 	for i := range all {
 		all[i] = drawPurchase(rng, shelf.draw(rng), regions)
 	}
-	slices.SortStableFunc(all, func(a, b purchase) int { return a.date.Compare(b.date) })
+	slices.SortStableFunc(all, func(a, b purchase) int { return a.Date.Compare(b.Date.Time) })
 	return all
 }
 
 func drawPurchase(rng *rand.Rand, it item, regions []region) purchase {
-	p := purchase{item: it, date: drawDate(rng, it.PublishedAt), license: "Regular", state: "active"}
-	list := it.Price.Regular
-	if rng.IntN(100) < 9 {
-		p.license, list = "Extended", it.Price.Extended
+	date := drawDate(rng, it.PublishedAt.Time)
+	p := purchase{
+		Type: "purchase", Workspace: it.Workspace, ItemID: it.ID, Currency: it.Currency, Date: countersign.Timestamp{Time: date}, item: it,
+		License: countersign.LicenseRegular, Price: it.Price.Regular,
 	}
-	p.hundredths = discounted(int64(list), p.date)
-	p.code = drawCode(rng, it.Workspace, p.date.After(End().AddDate(-1, 0, 0)))
-	p.supportedUntil = drawSupport(rng, it, p.date)
-	p.state, p.stateAt = drawState(rng, p.date)
-	p.downloaded = rng.IntN(100) < 82 && p.state != "revoked"
-	p.buyer = drawBuyer(rng, regions)
+	if rng.IntN(100) < 9 {
+		p.License, p.Price = countersign.LicenseExtended, it.Price.Extended
+	}
+	p.Price = discounted(p.Price, date)
+	p.Code = drawCode(rng, it.Workspace, date.After(End().AddDate(-1, 0, 0)))
+	p.SupportedUntil.Time = drawSupport(rng, it, date)
+	p.State, p.StateAt.Time = drawState(rng, date)
+	p.Downloaded = rng.IntN(100) < 82 && p.State != "revoked"
+	p.Buyer = drawBuyer(rng, regions)
 	return p
 }
 
@@ -69,7 +76,7 @@ func drawDate(rng *rand.Rand, published time.Time) time.Time {
 
 // discounted is the list price but for two sales a year: 30 % off in the last week
 // of November, 20 % off in the first half of June.
-func discounted(list int64, date time.Time) int64 {
+func discounted(list countersign.Money, date time.Time) countersign.Money {
 	switch {
 	case date.Month() == time.November && date.Day() >= 24:
 		return list * 70 / 100
@@ -114,25 +121,9 @@ func drawState(rng *rand.Rand, date time.Time) (state string, at time.Time) {
 
 // line writes the purchase in the import format.
 func (p purchase) line() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `{"type":"purchase","workspace":%q,"item_id":%d,"purchase_code":%q,"license_type":%q,"price":%s,"currency":%q`,
-		p.item.Workspace, p.item.ID, p.code, p.license, amount(p.hundredths), p.item.Currency)
-	if !p.supportedUntil.IsZero() {
-		fmt.Fprintf(&b, `,"supported_until":%q`, timestamp(p.supportedUntil))
-	}
-	fmt.Fprintf(&b, `,"downloaded":%t,"date":%q,"state":%q`, p.downloaded, timestamp(p.date), p.state)
-	if !p.stateAt.IsZero() {
-		fmt.Fprintf(&b, `,"state_at":%q`, timestamp(p.stateAt))
-	}
-	fmt.Fprintf(&b, `,"buyer":{"name":%s,"email":%q}}`, quoted(p.buyer.name), p.buyer.email)
-	return b.String()
-}
-
-// quoted writes s as a JSON string.
-func quoted(s string) string {
-	text, err := json.Marshal(s)
+	text, err := countersign.EncodeJSON(p)
 	if err != nil {
-		panic(fmt.Sprintf("sample: quote %q: %v", s, err)) // a string always has a JSON form
+		panic(fmt.Sprintf("sample: %v", err)) // dates of our own always have a JSON form
 	}
 	return string(text)
 }
