@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/iap"
@@ -35,56 +36,46 @@ func allPackages(ctx context.Context, s *addon.Addon) ([]iap.Package, error) {
 	return s.IAP.Packages(ctx, operator())
 }
 
-// packageFlags are what can be said of a package.
-type packageFlags struct {
-	rank int64
-	free bool
-}
-
-func (f *packageFlags) register(flags *pflag.FlagSet, free string) {
-	flags.Int64Var(&f.rank, "rank", 0, "its rank: a higher rank includes more")
-	flags.BoolVar(&f.free, "free", false, free)
+// packageFlags adds the flags for what can be said of a package.
+func packageFlags(flags *pflag.FlagSet, edits *cli.Edits[iap.Package], free string) {
+	cli.EditNumber(flags, edits, "rank", "its rank: a higher rank includes more", func(p *iap.Package) *int64 { return &p.Rank })
+	cli.EditVar(flags, edits, "free", free, func(p *iap.Package) *bool { return &p.Paid }, func(text string) (bool, error) {
+		is, err := strconv.ParseBool(text)
+		return !is, err
+	}, "bool")
+	flags.Lookup("free").NoOptDefVal = "true"
 }
 
 func newPackageAdd(a *app) *cobra.Command {
-	var flags packageFlags
-	var p iap.Package
+	var edits cli.Edits[iap.Package]
+	p := iap.Package{Paid: true}
 	c := on(a.withAddon, &cobra.Command{
 		Use: "add ID NAME", Short: "Add a package", Args: cli.Args("package's id", "name"), PreRunE: parseID("package", 0, &p.ID),
 		Example: `  countersign addon package add 1 Basic --free
   countersign addon package add 2 Gold --rank 10`,
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
-		p.Name, p.Rank, p.Paid = args[1], flags.rank, !flags.free
+		p.Name = args[1]
+		edits.Apply(&p)
 		return a.Show(viewPackage(p), s.IAP.AddPackage(ctx, operator(), p))
 	})
-	flags.register(c.Flags(), "free for members")
+	packageFlags(c.Flags(), &edits, "free for members")
 	return c
 }
 
 func newPackageSet(a *app) *cobra.Command {
-	var flags packageFlags
-	var name string
-	var c *cobra.Command
-	c = onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{
+	var edits cli.Edits[iap.Package]
+	c := onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{
 		Use: "set ID", Short: "Change a package", PreRunE: cli.AnyChanged,
 	}, func(ctx context.Context, s *addon.Addon, id int64) error {
 		p, err := findPackage(ctx, s, id)
 		if err != nil {
 			return err
 		}
-		if c.Flags().Changed("name") {
-			p.Name = name
-		}
-		if c.Flags().Changed("rank") {
-			p.Rank = flags.rank
-		}
-		if c.Flags().Changed("free") {
-			p.Paid = !flags.free
-		}
+		edits.Apply(&p)
 		return a.Show(viewPackage(p), s.IAP.UpdatePackage(ctx, operator(), p))
 	})
-	c.Flags().StringVar(&name, "name", "", "its name")
-	flags.register(c.Flags(), "free for members; --free=false: paid")
+	cli.EditText(c.Flags(), &edits, "name", "its name", func(p *iap.Package) *string { return &p.Name })
+	packageFlags(c.Flags(), &edits, "free for members; --free=false: paid")
 	return c
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func newItem(a *app) *cobra.Command {
@@ -112,51 +111,29 @@ func eachItem(ctx context.Context, s *store.Store, workspace string, fn func(i s
 }
 
 func newItemSet(a *app) *cobra.Command {
-	var flags licensingFlags
+	var edits cli.Edits[licensing.Rule]
+	var staging []string
 	c := onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{
-		Use: "set ID", Short: "Change the license rules of an item", PreRunE: cli.AnyChanged,
+		Use: "set ID", Short: "Change the license rules of an item",
 		Example: `  countersign store item set 1229 --extended-domains 5
   countersign store item set 1229 --wildcard --staging-host 'staging.*' --staging-host '*.preview.example'`,
+		PreRunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("staging-host") {
+				hosts := slices.DeleteFunc(staging, func(host string) bool { return host == "" })
+				edits = append(edits, func(r *licensing.Rule) { r.StagingHosts = hosts })
+			}
+			return cli.AnyChanged(c, args)
+		},
 	}, func(ctx context.Context, s *store.Store, id int64) error {
-		i, err := s.Licensing.SetRule(ctx, operator(), id, flags.change)
+		i, err := s.Licensing.SetRule(ctx, operator(), id, edits.Apply)
 		return a.showItem(ctx, s, i, err)
 	})
-	flags.register(c.Flags())
+	fs := c.Flags()
+	cli.EditNumber(fs, &edits, "regular-domains", "how many domains a Regular purchase may have, not counting test domains", func(r *licensing.Rule) *int { return &r.RegularDomains })
+	cli.EditNumber(fs, &edits, "extended-domains", "how many domains an Extended purchase may have, not counting test domains", func(r *licensing.Rule) *int { return &r.ExtendedDomains })
+	cli.EditNumber(fs, &edits, "moves", "how many times a year a buyer may move or revoke a license", func(r *licensing.Rule) *int { return &r.MovesAYear })
+	cli.EditNumber(fs, &edits, "move-wait", "`hours` that a buyer has to wait between two moves or revocations", func(r *licensing.Rule) *int { return &r.MoveWaitHours })
+	cli.EditSwitch(fs, &edits, "wildcard", "allow wildcard licenses for all hosts one level below a domain (*.shop.example)", func(r *licensing.Rule) *bool { return &r.Wildcard })
+	fs.StringArrayVar(&staging, "staging-host", nil, "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; replaces the current list (repeatable; empty for none)")
 	return c
-}
-
-// licensingFlags are what can be said of the licenses of an item's purchases.
-// Only flags that were given change it.
-type licensingFlags struct {
-	given   *pflag.FlagSet
-	rule    licensing.Rule
-	staging []string
-}
-
-func (f *licensingFlags) register(flags *pflag.FlagSet) {
-	f.given = flags
-	flags.IntVar(&f.rule.RegularDomains, "regular-domains", 0, "how many domains a Regular purchase may have, not counting test domains")
-	flags.IntVar(&f.rule.ExtendedDomains, "extended-domains", 0, "how many domains an Extended purchase may have, not counting test domains")
-	flags.IntVar(&f.rule.MovesAYear, "moves", 0, "how many times a year a buyer may move or revoke a license")
-	flags.IntVar(&f.rule.MoveWaitHours, "move-wait", 0, "`hours` that a buyer has to wait between two moves or revocations")
-	flags.BoolVar(&f.rule.Wildcard, "wildcard", false, "allow wildcard licenses for all hosts one level below a domain (*.shop.example)")
-	flags.StringArrayVar(&f.staging, "staging-host", nil, "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; replaces the current list (repeatable; empty for none)")
-}
-
-// change does to an item's licensing what the given flags say.
-func (f *licensingFlags) change(r *licensing.Rule) {
-	given := f.rule
-	given.StagingHosts = slices.DeleteFunc(slices.Clone(f.staging), func(host string) bool { return host == "" })
-	for name, act := range map[string]func(){
-		"regular-domains":  func() { r.RegularDomains = given.RegularDomains },
-		"extended-domains": func() { r.ExtendedDomains = given.ExtendedDomains },
-		"moves":            func() { r.MovesAYear = given.MovesAYear },
-		"move-wait":        func() { r.MoveWaitHours = given.MoveWaitHours },
-		"wildcard":         func() { r.Wildcard = given.Wildcard },
-		"staging-host":     func() { r.StagingHosts = given.StagingHosts },
-	} {
-		if f.given.Changed(name) {
-			act()
-		}
-	}
 }

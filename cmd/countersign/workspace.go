@@ -88,7 +88,7 @@ func newWorkspaceCreate(a *app) *cobra.Command {
 	}, func(ctx context.Context, s *store.Store, args []string) error {
 		var w store.Workspace
 		w.Account.Username, w.Account.Currency = args[0], "USD"
-		flags.change(&w)
+		flags.edits.Apply(&w)
 		made, err := s.CreateWorkspace(ctx, operator(), w)
 		if err == nil {
 			a.Say("Created the workspace %s. Create a key for its programs with: countersign store key create web --workspace %[1]s", args[0])
@@ -113,91 +113,55 @@ func newWorkspaceSet(a *app) *cobra.Command {
 			return flags.parseLinks(c, args)
 		},
 	}, func(ctx context.Context, s *store.Store, args []string) error {
-		w, err := s.SetWorkspace(ctx, operator(), args[0], flags.change)
+		w, err := s.SetWorkspace(ctx, operator(), args[0], flags.edits.Apply)
 		return a.Show(viewWorkspace(w), err)
 	})
 	flags.register(c.Flags())
 	return c
 }
 
-// workspaceTexts are the flags of a workspace that take a text.
-var workspaceTexts = []struct {
-	name, usage string
-	field       func(*countersign.Account) *string
-}{
-	{"email", "the author's e-mail `address`", func(w *countersign.Account) *string { return &w.Email }},
-	{"firstname", "the author's first `name`", func(w *countersign.Account) *string { return &w.Name.Firstname }},
-	{"lastname", "the author's last `name`", func(w *countersign.Account) *string { return &w.Name.Lastname }},
-	{"currency", "three capital letters, like USD", func(w *countersign.Account) *string { return &w.Currency }},
-	{"heading", "the profile's heading", func(w *countersign.Account) *string { return &w.Profile.Heading }},
-	{"description", "the profile's text", func(w *countersign.Account) *string { return &w.Profile.Description }},
-	{"contact-email", "the profile's public e-mail `address`", func(w *countersign.Account) *string { return &w.Profile.Contact.Email }},
-	{"avatar", "`URL` of the profile's picture; empty for the store's own", func(w *countersign.Account) *string { return &w.Profile.Media.Avatar }},
-	{"cover", "`URL` of the profile's cover; empty for the store's own", func(w *countersign.Account) *string { return &w.Profile.Media.Cover }},
-}
-
 // workspaceFlags are what can be said of a workspace. Only flags that were given change it.
 type workspaceFlags struct {
-	given    *pflag.FlagSet
-	balance  countersign.Money
-	links    []string
-	merged   countersign.Links
-	switches store.Switches
+	edits cli.Edits[store.Workspace]
+	links []string
 }
 
 func (f *workspaceFlags) register(flags *pflag.FlagSet) {
-	f.given = flags
-	for _, t := range workspaceTexts {
-		flags.String(t.name, "", t.usage)
-	}
-	cli.Var(flags, &f.balance, cli.ParseMoney, "amount", "balance", "the account's balance, like 120.50")
+	cli.EditText(flags, &f.edits, "email", "the author's e-mail `address`", func(w *store.Workspace) *string { return &w.Account.Email })
+	cli.EditText(flags, &f.edits, "firstname", "the author's first `name`", func(w *store.Workspace) *string { return &w.Account.Name.Firstname })
+	cli.EditText(flags, &f.edits, "lastname", "the author's last `name`", func(w *store.Workspace) *string { return &w.Account.Name.Lastname })
+	cli.EditText(flags, &f.edits, "currency", "three capital letters, like USD", func(w *store.Workspace) *string { return &w.Account.Currency })
+	cli.EditText(flags, &f.edits, "heading", "the profile's heading", func(w *store.Workspace) *string { return &w.Account.Profile.Heading })
+	cli.EditText(flags, &f.edits, "description", "the profile's text", func(w *store.Workspace) *string { return &w.Account.Profile.Description })
+	cli.EditText(flags, &f.edits, "contact-email", "the profile's public e-mail `address`", func(w *store.Workspace) *string { return &w.Account.Profile.Contact.Email })
+	cli.EditText(flags, &f.edits, "avatar", "`URL` of the profile's picture; empty for the store's own", func(w *store.Workspace) *string { return &w.Account.Profile.Media.Avatar })
+	cli.EditText(flags, &f.edits, "cover", "`URL` of the profile's cover; empty for the store's own", func(w *store.Workspace) *string { return &w.Account.Profile.Media.Cover })
+	cli.EditVar(flags, &f.edits, "balance", "the account's balance, like 120.50", func(w *store.Workspace) *countersign.Money { return &w.Account.Balance }, cli.ParseMoney, "amount")
 	flags.StringArrayVar(&f.links, "social-link", nil, "`name=URL` of a profile elsewhere; name= removes it (repeatable)")
-	flags.BoolVar(&f.switches.Always200, "always-200", false, "answer errors of 4xx with status 200, for clients that can't read them")
-	flags.BoolVar(&f.switches.RefuseQueryKeys, "refuse-query-keys", false, "refuse API keys in the query string")
-	flags.Int64Var(&f.switches.Quota, "quota", 0, "successful calls allowed a minute; 0 for no limit")
+	cli.EditSwitch(flags, &f.edits, "always-200", "answer errors of 4xx with status 200, for clients that can't read them", func(w *store.Workspace) *bool { return &w.Switches.Always200 })
+	cli.EditSwitch(flags, &f.edits, "refuse-query-keys", "refuse API keys in the query string", func(w *store.Workspace) *bool { return &w.Switches.RefuseQueryKeys })
+	cli.EditNumber(flags, &f.edits, "quota", "successful calls allowed a minute; 0 for no limit", func(w *store.Workspace) *int64 { return &w.Switches.Quota })
 }
 
-// parseLinks reads the values of --social-link.
+// parseLinks reads the values of --social-link. They are added to the links of the workspace; an empty one takes its name away.
 func (f *workspaceFlags) parseLinks(c *cobra.Command, _ []string) error {
-	f.merged = countersign.Links{}
+	added := countersign.Links{}
 	for _, text := range f.links {
 		name, url, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			return cli.Usage(c, "--social-link is written name=URL")
 		}
-		f.merged[name] = url
+		added[name] = url
 	}
-	return nil
-}
-
-// change does to a workspace what the given flags say.
-func (f *workspaceFlags) change(w *store.Workspace) {
-	for _, t := range workspaceTexts {
-		if f.given.Changed(t.name) {
-			*t.field(&w.Account), _ = f.given.GetString(t.name)
-		}
+	if len(added) == 0 {
+		return nil
 	}
-	f.given.Visit(func(flag *pflag.Flag) {
-		switch flag.Name {
-		case "balance":
-			w.Account.Balance = f.balance
-		case "social-link":
-			w.Account.Profile.SocialLinks = mergeLinks(w.Account.Profile.SocialLinks, f.merged)
-		case "always-200":
-			w.Switches.Always200 = f.switches.Always200
-		case "refuse-query-keys":
-			w.Switches.RefuseQueryKeys = f.switches.RefuseQueryKeys
-		case "quota":
-			w.Switches.Quota = f.switches.Quota
-		}
+	f.edits = append(f.edits, func(w *store.Workspace) {
+		merged := countersign.Links{}
+		maps.Copy(merged, w.Account.Profile.SocialLinks)
+		maps.Copy(merged, added)
+		maps.DeleteFunc(merged, func(_, url string) bool { return url == "" })
+		w.Account.Profile.SocialLinks = merged
 	})
-}
-
-// mergeLinks adds links to others; an empty one takes its name away.
-func mergeLinks(old, added countersign.Links) countersign.Links {
-	merged := countersign.Links{}
-	maps.Copy(merged, old)
-	maps.Copy(merged, added)
-	maps.DeleteFunc(merged, func(_, url string) bool { return url == "" })
-	return merged
+	return nil
 }

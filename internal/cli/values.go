@@ -40,6 +40,44 @@ func Var[T any](flags *pflag.FlagSet, to *T, parse func(text string) (T, error),
 	}}, name, usage)
 }
 
+// Edits are the changes of a thing that the given flags of a command ask for.
+type Edits[T any] []func(*T)
+
+// Apply makes the changes.
+func (e Edits[T]) Apply(to *T) {
+	for _, change := range e {
+		change(to)
+	}
+}
+
+// EditVar adds a flag that sets a field of a thing to what parse understands. kind is what the help calls its value.
+func EditVar[T, V any](flags *pflag.FlagSet, to *Edits[T], name, usage string, field func(*T) *V, parse func(text string) (V, error), kind string) {
+	flags.Var(&value{kind: kind, set: func(text string) error {
+		v, err := parse(text)
+		*to = append(*to, func(thing *T) { *field(thing) = v })
+		return err
+	}}, name, usage)
+}
+
+// EditText is [EditVar] for a text.
+func EditText[T any](flags *pflag.FlagSet, to *Edits[T], name, usage string, field func(*T) *string) {
+	EditVar(flags, to, name, usage, field, func(text string) (string, error) { return text, nil }, "string")
+}
+
+// EditNumber is [EditVar] for a whole number.
+func EditNumber[T any, N int | int64](flags *pflag.FlagSet, to *Edits[T], name, usage string, field func(*T) *N) {
+	EditVar(flags, to, name, usage, field, func(text string) (N, error) {
+		n, err := strconv.ParseInt(text, 0, 64)
+		return N(n), err
+	}, "int")
+}
+
+// EditSwitch is [EditVar] for a switch, which is on when its flag has no value.
+func EditSwitch[T any](flags *pflag.FlagSet, to *Edits[T], name, usage string, field func(*T) *bool) {
+	EditVar(flags, to, name, usage, field, strconv.ParseBool, "bool")
+	flags.Lookup(name).NoOptDefVal = "true"
+}
+
 // ParseDate reads a day, a moment, or the word never for none.
 func ParseDate(text string) (countersign.Timestamp, error) {
 	if text == "never" {
