@@ -265,12 +265,6 @@ func newSettingsHistory(a *app) *cobra.Command {
 	var before int64
 	c := on(a.withAddon, &cobra.Command{
 		Use: "history", Short: "List the published versions, newest first", Args: cli.Args(),
-		PreRunE: func(c *cobra.Command, _ []string) error {
-			if limit < 1 || limit > 500 || before < 0 {
-				return cli.Usage(c, "--limit is a number from 1 to 500, and --before the number of a version")
-			}
-			return nil
-		},
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
 		versions, err := s.Settings.Versions(ctx, operator(), before, limit)
 		err = cli.PrintList(a.Console, versions, viewVersion, "No earlier versions.", err)
@@ -279,9 +273,7 @@ func newSettingsHistory(a *app) *cobra.Command {
 		}
 		return err
 	})
-	c.Flags().IntVar(&limit, "limit", 50, "how many at most, up to 500")
-	c.Flags().Int64Var(&before, "before", 0, "only versions before this `number`")
-	return a.Listing(c)
+	return a.Listing(pageFlags(c, &limit, &before, "a version", "versions"))
 }
 
 func newSettingsPublish(a *app) *cobra.Command {

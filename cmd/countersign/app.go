@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -92,11 +91,9 @@ func (a *app) printAppChecks(checks []appCheckView) error {
 
 const envKeySet = "COUNTERSIGN_JWKS"
 
-// appStartFlags are what a client carries inside.
-type appStartFlags struct{ license, site, domain string }
-
 func newAppStart(a *app) *cobra.Command {
-	var flags appStartFlags
+	var file string
+	o := client.Options{Now: a.Now}
 	c := &cobra.Command{
 		Use: "start --license FILE --site URL", Short: "Do what the app does when it starts: verify its license, read the site's settings", Args: cli.Args(),
 		Long: `Do what the app does when it starts: verify its license for the domain of the site, read the
@@ -110,28 +107,26 @@ Exit codes: 0 the app starts, 4 the license is not valid or is for another domai
 		Example: `  countersign app start --license license.jwt --site https://shop.example --jwks https://store.example/.well-known/jwks.json
   countersign app start --license license.jwt --site http://127.0.0.1:8081 --domain shop.example --jwks jwks.json`,
 		PreRunE: cli.Require("license", "site"),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.startApp(c, flags) },
+		RunE:    func(c *cobra.Command, _ []string) error { return a.startApp(c, file, o) },
 	}
 	fs := c.Flags()
-	fs.StringVar(&flags.license, "license", "", "the license `file` (required)")
-	fs.StringVar(&flags.site, "site", "", "`URL` of the site (required)")
-	fs.StringVar(&flags.domain, "domain", "", "the `domain` that the license must be for (default that of the site)")
+	fs.StringVar(&file, "license", "", "the license `file` (required)")
+	fs.StringVar(&o.Site, "site", "", "`URL` of the site (required)")
+	fs.StringVar(&o.Domain, "domain", "", "the `domain` that the license must be for (default that of the site)")
 	fs.String("jwks", "", "key set of the store: a `file`, or the URL of its /.well-known/jwks.json (COUNTERSIGN_JWKS)")
 	return c
 }
 
-func (a *app) startApp(c *cobra.Command, flags appStartFlags) error {
-	text, err := cli.ReadFile(flags.license, "license")
+func (a *app) startApp(c *cobra.Command, file string, o client.Options) error {
+	text, err := cli.ReadFile(file, "license")
 	if err != nil {
 		return err
 	}
-	keys, err := a.readKeySet(c)
-	if err != nil {
+	o.License = string(text)
+	if o.Keys, err = a.readKeySet(c); err != nil {
 		return err
 	}
-	started, err := client.Start(c.Context(), client.Options{
-		License: string(text), Keys: keys, Site: flags.site, Domain: flags.domain, Now: a.Now,
-	})
+	started, err := client.Start(c.Context(), o)
 	if started.License.ID != "" {
 		if err := a.printStart(started, err == nil); err != nil {
 			return err
@@ -189,32 +184,17 @@ func (a *app) printStart(s client.Started, complete bool) error {
 	if !complete {
 		return nil
 	}
-	out := cli.NewList[appSettingView](a.Console)
-	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
-		value, err := settingText(s.Settings[key])
-		if err != nil {
-			return err
-		}
-		if err := out.Add(appSettingView{key, value}); err != nil {
-			return err
-		}
+	view := func(key string) appSettingView {
+		text, _ := countersign.EncodeJSON(s.Settings[key]) // read from JSON, and so fit for it
+		return appSettingView{key, string(text)}
 	}
-	return out.End("The site has no settings.")
+	return cli.PrintList(a.Console, slices.Sorted(maps.Keys(s.Settings)), view, "The site has no settings.", nil)
 }
 
-// appSettingView is a setting that the app would run with.
+// appSettingView is a setting that the app would run with, as JSON writes it, which tells "true" from true.
 type appSettingView struct {
 	Key   string `row:"1,SETTING"`
 	Value string `row:"2,VALUE,text"`
-}
-
-// settingText is a setting as JSON writes it, which tells "true" from true.
-func settingText(value any) (string, error) {
-	if number, ok := value.(json.Number); ok {
-		return number.String(), nil
-	}
-	text, err := countersign.EncodeJSON(value)
-	return string(text), err
 }
 
 // maxKeySet is the longest answer that is read as a key set, in bytes.

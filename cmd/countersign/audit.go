@@ -85,12 +85,6 @@ func newAuditList(a *app) *cobra.Command {
 	var f people.AuditFilter
 	c := on(a.withAddon, &cobra.Command{
 		Use: "list", Short: "List the entries of the audit log, newest first", Args: cli.Args(),
-		PreRunE: func(c *cobra.Command, _ []string) error {
-			if f.Limit < 1 || f.Limit > 500 || f.Before < 0 {
-				return cli.Usage(c, "--limit is a number from 1 to 500, and --before the number of an entry")
-			}
-			return nil
-		},
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
 		lines, err := s.People().Audit(ctx, operator(), f)
 		if err == nil && len(lines) == 0 {
@@ -102,9 +96,7 @@ func newAuditList(a *app) *cobra.Command {
 		return err
 	})
 	auditFlags(c, &f)
-	c.Flags().IntVar(&f.Limit, "limit", 50, "how many at most, up to 500")
-	c.Flags().Int64Var(&f.Before, "before", 0, "only entries before this `number`")
-	return a.Listing(c)
+	return a.Listing(pageFlags(c, &f.Limit, &f.Before, "an entry", "entries"))
 }
 
 func newAuditExport(a *app) *cobra.Command {
@@ -185,12 +177,7 @@ func newAuditPrune(a *app, open opener[*people.AuditChain]) *cobra.Command {
 		Long: `Remove entries older than an age from the audit log. A signed cut replaces them, so that the
 rest can still be verified, and a new entry records their number. A log that was tampered
 with is not pruned. First export the entries that you have to keep.`,
-		PreRunE: func(c *cobra.Command, _ []string) error {
-			if older == 0 {
-				return cli.Usage(c, "say how old the entries must be, like --older-than 365d")
-			}
-			return nil
-		},
+		PreRunE: cli.Refuse(func() bool { return older == 0 }, "say how old the entries must be, like --older-than 365d"),
 	}, func(ctx context.Context, chain *people.AuditChain, _ []string) error {
 		before := a.Now().Add(-older)
 		n, err := chain.PlanPrune(ctx, operator(), before)

@@ -87,11 +87,9 @@ func newItemList(a *app) *cobra.Command {
 	c := on(a.withStore, &cobra.Command{
 		Use: "list", Short: "List items", Args: cli.Args(),
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
-		l := cli.NewList[itemView](a.Console)
-		if err := eachItem(ctx, s, workspace, func(i store.Item, username string) error { return l.Add(viewItem(i, username)) }); err != nil {
-			return err
-		}
-		return l.End("No items. Import some with: countersign store import FILE")
+		return listNewest(a, 0, "No items. Import some with: countersign store import FILE", func(add func(itemView) error) error {
+			return eachItem(ctx, s, workspace, func(i store.Item, username string) error { return add(viewItem(i, username)) })
+		})
 	})
 	a.workspaceFlag(c, &workspace, "only the items of this `username`")
 	return a.Listing(c)

@@ -160,12 +160,7 @@ func newKeyRotate(a *app) *cobra.Command {
 		Use: "rotate ID", Short: "Rotate a key and print its new value",
 		Long: `Rotate a key and print its new value. The old value works until the overlap has passed, so
 that you can update programs one after the other. --overlap 0 ends it at once.`,
-		PreRunE: func(c *cobra.Command, _ []string) error {
-			if overlap < 0 {
-				return cli.Usage(c, "--overlap can't be negative")
-			}
-			return nil
-		},
+		PreRunE: cli.Refuse(func() bool { return overlap < 0 }, "--overlap can't be negative"),
 	}, func(ctx context.Context, s *store.Store, id int64) error {
 		k, value, err := s.RotateKey(ctx, operator(), id, overlap)
 		return a.showNewKey(k, value, err)

@@ -90,13 +90,9 @@ func newLicenseList(a *app) *cobra.Command {
 			return err
 		},
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
-		l := cli.NewList[licenseView](a.Console)
-		err := s.Licensing.List(ctx, operator(), filter, func(one licensing.License) error { return l.Add(viewLicense(one)) })
-		if err == nil {
-			err = l.End("No such license.")
-		}
-		a.sayNewest(l.Len(), filter.Limit, err)
-		return err
+		return listNewest(a, filter.Limit, "No such license.", func(add func(licenseView) error) error {
+			return s.Licensing.List(ctx, operator(), filter, func(l licensing.License) error { return add(viewLicense(l)) })
+		})
 	})
 	fs := c.Flags()
 	a.workspaceFlag(c, &filter.Workspace, "only licenses of the workspace with this `username`")

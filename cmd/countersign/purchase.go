@@ -13,7 +13,6 @@ import (
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func newPurchase(a *app) *cobra.Command {
@@ -73,11 +72,8 @@ func viewPurchase(p store.Purchase, workspace string) purchaseView {
 const codeHelp = `With -, CODE is read from stdin and stays out of the process list and the shell's history.
 --id names the purchase by its id instead.`
 
-// purchaseWork is what a command does with the code of a purchase.
-type purchaseWork func(ctx context.Context, s *store.Store, code string) error
-
 // onPurchase returns a command about one purchase, which a code or --id names.
-func (a *app) onPurchase(c *cobra.Command, do purchaseWork) *cobra.Command {
+func (a *app) onPurchase(c *cobra.Command, do func(ctx context.Context, s *store.Store, code string) error) *cobra.Command {
 	var id int64
 	c.Flags().Int64Var(&id, "id", 0, "`id` of the purchase, in place of its code")
 	_ = c.RegisterFlagCompletionFunc("id", a.fromStore(purchaseIDs))
@@ -128,49 +124,28 @@ func (a *app) purchaseCode(ctx context.Context, text string) (string, error) {
 	return code, err
 }
 
-// purchaseListFlags narrow a list of purchases.
-type purchaseListFlags struct {
-	workspace string
-	item      int64
-	state     store.State
-	limit     int
-}
-
 func newPurchaseList(a *app) *cobra.Command {
-	var flags purchaseListFlags
+	var workspace string
+	var filter store.PurchaseFilter
 	c := on(a.withStore, &cobra.Command{
 		Use: "list --workspace W", Short: "List purchases, newest first", Args: cli.Args(),
 		PreRunE: func(c *cobra.Command, args []string) error {
-			if flags.limit < 0 || flags.item < 0 {
+			if filter.Limit < 0 || filter.Item < 0 {
 				return cli.Usage(c, "--limit and --item can't be negative")
 			}
 			return cli.Require("workspace")(c, args)
 		},
-	}, func(ctx context.Context, s *store.Store, _ []string) error { return a.listPurchases(ctx, s, flags) })
-	a.workspaceFlag(c, &flags.workspace, "the `username` whose purchases to list (required)")
-	a.itemFlag(c, &flags.item, "only purchases of the item with this `id`")
-	cli.ChoiceVar(c, &flags.state, "state", "", "only purchases that are active, refunded, charged_back or revoked",
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		return listNewest(a, filter.Limit, "No such purchase.", func(add func(purchaseView) error) error {
+			return s.Purchases(ctx, operator(), workspace, filter, func(p store.Purchase) error { return add(viewPurchase(p, workspace)) })
+		})
+	})
+	a.workspaceFlag(c, &workspace, "the `username` whose purchases to list (required)")
+	a.itemFlag(c, &filter.Item, "only purchases of the item with this `id`")
+	cli.ChoiceVar(c, &filter.State, "state", "", "only purchases that are active, refunded, charged_back or revoked",
 		store.StateActive, store.StateRefunded, store.StateChargedBack, store.StateRevoked)
-	c.Flags().IntVar(&flags.limit, "limit", 50, "how many at most; 0 for all")
+	c.Flags().IntVar(&filter.Limit, "limit", 50, "how many at most; 0 for all")
 	return a.Listing(c)
-}
-
-func (a *app) listPurchases(ctx context.Context, s *store.Store, flags purchaseListFlags) error {
-	filter := store.PurchaseFilter{Item: flags.item, State: flags.state, Limit: flags.limit}
-	l := cli.NewList[purchaseView](a.Console)
-	err := s.Purchases(ctx, operator(), flags.workspace, filter, func(p store.Purchase) error { return l.Add(viewPurchase(p, flags.workspace)) })
-	if err == nil {
-		err = l.End("No such purchase.")
-	}
-	a.sayNewest(l.Len(), flags.limit, err)
-	return err
-}
-
-// sayNewest prints that a list may go on.
-func (a *app) sayNewest(listed, limit int, err error) {
-	if err == nil && listed > 0 && listed == limit {
-		a.Say("These are the newest %d; there may be more: --limit 0 lists all.", limit)
-	}
 }
 
 func (a *app) refundPurchase(ctx context.Context, s *store.Store, code string) error {
@@ -182,15 +157,11 @@ func (a *app) refundPurchase(ctx context.Context, s *store.Store, code string) e
 	return a.Show(viewPurchase(p, found.Workspace), err)
 }
 
-// purchaseCreateFlags are what can be said of a new purchase.
-type purchaseCreateFlags struct {
-	workspace string
-	purchase  store.Purchase
-}
-
 func newPurchaseCreate(a *app) *cobra.Command {
-	flags := purchaseCreateFlags{purchase: store.Purchase{License: countersign.LicenseRegular}}
-	c := &cobra.Command{
+	var workspace string
+	p := store.Purchase{License: countersign.LicenseRegular}
+	var c *cobra.Command
+	c = on(a.withStore, &cobra.Command{
 		Use: "create --workspace W --item ID", Short: "Record a purchase and print its code", Args: cli.Args(),
 		Example: "  countersign store purchase create --workspace ada --item 1229 --buyer-email grace@home.example",
 		PreRunE: func(c *cobra.Command, args []string) (err error) {
@@ -200,43 +171,31 @@ func newPurchaseCreate(a *app) *cobra.Command {
 			if c.Flags().Changed("currency") && !c.Flags().Changed("price") {
 				return cli.Usage(c, "--currency needs --price; without both, the item's price counts")
 			}
-			flags.purchase.Code, err = a.purchaseCode(c.Context(), flags.purchase.Code)
+			p.Code, err = a.purchaseCode(c.Context(), p.Code)
 			return err
 		},
-	}
-	flags.register(a, c)
-	return on(a.withStore, c, func(ctx context.Context, s *store.Store, _ []string) error {
-		p, err := flags.complete(ctx, s, c.Flags())
-		if err != nil {
-			return err
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		if c.Flags().Changed("price") && p.Currency == "" { // that of the item
+			item, err := s.ShowItem(ctx, operator(), p.ItemID)
+			if err != nil {
+				return err
+			}
+			p.Currency = item.Currency
 		}
-		made, err := s.CreatePurchase(ctx, operator(), flags.workspace, p)
-		return a.Show(viewPurchase(made, flags.workspace), err)
+		made, err := s.CreatePurchase(ctx, operator(), workspace, p)
+		return a.Show(viewPurchase(made, workspace), err)
 	})
-}
-
-func (f *purchaseCreateFlags) register(a *app, c *cobra.Command) {
 	flags := c.Flags()
-	a.workspaceFlag(c, &f.workspace, "the `username` of the item's workspace (required)")
-	a.itemFlag(c, &f.purchase.ItemID, "`id` of the item that was sold (required)")
-	flags.StringVar(&f.purchase.Code, "code", "", "the purchase `code`, - for stdin (default a new UUID)")
-	cli.ChoiceVar(c, &f.purchase.License, "license", "", "Regular or Extended", countersign.LicenseRegular, countersign.LicenseExtended)
-	cli.Var(flags, &f.purchase.Price, cli.ParseMoney, "amount", "price", "what was paid, like 49.00 (default the item's price for the license)")
-	flags.StringVar(&f.purchase.Currency, "currency", "", "of --price, like USD (default the item's)")
-	cli.Var(flags, &f.purchase.SupportedUntil, cli.ParseDate, "date", "supported-until", "end of support: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default sold without support)")
-	flags.StringVar(&f.purchase.BuyerName, "buyer-name", "", "the buyer's `name`")
-	flags.StringVar(&f.purchase.BuyerEmail, "buyer-email", "", "the buyer's e-mail `address`")
-}
-
-// complete is what the flags say. A price without a currency is in the item's.
-func (f *purchaseCreateFlags) complete(ctx context.Context, s *store.Store, flags *pflag.FlagSet) (store.Purchase, error) {
-	p := f.purchase
-	if !flags.Changed("price") || p.Currency != "" {
-		return p, nil
-	}
-	item, err := s.ShowItem(ctx, operator(), p.ItemID)
-	p.Currency = item.Currency
-	return p, err
+	a.workspaceFlag(c, &workspace, "the `username` of the item's workspace (required)")
+	a.itemFlag(c, &p.ItemID, "`id` of the item that was sold (required)")
+	flags.StringVar(&p.Code, "code", "", "the purchase `code`, - for stdin (default a new UUID)")
+	cli.ChoiceVar(c, &p.License, "license", "", "Regular or Extended", countersign.LicenseRegular, countersign.LicenseExtended)
+	cli.Var(flags, &p.Price, cli.ParseMoney, "amount", "price", "what was paid, like 49.00 (default the item's price for the license)")
+	flags.StringVar(&p.Currency, "currency", "", "of --price, like USD (default the item's)")
+	cli.Var(flags, &p.SupportedUntil, cli.ParseDate, "date", "supported-until", "end of support: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default sold without support)")
+	flags.StringVar(&p.BuyerName, "buyer-name", "", "the buyer's `name`")
+	flags.StringVar(&p.BuyerEmail, "buyer-email", "", "the buyer's e-mail `address`")
+	return c
 }
 
 func (a *app) checkPurchase(ctx context.Context, s *store.Store, code string) error {

@@ -158,6 +158,16 @@ var howToFind = map[string]string{
 	"item":      " (list them with: countersign store item list)",
 }
 
+// Refuse returns a check for flags that are wrong.
+func Refuse(wrong func() bool, message string) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		if wrong() {
+			return Usage(c, message)
+		}
+		return nil
+	}
+}
+
 // AnyChanged reports whether a flag of the command's own was given.
 func AnyChanged(c *cobra.Command, _ []string) error {
 	changed := false
