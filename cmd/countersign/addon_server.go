@@ -47,11 +47,11 @@ private network, allow the network with --allow-private.`,
 }
 
 func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) error {
-	s, err := a.newAddonServer(ctx, at, o)
-	if err != nil {
+	s := addonServer{server: a.newServer(o)}
+	defer s.close()
+	if err := s.open(ctx, at); err != nil {
 		return err
 	}
-	defer s.close()
 	setup, err := s.welcome(ctx)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 		// SetupURL is where the first administrator is created, "" when one exists.
 		SetupURL   string `json:"setup_url,omitempty"`
 		MetricsURL string `json:"metrics_url,omitempty"`
-	}{s.url(), setup, s.metricsURL()})
+	}{urlOf(s.listener), setup, s.metricsURL()})
 	if err != nil {
 		return err
 	}
@@ -82,12 +82,7 @@ type addonServer struct {
 	updateNeeded bool
 }
 
-// newAddonServer opens everything that can fail at the start.
-func (a *app) newAddonServer(ctx context.Context, at location, o serverOptions) (*addonServer, error) {
-	s := &addonServer{server: a.newServer(o)}
-	return s, s.orClose(s.open(ctx, at))
-}
-
+// open opens everything that can fail at the start.
 func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	if err := s.listen(at.dir); err != nil {
 		return err
@@ -132,7 +127,7 @@ func (s *addonServer) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, site, task{"first administrator", s.makeAdministrator})
+	return s.serve(ctx, site, map[string]func(context.Context) error{"first administrator": s.makeAdministrator})
 }
 
 // makeAdministrator creates the administrator that the environment names as soon as

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
 	"maps"
 	"net/netip"
 	"os"
@@ -67,18 +65,18 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 		defer os.RemoveAll(temporary)
 		dir = temporary
 	}
-	s, err := a.newStoreServer(ctx, location{dir: dir}, demoServer(flags.listen, "--listen"))
-	if err != nil {
-		return err
-	}
+	options := serverOptions{listen: flags.listen, listenFlag: "--listen", failLimit: defaultFailLimit, log: web.LogOff}
+	s := &storeServer{server: a.newServer(options)}
 	defer s.close()
-	options := demoServer(flags.addonListen, "--addon-listen")
-	options.allowPrivate = loopback // its store is on this machine
-	site, err := a.newAddonServer(ctx, location{dir: filepath.Join(dir, "addon")}, options)
-	if err != nil {
+	if err := s.open(ctx, location{dir: dir}); err != nil {
 		return err
 	}
+	options.listen, options.listenFlag, options.allowPrivate = flags.addonListen, "--addon-listen", loopback // where its store is
+	site := &addonServer{server: a.newServer(options)}
 	defer site.close()
+	if err := site.open(ctx, location{dir: filepath.Join(dir, "addon")}); err != nil {
+		return err
+	}
 	filled, err := fillDemos(ctx, s, site, dir)
 	if ctx.Err() != nil {
 		return nil // stopped before it had begun
@@ -94,10 +92,6 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 
 // loopback is this machine.
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
-
-func demoServer(listen, flag string) serverOptions {
-	return serverOptions{listen: listen, listenFlag: flag, failLimit: defaultFailLimit, log: web.LogOff}
-}
 
 // serveBoth serves until ctx ends, or until one of the two ends.
 func (a *app) serveBoth(ctx context.Context, s *storeServer, site *addonServer) error {
@@ -126,7 +120,7 @@ type demoView struct {
 func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir string) (demoView, error) {
 	d := sample.NewDemo()
 	v := demoView{
-		StoreURL: s.url(), APIKey: d.APIKey, PurchaseCode: d.PurchaseCode, RefundedCode: d.RefundedCode, EmptyAPIKey: d.EmptyAPIKey, AddonURL: site.url(),
+		StoreURL: urlOf(s.listener), APIKey: d.APIKey, PurchaseCode: d.PurchaseCode, RefundedCode: d.RefundedCode, EmptyAPIKey: d.EmptyAPIKey, AddonURL: urlOf(site.listener),
 	}
 	var err error
 	if v.report, err = fillDemo(ctx, s.store, dir); err == nil {
@@ -145,18 +139,11 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportR
 	if err != nil {
 		return transfer.ImportReport{}, err
 	}
-	demo := false
-	for _, w := range there {
-		demo = demo || w.Account.Username == sample.NewDemo().Workspace
-	}
-	if len(there) > 0 && !demo {
+	isDemo := func(w store.Workspace) bool { return w.Account.Username == sample.NewDemo().Workspace }
+	if len(there) > 0 && !slices.ContainsFunc(there, isDemo) {
 		return transfer.ImportReport{}, cli.Fail(cli.ExitConflict, "not_a_demo", fmt.Sprintf("%s holds a store that is not a demo; name another folder with --keep", dir))
 	}
-	lines, err := io.ReadAll(sample.Reader(sample.Options{Keys: true}))
-	if err != nil {
-		return transfer.ImportReport{}, err
-	}
-	report, err := s.Transfer.Import(ctx, operator(), bytes.NewReader(lines), transfer.ImportOptions{})
+	report, err := s.Transfer.Import(ctx, operator(), sample.Reader(sample.Options{Keys: true}), transfer.ImportOptions{})
 	if err == nil && !report.Written {
 		err = fmt.Errorf("demo: %d lines of the sample store are not valid", report.Bad)
 	}
@@ -226,10 +213,8 @@ func demoAdministrator(ctx context.Context, s *addon.Addon, dir string) (people.
 	if err != nil {
 		return people.User{}, err
 	}
-	for _, u := range users {
-		if u.Email == email {
-			return u, nil
-		}
+	if i := slices.IndexFunc(users, func(u people.User) bool { return u.Email == email }); i >= 0 {
+		return users[i], nil
 	}
 	if len(users) > 0 {
 		return people.User{}, cli.Fail(cli.ExitConflict, "not_a_demo", fmt.Sprintf("%s holds an addon that is not a demo; name another folder with --keep", dir))
@@ -258,7 +243,7 @@ func fillSettings(ctx context.Context, s *addon.Addon) error {
 }
 
 func fillApp(ctx context.Context, s *addon.Addon, d addonsample.Demo, now settings.Draft) error {
-	if _, err := s.Settings.Set(ctx, operator(), 0, changesOf(d.AppSettings)); err != nil {
+	if _, err := s.Settings.Set(ctx, operator(), 0, d.AppSettings); err != nil {
 		return err
 	}
 	for _, k := range d.OwnKeys {
@@ -284,7 +269,7 @@ func fillIAP(ctx context.Context, s *addon.Addon, d addonsample.Demo) error {
 			return err
 		}
 	}
-	if _, err := s.Settings.Set(ctx, operator(), 0, changesOf(d.IAPSettings)); err != nil {
+	if _, err := s.Settings.Set(ctx, operator(), 0, d.IAPSettings); err != nil {
 		return err
 	}
 	file, err := addonsample.ServiceAccount()
@@ -296,12 +281,4 @@ func fillIAP(ctx context.Context, s *addon.Addon, d addonsample.Demo) error {
 	}
 	_, err = s.Settings.Publish(ctx, operator(), 0, d.IAPNote)
 	return err
-}
-
-func changesOf(list []addonsample.Setting) map[string]string {
-	changes := make(map[string]string, len(list))
-	for _, x := range list {
-		changes[x.Key] = x.Value
-	}
-	return changes
 }

@@ -51,14 +51,6 @@ func (a *app) newServer(o serverOptions) server {
 	return server{app: a, options: o, log: a.serverLog(o.log), access: web.NewAccessLog(a.Err, o.log)}
 }
 
-// orClose releases what a server acquired whose start failed.
-func (l *server) orClose(err error) error {
-	if err != nil {
-		l.close()
-	}
-	return err
-}
-
 // prepare makes a service ready by begin, or accepts that its database lacks commits.
 func (l *server) prepare(ctx context.Context, at location, s service, begin func(context.Context) error) error {
 	l.service = s
@@ -79,7 +71,7 @@ func (l *server) announce(at location, view any) error {
 			return err
 		}
 	}
-	l.app.Say("Serving %s (data folder %s, %s). Stop with Ctrl-C.", l.url(), cli.Safe(at.dir), at.engine())
+	l.app.Say("Serving %s (data folder %s, %s). Stop with Ctrl-C.", urlOf(l.listener), cli.Safe(at.dir), at.engine())
 	if l.metrics != nil {
 		l.app.Say("Metrics at %s.", l.metricsURL())
 	}
@@ -165,7 +157,7 @@ func (l *server) logProgress(percent, total int64) {
 	l.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 }
 
-// close releases what the start acquired.
+// close releases what the start acquired, also a start that failed.
 func (l *server) close() {
 	var err error
 	if l.service != nil {
@@ -182,15 +174,12 @@ func (l *server) close() {
 	l.lock.Unlock()
 }
 
-// url is where the server can be reached from this machine.
-func (l *server) url() string { return urlOf(l.listener) }
-
 // address is where browsers reach the server.
 func (l *server) address() string {
 	if l.options.baseURL != "" {
 		return l.options.baseURL
 	}
-	return l.url()
+	return urlOf(l.listener)
 }
 
 // newFrame creates the frame of a server's pages at the address that --base-url names, and returns the path prefix of that.
@@ -214,6 +203,7 @@ func (l *server) metricsURL() string {
 	return urlOf(l.metrics) + "/metrics"
 }
 
+// urlOf is where a listener can be reached from this machine.
 func urlOf(ln net.Listener) string {
 	addr := ln.Addr().(*net.TCPAddr).AddrPort()
 	host := addr.Addr().Unmap().String()
@@ -235,12 +225,6 @@ func (l *server) newMetrics() *web.Metrics {
 	return l.counted
 }
 
-// task is background work behind a handler.
-type task struct {
-	name string
-	run  func(context.Context) error
-}
-
 // ending returns work whose end, wanted or not, stops the server.
 func ending(stop func(), work func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -249,9 +233,8 @@ func ending(stop func(), work func(context.Context) error) func(context.Context)
 	}
 }
 
-// serve answers requests until ctx ends. The background work and the logs outlive
-// the last request.
-func (l *server) serve(ctx context.Context, handler http.Handler, behind ...task) error {
+// serve answers requests until ctx ends. The background work, by name, and the logs outlive the last request.
+func (l *server) serve(ctx context.Context, handler http.Handler, behind map[string]func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -261,8 +244,9 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind ...task
 	start := func(name string, run func() error) {
 		work.Go(name, ending(stop, func(context.Context) error { return run() }))
 	}
-	for _, one := range append(behind, task{"service", l.service.Run}) {
-		start(one.name, func() error { return one.run(background) })
+	start("service", func() error { return l.service.Run(background) })
+	for name, run := range behind {
+		start(name, func() error { return run(background) })
 	}
 	start("access log", func() error {
 		_ = l.access.Run(background) // an error log that can't be written has no place to say so

@@ -29,15 +29,15 @@ changes take effect within a second. Older tables are backed up and migrated.`,
 			if err != nil {
 				return err
 			}
-			s, err := a.newStoreServer(c.Context(), at, o)
-			if err != nil {
+			s := storeServer{server: a.newServer(o)}
+			defer s.close()
+			if err := s.open(c.Context(), at); err != nil {
 				return err
 			}
-			defer s.close()
 			if err := s.announce(at, struct {
 				StoreURL   string `json:"store_url"`
 				MetricsURL string `json:"metrics_url,omitempty"`
-			}{s.url(), s.metricsURL()}); err != nil {
+			}{urlOf(s.listener), s.metricsURL()}); err != nil {
 				return err
 			}
 			return s.run(c.Context())
@@ -55,12 +55,7 @@ type storeServer struct {
 	store *store.Store
 }
 
-// newStoreServer opens everything that can fail at the start.
-func (a *app) newStoreServer(ctx context.Context, at location, o serverOptions) (*storeServer, error) {
-	s := &storeServer{server: a.newServer(o)}
-	return s, s.orClose(s.open(ctx, at))
-}
-
+// open opens everything that can fail at the start.
 func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	if err := s.listen(at.dir); err != nil {
 		return err
@@ -82,7 +77,7 @@ func (s *storeServer) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, handler)
+	return s.serve(ctx, handler, nil)
 }
 
 // handler is what is served: the JSON API with the pages behind it.

@@ -17,11 +17,7 @@ func TestDemoFillsAnAddon(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		demo := sample.NewDemo()
-		set := map[string]string{}
-		for _, s := range demo.AppSettings {
-			set[s.Key] = s.Value
-		}
-		f.mustSet(t, set)
+		f.mustSet(t, demo.AppSettings)
 		for _, k := range demo.OwnKeys {
 			if _, err := f.Settings.AddKey(ctx, operator, 0, k.Key, settings.Type(k.Type), k.Value); err != nil {
 				t.Fatal(err)
@@ -45,11 +41,7 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, file); err != nil {
 			t.Fatal(err)
 		}
-		set = map[string]string{}
-		for _, s := range demo.IAPSettings {
-			set[s.Key] = s.Value
-		}
-		f.mustSet(t, set)
+		f.mustSet(t, demo.IAPSettings)
 		published := f.mustPublish(t, demo.IAPNote)
 		if len(published.Warnings) != 1 || published.Warnings[0].Key != iap.KeySandboxEnabled {
 			t.Errorf("warnings %+v", published.Warnings)

@@ -11,9 +11,6 @@ import (
 	"fmt"
 )
 
-// Setting is a value of one setting.
-type Setting struct{ Key, Value string }
-
 // OwnKey is a public setting of the demo's owner; Type is text, bool or number.
 type OwnKey struct{ Key, Type, Value string }
 
@@ -29,13 +26,13 @@ type Package struct {
 // It is filled in from top to bottom, with a publish after AppSettings and OwnKeys
 // and one at the end.
 type Demo struct {
-	AppSettings []Setting
+	AppSettings map[string]string
 	OwnKeys     []OwnKey
 	AppNote     string
 	Packages    []Package
 	// Products by store id give packages by id.
 	Products    map[string]int64
-	IAPSettings []Setting
+	IAPSettings map[string]string
 	IAPNote     string
 	// AdminEmail is the demo's administrator.
 	AdminEmail string
@@ -45,17 +42,17 @@ type Demo struct {
 // leaves the machine.
 func NewDemo() Demo {
 	return Demo{
-		AppSettings: []Setting{
-			{"appName", "Tuneful"},
-			{"idpIosClientId", "1234567890-tuneful-ios.apps.idp.example"},
-			{"idpAndroidClientId", "1234567890-tuneful-android.apps.idp.example"},
-			{"pushEnabled", "true"},
-			{"pushAppId", "b2f7f966-d8cc-11e4-bed1-df8f05be55ba"},
-			{"pushTimelineAppId", "5eb5a37e-b458-11e3-ac11-000c2940e62c"},
-			{"streamAppId", "970ca35de60c44645bbae8a215061b33"},
-			{"messengerUrlScheme", "tunefulchat"},
-			{"messengerAndroidPackageId", "example.tuneful.chat"},
-			{"messengerDomain", "chat.tuneful.example"},
+		AppSettings: map[string]string{
+			"appName":                   "Tuneful",
+			"idpIosClientId":            "1234567890-tuneful-ios.apps.idp.example",
+			"idpAndroidClientId":        "1234567890-tuneful-android.apps.idp.example",
+			"pushEnabled":               "true",
+			"pushAppId":                 "b2f7f966-d8cc-11e4-bed1-df8f05be55ba",
+			"pushTimelineAppId":         "5eb5a37e-b458-11e3-ac11-000c2940e62c",
+			"streamAppId":               "970ca35de60c44645bbae8a215061b33",
+			"messengerUrlScheme":        "tunefulchat",
+			"messengerAndroidPackageId": "example.tuneful.chat",
+			"messengerDomain":           "chat.tuneful.example",
 		},
 		OwnKeys: []OwnKey{
 			{"supportUrl", "text", "https://help.tuneful.example/"},
@@ -69,7 +66,7 @@ func NewDemo() Demo {
 			{3, "Gold", 20, true},
 		},
 		Products:    map[string]int64{"plus_monthly": 2, "gold_monthly": 3},
-		IAPSettings: []Setting{{"iapEnabled", "1"}, {"iapSandboxEnabled", "1"}, {"iapStorePackageName", "example.tuneful.app"}},
+		IAPSettings: map[string]string{"iapEnabled": "1", "iapSandboxEnabled": "1", "iapStorePackageName": "example.tuneful.app"},
 		IAPNote:     "Sell Plus and Gold in the simulated store",
 		AdminEmail:  "demo@tuneful.example",
 	}
