@@ -23,14 +23,13 @@ const (
 	defaultCache     = "64MiB"
 )
 
-// serverFlags are the flags of a server as they were typed.
+// serverFlags are the flags of a server as they were typed, where options don't have them.
 type serverFlags struct {
-	listen, baseURL, log, metrics string
-	cache                         string // of the store alone
-	proxies                       []string
-	private                       []string // of the addon alone
-	failLimit                     int
-	acceptLoss                    bool
+	options serverOptions
+	log     string
+	cache   string // of the store alone
+	proxies []string
+	private []string // of the addon alone
 }
 
 // serverOptions are the flags of a server once they are understood.
@@ -54,13 +53,13 @@ type serverOptions struct {
 // register adds the flags that all servers have. listen is the default address.
 func (f *serverFlags) register(c *cobra.Command, listen string, at locationFlags) {
 	fs := c.Flags()
-	fs.StringVar(&f.listen, "listen", listen, "`address` to listen on ("+at.listen+")")
-	fs.StringVar(&f.baseURL, "base-url", "", "the server's public `URL`, used in signed files, responses and links; needed on a public address ("+at.baseURL+")")
+	fs.String("listen", listen, "`address` to listen on ("+at.listen+")")
+	fs.String("base-url", "", "the server's public `URL`, used in signed files, responses and links; needed on a public address ("+at.baseURL+")")
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are trusted (repeatable)")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; causes of 500 are always logged, of 503 once a minute")
-	fs.StringVar(&f.metrics, "metrics", "", "`address` to serve Prometheus metrics on; do not make it public (default off)")
-	fs.IntVar(&f.failLimit, "fail-limit", defaultFailLimit, "failed authentications of an address a minute; 0 for no limit")
-	fs.BoolVar(&f.acceptLoss, "accept-loss", false, "serve a database that lacks commits, for example a restored backup; the audit log says so")
+	fs.StringVar(&f.options.metrics, "metrics", "", "`address` to serve Prometheus metrics on; do not make it public (default off)")
+	fs.IntVar(&f.options.failLimit, "fail-limit", defaultFailLimit, "failed authentications of an address a minute; 0 for no limit")
+	fs.BoolVar(&f.options.acceptLoss, "accept-loss", false, "serve a database that lacks commits, for example a restored backup; the audit log says so")
 	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -87,7 +86,8 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 		return at, o, err
 	}
 	var wrong wrongFlags
-	o = serverOptions{listenFlag: "--listen", baseURLVariable: l.baseURL, failLimit: f.failLimit, metrics: f.metrics, acceptLoss: f.acceptLoss}
+	o = f.options
+	o.listenFlag, o.baseURLVariable = "--listen", l.baseURL
 	if o.listen, err = a.Setting(c, "listen", l.listen); err == nil {
 		err = checkListen(o.listen)
 	}
@@ -108,8 +108,8 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 	wrong.note("--allow-private", err)
 	o.log, err = web.ParseLogMode(f.log)
 	wrong.note("--log", err)
-	if f.failLimit < 0 {
-		wrong.note("--fail-limit", fmt.Errorf("%d is negative; 0 means no limit", f.failLimit))
+	if o.failLimit < 0 {
+		wrong.note("--fail-limit", fmt.Errorf("%d is negative; 0 means no limit", o.failLimit))
 	}
 	o.cache, err = parseSize(f.cache)
 	wrong.note("--cache", err)
@@ -141,17 +141,16 @@ func parseBaseURL(text string) (string, error) {
 
 // parseNetworks reads networks; a single address is a network of one.
 func parseNetworks(texts []string) ([]netip.Prefix, error) {
-	var all []netip.Prefix
-	for _, text := range texts {
-		if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
-			all = append(all, netip.PrefixFrom(addr, addr.BitLen()))
-			continue
-		}
+	all := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
 		network, err := netip.ParsePrefix(text)
+		if addr, single := netip.ParseAddr(text); single == nil && addr.Zone() == "" {
+			network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("invalid network %q: expected one like 10.0.0.0/8", text)
 		}
-		all = append(all, network)
+		all[i] = network
 	}
 	return all, nil
 }

@@ -51,8 +51,9 @@ type Service struct {
 
 // New returns the console of a run.
 func New(lookupEnv func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) *Console {
+	keyboard := terminal(stdin)
 	return &Console{
-		In: bufio.NewReader(stdin), keyboard: keyboard(stdin), Person: isTerminal(stdin), LookupEnv: lookupEnv, Now: time.Now,
+		In: bufio.NewReader(stdin), keyboard: keyboard, Person: keyboard != nil, LookupEnv: lookupEnv, Now: time.Now,
 		Out: &Stream{to: stdout, Width: width(stdout)}, Err: &Stream{to: stderr, Width: width(stderr)},
 	}
 }
@@ -125,24 +126,21 @@ func (t *Console) PrintJSON(v any) error {
 	return err
 }
 
-func isTerminal(of any) bool {
-	file, ok := of.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-func keyboard(stdin io.Reader) *os.File {
-	if !isTerminal(stdin) {
-		return nil
+// terminal is a stream that is a terminal, else nil.
+func terminal(stream any) *os.File {
+	if file, ok := stream.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		return file
 	}
-	return stdin.(*os.File)
+	return nil
 }
 
 // width is how many characters fit on a line of a terminal, 0 for what is not a terminal.
-func width(of any) int {
-	if !isTerminal(of) {
+func width(stream any) int {
+	file := terminal(stream)
+	if file == nil {
 		return 0
 	}
-	columns, _, err := term.GetSize(int(of.(*os.File).Fd()))
+	columns, _, err := term.GetSize(int(file.Fd()))
 	if err != nil || columns <= 0 {
 		return 80
 	}
@@ -219,30 +217,26 @@ func (t *Console) Variable(name string) (string, error) {
 // Setting returns what a flag says, else its variable, else the flag's default. An empty
 // flag or variable is an error.
 func (t *Console) Setting(c *cobra.Command, flag, variable string) (string, error) {
-	if c.Flag(flag).Changed {
-		return givenFlag(c, flag)
-	}
-	if value, err := t.Variable(variable); value != "" || err != nil {
-		return value, err
-	}
-	return c.Flag(flag).Value.String(), nil
+	return setting(c, flag, variable, t.Variable)
 }
 
 // SecretSetting is Setting for a flag whose variable may also be given by a file.
 func (t *Console) SecretSetting(c *cobra.Command, flag, variable string) (string, error) {
-	if c.Flag(flag).Changed {
-		return givenFlag(c, flag)
-	}
-	return t.Secret(variable)
+	return setting(c, flag, variable, t.Secret)
 }
 
-// givenFlag is the value of a flag that was given, which may not be empty.
-func givenFlag(c *cobra.Command, flag string) (string, error) {
-	value := c.Flag(flag).Value.String()
-	if value == "" {
+func setting(c *cobra.Command, flag, variable string, read func(variable string) (string, error)) (string, error) {
+	f := c.Flag(flag)
+	switch {
+	case f.Changed && f.Value.String() == "":
 		return "", Usage(c, "--"+flag+" is empty; set a value, or omit it")
+	case f.Changed:
+		return f.Value.String(), nil
 	}
-	return value, nil
+	if value, err := read(variable); value != "" || err != nil {
+		return value, err
+	}
+	return f.Value.String(), nil
 }
 
 // Secret reads a variable that may also be given by a file, which the variable with _FILE names.
