@@ -92,7 +92,7 @@ the first administrator.`,
 			case plan && webToken:
 				return cli.Usage(c, "--plan and --web-token can't be combined")
 			case plan:
-				return a.withOldAddon(c, a.printUpdatePlan)
+				return a.openAddon(c, addon.Options{NoCreate: true}, a.printUpdatePlan)
 			case webToken:
 				return a.withNewAddon(c, a.printWebToken)
 			}
@@ -128,7 +128,6 @@ func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
 	return nil
 }
 
-// printPlan prints the steps of an update for people.
 func (a *app) printPlan(plan addon.Plan) {
 	if plan.Nothing {
 		a.Print("Nothing to do (version %s).\n", cli.Safe(plan.Version))
@@ -141,7 +140,6 @@ func (a *app) printPlan(plan addon.Plan) {
 	}
 }
 
-// updateView is what an update did.
 type updateView struct {
 	addon.Plan
 	Backup *string `json:"backup"`
@@ -150,7 +148,6 @@ type updateView struct {
 	Administrator *string         `json:"administrator"`
 }
 
-// updateAddon runs the update.
 func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 	begun := a.Now()
 	if !a.JSON {

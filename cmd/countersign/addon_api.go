@@ -91,7 +91,6 @@ func (a *app) rotatePair(ctx context.Context, s *addon.Addon, id int64) error {
 	return a.showPair(made, values, err)
 }
 
-// newAPISwitch makes activate and deactivate.
 func newAPISwitch(a *app, verb, short string, on bool) *cobra.Command {
 	var key, secret bool
 	c := onID(a.withAddon, "API credential", a.fromAddon(pairIDs), &cobra.Command{

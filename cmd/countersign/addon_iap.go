@@ -110,7 +110,7 @@ func waiting(s settings.Setting) string {
 
 func newIAPSet(a *app) *cobra.Command {
 	return on(a.withAddon, &cobra.Command{
-		Use: "set KEY VALUE", Short: "Change a setting of the in-app purchases in the draft", Args: cli.Args("key", "value"), ValidArgsFunction: a.fromAddon(settingKeys(iapSetting)),
+		Use: "set KEY VALUE", Short: "Change a setting of the in-app purchases in the draft", Args: cli.Args("key", "value"), ValidArgsFunction: a.fromAddon(settingKeys(func(s settings.Setting) bool { return s.Area == settings.AreaIAP && !s.Secret })),
 		Example: `  countersign addon iap set iapEnabled 1
   countersign addon iap set iapStorePackageName com.yourname.app
   countersign addon iap set iapProductMapJson '{"store":{"gold_monthly":1}}'`,
@@ -234,23 +234,19 @@ func (a *app) removeServiceAccount(ctx context.Context, s *addon.Addon) error {
 	return a.showRemoved(iap.KeyServiceAccount, "No service account in the draft.", draft, err)
 }
 
+// checkIAP prints what doctor and the draft have to say about in-app purchases.
 func (a *app) checkIAP(ctx context.Context, s *addon.Addon, _ []string) error {
-	findings, err := testIAP(ctx, s)
+	i, err := readIAP(ctx, s)
 	if err != nil {
 		return err
 	}
-	return a.printFindings([]report{{service: "addon", findings: findings}})
-}
-
-// testIAP collects what doctor and the draft have to say about in-app purchases.
-func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
-	i, err := readIAP(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	store, err := testStore(ctx, s, i)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	account, err := testServiceAccount(ctx, s)
+	if err != nil {
+		return err
 	}
 	findings := []health.Finding{store}
 	for _, f := range s.Doctor(ctx) {
@@ -258,17 +254,13 @@ func testIAP(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
 			findings = append(findings, f)
 		}
 	}
-	account, err := testServiceAccount(ctx, s)
-	if err != nil {
-		return nil, err
-	}
 	findings = append(findings, account...)
 	for _, p := range i.draft.Problems {
 		if p.Key == iap.KeyServiceAccount || slices.Contains(iapKeys(), p.Key) {
 			findings = append(findings, health.Finding{Name: "draft", Level: health.Warn, What: p.Text, Fix: "countersign addon iap show"})
 		}
 	}
-	return findings, nil
+	return a.printFindings([]report{{service: "addon", findings: findings}})
 }
 
 // testStore reports whether apps see the store as on, and what would make them.

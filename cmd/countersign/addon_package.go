@@ -22,7 +22,6 @@ func newAddonPackage(a *app) *cobra.Command {
 		onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{Use: "remove ID", Short: "Remove a package that no product is mapped to"}, a.removePackage))
 }
 
-// packageView is a membership package.
 type packageView struct {
 	ID   int64  `json:"package_id" row:"1,ID" card:"1,Id"`
 	Name string `json:"name" row:"2,NAME,text" card:"2,Name"`

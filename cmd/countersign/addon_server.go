@@ -74,7 +74,6 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 	return s.run(ctx)
 }
 
-// addonServer is a server of the addon.
 type addonServer struct {
 	server
 	addon *addon.Addon
@@ -121,7 +120,6 @@ func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
 	return setupLink(s.address(), token), err
 }
 
-// run serves until ctx ends.
 func (s *addonServer) run(ctx context.Context) error {
 	site, err := s.handler()
 	if err != nil {

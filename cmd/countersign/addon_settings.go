@@ -24,14 +24,13 @@ func newAddonSettings(a *app) *cobra.Command {
 	},
 		listAll(a, a.withAddon, "List all settings: the draft, and what apps receive", "No setting.", viewSetting, allSettings),
 		newSettingsGet(a), newSettingsSet(a), newSettingsAdd(a),
-		on(a.withAddon, &cobra.Command{Use: "remove KEY", Short: "Remove one of your own keys from the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(ownSetting)))}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		on(a.withAddon, &cobra.Command{Use: "remove KEY", Short: "Remove one of your own keys from the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(func(s settings.Setting) bool { return s.Own })))}, func(ctx context.Context, s *addon.Addon, args []string) error {
 			draft, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
 			return a.showRemoved(args[0], fmt.Sprintf("Removed the key %s from the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
 		}),
 		newSettingsDiff(a), newSettingsPublish(a), newSettingsHistory(a), newSettingsRollback(a))
 }
 
-// settingView is a setting.
 type settingView struct {
 	Key       string          `json:"key" row:"1,KEY" card:"1,Key"`
 	Area      settings.Area   `json:"area"`
@@ -118,7 +117,7 @@ func suggestSetting(ctx context.Context, s *addon.Addon, key string, err error) 
 func newSettingsGet(a *app) *cobra.Command {
 	var published bool
 	c := on(a.withAddon, &cobra.Command{
-		Use: "get KEY", Short: "Print the value of a setting; for a secret, its details only", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(anySetting))),
+		Use: "get KEY", Short: "Print the value of a setting; for a secret, its details only", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(func(settings.Setting) bool { return true }))),
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
 		draft, err := s.Settings.Draft(ctx, operator())
 		if err != nil {
@@ -144,7 +143,7 @@ func newSettingsGet(a *app) *cobra.Command {
 
 func newSettingsSet(a *app) *cobra.Command {
 	return on(a.withAddon, &cobra.Command{
-		Use: "set KEY VALUE", Short: "Change a setting in the draft; \"\" empties it", Args: cli.Args("key", "value"), ValidArgsFunction: a.fromAddon(settingKeys(plainSetting)),
+		Use: "set KEY VALUE", Short: "Change a setting in the draft; \"\" empties it", Args: cli.Args("key", "value"), ValidArgsFunction: a.fromAddon(settingKeys(func(s settings.Setting) bool { return !s.Secret })),
 		Example: `  countersign addon settings set appName Tuneful
   countersign addon settings set pushEnabled true`,
 		PreRunE: refuseServiceAccount,
@@ -240,7 +239,6 @@ func (a *app) sayProblems(problems []settings.Problem) {
 	}
 }
 
-// versionView is a published version.
 type versionView struct {
 	Version     int64                 `json:"version" row:"1,VERSION"`
 	PublishedAt countersign.Timestamp `json:"published_at" row:"2,PUBLISHED (UTC),minute"`

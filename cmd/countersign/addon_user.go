@@ -28,7 +28,6 @@ func newAddonUser(a *app) *cobra.Command {
 		newUserResetPassword(a), newUserSignInLink(a))
 }
 
-// userView is a user.
 type userView struct {
 	Email      string                 `json:"email" row:"1,E-MAIL,text" card:"1,E-mail"`
 	TwoStep    bool                   `json:"two_step" row:"2,TWO-STEP SIGN-IN"`

@@ -10,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/spf13/cobra"
 	"software.sslmate.com/src/go-pkcs12"
 )
@@ -32,11 +32,8 @@ const (
 	keystoreAlias = "1"
 )
 
-// appKeystoreFlags say where the key goes and whose it is.
-type appKeystoreFlags struct{ out, name, passwordFile string }
-
 func newAppKeystore(a *app) *cobra.Command {
-	var flags appKeystoreFlags
+	var out, name, passwordFile string
 	c := &cobra.Command{
 		Use: "keystore", Short: "Create your own Android signing key", Args: cli.Args(),
 		Long: `Create your own Android signing key: RSA with 2048 bits and a self-signed certificate that is
@@ -47,34 +44,34 @@ file and its password safely. An existing file is never overwritten.`,
 		Example: `  countersign app keystore --out upload-keystore.p12 --name "Ada Byron"
   countersign app keystore --out upload-keystore.p12 --password-file password.txt`,
 		PreRunE: cli.Require("out", "name"),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.makeKeystore(c.Context(), flags) },
+		RunE:    func(c *cobra.Command, _ []string) error { return a.makeKeystore(c.Context(), out, name, passwordFile) },
 	}
 	fs := c.Flags()
-	fs.StringVar(&flags.out, "out", "upload-keystore.p12", "the `file` to create")
-	fs.StringVar(&flags.name, "name", "Android", "your `name`, or your company's, in the certificate")
-	fs.StringVar(&flags.passwordFile, "password-file", "", "a `file` with the password, or - for stdin (default ask for it)")
+	fs.StringVar(&out, "out", "upload-keystore.p12", "the `file` to create")
+	fs.StringVar(&name, "name", "Android", "your `name`, or your company's, in the certificate")
+	fs.StringVar(&passwordFile, "password-file", "", "a `file` with the password, or - for stdin (default ask for it)")
 	return c
 }
 
-func (a *app) makeKeystore(ctx context.Context, flags appKeystoreFlags) error {
-	if _, err := os.Lstat(flags.out); err == nil {
-		return errKeystoreExists(flags.out)
+func (a *app) makeKeystore(ctx context.Context, out, name, passwordFile string) error {
+	if _, err := os.Lstat(out); err == nil {
+		return errKeystoreExists(out)
 	}
-	password, err := a.NewPassword(ctx, flags.passwordFile, "Password for the new key: ", "The same again: ", checkKeystorePassword)
+	password, err := a.NewPassword(ctx, passwordFile, "Password for the new key: ", "The same again: ", checkKeystorePassword)
 	if err != nil {
 		return err
 	}
-	text, cert, err := newKeystore(flags.name, password, a.Now())
+	text, cert, err := newKeystore(name, password, a.Now())
 	if err != nil {
 		return err
 	}
-	switch err := writeNew(flags.out, text, 0o600); {
+	switch err := writeNew(out, text, 0o600); {
 	case os.IsExist(err):
-		return errKeystoreExists(flags.out)
+		return errKeystoreExists(out)
 	case err != nil:
-		return cli.Fail(cli.ExitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", flags.out, cli.Reason(err)))
+		return cli.Fail(cli.ExitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", out, fault.FileReason(err)))
 	}
-	return a.printKeystore(flags.out, cert)
+	return a.printKeystore(out, cert)
 }
 
 func errKeystoreExists(path string) error {
@@ -87,12 +84,8 @@ func newKeystore(name, password string, now time.Time) ([]byte, *x509.Certificat
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a signing key: %w", err)
 	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 63))
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a signing key: %w", err)
-	}
 	template := &x509.Certificate{
-		SerialNumber: serial.Add(serial, big.NewInt(1)), Subject: pkix.Name{CommonName: name}, SignatureAlgorithm: x509.SHA256WithRSA,
+		Subject: pkix.Name{CommonName: name}, SignatureAlgorithm: x509.SHA256WithRSA,
 		NotBefore: now, NotAfter: now.Add(keystoreDays * 24 * time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -123,7 +116,6 @@ func writeNew(path string, text []byte, mode os.FileMode) error {
 	return err
 }
 
-// keystoreView is a new signing key.
 type keystoreView struct {
 	File       string                `json:"file" card:"1,file"`
 	Alias      string                `json:"alias" card:"2,alias"`

@@ -136,7 +136,6 @@ has valid seals. Only such a record reveals it.`,
 	})
 }
 
-// auditReportView is a verification.
 type auditReportView struct {
 	Intact       bool                   `json:"intact"`
 	Sealed       int64                  `json:"sealed" card:"1,Entries sealed"`

@@ -72,13 +72,11 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// workspaceFlag adds --workspace.
 func (a *app) workspaceFlag(c *cobra.Command, to *string, usage string) {
 	c.Flags().StringVar(to, "workspace", "", usage)
 	_ = c.RegisterFlagCompletionFunc("workspace", a.fromStore(workspaceNames))
 }
 
-// itemFlag adds --item.
 func (a *app) itemFlag(c *cobra.Command, to *int64, usage string) {
 	c.Flags().Int64Var(to, "item", 0, usage)
 	_ = c.RegisterFlagCompletionFunc("item", a.fromStore(itemIDs))
@@ -152,11 +150,3 @@ func settingKeys(wanted func(settings.Setting) bool) finder[*addon.Addon] {
 
 // switches are the values of settings that can only be on or off.
 var switches = map[settings.Type][]string{settings.TypeBool: {"true", "false"}, settings.TypeFlag: {"1\ton", "0\toff"}}
-
-func anySetting(settings.Setting) bool { return true }
-
-func plainSetting(s settings.Setting) bool { return !s.Secret }
-
-func ownSetting(s settings.Setting) bool { return s.Own }
-
-func iapSetting(s settings.Setting) bool { return s.Area == settings.AreaIAP && !s.Secret }

@@ -25,7 +25,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// demoFlags are the flags of demo.
 type demoFlags struct{ listen, addonListen, keep string }
 
 func newDemo(a *app) *cobra.Command {

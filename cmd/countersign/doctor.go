@@ -40,18 +40,20 @@ type report struct {
 	findings []health.Finding
 }
 
-// serviceCheck is a service that doctor examines.
-type serviceCheck struct {
-	service string
-	locationFlags
-	examine func(context.Context, location) ([]health.Finding, error)
-}
-
 // examine looks at the services that are here.
 func (a *app) examine(c *cobra.Command) ([]report, error) {
 	var reports []report
-	for _, one := range []serviceCheck{
-		{"store", storeLocation, a.examineStore}, {"addon", doctorAddonLocation, a.examineAddon},
+	for _, one := range []struct {
+		service string
+		locationFlags
+		open func(context.Context, location) (service, error)
+	}{
+		{"store", storeLocation, func(ctx context.Context, at location) (service, error) {
+			return store.Open(ctx, a.storeOptions(at, a.errorLog(), store.Options{NoCreate: true}))
+		}},
+		{"addon", doctorAddonLocation, func(ctx context.Context, at location) (service, error) {
+			return addon.Open(ctx, a.addonOptions(at, a.errorLog(), addon.Options{NoCreate: true}))
+		}},
 	} {
 		at, err := a.locate(c, one.locationFlags)
 		if err != nil {
@@ -62,9 +64,15 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		if missing && !one.named(a, c) {
 			continue
 		}
-		found := missingFolder(at.dir)
-		if !missing {
-			if found, err = one.examine(c.Context(), at); err != nil {
+		var found []health.Finding
+		if missing {
+			found = missingFolder(at.dir)
+		} else {
+			s, err := one.open(c.Context(), at)
+			if err = closing(s, err, func(s service) error {
+				found = s.Doctor(c.Context())
+				return nil
+			}); err != nil {
 				found = append(found, health.Of(one.service, err, "The service can't start.", "Correct this, and run doctor again."))
 			}
 		}
@@ -83,25 +91,6 @@ func missingFolder(dir string) []health.Finding {
 		Name: "data folder", Level: health.Fail, What: fmt.Sprintf("No data folder %s", dir),
 		Why: "It contains all data of the service.", Fix: "Name the correct folder with --data or --addon-data.",
 	}}
-}
-
-func (a *app) examineStore(ctx context.Context, at location) ([]health.Finding, error) {
-	s, err := store.Open(ctx, a.storeOptions(at, a.errorLog(), store.Options{NoCreate: true}))
-	return findings(ctx, s, err)
-}
-
-func (a *app) examineAddon(ctx context.Context, at location) ([]health.Finding, error) {
-	s, err := addon.Open(ctx, a.addonOptions(at, a.errorLog(), addon.Options{NoCreate: true}))
-	return findings(ctx, s, err)
-}
-
-// findings is what a service that was just opened finds in itself.
-func findings(ctx context.Context, s service, opened error) (found []health.Finding, err error) {
-	err = closing(s, opened, func(s service) error {
-		found = s.Doctor(ctx)
-		return nil
-	})
-	return found, err
 }
 
 // printFindings prints what was found. A failure is the exit code that says so.

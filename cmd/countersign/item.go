@@ -67,7 +67,6 @@ func viewItem(i store.Item, workspace string) itemView {
 	return v
 }
 
-// showItem prints an item.
 func (a *app) showItem(ctx context.Context, s *store.Store, i store.Item, err error) error {
 	if err != nil {
 		return err

@@ -91,14 +91,9 @@ func newKeyList(a *app) *cobra.Command {
 	return a.Listing(c)
 }
 
-// keyCreateFlags are what can be said of a new key.
-type keyCreateFlags struct {
-	key         store.NewKey
-	publishable bool
-}
-
 func newKeyCreate(a *app) *cobra.Command {
-	var flags keyCreateFlags
+	var key store.NewKey
+	var publishable bool
 	c := on(a.withStore, &cobra.Command{
 		Use: "create NAME --workspace W", Short: "Create a key and print it", Args: cli.Args("name"),
 		Long: `Create a key and print it.
@@ -107,37 +102,33 @@ A secret key can use all endpoints of its workspace and belongs on a server. A p
 validates purchases of one item and nothing else. You may ship it inside a product.`,
 		Example: `  countersign store key create web --workspace ada
   countersign store key create plugin --workspace ada --publishable --item 1229`,
-		PreRunE: func(c *cobra.Command, args []string) error { return flags.check(c, args, a.Now()) },
+		PreRunE: func(c *cobra.Command, args []string) error {
+			switch err := cli.Require("workspace")(c, args); {
+			case err != nil:
+				return err
+			case publishable && key.Item == 0:
+				return cli.Usage(c, "a publishable key is bound to one item; name it with --item")
+			case !publishable && key.Item != 0:
+				return cli.Usage(c, "--item is for publishable keys; add --publishable")
+			case !key.ExpiresAt.IsZero() && !a.Now().Before(key.ExpiresAt.Time):
+				return cli.Usage(c, "--expires is in the past; name a later date")
+			}
+			return nil
+		},
 	}, func(ctx context.Context, s *store.Store, args []string) error {
-		flags.key.Name = args[0]
-		made, value, err := s.CreateKey(ctx, operator(), flags.key)
+		key.Name, key.Class = args[0], store.ClassSecret
+		if publishable {
+			key.Class = store.ClassPublishable
+		}
+		made, value, err := s.CreateKey(ctx, operator(), key)
 		return a.showNewKey(made, value, err)
 	})
 	fs := c.Flags()
-	a.workspaceFlag(c, &flags.key.Workspace, "the `username` of its workspace (required)")
-	fs.BoolVar(&flags.publishable, "publishable", false, "create a publishable key, bound to --item")
-	a.itemFlag(c, &flags.key.Item, "`id` of the one item of a publishable key")
-	cli.Var(fs, &flags.key.ExpiresAt, cli.ParseDate, "date", "expires", "when it expires: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
+	a.workspaceFlag(c, &key.Workspace, "the `username` of its workspace (required)")
+	fs.BoolVar(&publishable, "publishable", false, "create a publishable key, bound to --item")
+	a.itemFlag(c, &key.Item, "`id` of the one item of a publishable key")
+	cli.Var(fs, &key.ExpiresAt, cli.ParseDate, "date", "expires", "when it expires: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z (default never)")
 	return c
-}
-
-// check understands the flags.
-func (f *keyCreateFlags) check(c *cobra.Command, args []string, now time.Time) error {
-	if err := cli.Require("workspace")(c, args); err != nil {
-		return err
-	}
-	f.key.Class = store.ClassSecret
-	switch {
-	case f.publishable && f.key.Item == 0:
-		return cli.Usage(c, "a publishable key is bound to one item; name it with --item")
-	case !f.publishable && f.key.Item != 0:
-		return cli.Usage(c, "--item is for publishable keys; add --publishable")
-	case !f.key.ExpiresAt.IsZero() && !now.Before(f.key.ExpiresAt.Time):
-		return cli.Usage(c, "--expires is in the past; name a later date")
-	case f.publishable:
-		f.key.Class = store.ClassPublishable
-	}
-	return nil
 }
 
 // showNewKey prints a key with its value, and tells a person what to do with it.

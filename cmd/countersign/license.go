@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/license"
@@ -35,7 +36,6 @@ one until you issue it. Clients that never fetch the list still start.`,
 		}))
 }
 
-// licenseView is a license.
 type licenseView struct {
 	LicenseID    string                 `json:"license_id" row:"1,ID" card:"1,Id"`
 	State        string                 `json:"state"`
@@ -116,7 +116,6 @@ func (f *licenseFlags) register(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// check understands the flags.
 func (f *licenseFlags) check(c *cobra.Command, args []string) error {
 	if err := cli.Require("domain")(c, args); err != nil {
 		return err
@@ -150,7 +149,7 @@ func writeLicense(path, text string) error {
 	case os.IsExist(err):
 		return cli.Fail(cli.ExitConflict, "file_exists", path+" already exists and was not changed"+next)
 	case err != nil:
-		return cli.Fail(cli.ExitFailed, "file", fmt.Sprintf("%s can't be written (%v)%s", path, cli.Reason(err), next))
+		return cli.Fail(cli.ExitFailed, "file", fmt.Sprintf("%s can't be written (%v)%s", path, fault.FileReason(err), next))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -15,7 +16,6 @@ func newMigrate(a *app) *cobra.Command {
 	}, newMigrateStatus(a), newMigrateUp(a))
 }
 
-// migrationView is a step of a migration.
 type migrationView struct {
 	Schema  string `json:"schema" row:"1,TABLES"`
 	Version int64  `json:"version" row:"2,VERSION"`
@@ -53,21 +53,18 @@ No server may run on the data folder; store serve does the same when it starts.`
 				if err != nil {
 					return err
 				}
+				steps = slices.DeleteFunc(steps, func(m sqldb.Migration) bool { return m.Applied })
+				for i := range steps {
+					steps[i].Applied = true
+				}
 				return a.printMigrated(steps, backup)
 			})
 		},
 	}
 }
 
-// printMigrated prints those of all steps that were just done.
-func (a *app) printMigrated(steps []sqldb.Migration, backup string) error {
-	applied := []sqldb.Migration{}
-	for _, m := range steps {
-		if !m.Applied {
-			m.Applied = true
-			applied = append(applied, m)
-		}
-	}
+// printMigrated prints the steps that were just done.
+func (a *app) printMigrated(applied []sqldb.Migration, backup string) error {
 	if backup != "" {
 		a.Say("Backup of the database before the change: %s (without the key file).", backup)
 	}

@@ -143,7 +143,7 @@ func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store
 
 // withAddon opens the addon and prepares it. Where there is none, nothing is made.
 func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	return a.withOldAddon(c, func(ctx context.Context, s *addon.Addon) error {
+	return a.openAddon(c, addon.Options{NoCreate: true}, func(ctx context.Context, s *addon.Addon) error {
 		err := s.Prepare(ctx)
 		if s.State() == addon.StateNew {
 			return a.notInstalled()
@@ -165,16 +165,12 @@ func (a *app) notInstalled() error {
 	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; %s, or set it up there with: countersign addon update%s", where, other, how))
 }
 
-// withOldAddon opens an addon that is not prepared, for commands that also work before the first update. It makes nothing.
-func (a *app) withOldAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	return a.openAddon(c, addon.Options{NoCreate: true}, do)
-}
-
-// withNewAddon is withOldAddon for commands that make the data folder.
+// withNewAddon opens an addon that is not prepared, for commands that also work before the first update. It makes the data folder.
 func (a *app) withNewAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
 	return a.openAddon(c, addon.Options{}, do)
 }
 
+// openAddon opens an addon that is not prepared. o says how.
 func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Context, *addon.Addon) error) error {
 	at, err := a.locate(c, addonLocation)
 	if err != nil {

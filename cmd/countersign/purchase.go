@@ -213,7 +213,6 @@ func (a *app) checkPurchase(ctx context.Context, s *store.Store, code string) er
 	return cli.Fail(cli.ExitNo, found.Code, "")
 }
 
-// checkView is a check.
 type checkView struct {
 	Valid     bool            `json:"valid"`
 	Code      string          `json:"code"` // as in X-Error-Code, "" when valid

@@ -123,7 +123,7 @@ func listen(addr, flag string) (net.Listener, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, cli.Fail(cli.ExitNotAllowed, "address_refused", fmt.Sprintf("this user may not listen on %s; choose a port above 1023 with %s", addr, flag))
 	}
-	return nil, cli.Fail(cli.ExitFailed, "address_unusable", fmt.Sprintf("can't listen on %s (%v); choose another address with %s", addr, cli.Reason(err), flag))
+	return nil, cli.Fail(cli.ExitFailed, "address_unusable", fmt.Sprintf("can't listen on %s (%v); choose another address with %s", addr, fault.FileReason(err), flag))
 }
 
 // serverLog is the log of a server, on stderr.
@@ -152,7 +152,6 @@ func (l *server) unlessDown(at location, err error) error {
 	return err
 }
 
-// logProgress logs how far a migration is.
 func (l *server) logProgress(percent, total int64) {
 	l.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 }

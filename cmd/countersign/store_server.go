@@ -49,7 +49,6 @@ changes take effect within a second. Older tables are backed up and migrated.`,
 	return c
 }
 
-// storeServer is a server of the store.
 type storeServer struct {
 	server
 	store *store.Store
@@ -69,7 +68,6 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	return s.prepare(ctx, at, s.store, s.store.BeginToServe)
 }
 
-// run serves until ctx ends.
 func (s *storeServer) run(ctx context.Context) error {
 	limits := limit.NewGuard(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.Now})
 	s.store.ShareLimits(ctx, limits)

@@ -11,17 +11,15 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 )
 
-// importFlags say how an import goes.
-type importFlags struct{ dryRun, skipBad bool }
-
 func newImport(a *app) *cobra.Command {
-	var flags importFlags
+	var o transfer.ImportOptions
 	c := &cobra.Command{
 		Use: "import FILE", Short: "Read workspaces, keys, items, purchases and licenses from a file of JSON Lines", Args: cli.Args("file"),
 		Long: `Read workspaces, keys, items, purchases and licenses from a file with one JSON object a line.
@@ -37,11 +35,11 @@ lines, 8 --skip-bad wrote the others.`,
 				return err
 			}
 			defer file.Close()
-			return a.withNewStore(c, func(ctx context.Context, s *store.Store) error { return a.importFile(ctx, s, file, size, flags) })
+			return a.withNewStore(c, func(ctx context.Context, s *store.Store) error { return a.importFile(ctx, s, file, size, o) })
 		},
 	}
-	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "write nothing, only print what would happen")
-	c.Flags().BoolVar(&flags.skipBad, "skip-bad", false, "write the valid lines even if others are not valid")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "write nothing, only print what would happen")
+	c.Flags().BoolVar(&o.SkipBad, "skip-bad", false, "write the valid lines even if others are not valid")
 	return c
 }
 
@@ -57,46 +55,43 @@ func openImport(path string) (file *os.File, size int64, err error) {
 	case os.IsNotExist(err):
 		return nil, 0, cli.Fail(cli.ExitNotFound, "file_not_found", fmt.Sprintf("no such file: %s; check its name", path))
 	case err != nil:
-		return nil, 0, cli.Fail(cli.ExitFailed, "file_unreadable", fmt.Sprintf("%s can't be read (%v); make it readable for this user", path, cli.Reason(err)))
+		return nil, 0, cli.Fail(cli.ExitFailed, "file_unreadable", fmt.Sprintf("%s can't be read (%v); make it readable for this user", path, fault.FileReason(err)))
 	}
 	return file, info.Size(), nil
 }
 
-func (a *app) importFile(ctx context.Context, s *store.Store, file *os.File, size int64, flags importFlags) error {
+func (a *app) importFile(ctx context.Context, s *store.Store, file *os.File, size int64, o transfer.ImportOptions) error {
 	bad, err := newRejects(file.Name())
 	if err != nil {
 		return err
 	}
 	progress, read := a.readingProgress(size)
-	report, err := s.Transfer.Import(ctx, operator(), file, transfer.ImportOptions{
-		DryRun: flags.dryRun, SkipBad: flags.skipBad, Progress: read,
-		Bad: func(line int, reason string, raw []byte) {
-			progress.clear()
-			fmt.Fprintf(a.Err, "line %d: %s\n", line, cli.Safe(reason))
-			bad.add(raw)
-		},
-	})
+	o.Progress, o.Bad = read, func(line int, reason string, raw []byte) {
+		progress.clear()
+		fmt.Fprintf(a.Err, "line %d: %s\n", line, cli.Safe(reason))
+		bad.add(raw)
+	}
+	report, err := s.Transfer.Import(ctx, operator(), file, o)
 	progress.clear()
 	bad.close()
 	if err != nil {
 		return err
 	}
-	if err := a.printImport(report, bad, flags); err != nil {
+	if err := a.printImport(report, bad, o.DryRun); err != nil {
 		return err
 	}
-	return importVerdict(report, bad, flags)
+	return importVerdict(report, bad, o.DryRun)
 }
 
-// importView is an import's report.
 type importView struct {
 	transfer.ImportReport
 	DryRun       bool    `json:"dry_run"`
 	RejectedFile *string `json:"rejected_file"`
 }
 
-func (a *app) printImport(report transfer.ImportReport, bad *rejects, flags importFlags) error {
+func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun bool) error {
 	if a.JSON {
-		out := importView{ImportReport: report, DryRun: flags.dryRun}
+		out := importView{ImportReport: report, DryRun: dryRun}
 		if bad.file != nil && bad.failed == nil {
 			out.RejectedFile = &bad.path
 		}
@@ -104,7 +99,7 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, flags impo
 	}
 	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", transfer.SafeCodeBits)
 	a.warnWeak(report.WeakKeys, "imported key", "imported keys", transfer.SafeKeyBits)
-	if !report.Written && !flags.dryRun {
+	if !report.Written && !dryRun {
 		return nil
 	}
 	for _, part := range []struct {
@@ -120,7 +115,7 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, flags impo
 		}
 		a.Say("%s: %s new, %s changed, %s unchanged", part.name, cli.Thousands(part.moved.New), cli.Thousands(part.moved.Changed), cli.Thousands(part.moved.Same))
 	}
-	if flags.dryRun && report.Bad == 0 {
+	if dryRun && report.Bad == 0 {
 		a.Say("Nothing was written (--dry-run).")
 	}
 	return nil
@@ -143,13 +138,13 @@ func (a *app) warnWeak(w transfer.Weak, one, many string, safe int) {
 }
 
 // importVerdict is nil for an import that did what it was asked.
-func importVerdict(report transfer.ImportReport, bad *rejects, flags importFlags) error {
+func importVerdict(report transfer.ImportReport, bad *rejects, dryRun bool) error {
 	if report.Bad == 0 {
 		return nil
 	}
 	found := fmt.Sprintf("of %s, %s bad; %s", cli.Count(report.Lines, "line", "lines"), cli.Count(report.Bad, "is", "are"), bad.location())
 	switch {
-	case flags.dryRun:
+	case dryRun:
 		return cli.Fail(cli.ExitNo, "bad_lines", "nothing was written (--dry-run): "+found+"; correct them before the import")
 	case !report.Written:
 		return cli.Fail(cli.ExitFailed, "bad_lines", "nothing was written: "+found+"; correct them, or write the others with --skip-bad")
@@ -169,7 +164,7 @@ type rejects struct {
 func newRejects(imported string) (*rejects, error) {
 	r := &rejects{path: imported + ".rejected.jsonl"}
 	if err := os.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.Fail(cli.ExitFailed, "rejects_stale", fmt.Sprintf("%s of an earlier import can't be removed (%v); remove it yourself", r.path, cli.Reason(err)))
+		return nil, cli.Fail(cli.ExitFailed, "rejects_stale", fmt.Sprintf("%s of an earlier import can't be removed (%v); remove it yourself", r.path, fault.FileReason(err)))
 	}
 	return r, nil
 }
@@ -196,7 +191,7 @@ func (r *rejects) close() {
 // location returns where the bad lines are.
 func (r *rejects) location() string {
 	if r.failed != nil {
-		return fmt.Sprintf("they are printed above, and could not be copied to %s (%v)", r.path, cli.Reason(r.failed))
+		return fmt.Sprintf("they are printed above, and could not be copied to %s (%v)", r.path, fault.FileReason(r.failed))
 	}
 	return "they are in " + r.path
 }

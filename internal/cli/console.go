@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
@@ -164,7 +165,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	n, err := s.to.Write(p)
 	if err != nil {
-		err = Fail(ExitFailed, "output_failed", fmt.Sprintf("the output can't be written (%v); free some space, or write it elsewhere", Reason(err)))
+		err = Fail(ExitFailed, "output_failed", fmt.Sprintf("the output can't be written (%v); free some space, or write it elsewhere", fault.FileReason(err)))
 		if s.failed == nil {
 			s.failed = err
 		}
@@ -254,7 +255,7 @@ func (t *Console) Secret(variable string) (string, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", usageError(fmt.Sprintf("%s_FILE: %s can't be read (%v); name a file that this user can read", variable, path, Reason(err)))
+		return "", usageError(fmt.Sprintf("%s_FILE: %s can't be read (%v); name a file that this user can read", variable, path, fault.FileReason(err)))
 	}
 	if value = strings.TrimRight(string(text), "\r\n"); strings.TrimSpace(value) == "" {
 		return "", usageError(fmt.Sprintf("%s_FILE: %s is empty; write the value to it, or unset the variable", variable, path))

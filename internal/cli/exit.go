@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,33 +95,18 @@ func exitCode(e *countersign.Error) int {
 	if e.Code == fault.CodeUpdateNeeded { // nothing is out of reach: a command has to run first
 		return ExitConflict
 	}
-	if known, ok := exitCodes[e.Kind]; ok {
-		return known
-	}
-	return ExitFailed
+	return cmp.Or(exitCodes[e.Kind], ExitFailed)
 }
 
 // Sentence returns the error's message, its cause, and what to do next.
 func (t *Console) Sentence(e *countersign.Error) string {
 	text := e.Message
-	if e.Cause != nil && !strings.Contains(text, Reason(e.Cause).Error()) {
-		text += " (" + strings.Join(strings.Fields(Reason(e.Cause).Error()), " ") + ")"
+	if e.Cause != nil {
+		if why := fault.FileReason(e.Cause).Error(); !strings.Contains(text, why) {
+			text += " (" + strings.Join(strings.Fields(why), " ") + ")"
+		}
 	}
 	return fault.Join(text, t.nextStep(e))
-}
-
-// Reason returns the last part of an error of the operating system, which says what
-// happened without saying again to what: "permission denied".
-func Reason(err error) error {
-	var system *os.SyscallError
-	if errors.As(err, &system) {
-		return system.Err
-	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 var passwordInURL = regexp.MustCompile(`(://[^\s/:@]*):[^\s@]*@`)

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/countersign/countersign"
 )
@@ -41,12 +42,7 @@ func formatTime(t countersign.Timestamp, layout string) string {
 }
 
 // Second writes a moment for a card, "" for none.
-func Second(t countersign.Timestamp) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.String()
-}
+func Second(t countersign.Timestamp) string { return formatTime(t, time.RFC3339) }
 
 // OrNull makes a moment that was never null in JSON.
 func OrNull[T interface{ IsZero() bool }](v T) *T {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"golang.org/x/term"
 )
@@ -146,7 +147,7 @@ func inputError(ctx context.Context, err error, what, next string) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return Fail(ExitFailed, "input_failed", fmt.Sprintf("the %s can't be read from stdin (%v); %s", what, Reason(err), next))
+	return Fail(ExitFailed, "input_failed", fmt.Sprintf("the %s can't be read from stdin (%v); %s", what, fault.FileReason(err), next))
 }
 
 // ReadFile reads a small file that a flag names; what says what it is.
@@ -162,7 +163,7 @@ func ReadFile(path, what string) ([]byte, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, Fail(ExitFailed, "file_unreadable", fmt.Sprintf("the %s file %s can't be read (%v); make it readable for this user", what, path, Reason(err)))
+		return nil, Fail(ExitFailed, "file_unreadable", fmt.Sprintf("the %s file %s can't be read (%v); make it readable for this user", what, path, fault.FileReason(err)))
 	case len(text) > maxFile:
 		return nil, Fail(ExitFailed, "file_too_large", fmt.Sprintf("%s is too large for a %s; check its name", path, what))
 	}

@@ -11,7 +11,7 @@ import (
 
 // Safe makes text from outside fit for one line of a terminal: what could move
 // the cursor, give orders to the terminal or turn the direction of reading is
-// written out, like \u001b.
+// written out as JSON and Go would, like \u001b.
 func Safe(text string) string {
 	if !strings.ContainsFunc(text, harmful) && utf8.ValidString(text) {
 		return text
@@ -21,27 +21,19 @@ func Safe(text string) string {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
 			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case harmful(r):
-			writeEscape(&b, r)
-		default:
+		case !harmful(r):
 			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
-}
-
-// writeEscape writes a character as JSON and Go would.
-func writeEscape(b *strings.Builder, r rune) {
-	switch {
-	case r == '\n':
-		b.WriteString(`\n`)
-	case r == '\t':
-		b.WriteString(`\t`)
-	case r > 0xffff:
-		fmt.Fprintf(b, `\U%08x`, r)
-	default:
-		fmt.Fprintf(b, `\u%04x`, r)
-	}
 }
 
 // harmful reports control characters, separators of lines, and formatting

@@ -111,23 +111,16 @@ func (t *Console) Show(view any, err error) error {
 		return t.PrintJSON(view)
 	}
 	var rows [][]string
-	for _, line := range linesOf(reflect.ValueOf(view)) {
-		rows = append(rows, []string{line.Label, line.Value})
+	of := reflect.ValueOf(view)
+	for _, c := range columnsOf(of.Type(), "card", "") {
+		field := of.FieldByIndex(c.index)
+		if several, ok := field.Interface().([]Line); ok {
+			for _, line := range several {
+				rows = append(rows, []string{line.Label, line.Value})
+			}
+		} else if text := textOf(field, c.format); text != "" || c.format != "optional" {
+			rows = append(rows, []string{c.label, text})
+		}
 	}
 	return writeTable(t.Out, rows, nil, 0)
-}
-
-func linesOf(view reflect.Value) []Line {
-	var lines []Line
-	for _, c := range columnsOf(view.Type(), "card", "") {
-		field := view.FieldByIndex(c.index)
-		if several, ok := field.Interface().([]Line); ok {
-			lines = append(lines, several...)
-			continue
-		}
-		if text := textOf(field, c.format); text != "" || c.format != "optional" {
-			lines = append(lines, Line{c.label, text})
-		}
-	}
-	return lines
 }
