@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
@@ -120,12 +119,18 @@ func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
 	return setupLink(s.address(), token), err
 }
 
+// run serves the JSON API, with the pages behind it, until ctx ends.
 func (s *addonServer) run(ctx context.Context) error {
-	site, err := s.handler()
+	framed, base, err := s.newFrame(pages.FrameOptions(s.addon))
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, site, map[string]func(context.Context) error{"first administrator": s.makeAdministrator})
+	site := api.New(s.addon, api.Options{
+		BaseURL: s.options.baseURL, FailLimit: s.options.failLimit, TrustedProxies: s.options.proxies,
+		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
+		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
+	})
+	return s.serve(ctx, frame.StripBase(base, site), map[string]func(context.Context) error{"first administrator": s.makeAdministrator})
 }
 
 // makeAdministrator creates the administrator that the environment names as soon as
@@ -146,17 +151,4 @@ func (s *addonServer) makeAdministrator(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return nil
-}
-
-// handler is what is served: the JSON API with the pages behind it.
-func (s *addonServer) handler() (http.Handler, error) {
-	framed, base, err := s.newFrame(pages.FrameOptions(s.addon))
-	if err != nil {
-		return nil, err
-	}
-	return frame.StripBase(base, api.New(s.addon, api.Options{
-		BaseURL: s.options.baseURL, FailLimit: s.options.failLimit, TrustedProxies: s.options.proxies,
-		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
-		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
-	})), nil
 }

@@ -71,7 +71,15 @@ func (a *app) makeKeystore(ctx context.Context, out, name, passwordFile string) 
 	case err != nil:
 		return cli.Fail(cli.ExitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", out, fault.FileReason(err)))
 	}
-	return a.printKeystore(out, cert)
+	if absolute, err := filepath.Abs(out); err == nil {
+		out = absolute
+	}
+	sha1, sha256 := sha1.Sum(cert.Raw), sha256.Sum256(cert.Raw)
+	err = a.Show(keystoreView{out, keystoreAlias, countersign.At(cert.NotAfter), fingerprint(sha1[:]), fingerprint(sha256[:])}, nil)
+	if err == nil && !a.JSON {
+		a.Say("\nPut the file, the alias and the password into android/key.properties, and keep a copy of file and password: an app can't be updated without them.")
+	}
+	return err
 }
 
 func errKeystoreExists(path string) error {
@@ -122,18 +130,6 @@ type keystoreView struct {
 	ValidUntil countersign.Timestamp `json:"valid_until" card:"3,valid until,day"`
 	SHA1       string                `json:"sha1" card:"4,SHA-1"`
 	SHA256     string                `json:"sha256" card:"5,SHA-256"`
-}
-
-func (a *app) printKeystore(path string, cert *x509.Certificate) error {
-	if absolute, err := filepath.Abs(path); err == nil {
-		path = absolute
-	}
-	sha1, sha256 := sha1.Sum(cert.Raw), sha256.Sum256(cert.Raw)
-	err := a.Show(keystoreView{path, keystoreAlias, countersign.At(cert.NotAfter), fingerprint(sha1[:]), fingerprint(sha256[:])}, nil)
-	if err == nil && !a.JSON {
-		a.Say("\nPut the file, the alias and the password into android/key.properties, and keep a copy of file and password: an app can't be updated without them.")
-	}
-	return err
 }
 
 // fingerprint writes a digest as app stores show it: 0A:1B:…

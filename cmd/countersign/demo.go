@@ -86,14 +86,6 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 	if err := a.printDemo(filled, flags); err != nil {
 		return err
 	}
-	return a.serveBoth(ctx, s, site)
-}
-
-// loopback is this machine.
-var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
-
-// serveBoth serves until ctx ends, or until one of the two ends.
-func (a *app) serveBoth(ctx context.Context, s *storeServer, site *addonServer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	work := group.New(ctx, s.log)
@@ -101,6 +93,9 @@ func (a *app) serveBoth(ctx context.Context, s *storeServer, site *addonServer) 
 	work.Go("addon", ending(stop, site.run))
 	return work.Wait()
 }
+
+// loopback is this machine.
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
 // demoView is what a filled demo has to show.
 type demoView struct {

@@ -65,8 +65,11 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 			continue
 		}
 		var found []health.Finding
-		if missing {
-			found = missingFolder(at.dir)
+		if missing { // opening it would make it
+			found = []health.Finding{{
+				Name: "data folder", Level: health.Fail, What: fmt.Sprintf("No data folder %s", at.dir),
+				Why: "It contains all data of the service.", Fix: "Name the correct folder with --data or --addon-data.",
+			}}
 		} else {
 			s, err := one.open(c.Context(), at)
 			if err = closing(s, err, func(s service) error {
@@ -82,15 +85,6 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		return nil, cli.Fail(cli.ExitNotFound, "nothing_here", fmt.Sprintf("found no store in %s and no addon in %s; name their folders with --data and --addon-data", defaultData, addon.DefaultDir))
 	}
 	return reports, nil
-}
-
-// missingFolder is the finding about a data folder that is not there, which
-// opening it would make.
-func missingFolder(dir string) []health.Finding {
-	return []health.Finding{{
-		Name: "data folder", Level: health.Fail, What: fmt.Sprintf("No data folder %s", dir),
-		Why: "It contains all data of the service.", Fix: "Name the correct folder with --data or --addon-data.",
-	}}
 }
 
 // printFindings prints what was found. A failure is the exit code that says so.

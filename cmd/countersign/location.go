@@ -33,14 +33,6 @@ const defaultData = "./countersign-data"
 // location is where a service is.
 type location struct{ dir, url, keyText string }
 
-// engine names the kind of its database.
-func (l location) engine() string {
-	if l.url != "" {
-		return "PostgreSQL"
-	}
-	return "SQLite"
-}
-
 // locationFlags names the flags and variables that say where a service is.
 type locationFlags struct {
 	data, db, envData, envDB, envKey string

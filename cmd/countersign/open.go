@@ -146,7 +146,11 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	return a.openAddon(c, addon.Options{NoCreate: true}, func(ctx context.Context, s *addon.Addon) error {
 		err := s.Prepare(ctx)
 		if s.State() == addon.StateNew {
-			return a.notInstalled()
+			where, other, how := a.Service.Dir, "name its folder with --data", " --data "+a.Service.Dir
+			if a.Service.Postgres {
+				where, other, how = "this database", "name its database with --db", ", with the same --db and --data"
+			}
+			return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; %s, or set it up there with: countersign addon update%s", where, other, how))
 		}
 		if err != nil {
 			return err
@@ -154,15 +158,6 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 		defer s.AuditChain().SealNow(ctx)
 		return a.warnBehind(s.Behind(), do(ctx, s))
 	})
-}
-
-// notInstalled returns the error that no addon is where the flags say.
-func (a *app) notInstalled() error {
-	where, other, how := a.Service.Dir, "name its folder with --data", " --data "+a.Service.Dir
-	if a.Service.Postgres {
-		where, other, how = "this database", "name its database with --db", ", with the same --db and --data"
-	}
-	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; %s, or set it up there with: countersign addon update%s", where, other, how))
 }
 
 // withNewAddon opens an addon that is not prepared, for commands that also work before the first update. It makes the data folder.

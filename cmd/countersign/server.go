@@ -71,7 +71,11 @@ func (l *server) announce(at location, view any) error {
 			return err
 		}
 	}
-	l.app.Say("Serving %s (data folder %s, %s). Stop with Ctrl-C.", urlOf(l.listener), cli.Safe(at.dir), at.engine())
+	engine := "SQLite"
+	if at.url != "" {
+		engine = "PostgreSQL"
+	}
+	l.app.Say("Serving %s (data folder %s, %s). Stop with Ctrl-C.", urlOf(l.listener), cli.Safe(at.dir), engine)
 	if l.metrics != nil {
 		l.app.Say("Metrics at %s.", l.metricsURL())
 	}
@@ -150,10 +154,6 @@ func (l *server) unlessDown(at location, err error) error {
 		return nil
 	}
 	return err
-}
-
-func (l *server) logProgress(percent, total int64) {
-	l.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 }
 
 // close releases what the start acquired, also a start that failed.

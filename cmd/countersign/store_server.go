@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/frame"
@@ -59,30 +58,24 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	if err := s.listen(at.dir); err != nil {
 		return err
 	}
-	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{
-		CacheBytes: s.options.cache, Lock: s.lock, Progress: s.app.newProgress("migrating", s.logProgress).tell,
-	}))
+	progress := s.app.newProgress("migrating", func(percent, total int64) {
+		s.log.Info("the database is being migrated", "percent", percent, "purchases", total)
+	})
+	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{CacheBytes: s.options.cache, Lock: s.lock, Progress: progress.tell}))
 	if err != nil {
 		return err
 	}
 	return s.prepare(ctx, at, s.store, s.store.BeginToServe)
 }
 
+// run serves the JSON API, with the pages behind it, until ctx ends.
 func (s *storeServer) run(ctx context.Context) error {
 	limits := limit.NewGuard(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.Now})
 	s.store.ShareLimits(ctx, limits)
-	handler, err := s.handler(web.NewGuard(limits))
-	if err != nil {
-		return err
-	}
-	return s.serve(ctx, handler, nil)
-}
-
-// handler is what is served: the JSON API with the pages behind it.
-func (s *storeServer) handler(guard *web.Guard) (http.Handler, error) {
+	guard := web.NewGuard(limits)
 	framed, base, err := s.newFrame(pages.FrameOptions())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o := api.Options{
 		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
@@ -93,5 +86,5 @@ func (s *storeServer) handler(guard *web.Guard) (http.Handler, error) {
 		o.Metrics.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
 			func() float64 { return float64(s.store.Validation.Damages()) })
 	}
-	return frame.StripBase(base, api.New(s.store, o)), nil
+	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), nil)
 }

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
 	"strings"
+	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/countersign/countersign"
@@ -74,7 +74,11 @@ func (l *List[V]) Len() int { return l.count }
 func (l *List[V]) Add(view V) error {
 	l.count++
 	if l.format == "" {
-		l.addRow(reflect.ValueOf(view))
+		row, of := make([]string, len(l.columns)), reflect.ValueOf(view)
+		for i, c := range l.columns {
+			row[i] = textOf(of.FieldByIndex(c.index), c.format)
+		}
+		l.rows = append(l.rows, row)
 		return nil
 	}
 	text, err := countersign.EncodeJSON(view)
@@ -93,14 +97,6 @@ func (l *List[V]) Add(view V) error {
 	}
 	_, err = l.out.Write(text)
 	return err
-}
-
-func (l *List[V]) addRow(view reflect.Value) {
-	row := make([]string, len(l.columns))
-	for i, c := range l.columns {
-		row[i] = textOf(view.FieldByIndex(c.index), c.format)
-	}
-	l.rows = append(l.rows, row)
 }
 
 // addCSV writes the members of an object as cells: texts as they are, null as nothing, all else as JSON.
@@ -189,19 +185,14 @@ func writeTable(out io.Writer, rows [][]string, isText []bool, terminal int) err
 	if terminal > 0 {
 		fit(widths, rows[0], isText, terminal)
 	}
-	var b bytes.Buffer
+	w := tabwriter.NewWriter(out, 0, 0, tableGap, ' ', 0)
 	for _, row := range rows {
-		for i, cell := range row {
-			cell = shorten(cell, widths[i])
-			b.WriteString(cell)
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+tableGap))
-			}
+		for i := range row {
+			row[i] = shorten(row[i], widths[i])
 		}
-		b.WriteByte('\n')
+		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	_, err := b.WriteTo(out)
-	return err
+	return w.Flush()
 }
 
 // fit makes the widest columns of free text narrower until a table fits into a terminal, but none narrower than its header.

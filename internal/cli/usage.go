@@ -83,8 +83,7 @@ func flagError(c *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if unknown.GetSpecifiedShortnames() != "" {
 			return Usage(c, fmt.Sprintf("unknown flag -%s", Safe(unknown.GetSpecifiedName())))
 		}
@@ -93,8 +92,7 @@ func flagError(c *cobra.Command, err error) error {
 		name := "--" + unknown.GetSpecifiedName()
 		return Usage(c, fmt.Sprintf("unknown flag %s%s", Safe(name), didYouMean(nearest(name, names))))
 	}
-	var value *pflag.InvalidValueError
-	if errors.As(err, &value) {
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return Usage(c, fmt.Sprintf("--%s: %v", value.GetFlag().Name, plainValueError(value)))
 	}
 	if errors.As(err, new(*pflag.InvalidSyntaxError)) {
@@ -106,8 +104,7 @@ func flagError(c *cobra.Command, err error) error {
 // plainValueError is what is wrong with a flag's value, without the words of the
 // function that found out.
 func plainValueError(err *pflag.InvalidValueError) string {
-	cause := errors.Unwrap(err)
-	if ours := (*exitError)(nil); errors.As(cause, &ours) {
+	if ours, ok := errors.AsType[*exitError](errors.Unwrap(err)); ok {
 		return ours.message
 	}
 	return fmt.Sprintf("invalid value %q: expected %s", Safe(err.GetValue()), map[string]string{

@@ -65,9 +65,6 @@ func Exposed(p Location) (findings []Finding) {
 	if info, err := os.Stat(p.Dir); err == nil && info.IsDir() && isExposed(info) {
 		findings = append(findings, exposedFolder(p, info))
 	}
-	if p.KeyFile == "" {
-		return findings
-	}
 	if info, err := os.Stat(p.KeyFile); err == nil && isExposed(info) {
 		findings = append(findings, exposedKeyFile(p, info))
 	}
