@@ -132,16 +132,11 @@ func (a *app) startApp(c *cobra.Command, file string, o client.Options) error {
 			return err
 		}
 	}
-	return startError(c.Context(), err)
-}
-
-// startError sets the exit codes of errors of a start.
-func startError(ctx context.Context, err error) error {
 	if refused, ok := errors.AsType[*license.Refusal](err); ok {
 		return cli.Fail(cli.ExitNo, refused.Code, "the app does not start: "+refused.Message)
 	}
 	ours := fault.Of(err)
-	if ours == nil || ours.Kind != countersign.KindUnavailable || ctx.Err() != nil {
+	if ours == nil || ours.Kind != countersign.KindUnavailable || c.Context().Err() != nil {
 		return err
 	}
 	return cli.Fail(cli.ExitUnreachable, ours.Code, fmt.Sprintf("%s (%v)", ours.Message, ours.Cause))

@@ -89,20 +89,20 @@ func (a *app) onPurchase(c *cobra.Command, do func(ctx context.Context, s *store
 		}
 		return nil
 	}
-	c.RunE = func(c *cobra.Command, args []string) error {
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		code := ""
 		if id == 0 {
-			var err error
-			if code, err = a.purchaseCode(c.Context(), args[0]); err != nil {
-				return err
-			}
+			code, err = a.purchaseCode(c.Context(), args[0])
 		}
-		return a.withStore(c, func(ctx context.Context, s *store.Store) error {
+		if err != nil {
+			return err
+		}
+		return a.withStore(c, func(ctx context.Context, s *store.Store) (err error) {
 			if id != 0 {
-				var err error
-				if code, err = s.Validation.Code(ctx, operator(), id); err != nil {
-					return err
-				}
+				code, err = s.Validation.Code(ctx, operator(), id)
+			}
+			if err != nil {
+				return err
 			}
 			return do(ctx, s, code)
 		})
