@@ -12,23 +12,59 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"net/http"
+	"net/url"
+	"slices"
 )
 
-// Confirm is a page that asks before something is done that can't be undone.
+// Confirm is a page that asks before something is done that can't be undone. [Frame.Ask] shows it.
 type Confirm struct {
+	Title string
+	// Crumbs lead from the top to the page.
+	Crumbs []Link
 	// Consequence says in one or two sentences what will happen, with real numbers and names.
 	Consequence string
 	// Path is where the form posts to, Label the word on its button.
 	Path, Label string
 	// Cancel is the way back.
 	Cancel string
-	// Fields are asked for as well, for example the password or the name of the thing.
+	// Fields are asked for as well, for example the password or the name of the thing. After a refusal they keep what was
+	// typed.
 	Fields []Field
 	// Failed is the heading above the errors; "" is "Nothing was changed."
 	Failed string
-	Errors Errors
 	// Safe is for a step without danger: the button is not red.
 	Safe bool
+	// Form does what was asked. Its page is this one.
+	Form   Form
+	errors Errors
+}
+
+// Ask shows a page that asks before something is done, and answers it when it was posted.
+func (f *Frame) Ask(w http.ResponseWriter, r *Request, c Confirm) error {
+	if r.Method != http.MethodPost {
+		return f.Show(w, r, c.page(nil, nil))
+	}
+	c.Form.Again = func(in url.Values, wrong Errors) (Page, error) { return c.page(in, wrong), nil }
+	return f.Submit(w, r, c.Form)
+}
+
+// page is the page as it was sent. An error of a field that it does not have is about the form as a whole.
+func (c Confirm) page(in url.Values, wrong Errors) Page {
+	for i, one := range wrong {
+		if !slices.ContainsFunc(c.Fields, func(f Field) bool { return f.Name == one.Name }) {
+			wrong[i].Name = ""
+		}
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		f.Error, f.Focus = wrong.Of(f.Name), f.Focus && wrong == nil
+		if in.Has(f.Name) {
+			f.Value = in.Get(f.Name)
+		}
+	}
+	c.errors = wrong
+	return Page{Title: c.Title, Crumbs: c.Crumbs, Body: c}
 }
 
 // Render writes the page's body.
@@ -62,7 +98,7 @@ func confirm(c Confirm) templ.Component {
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(c.Consequence)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `confirm.templ`, Line: 32, Col: 55}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `confirm.templ`, Line: 68, Col: 55}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 		if templ_7745c5c3_Err != nil {
@@ -109,7 +145,7 @@ func (c Confirm) form() FormView {
 	if c.Safe {
 		kind = Primary
 	}
-	return FormView{Path: c.Path, Errors: c.Errors, Failed: cmp.Or(c.Failed, "Nothing was changed."), Submit: Button{Label: c.Label, Kind: kind}, Cancel: Link{Label: "Cancel", Path: c.Cancel}}
+	return FormView{Path: c.Path, Errors: c.errors, Failed: cmp.Or(c.Failed, "Nothing was changed."), Submit: Button{Label: c.Label, Kind: kind}, Cancel: Link{Label: "Cancel", Path: c.Cancel}}
 }
 
 var _ = templruntime.GeneratedTemplate

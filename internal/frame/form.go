@@ -109,14 +109,13 @@ func Required(namesAndTexts ...string) func(url.Values) Errors {
 	}
 }
 
-// WithPassword is a form that asks somebody who is signed in for the password
-// again, in a [PasswordField].
-func WithPassword(do func(password string) error, again func(wrong Errors) Page) Form {
+// WithPassword is the form of a [Confirm] that asks somebody who is signed in for the
+// password again, in a [PasswordField].
+func WithPassword(do func(password string) error) Form {
 	return Form{
 		Check: Required("password", "Type your password."),
 		Do:    func(in url.Values) error { return do(in.Get("password")) },
 		About: map[string]string{"password": "password"},
-		Again: func(_ url.Values, wrong Errors) (Page, error) { return again(wrong), nil },
 	}
 }
 

@@ -59,13 +59,13 @@ func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+security, f.Admin(f.showSecurity))
 	mux.Handle("GET "+security+"/password", f.Admin(f.To(security)))
 	mux.Handle("POST "+security+"/password", f.Admin(f.changePassword))
-	mux.Handle("GET "+security+"/totp", f.Admin(f.passwordPage(f.totpOnPage)))
+	mux.Handle("GET "+security+"/totp", f.Admin(f.beginTOTP))
 	mux.Handle("POST "+security+"/totp", f.Admin(f.beginTOTP))
 	mux.Handle("GET "+security+"/totp/confirm", f.Admin(f.To(security)))
 	mux.Handle("POST "+security+"/totp/confirm", f.Admin(f.confirmTOTP))
-	mux.Handle("GET "+security+"/totp/off", f.Admin(f.passwordPage(f.totpOffPage)))
+	mux.Handle("GET "+security+"/totp/off", f.Admin(f.disableTOTP))
 	mux.Handle("POST "+security+"/totp/off", f.Admin(f.disableTOTP))
-	mux.Handle("GET "+security+"/codes", f.Admin(f.passwordPage(f.newCodesPage)))
+	mux.Handle("GET "+security+"/codes", f.Admin(f.newCodes))
 	mux.Handle("POST "+security+"/codes", f.Admin(f.newCodes))
 	mux.Handle("GET "+sessions, f.Admin(f.showSessions))
 	mux.Handle("POST "+sessions+"/end", f.Admin(f.endOtherSessions))
@@ -76,11 +76,6 @@ func (f *Frame) Routes(mux *http.ServeMux) {
 // somebody loads again.
 func (f *Frame) To(path string) Handler {
 	return func(w http.ResponseWriter, r *Request) error { return f.Redirect(w, r, path, "") }
-}
-
-// passwordPage shows the page of a form that was not sent yet.
-func (f *Frame) passwordPage(page func(wrong Errors) Page) Handler {
-	return func(w http.ResponseWriter, r *Request) error { return f.Show(w, r, page(nil)) }
 }
 
 // onceInstalled keeps a shared page from asking People before there are tables.

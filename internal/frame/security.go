@@ -47,15 +47,18 @@ func (f *Frame) securityCrumbs() []Link {
 	return []Link{{Label: "Password and security", Path: f.security()}}
 }
 
-func (f *Frame) totpOnPage(errs Errors) Page {
-	return Page{Title: "Turn on two-step sign-in", Crumbs: f.securityCrumbs(), Body: Confirm{
-		Consequence: "The next page shows a new secret for your authenticator app. Two-step sign-in is turned on after you type a code from that app.",
-		Path:        f.security() + "/totp", Label: "Continue", Cancel: f.security(), Errors: errs, Fields: []Field{PasswordField(errs)}, Safe: true,
-	}}
+// askPassword asks for the password before a change of the two-step sign-in.
+func (f *Frame) askPassword(w http.ResponseWriter, r *Request, c Confirm, do func(password string) error) error {
+	c.Crumbs, c.Cancel, c.Fields, c.Form = f.securityCrumbs(), f.security(), []Field{PasswordField(nil)}, WithPassword(do)
+	return f.Ask(w, r, c)
 }
 
 func (f *Frame) beginTOTP(w http.ResponseWriter, r *Request) error {
-	return f.Submit(w, r, WithPassword(func(password string) error {
+	return f.askPassword(w, r, Confirm{
+		Title:       "Turn on two-step sign-in",
+		Consequence: "The next page shows a new secret for your authenticator app. Two-step sign-in is turned on after you type a code from that app.",
+		Path:        f.security() + "/totp", Label: "Continue", Safe: true,
+	}, func(password string) error {
 		setup, err := f.People.BeginTOTP(r.Context(), r.Actor, password, f.Brand)
 		if err != nil {
 			return err
@@ -65,7 +68,7 @@ func (f *Frame) beginTOTP(w http.ResponseWriter, r *Request) error {
 			return err
 		}
 		return f.Show(w, r, f.totpPage(totpSetup{Secret: setup.Secret, QR: picture}))
-	}, f.totpOnPage))
+	})
 }
 
 func (f *Frame) confirmTOTP(w http.ResponseWriter, r *Request) error {
@@ -91,36 +94,30 @@ func (f *Frame) showCodes(w http.ResponseWriter, r *Request, codes []string, don
 	return f.Show(w, r, Page{Title: "Your recovery codes", Crumbs: f.securityCrumbs(), Body: codesView(f, codes, done)})
 }
 
-func (f *Frame) totpOffPage(errs Errors) Page {
-	return Page{Title: "Turn off two-step sign-in", Crumbs: f.securityCrumbs(), Body: Confirm{
-		Consequence: "You then sign in with the password alone, and the recovery codes stop working. You are signed out everywhere else.",
-		Path:        f.security() + "/totp/off", Label: "Turn it off", Cancel: f.security(), Errors: errs, Fields: []Field{PasswordField(errs)},
-	}}
-}
-
 func (f *Frame) disableTOTP(w http.ResponseWriter, r *Request) error {
-	return f.Submit(w, r, WithPassword(func(password string) error {
+	return f.askPassword(w, r, Confirm{
+		Title:       "Turn off two-step sign-in",
+		Consequence: "You then sign in with the password alone, and the recovery codes stop working. You are signed out everywhere else.",
+		Path:        f.security() + "/totp/off", Label: "Turn it off",
+	}, func(password string) error {
 		user, err := f.People.DisableTOTP(r.Context(), r.Actor, r.Session, password)
 		if err != nil {
 			return err
 		}
 		return f.welcome(w, r, user, f.security(), "Two-step sign-in is off. You are signed out everywhere else.")
-	}, f.totpOffPage))
-}
-
-func (f *Frame) newCodesPage(errs Errors) Page {
-	return Page{Title: "New recovery codes", Crumbs: f.securityCrumbs(), Body: Confirm{
-		Consequence: "Ten new codes are created and shown once. Your current codes stop working.",
-		Path:        f.security() + "/codes", Label: "Create new codes", Cancel: f.security(), Errors: errs, Fields: []Field{PasswordField(errs)}, Safe: true,
-	}}
+	})
 }
 
 func (f *Frame) newCodes(w http.ResponseWriter, r *Request) error {
-	return f.Submit(w, r, WithPassword(func(password string) error {
+	return f.askPassword(w, r, Confirm{
+		Title:       "New recovery codes",
+		Consequence: "Ten new codes are created and shown once. Your current codes stop working.",
+		Path:        f.security() + "/codes", Label: "Create new codes", Safe: true,
+	}, func(password string) error {
 		codes, err := f.People.NewRecoveryCodes(r.Context(), r.Actor, password)
 		if err != nil {
 			return err
 		}
 		return f.showCodes(w, r, codes, "New codes were created.")
-	}, f.newCodesPage))
+	})
 }

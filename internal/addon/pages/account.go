@@ -123,10 +123,11 @@ func (p *Pages) showRemoveAccount(w http.ResponseWriter, r *frame.Request, f acc
 	if !f.facts.Set {
 		return p.frame.Redirect(w, r, pathAccount, "The draft has no service account.")
 	}
-	return p.frame.Show(w, r, frame.Page{Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}), Body: frame.Confirm{
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}),
 		Consequence: "The service account " + f.facts.ClientEmail + " is removed from the draft. After the next publish, purchases can't be verified, and in-app purchases are off for apps.",
 		Path:        pathAccount + "/remove", Label: "Remove it", Cancel: pathAccount, Fields: []frame.Field{revisionField(f.revision)},
-	}})
+	})
 }
 
 func (p *Pages) removeAccount(w http.ResponseWriter, r *frame.Request) error {

@@ -175,35 +175,24 @@ func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request, c addo
 	return p.frame.Redirect(w, r, credentialPath(c), text)
 }
 
-func (p *Pages) revealPage(c addon.Credential, errs frame.Errors) frame.Page {
-	field := frame.PasswordField(errs)
-	field.Focus = len(errs) == 0
-	return frame.Page{Title: "Reveal API credentials", Crumbs: credentialCrumbs(c), Body: frame.Confirm{
-		Consequence: "The API key and the API secret of “" + c.Label + "” are shown on the next page. This is recorded in the audit log.",
-		Path:        credentialPath(c) + "/reveal", Label: "Reveal", Cancel: credentialPath(c), Safe: true, Errors: errs,
-		Fields: []frame.Field{field},
-	}}
-}
-
 func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
-	return p.frame.Submit(w, r, frame.WithPassword(func(password string) error {
-		if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
-			return err
-		}
-		_, credentials, err := p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
-		if err != nil {
-			return err
-		}
-		return p.showSecrets(w, r, c, credentials, "API credentials “"+c.Label+"”", "Close this page after you have copied them.")
-	}, func(wrong frame.Errors) frame.Page { return p.revealPage(c, wrong) }))
-}
-
-func (p *Pages) rotatePage(c addon.Credential, errs frame.Errors) frame.Page {
-	return frame.Page{Title: "Rotate “" + c.Label + "”", Crumbs: credentialCrumbs(c), Body: frame.Confirm{
-		Consequence: "The current API key and API secret stop working at once. Calls are refused until your servers have the new ones. " + uses(c),
-		Path:        credentialPath(c) + "/rotate", Label: "Rotate", Cancel: credentialPath(c), Errors: errs,
-		Fields: []frame.Field{{Name: "ends", Kind: frame.Hidden, Value: c.Key}, frame.PasswordField(errs)},
-	}}
+	field := frame.PasswordField(nil)
+	field.Focus = true
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Reveal API credentials", Crumbs: credentialCrumbs(c),
+		Consequence: "The API key and the API secret of “" + c.Label + "” are shown on the next page. This is recorded in the audit log.",
+		Path:        credentialPath(c) + "/reveal", Label: "Reveal", Cancel: credentialPath(c), Safe: true, Fields: []frame.Field{field},
+		Form: frame.WithPassword(func(password string) error {
+			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+				return err
+			}
+			_, credentials, err := p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
+			if err != nil {
+				return err
+			}
+			return p.showSecrets(w, r, c, credentials, "API credentials “"+c.Label+"”", "Close this page after you have copied them.")
+		}),
+	})
 }
 
 // rotateCredential rotates API credentials and answers with the new ones. The form
@@ -213,19 +202,25 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addo
 	if err != nil {
 		return err
 	}
-	if in.Get("ends") != c.Key {
+	if r.Method == http.MethodPost && in.Get("ends") != c.Key {
 		return p.frame.Redirect(w, r, credentialPath(c), "Nothing was changed: these credentials were rotated already. To see them, press Reveal.")
 	}
-	return p.frame.Submit(w, r, frame.WithPassword(func(password string) error {
-		if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
-			return err
-		}
-		c, credentials, err := p.addon.RotateCredential(r.Context(), r.Actor, c.ID)
-		if err != nil {
-			return err
-		}
-		return p.showSecrets(w, r, c, credentials, "New API credentials for “"+c.Label+"”", "The old values have expired.")
-	}, func(wrong frame.Errors) frame.Page { return p.rotatePage(c, wrong) }))
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Rotate “" + c.Label + "”", Crumbs: credentialCrumbs(c),
+		Consequence: "The current API key and API secret stop working at once. Calls are refused until your servers have the new ones. " + uses(c),
+		Path:        credentialPath(c) + "/rotate", Label: "Rotate", Cancel: credentialPath(c),
+		Fields: []frame.Field{{Name: "ends", Kind: frame.Hidden, Value: c.Key}, frame.PasswordField(nil)},
+		Form: frame.WithPassword(func(password string) error {
+			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+				return err
+			}
+			c, credentials, err := p.addon.RotateCredential(r.Context(), r.Actor, c.ID)
+			if err != nil {
+				return err
+			}
+			return p.showSecrets(w, r, c, credentials, "New API credentials for “"+c.Label+"”", "The old values have expired.")
+		}),
+	})
 }
 
 // uses returns how much API credentials are used.

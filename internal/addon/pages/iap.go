@@ -140,28 +140,24 @@ func (d draft) settingsOf(keys ...string) (list []settings.Setting) {
 	return list
 }
 
-func (p *Pages) showDecline(w http.ResponseWriter, r *frame.Request) error {
-	return p.frame.Show(w, r, frame.Page{Title: "Not selling in the app", Crumbs: crumbs(iapForm.crumb()), Body: frame.Confirm{
-		Consequence: "The checklist no longer includes in-app purchases. Nothing else changes. You can undo this on the page “In-app purchases”.",
-		Path:        pathDecline, Label: "I don't sell in the app", Cancel: PathDashboard, Safe: true,
-	}})
-}
-
 // decline notes that the site does not sell in the app, or, with sell=1, that it
 // does after all.
 func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	sells := in.Get("sell") == "1"
-	if err := p.addon.IAP.Decline(r.Context(), r.Actor, !sells); err != nil {
-		return err
-	}
-	if sells {
-		return p.frame.Redirect(w, r, pathIAP, "The checklist includes in-app purchases again.")
-	}
-	return p.frame.Redirect(w, r, PathDashboard, "The checklist no longer includes in-app purchases.")
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Not selling in the app", Crumbs: crumbs(iapForm.crumb()),
+		Consequence: "The checklist no longer includes in-app purchases. Nothing else changes. You can undo this on the page “In-app purchases”.",
+		Path:        pathDecline, Label: "I don't sell in the app", Cancel: PathDashboard, Safe: true,
+		Form: frame.Form{Do: func(in url.Values) error {
+			sells := in.Get("sell") == "1"
+			if err := p.addon.IAP.Decline(r.Context(), r.Actor, !sells); err != nil {
+				return err
+			}
+			if sells {
+				return p.frame.Redirect(w, r, pathIAP, "The checklist includes in-app purchases again.")
+			}
+			return p.frame.Redirect(w, r, PathDashboard, "The checklist no longer includes in-app purchases.")
+		}},
+	})
 }
 
 // takeRows puts what was posted on top of the draft that is saved, the rows as a map.

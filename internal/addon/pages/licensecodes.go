@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -64,20 +65,20 @@ func (p *Pages) oneCode(r *frame.Request) (keptCode, error) {
 	return keptCode{}, fault.NotFound("purchase_code_not_kept", "This purchase code is not stored")
 }
 
-func (p *Pages) showForgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) error {
+func (p *Pages) forgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) error {
 	files := ""
 	if len(c.domains) > 0 {
 		files = ", and its " + frame.Count(len(c.domains), "file") + " (" + strings.Join(c.domains, ", ") + ") removed from the list"
 	}
-	return p.frame.Show(w, r, frame.Page{Title: "Delete the purchase code " + c.Hint, Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Delete the purchase code " + c.Hint, Crumbs: crumbs(licenseCrumb),
 		Consequence: "The purchase code " + c.Hint + " is deleted here" + files + ". The store is not contacted: the licenses stay valid, also in apps that were built with them. To create files with this code again, paste it again.",
 		Path:        c.path(), Label: "Delete the code", Cancel: pathLicense,
-	}})
-}
-
-func (p *Pages) forgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) error {
-	if err := p.addon.ForgetCode(r.Context(), r.Actor, c.ID); err != nil {
-		return err
-	}
-	return p.frame.Redirect(w, r, pathLicense, "The purchase code "+c.Hint+" was deleted.")
+		Form: frame.Form{Do: func(url.Values) error {
+			if err := p.addon.ForgetCode(r.Context(), r.Actor, c.ID); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, pathLicense, "The purchase code "+c.Hint+" was deleted.")
+		}},
+	})
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -39,55 +40,32 @@ func (p *Pages) moveOf(r *frame.Request, in url.Values) (move, error) {
 	return m, fault.NotFound("license_not_found", "No such license to move. The license files page lists all of them")
 }
 
-func (p *Pages) showMove(w http.ResponseWriter, r *frame.Request) error {
-	m, err := p.moveOf(r, r.URL.Query())
+func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
+	if _, err := r.PostValues(); err != nil {
+		return err
+	}
+	m, err := p.moveOf(r, r.Form)
 	if err != nil {
 		return err
 	}
-	if m.domain == "" {
-		m.domain = p.host(w, r)
-	}
-	return p.frame.Show(w, r, movePage(m))
-}
-
-func movePage(m move) frame.Page {
-	return frame.Page{Title: "Move the license of " + m.from, Crumbs: crumbs(licenseCrumb), Body: frame.Confirm{
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Move the license of " + m.from, Crumbs: crumbs(licenseCrumb),
 		Consequence: "The license of " + m.from + " (purchase code " + m.hint + ") ends, and one for the new domain replaces it. Apps that were built with the old file may stop. The store allows a few moves a year, by default at least 24 hours apart.",
-		Path:        pathLicense + "/move", Label: "Move the license", Cancel: pathLicense, Errors: m.errs, Failed: "Nothing was moved.", Safe: true,
+		Path:        pathLicense + "/move", Label: "Move the license", Cancel: pathLicense, Failed: "Nothing was moved.", Safe: true,
 		Fields: []frame.Field{
 			{Name: "kept", Kind: frame.Hidden, Value: strconv.FormatInt(m.kept, 10)},
 			{Name: "from", Kind: frame.Hidden, Value: m.from},
-			{Name: "domain", Label: "New domain", Value: m.domain, Required: true, Error: m.errs.Of("domain"), Example: "shop.example"},
+			{Name: "domain", Label: "New domain", Value: cmp.Or(m.domain, p.host(w, r)), Required: true, Example: "shop.example"},
 		},
-	}}
-}
-
-func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
-	in, err := r.PostValues()
-	if err != nil {
-		return err
-	}
-	m, err := p.moveOf(r, in)
-	if err != nil {
-		return err
-	}
-	return p.frame.Submit(w, r, frame.Form{
-		Do: func(url.Values) error {
-			l, err := p.addon.MoveLicense(r.Context(), r.Actor, m.kept, m.from, m.domain)
-			if err != nil {
-				return err
-			}
-			return p.frame.Redirect(w, r, licensePath(l), "The license was moved from "+m.from+" to "+l.Domain+".")
-		},
-		Explain: p.explainLicense,
-		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
-			for i := range wrong {
-				if wrong[i].Name != "domain" {
-					wrong[i].Name = "" // the page has no field for it
+		Form: frame.Form{
+			Do: func(url.Values) error {
+				l, err := p.addon.MoveLicense(r.Context(), r.Actor, m.kept, m.from, m.domain)
+				if err != nil {
+					return err
 				}
-			}
-			m.errs = wrong
-			return movePage(m), nil
+				return p.frame.Redirect(w, r, licensePath(l), "The license was moved from "+m.from+" to "+l.Domain+".")
+			},
+			Explain: p.explainLicense,
 		},
 	})
 }

@@ -157,25 +157,18 @@ func (p *Pages) updatePackage(w http.ResponseWriter, r *frame.Request, one iap.P
 	return p.submitPackage(w, r, one.ID, p.addon.IAP.UpdatePackage, "was saved. Apps see it at once.")
 }
 
-func (p *Pages) removePackagePage(one iap.Package, errs frame.Errors) frame.Page {
-	path := pathPackages + "/" + strconv.FormatInt(one.ID, 10)
-	return frame.Page{Title: "Remove the package " + one.Name, Crumbs: crumbs(packagesCrumb), Body: frame.Confirm{
-		Consequence: "The package “" + one.Name + "” (ID " + strconv.FormatInt(one.ID, 10) + ") is removed from the list at once. If products are mapped to it, first remove them from the product map.",
-		Path:        path + "/remove", Label: "Remove the package", Cancel: pathPackages, Errors: errs,
-	}}
-}
-
 func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request, one iap.Package) error {
-	return p.frame.Submit(w, r, frame.Form{
-		Do: func(url.Values) error {
+	id := strconv.FormatInt(one.ID, 10)
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Remove the package " + one.Name, Crumbs: crumbs(packagesCrumb),
+		Consequence: "The package “" + one.Name + "” (ID " + id + ") is removed from the list at once. If products are mapped to it, first remove them from the product map.",
+		Path:        pathPackages + "/" + id + "/remove", Label: "Remove the package", Cancel: pathPackages,
+		Form: frame.Form{Do: func(url.Values) error {
 			if err := p.addon.IAP.RemovePackage(r.Context(), r.Actor, one.ID); err != nil {
 				return err
 			}
 			return p.frame.Redirect(w, r, pathPackages, "The package “"+one.Name+"” was removed.")
-		},
-		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
-			return p.removePackagePage(one, wrong), nil
-		},
+		}},
 	})
 }
 

@@ -86,13 +86,6 @@ func found[T any](find func(*frame.Request) (T, error), h func(http.ResponseWrit
 	}
 }
 
-// ask shows the page of a form that was not sent yet.
-func ask[T any](p *Pages, page func(thing T, wrong frame.Errors) frame.Page) func(http.ResponseWriter, *frame.Request, T) error {
-	return func(w http.ResponseWriter, r *frame.Request, thing T) error {
-		return p.frame.Show(w, r, page(thing, nil))
-	}
-}
-
 // number reads a positive number of the address; anything else leads nowhere.
 func number(r *frame.Request, name string) (int64, error) {
 	n, err := strconv.ParseInt(r.PathValue(name), 10, 64)
