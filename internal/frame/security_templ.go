@@ -523,7 +523,7 @@ func codesView(f *Frame, codes []string, done string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<ul class=\"codes\" aria-label=\"Recovery codes\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<ul class=\"grid gap-y-1.5 gap-x-4 grid-cols-[repeat(auto-fill,minmax(9.5rem,1fr))] p-4 border border-line rounded-field bg-well font-mono text-[0.9375rem] tracking-[0.02em]\" aria-label=\"Recovery codes\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
