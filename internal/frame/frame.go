@@ -62,8 +62,8 @@ type Options struct {
 	// token.
 	SetupFile string
 	// CheckupBanner returns what every page of somebody who is signed in has to
-	// say at its top; nil is nothing.
-	CheckupBanner func(*Request) []Banner
+	// say at its top; without a title that is nothing.
+	CheckupBanner func(*Request) Banner
 }
 
 // MenuItem is one line of the side menu.
@@ -123,9 +123,9 @@ type Request struct {
 	// From is where the request comes from.
 	From people.Origin
 
-	frame   *Frame
-	flash   string
-	banners []Banner
+	frame  *Frame
+	flash  string
+	banner Banner
 	// as is whom the session belongs to from its next save on.
 	as people.User
 	// begun reports that the session is a new one.

@@ -25,8 +25,8 @@ var galleryAddress = flag.String("gallery", "", "serve a page with all component
 func TestGalleryOfAllComponentsKeepsThePolicy(t *testing.T) {
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), func(o *frame.Options) {
 		o.Menu = galleryMenu
-		o.CheckupBanner = func(*frame.Request) []frame.Banner {
-			return []frame.Banner{{Kind: frame.Warning, Title: "An API key is inactive", Text: "Both halves must be active before you go live.", Action: frame.Link{Label: "API access", Path: "/admincp/apis"}}}
+		o.CheckupBanner = func(*frame.Request) frame.Banner {
+			return frame.Banner{Kind: frame.Warning, Title: "An API key is inactive", Text: "Both halves must be active before you go live.", Action: frame.Link{Label: "API access", Path: "/admincp/apis"}}
 		}
 	})
 	s.administrator(t)
@@ -95,7 +95,7 @@ func around(outer templ.Component, children ...templ.Component) templ.Component 
 var galleryTime = time.Date(2026, 11, 3, 8, 5, 0, 0, time.UTC)
 
 var galleryTable = frame.Table{
-	Caption: "Packages", QuietCaption: true,
+	Caption: "Packages",
 	Columns: []frame.Column{{Label: "Package"}, {Label: "State"}, {Label: "Rank", Number: true}, {Label: "Products"}, {Label: "Changed"}, {Label: "Actions", Quiet: true}},
 	Rows: []frame.Row{
 		{frame.Link{Label: "Gold", Path: "/admin/packages/2"}, frame.Badge{Text: "Mapped", Kind: frame.Good}, frame.Words("20"), frame.Stack(frame.Mono("site.example.gold.monthly"), frame.Mono("site.example.gold.yearly")), frame.Time(galleryTime),

@@ -48,7 +48,7 @@ func (s *site) turnOnTOTP(b *webtest.Browser) (secret string, codes []string) {
 	p := b.Post("/admincp/me/security/totp", "password", password).Status(http.StatusOK)
 	secret = p.Value("secret")
 	p = b.Post("/admincp/me/security/totp/confirm", "code", s.code(b.T, secret)).Status(http.StatusOK)
-	for _, list := range p.Having("class", "codes") {
+	for _, list := range p.Having("aria-label", "Recovery codes") {
 		for item := range list.ChildNodes() {
 			if item.Type == html.ElementNode {
 				codes = append(codes, webtest.TextOf(item))

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -42,24 +41,16 @@ const (
 func (f *Frame) newSessions() *scs.SessionManager {
 	s := scs.New()
 	s.Lifetime = longestTime
-	s.Store = sessionStore{f}
+	s.Store = sessionStore{f: f}
 	return s
 }
 
 // sessionStore keeps the sessions of scs as rows of people. Whom a session
 // belongs to travels beside its data, in the request.
-type sessionStore struct{ f *Frame }
-
-var errNoContext = errors.New("frame: sessions need a context")
-
-// Find exists for the interface of scs, which calls FindCtx instead.
-func (s sessionStore) Find(string) ([]byte, bool, error) { return nil, false, errNoContext }
-
-// Commit exists for the interface of scs, which calls CommitCtx instead.
-func (s sessionStore) Commit(string, []byte, time.Time) error { return errNoContext }
-
-// Delete exists for the interface of scs, which calls DeleteCtx instead.
-func (s sessionStore) Delete(string) error { return errNoContext }
+type sessionStore struct {
+	scs.Store // nil: of its methods scs calls those with a context alone, which are below
+	f         *Frame
+}
 
 // FindCtx loads a session, and tells the request whose it is.
 func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {

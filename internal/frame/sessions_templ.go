@@ -42,7 +42,7 @@ func sessionsView(f *Frame, rows []Row, others bool) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = Table{
-				Caption: "Sessions", QuietCaption: true, Rows: rows,
+				Caption: "Sessions", Rows: rows,
 				Columns: []Column{{Label: "Browser"}, {Label: "Address"}, {Label: "Signed in"}, {Label: "Last seen"}, {Label: "Actions", Quiet: true}},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

@@ -22,7 +22,7 @@ func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
 		return err
 	}
 	if f.CheckupBanner != nil && r.User.ID != 0 && !p.Bare {
-		r.banners = f.CheckupBanner(r)
+		r.banner = f.CheckupBanner(r)
 	}
 	return f.write(w, r, p)
 }

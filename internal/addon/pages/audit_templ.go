@@ -87,7 +87,7 @@ func auditView(a auditPage) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
-				Caption: "Audit log", QuietCaption: true,
+				Caption: "Audit log",
 				Columns: []frame.Column{{Label: "What"}, {Label: "Before and after"}, {Label: "Who"}, {Label: "When"}},
 				Rows:    auditRows(a.lines),
 				Empty:   frame.Empty{Icon: "scroll-text", Title: "No matching entries", Action: frame.Link{Label: "Show everything", Path: pathAudit}},
@@ -119,11 +119,9 @@ func auditView(a auditPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if a.pager.Newer != "" || a.pager.Older != "" {
-			templ_7745c5c3_Err = a.pager.Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+		templ_7745c5c3_Err = a.pager.Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
 		}
 		return nil
 	})
@@ -163,7 +161,7 @@ func changeView(before, after string) templ.Component {
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(shortened(before))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 39, Col: 96}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 37, Col: 96}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -192,7 +190,7 @@ func changeView(before, after string) templ.Component {
 			var templ_7745c5c3_Var6 string
 			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(shortened(after))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 46, Col: 58}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 44, Col: 58}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 			if templ_7745c5c3_Err != nil {

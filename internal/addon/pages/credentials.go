@@ -26,10 +26,10 @@ func credentialCrumbs(c addon.Credential) []frame.Link {
 
 // credentialsBanner says on every page that API credentials do not work. Those that are
 // off as a whole, beside some that work, are left alone.
-func credentialsBanner(r *frame.Request, a *addon.Addon) []frame.Banner {
+func credentialsBanner(r *frame.Request, a *addon.Addon) frame.Banner {
 	all, err := a.Credentials(r.Context(), r.Actor)
 	if err != nil {
-		return nil // the page itself says what is wrong
+		return frame.Banner{} // the page itself says what is wrong
 	}
 	banner := frame.Banner{Kind: frame.Warning, Text: "Both must be active before you go live.", Action: frame.Link{Label: "API access", Path: PathCredentials}}
 	active := false
@@ -45,10 +45,7 @@ func credentialsBanner(r *frame.Request, a *addon.Addon) []frame.Banner {
 	if !active && banner.Title == "" {
 		banner.Title = "No active API credentials"
 	}
-	if banner.Title == "" {
-		return nil
-	}
-	return []frame.Banner{banner}
+	return banner
 }
 
 func (p *Pages) showCredentials(w http.ResponseWriter, r *frame.Request) error {

@@ -47,7 +47,7 @@ func credentialsView(all []addon.Credential) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
-				Caption: "API credentials", QuietCaption: true,
+				Caption: "API credentials",
 				Columns: []frame.Column{{Label: "Label"}, {Label: "API key"}, {Label: "API secret"}, {Label: "Last used"}, {Label: "Created"}, {Label: "Actions", Quiet: true}},
 				Rows:    credentialRows(all),
 				Empty: frame.Empty{

@@ -135,7 +135,7 @@ func dashboardView(d dashboard) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
-				Caption: "The last entries of the audit log", QuietCaption: true,
+				Caption: "The last entries of the audit log",
 				Columns: []frame.Column{{Label: "What"}, {Label: "Who"}, {Label: "When"}},
 				Rows:    recentRows(d.recent),
 				Empty:   frame.Empty{Icon: "scroll-text", Title: "No activity yet", Text: "Every change is recorded here."},

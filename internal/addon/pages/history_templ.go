@@ -47,7 +47,7 @@ func historyView(list []settings.Version, now int64, pager frame.Pager) templ.Co
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
-				Caption: "Published versions", QuietCaption: true,
+				Caption: "Published versions",
 				Columns: []frame.Column{{Label: "Version"}, {Label: "Published"}, {Label: "By"}, {Label: "Note"}, {Label: "Actions", Quiet: true}},
 				Rows:    versionRows(list, now),
 				Empty:   frame.Empty{Icon: "history", Title: "No older versions", Text: "This is the end of the list.", Action: frame.Link{Label: "To the newest", Path: pathHistory}},
@@ -61,11 +61,9 @@ func historyView(list []settings.Version, now int64, pager frame.Pager) templ.Co
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if pager.Newer != "" || pager.Older != "" {
-			templ_7745c5c3_Err = pager.Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+		templ_7745c5c3_Err = pager.Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
 		}
 		return nil
 	})

@@ -153,7 +153,7 @@ func licensesView(l licensePage) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
-				Caption: "License files", QuietCaption: true,
+				Caption: "License files",
 				Columns: []frame.Column{{Label: "Domain"}, {Label: "State"}, {Label: "Item"}, {Label: "Created"}, {Label: "Actions", Quiet: true}},
 				Rows:    l.rows(),
 				Empty:   frame.Empty{Icon: "file-key", Title: "No license file yet", Text: "Type the purchase code and the domain above; the file appears here."},
@@ -240,7 +240,7 @@ func licensesView(l licensePage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = frame.Table{
-					Caption: "Stored purchase codes", QuietCaption: true,
+					Caption: "Stored purchase codes",
 					Columns: []frame.Column{{Label: "Purchase code"}, {Label: "Store"}, {Label: "Files"}, {Label: "Stored"}, {Label: "Actions", Quiet: true}},
 					Rows:    codeRows(l.known),
 				}.Render(ctx, templ_7745c5c3_Buffer)

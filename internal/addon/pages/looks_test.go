@@ -61,7 +61,7 @@ func mainOf(p *webtest.Page) string {
 
 func inHead(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
-		if webtest.Attr(n, "class") == "head" {
+		if n.Data == "header" {
 			return true
 		}
 	}

@@ -47,7 +47,7 @@ func packagesView(all []iap.Package, products []iap.Product) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
-				Caption: "Packages", QuietCaption: true,
+				Caption: "Packages",
 				Columns: []frame.Column{{Label: "Package"}, {Label: "ID", Number: true}, {Label: "Price"}, {Label: "Products of the store"}, {Label: "Rank", Number: true}, {Label: "Actions", Quiet: true}},
 				Rows:    packageRows(all, products),
 				Empty: frame.Empty{
