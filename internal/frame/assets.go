@@ -12,6 +12,9 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 //go:embed assets
@@ -72,10 +75,10 @@ func smaller(content []byte) []byte {
 
 // serve answers a request for a file. An earlier build's folder is not found,
 // because its content is not ours to give.
-func (a *assets) serve(w http.ResponseWriter, r *http.Request) bool {
+func (a *assets) serve(w http.ResponseWriter, r *http.Request) error {
 	file, ok := a.files[r.PathValue("file")]
 	if !ok || !strings.HasSuffix(a.folder, "/"+r.PathValue("hash")) {
-		return false
+		return fault.NotFound(countersign.CodeNotFound, "No such file. The program may have been updated: load the page again.")
 	}
 	h := w.Header()
 	h.Set("Content-Type", file.mediaType)
@@ -87,5 +90,5 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request) bool {
 		body = file.gzip
 	}
 	_, _ = w.Write(body) // a client that has left is nobody to tell
-	return true
+	return nil
 }

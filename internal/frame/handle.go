@@ -17,20 +17,17 @@ func (f *Frame) Public(h Handler) http.Handler { return f.handler(asPage(h)) }
 // Admin serves a page to a signed-in user. Others are redirected to sign-in, or to set-up while no administrator
 // exists. A client that accepts only JSON gets 401, or 406 if the page has no JSON.
 func (f *Frame) Admin(h Handler) http.Handler {
-	return f.handler(func(w http.ResponseWriter, r *Request) error {
-		if r.User.ID == 0 {
-			return asOnlyPage(f.turnAway)(w, r)
-		}
-		return asPage(h)(w, r)
-	})
+	return f.admin(asPage(h), asOnlyPage(f.turnAway))
 }
 
 // AdminFile serves a file to somebody who is signed in. It is [Frame.Admin] for
 // what is no page, and so for clients that take none.
-func (f *Frame) AdminFile(h Handler) http.Handler {
+func (f *Frame) AdminFile(h Handler) http.Handler { return f.admin(h, f.turnAway) }
+
+func (f *Frame) admin(h, turnAway Handler) http.Handler {
 	return f.handler(func(w http.ResponseWriter, r *Request) error {
 		if r.User.ID == 0 {
-			return f.turnAway(w, r)
+			return turnAway(w, r)
 		}
 		return h(w, r)
 	})

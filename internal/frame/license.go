@@ -14,11 +14,8 @@ import (
 // LicenseForm is the form for license files, as the store's page and the addon's
 // show it.
 type LicenseForm struct {
-	// Path, Failed, Wide and Errors are those of the [FormView]. The fields are
-	// code, domain and tests.
-	Path, Failed string
-	Wide         bool
-	Errors       Errors
+	// Form is how it looks. The fields are code, domain and tests.
+	Form FormView
 	// Code are the fields for the purchase code, the first of the form.
 	Code []Field
 	// Domain and Tests were typed; Site is how the page calls the buyer's site, for
@@ -28,15 +25,11 @@ type LicenseForm struct {
 	More []Field
 }
 
-func (f LicenseForm) view() FormView {
-	return FormView{Path: f.Path, Errors: f.Errors, Failed: f.Failed, Submit: Button{Label: "Create the file"}, Wide: f.Wide}
-}
-
 func (f LicenseForm) fields() []Field {
 	return append(append(f.Code,
-		Field{Name: "domain", Label: "Domain of the site", Value: f.Domain, Required: true, Error: f.Errors.Of("domain"),
+		Field{Name: "domain", Label: "Domain of the site", Value: f.Domain, Required: true, Error: f.Form.Errors.Of("domain"),
 			Help: "The domain of " + f.Site + ". www. makes no difference.", Example: "shop.example"},
-		Field{Name: "tests", Label: "Also these test domains", Value: f.Tests, Error: f.Errors.Of("tests"),
+		Field{Name: "tests", Label: "Also these test domains", Value: f.Tests, Error: f.Form.Errors.Of("tests"),
 			Help: "Optional and free. Each domain gets its own file.", Example: "localhost shop.test"},
 	), f.More...)
 }

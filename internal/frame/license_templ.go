@@ -50,7 +50,7 @@ func LicenseFormOf(f LicenseForm) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = FormOf(f.view()).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = FormOf(f.Form).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

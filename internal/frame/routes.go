@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -38,7 +36,7 @@ func New(o Options) (*Frame, error) {
 // Routes adds the shared pages and the assets. The other shared pages stand in
 // the folder of the sign-in page, those of the user in Account.
 func (f *Frame) Routes(mux *http.ServeMux) {
-	mux.Handle("GET "+f.siblingPath("assets")+"/{hash}/{file}", f.edge.Wrap(f.serveAsset))
+	mux.Handle("GET "+f.siblingPath("assets")+"/{hash}/{file}", f.edge.Wrap(f.assets.serve))
 	if f.People == nil {
 		return
 	}
@@ -86,11 +84,4 @@ func (f *Frame) onceInstalled(h Handler) Handler {
 		}
 		return h(w, r)
 	}
-}
-
-func (f *Frame) serveAsset(w http.ResponseWriter, r *http.Request) error {
-	if f.assets.serve(w, r) {
-		return nil
-	}
-	return fault.NotFound(countersign.CodeNotFound, "No such file. The program may have been updated: load the page again.")
 }

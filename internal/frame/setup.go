@@ -5,15 +5,9 @@ import (
 	"net/url"
 )
 
-// setupForm is what the set-up page asks for.
-type setupForm struct {
-	Token, Email string
-	Errors       Errors
-}
-
-func (f *Frame) setupPage(form setupForm) Page {
+func (f *Frame) setupPage(in url.Values, wrong Errors) Page {
 	return Page{Title: "Set up " + f.Brand, Heading: "Create the first administrator", Bare: true, Wide: true, Scripts: []string{"link.js"},
-		Lead: "This creates the administrator account, which has full access.", Body: setupView(f, form)}
+		Lead: "This creates the administrator account, which has full access.", Body: setupView(f, TokenOf(in.Get("token")), in.Get("email"), wrong)}
 }
 
 func (f *Frame) showSetup(w http.ResponseWriter, r *Request) error {
@@ -29,7 +23,7 @@ func (f *Frame) showSetup(w http.ResponseWriter, r *Request) error {
 		return f.Show(w, r, Page{Title: "Setup is complete", Bare: true, Body: setUpAlreadyView(f, r.User.ID != 0),
 			Lead: "The first administrator exists, so the set-up link is no longer needed."})
 	}
-	return f.Show(w, r, f.setupPage(setupForm{}))
+	return f.Show(w, r, f.setupPage(nil, nil))
 }
 
 func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
@@ -37,9 +31,7 @@ func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
 		Check:  Required("token", "Paste the set-up link.", "email", "Type your e-mail.", "password", "Choose a password."),
 		Fields: []string{"token", "email", "password"},
 		About:  map[string]string{"link": "token", "email": "email", "password": "password"},
-		Again: func(in url.Values, wrong Errors) (Page, error) {
-			return f.setupPage(setupForm{Token: TokenOf(in.Get("token")), Email: in.Get("email"), Errors: wrong}), nil
-		},
+		Again:  func(in url.Values, wrong Errors) (Page, error) { return f.setupPage(in, wrong), nil },
 		Do: func(in url.Values) error {
 			user, err := f.People.Setup(r.Context(), r.From, TokenOf(in.Get("token")), in.Get("email"), in.Get("password"))
 			if err != nil {

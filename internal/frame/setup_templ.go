@@ -8,7 +8,7 @@ package frame
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-func setupView(f *Frame, form setupForm) templ.Component {
+func setupView(f *Frame, token, email string, errs Errors) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -41,7 +41,7 @@ func setupView(f *Frame, form setupForm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			if form.Token == "" {
+			if token == "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div data-without-token>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -103,7 +103,7 @@ func setupView(f *Frame, form setupForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = TokenField("Set-up link", form.Token, once, form.Errors).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = TokenField("Set-up link", token, once, errs).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -111,7 +111,7 @@ func setupView(f *Frame, form setupForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Field{Name: "email", Label: "Your e-mail", Kind: Email, Value: form.Email, Autocomplete: "username", Required: true, Error: form.Errors.Of("email"), Help: "You sign in with it. The server sends no e-mail."}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field{Name: "email", Label: "Your e-mail", Kind: Email, Value: email, Autocomplete: "username", Required: true, Error: errs.Of("email"), Help: "You sign in with it. The server sends no e-mail."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -119,13 +119,13 @@ func setupView(f *Frame, form setupForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Field{Name: "password", Label: "Password", Kind: Password, Autocomplete: "new-password", Required: true, Error: form.Errors.Of("password"), Help: "12 characters or more, for example four or five words."}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field{Name: "password", Label: "Password", Kind: Password, Autocomplete: "new-password", Required: true, Error: errs.Of("password"), Help: "12 characters or more, for example four or five words."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = FormOf(FormView{Path: f.siblingPath("setup"), Errors: form.Errors, Submit: Button{Label: "Create and continue"}, Failed: "Nothing was created."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = FormOf(FormView{Path: f.siblingPath("setup"), Errors: errs, Submit: Button{Label: "Create and continue"}, Failed: "Nothing was created."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -8,15 +8,8 @@ import (
 	"github.com/countersign/countersign/internal/people"
 )
 
-// signInForm is what the sign-in page asks for.
-type signInForm struct {
-	Email  string
-	Next   string
-	Errors Errors
-}
-
-func (f *Frame) signInPage(form signInForm) Page {
-	return Page{Title: "Sign in", Bare: true, Body: signInView(f, form)}
+func (f *Frame) signInPage(email, next string, wrong Errors) Page {
+	return Page{Title: "Sign in", Bare: true, Body: signInView(f, email, f.next(next), wrong)}
 }
 
 func (f *Frame) showSignIn(w http.ResponseWriter, r *Request) error {
@@ -30,14 +23,14 @@ func (f *Frame) showSignIn(w http.ResponseWriter, r *Request) error {
 	if !ready {
 		return f.Redirect(w, r, f.siblingPath("setup"), "")
 	}
-	return f.Show(w, r, f.signInPage(signInForm{Next: f.next(r.URL.Query().Get("next"))}))
+	return f.Show(w, r, f.signInPage("", r.URL.Query().Get("next"), nil))
 }
 
 func (f *Frame) signIn(w http.ResponseWriter, r *Request) error {
 	return f.Submit(w, r, Form{
 		Check: Required("email", "Type your e-mail.", "password", "Type your password."),
 		Again: func(in url.Values, wrong Errors) (Page, error) {
-			return f.signInPage(signInForm{Email: in.Get("email"), Next: f.next(in.Get("next")), Errors: wrong}), nil
+			return f.signInPage(in.Get("email"), in.Get("next"), wrong), nil
 		},
 		Do: func(in url.Values) error {
 			next := f.next(in.Get("next"))

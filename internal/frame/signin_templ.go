@@ -8,7 +8,7 @@ package frame
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-func signInView(f *Frame, form signInForm) templ.Component {
+func signInView(f *Frame, email, next string, errs Errors) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -41,7 +41,7 @@ func signInView(f *Frame, form signInForm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Field{Name: "next", Kind: Hidden, Value: form.Next}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field{Name: "next", Kind: Hidden, Value: next}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -49,7 +49,7 @@ func signInView(f *Frame, form signInForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Field{Name: "email", Label: "E-mail", Kind: Email, Value: form.Email, Autocomplete: "username", Required: true, Error: form.Errors.Of("email"), Focus: form.Email == "" && form.Errors == nil}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field{Name: "email", Label: "E-mail", Kind: Email, Value: email, Autocomplete: "username", Required: true, Error: errs.Of("email"), Focus: email == "" && errs == nil}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -57,13 +57,13 @@ func signInView(f *Frame, form signInForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Field{Name: "password", Label: "Password", Kind: Password, Autocomplete: "current-password", Required: true, Error: form.Errors.Of("password")}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field{Name: "password", Label: "Password", Kind: Password, Autocomplete: "current-password", Required: true, Error: errs.Of("password")}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = FormOf(FormView{Path: f.SignIn, Errors: form.Errors, Submit: Button{Label: "Sign in"}, Wide: true, Failed: "You are not signed in."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = FormOf(FormView{Path: f.SignIn, Errors: errs, Submit: Button{Label: "Sign in"}, Wide: true, Failed: "You are not signed in."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

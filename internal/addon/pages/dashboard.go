@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -116,12 +117,7 @@ func (d dashboard) taskRows() (list frame.Checklist) {
 
 // asksIAP reports whether the checklist asks for in-app purchases.
 func (d dashboard) asksIAP() bool {
-	for _, t := range d.tasks {
-		if t.ID == "iap" {
-			return !t.Done
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.tasks, func(t addon.Task) bool { return t.ID == "iap" && !t.Done })
 }
 
 // recentRows is the last lines of the audit log.

@@ -9,27 +9,13 @@ import (
 	"github.com/countersign/countersign/internal/health"
 )
 
-// findings are the results of the doctor in three groups.
-type findings struct{ critical, recommended, passed []health.Finding }
-
-func groupFindings(all []health.Finding) (g findings) {
-	for _, f := range all {
-		switch f.Level {
-		case health.Fail:
-			g.critical = append(g.critical, f)
-		case health.Warn:
-			g.recommended = append(g.recommended, f)
-		default:
-			g.passed = append(g.passed, f)
-		}
-	}
-	return g
-}
-
 func (p *Pages) showHealth(w http.ResponseWriter, r *frame.Request) error {
-	all := p.addon.Doctor(r.Context())
+	all, groups := p.addon.Doctor(r.Context()), map[health.Level][]health.Finding{}
+	for _, f := range all {
+		groups[f.Level] = append(groups[f.Level], f)
+	}
 	return p.frame.Show(w, r, frame.Page{
-		Title: "Health", Crumbs: crumbs(), Body: healthView(groupFindings(all), report(all)),
+		Title: "Health", Crumbs: crumbs(), Body: healthView(groups, report(all)),
 		Lead:   "Results of the latest checks.",
 		Action: frame.LinkButton{Link: frame.Link{Label: "Check again", Path: pathHealth, Icon: "refresh-cw"}, Kind: frame.Primary},
 	})

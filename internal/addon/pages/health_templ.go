@@ -8,9 +8,12 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/countersign/countersign/internal/frame"
+import (
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/health"
+)
 
-func healthView(g findings, report string) templ.Component {
+func healthView(groups map[health.Level][]health.Finding, report string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -31,7 +34,7 @@ func healthView(g findings, report string) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if len(g.critical)+len(g.recommended) == 0 {
+		if len(groups[health.Fail])+len(groups[health.Warn]) == 0 {
 			templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -45,9 +48,9 @@ func healthView(g findings, report string) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				var templ_7745c5c3_Var3 string
-				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(frame.Count(len(g.passed), "check"))
+				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(frame.Count(len(groups[health.OK]), "check"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `health.templ`, Line: 8, Col: 40}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `health.templ`, Line: 11, Col: 49}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 				if templ_7745c5c3_Err != nil {
@@ -64,7 +67,7 @@ func healthView(g findings, report string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if len(g.critical) > 0 {
+		if len(groups[health.Fail]) > 0 {
 			templ_7745c5c3_Var4 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -77,7 +80,7 @@ func healthView(g findings, report string) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = findingRows(g.critical).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = findingRows(groups[health.Fail]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -88,7 +91,7 @@ func healthView(g findings, report string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if len(g.recommended) > 0 {
+		if len(groups[health.Warn]) > 0 {
 			templ_7745c5c3_Var5 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -101,7 +104,7 @@ func healthView(g findings, report string) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = findingRows(g.recommended).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = findingRows(groups[health.Warn]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -112,7 +115,7 @@ func healthView(g findings, report string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if len(g.passed) > 0 {
+		if len(groups[health.OK]) > 0 {
 			templ_7745c5c3_Var6 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -125,7 +128,7 @@ func healthView(g findings, report string) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = findingRows(g.passed).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = findingRows(groups[health.OK]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

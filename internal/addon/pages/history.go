@@ -118,23 +118,16 @@ func (p *Pages) showVersion(w http.ResponseWriter, r *frame.Request, v oneVersio
 	return p.frame.Show(w, r, page)
 }
 
-// restoreForm is what the page before a restore shows.
-type restoreForm struct {
-	settings.VersionDetail
-	note string
-	errs frame.Errors
-}
-
-func (p *Pages) restorePage(f restoreForm) frame.Page {
+func (p *Pages) restorePage(v oneVersion, note string, wrong frame.Errors) frame.Page {
 	return frame.Page{
-		Title: fmt.Sprintf("Restore version %d", f.Number), Body: restoreView(f),
-		Crumbs: crumbs(historyCrumb, frame.Link{Label: "Version " + strconv.FormatInt(f.Number, 10), Path: versionPath(f.Number)}),
+		Title: fmt.Sprintf("Restore version %d", v.Number), Body: restoreView(v, note, wrong),
+		Crumbs: crumbs(historyCrumb, frame.Link{Label: "Version " + strconv.FormatInt(v.Number, 10), Path: versionPath(v.Number)}),
 		Lead:   "Its values are published again as a new version. Unpublished changes stay in the draft.",
 	}
 }
 
 func (p *Pages) showRestore(w http.ResponseWriter, r *frame.Request, v oneVersion) error {
-	return p.frame.Show(w, r, p.restorePage(restoreForm{VersionDetail: v.VersionDetail}))
+	return p.frame.Show(w, r, p.restorePage(v, "", nil))
 }
 
 func (p *Pages) restore(w http.ResponseWriter, r *frame.Request, v oneVersion) error {
@@ -151,7 +144,7 @@ func (p *Pages) restore(w http.ResponseWriter, r *frame.Request, v oneVersion) e
 			return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published, with the values of version %d.", done.Version.Number, v.Number))
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
-			return p.restorePage(restoreForm{v.VersionDetail, in.Get("note"), wrong}), nil
+			return p.restorePage(v, in.Get("note"), wrong), nil
 		},
 	})
 }

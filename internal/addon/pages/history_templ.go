@@ -203,7 +203,7 @@ func versionState(current bool) templ.Component {
 	return frame.Badge{Text: "Earlier version"}
 }
 
-func restoreView(f restoreForm) templ.Component {
+func restoreView(v oneVersion, note string, wrong frame.Errors) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -224,7 +224,7 @@ func restoreView(f restoreForm) templ.Component {
 			templ_7745c5c3_Var8 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if len(f.Back) == 0 {
+		if len(v.Back) == 0 {
 			templ_7745c5c3_Var9 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -260,7 +260,7 @@ func restoreView(f restoreForm) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = diffOf(f.Back).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = diffOf(v.Back).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -298,13 +298,13 @@ func restoreView(f restoreForm) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = frame.Field{Name: "note", Label: "Why do you restore it?", Value: f.note, Help: "Optional. A note for the history.", Error: f.errs.Of("note")}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = frame.Field{Name: "note", Label: "Why do you restore it?", Value: note, Help: "Optional. A note for the history.", Error: wrong.Of("note")}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: versionPath(f.Number) + "/restore", Errors: f.errs, Failed: "Nothing was changed.", Submit: frame.Button{Label: "Publish these values", Icon: "history"}, Cancel: frame.Link{Label: "Cancel", Path: versionPath(f.Number)}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: versionPath(v.Number) + "/restore", Errors: wrong, Failed: "Nothing was changed.", Submit: frame.Button{Label: "Publish these values", Icon: "history"}, Cancel: frame.Link{Label: "Cancel", Path: versionPath(v.Number)}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -212,7 +212,7 @@ func (p *Pages) checkLicense(w http.ResponseWriter, r *frame.Request, l oneLicen
 		},
 		Explain: p.explainLicense,
 		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
-			l.errs = wrong.At("")
+			l.errs = wrong
 			return p.oneLicensePage(w, r, l), nil
 		},
 	})

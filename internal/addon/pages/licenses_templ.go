@@ -261,7 +261,8 @@ func licensesView(l licensePage) templ.Component {
 // formView is the form for a license file.
 func (l licensePage) formView() frame.LicenseForm {
 	f := frame.LicenseForm{
-		Path: pathLicense, Errors: l.form.errs, Failed: l.form.failed(), Domain: l.form.domain, Tests: l.form.tests, Site: "your site",
+		Form:   frame.FormView{Path: pathLicense, Errors: l.form.errs, Failed: l.form.failed(), Submit: frame.Button{Label: "Create the file"}},
+		Domain: l.form.domain, Tests: l.form.tests, Site: "your site",
 		Code: []frame.Field{{Name: "code", Label: "Purchase code", Kind: frame.Password, Required: true, Error: l.form.errs.Of("code"),
 			Help: "It is stored encrypted and never shown again.", Where: "On the receipt of your purchase, and in your account at the store."}},
 		More: []frame.Field{{Name: "store", Label: "Address of the store", Value: l.form.store, Required: true, Error: l.form.errs.Of("store"),
@@ -329,7 +330,7 @@ func licenseView(l oneLicense) templ.Component {
 				var templ_7745c5c3_Var15 string
 				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(l.errs[0].Text)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 82, Col: 22}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 83, Col: 22}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 				if templ_7745c5c3_Err != nil {
@@ -366,7 +367,7 @@ func licenseView(l oneLicense) templ.Component {
 				var templ_7745c5c3_Var17 string
 				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(l.host)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 87, Col: 77}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 88, Col: 77}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 				if templ_7745c5c3_Err != nil {
@@ -379,7 +380,7 @@ func licenseView(l oneLicense) templ.Component {
 				var templ_7745c5c3_Var18 string
 				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(l.Domain)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 87, Col: 107}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 88, Col: 107}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 				if templ_7745c5c3_Err != nil {
@@ -392,7 +393,7 @@ func licenseView(l oneLicense) templ.Component {
 				var templ_7745c5c3_Var19 string
 				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(l.Domain)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 87, Col: 159}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 88, Col: 159}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 				if templ_7745c5c3_Err != nil {
@@ -556,7 +557,7 @@ func licenseView(l oneLicense) templ.Component {
 				var templ_7745c5c3_Var25 string
 				templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(l.Code.Store)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 112, Col: 118}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `licenses.templ`, Line: 113, Col: 118}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 				if templ_7745c5c3_Err != nil {

@@ -12,7 +12,7 @@ import (
 
 // part is what a preview shows of the answers to apps.
 type part struct {
-	path, title, lead string
+	path, title, icon, lead string
 	// other is in the name of keys that another platform reads, "" for none.
 	other string
 	// address is where apps read it.
@@ -26,12 +26,12 @@ const (
 )
 
 var (
-	everything = part{path: pathPreview, title: "App settings", address: addressSettings, lead: "All settings, as every app receives them."}
-	onIPhones  = part{path: pathPreview + "/ios", title: "On iPhones", address: addressSettings, other: "Android",
+	everything = part{path: pathPreview, title: "App settings", icon: "list", address: addressSettings, lead: "All settings, as every app receives them."}
+	onIPhones  = part{path: pathPreview + "/ios", title: "On iPhones", icon: "smartphone", address: addressSettings, other: "Android",
 		lead: "The keys that an app on an iPhone uses. It also receives the keys for Android and ignores them."}
-	onAndroid = part{path: pathPreview + "/android", title: "On Android", address: addressSettings, other: "Ios",
+	onAndroid = part{path: pathPreview + "/android", title: "On Android", icon: "smartphone", address: addressSettings, other: "Ios",
 		lead: "The keys that an app on Android uses. It also receives the keys for iPhones and ignores them."}
-	purchases = part{path: pathPreview + "/iap", title: "In-app purchases", address: addressIAP, iap: true,
+	purchases = part{path: pathPreview + "/iap", title: "In-app purchases", icon: "credit-card", address: addressIAP, iap: true,
 		lead: "What apps receive about purchases."}
 )
 
@@ -111,10 +111,7 @@ func (of part) read(body []byte) string {
 // previewTabs are the parts beside each other.
 func previewTabs(current string) frame.Tabs {
 	tabs := frame.Tabs{Label: "Parts of the preview", Current: current}
-	for _, one := range []struct {
-		part
-		icon string
-	}{{everything, "list"}, {onIPhones, "smartphone"}, {onAndroid, "smartphone"}, {purchases, "credit-card"}} {
+	for _, one := range []part{everything, onIPhones, onAndroid, purchases} {
 		tabs.Links = append(tabs.Links, frame.Link{Label: one.title, Path: one.path, Icon: one.icon})
 	}
 	return tabs

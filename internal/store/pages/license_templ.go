@@ -87,7 +87,7 @@ func orderView(o order) templ.Component {
 			}
 		}
 		templ_7745c5c3_Err = frame.LicenseFormOf(frame.LicenseForm{
-			Path: PathLicense, Errors: o.errs, Failed: "No file was created.", Wide: true, Domain: o.domain, Tests: o.tests, Site: "the app's site",
+			Form: frame.FormView{Path: PathLicense, Errors: o.errs, Failed: "No file was created.", Submit: frame.Button{Label: "Create the file"}, Wide: true}, Domain: o.domain, Tests: o.tests, Site: "the app's site",
 			Code: []frame.Field{{Name: "code", Label: "Purchase code", Value: o.code, Code: true, Required: true, Error: o.errs.Of("code"),
 				Help: "From the receipt of your purchase.", Example: "7c0f3b1e-5d2a-4c44-9b1e-2f6c0a1d8e37"}},
 		}).Render(ctx, templ_7745c5c3_Buffer)
