@@ -15,7 +15,6 @@ import (
 type move struct {
 	kept               int64
 	hint, from, domain string
-	errs               frame.Errors
 }
 
 // moveOf finds what is to be moved; the file in use when that is not said.
