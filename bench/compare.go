@@ -74,9 +74,6 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 		return comparison{}, err
 	}
 	defer store.stop()
-	if err := waitReady(ctx, store.address); err != nil {
-		return comparison{}, err
-	}
 	other, err := s.other(ctx, store, &c)
 	if err != nil {
 		return comparison{}, err
@@ -85,7 +82,7 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 	if err := warm(ctx, store.address, c); err != nil {
 		return comparison{}, err
 	}
-	largestLog := s.watchLog()
+	largestLog := s.watchLog(ctx)
 	compared, err := s.rounds(ctx, c, store, other)
 	compared.Log = largestLog()
 	return compared, err
@@ -142,7 +139,7 @@ func turn(ctx context.Context, address string, pid int, length time.Duration, ne
 		return figures{}, err
 	}
 	requests := max(1, l.requests)
-	used := max(program.ClockTick, after.cpu-before.cpu) // zero would make a ratio infinite
+	used := max(clockTick, after.cpu-before.cpu) // zero would make a ratio infinite
 	return figures{
 		PerSecond: float64(l.requests) / l.elapsed.Seconds(), P50: quantile(l.latencies, median), P99: quantile(l.latencies, 0.99),
 		CPU: used / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),
@@ -242,7 +239,7 @@ func (s *shop) serveBaseline(ctx context.Context, c benchCase) (*process, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(waitReady(ctx, p.address), warm(ctx, p.address, c)); err != nil {
+	if err := warm(ctx, p.address, c); err != nil {
 		p.stop()
 		return nil, err
 	}
@@ -267,24 +264,20 @@ func (s *shop) startToAnswer(ctx context.Context) (time.Duration, error) {
 
 // watchLog follows the size of SQLite's write-ahead log until the returned function is
 // called, which returns the largest size in bytes, 0 without a log.
-func (s *shop) watchLog() func() int64 {
-	stop, largest := make(chan struct{}), make(chan int64)
+func (s *shop) watchLog(ctx context.Context) func() int64 {
+	ctx, stop := context.WithCancel(ctx)
+	largest := make(chan int64, 1)
 	go func() {
 		size := int64(0)
-		for {
+		for ; ctx.Err() == nil; program.Pause(ctx, 50*time.Millisecond) {
 			if info, err := os.Stat(filepath.Join(s.data, "store.db-wal")); err == nil {
 				size = max(size, info.Size())
 			}
-			select {
-			case <-stop:
-				largest <- size
-				return
-			case <-time.After(50 * time.Millisecond):
-			}
 		}
+		largest <- size
 	}()
 	return func() int64 {
-		close(stop)
+		stop()
 		return <-largest
 	}
 }

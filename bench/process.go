@@ -9,12 +9,12 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/countersign/countersign/bench/program"
+	"github.com/prometheus/procfs"
 )
 
 // process is a server under measurement.
@@ -111,28 +111,32 @@ type usage struct {
 	anonymous int64
 }
 
+// clockTick is the unit of processor times in /proc: 100 a second on Linux, everywhere.
+const clockTick = 10 * time.Millisecond
+
 // usageOf returns the usage of the process with an id.
 func usageOf(root int) (usage, error) {
-	all, err := program.Stats()
+	all, err := program.Processes()
 	if err != nil {
 		return usage{}, err
 	}
 	var total usage
 	for _, one := range tree(all, root) {
-		total.cpu += one.CPU
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", one.PID)) // no file: it has ended
-		total.anonymous += parseAnonymous(string(status))
+		total.cpu += time.Duration(one.UTime+one.STime) * clockTick
+		if p, err := procfs.NewProc(one.PID); err == nil { // else it has ended
+			status, _ := p.NewStatus()
+			total.anonymous += int64(status.RssAnon)
+		}
 	}
 	return total, nil
 }
 
 // tree selects a process and its descendants.
-func tree(all []program.Stat, root int) []program.Stat {
+func tree(all []procfs.ProcStat, root int) (found []procfs.ProcStat) {
 	parents := make(map[int]int, len(all))
 	for _, one := range all {
-		parents[one.PID] = one.Parent
+		parents[one.PID] = one.PPID
 	}
-	var found []program.Stat
 	for _, one := range all {
 		at := one.PID
 		for at != root && at != 0 {
@@ -143,12 +147,4 @@ func tree(all []program.Stat, root int) []program.Stat {
 		}
 	}
 	return found
-}
-
-// parseAnonymous reads RssAnon of /proc/PID/status, in bytes; 0 without such a line.
-func parseAnonymous(status string) int64 {
-	_, value, _ := strings.Cut(status, "\nRssAnon:")
-	value, _, _ = strings.Cut(value, " kB")
-	kilobytes, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-	return kilobytes << 10
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/bench/program"
+	"github.com/prometheus/procfs"
 )
 
 func TestAServerSaysWhereItListens(t *testing.T) {
@@ -39,25 +39,17 @@ func TestAServerSaysWhereItListens(t *testing.T) {
 	}
 }
 
-func TestAnonymousMemoryIsRead(t *testing.T) {
-	for name, c := range map[string]struct {
-		status string
-		want   int64
-	}{
-		"in kilobytes":            {"Name:\ta\nVmRSS:\t   99 kB\nRssAnon:\t    2048 kB\nRssFile:\t 5 kB\n", 2 << 20},
-		"a process that ended":    {"", 0},
-		"a process of the kernel": {"Name:\tkthreadd\nThreads:\t1\n", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := parseAnonymous(c.status); got != c.want {
-				t.Errorf("got %d, want %d", got, c.want)
-			}
-		})
+func TestAProcessUsesMemory(t *testing.T) {
+	if used, err := usageOf(os.Getpid()); err != nil || used.anonymous < 1<<20 {
+		t.Errorf("%+v, error %v", used, err)
+	}
+	if none, err := usageOf(-1); err != nil || none != (usage{}) {
+		t.Errorf("a process that ended: %+v, error %v", none, err)
 	}
 }
 
 func TestATreeIsAProcessAndItsDescendants(t *testing.T) {
-	all := []program.Stat{{PID: 1}, {PID: 2, Parent: 1}, {PID: 3, Parent: 2}, {PID: 4, Parent: 3}, {PID: 5, Parent: 1}, {PID: 6, Parent: 99}}
+	all := []procfs.ProcStat{{PID: 1}, {PID: 2, PPID: 1}, {PID: 3, PPID: 2}, {PID: 4, PPID: 3}, {PID: 5, PPID: 1}, {PID: 6, PPID: 99}}
 	for name, c := range map[string]struct {
 		root int
 		want []int

@@ -189,25 +189,25 @@ const growthBound = 1.35
 // growthOf compares 10,000,000 purchases with 10,000 in the case that looks up every
 // code, by processor time per request, with default flags.
 func growthOf(results []result) []figure {
-	cold := map[string]map[int]comparison{"sqlite": {}, "postgres": {}}
+	type store struct {
+		engine    string
+		purchases int
+	}
+	cold := map[store]comparison{}
 	for _, r := range results {
 		for _, c := range r.Cases {
 			if c.Name == caseCold && r.Flags == "" {
-				cold[r.Engine][r.Purchases] = c
+				cold[store{r.Engine, r.Purchases}] = c
 			}
 		}
 	}
 	var all []figure
 	for _, engine := range []string{"sqlite", "postgres"} {
-		few, ok1 := cold[engine][10_000]
-		many, ok2 := cold[engine][10_000_000]
-		if !ok1 || !ok2 {
+		few, many := cold[store{engine, 10_000}], cold[store{engine, 10_000_000}]
+		if few.Ratio == 0 || many.Ratio == 0 {
 			continue
 		}
-		atMost := 0.0
-		if engine == "sqlite" {
-			atMost = growthBound
-		}
+		atMost := map[string]float64{"sqlite": growthBound}[engine]
 		over, plain := many.Ratio/few.Ratio, float64(many.Store.CPU)/float64(few.Store.CPU)
 		name := engine + ", " + caseCold + ", 10,000,000 purchases to 10,000, "
 		all = append(all, figure{name + "relative to the floor", over, "times", boundedBy(over, atMost)},

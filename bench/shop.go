@@ -132,7 +132,8 @@ func (s *shop) program(ctx context.Context, args ...string) (stdout []byte, err 
 	return stdout, err
 }
 
-// serve starts the store. Cases that are meant to fail need no limit on failures.
+// serve starts the store and waits until it is ready. Cases that are meant to fail need no
+// limit on failures.
 func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 	args := append([]string{"store", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--fail-limit", "0"}, s.flags()...)
 	args = append(append(args, strings.Fields(s.settings.serveFlags)...), more...)
@@ -141,7 +142,7 @@ func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	return start(ctx, "store_url", nil, log, s.binary, args...)
+	return ready(start(ctx, "store_url", nil, log, s.binary, args...))
 }
 
 // log is the path of the log of the server that was started last.
@@ -149,7 +150,7 @@ func (s *shop) log() string {
 	return filepath.Join(s.settings.out, strings.TrimSuffix(s.settings.file(), ".json")+".log")
 }
 
-// serveAddon starts an addon with published settings.
+// serveAddon starts an addon with published settings and waits until it is ready.
 func (s *shop) serveAddon(ctx context.Context, _ ...string) (*process, error) {
 	data := filepath.Join(s.settings.out, "data-addon")
 	for _, args := range [][]string{
@@ -162,7 +163,7 @@ func (s *shop) serveAddon(ctx context.Context, _ ...string) (*process, error) {
 			return nil, err
 		}
 	}
-	return start(ctx, "addon_url", nil, os.Stderr, s.binary, "addon", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--data", data)
+	return ready(start(ctx, "addon_url", nil, os.Stderr, s.binary, "addon", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--data", data))
 }
 
 // peer starts the peer; see peers/README.md.
@@ -184,16 +185,20 @@ func (s *shop) floor(ctx context.Context, a floorAnswer) (*process, error) {
 	return start(ctx, "", bytes.NewReader(text), os.Stderr, self, "floor")
 }
 
-// waitReady polls until the store is ready; it has printed its address already.
-func waitReady(ctx context.Context, address string) error {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; {
-		answer, err := http.Get(address + "/readyz")
+// ready polls until a server that was started is ready.
+func ready(p *process, err error) (*process, error) {
+	if err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && len(p.ended) == 0; {
+		answer, err := http.Get(p.address + "/readyz")
 		if err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
-				return nil
+				return p, nil
 			}
 		}
 	}
-	return errors.New("the store did not become ready")
+	p.stop()
+	return nil, errors.New("the server did not become ready")
 }

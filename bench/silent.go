@@ -60,9 +60,6 @@ func (s *shop) besideSilent(ctx context.Context, log io.Writer) (besideCrowd, er
 		return besideCrowd{}, err
 	}
 	defer store.stop()
-	if err := waitReady(ctx, store.address); err != nil {
-		return besideCrowd{}, err
-	}
 	if _, err := s.silentTurn(ctx, store); err != nil { // one that does not count
 		return besideCrowd{}, err
 	}

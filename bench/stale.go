@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -146,9 +145,6 @@ func (s *shop) countStale(ctx context.Context) (staleness, error) {
 		return staleness{}, err
 	}
 	defer server.stop()
-	if err := waitReady(ctx, server.address); err != nil {
-		return staleness{}, err
-	}
 	other, err := store.Open(ctx, store.Options{Dir: s.data, URL: s.settings.database})
 	if err != nil {
 		return staleness{}, err
@@ -175,22 +171,13 @@ func tries(address string, other *store.Store) func(context.Context, int) (try, 
 			key, refusal, failed = value, http.StatusUnauthorized, err
 			withdraw = func(ctx context.Context) error { _, err := other.RevokeKey(ctx, harness, made.ID); return err }
 		}
-		return try{func(ctx context.Context) (verdict, error) {
-			return validate(ctx, client, address, key, code, refusal)
-		}, withdraw}, failed
+		return try{func(context.Context) (verdict, error) { return validate(client, address, key, code, refusal) }, withdraw}, failed
 	}
 }
 
 // validate sends one request. Any status but 200, 503 and the refusal is an error.
-func validate(ctx context.Context, client *http.Client, address, key, code string, refusal int) (verdict, error) {
-	form := strings.NewReader(url.Values{"purchase_code": {code}}.Encode())
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/api/purchases/validation", form)
-	if err != nil {
-		return refused, err
-	}
-	r.Header.Set("X-Api-Key", key)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := client.Do(r)
+func validate(client *http.Client, address, key, code string, refusal int) (verdict, error) {
+	answer, err := client.PostForm(address+"/api/purchases/validation", url.Values{"api_key": {key}, "purchase_code": {code}})
 	if err != nil {
 		return refused, err
 	}

@@ -3,53 +3,27 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
-// machineTime is how the processors have spent their time since the machine started, in
-// ticks: all of it, and the part that the host gave to other machines while this one
-// had work to do.
-type machineTime struct {
-	all, stolen int64
-}
+// machineTime is how many seconds the processors have spent since the machine started:
+// all of them, and those that the host gave to other machines while this one had work to
+// do.
+type machineTime struct{ all, stolen float64 }
 
 func readMachineTime() (machineTime, error) {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return machineTime{}, err
-	}
-	return parseMachineTime(string(text))
-}
-
-// parseMachineTime reads the first line of /proc/stat: user, nice, system, idle,
-// iowait, irq, softirq, steal, and times of guests, which user and nice include.
-func parseMachineTime(text string) (machineTime, error) {
-	line, _, _ := strings.Cut(text, "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return machineTime{}, fmt.Errorf("invalid first line of /proc/stat %q: expected the processors' time", line)
-	}
-	var t machineTime
-	for _, field := range fields[1:9] {
-		ticks, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return machineTime{}, fmt.Errorf("/proc/stat: %w", err)
-		}
-		t.all += ticks
-		t.stolen = ticks // the last one
-	}
-	return t, nil
+	stat, err := procfs.NewStat()
+	t := stat.CPUTotal // of guests too, which user and nice include
+	return machineTime{t.User + t.Nice + t.System + t.Idle + t.Iowait + t.IRQ + t.SoftIRQ + t.Steal, t.Steal}, err
 }
 
 // stolenSince returns the share of the processors' time, 0 to 1, that other machines took
 // since before.
 func (t machineTime) stolenSince(before machineTime) float64 {
-	return float64(t.stolen-before.stolen) / float64(max(1, t.all-before.all))
+	return (t.stolen - before.stolen) / max(clockTick.Seconds(), t.all-before.all)
 }
 
 // measured is a measurement and the share of the processors' time, 0 to 1, that other

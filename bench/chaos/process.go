@@ -81,9 +81,9 @@ func (p *process) end(s syscall.Signal, after time.Duration) {
 
 // childrenOf lists the ids of a process's children.
 func childrenOf(parent int) (children []int, err error) {
-	all, err := program.Stats()
+	all, err := program.Processes()
 	for _, one := range all {
-		if one.Parent == parent {
+		if one.PPID == parent {
 			children = append(children, one.PID)
 		}
 	}
