@@ -28,11 +28,8 @@ var (
 // wrap brings a driver's error into our form. It is the only place that knows
 // driver codes.
 func (s *shared) wrap(err error) error {
-	if err == nil || errors.Is(err, ErrNotFound) { // a look-up's own, and no rarity
-		return err
-	}
-	if fault.Of(err) != nil {
-		return err
+	if err == nil || errors.Is(err, ErrNotFound) || fault.Of(err) != nil {
+		return err // it has our form
 	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -42,15 +39,13 @@ func (s *shared) wrap(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return unavailable("The database did not answer in time", err)
 	}
-	var lite *sqlite.Error
-	if errors.As(err, &lite) {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		return s.wrapSQLite(err, lite.Code())
 	}
 	if code := zombiezen.ErrCode(err); s.engine == SQLite && code != zombiezen.ResultOK {
 		return s.wrapSQLite(err, int(code))
 	}
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return s.wrapPostgres(err, pg.Code)
 	}
 	var connect *pgconn.ConnectError

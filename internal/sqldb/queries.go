@@ -76,7 +76,11 @@ func List[T any](ctx context.Context, q Queries, scan func(Row) (T, error), quer
 // Each calls fn with every row of a query, in constant memory. An error of fn
 // ends it.
 func Each[T any](ctx context.Context, q Queries, scan func(Row) (T, error), fn func(T) error, query string, args ...any) error {
-	return q.db.wrap(each(ctx, q.reader(), scan, fn, query, args...))
+	on := runner(q.db.read)
+	if q.tx != nil {
+		on = q.tx.sql
+	}
+	return q.db.wrap(each(ctx, on, scan, fn, query, args...))
 }
 
 func each[T any](ctx context.Context, on runner, scan func(Row) (T, error), fn func(T) error, query string, args ...any) error {
@@ -123,12 +127,14 @@ func (q Queries) Exec(ctx context.Context, query string, args ...any) (changed i
 		})
 		return changed, err
 	}
+	on := runner(q.db.write)
 	if q.tx != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = q.tx.bound(ctx)
 		defer cancel()
+		on = q.tx.sql
 	}
-	result, err := q.writer().ExecContext(ctx, query, args...)
+	result, err := on.ExecContext(ctx, query, args...)
 	if err != nil {
 		return 0, q.db.wrap(err)
 	}
@@ -154,20 +160,6 @@ func (q Queries) withConn(ctx context.Context, fn func(context.Context, runner) 
 		return fn(ctx, q.tx.sql)
 	}
 	return q.db.withConn(ctx, fn)
-}
-
-func (q Queries) reader() runner {
-	if q.tx != nil {
-		return q.tx.sql
-	}
-	return q.db.read
-}
-
-func (q Queries) writer() runner {
-	if q.tx != nil {
-		return q.tx.sql
-	}
-	return q.db.write
 }
 
 // noteWrite notes that a transaction may have changed a row.

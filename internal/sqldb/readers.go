@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // readers is a fixed set of connections, each with the same prepared SELECT.
@@ -214,7 +215,7 @@ func (r *readers) open() (*reader, error) {
 		pragmas = pragmas[:1]
 	}
 	for _, pragma := range pragmas {
-		if err = prepareAndRun(conn, pragma); err != nil {
+		if err = sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
@@ -224,14 +225,6 @@ func (r *readers) open() (*reader, error) {
 		}
 	}
 	return one, nil
-}
-
-func prepareAndRun(conn *sqlite.Conn, text string) error {
-	stmt, _, err := conn.PrepareTransient(text)
-	if err != nil {
-		return err
-	}
-	return errors.Join(run(stmt), stmt.Finalize())
 }
 
 // run steps a statement to its end.

@@ -123,31 +123,12 @@ func (l *AccessLog) Run(ctx context.Context) error {
 func (l *AccessLog) flush() error {
 	entries, dropped := l.take()
 	for i := range entries {
-		if err := l.handler.Handle(context.Background(), entries[i].record()); err != nil {
-			return fmt.Errorf("web: access log: %w", err)
-		}
+		_ = l.handler.Handle(context.Background(), entries[i].record()) // writing to memory does not fail
 	}
 	if dropped > 0 {
-		r := slog.NewRecord(time.Now(), slog.LevelWarn, "access log lines dropped", 0)
-		r.AddAttrs(slog.Int("dropped", dropped))
-		if err := l.handler.Handle(context.Background(), r); err != nil {
-			return fmt.Errorf("web: access log: %w", err)
-		}
+		slog.New(l.handler).Warn("access log lines dropped", "dropped", dropped)
 	}
 	clear(entries) // or their strings would live as long as the buffer
-	return l.write()
-}
-
-// take exchanges the two halves of the buffer.
-func (l *AccessLog) take() (entries []accessEntry, dropped int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	entries, dropped = l.waiting, l.dropped
-	l.waiting, l.spare, l.dropped = l.spare[:0], entries, 0
-	return entries, dropped
-}
-
-func (l *AccessLog) write() error {
 	if l.text.Len() == 0 {
 		return nil
 	}
@@ -157,6 +138,15 @@ func (l *AccessLog) write() error {
 		return fmt.Errorf("web: access log: %w", err)
 	}
 	return nil
+}
+
+// take exchanges the two halves of the buffer.
+func (l *AccessLog) take() (entries []accessEntry, dropped int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entries, dropped = l.waiting, l.dropped
+	l.waiting, l.spare, l.dropped = l.spare[:0], entries, 0
+	return entries, dropped
 }
 
 // record formats an entry. slog quotes what a client may have chosen, so that it can't forge a line.

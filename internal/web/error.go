@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -121,10 +122,7 @@ func (a *response) setErrorHeader(err *countersign.Error, status int) {
 
 // wholeSeconds prints d in seconds, rounded up.
 func wholeSeconds(d time.Duration) string {
-	if d <= 0 {
-		return "0"
-	}
-	return strconv.FormatInt(int64((d-1)/time.Second)+1, 10)
+	return strconv.Itoa(int(math.Ceil(max(0, d.Seconds()))))
 }
 
 // DetailedBody is an error in both forms that clients in the field read, "msg" and "message", with its code and what is

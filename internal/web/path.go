@@ -10,17 +10,14 @@ import (
 // cleanRequest returns r, or a copy of it whose path has no trailing slash, no empty segment and no dot segment, so
 // that the mux finds nothing to redirect. Encoded slashes and dots are data and stay.
 func cleanRequest(r *http.Request) *http.Request {
-	if r.URL.RawPath == "" {
-		if isClean(r.URL.Path) {
-			return r
-		}
-		return withPath(r, cleaned(r.URL.EscapedPath()))
+	p := r.URL.Path
+	if r.URL.RawPath != "" {
+		p = r.URL.EscapedPath()
 	}
-	escaped := r.URL.EscapedPath()
-	if isClean(escaped) {
+	if isClean(p) {
 		return r
 	}
-	return withPath(r, cleaned(escaped))
+	return withPath(r, path.Clean("/"+r.URL.EscapedPath()))
 }
 
 // isClean reports whether p is its own canonical form.
@@ -44,8 +41,6 @@ func isDotSegment(p string) bool {
 	segment, _, _ := strings.Cut(p, "/")
 	return segment == "." || segment == ".."
 }
-
-func cleaned(escaped string) string { return path.Clean("/" + escaped) }
 
 // withSlash returns a copy of r whose path ends in a slash.
 func withSlash(r *http.Request) *http.Request { return withPath(r, r.URL.EscapedPath()+"/") }
