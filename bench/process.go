@@ -69,15 +69,24 @@ func (p *process) stop() {
 }
 
 // usePostgres puts the URL of a database on the harness's own server into a run
-// that wants one, and starts the server when it is the first.
+// that wants one. The first one starts the server, with the databases of all; see
+// postgres/start.
 func (all *session) usePostgres(ctx context.Context, one *settings) error {
 	if one.database != ownPostgres {
 		return nil
 	}
 	if all.postgres == nil {
-		if err := all.startPostgres(ctx); err != nil {
+		args := []string{all.settings.out}
+		for _, s := range all.settings.runs() {
+			if s.database == ownPostgres {
+				args = append(args, s.databaseName())
+			}
+		}
+		p, err := start(ctx, "", nil, os.Stderr, "bench/postgres/start", args...)
+		if err != nil {
 			return fmt.Errorf("PostgreSQL: %w", err)
 		}
+		all.postgres = p
 	}
 	u, err := url.Parse(all.postgres.address)
 	if err != nil {
@@ -86,20 +95,6 @@ func (all *session) usePostgres(ctx context.Context, one *settings) error {
 	u.Path = "/" + one.databaseName()
 	one.database = u.String()
 	return nil
-}
-
-// startPostgres starts a server of the harness's own with the databases of all runs; see
-// postgres/start.
-func (all *session) startPostgres(ctx context.Context) error {
-	args := []string{all.settings.out}
-	for _, s := range all.settings.runs() {
-		if s.database == ownPostgres {
-			args = append(args, s.databaseName())
-		}
-	}
-	p, err := start(ctx, "", nil, os.Stderr, "bench/postgres/start", args...)
-	all.postgres = p
-	return err
 }
 
 // usage is what a process and its descendants have used.

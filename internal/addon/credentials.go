@@ -108,8 +108,7 @@ func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label 
 	}
 	var c addondb.Credential
 	var credentials APICredentials
-	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
-		var err error
+	err := a.db.Tx(ctx, func(tx *addondb.DB) (err error) {
 		c, credentials, err = a.createCredential(ctx, tx, actor, label)
 		return err
 	})
@@ -223,13 +222,9 @@ func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int
 		return Credential{}, err
 	}
 	var c addondb.Credential
-	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
-		var err error
-		if c, err = tx.LockCredential(ctx, id); errors.Is(err, sqldb.ErrNotFound) {
-			return noCredential(id)
-		}
-		if err != nil {
-			return err
+	err := a.db.Tx(ctx, func(tx *addondb.DB) (err error) {
+		if c, err = tx.LockCredential(ctx, id); err != nil {
+			return sqldb.IfNotFound(err, noCredential(id))
 		}
 		event, err := act(tx, &c)
 		if err != nil || event.Action == "" {
@@ -238,10 +233,7 @@ func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int
 		event.Subject = credentialName(c)
 		return a.guard.Audit(ctx, tx, actor, event)
 	})
-	if err != nil {
-		return Credential{}, err
-	}
-	return credentialOf(c), nil
+	return credentialOf(c), err
 }
 
 func credentialName(c addondb.Credential) string { return fmt.Sprintf("%d %s", c.ID, c.Label) }

@@ -29,37 +29,29 @@ type storeCall struct {
 
 // storeCall asks the store of a purchase code, with the code when there is one.
 func (a *Addon) storeCall(address, code string) *storeCall {
+	bounded := *a.stores.Client()
+	bounded.Timeout = storeWait
 	// A person waits for the answer, and can ask again.
-	return &storeCall{
-		client: countersign.Client{BaseURL: address, HTTP: a.stores.Client(), Retries: -1}, code: code, log: a.log,
-	}
+	return &storeCall{client: countersign.Client{BaseURL: address, HTTP: &bounded, Retries: -1}, code: code, log: a.log}
 }
 
 func (s *storeCall) issue(ctx context.Context, domain string) (countersign.License, error) {
-	ctx, stop := context.WithTimeout(ctx, storeWait)
-	defer stop()
 	l, err := s.client.IssueLicense(ctx, s.code, domain)
 	return l, s.explain(err)
 }
 
 func (s *storeCall) move(ctx context.Context, from, domain string) (countersign.License, error) {
-	ctx, stop := context.WithTimeout(ctx, storeWait)
-	defer stop()
 	l, err := s.client.MoveLicense(ctx, s.code, from, domain)
 	return l, s.explain(err)
 }
 
 // revoke ends a license and tells the id of the one that has ended.
 func (s *storeCall) revoke(ctx context.Context, domain, licenseID string) (id string, err error) {
-	ctx, stop := context.WithTimeout(ctx, storeWait)
-	defer stop()
 	r, err := s.client.RevokeLicense(ctx, s.code, domain, licenseID)
 	return r.LicenseID, s.explain(err)
 }
 
 func (s *storeCall) check(ctx context.Context, licenseID, domain string) (answer string, err error) {
-	ctx, stop := context.WithTimeout(ctx, storeWait)
-	defer stop()
 	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: licenseID, Domain: domain})
 	if err == nil && !slices.Contains(checkCodes, c.Code) {
 		return "", s.unreachable(fmt.Errorf("the response to a check was %q", c.Code))
@@ -78,8 +70,6 @@ func (s *storeCall) readKeys(ctx context.Context) (*license.KeySet, error) {
 	if s.keys != nil {
 		return s.keys, nil
 	}
-	ctx, stop := context.WithTimeout(ctx, storeWait)
-	defer stop()
 	text, err := s.client.LicenseKeys(ctx)
 	if err != nil {
 		return nil, s.explain(err)

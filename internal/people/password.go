@@ -153,10 +153,7 @@ func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, ol
 		}
 		return p.record(ctx, tx, a, Event{Action: actionPasswordChange, Subject: u.Email, Detail: endedText(ended)})
 	})
-	if err != nil {
-		return User{}, err
-	}
-	return userOf(u), nil
+	return userOf(u), err
 }
 
 // setPassword sets a new hash of u and ends its sessions but keep; the caller

@@ -82,10 +82,7 @@ func (p *People) Setup(ctx context.Context, from Origin, token, email, password 
 		}
 		return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: actionUserCreate, Subject: u.Email, Detail: "by the set-up link"})
 	})
-	if err != nil {
-		return User{}, err
-	}
-	return userOf(u), nil
+	return userOf(u), err
 }
 
 // whyNot finds the reason why a set-up link could not be used.

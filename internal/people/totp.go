@@ -120,11 +120,8 @@ func (p *People) DisableTOTP(ctx context.Context, a Actor, keep SessionID, passw
 		}
 		return p.record(ctx, tx, a, Event{Action: actionTOTPDisable, Subject: u.Email, Detail: endedText(ended), Before: "on", After: "off"})
 	})
-	if err != nil {
-		return User{}, err
-	}
 	u.RecoveryCodes = 0
-	return userOf(u), nil
+	return userOf(u), err
 }
 
 // removeTOTP ends two-step sign-in of u, which the caller writes. The last step

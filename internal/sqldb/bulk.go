@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -63,11 +62,7 @@ func (b *Bulk) Flush(ctx context.Context) error {
 
 func (b *Bulk) insert(ctx context.Context, values []any) error {
 	if b.stmt == nil {
-		marks := make([]string, len(b.columns))
-		for i := range marks {
-			marks[i] = "$" + strconv.Itoa(i+1)
-		}
-		query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", b.table, strings.Join(b.columns, ", "), strings.Join(marks, ", "))
+		query := fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", b.table, strings.Join(b.columns, ", "), Placeholders(1, len(b.columns), 1))
 		stmt, err := b.db.write.PrepareContext(ctx, query)
 		if err != nil {
 			return b.db.wrap(err)

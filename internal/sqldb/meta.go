@@ -20,8 +20,5 @@ func (q Queries) SetMeta(ctx context.Context, name, value string) error {
 
 // LockMeta reads a named value and locks it until the transaction ends.
 func (q Queries) LockMeta(ctx context.Context, name string) (string, error) {
-	if err := q.Lock(ctx, "meta", "name", name); err != nil {
-		return "", err
-	}
-	return q.Meta(ctx, name)
+	return Locked(ctx, q, "meta", "name", name, q.Meta)
 }

@@ -35,20 +35,40 @@ func (q Queries) Lock(ctx context.Context, table, column string, values ...any) 
 		return nil
 	}
 	// Not FOR UPDATE, which would also keep others from writing rows that refer to it.
-	var list strings.Builder
-	for i := range values {
-		fmt.Fprintf(&list, ", $%d", i+1)
-	}
-	_, err := q.Exec(ctx, `SELECT 1 FROM `+table+` WHERE `+column+` IN (`+list.String()[2:]+`) ORDER BY `+column+` FOR NO KEY UPDATE`, values...)
+	_, err := q.Exec(ctx, `SELECT 1 FROM `+table+` WHERE `+column+` IN `+Placeholders(1, len(values), 1)+` ORDER BY `+column+` FOR NO KEY UPDATE`, values...)
 	return err
+}
+
+// Locked reads what belongs to a value of a column, after [Queries.Lock] of its row.
+func Locked[K, T any](ctx context.Context, q Queries, table, column string, value K, read func(context.Context, K) (T, error)) (row T, err error) {
+	if err := q.Lock(ctx, table, column, value); err != nil {
+		return row, err
+	}
+	return read(ctx, value)
+}
+
+// Placeholders returns the argument list of rows for VALUES, numbered from first: ($1,$2),($3,$4) for two rows of two
+// columns from 1.
+func Placeholders(rows, columns, first int) string {
+	var list strings.Builder
+	for i := range rows * columns {
+		separator := ","
+		switch {
+		case i == 0:
+			separator = "("
+		case i%columns == 0:
+			separator = "),("
+		}
+		fmt.Fprintf(&list, "%s$%d", separator, first+i)
+	}
+	return list.String() + ")"
 }
 
 // One reads the single row of a query, or [ErrNotFound].
 func One[T any](ctx context.Context, q Queries, scan func(Row) (T, error), query string, args ...any) (T, error) {
 	q.noteWrite(!strings.HasPrefix(query, "SELECT"))
 	var value T
-	err := q.withConn(ctx, func(ctx context.Context, on runner) error {
-		var err error
+	err := q.withConn(ctx, func(ctx context.Context, on runner) (err error) {
 		value, err = scan(on.QueryRowContext(ctx, query, args...))
 		return err
 	})

@@ -9,11 +9,15 @@ import (
 	"os"
 
 	"github.com/countersign/countersign/internal/fault"
+	lib "modernc.org/sqlite/lib"
 )
 
 // oldestSafeSQLite is the first release without the fault that can lose
 // committed transactions in WAL mode.
 const oldestSafeSQLite = 3_051_003
+
+// With an older release, this does not compile.
+const _ = uint(lib.SQLITE_VERSION_NUMBER - oldestSafeSQLite)
 
 func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if s.options.NoCreate {
@@ -29,7 +33,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{shared: s, write: write, writers: newWriters(write, 1), limits: requestLimits(s.options)}
-	if err := db.checkSQLite(ctx); err != nil {
+	if err := db.checkWAL(ctx); err != nil {
 		return nil, errors.Join(db.wrap(err), write.Close())
 	}
 	db.compareCommits(ctx)
@@ -71,16 +75,9 @@ func makeFile(path string) error {
 	return f.Close()
 }
 
-// checkSQLite opens the first connection and refuses a release of SQLite that
-// can lose commits.
-func (db *DB) checkSQLite(ctx context.Context) error {
-	var version, mode string
-	if err := db.write.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
-		return err
-	}
-	if n := versionNumber(version); n < oldestSafeSQLite {
-		return fmt.Errorf("sqldb: SQLite %s can lose commits in WAL mode; build with 3.51.3 or later", version)
-	}
+// checkWAL opens the first connection and refuses a file that can't be used in WAL mode.
+func (db *DB) checkWAL(ctx context.Context) error {
+	var mode string
 	if err := db.write.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
 		return err
 	}
@@ -88,15 +85,6 @@ func (db *DB) checkSQLite(ctx context.Context) error {
 		return fmt.Errorf("sqldb: %s can't be used in WAL mode (it is in %q mode); is it on a network file system?", db.options.Path, mode)
 	}
 	return nil
-}
-
-// versionNumber turns "3.51.3" into 3051003, SQLite's own numbering.
-func versionNumber(version string) int {
-	var major, minor, patch int
-	if _, err := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); err != nil {
-		return 0
-	}
-	return major*1_000_000 + minor*1_000 + patch
 }
 
 // dsn names a file that is there: one that was removed meanwhile is not created again.

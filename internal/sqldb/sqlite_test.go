@@ -32,20 +32,6 @@ func TestReadersCannotWrite(t *testing.T) {
 	}
 }
 
-func TestVersionNumber(t *testing.T) {
-	cases := []struct {
-		version string
-		safe    bool
-	}{
-		{"3.51.2", false}, {"3.51.3", true}, {"3.53.4", true}, {"3.9.0", false}, {"4.0.0", true}, {"", false}, {"three", false},
-	}
-	for _, c := range cases {
-		if got := versionNumber(c.version) >= oldestSafeSQLite; got != c.safe {
-			t.Errorf("version %q is safe: %t, want %t", c.version, got, c.safe)
-		}
-	}
-}
-
 func TestDatabaseFileBelongsToItsOwnerAlone(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
 	db := migrated(t, at)

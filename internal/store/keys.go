@@ -153,8 +153,7 @@ func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did peo
 		return Key{}, err
 	}
 	var k Key
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		var err error
+	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
 		if k, err = tx.LockKey(ctx, id); err != nil {
 			return sqldb.IfNotFound(err, fault.NotFound("key_not_found", fmt.Sprintf("No key %d", id)))
 		}

@@ -68,8 +68,7 @@ func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username strin
 		return Workspace{}, err
 	}
 	var w Workspace
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		var err error
+	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
 		if w, err = tx.LockWorkspace(ctx, username); err != nil {
 			return sqldb.IfNotFound(err, access.NoWorkspace(username))
 		}

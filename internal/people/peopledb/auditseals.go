@@ -87,7 +87,7 @@ func (d *DB) AddAuditSeals(ctx context.Context, seals []AuditSeal) error {
 		for _, s := range part {
 			args = append(args, s.Seq, s.AuditID, s.Hash)
 		}
-		if err := d.Run(ctx, `INSERT INTO audit_seals (seq, audit_id, hash) VALUES `+Placeholders(len(part), 3, 1), args...); err != nil {
+		if err := d.Run(ctx, `INSERT INTO audit_seals (seq, audit_id, hash) VALUES `+sqldb.Placeholders(len(part), 3, 1), args...); err != nil {
 			return err
 		}
 	}

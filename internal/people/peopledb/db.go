@@ -5,8 +5,6 @@ package peopledb
 import (
 	"context"
 	"embed"
-	"fmt"
-	"strings"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -40,23 +38,6 @@ func (d *DB) Change(ctx context.Context, topic, query string, args ...any) error
 		return err
 	}
 	return d.Run(ctx, query, args...)
-}
-
-// Placeholders returns the argument list of rows for VALUES, numbered from first: ($1,$2),($3,$4) for two rows of two
-// columns from 1.
-func Placeholders(rows, columns, first int) string {
-	var list strings.Builder
-	for i := range rows * columns {
-		separator := ","
-		switch {
-		case i == 0:
-			separator = "("
-		case i%columns == 0:
-			separator = "),("
-		}
-		fmt.Fprintf(&list, "%s$%d", separator, first+i)
-	}
-	return list.String() + ")"
 }
 
 // Snapshot runs fn on one view of the database, as [sqldb.DB.Snapshot] says.

@@ -56,10 +56,7 @@ func (d *DB) UserNamed(ctx context.Context, email string) (User, error) {
 // LockUser reads one by its id and makes others who would change it wait until
 // the transaction ends.
 func (d *DB) LockUser(ctx context.Context, id int64) (User, error) {
-	if err := d.Lock(ctx, "users", "id", id); err != nil {
-		return User{}, err
-	}
-	return d.User(ctx, id)
+	return sqldb.Locked(ctx, d.Queries, "users", "id", id, d.User)
 }
 
 // CountUsers returns the number of users.

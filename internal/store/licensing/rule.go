@@ -1,6 +1,7 @@
 package licensing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -31,8 +32,7 @@ func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, chang
 		return storedb.Item{}, err
 	}
 	var i storedb.Item
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		var err error
+	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
 		if i, err = tx.LockItem(ctx, item); err != nil {
 			return sqldb.IfNotFound(err, rules.NoItem(item))
 		}
@@ -75,7 +75,7 @@ func CheckRule(l *Rule) error {
 		}
 	}
 	l.StagingHosts = hosts
-	return rules.First(
+	return cmp.Or(
 		inRange("regular_domains", l.RegularDomains, maxLicenseDomains),
 		inRange("extended_domains", l.ExtendedDomains, maxLicenseDomains),
 		inRange("moves_a_year", l.MovesAYear, maxLicenseMoves),

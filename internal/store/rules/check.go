@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -49,7 +50,7 @@ func CheckWorkspace(w storedb.Workspace) error {
 	if a.RegisteredAt.IsZero() {
 		return fault.Invalid(fault.CodeInvalid, "registered_at is missing")
 	}
-	return First(
+	return cmp.Or(
 		checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
 		checkEmail("email", a.Email), checkEmail("profile.contact.email", p.Contact.Email),
 		checkAmount("balance", max(a.Balance, -a.Balance)), checkCurrency(a.Currency),
@@ -72,7 +73,7 @@ func CheckItem(i storedb.Item) error {
 	case i.PublishedAt.IsZero():
 		return fault.Invalid(fault.CodeInvalid, "published_at is missing")
 	}
-	return First(
+	return cmp.Or(
 		checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
 		checkShort("sub_category", i.SubCategory), checkWords("options", i.Options), checkWords("tags", i.Tags),
 		checkURL("demo_link", i.DemoLink), checkMedia(i.Media), checkCurrency(i.Currency),
@@ -120,7 +121,7 @@ func CheckPurchase(p *storedb.Purchase) error {
 	case p.SoldAt.IsZero():
 		return fault.Invalid(fault.CodeInvalid, "date is missing")
 	}
-	return First(checkAmount("price", p.Price), checkCurrency(p.Currency),
+	return cmp.Or(checkAmount("price", p.Price), checkCurrency(p.Currency),
 		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
 }
 
@@ -194,16 +195,6 @@ func checkAmount(what string, m countersign.Money) error {
 	}
 	if m > maxMoney {
 		return fault.Invalid(fault.CodeInvalid, what+" is too large")
-	}
-	return nil
-}
-
-// First returns the first error of a list, nil when there is none.
-func First(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

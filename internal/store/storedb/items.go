@@ -80,10 +80,7 @@ func (d *DB) ItemWorkspace(ctx context.Context, id int64) (int64, error) {
 // LockItem reads one item of the store and makes others who would change it wait
 // until the transaction ends.
 func (d *DB) LockItem(ctx context.Context, id int64) (Item, error) {
-	if err := d.Lock(ctx, "items", "id", id); err != nil {
-		return Item{}, err
-	}
-	return d.Item(ctx, id)
+	return sqldb.Locked(ctx, d.Queries, "items", "id", id, d.Item)
 }
 
 // SetLicensing changes what an item's purchases may be licensed for.

@@ -76,10 +76,7 @@ func (d *DB) Key(ctx context.Context, id int64) (Key, error) {
 // LockKey reads one by its id and makes others who would change it wait until
 // the transaction ends, so that neither undoes what the other did.
 func (d *DB) LockKey(ctx context.Context, id int64) (Key, error) {
-	if err := d.Lock(ctx, "keys", "id", id); err != nil {
-		return Key{}, err
-	}
-	return d.Key(ctx, id)
+	return sqldb.Locked(ctx, d.Queries, "keys", "id", id, d.Key)
 }
 
 // KeyNamed reads one by its workspace and name.

@@ -140,10 +140,7 @@ func (d *DB) onePurchaseLicenses(ctx context.Context, query string, args ...any)
 // LockPurchaseLicenses is PurchaseLicensesByID, and makes others who would change the purchase or its
 // licenses wait until the transaction ends.
 func (d *DB) LockPurchaseLicenses(ctx context.Context, purchase int64) (PurchaseLicenses, error) {
-	if err := d.Lock(ctx, "purchases", "id", purchase); err != nil {
-		return PurchaseLicenses{}, err
-	}
-	return d.PurchaseLicensesByID(ctx, purchase)
+	return sqldb.Locked(ctx, d.Queries, "purchases", "id", purchase, d.PurchaseLicensesByID)
 }
 
 // License reads one by its id.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/limit"
-	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -25,7 +24,7 @@ func (d *DB) AddLimits(ctx context.Context, now time.Time, counts []limit.Count)
 		for _, c := range part {
 			args = append(args, c.Name, c.N, c.Ends.UnixMilli())
 		}
-		err := d.Run(ctx, `INSERT INTO limits (name, n, ends_at) VALUES `+peopledb.Placeholders(len(part), 3, 2)+` ON CONFLICT (name) DO UPDATE SET
+		err := d.Run(ctx, `INSERT INTO limits (name, n, ends_at) VALUES `+sqldb.Placeholders(len(part), 3, 2)+` ON CONFLICT (name) DO UPDATE SET
 			n = CASE WHEN limits.ends_at <= $1 THEN excluded.n ELSE limits.n + excluded.n END,
 			ends_at = CASE WHEN limits.ends_at <= $1 THEN excluded.ends_at ELSE limits.ends_at END`, args...)
 		if err != nil {

@@ -113,10 +113,7 @@ func (d *DB) PurchaseByID(ctx context.Context, id int64) (Purchase, error) {
 // LockPurchase finds a purchase by its id and makes others who would change it wait
 // until the transaction ends.
 func (d *DB) LockPurchase(ctx context.Context, id int64) (Purchase, error) {
-	if err := d.Lock(ctx, "purchases", "id", id); err != nil {
-		return Purchase{}, err
-	}
-	return d.PurchaseByID(ctx, id)
+	return sqldb.Locked(ctx, d.Queries, "purchases", "id", id, d.PurchaseByID)
 }
 
 // PurchaseFilter narrows a list of purchases; zero values narrow nothing.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -67,7 +66,7 @@ func (d *DB) stageDigests(ctx context.Context, codes []codeRow, digest func(code
 	for _, c := range codes {
 		args = append(args, c.digest, digest(c.code))
 	}
-	return d.Run(ctx, `INSERT INTO rekeyed (code_digest, fresh) VALUES `+peopledb.Placeholders(len(codes), 2, 1), args...)
+	return d.Run(ctx, `INSERT INTO rekeyed (code_digest, fresh) VALUES `+sqldb.Placeholders(len(codes), 2, 1), args...)
 }
 
 type codeRow struct {

@@ -63,10 +63,7 @@ func (d *DB) Workspace(ctx context.Context, username string) (Workspace, error) 
 // LockWorkspace reads one by its username and makes others who would change it
 // wait until the transaction ends.
 func (d *DB) LockWorkspace(ctx context.Context, username string) (Workspace, error) {
-	if err := d.Lock(ctx, "workspaces", "username", username); err != nil {
-		return Workspace{}, err
-	}
-	return d.Workspace(ctx, username)
+	return sqldb.Locked(ctx, d.Queries, "workspaces", "username", username, d.Workspace)
 }
 
 // WorkspaceByID reads one by its id.

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"testing"
 	"unicode/utf8"
@@ -60,7 +61,7 @@ func exportedLine(raw []byte) ([]byte, error) {
 			return nil, err
 		}
 		i := l.item()
-		if err := rules.First(rules.CheckItem(i), rules.RenderItem(&i)); err != nil {
+		if err := cmp.Or(rules.CheckItem(i), rules.RenderItem(&i)); err != nil {
 			return nil, err
 		}
 		return countersign.EncodeJSON(lineOfItem(i, l.Workspace))

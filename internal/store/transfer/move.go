@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -223,7 +224,7 @@ func checkKeyLine(l keyLine) error {
 	case l.Class != storedb.ClassPublishable && l.ItemID != 0:
 		return fault.Invalid(fault.CodeInvalid, "item_id: only a publishable key is bound to an item")
 	}
-	return rules.First(checkKeyValue("key", l.Key), checkKeyValue("previous_key", l.PreviousKey))
+	return cmp.Or(checkKeyValue("key", l.Key), checkKeyValue("previous_key", l.PreviousKey))
 }
 
 func checkKeyValue(member, value string) error {
