@@ -93,10 +93,7 @@ func fetch[T any](ctx context.Context, c *Client, name string, r operation, memb
 // post is fetch for the data of the response to some parameters. check says what is missing in it.
 func post[T any](ctx context.Context, c *Client, name, path string, sent map[string]string, check func(T) error) (T, *answer, error) {
 	var none T
-	body, err := EncodeJSON(sent)
-	if err != nil {
-		return none, &answer{redact: c.redact}, c.wrap(name, err)
-	}
+	body, _ := EncodeJSON(sent) // texts always can be encoded
 	data, a, err := fetch[T](ctx, c, name, operation{method: http.MethodPost, path: path, body: body, limit: maxAnswer}, "data")
 	if err != nil {
 		return none, a, err
@@ -120,10 +117,7 @@ func (c *Client) httpClient() *http.Client {
 // backoff is the pause after attempt n, counted from 0: it doubles, and its second half is left to chance, so that
 // many clients do not come back at the same moment.
 func backoff(n int) time.Duration {
-	pause := longestPause
-	if n < 10 {
-		pause = min(firstPause<<n, longestPause)
-	}
+	pause := min(firstPause<<min(n, 10), longestPause)
 	return pause/2 + rand.N(pause/2)
 }
 

@@ -50,7 +50,6 @@ type session struct {
 	stdout, stderr io.Writer
 	postgres       *process // nil until a run needs it
 	results        []result
-	stale          []staleness
 }
 
 // report is the outcome of a run. Its JSON is written to a file.
@@ -90,7 +89,7 @@ func (all *session) run(ctx context.Context) error {
 		}
 	}
 	if all.settings.mode == modeFull {
-		failures = append(failures, all.summarize())
+		printFigures(all.stdout, growthOf(all.results))
 	}
 	return errors.Join(failures...)
 }
@@ -119,11 +118,7 @@ func (all *session) measure(ctx context.Context, one settings) error {
 func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 	switch shop.settings.mode {
 	case modeStale:
-		counted, err := shop.countStale(ctx)
-		if err == nil {
-			all.stale = append(all.stale, counted)
-		}
-		return counted, err
+		return shop.countStale(ctx)
 	case modeTiming:
 		return shop.measureTiming(ctx)
 	case modeSilent:
@@ -134,16 +129,6 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 		all.results = append(all.results, r)
 	}
 	return r, err
-}
-
-// summarize prints what only several runs together show.
-func (all *session) summarize() error {
-	summary := struct {
-		Growth []figure    `json:"growth"`
-		Stale  []staleness `json:"stale"`
-	}{growthOf(all.results), all.stale}
-	printFigures(all.stdout, summary.Growth)
-	return writeJSON(all.settings, "full.json", summary)
 }
 
 // file is the name under which the JSON of a run is saved.

@@ -1,8 +1,6 @@
 package people
 
-import (
-	"slices"
-)
+import "slices"
 
 // The actions that this package writes into the audit log: noun.verb.
 const (
@@ -43,6 +41,3 @@ var actions = []Action{
 // Actions lists the actions that this package writes into the audit log, for front ends
 // that have words for them. It writes no others.
 func Actions() []Action { return slices.Clone(actions) }
-
-// Action names what an actor did, in the audit log.
-type Action string

@@ -10,18 +10,11 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Event is what an actor did. None of its texts ever holds a secret.
-type Event struct {
-	Action Action
-	// Workspace is the username of the workspace concerned, "" for none.
-	Workspace string
-	// Subject names what was acted upon.
-	Subject string
-	// Detail describes more in words.
-	Detail string
-	// Before and After are what a change replaced and what it wrote.
-	Before, After string
-}
+// Event is what an actor did, and Action its name.
+type (
+	Event  = peopledb.Event
+	Action = peopledb.Action
+)
 
 // Record writes a line of the audit log, in the transaction of what it describes.
 func Record(ctx context.Context, tx *peopledb.DB, at time.Time, a Actor, e Event) error {
@@ -31,8 +24,7 @@ func Record(ctx context.Context, tx *peopledb.DB, at time.Time, a Actor, e Event
 // recordAt is Record with an address, or a network, as text.
 func recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, address string, a Actor, e Event) error {
 	return tx.AddAudit(ctx, peopledb.Audit{
-		At: sqldb.Time{Time: at}, Kind: string(a.Kind), Actor: a.ID, Face: string(a.Face), Address: address,
-		Action: string(e.Action), Workspace: e.Workspace, Subject: e.Subject, Detail: e.Detail, Before: e.Before, After: e.After,
+		At: sqldb.Time{Time: at}, Kind: string(a.Kind), Actor: a.ID, Face: string(a.Face), Address: address, Event: e,
 	})
 }
 
@@ -79,10 +71,7 @@ func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine
 	list, err := p.db.Audits(ctx, rows)
 	lines := make([]AuditLine, len(list))
 	for i, l := range list {
-		lines[i] = AuditLine{
-			ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, Face: Face(l.Face), Address: l.Address,
-			Event: Event{Action: Action(l.Action), Workspace: l.Workspace, Subject: l.Subject, Detail: l.Detail, Before: l.Before, After: l.After},
-		}
+		lines[i] = AuditLine{ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, Face: Face(l.Face), Address: l.Address, Event: l.Event}
 	}
 	return lines, err
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Audit is one line of the audit log: who did what to what, and when. None of
-// its texts is ever a secret.
+// Audit is one line of the audit log: who did what to what, and when.
 type Audit struct {
 	ID int64
 	At sqldb.Time
@@ -18,8 +17,12 @@ type Audit struct {
 	Face string
 	// Address is the client's, "" for none.
 	Address string
-	// Action is noun.verb, for example "key.reveal".
-	Action string
+	Event
+}
+
+// Event is what an actor did. None of its texts ever holds a secret.
+type Event struct {
+	Action Action
 	// Workspace is the username of the workspace concerned, "" for none.
 	Workspace string
 	// Subject names what was acted upon.
@@ -30,12 +33,15 @@ type Audit struct {
 	Before, After string
 }
 
+// Action names what an actor did: noun.verb, for example "key.reveal".
+type Action string
+
 // AddAudit writes a line, in the transaction of what it describes.
 func (d *DB) AddAudit(ctx context.Context, a Audit) error {
 	return d.Run(ctx, `INSERT INTO audit
 		(at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		a.At, a.Kind, a.Actor, a.Face, a.Address, a.Action, a.Workspace, a.Subject, a.Detail, a.Before, a.After)
+		a.At, a.Kind, a.Actor, a.Face, a.Address, string(a.Action), a.Workspace, a.Subject, a.Detail, a.Before, a.After)
 }
 
 // AuditFilter selects entries.

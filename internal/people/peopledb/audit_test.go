@@ -34,9 +34,9 @@ func at(second int) sqldb.Time {
 
 func TestAuditsAreReadAsTheyWereWrittenNewestFirst(t *testing.T) {
 	written := []Audit{
-		{ID: 1, At: at(0), Kind: "operator", Actor: "root", Face: "cli", Action: "store.export", Detail: "including the values of all keys"},
-		{ID: 2, At: at(2), Kind: "operator", Actor: "a \"quoted\" é", Face: "cli", Action: "key.reveal", Workspace: "ada", Subject: "web"},
-		{ID: 3, At: at(1), Kind: "user", Actor: "ada@site.example", Face: "page", Address: "2001:db8::1", Action: "setting.set", Subject: "appName", Before: "Old", After: "New"},
+		{ID: 1, At: at(0), Kind: "operator", Actor: "root", Face: "cli", Event: Event{Action: "store.export", Detail: "including the values of all keys"}},
+		{ID: 2, At: at(2), Kind: "operator", Actor: "a \"quoted\" é", Face: "cli", Event: Event{Action: "key.reveal", Workspace: "ada", Subject: "web"}},
+		{ID: 3, At: at(1), Kind: "user", Actor: "ada@site.example", Face: "page", Address: "2001:db8::1", Event: Event{Action: "setting.set", Subject: "appName", Before: "Old", After: "New"}},
 	}
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		d := opened(t, place)
@@ -59,7 +59,7 @@ func TestAuditOfATransactionThatFailsIsNotWritten(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		d := opened(t, place)
 		_ = d.DB().Tx(t.Context(), func(q sqldb.Queries) error {
-			if err := (&DB{q}).AddAudit(t.Context(), Audit{At: sqldb.Time{Time: time.Now()}, Action: "key.create"}); err != nil {
+			if err := (&DB{q}).AddAudit(t.Context(), Audit{At: sqldb.Time{Time: time.Now()}, Event: Event{Action: "key.create"}}); err != nil {
 				t.Error(err)
 			}
 			return context.Canceled
