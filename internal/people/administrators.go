@@ -18,11 +18,7 @@ func (p *People) CreateAdministrator(ctx context.Context, a Actor, email, passwo
 	if err := may(a, manage); err != nil {
 		return User{}, err
 	}
-	email, err := foldEmail(email)
-	if err != nil {
-		return User{}, err
-	}
-	hash, err := p.hashNew(ctx, email, password)
+	email, hash, err := p.hashNew(ctx, email, password)
 	if err != nil {
 		return User{}, err
 	}
@@ -71,7 +67,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 	if err != nil {
 		return sqldb.IfNotFound(err, errNoUser(email))
 	}
-	hash, err := p.hashNew(ctx, email, password)
+	_, hash, err := p.hashNew(ctx, email, password)
 	if err != nil {
 		return err
 	}

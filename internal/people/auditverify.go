@@ -59,16 +59,12 @@ var errEnough = errors.New("people: enough problems")
 
 // Verify compares all entries of the audit log with their seals.
 func (c *AuditChain) Verify(ctx context.Context, a Actor) (AuditReport, error) {
-	return c.verify(ctx, a, 0)
+	return c.VerifyNewest(ctx, a, 0)
 }
 
 // VerifyNewest compares only the newest entries with their seals, which takes a moment
-// also where there are many.
-func (c *AuditChain) VerifyNewest(ctx context.Context, a Actor, n int64) (AuditReport, error) {
-	return c.verify(ctx, a, n)
-}
-
-func (c *AuditChain) verify(ctx context.Context, a Actor, newest int64) (AuditReport, error) {
+// also where there are many; 0 means all.
+func (c *AuditChain) VerifyNewest(ctx context.Context, a Actor, newest int64) (AuditReport, error) {
 	if err := may(a, manage); err != nil {
 		return AuditReport{}, err
 	}

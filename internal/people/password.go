@@ -55,12 +55,17 @@ func common(folded string) bool {
 	return false
 }
 
-// hashNew checks a password that is to be set, and hashes it.
-func (p *People) hashNew(ctx context.Context, email, password string) (string, error) {
-	if err := checkPassword(email, password); err != nil {
-		return "", err
+// hashNew checks an e-mail and a password that is to be set, and returns the e-mail as it
+// is kept and the hash.
+func (p *People) hashNew(ctx context.Context, email, password string) (kept, hash string, err error) {
+	if kept, err = foldEmail(email); err != nil {
+		return "", "", err
 	}
-	return p.hashes.make(ctx, password)
+	if err := checkPassword(kept, password); err != nil {
+		return "", "", err
+	}
+	hash, err = p.hashes.make(ctx, password)
+	return kept, hash, err
 }
 
 // CheckPassword asks a user who is signed in for the password again, before

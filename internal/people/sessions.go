@@ -88,7 +88,7 @@ func (p *People) SaveSession(ctx context.Context, token string, s SavedSession) 
 	case p.upToDate(row, s):
 		return nil
 	}
-	row.Data, row.ExpiresAt, row.SeenAt = nonNil(s.Data), sqldb.Time{Time: s.Expires}, p.stamp()
+	row.Data, row.ExpiresAt, row.SeenAt = s.Data, sqldb.Time{Time: s.Expires}, p.stamp()
 	row.Address, row.Agent = s.From.address(), s.From.agent()
 	return p.db.Tx(ctx, func(tx *peopledb.DB) error { return tx.UpdateSession(ctx, row) })
 }
@@ -105,19 +105,11 @@ func (p *People) addSession(ctx context.Context, token string, s SavedSession) e
 			return err
 		}
 		return tx.AddSession(ctx, peopledb.Session{
-			Digest: digestOf(token), User: s.User, Generation: s.Generation, Data: nonNil(s.Data),
+			Digest: digestOf(token), User: s.User, Generation: s.Generation, Data: s.Data,
 			Address: s.From.address(), Agent: s.From.agent(),
 			CreatedAt: p.stamp(), SeenAt: p.stamp(), ExpiresAt: sqldb.Time{Time: s.Expires},
 		})
 	})
-}
-
-// nonNil keeps no data from being NULL.
-func nonNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // DeleteSession ends the session of a token.

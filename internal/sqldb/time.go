@@ -75,3 +75,19 @@ func (j JSON[T]) Value() (driver.Value, error) {
 
 // Scan reads a column.
 func (j *JSON[T]) Scan(src any) error { return JSONInto(&j.V).Scan(src) }
+
+// NullID is a reference to a row, NULL for 0.
+func NullID(id int64) any {
+	if id == 0 {
+		return nil
+	}
+	return id
+}
+
+// NullBytes keeps an absent value NULL on both engines.
+func NullBytes(b []byte) any {
+	if b == nil {
+		return nil
+	}
+	return b
+}

@@ -34,9 +34,21 @@ func (s *Service) Preview(ctx context.Context, actor people.Actor) (Published, e
 	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return Published{}, err
 	}
-	var p Published
-	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		rows, err := tx.Settings(ctx)
+	return s.read(ctx, func(tx *addondb.DB) ([]addondb.Setting, error) { return tx.Settings(ctx) })
+}
+
+func (s *Service) readPublished(ctx context.Context) (*Published, error) {
+	p, err := s.read(ctx, func(tx *addondb.DB) ([]addondb.Setting, error) {
+		last, err := tx.LastVersion(ctx)
+		return last.Settings.V, err
+	})
+	return &p, err
+}
+
+// read makes the view of some rows of settings.
+func (s *Service) read(ctx context.Context, settings func(*addondb.DB) ([]addondb.Setting, error)) (p Published, err error) {
+	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		rows, err := settings(tx)
 		if err != nil {
 			return err
 		}
@@ -44,19 +56,6 @@ func (s *Service) Preview(ctx context.Context, actor people.Actor) (Published, e
 		return err
 	})
 	return p, err
-}
-
-func (s *Service) readPublished(ctx context.Context) (*Published, error) {
-	var p Published
-	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		last, err := tx.LastVersion(ctx)
-		if err != nil {
-			return err
-		}
-		p, err = s.view(ctx, tx, last.Settings.V)
-		return err
-	})
-	return &p, err
 }
 
 // view creates the view of rows of settings.

@@ -56,7 +56,7 @@ func (d *DB) UseLink(ctx context.Context, p Purpose, digest Digest, now sqldb.Ti
 // AddLink writes a new one.
 func (d *DB) AddLink(ctx context.Context, l Link) error {
 	return d.Run(ctx, `INSERT INTO links (digest, purpose, user_id, expires_at) VALUES ($1, $2, $3, $4)`,
-		l.Digest[:], string(l.Purpose), nullID(l.User), l.ExpiresAt)
+		l.Digest[:], string(l.Purpose), sqldb.NullID(l.User), l.ExpiresAt)
 }
 
 // DeleteLinks removes all links of a purpose.
@@ -67,11 +67,4 @@ func (d *DB) DeleteLinks(ctx context.Context, p Purpose) error {
 // DeleteExpiredLinks removes those of a purpose that expired before a time.
 func (d *DB) DeleteExpiredLinks(ctx context.Context, p Purpose, before sqldb.Time) error {
 	return d.Run(ctx, `DELETE FROM links WHERE purpose = $1 AND expires_at < $2`, string(p), before)
-}
-
-func nullID(id int64) any {
-	if id == 0 {
-		return nil
-	}
-	return id
 }

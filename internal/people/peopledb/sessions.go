@@ -47,14 +47,14 @@ func (d *DB) AddSession(ctx context.Context, s Session) error {
 	return d.Run(ctx, `INSERT INTO sessions
 		(digest, user_id, generation, data, address, agent, created_at, seen_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		s.Digest[:], nullID(s.User), s.Generation, s.Data, s.Address, s.Agent, s.CreatedAt, s.SeenAt, s.ExpiresAt)
+		s.Digest[:], sqldb.NullID(s.User), s.Generation, nonNil(s.Data), s.Address, s.Agent, s.CreatedAt, s.SeenAt, s.ExpiresAt)
 }
 
 // UpdateSession writes what a visit changes, found by the id, unless the session
 // was ended.
 func (d *DB) UpdateSession(ctx context.Context, s Session) error {
 	return d.Run(ctx, `UPDATE sessions SET data = $1, address = $2, agent = $3, seen_at = $4, expires_at = $5
-		WHERE id = $6 AND ended_at IS NULL`, s.Data, s.Address, s.Agent, s.SeenAt, s.ExpiresAt, s.ID)
+		WHERE id = $6 AND ended_at IS NULL`, nonNil(s.Data), s.Address, s.Agent, s.SeenAt, s.ExpiresAt, s.ID)
 }
 
 // SetSessionGeneration brings a session of a user to a generation.

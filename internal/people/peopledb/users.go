@@ -80,13 +80,5 @@ func (d *DB) AddUser(ctx context.Context, u User) (id int64, err error) {
 func (d *DB) UpdateUser(ctx context.Context, u User) error {
 	return d.Run(ctx, `UPDATE users SET password = $1, generation = $2, totp = $3, totp_pending = $4, totp_step = $5,
 		password_at = $6, signed_in_at = $7 WHERE id = $8`,
-		u.Password, u.Generation, nullBytes(u.TOTP), nullBytes(u.TOTPPending), u.TOTPStep, u.PasswordAt, u.SignedInAt, u.ID)
-}
-
-// nullBytes keeps an absent value NULL on both engines.
-func nullBytes(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return b
+		u.Password, u.Generation, sqldb.NullBytes(u.TOTP), sqldb.NullBytes(u.TOTPPending), u.TOTPStep, u.PasswordAt, u.SignedInAt, u.ID)
 }

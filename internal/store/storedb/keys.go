@@ -97,8 +97,8 @@ func (d *DB) AddKey(ctx context.Context, k Key) (id int64, err error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO keys (workspace_id, name, class, item_id, hint, digest, sealed,
 		previous_digest, previous_sealed, previous_expires_at, created_at, expires_at, revoked_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
-		k.WorkspaceID, k.Name, string(k.Class), nullID(k.ItemID), k.Hint, k.Digest[:], nullBytes(k.Sealed),
-		previousDigest(k), nullBytes(k.PreviousSealed), column(&k.PreviousExpiresAt), column(&k.CreatedAt),
+		k.WorkspaceID, k.Name, string(k.Class), sqldb.NullID(k.ItemID), k.Hint, k.Digest[:], sqldb.NullBytes(k.Sealed),
+		previousDigest(k), sqldb.NullBytes(k.PreviousSealed), column(&k.PreviousExpiresAt), column(&k.CreatedAt),
 		column(&k.ExpiresAt), column(&k.RevokedAt))
 }
 
@@ -106,8 +106,8 @@ func (d *DB) AddKey(ctx context.Context, k Key) (id int64, err error) {
 func (d *DB) UpdateKey(ctx context.Context, k Key) error {
 	return d.Change(ctx, TopicKeys, `UPDATE keys SET class = $1, item_id = $2, hint = $3, digest = $4, sealed = $5, previous_digest = $6,
 		previous_sealed = $7, previous_expires_at = $8, expires_at = $9, revoked_at = $10 WHERE id = $11`,
-		string(k.Class), nullID(k.ItemID), k.Hint, k.Digest[:], nullBytes(k.Sealed), previousDigest(k),
-		nullBytes(k.PreviousSealed), column(&k.PreviousExpiresAt), column(&k.ExpiresAt), column(&k.RevokedAt), k.ID)
+		string(k.Class), sqldb.NullID(k.ItemID), k.Hint, k.Digest[:], sqldb.NullBytes(k.Sealed), previousDigest(k),
+		sqldb.NullBytes(k.PreviousSealed), column(&k.PreviousExpiresAt), column(&k.ExpiresAt), column(&k.RevokedAt), k.ID)
 }
 
 // CachedKey is what a request needs to know of a key.
@@ -153,19 +153,4 @@ func previousDigest(k Key) any {
 		return nil
 	}
 	return k.Previous[:]
-}
-
-func nullID(id int64) any {
-	if id == 0 {
-		return nil
-	}
-	return id
-}
-
-// nullBytes keeps an absent value NULL on both engines.
-func nullBytes(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return b
 }

@@ -37,14 +37,14 @@ func (d *DB) LicenseKeys(ctx context.Context) ([]LicenseKey, error) {
 // would sign beside another one.
 func (d *DB) AddLicenseKey(ctx context.Context, k LicenseKey) error {
 	return d.Change(ctx, TopicLicenseKeys, `INSERT INTO license_keys (id, public, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)`,
-		k.ID, k.Public, nullBytes(k.Sealed), column(&k.CreatedAt), column(&k.RetiredAt))
+		k.ID, k.Public, sqldb.NullBytes(k.Sealed), column(&k.CreatedAt), column(&k.RetiredAt))
 }
 
 // UpdateLicenseKey writes the sealed private key and the end of a key, found by
 // its id.
 func (d *DB) UpdateLicenseKey(ctx context.Context, k LicenseKey) error {
 	return d.Change(ctx, TopicLicenseKeys, `UPDATE license_keys SET sealed = $1, retired_at = $2 WHERE id = $3`,
-		nullBytes(k.Sealed), column(&k.RetiredAt), k.ID)
+		sqldb.NullBytes(k.Sealed), column(&k.RetiredAt), k.ID)
 }
 
 // DropLicenseKeys takes all keys out of the store: what they have signed is not
