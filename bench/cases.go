@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -190,7 +191,7 @@ func answerOf(address string, q request) (a floorAnswer, err error) {
 		return a, err
 	}
 	body, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != q.status {
+	if err == nil && (answer.StatusCode != q.status || !bytes.Contains(body, q.contains)) {
 		err = fmt.Errorf("status %d, expected %d: %.200s", answer.StatusCode, q.status, body)
 	}
 	answer.Header.Del("Date") // net/http adds its own

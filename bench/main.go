@@ -111,7 +111,11 @@ func (all *session) measure(ctx context.Context, one settings) error {
 		return fmt.Errorf("%w\nthe server's log is %s", err, shop.log())
 	}
 	r.print(all.stdout)
-	return errors.Join(writeJSON(one, one.file(), r), r.missed())
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(one.out, one.file()), append(text, '\n'), 0o644)
+	}
+	return errors.Join(err, r.missed())
 }
 
 // report measures what the mode says.
@@ -149,12 +153,4 @@ func (s settings) file() string {
 		name += "-baseline"
 	}
 	return name + ".json"
-}
-
-func writeJSON(s settings, name string, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(s.out, name), append(text, '\n'), 0o644)
 }

@@ -99,11 +99,11 @@ func (s *shop) crowdTurn(ctx context.Context, store *process, p *silentPair) err
 		return err
 	}
 	defer crowd.disperse()
-	if _, err := ask(ctx, host, once(valid(0)), true); err != nil { // waits for all that connected before
+	if _, err := answerOf(store.address, valid(0)); err != nil { // waits for all that connected before
 		return err
 	}
 	newcomers := make(chan error, 1)
-	go func() { newcomers <- p.sendNew(ctx, host, s.settings.turn) }()
+	go func() { newcomers <- p.sendNew(store.address, s.settings.turn) }()
 	p.Beside, err = s.silentTurn(ctx, store)
 	err = errors.Join(err, <-newcomers)
 	p.Opened, p.Closed = crowd.opened.Load(), crowd.closed.Load()
@@ -118,28 +118,18 @@ func (s *shop) silentTurn(ctx context.Context, store *process) (figures, error) 
 }
 
 // sendNew opens a connection of its own for one valid request, again and again for a turn.
-func (p *silentPair) sendNew(ctx context.Context, host string, turn time.Duration) error {
+func (p *silentPair) sendNew(address string, turn time.Duration) error {
 	tick := time.NewTicker(newcomerEvery)
 	defer tick.Stop()
 	for end := time.Now().Add(turn); time.Now().Before(end); <-tick.C {
 		began := time.Now()
-		if _, err := ask(ctx, host, once(valid(1)), true); err != nil {
+		if _, err := answerOf(address, valid(1)); err != nil {
 			return err
 		}
 		p.Newcomers++
 		p.Longest = max(p.Longest, time.Since(began))
 	}
 	return nil
-}
-
-// once is one request and no other.
-func once(r request) func(*rand.Rand) (request, bool) {
-	asked := false
-	return func(*rand.Rand) (request, bool) {
-		more := !asked
-		asked = true
-		return r, more
-	}
 }
 
 func (b besideCrowd) print(out io.Writer) {

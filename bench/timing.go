@@ -93,7 +93,11 @@ func (s *shop) measureTiming(ctx context.Context) (times, error) {
 		if err != nil {
 			return all, fmt.Errorf("%s: %w", c.Name, err)
 		}
-		all.Cases = append(all.Cases, timingOf(c, pairs))
+		kept, bound := withoutOutliers(pairs)
+		r := timing{timingCase: c, Pairs: len(pairs), LeftOut: len(pairs) - len(kept), Bound: bound}
+		r.T, r.Mean, r.MeanUnknown = welch(kept)
+		r.Untrimmed, _, _ = welch(pairs)
+		all.Cases = append(all.Cases, r)
 	}
 	return all, nil
 }
@@ -156,14 +160,6 @@ func timePairs(ctx context.Context, address string, c timingCase) ([]timedPair, 
 		}
 	}
 	return pairs, nil
-}
-
-func timingOf(c timingCase, pairs []timedPair) timing {
-	kept, bound := withoutOutliers(pairs)
-	r := timing{timingCase: c, Pairs: len(pairs), LeftOut: len(pairs) - len(kept), Bound: bound}
-	r.T, r.Mean, r.MeanUnknown = welch(kept)
-	r.Untrimmed, _, _ = welch(pairs)
-	return r
 }
 
 func (t times) print(out io.Writer) {

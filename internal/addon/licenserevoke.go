@@ -30,10 +30,12 @@ func (a *Addon) RevokeLicense(ctx context.Context, actor people.Actor, id int64)
 	if err != nil {
 		return License{}, err
 	}
-	ended, err := a.storeCall(c.store, c.code).revoke(ctx, l.Domain, l.LicenseID)
+	s := a.storeCall(c.store, c.code)
+	r, err := s.client.RevokeLicense(ctx, s.code, l.Domain, l.LicenseID)
 	if err != nil {
-		return License{}, err
+		return License{}, s.explain(err)
 	}
+	ended := r.LicenseID
 	l.Answer, l.CheckedAt = countersign.CheckRevoked, a.now()
 	err = a.db.Tx(ctx, func(tx *addondb.DB) error {
 		if err := tx.NoteRevoked(ctx, c.id, ended, l.Answer, a.guard.Timestamp()); err != nil {

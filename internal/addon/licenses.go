@@ -143,9 +143,9 @@ func (a *Addon) MakeLicenses(ctx context.Context, actor people.Actor, o LicenseO
 	s := a.storeCall(c.store, c.code)
 	var all []License
 	for _, d := range domains {
-		signed, err := s.issue(ctx, d.String())
+		signed, err := s.client.IssueLicense(ctx, s.code, d.String())
 		if err != nil {
-			return all, a.afterRefusal(ctx, actor, c, err)
+			return all, a.afterRefusal(ctx, actor, c, s.explain(err))
 		}
 		l, err := a.keepLicense(ctx, actor, s, signed, keeping{code: c, domain: d})
 		if err != nil {
@@ -174,9 +174,9 @@ func (a *Addon) MoveLicense(ctx context.Context, actor people.Actor, kept int64,
 		return License{}, err
 	}
 	s := a.storeCall(c.store, c.code)
-	signed, err := s.move(ctx, from, d.String())
+	signed, err := s.client.MoveLicense(ctx, s.code, from, d.String())
 	if err != nil {
-		return License{}, err
+		return License{}, s.explain(err)
 	}
 	return a.keepLicense(ctx, actor, s, signed, keeping{code: c, domain: d, from: from})
 }

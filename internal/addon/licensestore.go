@@ -35,28 +35,15 @@ func (a *Addon) storeCall(address, code string) *storeCall {
 	return &storeCall{client: countersign.Client{BaseURL: address, HTTP: &bounded, Retries: -1}, code: code, log: a.log}
 }
 
-func (s *storeCall) issue(ctx context.Context, domain string) (countersign.License, error) {
-	l, err := s.client.IssueLicense(ctx, s.code, domain)
-	return l, s.explain(err)
-}
-
-func (s *storeCall) move(ctx context.Context, from, domain string) (countersign.License, error) {
-	l, err := s.client.MoveLicense(ctx, s.code, from, domain)
-	return l, s.explain(err)
-}
-
-// revoke ends a license and tells the id of the one that has ended.
-func (s *storeCall) revoke(ctx context.Context, domain, licenseID string) (id string, err error) {
-	r, err := s.client.RevokeLicense(ctx, s.code, domain, licenseID)
-	return r.LicenseID, s.explain(err)
-}
-
 func (s *storeCall) check(ctx context.Context, licenseID, domain string) (answer string, err error) {
 	c, err := s.client.CheckLicense(ctx, countersign.LicenseQuestion{LicenseID: licenseID, Domain: domain})
-	if err == nil && !slices.Contains(checkCodes, c.Code) {
+	switch {
+	case err != nil:
+		return "", s.explain(err)
+	case !slices.Contains(checkCodes, c.Code):
 		return "", s.unreachable(fmt.Errorf("the response to a check was %q", c.Code))
 	}
-	return c.Code, s.explain(err)
+	return c.Code, nil
 }
 
 // checkCodes are what a store may answer.
@@ -99,9 +86,6 @@ func (s *storeCall) open(ctx context.Context, signed countersign.License, domain
 // explain returns what a store said, and one and the same error for everything else:
 // whoever may type an address must not learn what is there in a private network.
 func (s *storeCall) explain(err error) error {
-	if err == nil {
-		return nil
-	}
 	if said := fault.Of(err); said != nil {
 		if refusal := s.refused(said); refusal != nil {
 			return refusal

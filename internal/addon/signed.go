@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -81,14 +80,8 @@ func (a *Addon) Signed(ctx context.Context, from netip.Addr, r SignedRequest) (p
 	if err != nil || len(given) != sha256.Size {
 		return people.Actor{}, errCredentialUnknown
 	}
-	c, pair, err := a.findPair(ctx, r.Key)
+	c, err := a.activePair(ctx, r.Key, func(secret string) bool { return hmac.Equal(mac(secret, r), given) })
 	if err != nil {
-		return people.Actor{}, err
-	}
-	if !hmac.Equal(mac(pair.Secret, r), given) {
-		return people.Actor{}, errCredentialUnknown
-	}
-	if err := active(c); err != nil {
 		return people.Actor{}, err
 	}
 	if a.beforeStart(at, now) {
@@ -128,42 +121,33 @@ func (a *Addon) Basic(ctx context.Context, from netip.Addr, key, secret string) 
 	if err := a.ready(); err != nil {
 		return people.Actor{}, err
 	}
-	c, pair, err := a.findPair(ctx, key)
+	c, err := a.activePair(ctx, key, func(kept string) bool { return subtle.ConstantTimeCompare([]byte(kept), []byte(secret)) == 1 })
 	if err != nil {
-		return people.Actor{}, err
-	}
-	if subtle.ConstantTimeCompare([]byte(pair.Secret), []byte(secret)) != 1 {
-		return people.Actor{}, errCredentialUnknown
-	}
-	if err := active(c); err != nil {
 		return people.Actor{}, err
 	}
 	return a.actorOf(c, from), nil
 }
 
-// findPair finds a pair by its key. A key with a typo is refused before the
-// database is asked.
-func (a *Addon) findPair(ctx context.Context, key string) (addondb.Credential, APICredentials, error) {
+// activePair finds an active pair by its key, for a caller who proves to know its secret. A
+// key with a typo is refused before the database is asked.
+func (a *Addon) activePair(ctx context.Context, key string, proves func(secret string) bool) (addondb.Credential, error) {
 	if !token.Valid(prefixKey, key) {
-		return addondb.Credential{}, APICredentials{}, errCredentialUnknown
+		return addondb.Credential{}, errCredentialUnknown
 	}
 	c, err := a.db.CredentialWithKey(ctx, token.Digest(key))
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return c, APICredentials{}, errCredentialUnknown
-	}
 	if err != nil {
-		return c, APICredentials{}, err
+		return c, sqldb.IfNotFound(err, errCredentialUnknown)
 	}
-	credentials, err := a.openCredentials(c)
-	return c, credentials, err
-}
-
-// active returns an error if authenticated API credentials are not active.
-func active(c addondb.Credential) error {
-	if !c.KeyActive || !c.SecretActive {
-		return errCredentialInactive
+	pair, err := a.openCredentials(c)
+	switch {
+	case err != nil:
+		return c, err
+	case !proves(pair.Secret):
+		return c, errCredentialUnknown
+	case !c.KeyActive || !c.SecretActive:
+		return c, errCredentialInactive
 	}
-	return nil
+	return c, nil
 }
 
 // actorOf is the program that has API credentials. Its use is noted.

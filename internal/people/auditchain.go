@@ -76,11 +76,6 @@ func headMessage(h peopledb.AuditHead) (message []byte) {
 	return appendText(appendText(message, string(h.Hash)), string(h.CutHash))
 }
 
-func signHead(box *keyfile.Box, h *peopledb.AuditHead) {
-	mac := box.MAC(headPurpose, headMessage(*h))
-	h.MAC = mac[:]
-}
-
 func validHead(box *keyfile.Box, h peopledb.AuditHead) bool {
 	return box.ValidMAC(headPurpose, headMessage(h), h.MAC)
 }
@@ -122,7 +117,8 @@ func begin(ctx context.Context, tx *peopledb.DB, h *peopledb.AuditHead, now time
 
 // saveHead signs and writes the head.
 func saveHead(ctx context.Context, tx *peopledb.DB, box *keyfile.Box, h peopledb.AuditHead) error {
-	signHead(box, &h)
+	mac := box.MAC(headPurpose, headMessage(h))
+	h.MAC = mac[:]
 	return tx.UpdateAuditHead(ctx, h)
 }
 

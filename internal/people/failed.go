@@ -183,7 +183,7 @@ func (p *People) writeFailed(ctx context.Context, before time.Time) error {
 	err := p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		for _, m := range taken {
 			for _, l := range m.lines() {
-				if err := p.recordFailed(ctx, tx, l); err != nil {
+				if err := p.recordAt(ctx, tx, l.at, l.address, Actor{Kind: KindVisitor, Face: FacePage}, l.event); err != nil {
 					return err
 				}
 			}
@@ -194,10 +194,6 @@ func (p *People) writeFailed(ctx context.Context, before time.Time) error {
 		p.failed.giveBack(taken)
 	}
 	return err
-}
-
-func (p *People) recordFailed(ctx context.Context, tx *peopledb.DB, l failedLine) error {
-	return p.recordAt(ctx, tx, l.at, l.address, Actor{Kind: KindVisitor, Face: FacePage}, l.event)
 }
 
 // Run writes failed sign-ins into the audit log until ctx ends; [People.Close] writes

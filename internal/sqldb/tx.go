@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"time"
 )
@@ -105,7 +106,7 @@ func (t *transaction) begin(db *DB, l limits) (err error) {
 		}
 		_ = t.conn.Close()
 		t.conn = nil
-		if !isBroken(err) {
+		if !errors.Is(err, driver.ErrBadConn) {
 			break
 		}
 	}

@@ -3,7 +3,6 @@ package sqldb
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -85,7 +84,3 @@ func (w *writers) abandon() {
 		c.wire.hangUp()
 	}
 }
-
-// isBroken reports whether a connection was found to be unusable before anything
-// was done on it.
-func isBroken(err error) bool { return errors.Is(err, driver.ErrBadConn) }

@@ -22,24 +22,10 @@ func cleanRequest(r *http.Request) *http.Request {
 
 // isClean reports whether p is its own canonical form.
 func isClean(p string) bool {
-	if p == "/" {
-		return true
+	if strings.Contains(p, "/.") {
+		return p[0] == '/' && path.Clean(p) == p
 	}
-	if p == "" || p[0] != '/' || p[len(p)-1] == '/' {
-		return false
-	}
-	for i := 0; i+1 < len(p); i++ {
-		if p[i] == '/' && (p[i+1] == '/' || p[i+1] == '.' && isDotSegment(p[i+1:])) {
-			return false
-		}
-	}
-	return true
-}
-
-// isDotSegment reports whether p begins with a whole segment "." or "..".
-func isDotSegment(p string) bool {
-	segment, _, _ := strings.Cut(p, "/")
-	return segment == "." || segment == ".."
+	return p == "/" || strings.HasPrefix(p, "/") && !strings.HasSuffix(p, "/") && !strings.Contains(p, "//")
 }
 
 // withSlash returns a copy of r whose path ends in a slash.

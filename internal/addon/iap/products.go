@@ -54,15 +54,11 @@ func ParseProducts(text string) ([]Product, error) {
 	if err := p.read(); err != nil {
 		return nil, err
 	}
-	return productsOf(p.found), nil
-}
-
-func productsOf(found map[string]int64) []Product {
-	list := make([]Product, 0, len(found))
-	for _, id := range slices.Sorted(maps.Keys(found)) {
-		list = append(list, Product{id, found[id]})
+	list := make([]Product, 0, len(p.found))
+	for _, id := range slices.Sorted(maps.Keys(p.found)) {
+		list = append(list, Product{id, p.found[id]})
 	}
-	return list
+	return list, nil
 }
 
 // sentence is an error whose text is a sentence for people.

@@ -45,7 +45,7 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 		if len(v)-len(definitions) >= maxOwnKeys {
 			return input.Refused(map[string]string{"key": fmt.Sprintf("You already have %d keys of your own", maxOwnKeys)})
 		}
-		v.putOwn(key, kind, value)
+		v.put(key, ownKind+kind, value)
 		return nil
 	})
 }

@@ -41,8 +41,6 @@ func (v values) put(key string, kind Type, value string) {
 // shown nor served, for it may not be public.
 const ownKind = "own "
 
-func (v values) putOwn(key string, kind Type, value string) { v.put(key, ownKind+kind, value) }
-
 // own describes a key that the owner added, where the row is one.
 func own(row addondb.Setting) (d Definition, is bool) {
 	kind, is := strings.CutPrefix(row.Kind, ownKind)
