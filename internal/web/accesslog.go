@@ -77,18 +77,6 @@ func NewAccessLog(out io.Writer, mode LogMode) *AccessLog {
 	return l
 }
 
-// wants reports whether the request is one to write down.
-func (l *AccessLog) wants(a *response) bool {
-	return l.mode != LogOff || a.status >= 500 && !a.logged
-}
-
-func (a *response) entry(took time.Duration) accessEntry {
-	return accessEntry{
-		at: a.start, took: took, id: a.id, method: a.r.Method, route: a.r.Pattern, key: a.key, code: a.code,
-		addr: a.addr, status: a.status, bytes: a.bytes,
-	}
-}
-
 // put leaves an entry to be written.
 func (l *AccessLog) put(e accessEntry) {
 	l.mu.Lock()

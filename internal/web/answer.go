@@ -87,7 +87,7 @@ func (a *response) account() {
 		a.status, a.code = statusClientGone, ""
 	}
 	e := a.edge
-	logged := e.access != nil && e.access.wants(a)
+	logged := e.access != nil && (e.access.mode != LogOff || a.status >= 500 && !a.logged)
 	if e.metrics == nil && !logged {
 		return
 	}
@@ -97,7 +97,10 @@ func (a *response) account() {
 		e.metrics.observe(a.r.Pattern, a.r.Method, a.status, took)
 	}
 	if logged {
-		e.access.put(a.entry(took))
+		e.access.put(accessEntry{
+			at: a.start, took: took, id: a.id, method: a.r.Method, route: a.r.Pattern, key: a.key, code: a.code,
+			addr: a.addr, status: a.status, bytes: a.bytes,
+		})
 	}
 }
 

@@ -67,34 +67,20 @@ func public(err error) *countersign.Error {
 	if ours.Message != "" && ours.Code != "" {
 		return ours
 	}
-	filled := *ours
-	d := defaults(ours.Kind)
-	if filled.Message == "" {
-		filled.Message = d.Message
-	}
-	if filled.Code == "" {
-		filled.Code = d.Code
-	}
+	filled, d := *ours, defaults[ours.Kind]
+	filled.Message = cmp.Or(ours.Message, d.Message, countersign.MsgInvalidRequest)
+	filled.Code = cmp.Or(ours.Code, d.Code)
 	return &filled
 }
 
-// defaults returns the message and the code of a kind whose error brought none. Some kinds have no code of their own.
-func defaults(k countersign.Kind) countersign.Error {
-	switch k {
-	case countersign.KindNotFound:
-		return countersign.Error{Message: countersign.MsgNotFound, Code: countersign.CodeNotFound}
-	case countersign.KindMethodNotAllowed:
-		return countersign.Error{Message: countersign.MsgMethodNotAllowed, Code: countersign.CodeMethodNotAllowed}
-	case countersign.KindTooLarge:
-		return countersign.Error{Message: countersign.MsgTooLarge, Code: countersign.CodeBodyTooLarge}
-	case countersign.KindUnsupportedType:
-		return countersign.Error{Message: countersign.MsgUnsupportedType, Code: countersign.CodeUnsupportedType}
-	case countersign.KindLimited:
-		return countersign.Error{Message: countersign.MsgLimited, Code: countersign.CodeRateLimited}
-	case countersign.KindUnavailable:
-		return countersign.Error{Message: countersign.MsgUnavailable, Code: countersign.CodeUnavailable}
-	}
-	return countersign.Error{Message: countersign.MsgInvalidRequest}
+// defaults are the message and the code of kinds whose error brought none. Some kinds have no code of their own.
+var defaults = map[countersign.Kind]countersign.Error{
+	countersign.KindNotFound:         {Message: countersign.MsgNotFound, Code: countersign.CodeNotFound},
+	countersign.KindMethodNotAllowed: {Message: countersign.MsgMethodNotAllowed, Code: countersign.CodeMethodNotAllowed},
+	countersign.KindTooLarge:         {Message: countersign.MsgTooLarge, Code: countersign.CodeBodyTooLarge},
+	countersign.KindUnsupportedType:  {Message: countersign.MsgUnsupportedType, Code: countersign.CodeUnsupportedType},
+	countersign.KindLimited:          {Message: countersign.MsgLimited, Code: countersign.CodeRateLimited},
+	countersign.KindUnavailable:      {Message: countersign.MsgUnavailable, Code: countersign.CodeUnavailable},
 }
 
 // setErrorHeader sets what every error carries and takes away what described another body.
