@@ -123,10 +123,8 @@ func backoff(n int) time.Duration {
 
 // wait returns after pause, or with the error of ctx when that ends first.
 func wait(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(pause):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -1,6 +1,9 @@
 package countersign
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // repairVersions puts quotes around bare versions, as in {"version": 1.2.3}, which some stores print and which is not
 // JSON (spec 2, conventions). It changes nothing inside of strings and only values of members named "version"; valid
@@ -69,10 +72,7 @@ func bareValue(b []byte, i int) (start, end int, found bool) {
 }
 
 func skipSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
-		i++
-	}
-	return i
+	return len(b) - len(bytes.TrimLeft(b[i:], " \t\n\r"))
 }
 
 func isVersionByte(c byte) bool {

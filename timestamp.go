@@ -45,10 +45,9 @@ func (t Timestamp) printable() bool {
 }
 
 // String prints the moment as "2024-04-27T12:00:00Z".
-func (t Timestamp) String() string { return string(t.append(nil)) }
-
-// append uses the layout that package time has a short way for; in UTC both are the same.
-func (t Timestamp) append(b []byte) []byte { return t.UTC().AppendFormat(b, time.RFC3339) }
+func (t Timestamp) String() string {
+	return t.UTC().Format(time.RFC3339) // for which package time has a short way; in UTC both layouts are the same
+}
 
 // MarshalJSON prints the moment as the JSON string "2024-04-27T12:00:00Z". A year outside 0 to 9999 is an error.
 func (t Timestamp) MarshalJSON() ([]byte, error) {

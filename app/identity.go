@@ -20,30 +20,24 @@ const maxBuild = 2_100_000_000
 // CheckPackageName returns an error for an invalid application id of an Android app (spec 8): two or more parts joined
 // by dots, each a letter and then letters, digits and underscores. The sample name com.example is refused.
 func CheckPackageName(name string) error {
-	switch {
-	case !packageName.MatchString(name):
-		return malformed("package_name_malformed", "needs two or more words joined by dots, of letters, digits and _, each beginning with a letter, like com.yourname.app")
-	case isSample(name):
-		return malformed("package_name_sample", "must be your own: the stores refuse com.example; use your reversed domain, like com.yourname.app")
-	}
-	return nil
+	return checkID("package_name", name, packageName, "letters, digits and _, each beginning with a letter")
 }
 
 // CheckBundleID returns an error for an invalid bundle id of an iOS app (spec 8): two or more parts joined by dots, of
 // letters, digits and hyphens.
 func CheckBundleID(id string) error {
-	switch {
-	case !bundleID.MatchString(id):
-		return malformed("bundle_id_malformed", "needs two or more words joined by dots, of letters, digits and -, like com.yourname.app")
-	case isSample(id):
-		return malformed("bundle_id_sample", "must be your own: the stores refuse com.example; use your reversed domain, like com.yourname.app")
-	}
-	return nil
+	return checkID("bundle_id", id, bundleID, "letters, digits and -")
 }
 
-func isSample(id string) bool {
-	id = strings.ToLower(id)
-	return id == "com.example" || strings.HasPrefix(id, "com.example.")
+// checkID returns an error for an id that does not fit a pattern, or is the sample. what begins the error's code.
+func checkID(what, id string, pattern *regexp.Regexp, parts string) error {
+	switch lower := strings.ToLower(id); {
+	case !pattern.MatchString(id):
+		return malformed(what+"_malformed", "needs two or more words joined by dots, of "+parts+", like com.yourname.app")
+	case lower == "com.example" || strings.HasPrefix(lower, "com.example."):
+		return malformed(what+"_sample", "must be your own: the stores refuse com.example; use your reversed domain, like com.yourname.app")
+	}
+	return nil
 }
 
 // CheckVersion returns an error for an invalid version of an app, which is <version>+<build_number> (spec 9): three numbers

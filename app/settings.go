@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,13 +79,10 @@ func answerError(status int, body []byte) error {
 		Msg     string `json:"msg"`
 	}
 	_ = json.Unmarshal(body, &said) // an answer that is not JSON says nothing
-	if said.Message == "" {
-		said.Message = said.Msg
+	if message := cmp.Or(said.Message, said.Msg); message != "" {
+		return fmt.Errorf("the site answered %d: %s", status, message)
 	}
-	if said.Message == "" {
-		return fmt.Errorf("the site answered %d", status)
-	}
-	return fmt.Errorf("the site answered %d: %s", status, said.Message)
+	return fmt.Errorf("the site answered %d", status)
 }
 
 // parseSettings reads a flat JSON object.
