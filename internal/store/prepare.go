@@ -132,15 +132,14 @@ func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
 func (s *Store) prepareLater(ctx context.Context) error {
 	for s.gate.Box() == nil {
 		err := s.PrepareToServe(ctx)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil
-		}
-		if err != nil && !fault.IsUnavailable(err) {
-			return err
-		}
-		if err == nil {
+		case err == nil:
 			s.log.Info("the database is there; the store is ready")
 			return nil
+		case !fault.IsUnavailable(err):
+			return err
 		}
 		if !group.Sleep(ctx, time.Second, nil) {
 			return nil

@@ -213,10 +213,7 @@ func (s *Service) Show(ctx context.Context, a people.Actor, id string) (License,
 		return License{}, noLicense(id)
 	}
 	l, err := s.db.License(ctx, id)
-	if errors.Is(err, sqldb.ErrNotFound) {
-		return License{}, noLicense(id)
-	}
-	return l, err
+	return l, sqldb.IfNotFound(err, noLicense(id))
 }
 
 func noLicense(id string) error {

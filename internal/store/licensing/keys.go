@@ -223,43 +223,38 @@ func (s *Service) Keys(ctx context.Context, a people.Actor) ([]Key, error) {
 func LostKey(ctx context.Context, db *storedb.DB, old *keyfile.Box) (id string, err error) {
 	list, err := db.LicenseKeys(ctx)
 	for _, k := range list {
-		if !k.Current() {
-			continue
-		}
-		if old == nil {
-			return k.ID, nil
-		}
-		if _, err := openKey(old, k); err != nil {
+		if _, opens := openOld(old, k); k.Current() && !opens {
 			return k.ID, nil
 		}
 	}
 	return "", err
 }
 
+// openOld opens a key with an old key file, nil when it is lost.
+func openOld(old *keyfile.Box, k Key) (key license.SigningKey, ok bool) {
+	if old == nil {
+		return key, false
+	}
+	key, err := openKey(old, k)
+	return key, err == nil
+}
+
 // ResealKeys brings the private key for licenses from an old key file, nil
 // when it is lost, to a new one. A key that can't be opened any more is retired;
 // the next license makes a new one.
 func ResealKeys(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box, now countersign.Timestamp) error {
-	lost, err := LostKey(ctx, tx, old)
-	if err != nil {
-		return err
-	}
 	list, err := tx.LicenseKeys(ctx)
 	if err != nil {
 		return err
 	}
 	for _, k := range list {
-		switch {
-		case !k.Current():
+		if !k.Current() {
 			continue
-		case k.ID == lost:
-			k.Sealed, k.RetiredAt = nil, now
-		default:
-			key, err := openKey(old, k)
-			if err != nil {
-				return err
-			}
+		}
+		if key, opens := openOld(old, k); opens {
 			k.Sealed = fresh.Seal(keyPurpose(k.ID), key.Seed())
+		} else {
+			k.Sealed, k.RetiredAt = nil, now
 		}
 		if err := tx.UpdateLicenseKey(ctx, k); err != nil {
 			return err
