@@ -106,8 +106,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
 	database.Watch(ofPurchases)
 	database.Watch(ofSettings)
-	database.Watch(sqldb.Watcher{Changed: a.endSetupFile, Lost: func() {}, Live: func() {}})
-	database.Watch(sqldb.Watcher{Changed: a.updateRan, Lost: func() {}, Live: a.askForState})
+	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil
 }
 

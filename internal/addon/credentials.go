@@ -68,11 +68,7 @@ func (a *Addon) Credentials(ctx context.Context, actor people.Actor) ([]Credenti
 		return nil, err
 	}
 	rows, err := a.db.Credentials(ctx)
-	list := make([]Credential, len(rows))
-	for i, row := range rows {
-		list[i] = credentialOf(row)
-	}
-	return list, err
+	return sqldb.Convert(rows, credentialOf), err
 }
 
 // Credential reads one. Its error is of kind NotFound.

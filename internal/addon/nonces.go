@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -28,7 +29,8 @@ func (n *nonces) add(one nonce, now, until time.Time) bool {
 		n.until = make(map[nonce]time.Time)
 	}
 	if now.Sub(n.swept) >= time.Minute {
-		n.sweep(now)
+		n.swept = now
+		maps.DeleteFunc(n.until, func(_ nonce, end time.Time) bool { return now.After(end) })
 	}
 	// A time that is just within the window is still good at its end.
 	if end, known := n.until[one]; known && !now.After(end) {
@@ -36,13 +38,4 @@ func (n *nonces) add(one nonce, now, until time.Time) bool {
 	}
 	n.until[one] = until
 	return true
-}
-
-func (n *nonces) sweep(now time.Time) {
-	n.swept = now
-	for one, end := range n.until {
-		if now.After(end) {
-			delete(n.until, one)
-		}
-	}
 }

@@ -92,10 +92,10 @@ func (a *Addon) writePrivate(name, text string) error {
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.WriteString(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return a.folderFault(name, err)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), filepath.Join(a.options.Dir, name))
 	}
-	if err := os.Rename(temp.Name(), filepath.Join(a.options.Dir, name)); err != nil {
+	if err != nil {
 		return a.folderFault(name, err)
 	}
 	return nil

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
 // SetupFile is the name of the file in the data folder that holds the token of
@@ -41,12 +39,9 @@ func (a *Addon) readSetupFile() (setupFile, error) {
 	return setupFile{token: strings.TrimSpace(token), expires: expires}, nil
 }
 
-// endSetupFile is notified of changes by all processes: a new user is the end of every
-// set-up link, and so of the file.
-func (a *Addon) endSetupFile(topic, _ string) {
-	if topic != peopledb.TopicUsers {
-		return
-	}
+// endSetupFile is called when there is a new user: the end of every set-up link, and so
+// of the file.
+func (a *Addon) endSetupFile() {
 	if err := a.removeSetupFile(); err != nil {
 		a.log.Warn("the file of a set-up link that has ended could not be removed", "file", SetupFile, "cause", err)
 	}

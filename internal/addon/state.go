@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -151,10 +152,13 @@ func (a *Addon) Ready(ctx context.Context) error {
 	return keyfile.Present(ctx, a.database, a.box.Load())
 }
 
-// updateRan is notified of changes by all processes.
-func (a *Addon) updateRan(topic, _ string) {
-	if topic == addondb.TopicUpdate {
+// changed is notified of changes by all processes.
+func (a *Addon) changed(topic, _ string) {
+	switch topic {
+	case addondb.TopicUpdate:
 		a.askForState()
+	case peopledb.TopicUsers:
+		a.endSetupFile()
 	}
 }
 

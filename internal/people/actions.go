@@ -20,21 +20,14 @@ const (
 	actionAuditPrune           Action = "audit.prune"
 )
 
-// actions are all of them.
+// actions are all of them, a line for each noun.
 var actions = []Action{
-	actionUserCreate,
-	actionUserSignIn,
-	actionUserRefuseSignIn,
-	actionUserRefuseCode,
-	actionSessionEnd,
-	actionSessionEndOthers,
-	actionPasswordChange,
-	actionPasswordReset,
-	actionTOTPEnable,
-	actionTOTPDisable,
+	actionUserCreate, actionUserSignIn, actionUserRefuseSignIn, actionUserRefuseCode,
+	actionSessionEnd, actionSessionEndOthers,
+	actionPasswordChange, actionPasswordReset,
+	actionTOTPEnable, actionTOTPDisable,
 	actionRecoveryCodesReplace,
-	actionSetupLinkCreate,
-	actionSignInLinkCreate,
+	actionSetupLinkCreate, actionSignInLinkCreate,
 	actionAuditPrune,
 }
 

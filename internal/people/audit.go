@@ -69,11 +69,9 @@ func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine
 		return nil, nil
 	}
 	list, err := p.db.Audits(ctx, rows)
-	lines := make([]AuditLine, len(list))
-	for i, l := range list {
-		lines[i] = AuditLine{ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, Face: Face(l.Face), Address: l.Address, Event: l.Event}
-	}
-	return lines, err
+	return sqldb.Convert(list, func(l peopledb.Audit) AuditLine {
+		return AuditLine{ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, Face: Face(l.Face), Address: l.Address, Event: l.Event}
+	}), err
 }
 
 // AuditPlace is where a page of the log is among all lines that a filter wants.

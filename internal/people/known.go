@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +21,7 @@ const (
 	// knownUsers is how many users one browser is known for.
 	knownUsers   = 5
 	knownPurpose = "known browser"
+	knownFormat  = "%d.%d.%d.%s" // of a [knownBrowser] without its mac
 )
 
 // knownBrowser records that a user has signed in with a browser. It proves nothing but
@@ -35,7 +35,7 @@ type knownBrowser struct {
 }
 
 func (k knownBrowser) text() string {
-	return fmt.Sprintf("%d.%d.%d.%s", k.user, k.generation, k.expires, k.nonce)
+	return fmt.Sprintf(knownFormat, k.user, k.generation, k.expires, k.nonce)
 }
 
 // signed is the text with its MAC.
@@ -55,16 +55,8 @@ func parseKnown(box *keyfile.Box, signed string) (k knownBrowser, ok bool) {
 	if err != nil || !box.ValidMAC(knownPurpose, []byte(signed[:at]), mac) {
 		return k, false
 	}
-	parts := strings.Split(signed[:at], ".")
-	if len(parts) != 4 {
-		return k, false
-	}
-	var errs [3]error
-	k.user, errs[0] = strconv.ParseInt(parts[0], 10, 64)
-	k.generation, errs[1] = strconv.ParseInt(parts[1], 10, 64)
-	k.expires, errs[2] = strconv.ParseInt(parts[2], 10, 64)
-	k.nonce = parts[3]
-	return k, errors.Join(errs[:]...) == nil
+	_, err = fmt.Sscanf(signed[:at], knownFormat, &k.user, &k.generation, &k.expires, &k.nonce)
+	return k, err == nil
 }
 
 // knownTo lists what a browser was given and is valid still.

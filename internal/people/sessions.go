@@ -123,14 +123,12 @@ func (p *People) Sessions(ctx context.Context, a Actor) ([]Session, error) {
 		return nil, err
 	}
 	rows, err := p.db.SessionsOf(ctx, a.User, p.stamp())
-	list := make([]Session, len(rows))
-	for i, r := range rows {
-		list[i] = Session{
+	return sqldb.Convert(rows, func(r peopledb.Session) Session {
+		return Session{
 			ID: SessionID(r.ID), Address: r.Address, Agent: r.Agent,
 			CreatedAt: r.CreatedAt.Time, SeenAt: r.SeenAt.Time, ExpiresAt: r.ExpiresAt.Time,
 		}
-	}
-	return list, err
+	}), err
 }
 
 // EndSession ends one of the user's own sessions; not found (session_not_found)

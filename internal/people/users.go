@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // User is somebody who may sign in. Every user is an administrator.
@@ -47,11 +48,7 @@ func (p *People) Users(ctx context.Context, a Actor) ([]User, error) {
 		return nil, err
 	}
 	list, err := p.db.Users(ctx)
-	users := make([]User, len(list))
-	for i, u := range list {
-		users[i] = userOf(u)
-	}
-	return users, err
+	return sqldb.Convert(list, userOf), err
 }
 
 // HasAdministrator reports whether the first administrator was made. It is public:

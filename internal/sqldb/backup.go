@@ -67,18 +67,15 @@ func (db *DB) dumpRows(ctx context.Context, path string) error {
 			return err
 		}
 		for _, table := range tables {
-			if err := dumpTable(ctx, q, table, out); err != nil {
+			err := Each(ctx, q, Value[string], func(row string) error {
+				_, err := fmt.Fprintf(out, `{"table":%q,"row":%s}`+"\n", table, row)
+				return err
+			}, `SELECT row_to_json(t)::text FROM "`+table+`" t`)
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return errors.Join(err, out.Flush(), f.Sync(), f.Close())
-}
-
-func dumpTable(ctx context.Context, q Queries, table string, out *bufio.Writer) error {
-	return Each(ctx, q, Value[string], func(row string) error {
-		_, err := fmt.Fprintf(out, `{"table":%q,"row":%s}`+"\n", table, row)
-		return err
-	}, `SELECT row_to_json(t)::text FROM "`+table+`" t`)
 }

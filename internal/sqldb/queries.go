@@ -130,6 +130,15 @@ func list[T any](ctx context.Context, on runner, scan func(Row) (T, error), quer
 	return all, err
 }
 
+// Convert returns what convert makes of each row.
+func Convert[A, B any](rows []A, convert func(A) B) []B {
+	list := make([]B, len(rows))
+	for i, row := range rows {
+		list[i] = convert(row)
+	}
+	return list
+}
+
 // Value scans a single column, for [One] and [List].
 func Value[T any](r Row) (T, error) {
 	var v T

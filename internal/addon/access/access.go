@@ -108,32 +108,15 @@ const (
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
 )
 
-// actions are all of them.
+// actions are all of them, a line for each noun.
 var actions = []people.Action{
-	ActionSettingsSet,
-	ActionSettingsAdd,
-	ActionSettingsRemove,
-	ActionSettingsPublish,
-	ActionSettingsRollback,
-	ActionIAPDecline,
-	ActionIAPAccept,
-	ActionPackageAdd,
-	ActionPackageUpdate,
-	ActionPackageRemove,
-	ActionCredentialCreate,
-	ActionCredentialReveal,
-	ActionCredentialRotate,
-	ActionCredentialActivate,
-	ActionCredentialDeactivate,
+	ActionSettingsSet, ActionSettingsAdd, ActionSettingsRemove, ActionSettingsPublish, ActionSettingsRollback,
+	ActionIAPDecline, ActionIAPAccept,
+	ActionPackageAdd, ActionPackageUpdate, ActionPackageRemove,
+	ActionCredentialCreate, ActionCredentialReveal, ActionCredentialRotate, ActionCredentialActivate, ActionCredentialDeactivate,
 	ActionStoreSet,
-	ActionLicenseMake,
-	ActionLicenseMove,
-	ActionLicenseRevoke,
-	ActionLicenseCheck,
-	ActionLicenseForget,
-	ActionLicenseForgetCode,
-	ActionAddonUpdate,
-	ActionAddonAcceptLoss,
+	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
+	ActionAddonUpdate, ActionAddonAcceptLoss,
 	ActionUpdateTokenCreate,
 }
 

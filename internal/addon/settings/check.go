@@ -120,15 +120,7 @@ func checkBool(text string) (value, problem string) {
 
 func checkFlag(text string) (value, problem string) {
 	on, problem := checkSwitch(text)
-	return flag(on), problem
-}
-
-// flag is a switch as spec 2.6 writes it.
-func flag(on bool) string {
-	if on {
-		return "1"
-	}
-	return "0"
+	return map[bool]string{true: "1", false: "0"}[on], problem // as spec 2.6 writes it
 }
 
 // checkNumber keeps a number as it was written, in a form that every reader of

@@ -25,11 +25,7 @@ func (s *Service) Versions(ctx context.Context, actor people.Actor, before int64
 		limit = 50
 	}
 	rows, err := s.db.Versions(ctx, before, min(limit, 500))
-	list := make([]Version, len(rows))
-	for i, row := range rows {
-		list[i] = versionOf(row)
-	}
-	return list, err
+	return sqldb.Convert(rows, versionOf), err
 }
 
 // VersionDetail is a version with its values.

@@ -20,11 +20,7 @@ var auditColumns = [11]string{"at", "actor_kind", "actor", "face", "address", "a
 
 // selectAuditText reads an AuditText of a table a, which may be missing.
 func selectAuditText() string {
-	texts := make([]string, len(auditColumns))
-	for i, name := range auditColumns {
-		texts[i] = "coalesce(a." + name + ", '')"
-	}
-	return "coalesce(a.id, 0), " + strings.Join(texts, ", ")
+	return "coalesce(a.id, 0), coalesce(a." + strings.Join(auditColumns[:], ", ''), coalesce(a.") + ", '')"
 }
 
 func (a *AuditText) dest() []any {
