@@ -15,7 +15,11 @@ import (
 type machineTime struct{ all, stolen float64 }
 
 func readMachineTime() (machineTime, error) {
-	stat, err := procfs.NewStat()
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return machineTime{}, err
+	}
+	stat, err := fs.Stat()
 	t := stat.CPUTotal // of guests too, which user and nice include
 	return machineTime{t.User + t.Nice + t.System + t.Idle + t.Iowait + t.IRQ + t.SoftIRQ + t.Steal, t.Steal}, err
 }
