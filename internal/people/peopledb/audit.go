@@ -88,7 +88,8 @@ type AuditPlace struct {
 // AuditPlace returns where the page of a filter is.
 func (d *DB) AuditPlace(ctx context.Context, f AuditFilter) (AuditPlace, error) {
 	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (p AuditPlace, err error) {
-		return p, r.Scan(&p.All, &p.Newer, &p.Before)
+		err = r.Scan(&p.All, &p.Newer, &p.Before)
+		return p, err
 	}, `SELECT count(*), count(CASE WHEN id >= $1 THEN 1 END), COALESCE((
 			SELECT id FROM audit WHERE id >= $1 AND`+auditWhere+`ORDER BY id LIMIT 1 OFFSET $6), 0)
 		FROM audit WHERE`+auditWhere, append(f.args(), f.Limit)...)

@@ -34,7 +34,8 @@ type AuditHead struct {
 // AuditHead reads it; [sqldb.ErrNotFound] when somebody has removed it.
 func (d *DB) AuditHead(ctx context.Context) (AuditHead, error) {
 	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (h AuditHead, err error) {
-		return h, r.Scan(&h.Seq, &h.Hash, &h.Settled, &h.SeenID, &h.SeenXmax, &h.SeenAt, &h.CutSeq, &h.CutHash, &h.CutAt, &h.BegunAt, &h.Inherited, &h.MAC)
+		err = r.Scan(&h.Seq, &h.Hash, &h.Settled, &h.SeenID, &h.SeenXmax, &h.SeenAt, &h.CutSeq, &h.CutHash, &h.CutAt, &h.BegunAt, &h.Inherited, &h.MAC)
+		return h, err
 	}, `SELECT seq, hash, settled, seen_id, seen_xmax, seen_at, cut_seq, cut_hash, cut_at, begun_at, inherited, mac FROM audit_head`)
 }
 
@@ -78,6 +79,7 @@ func (d *DB) AuditHorizon(ctx context.Context) (AuditHorizon, error) {
 		transactions = `txid_snapshot_xmin(txid_current_snapshot()), txid_snapshot_xmax(txid_current_snapshot())`
 	}
 	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (h AuditHorizon, err error) {
-		return h, r.Scan(&h.Last, &h.Xmin, &h.Xmax)
+		err = r.Scan(&h.Last, &h.Xmin, &h.Xmax)
+		return h, err
 	}, `SELECT coalesce(max(id), 0), `+transactions+` FROM audit`)
 }

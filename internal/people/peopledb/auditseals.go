@@ -55,7 +55,10 @@ func (d *DB) HasUnsealed(ctx context.Context, after int64) (bool, error) {
 
 // UnsealedAudits lists entries behind an id that have no seal, by their ids.
 func (d *DB) UnsealedAudits(ctx context.Context, after int64, limit int) ([]AuditText, error) {
-	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (a AuditText, err error) { return a, r.Scan(a.dest()...) },
+	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (a AuditText, err error) {
+		err = r.Scan(a.dest()...)
+		return a, err
+	},
 		`SELECT `+selectAuditText()+unsealed+`ORDER BY a.id LIMIT $2`, after, limit)
 }
 
@@ -104,7 +107,8 @@ func (d *DB) SealedUpTo(ctx context.Context, last int64, limit int) ([]int64, er
 // AuditSeal reads the seal with a number.
 func (d *DB) AuditSeal(ctx context.Context, seq int64) (AuditSeal, error) {
 	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (s AuditSeal, err error) {
-		return s, r.Scan(&s.Seq, &s.AuditID, &s.Hash)
+		err = r.Scan(&s.Seq, &s.AuditID, &s.Hash)
+		return s, err
 	}, `SELECT seq, audit_id, hash FROM audit_seals WHERE seq = $1`, seq)
 }
 

@@ -47,7 +47,8 @@ func (d *DB) KeepClaims(ctx context.Context, claim func(code string) string) err
 	type row struct{ id, code string }
 	for {
 		page, err := sqldb.List(ctx, d.Queries, func(r sqldb.Row) (l row, err error) {
-			return l, r.Scan(&l.id, &l.code)
+			err = r.Scan(&l.id, &l.code)
+			return l, err
 		}, `SELECT l.id, p.code FROM licenses l JOIN purchases p ON p.id = l.purchase_id WHERE l.claim IS NULL LIMIT $1`, rekeyPage)
 		if err != nil || len(page) == 0 {
 			return err
