@@ -94,7 +94,7 @@ func asciiName(host string) (string, error) {
 	if strings.Contains(host, ":") {
 		return ipName(host)
 	}
-	if len(host) > 1024 || strings.ContainsRune(host, utf8.RuneError) { // or bytes that are no UTF-8
+	if len(host) > 1024 || strings.ContainsRune(host, utf8.RuneError) { // or bytes that are not UTF-8
 		return "", errNoDomain
 	}
 	name, err := names.ToASCII(host)

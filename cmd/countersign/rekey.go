@@ -42,7 +42,7 @@ func (a *app) confirmRekey(ctx context.Context, plan store.RekeyPlan) error {
 	if len(plan.Dropped) == 0 && plan.LicenseKey == "" {
 		a.Say("Nothing would be deleted.")
 	}
-	a.sayKeys(plan.Working(), "key goes", "keys go", "on working, but can't be shown again")
+	a.sayKeys(plan.Working(), "key still works", "keys still work", "but can't be shown again")
 	a.sayKeys(plan.Ended, "imported key stops", "imported keys stop", "working until imported again, because it needs the lost key file")
 	return a.Confirm(ctx, "Create a new key file?")
 }

@@ -74,7 +74,7 @@ func (a *Addon) CheckSetupLink(ctx context.Context, token string) error {
 }
 
 // adoptSetupLink writes the token of the file into the database, so that a link
-// made before the first update goes on working.
+// made before the first update still works.
 func (a *Addon) adoptSetupLink(ctx context.Context, tx *addondb.DB) error {
 	file, err := a.readSetupFile()
 	if err != nil || !file.good(a.now()) {

@@ -169,7 +169,7 @@ func PrintList[T, V any](t *Console, things []T, view func(T) V, nothing string,
 // tableGap is how many spaces are between two columns.
 const tableGap = 3
 
-// writeTable writes rows of the same length in columns. Where they are wider than a terminal (0: it is no terminal), the
+// writeTable writes rows of the same length in columns. Where they are wider than a terminal (0: not a terminal), the
 // columns of free text are cut.
 func writeTable(out io.Writer, rows [][]string, isText []bool, terminal int) error {
 	if len(rows) == 0 {

@@ -46,7 +46,7 @@ func (e Errors) At(name string) Errors {
 // sent. order names the form's fields from top to bottom, and a refusal of
 // another field then stands for the form as a whole; without an order, every
 // field is the form's. It reports false for a nil error and
-// for a fault of ours, which is no business of the form: return such an error.
+// for a fault of ours, which has nothing to do with the form: return such an error.
 func FormErrors(err error, order ...string) (Errors, bool) {
 	ours := fault.Of(err)
 	if ours == nil || ours.Kind.Status() >= http.StatusInternalServerError {

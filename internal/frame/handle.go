@@ -21,7 +21,7 @@ func (f *Frame) Admin(h Handler) http.Handler {
 }
 
 // AdminFile serves a file to somebody who is signed in. It is [Frame.Admin] for
-// what is no page, and so for clients that take none.
+// what is not a page, and so for clients that take none.
 func (f *Frame) AdminFile(h Handler) http.Handler { return f.admin(h, f.turnAway) }
 
 func (f *Frame) admin(h, turnAway Handler) http.Handler {
@@ -36,7 +36,7 @@ func (f *Frame) admin(h, turnAway Handler) http.Handler {
 func (f *Frame) handler(h Handler) http.Handler {
 	return f.edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
 		f.setHeaders(w, r)
-		// net/http looks at the body of its own request: one that was not read to its end is no reason to reset the
+		// net/http looks at the body of its own request: one that was not read to its end must not reset the
 		// connection before the client has the answer.
 		own := *r
 		own.Body = http.MaxBytesReader(w, r.Body, maxForm)

@@ -19,7 +19,7 @@ const (
 	filePrefix  = "countersign-key-1:"
 )
 
-// ErrNoKeyFile is returned for a text that is no key file's.
+// ErrNoKeyFile is returned for a text that is not that of a key file.
 var ErrNoKeyFile = errors.New("seal: not a key file")
 
 // Parse reads the text of a key file, or returns [ErrNoKeyFile].

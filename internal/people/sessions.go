@@ -13,7 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// SessionID names a session. It is no secret.
+// SessionID names a session. It is not a secret.
 type SessionID int64
 
 // Session is a browser in which a user is signed in.

@@ -53,7 +53,7 @@ type Options struct {
 	// [DB.Close] notes in it whether the server stopped cleanly.
 	Lock *FolderLock
 	// Longer is added to what is allowed for an answer of PostgreSQL, where a slow
-	// machine is no reason to take it for gone.
+	// machine does not mean that it is gone.
 	Longer time.Duration
 }
 

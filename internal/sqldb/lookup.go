@@ -13,7 +13,7 @@ type Lookup struct {
 }
 
 // Lookup prepares query at its first use, so that a database that is down at
-// the start is no error here. Its columns are text, integers and booleans.
+// the start is not an error here. Its columns are text, integers and booleans.
 func (db *DB) Lookup(query string) *Lookup {
 	l := &Lookup{db: db, query: query}
 	if db.engine == SQLite {

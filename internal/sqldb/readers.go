@@ -261,7 +261,7 @@ func scanColumns(q *sqlite.Stmt, dest []any) error {
 	return nil
 }
 
-// columnText reads a column into buffer, if that is large enough. NULL is no text.
+// columnText reads a column into buffer, if that is large enough. NULL is not text.
 func columnText(q *sqlite.Stmt, i int, buffer []byte) []byte {
 	if n := q.ColumnBytes(i, buffer); n < len(buffer) {
 		return buffer[:n]

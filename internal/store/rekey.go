@@ -31,7 +31,7 @@ type RekeyPlan struct {
 	LicenseKey string
 }
 
-// Working are the dropped keys that go on working.
+// Working are the dropped keys that still work.
 func (p RekeyPlan) Working() (list []Key) {
 	for _, k := range p.Dropped {
 		if !slices.ContainsFunc(p.Ended, func(ended Key) bool { return ended.ID == k.ID }) {

@@ -16,7 +16,7 @@ import (
 // maxBodyBytes is the size of the largest body that parameters are read from.
 const maxBodyBytes = 64 << 10
 
-// readBody reads the parameters of the body. An empty body is no body, whatever its type.
+// readBody reads the parameters of the body. An empty body counts as none, whatever its type.
 func (p *Params) readBody(w http.ResponseWriter, r *http.Request) error {
 	if r.Body == nil || r.ContentLength == 0 {
 		return nil

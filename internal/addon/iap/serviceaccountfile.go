@@ -149,7 +149,7 @@ func longEnough(key *rsa.PrivateKey) (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// noJSON names files that are no JSON at all, "" for what may be.
+// noJSON names files that are not JSON at all, "" for what may be.
 func noJSON(file []byte) string {
 	switch {
 	case len(file) == 0:

@@ -17,7 +17,7 @@ func (p *Pages) exportAudit(format people.AuditFormat) frame.Handler {
 		if err == nil || !out.begun {
 			return err
 		}
-		if r.Context().Err() == nil { // else the client has left, which is no fault
+		if r.Context().Err() == nil { // else the client has left, which is not a fault
 			p.frame.Log.LogAttrs(r.Context(), slog.LevelError, "an export was broken off", slog.Any("error", err))
 		}
 		panic(http.ErrAbortHandler) // half a file must not be taken for a whole one

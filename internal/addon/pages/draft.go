@@ -174,7 +174,7 @@ func (d *draft) takeOne(in url.Values, s settings.Setting) {
 }
 
 // revision reads which state of the draft the form was made from. Without one
-// the form is no whole form of ours.
+// the form is not a whole form of ours.
 func revision(in url.Values) (int64, error) {
 	n, err := strconv.ParseInt(in.Get("revision"), 10, 64)
 	if err != nil || n <= 0 {

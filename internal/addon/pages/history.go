@@ -15,7 +15,7 @@ const perPage = 50
 
 var historyCrumb = frame.Link{Label: "History", Path: pathHistory}
 
-// before reads from which number on a list continues; what is no number is 0, the
+// before reads from which number on a list continues; what is not a number is 0, the
 // beginning.
 func before(r *frame.Request) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)

@@ -20,7 +20,7 @@ type move struct {
 // moveOf finds what is to be moved; the file in use when that is not said.
 func (p *Pages) moveOf(r *frame.Request, in url.Values) (move, error) {
 	m := move{from: strings.TrimSpace(in.Get("from")), domain: strings.TrimSpace(in.Get("domain"))}
-	m.kept, _ = strconv.ParseInt(in.Get("kept"), 10, 64) // anything else is no code
+	m.kept, _ = strconv.ParseInt(in.Get("kept"), 10, 64) // anything else is not a code
 	known, err := p.addon.Licenses(r.Context(), r.Actor)
 	if err != nil {
 		return m, err

@@ -164,7 +164,7 @@ func (s *Service) set(ctx context.Context, tx *addondb.DB, v values, changes, pr
 	return nil
 }
 
-// putChecked puts one value that is no secret into a draft.
+// putChecked puts one value that is not a secret into a draft.
 func putChecked(v values, d Definition, text string, packages []iap.Package, problems map[string]string) {
 	value, problem := d.check(text)
 	if problem == "" && d.Type == TypeProducts {

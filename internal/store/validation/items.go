@@ -55,7 +55,7 @@ func (v *Validator) readItems(ctx context.Context, workspace int64) (response, e
 }
 
 // Item is one item of a key's workspace as the API prints it (spec 4.3). An id
-// of 0 is no item's.
+// of 0 belongs to no item.
 func (v *Validator) Item(ctx context.Context, a people.Actor, id int64) (string, error) {
 	if err := access.May(a, access.ReadWorkspace); err != nil {
 		return "", err
