@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	dbtest.Crowd()
 	testscript.Main(m, map[string]func(){"countersign": main})
 }
 

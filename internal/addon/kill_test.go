@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
+	dbtest.Crowd()
 	os.Exit(m.Run())
 }
 

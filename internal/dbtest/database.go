@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -28,6 +29,14 @@ type DB struct {
 	Dir string
 	// URL of the PostgreSQL database; empty for SQLite.
 	URL string
+}
+
+// Crowd lets six parallel tests run at once, unless -parallel says otherwise: most wait for
+// a database or a process. It belongs in TestMain.
+func Crowd() {
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 }
 
 // Engines runs fn twice, as the subtests "sqlite" and "postgres".

@@ -52,7 +52,6 @@ func crowdRequests() []asked {
 }
 
 func TestTwoThousandClientsAtOnceGetTheRightAnswers(t *testing.T) {
-	t.Parallel()
 	shopStore.Engines(t, serveCrowd)
 }
 
