@@ -80,21 +80,24 @@ func dataOf(err error) any {
 	return nil
 }
 
-// licensed runs fn on both engines with purchases of the items of twoShops: "one"
-// and "two" of item 1, "extended" of item 1, "refunded", "charged_back" and
-// "revoked" of item 1, "plain" of item 2 without support, "bobs" of item 3.
+// licensed runs fn on both engines with a copy of licensedStore, beside other tests.
 func licensed(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, lines(
-			purchaseText("ada", 1, "one", `"supported_until":"2027-04-27T12:00:00Z"`), purchaseText("ada", 1, "two", `"supported_until":"2025-04-27T12:00:00Z"`),
-			purchaseText("ada", 1, "extended", `"license_type":"Extended"`), purchaseText("ada", 1, "refunded", `"state":"refunded"`),
-			purchaseText("ada", 1, "charged_back", `"state":"charged_back"`), purchaseText("ada", 1, "revoked", `"state":"revoked"`),
-			purchaseText("ada", 2, "plain", `"supported_until":"2025-04-27T12:00:00Z"`), purchaseText("bob", 3, "bobs"),
-		))
-		fn(t, f)
-	})
+	t.Parallel()
+	licensedStore.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, prepared(t, at)) })
 }
+
+// licensedStore has purchases of the items of twoShops: "one" and "two" of item 1,
+// "extended" of item 1, "refunded", "charged_back" and "revoked" of item 1, "plain" of item
+// 2 without support, "bobs" of item 3.
+var licensedStore = dbtest.NewTemplate(func(at dbtest.DB) error {
+	return newShop(at, twoShops+lines(
+		purchaseText("ada", 1, "one", `"supported_until":"2027-04-27T12:00:00Z"`), purchaseText("ada", 1, "two", `"supported_until":"2025-04-27T12:00:00Z"`),
+		purchaseText("ada", 1, "extended", `"license_type":"Extended"`), purchaseText("ada", 1, "refunded", `"state":"refunded"`),
+		purchaseText("ada", 1, "charged_back", `"state":"charged_back"`), purchaseText("ada", 1, "revoked", `"state":"revoked"`),
+		purchaseText("ada", 2, "plain", `"supported_until":"2025-04-27T12:00:00Z"`), purchaseText("bob", 3, "bobs"),
+	))
+})
 
 func (f *fixture) allow(t testing.TB, item int64, change func(*licensing.Rule)) {
 	t.Helper()

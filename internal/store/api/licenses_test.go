@@ -100,7 +100,6 @@ func TestALicenseIsCheckedBySixtyQuestionsAnHourToo(t *testing.T) {
 
 // A thousand requests at once over HTTP, each for a domain of its own.
 func TestOfAThousandRequestsOneGetsTheLicense(t *testing.T) {
-	t.Parallel()
 	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := openShop(t, db)
 		background(t, s)
