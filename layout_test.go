@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"internal/addon/input":      {"internal/fault"},
 	"internal/addon/pages":      {"", "internal/addon", "internal/addon/iap", "internal/addon/settings", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/web"},
 	"internal/addon/sample":     {},
+	"internal/addon/secretscan": {},
 	"internal/addon/settings":   {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/iap", "internal/addon/input", "internal/cached", "internal/fault", "internal/people", "internal/sqldb"},
 	"internal/cached":           {"internal/group", "internal/sqldb"},
 	"internal/cli":              {"", "internal/fault", "internal/group", "internal/spreadsheet"},
@@ -56,10 +57,12 @@ var mayImport = map[string][]string{
 	"internal/store/storetest":  {"internal/dbtest", "internal/people", "internal/store", "internal/store/transfer"},
 	"internal/store/transfer":   {"", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/storedb", "internal/token", "license"},
 	"internal/store/validation": {"", "internal/cached", "internal/fault", "internal/group", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/token", "internal/usage", "internal/web"},
+	"internal/thirdparty":       {},
 	"internal/token":            {},
 	"internal/usage":            {"", "internal/fault", "internal/sqldb"},
 	"internal/web":              {"", "internal/fault", "internal/group", "internal/limit"},
 	"internal/webtest":          {""},
+	"docs":                      {},
 	"license":                   {""},
 }
 

@@ -10,6 +10,6 @@ for (const icon of readdirSync("../icons")) {
   copyFileSync(`node_modules/lucide-static/icons/${icon}`, `../icons/${icon}`);
 }
 const licenses = [["Inter", inter], ["Lucide", "node_modules/lucide-static"], ["daisyUI", "node_modules/daisyui"], ["Tailwind CSS", "node_modules/tailwindcss"]];
-writeFileSync("../assets/licenses.txt", licenses
+writeFileSync("../../thirdparty/assets.txt", licenses
   .map(([name, folder]) => `${name}\n\n${readFileSync(`${folder}/LICENSE`, "utf8").trim()}\n`)
   .join("\n----\n\n"));
