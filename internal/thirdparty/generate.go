@@ -36,7 +36,7 @@ func main() {
 		parts = append(parts, strings.Join(names, "\n")+"\n\n"+text)
 	}
 	slices.Sort(parts)
-	if err := os.WriteFile("modules.txt", []byte(strings.Join(parts, "\n\n----\n\n")+"\n"), 0o644); err != nil {
+	if err := os.WriteFile("modules.txt", []byte(strings.Join(parts, "\n\n===============================================================================\n\n")+"\n"), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -21,6 +21,6 @@ var assets string
 func Licenses() string {
 	return strings.Join([]string{
 		"Countersign is licensed under the Apache License, Version 2.0. It contains the following parts, under licenses of their own.",
-		strings.TrimSpace(modules), strings.TrimSpace(assets), "",
-	}, "\n\n----\n\n")
+		strings.TrimSpace(modules), strings.TrimSpace(assets),
+	}, "\n\n===============================================================================\n\n") + "\n"
 }

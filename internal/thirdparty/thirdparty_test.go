@@ -15,7 +15,7 @@ func TestLicensesCoverModulesAndThePartsOfPages(t *testing.T) {
 			t.Errorf("%s is not covered", name)
 		}
 	}
-	for part := range strings.SplitSeq(text, "\n----\n") {
+	for part := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n===============================================================================\n") {
 		if names, license, ok := strings.Cut(strings.TrimSpace(part), "\n\n"); (!ok || len(license) < 200) && !strings.HasPrefix(names, "Countersign is licensed") {
 			t.Errorf("%s: no license", names)
 		}

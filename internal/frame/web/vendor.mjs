@@ -12,4 +12,4 @@ for (const icon of readdirSync("../icons")) {
 const licenses = [["Inter", inter], ["Lucide", "node_modules/lucide-static"], ["daisyUI", "node_modules/daisyui"], ["Tailwind CSS", "node_modules/tailwindcss"]];
 writeFileSync("../../thirdparty/assets.txt", licenses
   .map(([name, folder]) => `${name}\n\n${readFileSync(`${folder}/LICENSE`, "utf8").trim()}\n`)
-  .join("\n----\n\n"));
+  .join("\n===============================================================================\n\n"));
