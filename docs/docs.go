@@ -30,7 +30,7 @@ type Manual struct {
 	Title string
 	// Summary is the text of its first paragraph.
 	Summary string
-	// HTML is what follows the first heading. It holds no scripts and no styles.
+	// HTML is what follows the first heading, without scripts and inline styles.
 	// Links to other manuals are their names, relative to the manual's URL.
 	HTML string
 	// Sections are its headings of the second level, in order.
@@ -87,9 +87,15 @@ func render(markdown goldmark.Markdown, name string, source []byte) (Manual, err
 	if err := markdown.Renderer().Render(&out, source, document); err != nil {
 		return Manual{}, err
 	}
-	m.HTML = out.String()
+	m.HTML = scrollable.Replace(out.String())
 	return m, nil
 }
+
+// scrollable makes what may be wider than a phone scroll by itself, by keyboard too.
+var scrollable = strings.NewReplacer(
+	"<pre>", `<pre tabindex="0">`,
+	"<table>", `<div class="prose-scroll" role="group" aria-label="Table" tabindex="0"><table>`, "</table>", "</table></div>",
+)
 
 // plain returns the text of a node without its marks.
 func plain(node ast.Node, source []byte) string {
