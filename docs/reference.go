@@ -47,7 +47,8 @@ type Field struct {
 // Response is what an operation answers with one status.
 type Response struct {
 	Status string
-	HTML   string
+	// Summary is the first sentence of the description, without marks; HTML is all of it.
+	Summary, HTML string
 	// Codes are the values of X-Error-Code.
 	Codes   []string
 	Fields  []Field
@@ -131,11 +132,19 @@ func (b *builder) response(m member) Response {
 	n := b.follow(m.value)
 	content := b.get(n, "content", "application/json")
 	return Response{
-		Status: m.name, HTML: b.html(n.own("description").text),
+		Status: m.name, Summary: firstSentence(n.own("description").text), HTML: b.html(n.own("description").text),
 		Codes:   b.get(n, "headers", "X-Error-Code", "schema", "enum").texts(),
 		Fields:  b.fields("", b.get(content, "schema"), nil),
 		Example: b.example(content),
 	}
+}
+
+func firstSentence(markdown string) string {
+	sentence, _, more := strings.Cut(strings.ReplaceAll(markdown, "`", ""), ". ")
+	if more {
+		sentence += "."
+	}
+	return sentence
 }
 
 // example returns the first example of a content, "" when it has none.

@@ -37,6 +37,12 @@ func New(o Options) (*Frame, error) {
 // the folder of the sign-in page, those of the user in Account.
 func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+f.siblingPath("assets")+"/{hash}/{file}", f.edge.Wrap(f.assets.serve))
+	mux.Handle("GET /licenses", f.edge.Wrap(f.showLicenses))
+	if f.Documentation != nil {
+		mux.Handle("GET /docs", f.Public(f.showDocs))
+		mux.Handle("GET /docs/{manual}", f.Public(f.showManual))
+		mux.Handle("GET /docs/api", f.Public(f.showReference))
+	}
 	if f.People == nil {
 		return
 	}

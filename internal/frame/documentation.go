@@ -1,0 +1,68 @@
+package frame
+
+import (
+	"net/http"
+
+	"github.com/countersign/countersign/docs"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/thirdparty"
+)
+
+// PathDocs is the table of contents of the manuals; a manual's path is below it.
+const PathDocs = "/docs"
+
+// PathReference is the reference of the API.
+const PathReference = PathDocs + "/api"
+
+// PathLicenses is the licenses of the software that the program contains.
+const PathLicenses = "/licenses"
+
+// Documentation is the manuals and the reference of an API, ready to show.
+type Documentation struct {
+	manuals   []docs.Manual
+	reference docs.Reference
+}
+
+// NewDocumentation renders the manuals and arranges an OpenAPI document. It fails only
+// for a build whose documents are broken.
+func NewDocumentation(openAPI []byte) (*Documentation, error) {
+	manuals, err := docs.Render()
+	if err != nil {
+		return nil, err
+	}
+	reference, err := docs.ReadReference(openAPI)
+	if err != nil {
+		return nil, err
+	}
+	return &Documentation{manuals, reference}, nil
+}
+
+func (f *Frame) showDocs(w http.ResponseWriter, r *Request) error {
+	return f.Show(w, r, Page{
+		Title: "Documentation", Lead: "The manuals of this version, and the reference of its API.",
+		Bare: true, Wide: true, Body: contentsView(f.Documentation),
+	})
+}
+
+func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
+	for _, m := range f.Documentation.manuals {
+		if m.Name == r.PathValue("manual") {
+			return f.Show(w, r, Page{Title: m.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: manualView(m)})
+		}
+	}
+	return fault.NotFound("", "There is no manual of this name. All manuals are listed under Documentation.")
+}
+
+func (f *Frame) showReference(w http.ResponseWriter, r *Request) error {
+	ref := f.Documentation.reference
+	return f.Show(w, r, Page{Title: ref.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: referenceView(ref)})
+}
+
+var toDocs = []Link{{Label: "Documentation", Path: PathDocs}}
+
+// showLicenses answers with plain text: it is long, and nobody works with it.
+func (f *Frame) showLicenses(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte(thirdparty.Licenses())) // a client that has left is nobody to tell
+	return nil
+}
