@@ -121,7 +121,7 @@ func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
 
 // run serves the JSON API, with the pages behind it, until ctx ends.
 func (s *addonServer) run(ctx context.Context) error {
-	framed, base, err := s.newFrame(pages.FrameOptions(s.addon))
+	framed, base, err := s.newFrame(pages.FrameOptions(s.addon), api.OpenAPI)
 	if err != nil {
 		return err
 	}

@@ -181,8 +181,9 @@ func (l *server) address() string {
 	return urlOf(l.listener)
 }
 
-// newFrame creates the frame of a server's pages at the address that --base-url names, and returns the path prefix of that.
-func (l *server) newFrame(about frame.Options) (framed *frame.Frame, prefix string, err error) {
+// newFrame creates the frame of a server's pages, with the reference of its API, at the address that --base-url names. It
+// returns the path prefix of that.
+func (l *server) newFrame(about frame.Options, openAPI []byte) (framed *frame.Frame, prefix string, err error) {
 	base, err := url.Parse(l.options.baseURL)
 	if err != nil {
 		return nil, "", fmt.Errorf("the base URL: %w", err)
@@ -190,6 +191,9 @@ func (l *server) newFrame(about frame.Options) (framed *frame.Frame, prefix stri
 	about.Log, about.Now, about.BasePath, about.Secure = l.log, l.app.Now, base.Path, base.Scheme == "https"
 	if base.Host != "" {
 		about.Origin = base.Scheme + "://" + base.Host
+	}
+	if about.Documentation, err = frame.NewDocumentation(openAPI); err != nil {
+		return nil, "", err
 	}
 	framed, err = frame.New(about)
 	return framed, base.Path, err

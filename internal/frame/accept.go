@@ -8,6 +8,9 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 )
 
+// WantsJSON reports whether the client asks for JSON rather than for a page.
+func (r *Request) WantsJSON() bool { return wantsJSON(r.Request) }
+
 // wantsJSON reports whether the client asks for JSON rather than for a page.
 func wantsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")

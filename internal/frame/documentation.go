@@ -40,8 +40,19 @@ func NewDocumentation(openAPI []byte) (*Documentation, error) {
 func (f *Frame) showDocs(w http.ResponseWriter, r *Request) error {
 	return f.Show(w, r, Page{
 		Title: "Documentation", Lead: "The manuals of this version, and the reference of its API.",
-		Bare: true, Wide: true, Body: contentsView(f.Documentation),
+		Bare: true, Wide: true, Body: f.Documentation.contents(),
 	})
+}
+
+func (d *Documentation) contents() Contents {
+	all := Contents{
+		{Link{Label: d.reference.Title, Path: PathReference}, "Every endpoint with its parameters, responses and error codes."},
+		{Link{Label: "OpenAPI document", Path: "/openapi.json"}, "The same for programs, as JSON."},
+	}
+	for _, m := range d.manuals {
+		all = append(all, Destination{Link{Label: m.Title, Path: PathDocs + "/" + m.Name}, m.Summary})
+	}
+	return append(all, Destination{Link{Label: "Licenses", Path: PathLicenses}, "The licenses of the software that this program contains."})
 }
 
 func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
@@ -50,7 +61,7 @@ func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
 			return f.Show(w, r, Page{Title: m.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: manualView(m)})
 		}
 	}
-	return fault.NotFound("", "There is no manual of this name. All manuals are listed under Documentation.")
+	return fault.NotFound("", "No manual has this name. The list is at "+f.URL(PathDocs)+".")
 }
 
 func (f *Frame) showReference(w http.ResponseWriter, r *Request) error {

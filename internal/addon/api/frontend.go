@@ -54,7 +54,7 @@ type frontEnd struct {
 	settings, iap public
 }
 
-// openAPI is the OpenAPI 3.1 document of this API.
+// OpenAPI is the OpenAPI 3.1 document of this API. It must not be changed.
 //
 //go:embed openapi.json
-var openAPI []byte
+var OpenAPI []byte

@@ -15,7 +15,7 @@ import (
 // for all others.
 func New(a *addon.Addon, o Options) http.Handler {
 	f := &frontEnd{
-		Options: o, addon: a, openAPI: web.Prepare(openAPI), failures: limit.NewLimiter(o.FailLimit, o.Now),
+		Options: o, addon: a, openAPI: web.Prepare(OpenAPI), failures: limit.NewLimiter(o.FailLimit, o.Now),
 		origins: http.NewCrossOriginProtection(),
 	}
 	edge := web.NewEdge(web.Options{

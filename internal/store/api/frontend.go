@@ -40,7 +40,7 @@ type frontEnd struct {
 	quotas  *limit.Window[int64]
 }
 
-// openAPI is the OpenAPI 3.1 document of this API.
+// OpenAPI is the OpenAPI 3.1 document of this API. It must not be changed.
 //
 //go:embed openapi.json
-var openAPI []byte
+var OpenAPI []byte

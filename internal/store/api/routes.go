@@ -13,7 +13,7 @@ import (
 // New is the handler of all paths of the API.
 func New(s *store.Store, o Options) http.Handler {
 	f := &frontEnd{
-		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(openAPI),
+		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(OpenAPI),
 		guard: cmp.Or(o.Guard, web.NewGuard(limit.NewGuard(limit.Options{}))), quotas: limit.NewWindow[int64](time.Minute, o.Now),
 	}
 	edge := web.NewEdge(web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now})

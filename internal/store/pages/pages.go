@@ -1,5 +1,5 @@
-// Package pages is the front end of the store for people: the page on which a buyer
-// gets a license file. Every page works without scripts; a form that was refused
+// Package pages is the front end of the store for people: a start page, and the page on
+// which a buyer gets a license file. Every page works without scripts; a form that was refused
 // is shown again with what is wrong.
 package pages
 
@@ -10,6 +10,9 @@ import (
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
 )
+
+// PathHome is the address of the start page.
+const PathHome = "/"
 
 // PathLicense is the address of the buyer's page.
 const PathLicense = "/license"

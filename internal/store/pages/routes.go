@@ -19,11 +19,12 @@ func New(o Options) *http.ServeMux {
 // FrameOptions is the frame that the store's pages need. The caller adds the log,
 // the clock and what --base-url says.
 func FrameOptions() frame.Options {
-	return frame.Options{Brand: "Countersign store", Command: "countersign store", Home: PathLicense}
+	return frame.Options{Brand: "Countersign store", Command: "countersign store", Home: PathHome}
 }
 
 // routes is every address of the pages.
 func (p *Pages) routes(mux *http.ServeMux) {
+	mux.Handle("GET /{$}", p.frame.Public(p.showHome))
 	mux.Handle("GET /license", p.frame.Public(p.showLicense))
 	mux.Handle("POST /license", p.frame.Public(p.issueLicense))
 	mux.Handle("GET /license/move", p.frame.Public(p.frame.To(PathLicense)))

@@ -1,0 +1,27 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// showHome says what this is and where visitors find what they want. A program that
+// wants JSON is told that there is nothing here for it.
+func (p *Pages) showHome(w http.ResponseWriter, r *frame.Request) error {
+	if r.WantsJSON() {
+		return fault.NotFound(countersign.CodeNotFound, "")
+	}
+	return p.frame.Show(w, r, frame.Page{
+		Title: "Start", Heading: "Purchase codes and license files", Bare: true, Wide: true, Body: homeContents,
+		Lead: "This store tells programs whether a purchase code is valid, and signs license files for the sites of buyers.",
+	})
+}
+
+var homeContents = frame.Contents{
+	{Link: frame.Link{Label: "Get a license file", Path: PathLicense}, Text: "For buyers. You need the purchase code from your receipt and the domain of your site."},
+	{Link: frame.Link{Label: "Use the API", Path: frame.PathReference}, Text: "For authors. Your program validates purchase codes with an API key of your workspace."},
+	{Link: frame.Link{Label: "Read the manuals", Path: frame.PathDocs}, Text: "For the people who run a store, or the addon on their site."},
+}
