@@ -31,7 +31,6 @@ type Manual struct {
 	// Summary is the text of its first paragraph.
 	Summary string
 	// HTML is what follows the first heading, without scripts and inline styles.
-	// Links to other manuals are their names, relative to the manual's URL.
 	HTML string
 	// Sections are its headings of the second level, in order.
 	Sections []Section
@@ -40,11 +39,12 @@ type Manual struct {
 // Section is a heading that a URL can end with.
 type Section struct{ ID, Title string }
 
-// Render renders all manuals. It fails only for a build whose manuals are broken.
-func Render() ([]Manual, error) {
+// Render renders all manuals. Links between them are URLs in a folder, like "/docs". It
+// fails only for a build whose manuals are broken.
+func Render(folder string) ([]Manual, error) {
 	markdown := goldmark.New(
 		goldmark.WithExtensions(extension.Table),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(links{}, 100))),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(links{folder}, 100))),
 	)
 	list := make([]Manual, 0, len(names))
 	for _, name := range names {
@@ -114,16 +114,16 @@ func plain(node ast.Node, source []byte) string {
 
 // links makes links between the manuals' files into links between their URLs, and
 // unwraps those to files that only the source code has.
-type links struct{}
+type links struct{ folder string }
 
-func (links) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
+func (l links) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
 	var outside []*ast.Link
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		link, is := n.(*ast.Link)
 		if !is || !entering {
 			return ast.WalkContinue, nil
 		}
-		if target, ours := target(string(link.Destination)); ours {
+		if target, ours := l.target(string(link.Destination)); ours {
 			link.Destination = []byte(target)
 		} else {
 			outside = append(outside, link)
@@ -140,7 +140,7 @@ func (links) Transform(document *ast.Document, _ text.Reader, _ parser.Context) 
 }
 
 // target returns the URL of a link's destination, if a reader of the pages has it.
-func target(destination string) (url string, ours bool) {
+func (l links) target(destination string) (url string, ours bool) {
 	if strings.HasPrefix(destination, "#") || strings.Contains(destination, "://") {
 		return destination, true
 	}
@@ -149,9 +149,9 @@ func target(destination string) (url string, ours bool) {
 	for _, n := range names {
 		if is && n == name {
 			if has {
-				return name + "#" + fragment, true
+				name += "#" + fragment
 			}
-			return name, true
+			return l.folder + "/" + name, true
 		}
 	}
 	return "", false

@@ -17,7 +17,7 @@ var (
 
 func manuals(t *testing.T) []docs.Manual {
 	t.Helper()
-	list, err := docs.Render()
+	list, err := docs.Render("/shop/docs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,16 +35,16 @@ func TestEveryManualHasATitleASummaryAndSections(t *testing.T) {
 func TestEveryLinkBetweenTheManualsLeadsToAHeadingOrAPage(t *testing.T) {
 	ids := map[string]bool{}
 	for _, m := range manuals(t) {
-		ids[m.Name] = true
+		ids["/shop/docs/"+m.Name] = true
 		for _, match := range id.FindAllStringSubmatch(m.HTML, -1) {
-			ids[m.Name+"#"+match[1]] = true
+			ids["/shop/docs/"+m.Name+"#"+match[1]] = true
 		}
 	}
 	for _, m := range manuals(t) {
 		for _, match := range href.FindAllStringSubmatch(m.HTML, -1) {
 			target := match[1]
 			if strings.HasPrefix(target, "#") {
-				target = m.Name + target
+				target = "/shop/docs/" + m.Name + target
 			}
 			if !strings.Contains(target, "://") && !ids[target] {
 				t.Errorf("%s links to %q, which does not exist", m.Name, match[1])

@@ -192,7 +192,7 @@ func (l *server) newFrame(about frame.Options, openAPI []byte) (framed *frame.Fr
 	if base.Host != "" {
 		about.Origin = base.Scheme + "://" + base.Host
 	}
-	if about.Documentation, err = frame.NewDocumentation(openAPI); err != nil {
+	if about.Documentation, err = frame.NewDocumentation(base.Path, openAPI); err != nil {
 		return nil, "", err
 	}
 	framed, err = frame.New(about)

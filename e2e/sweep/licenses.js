@@ -52,6 +52,23 @@ export const licenses = [
     ],
   },
   {
+    name: 'what visitors of a store read', site: 'store', cases: [
+      get('GET /{$}', { name: 'store-start', as }),
+      get('GET /docs', { name: 'store-docs', as }),
+      get('GET /docs/{manual}', { name: 'store-docs-store', path: '/docs/store', as }),
+      get('GET /docs/{manual}', { name: 'store-docs-license', path: '/docs/license', as }),
+      get('GET /docs/{manual}', { name: 'store-docs-none', path: '/docs/none', as, status: 404 }),
+      get('GET /docs/api', { name: 'store-docs-api', as }),
+    ],
+  },
+  {
+    name: 'what visitors of an addon read', site: 'filled', cases: [
+      get('GET /docs', { name: 'addon-docs', as }),
+      get('GET /docs/{manual}', { name: 'addon-docs-addon', path: '/docs/addon', as }),
+      get('GET /docs/api', { name: 'addon-docs-api', as }),
+    ],
+  },
+  {
     name: "the buyer's license files", site: 'store', cases: [
       get('GET /license', { name: 'store-license', as }),
       post('POST /license', { name: 'store-license-refused', as, values: { code: 'none', domain: 'x y' }, button: 'Create the file', status: 422 }),

@@ -7,7 +7,7 @@ import { cases } from '../sweep/cases.js';
 // These answer with no page of their own, or only to methods that no browser sends.
 const noPages = [
   'ANY /license', 'ANY /license/move', 'ANY /license/revoke',
-  'GET /admincp/assets/{hash}/{file}', 'GET /api-addons/admin/license/{id}/file',
+  'GET /admincp/assets/{hash}/{file}', 'GET /licenses', 'GET /api-addons/admin/license/{id}/file',
   'GET /api-addons/admin/audit.csv', 'GET /api-addons/admin/audit.jsonl',
 ];
 

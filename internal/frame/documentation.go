@@ -23,10 +23,10 @@ type Documentation struct {
 	reference docs.Reference
 }
 
-// NewDocumentation renders the manuals and arranges an OpenAPI document. It fails only
-// for a build whose documents are broken.
-func NewDocumentation(openAPI []byte) (*Documentation, error) {
-	manuals, err := docs.Render()
+// NewDocumentation renders the manuals for pages behind a path prefix ([Options.BasePath])
+// and arranges an OpenAPI document. It fails only for a build whose documents are broken.
+func NewDocumentation(basePath string, openAPI []byte) (*Documentation, error) {
+	manuals, err := docs.Render(basePath + PathDocs)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
 			return f.Show(w, r, Page{Title: m.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: manualView(m)})
 		}
 	}
-	return fault.NotFound("", "No manual has this name. The list is at "+f.URL(PathDocs)+".")
+	return fault.NotFound("manual_not_found", "No manual has this name. The list is at "+f.URL(PathDocs)+".")
 }
 
 func (f *Frame) showReference(w http.ResponseWriter, r *Request) error {
@@ -72,7 +72,8 @@ func (f *Frame) showReference(w http.ResponseWriter, r *Request) error {
 var toDocs = []Link{{Label: "Documentation", Path: PathDocs}}
 
 // showLicenses answers with plain text: it is long, and nobody works with it.
-func (f *Frame) showLicenses(w http.ResponseWriter, _ *http.Request) error {
+func (f *Frame) showLicenses(w http.ResponseWriter, r *http.Request) error {
+	f.setHeaders(w, r)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte(thirdparty.Licenses())) // a client that has left is nobody to tell
 	return nil

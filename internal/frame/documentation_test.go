@@ -1,0 +1,59 @@
+package frame_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+func TestDocumentationIsShownWithoutSigningIn(t *testing.T) {
+	openAPI, err := os.ReadFile("../store/api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documentation, err := frame.NewDocumentation("", openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := readers(t, frame.Options{Brand: "A shop", Home: "/", Documentation: documentation})
+	all := b.Get("/docs").Status(http.StatusOK).Says("Countersign store API", "Run a store", "The addon", "License files", "Licenses")
+	for _, path := range []string{"/docs/api", "/docs/store", "/docs/addon", "/docs/license", "/docs/postgres", "/docs/performance"} {
+		links := all.Having("href", path)
+		if len(links) != 1 {
+			t.Fatalf("%d links lead to %s", len(links), path)
+		}
+		p := b.Get(path).Status(http.StatusOK).Says(webtest.TextOf(links[0]))
+		if len(p.Having("href", "/docs")) == 0 {
+			t.Errorf("%s: no link leads back to the list", path)
+		}
+	}
+	b.Get("/docs/api").Says("POST /api/purchases/validation", "X-Error-Code", "purchase_not_found")
+	b.Get("/docs/none").Status(http.StatusNotFound).Says("No manual has this name")
+}
+
+func TestLicensesAreShownAsText(t *testing.T) {
+	p := readers(t, frame.Options{Brand: "A shop", Home: "/"}).Get("/licenses").Status(http.StatusOK)
+	if kind := p.Header.Get("Content-Type"); kind != "text/plain; charset=utf-8" || !strings.Contains(p.Body, "modernc.org/sqlite") {
+		t.Errorf("%s, %d bytes", kind, len(p.Body))
+	}
+}
+
+// readers are visitors of pages on which nobody signs in.
+func readers(t *testing.T, o frame.Options) *webtest.Browser {
+	t.Helper()
+	f, err := frame.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	f.Routes(mux)
+	s := &site{frame: f, server: httptest.NewServer(web.NewEdge(web.Options{}).Handler(mux))}
+	t.Cleanup(s.server.Close)
+	return s.browser(t)
+}
