@@ -48,6 +48,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 not found, 4 check says no,
 		SilenceErrors: true, SilenceUsage: true,
 	}, withoutStore(newDemo(a)), newStore(a), newAddon(a), withoutStore(newApp(a)), newDoctor(a), withoutStore(newVersion(a)))
 	root.SetHelpCommand(cli.Help())
+	root.Version = readBuildInfo().String()
+	root.SetVersionTemplate("countersign {{.Version}}\n")
 	storeLocation.register(root.PersistentFlags())
 	a.Register(root)
 	return root
@@ -109,16 +111,27 @@ func readBuildInfo() buildInfo {
 	return b
 }
 
+// String is the version for people.
+func (b buildInfo) String() string {
+	return fmt.Sprintf("%s (%s, %s, %s)", b.Version, b.Go, b.Platform, b.SQLiteDriver)
+}
+
 func newVersion(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cli.Args(),
+	var licenses bool
+	c := &cobra.Command{
+		Use: "version", Short: "Print the version, or the licenses of the parts of this program", Args: cli.Args(),
 		RunE: func(*cobra.Command, []string) error {
-			b := readBuildInfo()
-			if a.JSON {
+			switch b := readBuildInfo(); {
+			case licenses:
+				a.Print("%s", thirdparty.Licenses())
+			case a.JSON:
 				return a.PrintJSON(b)
+			default:
+				a.Print("countersign %s\n", b)
 			}
-			a.Print("countersign %s (%s, %s, %s)\n", b.Version, b.Go, b.Platform, b.SQLiteDriver)
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&licenses, "licenses", false, "print the licenses of the software that this program contains")
+	return c
 }

@@ -35,9 +35,9 @@ func decoded[T any](file string) []T {
 }
 
 // publishableItem is the item that the demo's publishable key is bound to.
-const publishableItem = 1022
+const publishableItem = 1010
 
 const (
-	demoWorkspace  = "lumenfold" // sells all three kinds of items
+	demoWorkspace  = "pixelgrove" // sells themes and plugins, which are licensed for a domain
 	emptyWorkspace = "newleaf"   // has opened its shop and sells nothing yet
 )

@@ -4,7 +4,7 @@ package sample
 type Demo struct {
 	Workspace    string // whose purchases and key these are
 	APIKey       string // secret key of Workspace
-	PurchaseCode string // active, downloaded, with support beyond End
+	PurchaseCode string // of a theme; active, downloaded, with support beyond End
 	RefundedCode string // refunded shortly before End
 	EmptyAPIKey  string // secret key of a workspace without items
 }
@@ -21,7 +21,7 @@ func NewDemo() Demo {
 		case p.Workspace != demoWorkspace:
 		case p.State == "refunded":
 			d.RefundedCode = p.Code
-		case p.State == "active" && p.Downloaded && p.item.Support && p.SupportedUntil.After(End()):
+		case p.State == "active" && p.Downloaded && p.item.Category == "Themes" && p.item.Support && p.SupportedUntil.After(End()):
 			d.PurchaseCode = p.Code
 		}
 	}
