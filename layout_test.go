@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"internal/addon/addondb":    {"", "internal/people/peopledb", "internal/sqldb"},
 	"internal/addon/api":        {"", "internal/addon", "internal/addon/settings", "internal/fault", "internal/limit", "internal/people", "internal/web"},
 	"internal/addon/iap":        {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/input", "internal/cached", "internal/fault", "internal/health", "internal/keyfile", "internal/people", "internal/sqldb"},
-	"internal/addon/input":      {"internal/fault"},
+	"internal/addon/input":      {"internal/addon/secretscan", "internal/fault"},
 	"internal/addon/pages":      {"", "internal/addon", "internal/addon/iap", "internal/addon/settings", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/web"},
 	"internal/addon/sample":     {},
 	"internal/addon/secretscan": {},

@@ -123,7 +123,9 @@ func newIAPSet(a *app) *cobra.Command {
 			}
 			return nil
 		},
-	}, a.setSetting)
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		return a.setSetting(ctx, s, settings.Edit{}, args[0], args[1])
+	})
 }
 
 func newIAPProduct(a *app) *cobra.Command {

@@ -25,7 +25,7 @@ func newAddonSettings(a *app) *cobra.Command {
 		listAll(a, a.withAddon, "List all settings: the draft, and what apps receive", "No setting.", viewSetting, allSettings),
 		newSettingsGet(a), newSettingsSet(a), newSettingsAdd(a),
 		on(a.withAddon, &cobra.Command{Use: "remove KEY", Short: "Remove one of your own keys from the draft", Args: cli.Args("key"), ValidArgsFunction: first(a.fromAddon(settingKeys(func(s settings.Setting) bool { return s.Own })))}, func(ctx context.Context, s *addon.Addon, args []string) error {
-			draft, err := s.Settings.RemoveKey(ctx, operator(), 0, args[0], nil)
+			draft, err := s.Settings.RemoveKey(ctx, operator(), settings.Edit{}, args[0], nil)
 			return a.showRemoved(args[0], fmt.Sprintf("Removed the key %s from the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
 		}),
 		newSettingsDiff(a), newSettingsPublish(a), newSettingsHistory(a), newSettingsRollback(a))
@@ -142,12 +142,26 @@ func newSettingsGet(a *app) *cobra.Command {
 }
 
 func newSettingsSet(a *app) *cobra.Command {
-	return on(a.withAddon, &cobra.Command{
+	var edit settings.Edit
+	c := on(a.withAddon, &cobra.Command{
 		Use: "set KEY VALUE", Short: "Change a setting in the draft; \"\" empties it", Args: cli.Args("key", "value"), ValidArgsFunction: a.fromAddon(settingKeys(func(s settings.Setting) bool { return !s.Secret })),
 		Example: `  countersign addon settings set appName Tuneful
   countersign addon settings set pushEnabled true`,
 		PreRunE: refuseServiceAccount,
-	}, a.setSetting)
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		return a.setSetting(ctx, s, edit, args[0], args[1])
+	})
+	allowSecretLooking(c, &edit)
+	return c
+}
+
+func (a *app) setSetting(ctx context.Context, s *addon.Addon, edit settings.Edit, key, value string) error {
+	draft, err := s.Settings.Set(ctx, operator(), edit, map[string]string{key: value})
+	return a.showSetting(draft, key, suggestSetting(ctx, s, key, err))
+}
+
+func allowSecretLooking(c *cobra.Command, edit *settings.Edit) {
+	c.Flags().BoolVar(&edit.AllowSecretLooking, "allow-secret-looking", false, "accept a value that looks like a secret and is none")
 }
 
 // refuseServiceAccount keeps a secret off the command line.
@@ -158,22 +172,18 @@ func refuseServiceAccount(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) setSetting(ctx context.Context, s *addon.Addon, args []string) error {
-	draft, err := s.Settings.Set(ctx, operator(), 0, map[string]string{args[0]: args[1]})
-	return a.showSetting(draft, args[0], suggestSetting(ctx, s, args[0], err))
-}
-
 func newSettingsAdd(a *app) *cobra.Command {
-	kind := settings.TypeText
+	kind, edit := settings.TypeText, settings.Edit{}
 	c := on(a.withAddon, &cobra.Command{
 		Use: "add KEY VALUE", Short: "Add your own public key to the draft", Args: cli.Args("key", "value"),
 		Example: `  countersign addon settings add welcomeText "Hello"
   countersign addon settings add maxUploads 12 --type number`,
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
-		draft, err := s.Settings.AddKey(ctx, operator(), 0, args[0], kind, args[1])
+		draft, err := s.Settings.AddKey(ctx, operator(), edit, args[0], kind, args[1])
 		return a.showSetting(draft, args[0], err)
 	})
 	cli.ChoiceVar(c, &kind, "type", "", "what the app receives: text, bool or number", settings.TypeText, settings.TypeBool, settings.TypeNumber)
+	allowSecretLooking(c, &edit)
 	return c
 }
 

@@ -237,14 +237,14 @@ func fillSettings(ctx context.Context, s *addon.Addon) error {
 }
 
 func fillApp(ctx context.Context, s *addon.Addon, d addonsample.Demo, now settings.Draft) error {
-	if _, err := s.Settings.Set(ctx, operator(), 0, d.AppSettings); err != nil {
+	if _, err := s.Settings.Set(ctx, operator(), settings.Edit{}, d.AppSettings); err != nil {
 		return err
 	}
 	for _, k := range d.OwnKeys {
 		if _, there := now.Get(k.Key); there {
 			continue
 		}
-		if _, err := s.Settings.AddKey(ctx, operator(), 0, k.Key, settings.Type(k.Type), k.Value); err != nil {
+		if _, err := s.Settings.AddKey(ctx, operator(), settings.Edit{}, k.Key, settings.Type(k.Type), k.Value); err != nil {
 			return err
 		}
 	}
@@ -263,7 +263,7 @@ func fillIAP(ctx context.Context, s *addon.Addon, d addonsample.Demo) error {
 			return err
 		}
 	}
-	if _, err := s.Settings.Set(ctx, operator(), 0, d.IAPSettings); err != nil {
+	if _, err := s.Settings.Set(ctx, operator(), settings.Edit{}, d.IAPSettings); err != nil {
 		return err
 	}
 	file, err := addonsample.ServiceAccount()

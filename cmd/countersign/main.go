@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/thirdparty"
 	"github.com/spf13/cobra"
 )
 

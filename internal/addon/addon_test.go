@@ -164,7 +164,7 @@ func (f *fixture) mustUpdate(t testing.TB) UpdateReport {
 
 func (f *fixture) mustSet(t testing.TB, changes map[string]string) settings.Draft {
 	t.Helper()
-	s, err := f.Settings.Set(t.Context(), operator, 0, changes)
+	s, err := f.Settings.Set(t.Context(), operator, settings.Edit{}, changes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,12 +143,15 @@ func TestWhoMay(t *testing.T) {
 		ctx := t.Context()
 		calls := map[string]func(a people.Actor) error{
 			"Settings":    func(a people.Actor) error { _, err := f.Settings.Draft(ctx, a); return err },
-			"SetSettings": func(a people.Actor) error { _, err := f.Settings.Set(ctx, a, 0, nil); return err },
+			"SetSettings": func(a people.Actor) error { _, err := f.Settings.Set(ctx, a, settings.Edit{}, nil); return err },
 			"AddKey": func(a people.Actor) error {
-				_, err := f.Settings.AddKey(ctx, a, 1<<40, "k", settings.TypeText, "")
+				_, err := f.Settings.AddKey(ctx, a, settings.Edit{Revision: 1 << 40}, "k", settings.TypeText, "")
 				return err
 			},
-			"RemoveKey":  func(a people.Actor) error { _, err := f.Settings.RemoveKey(ctx, a, 1<<40, "k", nil); return err },
+			"RemoveKey": func(a people.Actor) error {
+				_, err := f.Settings.RemoveKey(ctx, a, settings.Edit{Revision: 1 << 40}, "k", nil)
+				return err
+			},
 			"Publish":    func(a people.Actor) error { _, err := f.Settings.Publish(ctx, a, 0, ""); return err },
 			"Versions":   func(a people.Actor) error { _, err := f.Settings.Versions(ctx, a, 0, 0); return err },
 			"Version":    func(a people.Actor) error { _, err := f.Settings.Version(ctx, a, 1); return err },

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -13,7 +14,7 @@ func TestProductsNeedTheirPackage(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		f.mustPackage(t, 1, "Gold", true)
-		_, err := f.Settings.Set(ctx, operator, 0, map[string]string{iap.KeyProductMap: `{"store":{"gold":1,"silver":2}}`})
+		_, err := f.Settings.Set(ctx, operator, settings.Edit{}, map[string]string{iap.KeyProductMap: `{"store":{"gold":1,"silver":2}}`})
 		wantFields(t, err, iap.KeyProductMap)
 		_, err = f.Settings.AddProduct(ctx, operator, 0, "silver", 2)
 		wantFields(t, err, "package")

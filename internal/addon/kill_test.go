@@ -158,7 +158,7 @@ func emptyAgain(t *testing.T, place dbtest.DB) {
 func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		if _, err := f.Settings.AddKey(t.Context(), operator, 0, "theme", settings.TypeText, "dark"); err != nil {
+		if _, err := f.Settings.AddKey(t.Context(), operator, settings.Edit{}, "theme", settings.TypeText, "dark"); err != nil {
 			t.Fatal(err)
 		}
 		f.mustPublish(t, "")

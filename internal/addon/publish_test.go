@@ -187,7 +187,7 @@ func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
 		ctx := t.Context()
 		first := f.served(t)
 		f.mustSet(t, map[string]string{settings.KeyAppName: "Two", settings.KeyStreamAppID: "s"})
-		if _, err := f.Settings.AddKey(ctx, operator, 0, "theme", settings.TypeText, "dark"); err != nil {
+		if _, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, "theme", settings.TypeText, "dark"); err != nil {
 			t.Fatal(err)
 		}
 		f.mustPublish(t, "")

@@ -19,7 +19,7 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		demo := sample.NewDemo()
 		f.mustSet(t, demo.AppSettings)
 		for _, k := range demo.OwnKeys {
-			if _, err := f.Settings.AddKey(ctx, operator, 0, k.Key, settings.Type(k.Type), k.Value); err != nil {
+			if _, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, k.Key, settings.Type(k.Type), k.Value); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -239,14 +239,14 @@ func TestSettingAServiceAccount(t *testing.T) {
 		}
 		// "" leaves it, as the empty field of a form does; so does null.
 		f.mustSet(t, map[string]string{iap.KeyServiceAccount: "", settings.KeyAppName: "x"})
-		if _, err := f.Settings.SetJSON(ctx, operator, 0, map[string]json.RawMessage{iap.KeyServiceAccount: json.RawMessage("null")}); err != nil {
+		if _, err := f.Settings.SetJSON(ctx, operator, settings.Edit{}, map[string]json.RawMessage{iap.KeyServiceAccount: json.RawMessage("null")}); err != nil {
 			t.Fatal(err)
 		}
 		if f.value(t, iap.KeyServiceAccount) == "" {
 			t.Error("it is gone")
 		}
 		other := accountFile(map[string]any{"private_key": testKeys()["other rsa"]})
-		if _, err := f.Settings.SetJSON(ctx, operator, 0, map[string]json.RawMessage{iap.KeyServiceAccount: other}); err != nil {
+		if _, err := f.Settings.SetJSON(ctx, operator, settings.Edit{}, map[string]json.RawMessage{iap.KeyServiceAccount: other}); err != nil {
 			t.Fatal(err)
 		}
 		f.mustPublish(t, "")

@@ -99,7 +99,7 @@ func TestBeforeTheFirstUpdate(t *testing.T) {
 		wantError(t, err, "update_needed")
 		_, err = f.Settings.Draft(t.Context(), operator)
 		wantError(t, err, "update_needed")
-		_, err = f.Settings.Set(t.Context(), operator, 0, map[string]string{settings.KeyAppName: "x"})
+		_, err = f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{settings.KeyAppName: "x"})
 		wantError(t, err, "update_needed")
 		wantError(t, f.Ready(t.Context()), "update_needed")
 		if f.Installed() {

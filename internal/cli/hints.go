@@ -61,6 +61,7 @@ var nextSteps = fault.NextSteps{
 	"package_not_found":              "list them with: countersign addon package list",
 	"product_not_found":              "list them with: countersign addon iap product list",
 	"package_exists":                 "change it with: countersign addon package set",
+	"secret_looking":                 "if it is not a secret, repeat it with --allow-secret-looking",
 	"setting_exists":                 "change it with: countersign addon settings set",
 	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
 	"user_not_found":                 "list them with: countersign addon user list",

@@ -90,8 +90,9 @@ var notKept = []string{"private, no-cache"}
 // changeDraft answers POST /api-addons/admin/app/settings: all changes or none.
 func (f *frontEnd) changeDraft(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		Revision *int64                    `json:"revision"`
-		Settings map[string]jsontext.Value `json:"settings"`
+		Revision           *int64                    `json:"revision"`
+		Settings           map[string]jsontext.Value `json:"settings"`
+		AllowSecretLooking bool                      `json:"allow_secret_looking"`
 	}
 	actor, err := f.authenticate(w, r, &in)
 	if err != nil {
@@ -108,7 +109,8 @@ func (f *frontEnd) changeDraft(w http.ResponseWriter, r *http.Request) error {
 	for key, value := range in.Settings {
 		changes[key] = json.RawMessage(value)
 	}
-	settings, err := f.addon.Settings.SetJSON(r.Context(), actor, revision, changes)
+	edit := settings.Edit{Revision: revision, AllowSecretLooking: in.AllowSecretLooking}
+	settings, err := f.addon.Settings.SetJSON(r.Context(), actor, edit, changes)
 	if err != nil {
 		return withBoth(err, settings, changes)
 	}

@@ -91,11 +91,11 @@ func (s *site) fill(t testing.TB) *site {
 		kind  settings.Type
 		value string
 	}{{"showAds", settings.TypeBool, "false"}, {"minBuild", settings.TypeNumber, "42"}, {"legalNotice", settings.TypeText, notice}} {
-		_, err := s.Settings.AddKey(ctx, operator, 0, k.key, k.kind, k.value)
+		_, err := s.Settings.AddKey(ctx, operator, settings.Edit{}, k.key, k.kind, k.value)
 		check(t, err)
 	}
 	s.serviceAccountFile = serviceAccountFile()
-	_, err := s.Settings.Set(ctx, operator, 0, map[string]string{
+	_, err := s.Settings.Set(ctx, operator, settings.Edit{}, map[string]string{
 		settings.KeyAppName:                   "Café Social & <Größe> ☕",
 		settings.KeyIDPIOSClientID:            "123456789012-ios0abc1def2.apps.googleusercontent.com",
 		settings.KeyIDPAndroidClientID:        "123456789012-web0abc1def2.apps.googleusercontent.com",

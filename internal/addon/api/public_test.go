@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -56,7 +57,7 @@ func TestAPublishByAnotherProcessIsServed(t *testing.T) {
 		h := api.New(s.Addon, options())
 		before := get(h, "/api-addons/app/settings").Header().Get("ETag")
 		other := again(t, at)
-		_, err := other.Settings.Set(t.Context(), operator, 0, map[string]string{"appName": "Elsewhere"})
+		_, err := other.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{"appName": "Elsewhere"})
 		check(t, err)
 		_, err = other.Settings.Publish(t.Context(), operator, 0, "")
 		check(t, err)

@@ -3,34 +3,43 @@
 package input
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/countersign/countersign/internal/addon/secretscan"
 	"github.com/countersign/countersign/internal/fault"
 )
 
 // MaxTitle is the longest name, in characters.
 const MaxTitle = 100
 
-var secretPattern = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|"private_key"|\b(cas|csk)_[0-9A-Za-z]{43}`)
-
 // Title returns a name that people read without the spaces around it, or the problem
-// with it. A name is one line of visible text.
+// with it. A name is one line of visible text that does not look like a secret.
 func Title(text string) (value, problem string) {
 	text = strings.TrimSpace(text)
-	if problem := Line(text, MaxTitle); problem != "" {
+	if problem := cmp.Or(Line(text, MaxTitle), NoSecret("", text)); problem != "" {
 		return "", problem
 	}
 	return text, ""
 }
 
+// NoSecret returns the problem with a text that anyone can read and that looks like a
+// secret; "" when it does not. key is the name under which it can be read, "" for none.
+func NoSecret(key, text string) (problem string) {
+	kind, found := secretscan.Find(key, text)
+	if !found {
+		return ""
+	}
+	return "This looks like " + kind + ", and anyone can read it"
+}
+
 // Line returns the problem with a text that has to be a single line of up to limit
-// characters that both engines can store, and not a secret; "" when there is no problem.
+// characters that both engines can store; "" when there is no problem.
 func Line(text string, limit int) (problem string) {
 	switch {
 	case !utf8.ValidString(text):
@@ -39,14 +48,6 @@ func Line(text string, limit int) (problem string) {
 		return fmt.Sprintf("It is longer than %d characters", limit)
 	case strings.ContainsFunc(text, unicode.IsControl):
 		return "It has line breaks or other control characters"
-	}
-	return NoSecret(text)
-}
-
-// NoSecret refuses a secret where everybody could read it.
-func NoSecret(text string) (problem string) {
-	if secretPattern.MatchString(text) {
-		return "This looks like a secret. Public settings can be read by anyone"
 	}
 	return ""
 }
@@ -72,7 +73,16 @@ func Invalid(code string, fields map[string]string) error {
 
 // Refused is the error of values that are wrong, by their names: of kind Invalid with
 // the code settings_invalid.
-func Refused(fields map[string]string) error {
+func Refused(fields map[string]string) error { return refused("settings_invalid", fields) }
+
+// RefusedSecrets is the error of values that are right, but look like secrets: of kind
+// Invalid with the code [CodeSecretLooking].
+func RefusedSecrets(fields map[string]string) error { return refused(CodeSecretLooking, fields) }
+
+// CodeSecretLooking is the code of errors that the caller may overrule, for a false alarm.
+const CodeSecretLooking = "secret_looking"
+
+func refused(code string, fields map[string]string) error {
 	const maxListed = 5 // in the message; Fields has all
 	var text []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -82,7 +92,7 @@ func Refused(fields map[string]string) error {
 		}
 		text = append(text, Shorten(name)+": "+fields[name])
 	}
-	return fault.WithFields(fault.Invalid("settings_invalid", "Nothing was changed. "+strings.Join(text, ". ")), fields)
+	return fault.WithFields(fault.Invalid(code, "Nothing was changed. "+strings.Join(text, ". ")), fields)
 }
 
 // Severity distinguishes what stops a publish from what the owner ought to know.

@@ -66,7 +66,7 @@ func (p *Pages) saveApp(w http.ResponseWriter, r *frame.Request) error {
 				return err
 			}
 			if button == "add" || !row.empty() {
-				if err := p.addKey(r, &d, row); err != nil {
+				if err := p.addKey(r, &d, in, row); err != nil {
 					return err
 				}
 			}
@@ -87,8 +87,8 @@ func (p *Pages) saveApp(w http.ResponseWriter, r *frame.Request) error {
 }
 
 // addKey adds a key of the owner's own to a draft that was just saved.
-func (p *Pages) addKey(r *frame.Request, d *draft, row newKey) error {
-	now, err := p.addon.Settings.AddKey(r.Context(), r.Actor, d.saved.Revision, row.key, settings.Type(row.kind), row.value)
+func (p *Pages) addKey(r *frame.Request, d *draft, in url.Values, row newKey) error {
+	now, err := p.addon.Settings.AddKey(r.Context(), r.Actor, editOf(in, d.saved.Revision), row.key, settings.Type(row.kind), row.value)
 	if err == nil {
 		d.saved = now
 		return nil
@@ -117,7 +117,7 @@ func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d *draft, in 
 		delete(d.typed, key)
 	}
 	err := p.change(r, d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
-		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, seen, key, posted)
+		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, editOf(in, seen), key, posted)
 	})
 	if err != nil {
 		return err

@@ -145,7 +145,7 @@ func TestOwnKeys(t *testing.T) {
 func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		if _, err := s.Settings.AddKey(t.Context(), operator, 0, "limit", settings.TypeNumber, "12"); err != nil {
+		if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"); err != nil {
 			t.Fatal(err)
 		}
 		before := s.audits(t)
@@ -175,7 +175,7 @@ func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 func TestAnOwnKeyIsRemovedWithWhateverStandsInItsField(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	if _, err := s.Settings.AddKey(t.Context(), operator, 0, "limit", settings.TypeNumber, "12"); err != nil {
+	if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"); err != nil {
 		t.Fatal(err)
 	}
 	b.Fill(appPath, appPath, "do", "remove:limit", "own.limit", "twelve").LeadsTo(appPath + "#g-extra-keys")
@@ -195,7 +195,7 @@ func TestOwnKeysThatAreWrong(t *testing.T) {
 		{"limit", "number", "many", "newValue", "Invalid number: use up to 15 digits", http.StatusUnprocessableEntity},
 		{"banner", "bool", "", "newValue", "Invalid value: use 1, 0, true or false", http.StatusUnprocessableEntity},
 		{"banner", "", "x", "newType", "A key of your own is", http.StatusUnprocessableEntity},
-		{"token", "text", "cas_" + strings.Repeat("a", 43), "newValue", "looks like a secret", http.StatusUnprocessableEntity},
+		{"token", "text", "cas_" + strings.Repeat("a", 43), "newValue", "looks like a secret key of Countersign", http.StatusUnprocessableEntity},
 	} {
 		p := b.Fill(appPath, appPath, "do", "add", "newKey", tt.key, "newType", tt.kind, "newValue", tt.value, "appName", "Kept").Status(tt.status)
 		p.Says("The new key was not added. Everything else is saved as a draft.").Wrong(tt.field, tt.says)
@@ -204,6 +204,22 @@ func TestOwnKeysThatAreWrong(t *testing.T) {
 		}
 		s.wantValue(t, "appName", "Kept")
 	}
+}
+
+func TestAValueThatLooksLikeASecretIsSavedOnASecondWord(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		const value = "AKIAIOSFODNN7EXAMPLE"
+		p := b.Fill(appPath, appPath, "do", "draft", "pushAppId", value).Status(http.StatusUnprocessableEntity)
+		p.Wrong("pushAppId", "This looks like an AWS access key").Says("These are not secrets")
+		s.wantValue(t, "pushAppId", "")
+		if plain := b.Get(appPath); strings.Contains(plain.Text(), "These are not secrets") {
+			t.Error("the question is asked without a reason")
+		}
+		b.Fill(appPath, appPath, "do", "draft", "pushAppId", value, "allowSecretLooking", "1").LeadsTo(appPath)
+		s.wantValue(t, "pushAppId", value)
+		b.Fill(appPath, appPath, "do", "draft", "appName", "Tuneful").LeadsTo(appPath)
+	})
 }
 
 func TestOwnKeysNamedLikeFieldsOfTheForm(t *testing.T) {

@@ -40,6 +40,8 @@ type draft struct {
 	order  []string
 	errs   frame.Errors
 	failed string
+	// secretLooking reports that values were refused because they look like secrets.
+	secretLooking bool
 	// conflict is what somebody else saved meanwhile, nil when nobody did.
 	conflict *editConflict
 }
@@ -183,6 +185,14 @@ func revision(in url.Values) (int64, error) {
 	return n, nil
 }
 
+// allowSecrets is the name of the switch that overrules a false alarm.
+const allowSecrets = "allowSecretLooking"
+
+// editOf is how a form changes the draft that it has seen.
+func editOf(in url.Values, seen int64) settings.Edit {
+	return settings.Edit{Revision: seen, AllowSecretLooking: in.Get(allowSecrets) == "1"}
+}
+
 // revisionField remembers which state of the draft the page showed.
 func revisionField(revision int64) frame.Field {
 	return frame.Field{Name: "revision", Kind: frame.Hidden, Value: strconv.FormatInt(revision, 10)}
@@ -192,7 +202,7 @@ func revisionField(revision int64) frame.Field {
 // what is saved.
 func (p *Pages) set(r *frame.Request, d *draft, in url.Values, take func()) error {
 	return p.change(r, d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
-		return p.addon.Settings.SetForm(r.Context(), r.Actor, seen, posted)
+		return p.addon.Settings.SetForm(r.Context(), r.Actor, editOf(in, seen), posted)
 	})
 }
 
@@ -230,6 +240,7 @@ func (p *Pages) explainDraft(r *frame.Request, d *draft) func(refused error) (fr
 			d.setConflict(p.lastChange(r))
 			return nil, true
 		}
+		d.secretLooking = fault.HasCode(refused, settings.CodeSecretLooking)
 		errs, ours := frame.FormErrors(refused, d.order...)
 		for i, one := range errs {
 			if s, there := d.saved.Get(one.Name); there {

@@ -55,10 +55,10 @@ func (s *site) fillIn(t *testing.T) {
 	s.mustSet(t, iap.KeyEnabled, "1", iap.KeyPackageName, "com.example.rain", iap.KeyProductMap, `{"store":{"gold_monthly":2,"gold_yearly":2}}`)
 	s.mustPublish(t, "In-app purchases for gold members")
 	s.clock.move(time.Hour)
-	if _, err := s.Settings.AddKey(t.Context(), operator, 0, "betaBanner", settings.TypeBool, "true"); err != nil {
+	if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "betaBanner", settings.TypeBool, "true"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Settings.AddKey(t.Context(), operator, 0, "supportUrl", settings.TypeText, "https://site.example/help"); err != nil {
+	if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "supportUrl", settings.TypeText, "https://site.example/help"); err != nil {
 		t.Fatal(err)
 	}
 	s.mustSet(t, settings.KeyAppName, "Rain & Thunder", settings.KeyPushEnabled, "1", settings.KeyPushAppID, "b2f7f966-d8cc-11e4-bed1-df8f05be55ba")

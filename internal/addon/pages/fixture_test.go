@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/pages"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
@@ -180,7 +181,7 @@ func (s *site) mustSet(t *testing.T, namesAndValues ...string) {
 	for i := 0; i < len(namesAndValues); i += 2 {
 		changes[namesAndValues[i]] = namesAndValues[i+1]
 	}
-	if _, err := s.Settings.Set(t.Context(), operator, 0, changes); err != nil {
+	if _, err := s.Settings.Set(t.Context(), operator, settings.Edit{}, changes); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -32,7 +32,7 @@ var documented = []struct{ kind, pattern string }{
 	{"a service account", `"private_key(?:_id)?"\s*:`},
 	{"a signed token (JWT)", `eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,}`},
 	{"an address with a password", `[A-Za-z][0-9A-Za-z+.-]*://[^\s/:@?#]*:[^\s/@?#]+@[^\s/]`},
-	{"a secret key of Countersign", `cs[ak]_[0-9A-Za-z]{43}`},
+	{"a secret key of Countersign", `(?:csk|cas)_[0-9A-Za-z]{43}`},
 
 	{"a Stripe secret key", `(?:sk|rk)_(?:live|test|prod)_[0-9A-Za-z]{10}`},
 	{"a Stripe webhook secret", `whsec_[0-9A-Za-z+/]{24}`},

@@ -40,7 +40,12 @@ func checkOwnText(text string) (value, problem string) {
 	case utf8.RuneCountInString(text) > maxText:
 		return "", fmt.Sprintf("It is longer than %d characters", maxText)
 	}
-	return text, input.NoSecret(text)
+	return text, ""
+}
+
+func checkName(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	return text, input.Line(text, input.MaxTitle)
 }
 
 func checkClientID(text string) (value, problem string) {
@@ -48,7 +53,7 @@ func checkClientID(text string) (value, problem string) {
 	if text != "" && !clientIDPattern.MatchString(text) {
 		return "", "A client ID is 5 to 255 letters, digits, dots, dashes and underscores, like 1234567890-abcdef.apps.idp.example"
 	}
-	return text, input.NoSecret(text)
+	return text, ""
 }
 
 func checkProviderID(text string) (value, problem string) {
@@ -56,7 +61,7 @@ func checkProviderID(text string) (value, problem string) {
 	if text != "" && !providerIDPattern.MatchString(text) {
 		return "", "An app ID is 1 to 128 letters, digits, dots, dashes, colons and underscores; copy it from the provider's dashboard"
 	}
-	return text, input.NoSecret(text)
+	return text, ""
 }
 
 func checkScheme(text string) (value, problem string) {

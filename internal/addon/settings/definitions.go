@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/countersign/countersign/internal/addon/iap"
-	"github.com/countersign/countersign/internal/addon/input"
 )
 
 // Type describes what form the value of a setting has, and how JSON prints it.
@@ -97,7 +96,7 @@ func appDefinitions() []Definition {
 		return d
 	}
 	return []Definition{
-		app("Name", Definition{Key: KeyAppName, Label: "App name", Default: "My app", Example: "Tuneful", check: input.Title,
+		app("Name", Definition{Key: KeyAppName, Label: "App name", Default: "My app", Example: "Tuneful", check: checkName,
 			Help: "The name that people see in the app."}),
 		app("Sign-in", Definition{Key: KeyIDPIOSClientID, Label: "Client ID for iOS", Example: "1234567890-abcdef.apps.idp.example", check: checkClientID,
 			Help: "For sign-in with the identity provider on iPhones. Leave it empty if this sign-in is not used.", Where: "In the identity provider's console, under credentials, the client of the type iOS."}),

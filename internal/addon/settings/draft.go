@@ -20,7 +20,7 @@ import (
 
 // Draft is the draft beside what is published.
 type Draft struct {
-	// Revision counts the changes of the draft. Pass it to [Service.Set], so that a
+	// Revision counts the changes of the draft. Pass it in an [Edit], so that a
 	// concurrent change is not overwritten.
 	Revision int64
 	// Published is the version that is served.
@@ -116,33 +116,47 @@ func settingsOf(draft, published values, accounts iap.Accounts) []Setting {
 	return list
 }
 
+// CodeSecretLooking is the code of errors about values that look like secrets. The caller
+// may overrule them with [Edit.AllowSecretLooking].
+const CodeSecretLooking = input.CodeSecretLooking
+
+// Edit is how a change of the draft is made.
+type Edit struct {
+	// Revision is the state of the draft that the caller has seen, 0 for "whatever it is".
+	Revision int64
+	// AllowSecretLooking accepts values that look like secrets and are none.
+	AllowSecretLooking bool
+}
+
 // Set changes values of the draft, all or none. Values are text, as forms
-// and commands give them; switches accept 1, 0, true and false. revision is the
-// one that the caller has seen, 0 for "whatever it is". Errors:
+// and commands give them; switches accept 1, 0, true and false. Errors:
 //
 //   - kind Invalid, code settings_invalid: Fields says what is wrong with which key;
+//   - kind Invalid, code secret_looking: the values are right, but Fields says which look
+//     like secrets;
 //   - kind Precondition, code settings_changed: somebody changed the draft.
 //
 // The Draft beside both is what it is now. A secret that is "" is left as it is;
 // [Service.RemoveServiceAccount] removes it.
-func (s *Service) Set(ctx context.Context, actor people.Actor, revision int64, changes map[string]string) (Draft, error) {
-	return s.SetForm(ctx, actor, revision, func(Draft) map[string]string { return changes })
+func (s *Service) Set(ctx context.Context, actor people.Actor, edit Edit, changes map[string]string) (Draft, error) {
+	return s.SetForm(ctx, actor, edit, func(Draft) map[string]string { return changes })
 }
 
 // SetForm is Set with values that depend on which settings there are. posted receives the
 // draft as it is, unless it is not the one that the caller has seen.
-func (s *Service) SetForm(ctx context.Context, actor people.Actor, revision int64, posted func(Draft) map[string]string) (Draft, error) {
-	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, now Draft, v values) error {
-		return s.set(ctx, tx, v, posted(now), map[string]string{})
+func (s *Service) SetForm(ctx context.Context, actor people.Actor, edit Edit, posted func(Draft) map[string]string) (Draft, error) {
+	return s.changeDraft(ctx, actor, edit, func(tx *addondb.DB, now Draft, v values) error {
+		return s.set(ctx, tx, edit, v, posted(now), map[string]string{})
 	})
 }
 
 // set puts checked values into a draft. problems holds what is wrong already.
-func (s *Service) set(ctx context.Context, tx *addondb.DB, v values, changes, problems map[string]string) error {
+func (s *Service) set(ctx context.Context, tx *addondb.DB, edit Edit, v values, changes, problems map[string]string) error {
 	packages, err := tx.Packages(ctx)
 	if err != nil {
 		return err
 	}
+	before := maps.Clone(v)
 	for _, key := range slices.Sorted(maps.Keys(changes)) {
 		d, known := v.describe(key)
 		if !known {
@@ -160,6 +174,26 @@ func (s *Service) set(ctx context.Context, tx *addondb.DB, v values, changes, pr
 	}
 	if len(problems) > 0 {
 		return input.Refused(problems)
+	}
+	return edit.checkSecrets(before, v)
+}
+
+// checkSecrets refuses changed values that anyone could read and that look like secrets.
+func (e Edit) checkSecrets(before, after values) error {
+	if e.AllowSecretLooking {
+		return nil
+	}
+	problems := map[string]string{}
+	for key, row := range after {
+		if d, _ := after.describe(key); d.Secret || row.Value == before[key].Value {
+			continue
+		}
+		if problem := input.NoSecret(key, row.Value); problem != "" {
+			problems[key] = problem
+		}
+	}
+	if len(problems) > 0 {
+		return input.RefusedSecrets(problems)
 	}
 	return nil
 }
@@ -185,7 +219,7 @@ var errSettingsChanged = fault.New(countersign.KindPrecondition, "settings_chang
 // changeDraft runs a change of the draft in one transaction, with an entry of audit
 // for every key that it changes. The change receives the current draft, and changes the
 // values. Beside its error is the draft as it is, as far as it could be read.
-func (s *Service) changeDraft(ctx context.Context, actor people.Actor, revision int64, change func(*addondb.DB, Draft, values) error) (Draft, error) {
+func (s *Service) changeDraft(ctx context.Context, actor people.Actor, edit Edit, change func(*addondb.DB, Draft, values) error) (Draft, error) {
 	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return Draft{}, err
 	}
@@ -200,7 +234,7 @@ func (s *Service) changeDraft(ctx context.Context, actor people.Actor, revision 
 			return err
 		}
 		before = state.draft(current, state.values)
-		if revision != 0 && revision != current {
+		if edit.Revision != 0 && edit.Revision != current {
 			return errSettingsChanged
 		}
 		after := maps.Clone(state.values)

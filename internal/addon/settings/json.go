@@ -15,8 +15,8 @@ import (
 // SetJSON is Set with JSON values: a string where a setting is
 // text, a boolean, a string or a number where it is a switch, an object or its
 // text for the product map and the service account. null is left as it is.
-func (s *Service) SetJSON(ctx context.Context, actor people.Actor, revision int64, changes map[string]json.RawMessage) (Draft, error) {
-	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, _ Draft, v values) error {
+func (s *Service) SetJSON(ctx context.Context, actor people.Actor, edit Edit, changes map[string]json.RawMessage) (Draft, error) {
+	return s.changeDraft(ctx, actor, edit, func(tx *addondb.DB, _ Draft, v values) error {
 		texts, problems := map[string]string{}, map[string]string{}
 		for _, key := range slices.Sorted(maps.Keys(changes)) {
 			value := jsontext.Value(changes[key])
@@ -31,7 +31,7 @@ func (s *Service) SetJSON(ctx context.Context, actor people.Actor, revision int6
 			}
 			texts[key] = text
 		}
-		return s.set(ctx, tx, v, texts, problems)
+		return s.set(ctx, tx, edit, v, texts, problems)
 	})
 }
 

@@ -21,8 +21,8 @@ var ownKeyPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 // AddKey adds a public setting of the owner's own to the draft. kind is
 // [TypeText], [TypeBool] or [TypeNumber]. A name that is taken is a conflict
 // (setting_exists), one that can't be used is invalid with Fields "key", "type" or
-// "value".
-func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64, key string, kind Type, value string) (Draft, error) {
+// "value". A value that looks like a secret is secret_looking with the Field "value".
+func (s *Service) AddKey(ctx context.Context, actor people.Actor, edit Edit, key string, kind Type, value string) (Draft, error) {
 	key = strings.TrimSpace(key)
 	if !ownKeyPattern.MatchString(key) {
 		return Draft{}, input.Refused(map[string]string{"key": "A key is 1 to 64 letters, digits and underscores, and begins with a letter"})
@@ -35,7 +35,10 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 	if problem != "" {
 		return Draft{}, input.Refused(map[string]string{"value": problem})
 	}
-	return s.changeDraft(ctx, actor, revision, func(_ *addondb.DB, _ Draft, v values) error {
+	if problem = input.NoSecret(key, value); problem != "" && !edit.AllowSecretLooking {
+		return Draft{}, input.RefusedSecrets(map[string]string{"value": problem})
+	}
+	return s.changeDraft(ctx, actor, edit, func(_ *addondb.DB, _ Draft, v values) error {
 		// The same name in other letters would be a trap for whoever reads it.
 		for taken := range v {
 			if strings.EqualFold(taken, key) {
@@ -53,8 +56,8 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, revision int64
 // RemoveKey takes one of the owner's own keys out of the draft. The app loses it
 // with the next publish. Its error is of kind NotFound where there is none. posted, which may be nil,
 // returns other values to set with it, as [Service.SetForm] does: all or nothing.
-func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, revision int64, key string, posted func(Draft) map[string]string) (Draft, error) {
-	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, now Draft, v values) error {
+func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, edit Edit, key string, posted func(Draft) map[string]string) (Draft, error) {
+	return s.changeDraft(ctx, actor, edit, func(tx *addondb.DB, now Draft, v values) error {
 		if _, defined := definition(key); defined {
 			return fault.Conflict("key_defined", "The setting "+key+" is built in. You can remove only your own keys")
 		}
@@ -65,6 +68,6 @@ func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, revision in
 		if posted == nil {
 			return nil
 		}
-		return s.set(ctx, tx, v, posted(now), map[string]string{})
+		return s.set(ctx, tx, edit, v, posted(now), map[string]string{})
 	})
 }

@@ -49,7 +49,7 @@ func (s *Service) RemoveProduct(ctx context.Context, actor people.Actor, revisio
 // changeProducts changes the map in the draft. field names what is wrong when a
 // package does not exist.
 func (s *Service) changeProducts(ctx context.Context, actor people.Actor, revision int64, change func([]iap.Product) ([]iap.Product, error), field string) (Draft, error) {
-	return s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, _ Draft, v values) error {
+	return s.changeDraft(ctx, actor, Edit{Revision: revision}, func(tx *addondb.DB, _ Draft, v values) error {
 		list, err := change(v.iap().Products)
 		if err != nil {
 			return err

@@ -17,8 +17,8 @@ func (s *Service) SetServiceAccount(ctx context.Context, actor people.Actor, rev
 		return iap.ServiceAccountFacts{}, input.Refused(map[string]string{iap.KeyServiceAccount: "The file is empty"})
 	}
 	var facts iap.ServiceAccountFacts
-	_, err := s.changeDraft(ctx, actor, revision, func(tx *addondb.DB, _ Draft, v values) error {
-		if err := s.set(ctx, tx, v, map[string]string{iap.KeyServiceAccount: string(file)}, map[string]string{}); err != nil {
+	_, err := s.changeDraft(ctx, actor, Edit{Revision: revision}, func(tx *addondb.DB, _ Draft, v values) error {
+		if err := s.set(ctx, tx, Edit{}, v, map[string]string{iap.KeyServiceAccount: string(file)}, map[string]string{}); err != nil {
 			return err
 		}
 		accounts, err := iap.ReadAccounts(ctx, tx)
@@ -30,7 +30,7 @@ func (s *Service) SetServiceAccount(ctx context.Context, actor people.Actor, rev
 
 // RemoveServiceAccount takes it out of the draft.
 func (s *Service) RemoveServiceAccount(ctx context.Context, actor people.Actor, revision int64) error {
-	_, err := s.changeDraft(ctx, actor, revision, func(_ *addondb.DB, _ Draft, v values) error {
+	_, err := s.changeDraft(ctx, actor, Edit{Revision: revision}, func(_ *addondb.DB, _ Draft, v values) error {
 		v.put(iap.KeyServiceAccount, TypeServiceAccount, "")
 		return nil
 	})

@@ -39,5 +39,5 @@ const publishableItem = 1010
 
 const (
 	demoWorkspace  = "pixelgrove" // sells themes and plugins, which are licensed for a domain
-	emptyWorkspace = "newleaf"   // has opened its shop and sells nothing yet
+	emptyWorkspace = "newleaf"    // has opened its shop and sells nothing yet
 )

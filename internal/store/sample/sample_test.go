@@ -15,7 +15,7 @@ func TestTheShopIsTheSameEverywhere(t *testing.T) {
 		want string
 	}{
 		"without keys": {Reader(Options{}), "5b7154444a479d8241109938f807c65fc10836ba343c77b8a33df490972c1ff5"},
-		"with keys":    {Reader(Options{Keys: true}), "7a55d1443145024e98fd0ff404dd7740794cd3c882f189750b9ed781cf2944c9"},
+		"with keys":    {Reader(Options{Keys: true}), "8b5268bc73756568045759ca1037f15036bdc8f5aa5a46c2f1299266ea526e8e"},
 		"big":          {Big(10, 100), "90d0ba3a7012227da6f63804a78462686d295b7cee6a88f0ec536dacb57a25cb"},
 	} {
 		t.Run(name, func(t *testing.T) {
