@@ -35,8 +35,11 @@ func TestTheStoreServesTheBuyersPageBesideItsAPI(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
-	if status, body := s.get("/"); status != 404 || body != `{"status":"error","msg":"Not found"}` {
+	if status, body := s.get("/"); status != 200 || !strings.Contains(body, `href="/store/license"`) {
 		t.Errorf("/: %d %s", status, body)
+	}
+	if status, body := s.get("/nowhere"); status != 404 || body != `{"status":"error","msg":"Not found"}` {
+		t.Errorf("/nowhere: %d %s", status, body)
 	}
 	form := url.Values{"code": {"nobody-sold-this"}, "purchase_code": {"nobody-sold-this"}, "domain": {"shop.example"}}
 	for i, c := range []struct {
