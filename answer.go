@@ -109,7 +109,7 @@ func (a *answer) saysNoItems() bool {
 	return a.refused && (a.errorCode == CodeNoItems || a.says(MsgNoItems) && !a.aboutCaller())
 }
 
-// saysNotValid reports whether the store said that there is no such valid purchase. A 404 alone does not: a wrong
+// saysNotValid reports whether the store said that no such valid purchase exists. A 404 alone does not: a wrong
 // address gives one too, as a page, or from a store of ours as an envelope with the code not_found.
 func (a *answer) saysNotValid() bool {
 	if !a.refused {

@@ -161,7 +161,7 @@ func (a *app) setSetting(ctx context.Context, s *addon.Addon, edit settings.Edit
 }
 
 func allowSecretLooking(c *cobra.Command, edit *settings.Edit) {
-	c.Flags().BoolVar(&edit.AllowSecretLooking, "allow-secret-looking", false, "accept a value that looks like a secret and is none")
+	c.Flags().BoolVar(&edit.AllowSecretLooking, "allow-secret-looking", false, "accept a value that looks like a secret but is not one")
 }
 
 // refuseServiceAccount keeps a secret off the command line.

@@ -11,7 +11,7 @@ import (
 const accessKey = "AKIAIOSFODNN7EXAMPLE"
 
 // What looks like a secret is refused at every way into public settings, unless the
-// caller says that it is none.
+// caller says that it is not one.
 func TestSecretsStayOutOfPublicSettings(t *testing.T) {
 	ways := map[string]func(f *fixture, edit settings.Edit) (settings.Draft, error){
 		"a defined setting": func(f *fixture, edit settings.Edit) (settings.Draft, error) {

@@ -74,7 +74,7 @@ func TestSignedCallsThatAreRefused(t *testing.T) {
 		{"no key", func(r *SignedRequest, _ APICredentials) { r.Key = "" }, "credential_unknown"},
 		{"the secret as key", func(r *SignedRequest, p APICredentials) { r.Key = p.Secret }, "credential_unknown"},
 		{"no time", func(r *SignedRequest, p APICredentials) { r.Timestamp = ""; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time that is no number", func(r *SignedRequest, p APICredentials) { r.Timestamp = "now"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"a time that is not a number", func(r *SignedRequest, p APICredentials) { r.Timestamp = "now"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
 		{"a time with a sign", func(r *SignedRequest, p APICredentials) {
 			r.Timestamp = "+1793534400"
 			r.Signature = sign(p.Secret, *r)

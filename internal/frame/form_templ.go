@@ -128,7 +128,7 @@ type FormView struct {
 	Submit Button
 	// More are further buttons; they post the same form.
 	More []Button
-	// Cancel is a link next to the buttons; without a label there is none.
+	// Cancel is a link next to the buttons; it is shown if it has a label.
 	Cancel Link
 	// Files allows file fields.
 	Files bool

@@ -61,7 +61,7 @@ type Options struct {
 	// SetupFile is the name of the file in the data folder that holds the set-up
 	// token.
 	SetupFile string
-	// Documentation is shown at [PathDocs]; nil is none.
+	// Documentation is shown at [PathDocs], unless it is nil.
 	Documentation *Documentation
 	// CheckupBanner returns what every page of somebody who is signed in has to
 	// say at its top; without a title that is nothing.

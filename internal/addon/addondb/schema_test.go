@@ -47,7 +47,7 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 		columns[at.Engine] = list
 	})
 	if columns[dbtest.Postgres] == nil {
-		t.Skip("no PostgreSQL")
+		t.Skip("the subtest on PostgreSQL was skipped")
 	}
 	if len(columns[dbtest.SQLite]) < 40 {
 		t.Errorf("%d columns", len(columns[dbtest.SQLite]))

@@ -71,7 +71,7 @@ func (d *DB) LockDraft(ctx context.Context) (int64, error) {
 	return d.Revision(ctx)
 }
 
-// MakeDraft creates the draft where there is none yet.
+// MakeDraft creates the draft if it does not exist yet.
 func (d *DB) MakeDraft(ctx context.Context) error {
 	return d.Run(ctx, `INSERT INTO draft (id, revision) VALUES (1, 1) ON CONFLICT (id) DO NOTHING`)
 }

@@ -39,7 +39,7 @@ func NoSecret(key, text string) (problem string) {
 }
 
 // Line returns the problem with a text that has to be a single line of up to limit
-// characters that both engines can store; "" when there is no problem.
+// characters that both engines can store; "" for a valid one.
 func Line(text string, limit int) (problem string) {
 	switch {
 	case !utf8.ValidString(text):

@@ -124,7 +124,7 @@ const CodeSecretLooking = input.CodeSecretLooking
 type Edit struct {
 	// Revision is the state of the draft that the caller has seen, 0 for "whatever it is".
 	Revision int64
-	// AllowSecretLooking accepts values that look like secrets and are none.
+	// AllowSecretLooking accepts values that look like secrets but are not.
 	AllowSecretLooking bool
 }
 

@@ -93,7 +93,7 @@ func (v *Validator) lookupPurchase(ctx context.Context, workspace int64, folded 
 	return purchaseWithItem{p.cachedPurchase, item, false}, err
 }
 
-// ErrNotFound means that there is no such valid purchase; it is of kind NotFound.
+// ErrNotFound means that no such valid purchase exists; it is of kind NotFound.
 var ErrNotFound error = notValid("purchase_not_found")
 
 func notValid(code string) *countersign.Error {
