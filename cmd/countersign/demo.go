@@ -155,7 +155,7 @@ func (a *app) printDemo(v demoView, flags demoFlags) error {
 	all := func(m transfer.Moved) string { return cli.Thousands(m.New + m.Changed + m.Same) }
 	a.Print(`Demo ready. %s
 
-  Store    %s
+  Store    %s/   (start page: license files, API reference, manuals)
   API key  %s   (works only in this demo)
   Code     %s (valid)   %s (refunded)
 
