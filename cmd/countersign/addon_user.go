@@ -13,31 +13,111 @@ import (
 
 func newAddonUser(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "user", Short: "People who sign in to the admin pages: list, create, reset-password, sign-in-link",
+		Use: "user", Short: "People who sign in to the admin pages: list, create, rename, deactivate, activate, remove, reset-password, sign-in-link",
 	},
-		listAll(a, a.withAddon, "List the administrators", "Nobody can sign in yet. Create a link for the first administrator with: countersign addon setup-link", viewUser,
-			func(ctx context.Context, s *addon.Addon) ([]people.User, error) {
-				return s.People().Users(ctx, operator())
-			}),
+		listAll(a, a.withAddon, "List the administrators", "Nobody can sign in yet. Create a link for the first administrator with: countersign addon setup-link", viewUser, allUsers),
 		a.onNewPassword(&cobra.Command{
 			Use: "create EMAIL", Short: "Add an administrator",
 		}, func(ctx context.Context, s *addon.Addon, email, password string) error {
 			u, err := s.People().CreateAdministrator(ctx, operator(), email, password)
 			return a.Show(viewUser(u), err)
 		}),
-		newUserResetPassword(a), newUserSignInLink(a))
+		newUserRename(a), newUserDeactivate(a), newUserActivate(a), newUserRemove(a), newUserResetPassword(a), newUserSignInLink(a))
+}
+
+func allUsers(ctx context.Context, s *addon.Addon) ([]people.User, error) {
+	return s.People().Users(ctx, operator())
 }
 
 type userView struct {
 	Email      string                 `json:"email" row:"1,E-MAIL,text" card:"1,E-mail"`
-	TwoStep    bool                   `json:"two_step" row:"2,TWO-STEP SIGN-IN"`
-	CreatedAt  countersign.Timestamp  `json:"created_at" row:"3,CREATED"`
-	PasswordAt countersign.Timestamp  `json:"password_at"`
-	SignedInAt *countersign.Timestamp `json:"signed_in_at" row:"4,LAST SIGN-IN (UTC),minute"`
+	Active     bool                   `json:"active"`
+	State      string                 `json:"-" row:"2,STATE" card:"2,State"`
+	TwoStep    bool                   `json:"two_step" row:"3,TWO-STEP SIGN-IN"`
+	CreatedAt  countersign.Timestamp  `json:"created_at" row:"4,CREATED"`
+	PasswordAt *countersign.Timestamp `json:"password_at"`
+	SignedInAt *countersign.Timestamp `json:"signed_in_at" row:"5,LAST SIGN-IN (UTC),minute"`
 }
 
 func viewUser(u people.User) userView {
-	return userView{u.Email, u.TOTP, countersign.At(u.CreatedAt), countersign.At(u.PasswordAt), cli.OrNull(countersign.At(u.SignedInAt))}
+	v := userView{
+		Email: u.Email, Active: !u.Inactive, State: active(!u.Inactive), TwoStep: u.TOTP,
+		CreatedAt: countersign.At(u.CreatedAt), SignedInAt: cli.OrNull(countersign.At(u.SignedInAt)),
+	}
+	if u.HasPassword {
+		v.PasswordAt = cli.OrNull(countersign.At(u.PasswordAt))
+	}
+	return v
+}
+
+// onUser returns a command that works on the administrator whose e-mail is its first argument; more names
+// the other arguments.
+func (a *app) onUser(c *cobra.Command, do func(ctx context.Context, s *addon.Addon, u people.User, args []string) error, more ...string) *cobra.Command {
+	c.Args, c.ValidArgsFunction = cli.Args(append([]string{"e-mail"}, more...)...), first(a.fromAddon(userEmails))
+	return on(a.withAddon, c, func(ctx context.Context, s *addon.Addon, args []string) error {
+		u, err := s.People().AdministratorNamed(ctx, operator(), args[0])
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, u, args[1:])
+	})
+}
+
+func newUserRename(a *app) *cobra.Command {
+	return a.onUser(&cobra.Command{
+		Use: "rename EMAIL NEW-EMAIL", Short: "Change the e-mail with which an administrator signs in",
+		Long: `Change the e-mail with which an administrator signs in. Password, two-step sign-in and sessions
+stay. Earlier entries of the audit log keep the old e-mail.`,
+		Example: "  countersign addon user rename ada@site.example ada.l@site.example",
+	}, func(ctx context.Context, s *addon.Addon, u people.User, args []string) error {
+		renamed, err := s.People().RenameAdministrator(ctx, operator(), u.ID, args[0])
+		return a.Show(viewUser(renamed), err)
+	}, "new e-mail")
+}
+
+func newUserDeactivate(a *app) *cobra.Command {
+	return a.onUser(&cobra.Command{
+		Use: "deactivate EMAIL", Short: "Keep an administrator from signing in, until they are activated",
+		Long: `Keep an administrator from signing in. Their sessions and sign-in links end, and two-step sign-in
+is turned off. The last active administrator can't be deactivated. To undo it:
+countersign addon user activate`,
+		Example: "  countersign addon user deactivate bob@site.example",
+	}, func(ctx context.Context, s *addon.Addon, u people.User, _ []string) error {
+		after, err := s.People().DeactivateAdministrator(ctx, operator(), u.ID)
+		return a.Show(viewUser(after), err)
+	})
+}
+
+func newUserActivate(a *app) *cobra.Command {
+	return a.onUser(&cobra.Command{
+		Use: "activate EMAIL", Short: "Let a deactivated administrator sign in again",
+		Long: `Let a deactivated administrator sign in again, with the same password and without two-step
+sign-in. To set a new password: countersign addon user reset-password`,
+		Example: "  countersign addon user activate bob@site.example",
+	}, func(ctx context.Context, s *addon.Addon, u people.User, _ []string) error {
+		after, err := s.People().ActivateAdministrator(ctx, operator(), u.ID)
+		return a.Show(viewUser(after), err)
+	})
+}
+
+func newUserRemove(a *app) *cobra.Command {
+	return a.onUser(&cobra.Command{
+		Use: "remove EMAIL", Short: "Remove an administrator; the audit log keeps the e-mail",
+		Long: `Remove an administrator with their password, sessions, sign-in links and two-step sign-in. It
+can't be undone. Entries of the audit log keep the e-mail. The last active administrator
+can't be removed.`,
+		Example: "  countersign addon user remove bob@site.example",
+	}, func(ctx context.Context, s *addon.Addon, u people.User, _ []string) error {
+		if err := a.Confirm(ctx, "The administrator "+u.Email+" is removed and can't sign in any more. Continue?"); err != nil {
+			return err
+		}
+		if _, err := s.People().RemoveAdministrator(ctx, operator(), u.ID); err != nil {
+			return err
+		}
+		return a.Done(struct {
+			Removed string `json:"removed"`
+		}{u.Email}, "Removed the administrator %s.", cli.Safe(u.Email))
+	})
 }
 
 func newUserResetPassword(a *app) *cobra.Command {

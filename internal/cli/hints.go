@@ -64,6 +64,8 @@ var nextSteps = fault.NextSteps{
 	"secret_looking":                 "if it is not a secret, repeat it with --allow-secret-looking",
 	"setting_exists":                 "change it with: countersign addon settings set",
 	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
+	"last_administrator":             "add another one first with: countersign addon user create",
+	"user_inactive":                  "activate it with: countersign addon user activate",
 	"user_not_found":                 "list them with: countersign addon user list",
 	countersign.CodeBusy:             "another command is writing; try again when it has ended",
 	"db_pooler":                      "set the pooler to session mode (in PgBouncer: pool_mode = session), or connect to PostgreSQL directly with --db",

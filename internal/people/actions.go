@@ -5,6 +5,11 @@ import "slices"
 // The actions that this package writes into the audit log: noun.verb.
 const (
 	actionUserCreate           Action = "user.create"
+	actionUserInvite           Action = "user.invite"
+	actionUserRename           Action = "user.rename"
+	actionUserDeactivate       Action = "user.deactivate"
+	actionUserActivate         Action = "user.activate"
+	actionUserRemove           Action = "user.remove"
 	actionUserSignIn           Action = "user.sign_in"
 	actionUserRefuseSignIn     Action = "user.refuse_sign_in"
 	actionUserRefuseCode       Action = "user.refuse_code"
@@ -22,7 +27,8 @@ const (
 
 // actions are all of them, a line for each noun.
 var actions = []Action{
-	actionUserCreate, actionUserSignIn, actionUserRefuseSignIn, actionUserRefuseCode,
+	actionUserCreate, actionUserInvite, actionUserRename, actionUserDeactivate, actionUserActivate, actionUserRemove,
+	actionUserSignIn, actionUserRefuseSignIn, actionUserRefuseCode,
 	actionSessionEnd, actionSessionEndOthers,
 	actionPasswordChange, actionPasswordReset,
 	actionTOTPEnable, actionTOTPDisable,

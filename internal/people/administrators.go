@@ -3,7 +3,6 @@ package people
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -50,7 +49,7 @@ func (p *People) addUser(ctx context.Context, tx *peopledb.DB, email, hash strin
 	if first {
 		return u, errAlreadySetUp
 	}
-	return u, fault.Conflict("email_taken", fmt.Sprintf("A user with the e-mail %s already exists. Sign in with it, or use another e-mail", email))
+	return u, errEmailTaken(email)
 }
 
 // ResetPassword sets a new password of a user for the operator, and ends all of

@@ -35,7 +35,8 @@ func (p *People) checkLink(ctx context.Context, db *peopledb.DB, purpose peopled
 
 // NewSignInLink creates a token that signs a user in once within ten minutes, without
 // password and code and past every limit of failures. Only the operator may make
-// one. An e-mail that nobody has is user_not_found.
+// one. An e-mail that nobody has is user_not_found, and that of a user who was
+// deactivated is user_inactive (conflict).
 func (p *People) NewSignInLink(ctx context.Context, a Actor, email string) (token string, expires time.Time, err error) {
 	if err := may(a, operate); err != nil {
 		return "", time.Time{}, err
@@ -48,6 +49,9 @@ func (p *People) NewSignInLink(ctx context.Context, a Actor, email string) (toke
 		u, err := tx.UserNamed(ctx, email)
 		if err != nil {
 			return sqldb.IfNotFound(err, errNoUser(email))
+		}
+		if u.Inactive {
+			return errInactive(u.Email)
 		}
 		if err := tx.DeleteExpiredLinks(ctx, peopledb.PurposeSignIn, p.stamp()); err != nil {
 			return err
@@ -77,7 +81,7 @@ func (p *People) SignInByLink(ctx context.Context, from Origin, token string) (U
 			return sqldb.IfNotFound(err, errLinkUsed) // a moment ago
 		}
 		if u, err = tx.LockUser(ctx, l.User); err != nil {
-			return err
+			return sqldb.IfNotFound(err, errLinkUnknown) // removed a moment ago
 		}
 		return p.signedIn(ctx, tx, from, &u, "by a one-time link")
 	})

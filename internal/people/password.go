@@ -91,6 +91,10 @@ func (p *People) again(ctx context.Context, a Actor, password string) (peopledb.
 		try.succeeded()
 		return peopledb.User{}, sqldb.IfNotFound(err, errUserGone)
 	}
+	if u.Password == "" {
+		try.succeeded()
+		return peopledb.User{}, errPasswordUnset
+	}
 	right, err := p.hashes.matches(ctx, wholeQueue, u.Password, hashable(password))
 	if err != nil || right {
 		try.succeeded()
@@ -181,7 +185,8 @@ func (p *People) endOthers(ctx context.Context, tx *peopledb.DB, u *peopledb.Use
 
 var (
 	errPasswordWrong = fault.Unauthorized("password_wrong", "Wrong password. Try again")
-	errUserGone      = fault.Unauthorized("user_gone", "This user was removed; sign in again")
+	errPasswordUnset = fault.Conflict("password_unset", "You have not chosen a password yet; choose one first")
+	errUserGone      = fault.Unauthorized("user_gone", "This account was removed or deactivated. Ask another administrator")
 )
 
 // hashable keeps what nobody can have as a password from being hashed at length.

@@ -66,7 +66,10 @@ func (p *People) LoadSession(ctx context.Context, token string) (s LoadedSession
 		return s, true, nil
 	}
 	u, err := p.db.User(ctx, row.User)
-	if err != nil || u.Generation != row.Generation {
+	if errors.Is(err, sqldb.ErrNotFound) { // removed a moment ago
+		return LoadedSession{}, false, nil
+	}
+	if err != nil || u.Inactive || u.Generation != row.Generation {
 		return LoadedSession{}, false, err
 	}
 	s.User = userOf(u)
@@ -81,7 +84,7 @@ func (p *People) SaveSession(ctx context.Context, token string, s SavedSession) 
 		return p.addSession(ctx, token, s)
 	}
 	switch {
-	case err != nil:
+	case err != nil || !row.EndedAt.IsZero():
 		return err
 	case row.User != s.User:
 		return fault.New(countersign.KindInternal, countersign.CodeInternal, "the user of a session can't change; create a new token")
@@ -99,8 +102,14 @@ func (p *People) upToDate(row peopledb.Session, s SavedSession) bool {
 		p.now().Sub(row.SeenAt.Time) < seenStep && s.Expires.Sub(row.ExpiresAt.Time).Abs() < seenStep
 }
 
+// addSession writes a new session, unless its user was removed meanwhile.
 func (p *People) addSession(ctx context.Context, token string, s SavedSession) error {
 	return p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		if s.User != 0 {
+			if _, err := tx.User(ctx, s.User); err != nil {
+				return sqldb.IfNotFound(err, nil)
+			}
+		}
 		if err := tx.DeleteExpiredSessions(ctx, p.stamp()); err != nil {
 			return err
 		}

@@ -18,6 +18,9 @@ type SignIn struct {
 	NeedsCode bool
 }
 
+// errDeactivated is for somebody who has shown the password, and so may know.
+var errDeactivated = fault.Forbidden("user_inactive", "This account is deactivated. Ask another administrator to activate it")
+
 // errRefused does not say which of the two was wrong.
 var errRefused = fault.Unauthorized("sign_in_refused", "Wrong e-mail or password. Check both and try again")
 
@@ -25,7 +28,8 @@ var errRefused = fault.Unauthorized("sign_in_refused", "Wrong e-mail or password
 // are the same error (sign_in_refused, unauthorized) after the same time. Too
 // many failures of one address or for one e-mail are rate_limited, with the time
 // to wait; a browser in which the user has signed in before has a count of its own
-// instead. So is a sign-in while too many passwords wait to be checked.
+// instead. So is a sign-in while too many passwords wait to be checked. A user who was
+// deactivated is user_inactive (forbidden) after the right password.
 func (p *People) SignIn(ctx context.Context, from Origin, email, password string) (SignIn, error) {
 	email, err := foldEmail(email)
 	if err != nil {
@@ -75,20 +79,27 @@ func (p *People) SignIn(ctx context.Context, from Origin, email, password string
 func (p *People) checkSignIn(ctx context.Context, q queue, email, password string) (peopledb.User, error) {
 	u, err := p.db.UserNamed(ctx, email)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		u, err = peopledb.User{Password: p.hashes.nobodys()}, nil
+		u, err = peopledb.User{}, nil
 	}
 	if err != nil {
 		return u, err
 	}
-	right, err := p.hashes.matches(ctx, q, u.Password, hashable(password))
+	hash := u.Password
+	if hash == "" {
+		hash = p.hashes.nobodys()
+	}
+	right, err := p.hashes.matches(ctx, q, hash, hashable(password))
 	if err == nil && !right {
 		err = errRefused
 	}
 	return u, err
 }
 
-// signedIn notes a sign-in.
+// signedIn notes a sign-in, or refuses that of a user who is inactive.
 func (p *People) signedIn(ctx context.Context, tx *peopledb.DB, from Origin, u *peopledb.User, how string) error {
+	if u.Inactive {
+		return errDeactivated
+	}
 	u.SignedInAt = p.stamp()
 	if err := tx.UpdateUser(ctx, *u); err != nil {
 		return err

@@ -22,14 +22,17 @@ type User struct {
 	// of these are left.
 	TOTP          bool
 	RecoveryCodes int64
-	CreatedAt     time.Time
-	PasswordAt    time.Time // when the password was set
-	SignedInAt    time.Time // zero: never
+	// Inactive reports that the user may not sign in, and HasPassword that one was chosen.
+	Inactive, HasPassword bool
+	CreatedAt             time.Time
+	PasswordAt            time.Time // when the password was set
+	SignedInAt            time.Time // zero: never
 }
 
 func userOf(u peopledb.User) User {
 	return User{
 		ID: u.ID, Email: u.Email, Generation: u.Generation, TOTP: u.TOTP != nil, RecoveryCodes: u.RecoveryCodes,
+		Inactive: u.Inactive, HasPassword: u.Password != "",
 		CreatedAt: u.CreatedAt.Time, PasswordAt: u.PasswordAt.Time, SignedInAt: u.SignedInAt.Time,
 	}
 }

@@ -64,6 +64,11 @@ func (d *DB) DeleteLinks(ctx context.Context, p Purpose) error {
 	return d.Run(ctx, `DELETE FROM links WHERE purpose = $1`, string(p))
 }
 
+// DeleteLinksOf removes all links of a user.
+func (d *DB) DeleteLinksOf(ctx context.Context, user int64) error {
+	return d.Run(ctx, `DELETE FROM links WHERE user_id = $1`, user)
+}
+
 // DeleteExpiredLinks removes those of a purpose that expired before a time.
 func (d *DB) DeleteExpiredLinks(ctx context.Context, p Purpose, before sqldb.Time) error {
 	return d.Run(ctx, `DELETE FROM links WHERE purpose = $1 AND expires_at < $2`, string(p), before)

@@ -2,6 +2,7 @@ package peopledb
 
 import (
 	"context"
+	"strings"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -10,8 +11,10 @@ import (
 type User struct {
 	ID    int64
 	Email string // in lower case
-	// Password is its argon2id hash.
+	// Password is its argon2id hash, "" until the user has chosen one.
 	Password string
+	// Inactive reports that the user may not sign in.
+	Inactive bool
 	// Generation counts what ended all of the user's sessions.
 	Generation int64
 	// First marks the administrator who was made when there was none. At most
@@ -32,10 +35,26 @@ const selectUsers = `SELECT u.id, u.email, u.password, u.generation, u.is_first,
 	u.created_at, u.password_at, u.signed_in_at, (SELECT count(*) FROM recovery_codes c WHERE c.user_id = u.id)
 	FROM users u `
 
+// inactiveMark stands before the stored password of an inactive user, as in /etc/shadow:
+// no password matches it, in any version of the program. A column of its own would be
+// missing in the tables of the version before, where an administrator has to sign in to
+// run the update.
+const inactiveMark = "!"
+
 func scanUser(r sqldb.Row) (u User, err error) {
-	err = r.Scan(&u.ID, &u.Email, &u.Password, &u.Generation, &u.First, &u.TOTP, &u.TOTPPending, &u.TOTPStep,
+	var password string
+	err = r.Scan(&u.ID, &u.Email, &password, &u.Generation, &u.First, &u.TOTP, &u.TOTPPending, &u.TOTPStep,
 		&u.CreatedAt, &u.PasswordAt, &u.SignedInAt, &u.RecoveryCodes)
+	u.Password, u.Inactive = strings.CutPrefix(password, inactiveMark)
 	return u, err
+}
+
+// storedPassword is the column of [User.Password] and [User.Inactive].
+func (u User) storedPassword() string {
+	if u.Inactive {
+		return inactiveMark + u.Password
+	}
+	return u.Password
 }
 
 // Users lists all by e-mail.
@@ -59,6 +78,26 @@ func (d *DB) LockUser(ctx context.Context, id int64) (User, error) {
 	return sqldb.Locked(ctx, d.Queries, "users", "id", id, d.User)
 }
 
+// LockUsers makes others who would change any of the users wait until the transaction
+// ends.
+func (d *DB) LockUsers(ctx context.Context) error {
+	ids, err := sqldb.List(ctx, d.Queries, sqldb.Value[int64], `SELECT id FROM users`)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	values := make([]any, len(ids))
+	for i, id := range ids {
+		values[i] = id
+	}
+	return d.Lock(ctx, "users", "id", values...)
+}
+
+// CountActive returns the number of users who are active and have a password.
+func (d *DB) CountActive(ctx context.Context) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64],
+		`SELECT count(*) FROM users WHERE password <> '' AND substr(password, 1, 1) <> $1`, inactiveMark)
+}
+
 // CountUsers returns the number of users.
 func (d *DB) CountUsers(ctx context.Context) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM users`)
@@ -73,12 +112,33 @@ func (d *DB) AddUser(ctx context.Context, u User) (id int64, err error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO users
 		(email, password, generation, is_first, totp_step, created_at, password_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
-		u.Email, u.Password, u.Generation, u.First, u.TOTPStep, u.CreatedAt, u.PasswordAt)
+		u.Email, u.storedPassword(), u.Generation, u.First, u.TOTPStep, u.CreatedAt, u.PasswordAt)
 }
 
-// UpdateUser writes what can change of a user, found by its id.
+// UpdateUser writes what can change of a user, found by its id; [sqldb.ErrExists] when
+// its e-mail is another user's.
 func (d *DB) UpdateUser(ctx context.Context, u User) error {
-	return d.Run(ctx, `UPDATE users SET password = $1, generation = $2, totp = $3, totp_pending = $4, totp_step = $5,
-		password_at = $6, signed_in_at = $7 WHERE id = $8`,
-		u.Password, u.Generation, sqldb.NullBytes(u.TOTP), sqldb.NullBytes(u.TOTPPending), u.TOTPStep, u.PasswordAt, u.SignedInAt, u.ID)
+	return d.Run(ctx, `UPDATE users SET email = $1, password = $2, generation = $3, totp = $4, totp_pending = $5, totp_step = $6,
+		password_at = $7, signed_in_at = $8 WHERE id = $9`, u.Email, u.storedPassword(), u.Generation,
+		sqldb.NullBytes(u.TOTP), sqldb.NullBytes(u.TOTPPending), u.TOTPStep, u.PasswordAt, u.SignedInAt, u.ID)
+}
+
+// DeleteUser removes a user with its links and recovery codes. Its sessions end and stay
+// as rows of nobody until they expire.
+func (d *DB) DeleteUser(ctx context.Context, id int64, at sqldb.Time) error {
+	// A change of the unique e-mail takes PostgreSQL's lock of a deletion: from here on
+	// nobody else can add a row that refers to the user.
+	if err := d.Run(ctx, `UPDATE users SET email = email || $1 WHERE id = $2`, " removed", id); err != nil {
+		return err
+	}
+	if err := d.Run(ctx, `UPDATE sessions SET user_id = NULL, ended_at = coalesce(ended_at, $1), data = $2 WHERE user_id = $3`, at, []byte{}, id); err != nil {
+		return err
+	}
+	if err := d.DeleteLinksOf(ctx, id); err != nil {
+		return err
+	}
+	if err := d.DeleteRecoveryCodes(ctx, id); err != nil {
+		return err
+	}
+	return d.Run(ctx, `DELETE FROM users WHERE id = $1`, id)
 }
