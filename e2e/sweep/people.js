@@ -69,6 +69,28 @@ export const people = [
     ],
   },
   {
+    name: 'administrators', site: 'filled', cases: [
+      get('GET /admincp/users', { name: 'users' }),
+      get('GET /admincp/users/new', { name: 'user-new' }),
+      post('POST /admincp/users', { name: 'user-new-refused', at: '/admincp/users/new', values: { email: 'eve' }, button: 'Create the link', status: 422 }),
+      post('POST /admincp/users', { name: 'user-invited', at: '/admincp/users/new', values: { email: 'eve@tuneful.example', password: ada.password }, button: 'Create the link' }),
+      get('GET /admincp/users/{id}', { name: 'user-without-password', path: '/admincp/users/3' }),
+      get('GET /admincp/users/{id}/link', { name: 'user-link', path: '/admincp/users/3/link' }),
+      post('POST /admincp/users/{id}/link', { name: 'user-linked', at: '/admincp/users/3/link', values: { password: ada.password }, button: 'Create the link' }),
+      get('GET /admincp/users/{id}', { name: 'user', path: '/admincp/users/2' }),
+      post('POST /admincp/users/{id}', { name: 'user-rename-refused', at: '/admincp/users/2', values: { email: ada.email, password: ada.password }, button: 'Change the e-mail', status: 409 }),
+      get('GET /admincp/users/{id}/deactivate', { name: 'user-deactivate', path: '/admincp/users/2/deactivate' }),
+      post('POST /admincp/users/{id}/deactivate', { name: 'user-deactivated', at: '/admincp/users/2/deactivate', values: { password: ada.password }, button: 'Deactivate' }),
+      get('GET /admincp/users', { name: 'users-inactive' }),
+      get('GET /admincp/users/{id}/activate', { name: 'user-activate', path: '/admincp/users/2/activate' }),
+      post('POST /admincp/users/{id}/activate', { name: 'user-activate-refused', at: '/admincp/users/2/activate', values: { password: wrong }, button: 'Activate', status: 422 }),
+      get('GET /admincp/users/{id}/remove', { name: 'user-remove', path: '/admincp/users/2/remove' }),
+      post('POST /admincp/users/{id}/remove', { name: 'user-removed', at: '/admincp/users/2/remove', values: { password: ada.password }, button: 'Remove' }),
+      get('GET /admincp/users/{id}', { name: 'user-last', path: '/admincp/users/1' }),
+      post('POST /admincp/users/{id}/remove', { name: 'user-remove-last', at: '/admincp/users/1/remove', values: { password: ada.password }, button: 'Remove', status: 409 }),
+    ],
+  },
+  {
     name: 'two-step sign-in', site: 'filled', cases: [
       get('GET /admincp/me/security', { name: 'security-two-step', as: 'bob' }),
       get('GET /admincp/me/security/totp/off', { name: 'totp-off', as: 'bob' }),

@@ -81,6 +81,7 @@ func (f *Frame) WithNextStep(err error) error {
 	link := "make a new one with: " + f.Command + " setup-link"
 	return fault.NextSteps{
 		"link_unknown": link, "link_expired": link, "link_used": link,
+		"last_administrator":   "add another administrator first",
 		"update_token":         "make a token with: " + f.Command + " update --web-token",
 		fault.CodeUpdateNeeded: "run: " + f.Command + " update",
 	}.Add(err)

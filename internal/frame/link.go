@@ -25,6 +25,9 @@ func (f *Frame) signInByLink(w http.ResponseWriter, r *Request) error {
 			if err != nil {
 				return err
 			}
+			if !user.HasPassword {
+				return f.welcome(w, r, user, f.security(), "Welcome. Choose a password now: the link does not work a second time.")
+			}
 			return f.welcome(w, r, user, f.Home, "")
 		},
 	})

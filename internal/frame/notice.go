@@ -11,12 +11,18 @@ const (
 	noticeLost notice = "lost"
 	noticeLate notice = "late"
 	noticeOut  notice = "out"
+	// Of somebody who has ended the own account.
+	noticeRemoved     notice = "removed"
+	noticeDeactivated notice = "deactivated"
 )
 
 var notices = map[notice]string{
 	noticeLost: "Nothing was saved: you are no longer signed in. Sign in and try again.",
 	noticeLate: "The sign-in took too long. Start again.",
 	noticeOut:  "You are signed out.",
+
+	noticeRemoved:     "Your account was removed. You are signed out.",
+	noticeDeactivated: "Your account was deactivated. You are signed out.",
 }
 
 const noticeCookie = "countersign_notice"

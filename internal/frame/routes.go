@@ -34,7 +34,8 @@ func New(o Options) (*Frame, error) {
 }
 
 // Routes adds the shared pages and the assets. The other shared pages stand in
-// the folder of the sign-in page, those of the user in Account.
+// the folder of the sign-in page, those of the user in Account, and those of all
+// administrators in users beside the sign-in page.
 func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+f.siblingPath("assets")+"/{hash}/{file}", f.edge.Wrap(f.assets.serve))
 	mux.Handle("GET /licenses", f.edge.Wrap(f.showLicenses))
@@ -57,6 +58,21 @@ func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("POST "+f.siblingPath("setup"), f.Public(f.onceInstalled(f.setup)))
 	mux.Handle("GET "+f.siblingPath("logout"), f.Public(f.To(f.Home)))
 	mux.Handle("POST "+f.siblingPath("logout"), f.Public(f.onceInstalled(f.signOut)))
+
+	users := f.users()
+	mux.Handle("GET "+users, f.Admin(f.showUsers))
+	mux.Handle("POST "+users, f.Admin(f.inviteUser))
+	mux.Handle("GET "+users+"/new", f.Admin(f.showNewUser))
+	mux.Handle("GET "+users+"/{id}", f.Admin(f.onUser(f.showUser)))
+	mux.Handle("POST "+users+"/{id}", f.Admin(f.onUser(f.renameUser)))
+	mux.Handle("GET "+users+"/{id}/link", f.Admin(f.onUser(f.linkUser)))
+	mux.Handle("POST "+users+"/{id}/link", f.Admin(f.onUser(f.linkUser)))
+	mux.Handle("GET "+users+"/{id}/deactivate", f.Admin(f.onUser(f.deactivateUser)))
+	mux.Handle("POST "+users+"/{id}/deactivate", f.Admin(f.onUser(f.deactivateUser)))
+	mux.Handle("GET "+users+"/{id}/activate", f.Admin(f.onUser(f.activateUser)))
+	mux.Handle("POST "+users+"/{id}/activate", f.Admin(f.onUser(f.activateUser)))
+	mux.Handle("GET "+users+"/{id}/remove", f.Admin(f.onUser(f.removeUser)))
+	mux.Handle("POST "+users+"/{id}/remove", f.Admin(f.onUser(f.removeUser)))
 
 	security, sessions := f.security(), f.Account+"/sessions"
 	mux.Handle("GET "+f.Account, f.Admin(f.To(security)))

@@ -18,6 +18,9 @@ func (f *Frame) showSecurity(w http.ResponseWriter, r *Request) error {
 }
 
 func (f *Frame) changePassword(w http.ResponseWriter, r *Request) error {
+	if !r.User.HasPassword {
+		return f.choosePassword(w, r)
+	}
 	return f.Submit(w, r, Form{
 		Check: Required("old", "Type your current password.", "new", "Choose a new password."),
 		About: map[string]string{"password_wrong": "old", "password": "new"},
@@ -28,6 +31,22 @@ func (f *Frame) changePassword(w http.ResponseWriter, r *Request) error {
 				return err
 			}
 			return f.welcome(w, r, user, f.security(), "The password was changed. You are signed out everywhere else.")
+		},
+	})
+}
+
+// choosePassword sets the password of somebody who has none and signed in by a link.
+func (f *Frame) choosePassword(w http.ResponseWriter, r *Request) error {
+	return f.Submit(w, r, Form{
+		Check: Required("new", "Choose a password."),
+		About: map[string]string{"password": "new"},
+		Again: func(_ url.Values, wrong Errors) (Page, error) { return f.securityPage(r, wrong), nil },
+		Do: func(in url.Values) error {
+			user, err := f.People.ChoosePassword(r.Context(), r.Actor, r.Session, in.Get("new"))
+			if err != nil {
+				return err
+			}
+			return f.welcome(w, r, user, f.Home, "The password is set. You sign in with it from now on.")
 		},
 	})
 }

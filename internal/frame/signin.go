@@ -95,13 +95,21 @@ func (f *Frame) signInCode(w http.ResponseWriter, r *Request) error {
 var codeField = map[string]string{"code": "code", "totp": "code"}
 
 func (f *Frame) signOut(w http.ResponseWriter, r *Request) error {
+	if err := f.endOwnSession(r); err != nil {
+		return err
+	}
+	return f.toSignIn(w, r, noticeOut)
+}
+
+// endOwnSession ends the session of the request.
+func (f *Frame) endOwnSession(r *Request) error {
 	if f.sessions.Token(r.Context()) != "" { // a stranger has no session to end
 		if err := f.sessions.Destroy(r.Context()); err != nil {
 			return err
 		}
 	}
 	r.as = people.User{}
-	return f.toSignIn(w, r, noticeOut)
+	return nil
 }
 
 // welcome begins the session of somebody who has signed in.

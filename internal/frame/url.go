@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"github.com/a-h/templ"
+
+	"github.com/countersign/countersign/internal/web"
 )
 
 // URL is the address of a path of ours as a template needs it: with the path
@@ -22,6 +24,15 @@ func URL(ctx context.Context, path string) templ.SafeURL {
 		return templ.SafeURL(r.frame.URL(path))
 	}
 	return templ.SafeURL(path)
+}
+
+// Address is the whole URL of a path of ours, as the reader's browser reaches it.
+func (f *Frame) Address(w http.ResponseWriter, r *Request, path string) string {
+	origin := f.Origin
+	if origin == "" {
+		origin = web.BaseURL(w, r.Request)
+	}
+	return origin + f.URL(path)
 }
 
 // isOurs reports whether a browser takes path for a path of this very server.

@@ -38,6 +38,7 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 			"CreateAdministrator":     func(a Actor) error { _, err := f.CreateAdministrator(ctx, a, "eve@site.example", password); return err },
 			"Administrator":           func(a Actor) error { _, err := f.Administrator(ctx, a, 1); return err },
 			"AdministratorNamed":      func(a Actor) error { _, err := f.AdministratorNamed(ctx, a, email); return err },
+			"LastAdministrator":       func(a Actor) error { _, err := f.LastAdministrator(ctx, a, User{}); return err },
 			"RenameAdministrator":     func(a Actor) error { _, err := f.RenameAdministrator(ctx, a, 1, "eve@site.example"); return err },
 			"DeactivateAdministrator": func(a Actor) error { _, err := f.DeactivateAdministrator(ctx, a, 1); return err },
 			"ActivateAdministrator":   func(a Actor) error { _, err := f.ActivateAdministrator(ctx, a, 1); return err },

@@ -32,6 +32,16 @@ func (p *People) AdministratorNamed(ctx context.Context, a Actor, email string) 
 	return userOf(u), sqldb.IfNotFound(err, errNoUser(email))
 }
 
+// LastAdministrator reports whether a user is the only active one with a password, whom
+// [People.DeactivateAdministrator] and [People.RemoveAdministrator] refuse to take away.
+func (p *People) LastAdministrator(ctx context.Context, a Actor, u User) (bool, error) {
+	if err := may(a, manage); err != nil {
+		return false, err
+	}
+	n, err := p.db.CountActive(ctx)
+	return n == 1 && !u.Inactive && u.HasPassword, err
+}
+
 // RenameAdministrator gives a user another e-mail, which is the name to sign in with from
 // then on. Sessions go on. The errors are those of [People.Administrator], email_invalid
 // and email_taken (conflict).

@@ -167,6 +167,12 @@ func TestSomebodyCanAlwaysSignIn(t *testing.T) {
 		bob := f.another(t, "bob@site.example")
 		_, err = f.DeactivateAdministrator(ctx, ada, bob.ID)
 		wantCode(t, err, "")
+		if last, err := f.LastAdministrator(ctx, ada, u); err != nil || !last {
+			t.Errorf("the last one: %v, %v", last, err)
+		}
+		if last, err := f.LastAdministrator(ctx, ada, invited.User); err != nil || last {
+			t.Errorf("somebody without a password is the last one: %v, %v", last, err)
+		}
 		f.session(t, "one", u)
 		for name, act := range map[string]func(Actor) error{
 			"deactivate": func(a Actor) error { _, err := f.DeactivateAdministrator(ctx, a, u.ID); return err },

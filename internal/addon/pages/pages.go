@@ -14,7 +14,6 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // The pages' addresses that other packages need to know.
@@ -40,6 +39,7 @@ const (
 	pathPreview      = "/api-addons/admin/preview"
 	pathHealth       = "/api-addons/admin/health"
 	pathAudit        = "/api-addons/admin/audit"
+	pathUsers        = "/admincp/users"
 )
 
 // Options configures the pages.
@@ -97,11 +97,7 @@ func number(r *frame.Request, name string) (int64, error) {
 
 // address is the whole URL of a path of ours, as apps and phones reach it.
 func (p *Pages) address(w http.ResponseWriter, r *frame.Request, path string) string {
-	origin := p.frame.Origin
-	if origin == "" {
-		origin = web.BaseURL(w, r.Request)
-	}
-	return origin + p.frame.URL(path)
+	return p.frame.Address(w, r, path)
 }
 
 // crumbs lead from the dashboard to a page.

@@ -135,6 +135,7 @@ func menu() []frame.MenuItem {
 		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},
 		{Label: "History", Path: pathHistory, Icon: "history", Group: "App"},
 		{Label: "API access", Path: PathCredentials, Icon: "key-round", Group: "Server"},
+		{Label: "Administrators", Path: pathUsers, Icon: "user", Group: "Server"},
 		{Label: "Update", Path: PathUpdate, Icon: "refresh-cw", Group: "Server"},
 		{Label: "Health", Path: pathHealth, Icon: "heart-pulse", Group: "Server"},
 		{Label: "Audit log", Path: pathAudit, Icon: "scroll-text", Group: "Server"},

@@ -1,0 +1,264 @@
+package frame
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/a-h/templ"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// users is the path of the administrators.
+func (f *Frame) users() string { return f.siblingPath("users") }
+
+func (f *Frame) userPath(u people.User) string {
+	return f.users() + "/" + strconv.FormatInt(u.ID, 10)
+}
+
+func (f *Frame) usersCrumb() Link { return Link{Label: "Administrators", Path: f.users()} }
+
+func (f *Frame) showUsers(w http.ResponseWriter, r *Request) error {
+	all, err := f.People.Users(r.Context(), r.Actor)
+	if err != nil {
+		return err
+	}
+	return f.Show(w, r, Page{
+		Title: "Administrators", Lead: "Everybody who signs in here. All have full access.", Body: usersView(f.userRows(r, all)),
+		Action: LinkButton{Link: Link{Label: "Add an administrator", Path: f.users() + "/new", Icon: "plus"}, Kind: Primary},
+	})
+}
+
+func (f *Frame) userRows(r *Request, all []people.User) []Row {
+	rows := make([]Row, len(all))
+	for i, u := range all {
+		var name templ.Component = Link{Label: u.Email, Path: f.userPath(u)}
+		if u.ID == r.User.ID {
+			name = Group(name, Badge{Text: "You"})
+		}
+		rows[i] = Row{
+			name, userState(u), onOff(u.TOTP), lastSignIn(u), Time(u.CreatedAt),
+			LinkButton{Link: Link{Label: "Manage", Path: f.userPath(u)}, Context: u.Email},
+		}
+	}
+	return rows
+}
+
+func userState(u people.User) Badge {
+	switch {
+	case u.Inactive:
+		return Badge{Text: "Inactive", Kind: Warning}
+	case !u.HasPassword:
+		return Badge{Text: "Invited", Kind: Note}
+	}
+	return Badge{Text: "Active", Kind: Good}
+}
+
+func onOff(on bool) templ.Component {
+	if on {
+		return Words("On")
+	}
+	return Muted("Off")
+}
+
+func lastSignIn(u people.User) templ.Component {
+	if u.SignedInAt.IsZero() {
+		return Muted("never")
+	}
+	return Time(u.SignedInAt)
+}
+
+// onUser serves what the address names: the user with an id.
+func (f *Frame) onUser(h func(http.ResponseWriter, *Request, people.User) error) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+		if err != nil {
+			return f.NotFound(w, r)
+		}
+		u, err := f.People.Administrator(r.Context(), r.Actor, id)
+		if err != nil {
+			return err
+		}
+		return h(w, r, u)
+	}
+}
+
+// userView is what the page of one administrator shows.
+type userView struct {
+	people.User
+	// last reports that the user may not be taken away.
+	last bool
+	// email is what was typed as the new one.
+	email string
+	errs  Errors
+}
+
+func (f *Frame) showUser(w http.ResponseWriter, r *Request, u people.User) error {
+	page, err := f.userPage(r, userView{User: u, email: u.Email})
+	if err != nil {
+		return err
+	}
+	return f.Show(w, r, page)
+}
+
+func (f *Frame) userPage(r *Request, v userView) (Page, error) {
+	var err error
+	v.last, err = f.People.LastAdministrator(r.Context(), r.Actor, v.User)
+	return Page{Title: v.Email, Crumbs: []Link{f.usersCrumb()}, Body: oneUserView(f, v)}, err
+}
+
+func (f *Frame) renameUser(w http.ResponseWriter, r *Request, u people.User) error {
+	return f.Submit(w, r, Form{
+		Check:  Required("email", "Type the new e-mail.", "password", "Type your password."),
+		Fields: []string{"email", "password"},
+		About:  map[string]string{"email": "email", "password": "password"},
+		Again: func(in url.Values, wrong Errors) (Page, error) {
+			return f.userPage(r, userView{User: u, email: in.Get("email"), errs: wrong})
+		},
+		Do: func(in url.Values) error {
+			if err := f.People.CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
+				return err
+			}
+			renamed, err := f.People.RenameAdministrator(r.Context(), r.Actor, u.ID, in.Get("email"))
+			if err != nil {
+				return err
+			}
+			return f.Redirect(w, r, f.userPath(u), "Sign-in is now with the e-mail "+renamed.Email+".")
+		},
+	})
+}
+
+func (f *Frame) newUserPage(email string, wrong Errors) Page {
+	return Page{
+		Title: "Add an administrator", Crumbs: []Link{f.usersCrumb()}, Body: newUserView(f, email, wrong),
+		Lead: "Creates an account and a link with which the person signs in and chooses a password.",
+	}
+}
+
+func (f *Frame) showNewUser(w http.ResponseWriter, r *Request) error {
+	return f.Show(w, r, f.newUserPage("", nil))
+}
+
+// inviteUser shows the new link in its response: it is at no address. Loading the page
+// again creates nothing, because the e-mail is taken.
+func (f *Frame) inviteUser(w http.ResponseWriter, r *Request) error {
+	return f.Submit(w, r, Form{
+		Check:  Required("email", "Type the person's e-mail.", "password", "Type your password."),
+		Fields: []string{"email", "password"},
+		About:  map[string]string{"email": "email", "password": "password"},
+		Again:  func(in url.Values, wrong Errors) (Page, error) { return f.newUserPage(in.Get("email"), wrong), nil },
+		Do: func(in url.Values) error {
+			if err := f.People.CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
+				return err
+			}
+			made, err := f.People.InviteAdministrator(r.Context(), r.Actor, in.Get("email"))
+			if fault.HasCode(err, "email_taken") { // as after loading the page again
+				return fault.WithMessage(fault.Of(err), "An administrator with this e-mail already exists. If you have just added it, open it in the list to make a new link.")
+			}
+			if err != nil {
+				return err
+			}
+			return f.showInvitation(w, r, made)
+		},
+	})
+}
+
+func (f *Frame) showInvitation(w http.ResponseWriter, r *Request, made people.Invitation) error {
+	link := f.Address(w, r, f.siblingPath("link")) + "#" + made.Token
+	return f.Show(w, r, Page{
+		Title: "Link for " + made.User.Email, Crumbs: []Link{f.usersCrumb()}, Body: invitationView(f, made, link),
+		Lead: "The server sends no e-mail. Send the link to the person yourself.",
+	})
+}
+
+// askAbout asks for the password before a change of an administrator.
+func (f *Frame) askAbout(w http.ResponseWriter, r *Request, u people.User, c Confirm, do func() error) error {
+	c.Crumbs, c.Cancel = []Link{f.usersCrumb(), {Label: u.Email, Path: f.userPath(u)}}, f.userPath(u)
+	c.Fields = []Field{PasswordField(nil)}
+	c.Form = WithPassword(func(password string) error {
+		if err := f.People.CheckPassword(r.Context(), r.Actor, password); err != nil {
+			return err
+		}
+		return do()
+	})
+	return f.Ask(w, r, c)
+}
+
+// linkUser makes a new link for somebody who has chosen no password yet.
+func (f *Frame) linkUser(w http.ResponseWriter, r *Request, u people.User) error {
+	if u.HasPassword {
+		return f.Redirect(w, r, f.userPath(u), u.Email+" has a password. For somebody who is locked out, the operator makes a link with: "+f.Command+" user sign-in-link")
+	}
+	return f.askAbout(w, r, u, Confirm{
+		Title: "New sign-in link", Path: f.userPath(u) + "/link", Label: "Create the link", Safe: true,
+		Consequence: "The next page shows a new link for " + u.Email + ". Earlier ones stop working.",
+	}, func() error {
+		made, err := f.People.InviteAgain(r.Context(), r.Actor, u.ID)
+		if err != nil {
+			return err
+		}
+		return f.showInvitation(w, r, made)
+	})
+}
+
+func (f *Frame) deactivateUser(w http.ResponseWriter, r *Request, u people.User) error {
+	if u.Inactive {
+		return f.Redirect(w, r, f.userPath(u), u.Email+" is inactive.")
+	}
+	c := Confirm{
+		Title: "Deactivate " + u.Email, Path: f.userPath(u) + "/deactivate", Label: "Deactivate",
+		Consequence: whose(r, u) + " sessions and sign-in links end, and two-step sign-in is turned off. Signing in is refused until another administrator activates the account.",
+	}
+	return f.endUser(w, r, u, c, f.People.DeactivateAdministrator, f.userPath(u), u.Email+" is inactive and signed out everywhere.", noticeDeactivated)
+}
+
+func (f *Frame) activateUser(w http.ResponseWriter, r *Request, u people.User) error {
+	if !u.Inactive {
+		return f.Redirect(w, r, f.userPath(u), u.Email+" is active.")
+	}
+	return f.askAbout(w, r, u, Confirm{
+		Title: "Activate " + u.Email, Path: f.userPath(u) + "/activate", Label: "Activate", Safe: true,
+		Consequence: "This person can sign in again, with the same password and without two-step sign-in.",
+	}, func() error {
+		if _, err := f.People.ActivateAdministrator(r.Context(), r.Actor, u.ID); err != nil {
+			return err
+		}
+		return f.Redirect(w, r, f.userPath(u), u.Email+" is active and can sign in again.")
+	})
+}
+
+func (f *Frame) removeUser(w http.ResponseWriter, r *Request, u people.User) error {
+	c := Confirm{
+		Title: "Remove " + u.Email, Path: f.userPath(u) + "/remove", Label: "Remove",
+		Consequence: whose(r, u) + " password, sessions, sign-in links and two-step sign-in are deleted. This can't be undone. Entries of the audit log keep the e-mail.",
+	}
+	return f.endUser(w, r, u, c, f.People.RemoveAdministrator, f.users(), u.Email+" was removed.", noticeRemoved)
+}
+
+// endUser takes an account away and leads to a page, or out for the user's own account.
+func (f *Frame) endUser(w http.ResponseWriter, r *Request, u people.User, c Confirm,
+	do func(context.Context, people.Actor, int64) (people.User, error), next, done string, own notice) error {
+	return f.askAbout(w, r, u, c, func() error {
+		if _, err := do(r.Context(), r.Actor, u.ID); err != nil {
+			return err
+		}
+		if u.ID != r.User.ID {
+			return f.Redirect(w, r, next, done)
+		}
+		if err := f.endOwnSession(r); err != nil {
+			return err
+		}
+		return f.toSignIn(w, r, own)
+	})
+}
+
+// whose begins a sentence about what a user has.
+func whose(r *Request, u people.User) string {
+	if u.ID == r.User.ID {
+		return "This is your own account: you are signed out at once. Your"
+	}
+	return "The account's"
+}
