@@ -122,10 +122,10 @@ var galleryParts = []templ.Component{
 		frame.Code{Name: "curl", Label: "Try it", Text: "curl -H 'X-Api-Key: cak_9f2Yk0a8dZ3pQ7wLm1Rt5vXc6Bn4Hj2Gs8Uf0Ei3Oa7Tb1c' \\\n     https://site.example/api-addons/admin/app/settings"}),
 	around(frame.Section("Changes", "What a publish will change."), frame.Steps{Labels: []string{"Draft", "Preview", "Publish"}, Current: 1},
 		frame.Diff{{Key: "appName", Label: "Name of the app", Before: "Rain", After: "Rain & Thunder"}, {Key: "pushAppId", Label: "Push app id", Before: "", After: "7c0f3b1e-5d2a-4c44-9f00-2b1c3d4e5f60"}, {Key: "betaBanner", After: "true", Added: true}, {Key: "oldKey", Before: "1", Removed: true}}),
-	around(frame.Section("Service account", "Write-only: it is never shown again."), frame.Facts{{Label: "Type", Value: frame.Words("service_account")}, {Label: "E-mail", Value: frame.Mono("play@site-example.iam.gserviceaccount.com")}, {Label: "State", Value: frame.Badge{Text: "Test store", Kind: frame.Note}}, {Label: "Set", Value: frame.Time(galleryTime)}}),
+	around(frame.Section("Service account", "Write-only: it is never shown again."), frame.Facts{{Label: "Type", Value: frame.Words("service_account")}, {Label: "E-mail", Value: frame.Mono("play@site-example.iam.gserviceaccount.com")}, {Label: "State", Value: frame.Badge{Text: "Test mode", Kind: frame.Note}}, {Label: "Set", Value: frame.Time(galleryTime)}}),
 	around(frame.Card(), frame.Table{Empty: frame.Empty{Icon: "scroll-text", Title: "Nothing happened yet", Text: "Every change is written down here: who, what, when and from where.", Action: frame.Link{Label: "Change a setting", Path: "/admin/app"}}}),
 	around(frame.Alert(frame.Danger, "The update stopped at step 3"), frame.Words("Nothing was changed. Run it again when the disk has space.")),
-	around(frame.Alert(frame.Note, "Sandbox is on"), frame.Words("A built-in test store answers; no call leaves this machine.")),
+	around(frame.Alert(frame.Note, "Test mode is on"), frame.Words("Apps receive the configuration marked as test mode.")),
 	around(frame.Actions(), frame.Button{Label: "Publish", Kind: frame.Primary, Path: "/admin/publish"}, frame.Button{Label: "Save draft", Path: "/admin/draft"}, frame.Button{Label: "Discard", Kind: frame.Danger, Icon: "trash-2", Path: "/admin/discard"}),
 }
 

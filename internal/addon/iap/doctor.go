@@ -40,7 +40,7 @@ func (s *Service) CheckAccount(ctx context.Context) (health.Finding, error) {
 		return health.Finding{Level: health.OK, What: "No service account"}, nil
 	case !s.usable(all, id):
 		return health.Finding{
-			Level: health.Fail, What: "The service account can't be read", Why: "Purchases can't be verified.",
+			Level: health.Fail, What: "The service account can't be read", Why: "Apps treat in-app purchases as off.",
 			Fix: "countersign addon iap service-account FILE",
 		}, nil
 	}

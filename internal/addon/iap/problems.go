@@ -29,7 +29,7 @@ func Problems(v Values, packages []Package) []input.Problem {
 		warn(KeyProductMap, "In-app purchases are on but no product is mapped. Apps treat them as off")
 	}
 	if v.Sandbox {
-		warn(KeySandboxEnabled, "Test mode is on; nobody pays for anything")
+		warn(KeySandboxEnabled, "Test mode is on: apps receive the configuration marked as test mode")
 	}
 	for _, p := range packages {
 		sold := slices.ContainsFunc(v.Products, func(x Product) bool { return x.PackageID == p.ID })

@@ -47,7 +47,7 @@ func (p *Pages) readAccount(r *frame.Request) (accountForm, error) {
 func (p *Pages) accountPage(f accountForm) frame.Page {
 	return frame.Page{
 		Title: "Service account", Crumbs: crumbs(iapForm.crumb()), Body: accountView(f),
-		Lead: "Allows this server to verify purchases of your app with the store.",
+		Lead: "The account with which this server may ask the store about purchases of your app.",
 	}
 }
 
@@ -125,7 +125,7 @@ func (p *Pages) showRemoveAccount(w http.ResponseWriter, r *frame.Request, f acc
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Remove the service account", Crumbs: crumbs(iapForm.crumb(), frame.Link{Label: "Service account", Path: pathAccount}),
-		Consequence: "The service account " + f.facts.ClientEmail + " is removed from the draft. After the next publish, purchases can't be verified, and in-app purchases are off for apps.",
+		Consequence: "The service account " + f.facts.ClientEmail + " is removed from the draft. After the next publish, in-app purchases are off for apps.",
 		Path:        pathAccount + "/remove", Label: "Remove it", Cancel: pathAccount, Fields: []frame.Field{revisionField(f.revision)},
 	})
 }

@@ -70,14 +70,14 @@ func TestIAPSettingsThatAreWrongAreShownAgain(t *testing.T) {
 	s.wantAudits(t, before)
 }
 
-func TestIAPShowsThatThePracticeStoreIsOn(t *testing.T) {
+func TestIAPShowsThatTestModeIsOn(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
 	if strings.Contains(b.Get(iapPath).Text(), "Test mode is on") {
 		t.Error("it is said while it is off")
 	}
 	b.Fill(iapPath, iapPath, "iapSandboxEnabled", "1").LeadsTo(iapPath)
-	b.Get(iapPath).Says("Test mode is on", "nobody pays")
+	b.Get(iapPath).Says("Test mode is on", "marked as test mode")
 }
 
 func TestIAPEditedByTwoAtOnce(t *testing.T) {

@@ -38,8 +38,7 @@ type Demo struct {
 	AdminEmail string
 }
 
-// NewDemo returns the demo. It sells in the simulated store, so nothing
-// leaves the machine.
+// NewDemo returns the demo. Its in-app purchases are in test mode.
 func NewDemo() Demo {
 	return Demo{
 		AppSettings: map[string]string{
@@ -67,7 +66,7 @@ func NewDemo() Demo {
 		},
 		Products:    map[string]int64{"plus_monthly": 2, "gold_monthly": 3},
 		IAPSettings: map[string]string{"iapEnabled": "1", "iapSandboxEnabled": "1", "iapStorePackageName": "example.tuneful.app"},
-		IAPNote:     "Sell Plus and Gold in the simulated store",
+		IAPNote:     "Sell Plus and Gold, in test mode",
 		AdminEmail:  "demo@tuneful.example",
 	}
 }
