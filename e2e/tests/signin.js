@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
-import { alert, fill, follow, heading, press, signIn, text } from '../lib/page.js';
+import { alert, fill, flash, follow, heading, press, signIn, text } from '../lib/page.js';
 import { ada, siteOfAda } from '../lib/site.js';
 import { code, switchOnTOTP } from '../lib/totp.js';
 
@@ -155,3 +155,31 @@ test('a browser that has signed in before gets in while others are locked out', 
   await signIn(page, site, ada);
   assert.equal(await heading(page), 'Dashboard');
 });
+
+for (const scripts of [true, false]) {
+  test(`what was typed while the session ended comes back after signing in, ${scripts ? 'with' : 'without'} scripts`, async (t) => {
+    const site = await siteOfAda();
+    const context = await visitor({ scripts });
+    t.after(() => Promise.all([context.close(), site.stop()]));
+    const page = await tab(context);
+    await signIn(page, site, ada);
+    const settings = `${site.url}/api-addons/admin/app/settings`;
+    await page.goto(settings);
+    await fill(page, { appName: 'Rain & <Thunder>', pushEnabled: true, newKey: 'betaBanner' });
+    await page.context().clearCookies();
+    assert.equal((await press(page, 'Save draft')).status(), 422);
+    assert.match(await alert(page), /Nothing was saved: you are no longer signed in/);
+    await fill(page, ada);
+    await press(page, 'Sign in');
+    assert.equal(page.url(), settings);
+    assert.match(await text(page), /Nothing was saved yet\. The form has what you typed/);
+    assert.equal(await page.locator('[name="appName"]').inputValue(), 'Rain & <Thunder>');
+    assert.equal(await page.locator('[name="pushEnabled"]').isChecked(), true);
+    assert.equal(await page.locator('[name="newKey"]').inputValue(), 'betaBanner');
+    await fill(page, { newKey: '' });
+    await press(page, 'Save draft');
+    assert.equal(await page.locator('[name="appName"]').inputValue(), 'Rain & <Thunder>');
+    assert.match(await flash(page), /draft/);
+    assert.deepEqual(page.complaints, []);
+  });
+}

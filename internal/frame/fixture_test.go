@@ -137,6 +137,10 @@ func (s *site) mux() *http.ServeMux {
 		}
 		return s.frame.Redirect(w, r, "/admin", "Kept "+in.Get("name")+".")
 	}))
+	form := s.frame.Admin(s.exampleForm)
+	mux.Handle("GET /admin/form", form)
+	mux.Handle("POST /admin/form", form)
+	mux.Handle("POST /admin/sent", form)
 	mux.Handle("GET /admin/panic", s.frame.Admin(func(http.ResponseWriter, *frame.Request) error { panic("the cause") }))
 	mux.Handle("GET /admin/broken", s.frame.Admin(func(http.ResponseWriter, *frame.Request) error {
 		return fmt.Errorf("opening: %w", io.ErrUnexpectedEOF)

@@ -126,8 +126,14 @@ type Request struct {
 	From people.Origin
 
 	frame  *Frame
-	flash  string
 	banner Banner
+	// flash is the message of the last action, and flashKind what it looks like.
+	flash     string
+	flashKind Kind
+	// sentForm is what the form carried that was sent, see [people.People.SignForm].
+	sentForm string
+	// typed is what to fill into a form of the page.
+	typed people.Typed
 	// as is whom the session belongs to from its next save on.
 	as people.User
 	// begun reports that the session is a new one.

@@ -104,7 +104,7 @@ func (f *Frame) turnAway(w http.ResponseWriter, r *Request) error {
 		return f.Redirect(w, r, f.siblingPath("setup"), "")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return f.toSignIn(w, r, noticeLost)
+		return f.askToSignIn(w, r)
 	}
 	return f.Redirect(w, r, f.SignIn+"?next="+url.QueryEscape(r.URL.RequestURI()), "")
 }

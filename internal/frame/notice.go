@@ -8,7 +8,6 @@ type notice string
 
 // The notices.
 const (
-	noticeLost notice = "lost"
 	noticeLate notice = "late"
 	noticeOut  notice = "out"
 	// Of somebody who has ended the own account.
@@ -16,23 +15,32 @@ const (
 	noticeDeactivated notice = "deactivated"
 )
 
-var notices = map[notice]string{
-	noticeLost: "Nothing was saved: you are no longer signed in. Sign in and try again.",
-	noticeLate: "The sign-in took too long. Start again.",
-	noticeOut:  "You are signed out.",
-
-	noticeRemoved:     "Your account was removed. You are signed out.",
-	noticeDeactivated: "Your account was deactivated. You are signed out.",
+// notices are their texts, and what they look like.
+var notices = map[notice]struct {
+	kind Kind
+	text string
+}{
+	noticeLate:        {Danger, "You are not signed in: the sign-in took too long. Start again."},
+	noticeOut:         {Good, "You are signed out."},
+	noticeRemoved:     {Good, "Your account was removed. You are signed out."},
+	noticeDeactivated: {Good, "Your account was deactivated. You are signed out."},
 }
 
 const noticeCookie = "countersign_notice"
 
-// popNotice is the text of the request's notice, "" without one, and ends it.
-func (f *Frame) popNotice(w http.ResponseWriter, r *Request) string {
+// popMessages takes the request's message out of the session, or out of its cookie.
+func (f *Frame) popMessages(w http.ResponseWriter, r *Request) {
+	flash, warning := f.sessions.PopString(r.Context(), keyFlash), f.sessions.PopString(r.Context(), keyWarning)
+	r.flash, r.flashKind = flash, Good
+	if warning != "" {
+		r.flash, r.flashKind = warning, Warning
+	}
 	word := f.cookieOf(w, r.Request, noticeCookie)
 	if word == "" {
-		return ""
+		return
 	}
 	f.setCookie(w, r.Request, noticeCookie, "", -1)
-	return notices[notice(word)]
+	if n := notices[notice(word)]; r.flash == "" {
+		r.flash, r.flashKind = n.text, n.kind
+	}
 }

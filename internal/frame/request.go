@@ -37,6 +37,10 @@ func (r *Request) PostValues() (url.Values, error) {
 	if err := checkText(r.PostForm); err != nil {
 		return nil, badForm("The form contains invalid characters. Nothing was saved: type the value instead of pasting it.", err)
 	}
+	if r.PostForm.Has(fieldForm) {
+		r.sentForm = r.PostForm.Get(fieldForm)
+		r.PostForm.Del(fieldForm)
+	}
 	return r.PostForm, nil
 }
 

@@ -499,7 +499,7 @@ func totpView(f *Frame, v totpSetup) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Field{Name: "code", Label: "Code", Autocomplete: "one-time-code", Required: true, Code: true, Error: v.Errors.Of("code"), Example: "123456"}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Field{Name: "code", Label: "Code", Autocomplete: "one-time-code", Required: true, Code: true, Secret: true, Error: v.Errors.Of("code"), Example: "123456"}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

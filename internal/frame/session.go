@@ -24,6 +24,7 @@ const (
 // What a session holds.
 const (
 	keyFlash   = "flash"
+	keyWarning = "warning" // a flash that is one
 	keyRenewed = "renewed" // Unix seconds
 	// Of a user whose password was right, before the code.
 	keyHalf       = "half"

@@ -17,7 +17,8 @@ func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
 	if r.Method != http.MethodPost && refusesPages(r.Request) {
 		return errPage
 	}
-	r.flash = cmp.Or(f.sessions.PopString(r.Context(), keyFlash), f.popNotice(w, r))
+	f.fillIn(r)
+	f.popMessages(w, r)
 	if err := f.save(w, r); err != nil {
 		return err
 	}

@@ -8,8 +8,17 @@ import (
 	"github.com/countersign/countersign/internal/people"
 )
 
-func (f *Frame) signInPage(email, next string, wrong Errors) Page {
-	return Page{Title: "Sign in", Bare: true, Body: signInView(f, email, f.next(next), wrong)}
+// signInForm is what the sign-in page shows.
+type signInForm struct {
+	email, next string
+	// typed is what was typed into a form before, as [people.People.KeepTyped] keeps it.
+	typed string
+	errs  Errors
+}
+
+func (f *Frame) signInPage(form signInForm) Page {
+	form.next = f.next(form.next)
+	return Page{Title: "Sign in", Bare: true, Body: signInView(f, form)}
 }
 
 func (f *Frame) showSignIn(w http.ResponseWriter, r *Request) error {
@@ -23,14 +32,14 @@ func (f *Frame) showSignIn(w http.ResponseWriter, r *Request) error {
 	if !ready {
 		return f.Redirect(w, r, f.siblingPath("setup"), "")
 	}
-	return f.Show(w, r, f.signInPage("", r.URL.Query().Get("next"), nil))
+	return f.Show(w, r, f.signInPage(signInForm{next: r.URL.Query().Get("next")}))
 }
 
 func (f *Frame) signIn(w http.ResponseWriter, r *Request) error {
 	return f.Submit(w, r, Form{
 		Check: Required("email", "Type your e-mail.", "password", "Type your password."),
 		Again: func(in url.Values, wrong Errors) (Page, error) {
-			return f.signInPage(in.Get("email"), in.Get("next"), wrong), nil
+			return f.signInPage(signInForm{in.Get("email"), in.Get("next"), in.Get(fieldTyped), wrong}), nil
 		},
 		Do: func(in url.Values) error {
 			next := f.next(in.Get("next"))
@@ -39,9 +48,9 @@ func (f *Frame) signIn(w http.ResponseWriter, r *Request) error {
 				return err
 			}
 			if !done.NeedsCode {
-				return f.welcome(w, r, done.User, next, "")
+				return f.welcomeBack(w, r, done.User, next, in.Get(fieldTyped))
 			}
-			if err := f.awaitSecondFactor(r, done.User, next); err != nil {
+			if err := f.awaitSecondFactor(r, done.User, next, in.Get(fieldTyped)); err != nil {
 				return err
 			}
 			return f.Redirect(w, r, f.siblingPath("2fa"), "")
@@ -50,13 +59,16 @@ func (f *Frame) signIn(w http.ResponseWriter, r *Request) error {
 }
 
 // awaitSecondFactor remembers a user whose password was right, until the code is.
-func (f *Frame) awaitSecondFactor(r *Request, u people.User, next string) error {
+func (f *Frame) awaitSecondFactor(r *Request, u people.User, next, typed string) error {
 	if err := f.begin(r, people.User{}); err != nil {
 		return err
 	}
 	f.sessions.Put(r.Context(), keyHalf, u.ID)
 	f.sessions.Put(r.Context(), keyGeneration, u.Generation)
 	f.sessions.Put(r.Context(), keyNext, next)
+	if _, ok := f.People.OpenTyped(u, typed); ok {
+		f.sessions.Put(r.Context(), keyTyped, typed)
+	}
 	return nil
 }
 
@@ -86,7 +98,7 @@ func (f *Frame) signInCode(w http.ResponseWriter, r *Request) error {
 			if err := f.People.SignInCode(ctx, r.From, half.ID, in.Get("code")); err != nil {
 				return err
 			}
-			return f.welcome(w, r, half, f.sessions.GetString(ctx, keyNext), "")
+			return f.welcomeBack(w, r, half, f.sessions.GetString(ctx, keyNext), f.sessions.GetString(ctx, keyTyped))
 		},
 	})
 }

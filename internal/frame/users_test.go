@@ -101,7 +101,7 @@ func TestLastAdministratorStays(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)
-		b.Get(usersPath + "/1").Says("only active administrator", "Add an administrator").SilentAbout("/remove")
+		b.Get(usersPath+"/1").Says("only active administrator", "Add an administrator").SilentAbout("/remove")
 		for _, action := range []string{"/deactivate", "/remove"} {
 			b.Post(usersPath+"/1"+action, "password", password).Status(http.StatusConflict).Says("Nothing was changed; add another administrator first")
 		}

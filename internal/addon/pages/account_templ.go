@@ -217,7 +217,7 @@ func accountView(f accountForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: "json", Label: "or its content", Key: iap.KeyServiceAccount, Kind: frame.TextArea, Rows: 8, Code: true, Error: f.errs.Of("json"), Help: "Paste everything, from { to }.",
+				templ_7745c5c3_Err = frame.Field{Name: "json", Label: "or its content", Key: iap.KeyServiceAccount, Kind: frame.TextArea, Rows: 8, Code: true, Secret: true, Error: f.errs.Of("json"), Help: "Paste everything, from { to }.",
 					Where: "In the cloud console of the store, under IAM, service accounts, keys: create a key of the type JSON. Then allow this account to access your app in the store's console, under users and permissions."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
