@@ -29,7 +29,9 @@ them after: countersign addon settings publish -m NOTE`,
 		on(a.withAddon, &cobra.Command{
 			Use: "test", Short: "Check whether in-app purchases are set up (exit code 4 if not), without contacting the store", Args: cli.Args(),
 			Long: `Check whether in-app purchases are set up: the published settings, the service account and
-the draft. The store is not contacted. It may need a day or more to accept a service account.`,
+the draft. What was not checked is "skipped": the app store, which is not contacted, and what
+the draft does not have.`,
+			Example: "  countersign addon iap test",
 		}, a.checkIAP))
 }
 
@@ -236,13 +238,13 @@ func (a *app) removeServiceAccount(ctx context.Context, s *addon.Addon) error {
 	return a.showRemoved(iap.KeyServiceAccount, "No service account in the draft.", draft, err)
 }
 
-// checkIAP prints what doctor and the draft have to say about in-app purchases.
+// checkIAP prints whether in-app purchases are on for apps, and what is missing.
 func (a *app) checkIAP(ctx context.Context, s *addon.Addon, _ []string) error {
 	i, err := readIAP(ctx, s)
 	if err != nil {
 		return err
 	}
-	store, err := testStore(ctx, s, i)
+	apps, err := testApps(ctx, s, i)
 	if err != nil {
 		return err
 	}
@@ -250,51 +252,65 @@ func (a *app) checkIAP(ctx context.Context, s *addon.Addon, _ []string) error {
 	if err != nil {
 		return err
 	}
-	findings := []health.Finding{store}
-	for _, f := range s.Doctor(ctx) {
-		if f.Name == "in-app purchases" {
-			findings = append(findings, f)
-		}
+	findings := append([]health.Finding{apps}, account...)
+	for _, p := range i.problems() {
+		findings = append(findings, health.Finding{Name: "draft", Level: health.Warn, What: p.Text, Fix: p.Command()})
 	}
-	findings = append(findings, account...)
-	for _, p := range i.draft.Problems {
-		if p.Key == iap.KeyServiceAccount || slices.Contains(iapKeys(), p.Key) {
-			findings = append(findings, health.Finding{Name: "draft", Level: health.Warn, What: p.Text, Fix: "countersign addon iap show"})
-		}
+	findings = append(findings, health.Finding{
+		Name: "store", Level: health.Skipped, What: "The app store was not contacted", Why: "It may need a day or more to accept a new service account.",
+	})
+	err = a.printFindings([]report{{service: "addon", findings: findings}})
+	if err == nil && apps.Level == health.Skipped {
+		return cli.Fail(cli.ExitNo, "iap_off", "")
 	}
-	return a.printFindings([]report{{service: "addon", findings: findings}})
+	return err
 }
 
-// testStore reports whether apps see the store as on, and what would make them.
-func testStore(ctx context.Context, s *addon.Addon, i iapView) (health.Finding, error) {
-	if i.published.Config.Platforms.Store.Enabled {
-		return health.Finding{Name: "store", Level: health.OK, What: "In-app purchases are on for apps"}, nil
+// problems are those of the draft that are about in-app purchases.
+func (i iapView) problems() (list []settings.Problem) {
+	for _, p := range i.draft.Problems {
+		if p.Key == iap.KeyServiceAccount || slices.Contains(iapKeys(), p.Key) {
+			list = append(list, p)
+		}
 	}
-	store := health.Finding{
-		Name: "store", Level: health.Fail, What: "In-app purchases are off for apps", Fix: "countersign addon iap show",
-		Why: "It is on when iapEnabled is 1, the package name and service account are set, a product is mapped, and everything is published.",
+	return list
+}
+
+// testApps reports whether in-app purchases are on for apps, and what would make them.
+func testApps(ctx context.Context, s *addon.Addon, i iapView) (health.Finding, error) {
+	const name = "apps"
+	if i.published.Config.Platforms.Store.Enabled {
+		return health.Finding{Name: name, Level: health.OK, What: "In-app purchases are on for apps"}, nil
 	}
 	draft, err := s.IAP.Preview(ctx, operator())
 	if err != nil {
-		return store, err
+		return health.Finding{}, err
 	}
-	if draft.Config.Platforms.Store.Enabled {
-		store.What, store.Why = "In-app purchases are off for apps until the draft is published", "The draft is complete."
-		store.Fix = "countersign addon settings publish -m NOTE"
+	off := health.Finding{Name: name, Level: health.Fail, What: "In-app purchases are off for apps"}
+	switch problems := i.problems(); {
+	case draft.Config.Platforms.Store.Enabled:
+		off.What, off.Why, off.Fix = "In-app purchases are off for apps until the draft is published", "The draft is complete.", "countersign addon settings publish -m NOTE"
+	case !draft.Config.Enabled:
+		off.Level, off.What, off.Fix = health.Skipped, "In-app purchases are off: iapEnabled is 0", "countersign addon iap set iapEnabled 1"
+	case len(problems) > 0:
+		off.Why, off.Fix = "They are on when the package name and the service account are set, a product is mapped, and everything is published.", problems[0].Command()
+	default:
+		off.Why, off.Fix = "The service account can't be read.", "countersign addon iap service-account FILE"
 	}
-	return store, nil
+	return off, nil
 }
 
 // testServiceAccount checks the service account of the draft, without contacting the
-// store. A draft without one has no findings.
+// store.
 func testServiceAccount(ctx context.Context, s *addon.Addon) ([]health.Finding, error) {
+	const name = "service account"
 	checks, _, err := s.IAP.TestServiceAccount(ctx, operator())
 	if fault.HasCode(err, "service_account_not_found") {
-		return nil, nil
+		return []health.Finding{{Name: name, Level: health.Skipped, What: "No service account in the draft"}}, nil
 	}
 	findings := make([]health.Finding, len(checks))
 	for i, c := range checks {
-		findings[i] = health.Finding{Name: "service account", Level: health.OK, What: c.Text}
+		findings[i] = health.Finding{Name: name, Level: health.OK, What: c.Text}
 		if !c.OK {
 			findings[i].Level, findings[i].Fix = health.Fail, "countersign addon iap service-account FILE"
 		}

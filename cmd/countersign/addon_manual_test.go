@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -41,6 +42,17 @@ func TestTheManualsCommandsAndFlagsExist(t *testing.T) {
 	}
 	if ran < 20 {
 		t.Errorf("only %d commands were found in the manual", ran)
+	}
+}
+
+func TestTheCommandsThatRepairProblemsExist(t *testing.T) {
+	for _, code := range input.ProblemCodes() {
+		repair := input.Problem{Code: code, Key: "appName", Package: 3}.Command()
+		name := regexp.MustCompile(`^(countersign( [a-z-]+\b)+) [0-9A-Za-z]`).FindStringSubmatch(repair)[1]
+		r := command(t, t.TempDir(), append(strings.Fields(repair)[1:], "--help")...)
+		if r.code != 0 || !strings.Contains(r.out, "\nUsage:\n  "+name+" ") {
+			t.Errorf("%s: %s: exit %d, %s", code, repair, r.code, r.out)
+		}
 	}
 }
 

@@ -245,7 +245,7 @@ func (a *app) sayProblems(problems []settings.Problem) {
 		if p.Severity == settings.SeverityError {
 			text += " (blocks publishing)"
 		}
-		a.Warn("%s: %s", p.Key, cli.Safe(text))
+		a.Warn("%s: %s", p.Key, cli.Safe(fault.Join(text, "repair it with: "+p.Command())))
 	}
 }
 

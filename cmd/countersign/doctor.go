@@ -97,7 +97,7 @@ func (a *app) printFindings(reports []report) error {
 		}
 		for _, f := range r.findings {
 			counts[f.Level]++
-			if err := a.printFinding(r.service, f); err != nil {
+			if err := a.printFinding(r.service, f, levelWidth(r.findings)); err != nil {
 				return err
 			}
 		}
@@ -111,20 +111,35 @@ func (a *app) printFindings(reports []report) error {
 	return nil
 }
 
-func (a *app) printFinding(service string, f health.Finding) error {
+// levelWidth is how wide the words of the levels are in a report.
+func levelWidth(findings []health.Finding) int {
+	width := 4
+	for _, f := range findings {
+		width = max(width, len(f.Level))
+	}
+	return width
+}
+
+func (a *app) printFinding(service string, f health.Finding, width int) error {
 	if a.JSON {
 		return a.PrintJSON(struct {
 			Service string `json:"service"`
 			health.Finding
 		}{service, f})
 	}
-	word := map[health.Level]string{
-		health.OK: a.Colour(a.Out, cli.Green, "ok  "), health.Warn: a.Colour(a.Out, cli.Yellow, "warn"), health.Fail: a.Colour(a.Out, cli.Red, "FAIL"),
-	}[f.Level]
+	word := fmt.Sprintf("%-*s", width, f.Level)
+	switch f.Level {
+	case health.OK:
+		word = a.Colour(a.Out, cli.Green, word)
+	case health.Warn:
+		word = a.Colour(a.Out, cli.Yellow, word)
+	case health.Fail:
+		word = a.Colour(a.Out, cli.Red, strings.ToUpper(word))
+	}
 	a.Print("%s  %-16s  %s\n", word, f.Name, cli.Safe(f.What))
 	for _, more := range cli.Lines("why", f.Why, "fix", f.Fix) {
 		if more.Value != "" {
-			a.Print("      %-16s  %s: %s\n", "", more.Label, cli.Safe(more.Value))
+			a.Print("%*s  %-16s  %s: %s\n", width, "", "", more.Label, cli.Safe(more.Value))
 		}
 	}
 	return nil
@@ -138,5 +153,9 @@ func (a *app) printTally(counts map[health.Level]int) {
 	if n := counts[health.Warn]; n > 0 {
 		parts = append(parts, cli.Count(n, "warning", "warnings"))
 	}
-	a.Print("%s\n", strings.Join(append(parts, fmt.Sprintf("%d ok", counts[health.OK])), ", "))
+	parts = append(parts, fmt.Sprintf("%d ok", counts[health.OK]))
+	if n := counts[health.Skipped]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", n))
+	}
+	a.Print("%s\n", strings.Join(parts, ", "))
 }

@@ -79,8 +79,11 @@ func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
 		return health.Finding{}, err
 	}
 	var inactive []string
-	active := 0
+	active, first := 0, int64(0)
 	for _, c := range list {
+		if !c.Active() && first == 0 {
+			first = c.ID
+		}
 		switch {
 		case c.Active():
 			active++
@@ -96,7 +99,7 @@ func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
 	if len(inactive) > 0 {
 		found = health.Finding{
 			Level: health.Warn, What: "Inactive: " + strings.Join(inactive, "; "),
-			Why: "The API key and the API secret must both be active before you go live.", Fix: "countersign addon api activate ID",
+			Why: "The API key and the API secret must both be active before you go live.", Fix: fmt.Sprintf("countersign addon api activate %d", first),
 		}
 	}
 	if active == 0 {
@@ -121,7 +124,7 @@ func (a *Addon) checkPublished(ctx context.Context) (health.Finding, error) {
 		if one.Severity == settings.SeverityError {
 			return health.Finding{
 				Level: health.Warn, What: "The draft can't be published: " + one.Key + ": " + one.Text,
-				Why: "Apps receive the current version until then.", Fix: "countersign addon settings set " + one.Key + " VALUE",
+				Why: "Apps receive the current version until then.", Fix: one.Command(),
 			}, nil
 		}
 	}

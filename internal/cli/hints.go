@@ -64,6 +64,7 @@ var nextSteps = fault.NextSteps{
 	"secret_looking":                 "if it is not a secret, repeat it with --allow-secret-looking",
 	"setting_exists":                 "change it with: countersign addon settings set",
 	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
+	"publish_blocked":                "list what repairs it with: countersign addon settings diff",
 	"last_administrator":             "add another one first with: countersign addon user create",
 	"user_inactive":                  "activate it with: countersign addon user activate",
 	"user_not_found":                 "list them with: countersign addon user list",

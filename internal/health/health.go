@@ -5,11 +5,13 @@ package health
 // Level describes how much a finding matters.
 type Level string
 
-// The levels, from good to bad.
+// The levels.
 const (
 	OK   Level = "ok"
 	Warn Level = "warn"
 	Fail Level = "fail"
+	// Skipped is for what was not checked, and What says why.
+	Skipped Level = "skipped"
 )
 
 // Finding is the result of one check. Its texts are for people and hold no

@@ -20,8 +20,8 @@ func (s *Service) CheckSetUp(ctx context.Context) (health.Finding, error) {
 	}
 	for _, one := range Problems(v, packages) {
 		return health.Finding{
-			Level: health.Warn, What: one.Text, Why: "In-app purchases are on; members may not be able to buy, or may not pay.",
-			Fix: "countersign addon iap show",
+			Level: health.Warn, What: one.Text, Why: "In-app purchases are on; members may not be able to buy.",
+			Fix: one.Command(),
 		}, nil
 	}
 	return health.Finding{Level: health.OK, What: "In-app purchases are on and set up"}, nil

@@ -75,6 +75,10 @@ func Invalid(code string, fields map[string]string) error {
 // the code settings_invalid.
 func Refused(fields map[string]string) error { return refused("settings_invalid", fields) }
 
+// RefusedPublish is the error of values that are right one by one and can't be published: of
+// kind Invalid with the code publish_blocked.
+func RefusedPublish(fields map[string]string) error { return refused("publish_blocked", fields) }
+
 // RefusedSecrets is the error of values that are right, but look like secrets: of kind
 // Invalid with the code [CodeSecretLooking].
 func RefusedSecrets(fields map[string]string) error { return refused(CodeSecretLooking, fields) }
@@ -93,20 +97,4 @@ func refused(code string, fields map[string]string) error {
 		text = append(text, Shorten(name)+": "+fields[name])
 	}
 	return fault.WithFields(fault.Invalid(code, "Nothing was changed. "+strings.Join(text, ". ")), fields)
-}
-
-// Severity distinguishes what stops a publish from what the owner ought to know.
-type Severity string
-
-// The severities.
-const (
-	SeverityError   Severity = "error"
-	SeverityWarning Severity = "warning"
-)
-
-// Problem is something about the settings as a whole.
-type Problem struct {
-	Severity Severity `json:"severity"`
-	Key      string   `json:"key"` // the setting it is about, "" for none
-	Text     string   `json:"text"`
 }

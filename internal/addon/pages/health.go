@@ -27,7 +27,7 @@ func findingRows(all []health.Finding) (list frame.Checklist) {
 	for _, f := range all {
 		c := frame.Check{Kind: kinds[f.Level], Title: f.What, Text: f.Why}
 		if strings.HasPrefix(f.Fix, "countersign ") {
-			c.Command, c.Action = f.Fix, repairLink(f.Name)
+			c.Command, c.Action = f.Fix, repairLink(f.Fix)
 		} else if f.Fix != "" {
 			c.Text = strings.TrimSpace(frame.Sentence(f.Why) + " " + frame.Sentence(f.Fix))
 		}
@@ -36,20 +36,31 @@ func findingRows(all []health.Finding) (list frame.Checklist) {
 	return list
 }
 
-// repairLink leads to the page that repairs what a check is about; without a
-// label there is none.
-func repairLink(check string) frame.Link {
-	switch check {
-	case "update":
-		return frame.Link{Label: "Update", Path: PathUpdate}
-	case "API credentials":
-		return frame.Link{Label: "API access", Path: PathCredentials}
-	case "app settings":
-		return frame.Link{Label: "App settings", Path: PathAppSettings}
-	case "in-app purchases":
-		return frame.Link{Label: "In-app purchases", Path: pathIAP}
-	case "service account":
-		return frame.Link{Label: "Service account", Path: pathAccount}
+// repairLink leads to the page that does what a command does; without a label there is
+// none.
+func repairLink(command string) frame.Link {
+	words := strings.Fields(command)
+	if len(words) < 3 {
+		return frame.Link{}
+	}
+	last := words[len(words)-1]
+	switch what := strings.Join(words[1:], " "); {
+	case what == "addon update":
+		return frame.Link{Label: "Run the update", Path: PathUpdate}
+	case strings.HasPrefix(what, "addon api activate "):
+		return frame.Link{Label: "Activate it", Path: PathCredentials + "/" + last}
+	case strings.HasPrefix(what, "addon iap service-account "):
+		return frame.Link{Label: "Set the service account", Path: pathAccount}
+	case strings.HasPrefix(what, "addon iap product add "):
+		return frame.Link{Label: "Add a product", Path: pathIAP + "#" + groupID("Products")}
+	case strings.HasPrefix(what, "addon package add "):
+		return frame.Link{Label: "Add the package", Path: pathPackages + "/new"}
+	case strings.HasPrefix(what, "addon iap set "):
+		return frame.Link{Label: "Change the setting", Path: pathIAP + "#" + frame.FieldID(words[4])}
+	case strings.HasPrefix(what, "addon settings set "):
+		return frame.Link{Label: "Change the setting", Path: PathAppSettings + "#" + frame.FieldID(words[4])}
+	case strings.HasPrefix(what, "addon audit "):
+		return frame.Link{Label: "Audit log", Path: pathAudit}
 	}
 	return frame.Link{}
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
@@ -96,24 +95,10 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *frame.Request, f form, in
 	return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published. Apps receive it from now on.", done.Version.Number))
 }
 
-// fieldPath leads to the field of a setting on its form.
-func (v review) fieldPath(key string) string {
-	s, there := v.saved.Get(key)
-	switch {
-	case !there || s.Area == settings.AreaApp:
-		return PathAppSettings + "#" + frame.FieldID(name(s))
-	case key == iap.KeyProductMap:
-		return pathIAP + "#" + groupID("Products")
-	case key == iap.KeyServiceAccount:
-		return pathAccount
-	}
-	return pathIAP + "#" + frame.FieldID(key)
-}
-
 // problemRows lists problems with the way to where they are repaired.
-func (v review) problemRows(problems []settings.Problem, kind frame.Kind) (list frame.Checklist) {
+func problemRows(problems []settings.Problem, kind frame.Kind) (list frame.Checklist) {
 	for _, one := range problems {
-		list = append(list, frame.Check{Kind: kind, Title: frame.Sentence(one.Text), Action: frame.Link{Label: "Review setting", Path: v.fieldPath(one.Key)}})
+		list = append(list, frame.Check{Kind: kind, Title: frame.Sentence(one.Text), Action: repairLink(one.Command())})
 	}
 	return list
 }

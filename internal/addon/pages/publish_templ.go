@@ -68,7 +68,7 @@ func reviewView(v review) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = v.problemRows(v.errors, frame.Danger).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = problemRows(v.errors, frame.Danger).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -92,7 +92,7 @@ func reviewView(v review) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = v.problemRows(v.warnings, frame.Warning).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = problemRows(v.warnings, frame.Warning).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

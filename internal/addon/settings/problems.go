@@ -30,10 +30,10 @@ func pushProblems(v values) []Problem {
 	}
 	var list []Problem
 	if v[KeyPushAppID].Value == "" {
-		list = append(list, Problem{Severity: SeverityError, Key: KeyPushAppID, Text: "Push notifications are on but the push app ID is empty; devices would fail to start push. Fill it in, or switch push off"})
+		list = append(list, Problem{Severity: SeverityError, Code: input.CodePushAppIDMissing, Key: KeyPushAppID, Text: "Push notifications are on but the push app ID is empty; devices would fail to start push. Fill it in, or switch push off"})
 	}
 	if v[KeyPushTimelineAppID].Value == "" {
-		list = append(list, Problem{Severity: SeverityWarning, Key: KeyPushTimelineAppID, Text: "Push notifications are on but the timeline's push app ID is empty; the timeline sends none"})
+		list = append(list, Problem{Severity: SeverityWarning, Code: input.CodePushTimelineAppIDMissing, Key: KeyPushTimelineAppID, Text: "Push notifications are on but the timeline's push app ID is empty; the timeline sends none"})
 	}
 	return list
 }
@@ -42,5 +42,5 @@ func nameProblems(v values) []Problem {
 	if v[KeyAppName].Value != "" {
 		return nil
 	}
-	return []Problem{{Severity: SeverityWarning, Key: KeyAppName, Text: "The app has no name"}}
+	return []Problem{{Severity: SeverityWarning, Code: input.CodeAppNameMissing, Key: KeyAppName, Text: "The app has no name"}}
 }

@@ -109,7 +109,7 @@ func (s *Service) publishChosen(ctx context.Context, tx *addondb.DB, actor peopl
 		}
 	}
 	if len(problems) > 0 {
-		return Publication{}, input.Refused(problems)
+		return Publication{}, input.RefusedPublish(problems)
 	}
 	next := s.newVersion(actor, last.Number+1, note, chosen)
 	if err := tx.AddVersion(ctx, next); err != nil {
