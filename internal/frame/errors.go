@@ -87,6 +87,14 @@ func (f *Frame) WithNextStep(err error) error {
 	}.Add(err)
 }
 
+// withNextStep is WithNextStep with other steps, unless they are nil.
+func (f *Frame) withNextStep(steps fault.NextSteps, err error) error {
+	if steps != nil {
+		return steps.Add(err)
+	}
+	return f.WithNextStep(err)
+}
+
 // wait returns how long to wait, "" when there is nothing to wait for.
 func wait(d time.Duration) string {
 	switch {

@@ -23,6 +23,8 @@ type Form struct {
 	// About names the field that a refusal is about, by the refusal's code or by
 	// that code's part before the first "_".
 	About map[string]string
+	// NextSteps are what to do about refusals, by their codes, in place of [Frame.WithNextStep].
+	NextSteps fault.NextSteps
 	// Explain turns a refusal into errors of the form. It reports false for one that
 	// does not belong to the form; nil is [FormErrors] with About and Fields.
 	Explain func(refused error) (Errors, bool)
@@ -43,7 +45,7 @@ func (f *Frame) Submit(w http.ResponseWriter, r *Request, form Form) error {
 			return nil
 		}
 		var ours bool
-		if wrong, ours = form.explain(f.WithNextStep(refused)); !ours {
+		if wrong, ours = form.explain(f.withNextStep(form.NextSteps, refused)); !ours {
 			return refused
 		}
 	}

@@ -4,22 +4,26 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/countersign/countersign/internal/fault"
 )
 
-func (f *Frame) linkPage(wrong Errors) Page {
-	return Page{Title: "Sign in by link", Bare: true, Body: linkView(f, wrong), Scripts: []string{"link.js"},
+func (f *Frame) linkPage(r *Request, wrong Errors) Page {
+	return Page{Title: "Sign in by link", Bare: true, Body: linkView(f, r.User, wrong), Scripts: []string{"link.js"},
 		Lead: "The link signs you in once, without a password, even after too many failed sign-ins."}
 }
 
 func (f *Frame) showLink(w http.ResponseWriter, r *Request) error {
-	return f.Show(w, r, f.linkPage(nil))
+	return f.Show(w, r, f.linkPage(r, nil))
 }
 
 func (f *Frame) signInByLink(w http.ResponseWriter, r *Request) error {
+	link := "make a new one with: " + f.Command + " user sign-in-link E-MAIL"
 	return f.Submit(w, r, Form{
-		Check: Required("token", "Paste the link."),
+		Check:     Required("token", "Paste the link."),
+		NextSteps: fault.NextSteps{"link_unknown": link, "link_used": link, "link_expired": link},
 		About: map[string]string{"link": "token"},
-		Again: func(_ url.Values, wrong Errors) (Page, error) { return f.linkPage(wrong), nil },
+		Again: func(_ url.Values, wrong Errors) (Page, error) { return f.linkPage(r, wrong), nil },
 		Do: func(in url.Values) error {
 			user, err := f.People.SignInByLink(r.Context(), r.From, TokenOf(in.Get("token")))
 			if err != nil {

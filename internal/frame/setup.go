@@ -20,10 +20,14 @@ func (f *Frame) showSetup(w http.ResponseWriter, r *Request) error {
 			Lead: "The addon is not set up yet. The update creates the tables, the settings and the first API credentials."})
 	}
 	if exists {
-		return f.Show(w, r, Page{Title: "Setup is complete", Bare: true, Body: setUpAlreadyView(f, r.User.ID != 0),
-			Lead: "The first administrator exists, so the set-up link is no longer needed."})
+		return f.Show(w, r, f.setUpAlreadyPage(r))
 	}
 	return f.Show(w, r, f.setupPage(nil, nil))
+}
+
+func (f *Frame) setUpAlreadyPage(r *Request) Page {
+	return Page{Title: "Setup is complete", Bare: true, Body: setUpAlreadyView(f, r.User.ID != 0),
+		Lead: "The first administrator exists, so the set-up link is no longer needed."}
 }
 
 func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
@@ -31,7 +35,13 @@ func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
 		Check:  Required("token", "Paste the set-up link.", "email", "Type your e-mail.", "password", "Choose a password."),
 		Fields: []string{"token", "email", "password"},
 		About:  map[string]string{"link": "token", "email": "email", "password": "password"},
-		Again:  func(in url.Values, wrong Errors) (Page, error) { return f.setupPage(in, wrong), nil },
+		Again: func(in url.Values, wrong Errors) (Page, error) {
+			exists, err := f.hasAdministrator(r)
+			if exists { // somebody else was quicker, or the link was used again
+				return f.setUpAlreadyPage(r), err
+			}
+			return f.setupPage(in, wrong), err
+		},
 		Do: func(in url.Values) error {
 			user, err := f.People.Setup(r.Context(), r.From, TokenOf(in.Get("token")), in.Get("email"), in.Get("password"))
 			if err != nil {

@@ -177,6 +177,45 @@ func TestOneTimeLinkSignsInOnce(t *testing.T) {
 	})
 }
 
+func TestSignInLinksNeverDeadEnd(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		setup, _, err := s.NewSetupLink(t.Context(), operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.browser(t).Post("/admincp/setup", "token", "damaged", "email", email, "password", password).Status(http.StatusForbidden).Wrong("token", "countersign addon setup-link")
+		s.administrator(t)
+		bob, _ := s.another(t, "bob@site.example")
+		link := func(email string) string {
+			token, _, err := s.NewSignInLink(t.Context(), operator, email)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return token
+		}
+		used, expired, removed := link(email), link(email), link(bob.Email)
+		s.browser(t).Post("/admincp/link", "token", used).LeadsTo("/admin")
+		if _, err := s.RemoveAdministrator(t.Context(), operator, bob.ID); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.move(10 * time.Minute)
+		for rule, token := range map[string]string{"used": used, "expired": expired, "damaged": "%zz", "of somebody who was removed": removed, "of the set-up": setup} {
+			p := s.browser(t).Post("/admincp/link", "token", token).Status(http.StatusForbidden).Wrong("token", "make a new one with: countersign addon user sign-in-link E-MAIL")
+			if len(p.Having("href", "/admincp/login")) == 0 {
+				t.Errorf("a link that is %s: nothing leads to sign-in", rule)
+			}
+		}
+		signedIn := s.signedIn(t).Get("/admincp/link").Says("You are signed in as " + email)
+		if len(signedIn.Having("href", "/admin")) == 0 {
+			t.Error("somebody who is signed in is not led on")
+		}
+		complete := s.browser(t).Post("/admincp/setup", "token", setup, "email", "eve@site.example", "password", password).Status(http.StatusConflict).Says("Setup is complete", "countersign addon user sign-in-link")
+		if len(complete.Having("href", "/admincp/login")) == 0 {
+			t.Error("nothing leads on from a set-up that is complete")
+		}
+	})
+}
+
 func TestEverybodyIsLedToSetUpUntilThereIsAnAdministrator(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.browser(t)

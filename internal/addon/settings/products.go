@@ -24,7 +24,7 @@ func (s *Service) AddProduct(ctx context.Context, actor people.Actor, revision i
 	return s.changeProducts(ctx, actor, revision, func(list []iap.Product) ([]iap.Product, error) {
 		for _, p := range list {
 			if p.StoreID == storeID && p.PackageID != packageID {
-				return nil, fault.Conflict("product_exists", fmt.Sprintf("The product %s is already mapped to package %d. Remove it first", storeID, p.PackageID))
+				return nil, fault.Conflict("product_exists", fmt.Sprintf("The product %s is already mapped to package %d", storeID, p.PackageID))
 			}
 		}
 		if len(list) >= iap.MaxProducts {
