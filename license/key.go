@@ -26,7 +26,7 @@ type SigningKey struct {
 func NewSigningKey() (SigningKey, error) {
 	_, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
-		return SigningKey{}, fmt.Errorf("make a license key: %w", err)
+		return SigningKey{}, fmt.Errorf("create a license key: %w", err)
 	}
 	return signingKey(private), nil
 }

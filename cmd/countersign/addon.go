@@ -66,7 +66,7 @@ The link leads to --base-url, or to the server that runs on the data folder.`,
 		}
 		return a.Show(struct {
 			SetupURL  string                `json:"setup_url" card:"1,Link"`
-			ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Good until"`
+			ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Valid until"`
 		}{setupLink(url, token), countersign.At(expires)}, nil)
 	})
 }
@@ -108,7 +108,7 @@ func (a *app) printWebToken(ctx context.Context, s *addon.Addon) error {
 	token, expires, err := s.NewWebToken(ctx, operator())
 	err = a.Show(struct {
 		Token     string                `json:"token" card:"1,Token"`
-		ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Good until"`
+		ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Valid until"`
 	}{token, countersign.At(expires)}, err)
 	if err == nil && !a.JSON {
 		a.Say("\nIt runs the update once: curl -X POST -H 'X-Update-Token: TOKEN' SITE/api-addons/update.php")

@@ -166,7 +166,7 @@ The link leads to --base-url, or to the server that runs on the data folder.`,
 		token, expires, err := s.People().NewSignInLink(ctx, operator(), args[0])
 		return a.Show(struct {
 			SignInURL string                `json:"sign_in_url" card:"1,Link"`
-			ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Good until"`
+			ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Valid until"`
 		}{signInLink(url, token), countersign.At(expires)}, err)
 	})
 }

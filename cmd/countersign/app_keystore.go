@@ -90,7 +90,7 @@ func errKeystoreExists(path string) error {
 func newKeystore(name, password string, now time.Time) ([]byte, *x509.Certificate, error) {
 	key, err := rsa.GenerateKey(rand.Reader, keystoreBits)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a signing key: %w", err)
+		return nil, nil, fmt.Errorf("create a signing key: %w", err)
 	}
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, SignatureAlgorithm: x509.SHA256WithRSA,
@@ -98,11 +98,11 @@ func newKeystore(name, password string, now time.Time) ([]byte, *x509.Certificat
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a certificate: %w", err)
+		return nil, nil, fmt.Errorf("create a certificate: %w", err)
 	}
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a certificate: %w", err)
+		return nil, nil, fmt.Errorf("create a certificate: %w", err)
 	}
 	text, err := pkcs12.Modern.WithIterations(keystoreIterations).Encode(key, cert, nil, password)
 	if err != nil {

@@ -43,7 +43,7 @@ type locationFlags struct {
 }
 
 var (
-	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, ", or make a new one with: countersign store rekey", "countersign store serve", envListen, envURL}
+	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, ", or create a new one with: countersign store rekey", "countersign store serve", envListen, envURL}
 	addonLocation = locationFlags{"data", "db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve", envAddonListen, envAddonURL}
 	// doctorAddonLocation is that of the addon where --data is the store's.
 	doctorAddonLocation = locationFlags{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve", envAddonListen, envAddonURL}

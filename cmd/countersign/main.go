@@ -36,7 +36,7 @@ func (a *app) execute(ctx context.Context, args []string) int { return a.Run(ctx
 func newRoot(a *app) *cobra.Command {
 	root := cli.Group(&cobra.Command{
 		Use:   "countersign",
-		Short: "Keep purchase codes of digital items and answer whether they are good",
+		Short: "Store, addon and license files for sellers of digital items",
 		Long: `Countersign stores workspaces, items and purchases, and verifies purchase codes
 over HTTP for the programs of their authors.
 

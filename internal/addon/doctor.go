@@ -95,7 +95,7 @@ func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
 			inactive = append(inactive, fmt.Sprintf("%d (%s): secret", c.ID, c.Label))
 		}
 	}
-	found := health.Finding{Level: health.OK, What: fmt.Sprintf("%s, all active", count(active, "pair"))}
+	found := health.Finding{Level: health.OK, What: "All API credentials are active"}
 	if len(inactive) > 0 {
 		found = health.Finding{
 			Level: health.Warn, What: "Inactive: " + strings.Join(inactive, "; "),

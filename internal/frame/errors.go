@@ -78,11 +78,11 @@ func FormErrors(err error, order ...string) (Errors, bool) {
 
 // WithNextStep returns err with what to do about it at the command line, for errors that only the operator can help with.
 func (f *Frame) WithNextStep(err error) error {
-	link := "make a new one with: " + f.Command + " setup-link"
+	link := "create a new one with: " + f.Command + " setup-link"
 	return fault.NextSteps{
 		"link_unknown": link, "link_expired": link, "link_used": link,
 		"last_administrator":   "add another administrator first",
-		"update_token":         "make a token with: " + f.Command + " update --web-token",
+		"update_token":         "create a token with: " + f.Command + " update --web-token",
 		fault.CodeUpdateNeeded: "run: " + f.Command + " update",
 	}.Add(err)
 }

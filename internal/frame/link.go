@@ -18,7 +18,7 @@ func (f *Frame) showLink(w http.ResponseWriter, r *Request) error {
 }
 
 func (f *Frame) signInByLink(w http.ResponseWriter, r *Request) error {
-	link := "make a new one with: " + f.Command + " user sign-in-link E-MAIL"
+	link := "create a new one with: " + f.Command + " user sign-in-link E-MAIL"
 	return f.Submit(w, r, Form{
 		Check:     Required("token", "Paste the link."),
 		NextSteps: fault.NextSteps{"link_unknown": link, "link_used": link, "link_expired": link},

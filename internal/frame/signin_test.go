@@ -200,7 +200,7 @@ func TestSignInLinksNeverDeadEnd(t *testing.T) {
 		}
 		s.clock.move(10 * time.Minute)
 		for rule, token := range map[string]string{"used": used, "expired": expired, "damaged": "%zz", "of somebody who was removed": removed, "of the set-up": setup} {
-			p := s.browser(t).Post("/admincp/link", "token", token).Status(http.StatusForbidden).Wrong("token", "make a new one with: countersign addon user sign-in-link E-MAIL")
+			p := s.browser(t).Post("/admincp/link", "token", token).Status(http.StatusForbidden).Wrong("token", "create a new one with: countersign addon user sign-in-link E-MAIL")
 			if len(p.Having("href", "/admincp/login")) == 0 {
 				t.Errorf("a link that is %s: nothing leads to sign-in", rule)
 			}

@@ -156,7 +156,7 @@ func (f *Frame) inviteUser(w http.ResponseWriter, r *Request) error {
 			}
 			made, err := f.People.InviteAdministrator(r.Context(), r.Actor, in.Get("email"))
 			if fault.HasCode(err, "email_taken") { // as after loading the page again
-				return fault.WithMessage(fault.Of(err), "An administrator with this e-mail already exists. If you have just added it, open it in the list to make a new link.")
+				return fault.WithMessage(fault.Of(err), "An administrator with this e-mail already exists. If you have just added it, open it in the list to create a new link.")
 			}
 			if err != nil {
 				return err
@@ -190,7 +190,7 @@ func (f *Frame) askAbout(w http.ResponseWriter, r *Request, u people.User, c Con
 // linkUser makes a new link for somebody who has chosen no password yet.
 func (f *Frame) linkUser(w http.ResponseWriter, r *Request, u people.User) error {
 	if u.HasPassword {
-		return f.Redirect(w, r, f.userPath(u), u.Email+" has a password. For somebody who is locked out, the operator makes a link with: "+f.Command+" user sign-in-link")
+		return f.Redirect(w, r, f.userPath(u), u.Email+" has a password. For somebody who is locked out, the operator creates a link with: "+f.Command+" user sign-in-link")
 	}
 	return f.askAbout(w, r, u, Confirm{
 		Title: "New sign-in link", Path: f.userPath(u) + "/link", Label: "Create the link", Safe: true,

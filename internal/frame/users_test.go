@@ -30,7 +30,7 @@ func TestAdministratorIsInvitedAndChoosesAPassword(t *testing.T) {
 		b.Post(usersPath, "email", "bob", "password", password).Wrong("email", "Invalid e-mail")
 		p := b.Fill(usersPath+"/new", usersPath, "email", "Bob@site.example", "password", password).Status(http.StatusOK).Says("Copy the link now")
 		first := p.Value("sign-in-link")
-		b.Post(usersPath, "email", "bob@site.example", "password", password).Status(http.StatusConflict).Wrong("email", "make a new link")
+		b.Post(usersPath, "email", "bob@site.example", "password", password).Status(http.StatusConflict).Wrong("email", "create a new link")
 		b.Get(usersPath).Says("bob@site.example", "Invited", "never")
 		link := b.Post(usersPath+"/2/link", "password", password).Status(http.StatusOK).Value("sign-in-link")
 		if first == link || !strings.HasPrefix(link, s.server.URL+"/admincp/link#") {

@@ -209,7 +209,7 @@ func Backups(p Location, prefix string) Finding {
 	files, err := filepath.Glob(filepath.Join(p.Dir, "backups", prefix+"-*Z.*"))
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".partial") })
 	if err != nil || len(files) == 0 {
-		return good(name, "No backup yet; every update makes one first")
+		return good(name, "No backup yet; every update creates one first")
 	}
 	newest := slices.Max(files)
 	info, err := os.Stat(newest)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/health"
 )
 
@@ -19,8 +20,12 @@ func (s *Service) CheckSetUp(ctx context.Context) (health.Finding, error) {
 		return health.Finding{Level: health.OK, What: "In-app purchases are off"}, nil
 	}
 	for _, one := range Problems(v, packages) {
+		why := "In-app purchases are on; members may not be able to buy."
+		if one.Code == input.CodeTestModeOn {
+			why = "In-app purchases are on. Turn test mode off before real people buy."
+		}
 		return health.Finding{
-			Level: health.Warn, What: one.Text, Why: "In-app purchases are on; members may not be able to buy.",
+			Level: health.Warn, What: one.Text, Why: why,
 			Fix: one.Command(),
 		}, nil
 	}

@@ -111,7 +111,7 @@ func (p *Pages) checkAccount(w http.ResponseWriter, r *frame.Request, file []byt
 // testAccount looks at the file that is kept, without asking the store.
 func (p *Pages) testAccount(w http.ResponseWriter, r *frame.Request, f accountForm) error {
 	return p.submitAccount(w, r, accountConflict{}, func() (err error) {
-		f.about = "the service account that is kept"
+		f.about = "the current service account"
 		if f.checks, _, err = p.addon.IAP.TestServiceAccount(r.Context(), r.Actor); err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func TestIAPSettingsThatAreWrongAreShownAgain(t *testing.T) {
 		field, says string
 	}{
 		{[]string{"iapStorePackageName", "example"}, "iapStorePackageName", "com.example.app"},
-		{[]string{"product.0", "gold_monthly"}, "package.0", "Choose the package that gold_monthly gives."},
+		{[]string{"product.0", "gold_monthly"}, "package.0", "Choose the package that gold_monthly activates."},
 		{[]string{"package.0", "1"}, "product.0", "Type the product ID, or remove the row."},
 		{[]string{"product.0", "Gold", "package.0", "1"}, "product.0", "has capital letters"},
 		{[]string{"product.0", "a b", "package.0", "1"}, "product.0", "invalid product id"},
@@ -121,7 +121,7 @@ func TestServiceAccountIsKeptAndNeverShown(t *testing.T) {
 		hidden := strings.Split(privateKey(), "\n")[1:5]
 		p.SilentAbout(hidden...)
 		b.Upload(accountPath, serviceAccount(), "json", "", "do", "save", "revision", b.Revision(accountPath, accountPath)).LeadsTo(accountPath)
-		b.Post(accountPath+"/test").Status(http.StatusOK).Says("Result", "the service account that is kept", "Its private_key can be read").SilentAbout(hidden...)
+		b.Post(accountPath+"/test").Status(http.StatusOK).Says("Result", "the current service account", "Its private_key can be read").SilentAbout(hidden...)
 		for _, path := range []string{accountPath, iapPath, iapPath + "/publish", "/api-addons/admin/preview/iap", "/api-addons/admin/audit", "/api-addons/admin/health"} {
 			b.Get(path).SilentAbout(hidden...)
 		}

@@ -38,9 +38,9 @@ func (f licenseForm) failed() string {
 		made = append(made, l.Domain)
 	}
 	left := append([]string{f.domain}, frame.Listed(f.tests)...)[len(made):]
-	begin := "The file for " + made[0] + " was made"
+	begin := "The file for " + made[0] + " was created"
 	if len(made) > 1 {
-		begin = "The files for " + strings.Join(made, ", ") + " were made"
+		begin = "The files for " + strings.Join(made, ", ") + " were created"
 	}
 	return begin + "; no file for " + strings.Join(left, ", ") + "."
 }

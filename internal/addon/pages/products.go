@@ -64,7 +64,7 @@ func halfRows(rows []productRow) (errs frame.Errors) {
 		case row.product == "":
 			errs = append(errs, frame.FieldError{Name: productName(i), Text: "Type the product ID, or remove the row."})
 		case row.pkg == "":
-			errs = append(errs, frame.FieldError{Name: packageName(i), Text: "Choose the package that " + row.product + " gives."})
+			errs = append(errs, frame.FieldError{Name: packageName(i), Text: "Choose the package that " + row.product + " activates."})
 		}
 	}
 	return errs

@@ -16,7 +16,7 @@ func (p *Pages) showHome(w http.ResponseWriter, r *frame.Request) error {
 	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: "Start", Heading: "Purchase codes and license files", Bare: true, Wide: true, Body: homeContents,
-		Lead: "This store tells programs whether a purchase code is valid, and signs license files for the sites of buyers.",
+		Lead: "This store verifies purchase codes for programs, and signs license files for the sites of buyers.",
 	})
 }
 
