@@ -4,6 +4,18 @@ import { get, post } from './case.js';
 
 const wrong = 'none of the right words';
 
+/** A form whose session ended while it was open, and what comes then. */
+const lost = (name, { status = 200, then }) => ({
+  route: 'POST /api-addons/admin/packages', name, as: `ada of ${name}`, status,
+  async open(page, site, does) {
+    await page.goto(`${site.url}/api-addons/admin/packages/new`);
+    await does.fill(page, { name: 'Platinum', rank: '30' });
+    await page.context().clearCookies();
+    const refused = await does.press(page, 'Add the package');
+    return then ? then(page, does) : refused;
+  },
+});
+
 export const people = [
   {
     name: 'before the update', site: 'empty', cases: [
@@ -38,6 +50,13 @@ export const people = [
       get('GET /admincp/link', { name: 'link', as: 'stranger' }),
       post('POST /admincp/link', { name: 'link-refused', as: 'stranger', values: { token: 'A'.repeat(26) }, button: 'Sign in', status: 403 }),
       get('GET /admincp/logout', { name: 'sign-in-wanted', as: 'stranger', leads: true }),
+      lost('lost-form', { status: 422 }),
+      lost('lost-form-filled', {
+        async then(page, { press, fill }) {
+          await fill(page, ada);
+          return press(page, 'Sign in');
+        },
+      }),
       post('POST /admincp/logout', { name: 'signed-out', at: '/admincp/me/sessions', button: { css: 'main form[action$="/admincp/logout"] button' } }),
     ],
   },

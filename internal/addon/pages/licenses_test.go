@@ -212,7 +212,7 @@ func TestFilesThatWereMadeBeforeARefusalAreNamed(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		store.noTests = true
 		p := b.Post(licensePath, "code", purchaseCode, "domain", "Shop.example", "tests", "localhost, demo.test", "store", store.URL).Status(http.StatusConflict)
-		p.Wrong("tests", "limit_reached").Says("The file for shop.example was made; no file for localhost, demo.test.", "Licensed").SilentAbout("No file was created", "Move it here")
+		p.Wrong("tests", "limit_reached").Says("The file for shop.example was created; no file for localhost, demo.test.", "Licensed").SilentAbout("No file was created", "Move it here")
 	})
 }
 
