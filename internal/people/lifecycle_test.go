@@ -60,9 +60,9 @@ func TestRenamedAdministratorSignsInWithTheNewEmail(t *testing.T) {
 func TestDeactivatedAdministratorIsOutUntilActivated(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		u, ada := f.administrator(t)
+		_, ada := f.administrator(t)
 		f.enableTOTP(t, ada, password)
-		u = f.user(t)
+		u := f.user(t)
 		bob := f.another(t, "bob@site.example").Actor(away)
 		f.session(t, "one", u)
 		link, _, err := f.NewSignInLink(ctx, operator, email)
@@ -114,9 +114,9 @@ func TestDeactivatedAdministratorIsOutUntilActivated(t *testing.T) {
 func TestRemovedAdministratorLeavesItsNameInTheAuditLog(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		u, ada := f.administrator(t)
+		_, ada := f.administrator(t)
 		f.enableTOTP(t, ada, password)
-		u = f.user(t)
+		u := f.user(t)
 		bob := f.another(t, "bob@site.example").Actor(away)
 		f.session(t, "one", u)
 		link, _, err := f.NewSignInLink(ctx, operator, email)

@@ -19,17 +19,15 @@ func (s *Service) CheckSetUp(ctx context.Context) (health.Finding, error) {
 	if !v.Enabled {
 		return health.Finding{Level: health.OK, What: "In-app purchases are off"}, nil
 	}
-	for _, one := range Problems(v, packages) {
-		why := "In-app purchases are on; members may not be able to buy."
-		if one.Code == input.CodeTestModeOn {
-			why = "In-app purchases are on. Turn test mode off before real people buy."
-		}
-		return health.Finding{
-			Level: health.Warn, What: one.Text, Why: why,
-			Fix: one.Command(),
-		}, nil
+	problems := Problems(v, packages)
+	if len(problems) == 0 {
+		return health.Finding{Level: health.OK, What: "In-app purchases are on and set up"}, nil
 	}
-	return health.Finding{Level: health.OK, What: "In-app purchases are on and set up"}, nil
+	one, why := problems[0], "In-app purchases are on; members may not be able to buy."
+	if one.Code == input.CodeTestModeOn {
+		why = "In-app purchases are on. Turn test mode off before real people buy."
+	}
+	return health.Finding{Level: health.Warn, What: one.Text, Why: why, Fix: one.Command()}, nil
 }
 
 // CheckAccount finds out whether the published service account can be read.
