@@ -22,8 +22,8 @@ func (f *Frame) signInByLink(w http.ResponseWriter, r *Request) error {
 	return f.Submit(w, r, Form{
 		Check:     Required("token", "Paste the link."),
 		NextSteps: fault.NextSteps{"link_unknown": link, "link_used": link, "link_expired": link},
-		About: map[string]string{"link": "token"},
-		Again: func(_ url.Values, wrong Errors) (Page, error) { return f.linkPage(r, wrong), nil },
+		About:     map[string]string{"link": "token"},
+		Again:     func(_ url.Values, wrong Errors) (Page, error) { return f.linkPage(r, wrong), nil },
 		Do: func(in url.Values) error {
 			user, err := f.People.SignInByLink(r.Context(), r.From, TokenOf(in.Get("token")))
 			if err != nil {
