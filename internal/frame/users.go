@@ -40,7 +40,7 @@ func (f *Frame) userRows(r *Request, all []people.User) []Row {
 			name = Group(name, Badge{Text: "You"})
 		}
 		rows[i] = Row{
-			name, userState(u), onOff(u.TOTP), lastSignIn(u), Time(u.CreatedAt),
+			name, userState(u), onOff(u.TOTP), lastSignIn(u),
 			LinkButton{Link: Link{Label: "Manage", Path: f.userPath(u)}, Context: u.Email},
 		}
 	}
