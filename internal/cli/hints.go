@@ -68,6 +68,7 @@ var nextSteps = fault.NextSteps{
 	"label_exists":                   "list them with: countersign addon api list",
 	"product_exists":                 "remove it with: countersign addon iap product remove",
 	"email_taken":                    "list them with: countersign addon user list",
+	"service_account_not_found":      "set one with: countersign addon iap service-account FILE",
 	"publish_blocked":                "list what repairs it with: countersign addon settings diff",
 	"last_administrator":             "add another one first with: countersign addon user create",
 	"user_inactive":                  "activate it with: countersign addon user activate",

@@ -64,7 +64,7 @@ func (s *Service) TestServiceAccount(ctx context.Context, actor people.Actor) (c
 		return nil, false, err
 	}
 	if kept.ID == 0 {
-		return nil, false, fault.NotFound("service_account_not_found", "No service account yet; paste the file first")
+		return nil, false, fault.NotFound("service_account_not_found", "No service account in the draft")
 	}
 	file, opened := openAccount(s.guard.Box(), kept)
 	if !opened {

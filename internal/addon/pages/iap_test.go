@@ -130,7 +130,7 @@ func TestServiceAccountIsKeptAndNeverShown(t *testing.T) {
 		b.Fill(accountPath+"/remove", accountPath+"/remove").LeadsTo(accountPath)
 		b.Get(accountPath).Says("Add the service account")
 		b.Get(accountPath + "/remove").LeadsTo(accountPath)
-		b.Post(accountPath+"/test").Status(http.StatusNotFound).Says("No service account yet", "Add the service account")
+		b.Post(accountPath+"/test").Status(http.StatusNotFound).Says("No service account in the draft", "Add the service account")
 	})
 }
 
