@@ -203,7 +203,11 @@ func (a *app) checkPurchase(ctx context.Context, s *store.Store, code string) er
 	if err != nil {
 		return err
 	}
-	answer, err := apiAnswer(ctx, s, found)
+	base, err := a.Variable(envURL)
+	if err != nil {
+		return err
+	}
+	answer, err := apiAnswer(ctx, s, found, cmp.Or(base, "http://"+defaultListen))
 	if err != nil {
 		return err
 	}
@@ -248,9 +252,9 @@ func (a *app) printCheck(found validation.Check, answer []byte) error {
 	return nil
 }
 
-// apiAnswer is what the API answers a secret key of the purchase's workspace,
-// by the same rule.
-func apiAnswer(ctx context.Context, s *store.Store, found validation.Check) ([]byte, error) {
+// apiAnswer is what the API of a store at the URL base answers a secret key of the
+// purchase's workspace, by the same rule.
+func apiAnswer(ctx context.Context, s *store.Store, found validation.Check, base string) ([]byte, error) {
 	key := people.Actor{Kind: people.KindKey, Face: people.FaceCommand, Workspace: found.Purchase.WorkspaceID, Secret: true}
 	valid, err := s.Validation.Validate(ctx, key, found.Purchase.Code)
 	if refused := fault.Of(err); refused != nil && refused.Kind == countersign.KindNotFound {
@@ -262,5 +266,5 @@ func apiAnswer(ctx context.Context, s *store.Store, found validation.Check) ([]b
 	if err != nil {
 		return nil, err
 	}
-	return []byte(`{"status":"success","data":{"purchase":` + valid.Before + valid.ItemBody + valid.After + "}}"), nil
+	return []byte(`{"status":"success","data":{"purchase":` + valid.Before + valid.Item.With(base) + valid.After + "}}"), nil
 }

@@ -99,6 +99,9 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 	}
 	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", transfer.SafeCodeBits)
 	a.warnWeak(report.WeakKeys, "imported key", "imported keys", transfer.SafeKeyBits)
+	if n := report.NoPicture; n.Count > 0 {
+		a.Say("warning: %s a thumbnail or a preview image; clients get a default picture (%s)", cli.Count(n.Count, "item lacks", "items lack"), namedLines(n.Count, n.Lines))
+	}
 	if !report.Written && !dryRun {
 		return nil
 	}
@@ -126,15 +129,19 @@ func (a *app) warnWeak(w transfer.Weak, one, many string, safe int) {
 	if w.Count == 0 {
 		return
 	}
-	lines := make([]string, len(w.Lines))
-	for i, line := range w.Lines {
+	a.Say("warning: %s can be guessed: fewer than %d bits by length and characters, the weakest %d (%s)", cli.Count(w.Count, one, many), safe, w.LeastBits, namedLines(w.Count, w.Lines))
+}
+
+// namedLines names the first of count lines.
+func namedLines(count int, first []int) string {
+	lines := make([]string, len(first))
+	for i, line := range first {
 		lines[i] = strconv.Itoa(line)
 	}
-	where := "line " + lines[0]
-	if w.Count > 1 {
-		where = "for example lines " + strings.Join(lines, ", ")
+	if count == 1 {
+		return "line " + lines[0]
 	}
-	a.Say("warning: %s can be guessed: fewer than %d bits by length and characters, the weakest %d (%s)", cli.Count(w.Count, one, many), safe, w.LeastBits, where)
+	return "for example lines " + strings.Join(lines, ", ")
 }
 
 // importVerdict is nil for an import that did what it was asked.

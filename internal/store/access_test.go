@@ -47,7 +47,7 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 		}
 		read := map[string]func(people.Actor) error{
 			"Account": func(a people.Actor) error { _, err := f.Validation.Account(ctx, a); return err },
-			"Items":   func(a people.Actor) error { _, err := f.Validation.Items(ctx, a); return err },
+			"Items":   func(a people.Actor) error { _, err := f.Validation.Items(ctx, a, ""); return err },
 			"Item":    func(a people.Actor) error { _, err := f.Validation.Item(ctx, a, 1); return err },
 		}
 		before := f.mustExport(t, false)

@@ -34,6 +34,12 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "key", health.Fail, "replace it with that one"},
+		{"items have no pictures", func(t *testing.T, at dbtest.DB) {
+			pictureless(t, at, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
+		}, "pictures of items", health.Warn, "image: 1, for example 7"},
+		{"an audio item needs no preview image", func(t *testing.T, at dbtest.DB) {
+			pictureless(t, at, `"kind":"audio"`, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
+		}, "pictures of items", health.OK, "has its pictures"},
 		{"the key file is open to all", func(t *testing.T, at dbtest.DB) {
 			prepared(t, at)
 			if err := os.Chmod(keyFile(at), 0o644); err != nil {
@@ -61,4 +67,10 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// pictureless makes a store with item 7, which has these members.
+func pictureless(t *testing.T, at dbtest.DB, members ...string) {
+	t.Helper()
+	prepared(t, at).mustImport(t, lines(workspaceText("ada"), itemText("ada", 7, members...)))
 }

@@ -100,8 +100,8 @@ func TestEditedItemIsPrintedAnew(t *testing.T) {
 		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
 		f.mustImport(t, lines(purchaseText("ada", 1, "a-code"), itemText("ada", 1, `"name":"Renamed"`)))
 		valid, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), "a-code")
-		if err != nil || !strings.Contains(valid.ItemBody, `"name":"Renamed"`) {
-			t.Errorf("%s, %v", valid.ItemBody, err)
+		if err != nil || !strings.Contains(valid.Item.Text(), `"name":"Renamed"`) {
+			t.Errorf("%s, %v", valid.Item.Text(), err)
 		}
 	})
 }

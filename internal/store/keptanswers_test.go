@@ -85,15 +85,15 @@ func (c change) ask(t *testing.T, f *fixture, a people.Actor) {
 	t.Helper()
 	_, err := f.Validation.Validate(t.Context(), a, keptCode)
 	wantError(t, err, c.code)
-	items, err := f.Validation.Items(t.Context(), a)
+	items, err := f.Validation.Items(t.Context(), a, "")
 	wantError(t, err, "")
 	if n := len(idsOf(t, items)); n != c.items {
 		t.Errorf("%d items, want %d", n, c.items)
 	}
 	item, err := f.Validation.Item(t.Context(), a, 1)
 	wantError(t, err, "")
-	if !strings.Contains(item, `"name":"`+c.name+`"`) {
-		t.Errorf("the item is %s", item)
+	if !strings.Contains(item.Text(), `"name":"`+c.name+`"`) {
+		t.Errorf("the item is %s", item.Text())
 	}
 	account, err := f.Validation.Account(t.Context(), a)
 	wantError(t, err, "")

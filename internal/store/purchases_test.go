@@ -116,8 +116,8 @@ func TestValidPurchaseIsPrintedAsItWasSold(t *testing.T) {
 		if mustJSON(t, got) != mustJSON(t, want) {
 			t.Errorf("%s, want %s", mustJSON(t, got), mustJSON(t, want))
 		}
-		if !strings.HasPrefix(valid.ItemBody, `{"id":1,`) || strings.Contains(valid.Before+valid.After, "inbox.example") {
-			t.Errorf("item %s", valid.ItemBody)
+		if !strings.HasPrefix(valid.Item.Text(), `{"id":1,`) || strings.Contains(valid.Before+valid.After, "inbox.example") {
+			t.Errorf("item %s", valid.Item.Text())
 		}
 	})
 }
@@ -307,7 +307,7 @@ func TestListOfPurchases(t *testing.T) {
 func read(t *testing.T, v validation.Valid) countersign.Purchase {
 	t.Helper()
 	var p countersign.Purchase
-	if err := json.Unmarshal([]byte(v.Before+v.ItemBody+v.After), &p); err != nil {
+	if err := json.Unmarshal([]byte(v.Before+v.Item.Text()+v.After), &p); err != nil {
 		t.Fatal(err)
 	}
 	return p

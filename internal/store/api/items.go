@@ -14,7 +14,7 @@ func (f *frontEnd) listItems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	items, err := f.store.Validation.Items(r.Context(), access.Actor)
+	items, err := f.store.Validation.Items(r.Context(), access.Actor, f.base(r))
 	if err != nil {
 		return fault.Public(err)
 	}
@@ -38,7 +38,7 @@ func (f *frontEnd) getItem(w http.ResponseWriter, r *http.Request) error {
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	return web.Cached(w, r, web.SuccessBody("item", item))
+	return web.Cached(w, r, web.SuccessBody("item", f.printed(r, item)))
 }
 
 // itemID reads an item_id: digits only. 0 stands for everything else, which is

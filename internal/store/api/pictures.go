@@ -6,10 +6,11 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/internal/web"
 )
 
-//go:embed media/avatar.png media/cover.png
+//go:embed media/*.png
 var pictures embed.FS
 
 // getPicture serves a default picture.
@@ -24,14 +25,27 @@ func (f *frontEnd) getPicture(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// fillPictures puts the default pictures in the place of those that a profile
-// lacks: clients need an absolute URL. Without a base URL it is the address that the
-// server listens on; the host of a request would be any that a client chooses.
-func (f *frontEnd) fillPictures(r *http.Request, m *countersign.ProfileMedia) {
-	base := f.baseURL
-	if base == "" {
-		base = web.OwnURL(r)
+// base is where default pictures are: clients need an absolute URL. Without a base URL it
+// is the address that the server listens on; the host of a request would be any that a
+// client chooses.
+func (f *frontEnd) base(r *http.Request) string {
+	if f.baseURL != "" {
+		return f.baseURL
 	}
+	return web.OwnURL(r)
+}
+
+// printed is an item with default pictures in the place of those that it lacks.
+func (f *frontEnd) printed(r *http.Request, i validation.ItemText) string {
+	if i.Complete() {
+		return i.Text()
+	}
+	return i.With(f.base(r))
+}
+
+// fillPictures puts the default pictures in the place of those that a profile lacks.
+func (f *frontEnd) fillPictures(r *http.Request, m *countersign.ProfileMedia) {
+	base := f.base(r)
 	if m.Avatar == "" {
 		m.Avatar = base + "/media/default/avatar.png"
 	}

@@ -33,7 +33,7 @@ func (f *frontEnd) validatePurchase(w http.ResponseWriter, r *http.Request) erro
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	web.Success(w, "data", `{"purchase":`, valid.Before, valid.ItemBody, valid.After, "}")
+	web.Success(w, "data", `{"purchase":`, valid.Before, f.printed(r, valid.Item), valid.After, "}")
 	return nil
 }
 

@@ -13,6 +13,13 @@ func NoItem(id int64) error {
 	return fault.NotFound("item_not_found", fmt.Sprintf("No item %d", id))
 }
 
+// LacksPicture reports whether the API prints a default picture for an item: for the
+// thumbnail, or for the preview image, which an audio item does not have.
+func LacksPicture(i storedb.Item) bool {
+	m := i.Media
+	return m.Thumbnail == "" || i.Kind != storedb.KindAudio && (m.PreviewImage == nil || *m.PreviewImage == "")
+}
+
 // RenderItem returns the item's body: its media by the presence rules of spec 2.3.
 func RenderItem(i *storedb.Item) error {
 	printed := i.Item

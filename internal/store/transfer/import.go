@@ -163,6 +163,9 @@ func (imp *importer) stageItem(ctx context.Context, line int, raw []byte) error 
 		return badf("item %d already exists: ids are unique in the store", item.ID)
 	}
 	imp.owners[item.ID] = l.Workspace
+	if rules.LacksPicture(item) {
+		imp.report.NoPicture.note(line)
+	}
 	if err := rules.RenderItem(&item); err != nil {
 		return err
 	}

@@ -63,6 +63,8 @@ type ImportReport struct {
 	// under 128 bits, by their length and characters: they are easy to guess.
 	WeakCodes Weak `json:"weak_codes,omitzero"`
 	WeakKeys  Weak `json:"weak_keys,omitzero"`
+	// NoPicture counts items without a thumbnail or a preview image.
+	NoPicture Found `json:"items_without_picture,omitzero"`
 }
 
 // Moved counts what an import did with lines of one type.

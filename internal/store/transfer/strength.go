@@ -62,9 +62,6 @@ type Weak struct {
 	Lines []int `json:"lines,omitempty"`
 }
 
-// weakLines is how many lines are named.
-const weakLines = 5
-
 // Note counts a text of so many bits when it is under safe. line is 0 outside an import.
 func (w *Weak) Note(bits float64, safe, line int) {
 	if bits >= float64(safe) {
@@ -74,7 +71,5 @@ func (w *Weak) Note(bits float64, safe, line int) {
 		w.LeastBits = least
 	}
 	w.Count++
-	if line > 0 && len(w.Lines) < weakLines {
-		w.Lines = append(w.Lines, line)
-	}
+	w.Lines = firstLines(w.Lines, line)
 }

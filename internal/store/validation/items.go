@@ -15,17 +15,18 @@ var (
 	errItemNotFound = fault.NotFound("item_not_found", "Item Not Found")
 )
 
-// Items answers with the items of a key's workspace by id (spec 4.2).
-func (v *Validator) Items(ctx context.Context, a people.Actor) (*web.Prepared, error) {
+// Items answers with the items of a key's workspace by id (spec 4.2). base is the URL of the
+// store, at which the default pictures are.
+func (v *Validator) Items(ctx context.Context, a people.Actor, base string) (*web.Prepared, error) {
 	if err := access.May(a, access.ReadWorkspace); err != nil {
 		return nil, err
 	}
-	key := itemsKey(a.Workspace)
+	key := itemsKey(a.Workspace, base)
 	kept, found, since := v.responses.others.Find(key)
 	if !found {
 		var err error
 		kept, err = v.responses.once(ctx, key, since, func(ctx context.Context) (response, error) {
-			return v.readItems(ctx, a.Workspace)
+			return v.readItems(ctx, a.Workspace, base)
 		})
 		if err != nil {
 			return nil, err
@@ -34,7 +35,7 @@ func (v *Validator) Items(ctx context.Context, a people.Actor) (*web.Prepared, e
 	return kept.(*cachedItems).answer, nil
 }
 
-func (v *Validator) readItems(ctx context.Context, workspace int64) (response, error) {
+func (v *Validator) readItems(ctx context.Context, workspace int64, base string) (response, error) {
 	bodies, err := v.db.ItemBodies(ctx, workspace)
 	if err != nil {
 		return nil, err
@@ -48,23 +49,24 @@ func (v *Validator) readItems(ctx context.Context, workspace int64) (response, e
 		if i > 0 {
 			parts = append(parts, ",")
 		}
-		parts = append(parts, body)
-		bytes += len(body) + 1
+		text := newItemText(body).With(base)
+		parts = append(parts, text)
+		bytes += len(text) + 1
 	}
 	return &cachedItems{web.Prepare(web.SuccessBody("items", append(parts, "]")...)), bytes}, nil
 }
 
 // Item is one item of a key's workspace as the API prints it (spec 4.3). An id
 // of 0 belongs to no item.
-func (v *Validator) Item(ctx context.Context, a people.Actor, id int64) (string, error) {
+func (v *Validator) Item(ctx context.Context, a people.Actor, id int64) (ItemText, error) {
 	if err := access.May(a, access.ReadWorkspace); err != nil {
-		return "", err
+		return ItemText{}, err
 	}
 	item, err := v.item(ctx, a.Workspace, id)
 	if err != nil {
-		return "", sqldb.IfNotFound(err, errItemNotFound)
+		return ItemText{}, sqldb.IfNotFound(err, errItemNotFound)
 	}
-	return item.body, nil
+	return item.text, nil
 }
 
 // item is what the API prints of an item, from memory or from the database.
@@ -78,7 +80,7 @@ func (v *Validator) item(ctx context.Context, workspace, id int64) (cachedItem, 
 	if err != nil {
 		return cachedItem{}, err
 	}
-	item := cachedItem{body, support}
+	item := cachedItem{newItemText(body), support}
 	v.responses.store(key, &item, since)
 	return item, nil
 }

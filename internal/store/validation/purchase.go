@@ -15,7 +15,9 @@ import (
 // Valid is the answer to a validation that succeeded: the purchase as it is
 // printed, before its item's body and after it.
 type Valid struct {
-	Before, ItemBody, After string
+	Before string
+	Item   ItemText
+	After  string
 }
 
 // Validate validates a purchase code (spec 4.4). Unknown, malformed and other
@@ -38,7 +40,7 @@ func (v *Validator) Validate(ctx context.Context, a people.Actor, text string) (
 	if p.state != storedb.StateActive {
 		return Valid{}, notValid("purchase_" + string(p.state))
 	}
-	return Valid{p.printed.before(), p.body, p.printed.after(p.support)}, nil
+	return Valid{p.printed.before(), p.text, p.printed.after(p.support)}, nil
 }
 
 // asUnknown returns the error of an unknown code. If the purchase came from the cache,

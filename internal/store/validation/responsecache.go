@@ -29,6 +29,7 @@ type responseKey struct {
 	workspace int64
 	item      int64
 	what      byte
+	base      string // of the default pictures in allItems
 }
 
 const (
@@ -41,7 +42,9 @@ func accountKey(workspace int64) responseKey {
 	return responseKey{workspace: workspace, what: anAccount}
 }
 
-func itemsKey(workspace int64) responseKey { return responseKey{workspace: workspace, what: allItems} }
+func itemsKey(workspace int64, base string) responseKey {
+	return responseKey{workspace: workspace, what: allItems, base: base}
+}
 
 func itemKey(workspace, item int64) responseKey {
 	return responseKey{workspace: workspace, what: anItem, item: item}
@@ -158,11 +161,11 @@ func (k cachedPurchase) part(s string) string {
 // cachedItem is an item as the API prints it, and whether its purchases print until
 // when they are supported, also when that has passed.
 type cachedItem struct {
-	body    string
+	text    ItemText
 	support bool
 }
 
-func (k *cachedItem) size() int { return len(k.body) + 40 }
+func (k *cachedItem) size() int { return len(k.text.text) + 56 }
 
 // cachedAccount is the account of a workspace.
 type cachedAccount struct{ countersign.Account }

@@ -94,7 +94,7 @@ func TestItemsAloneAreKeptWhenSwitchedOff(t *testing.T) {
 		value response
 		want  bool
 	}{
-		{"a list of items", itemsKey(7), &cachedItems{}, false},
+		{"a list of items", itemsKey(7, ""), &cachedItems{}, false},
 		{"an account", accountKey(7), &cachedAccount{}, false},
 		{"an item", itemKey(7, 1), &cachedItem{}, true},
 	} {
@@ -139,8 +139,8 @@ func TestACrowdReadsOnce(t *testing.T) {
 				var done sync.WaitGroup
 				release := make(chan struct{})
 				ask := func() {
-					_, _, generation := a.others.Find(itemsKey(7))
-					_, err := a.once(t.Context(), itemsKey(7), generation, func(context.Context) (response, error) {
+					_, _, generation := a.others.Find(itemsKey(7, ""))
+					_, err := a.once(t.Context(), itemsKey(7, ""), generation, func(context.Context) (response, error) {
 						reads.Add(1)
 						<-release
 						return &cachedItems{}, nil
@@ -167,12 +167,12 @@ func TestACrowdReadsOnce(t *testing.T) {
 func TestAReadThatFailsIsNotKept(t *testing.T) {
 	a := newResponseCache(1 << 20)
 	a.live()
-	_, _, generation := a.others.Find(itemsKey(7))
-	got, err := a.once(t.Context(), itemsKey(7), generation, func(context.Context) (response, error) { return &cachedItems{}, sqldb.ErrNotFound })
+	_, _, generation := a.others.Find(itemsKey(7, ""))
+	got, err := a.once(t.Context(), itemsKey(7, ""), generation, func(context.Context) (response, error) { return &cachedItems{}, sqldb.ErrNotFound })
 	if err != sqldb.ErrNotFound || got != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, kept, _ := a.others.Find(itemsKey(7)); kept {
+	if _, kept, _ := a.others.Find(itemsKey(7, "")); kept {
 		t.Error("it is kept")
 	}
 }
@@ -182,15 +182,15 @@ func TestASharedReadGoesOn(t *testing.T) {
 	a := newResponseCache(1 << 20)
 	a.live()
 	ctx, leave := context.WithCancel(t.Context())
-	_, _, generation := a.others.Find(itemsKey(7))
-	_, err := a.once(ctx, itemsKey(7), generation, func(ctx context.Context) (response, error) {
+	_, _, generation := a.others.Find(itemsKey(7, ""))
+	_, err := a.once(ctx, itemsKey(7, ""), generation, func(ctx context.Context) (response, error) {
 		leave()
 		return &cachedItems{}, ctx.Err()
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
-	if _, kept, _ := a.others.Find(itemsKey(7)); !kept {
+	if _, kept, _ := a.others.Find(itemsKey(7, "")); !kept {
 		t.Error("what was read is not kept")
 	}
 }

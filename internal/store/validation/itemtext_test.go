@@ -1,0 +1,26 @@
+package validation
+
+import "testing"
+
+func TestDefaultPicturesStandWhereOneIsMissing(t *testing.T) {
+	cases := []struct{ name, body, want string }{
+		{"both", `{"media":{"thumbnail":"","preview_image":"","preview_video":""}}`,
+			`{"media":{"thumbnail":"http://s/media/default/thumbnail.png","preview_image":"http://s/media/default/preview.png","preview_video":""}}`},
+		{"the preview image", `{"media":{"thumbnail":"t","preview_image":""}}`, `{"media":{"thumbnail":"t","preview_image":"http://s/media/default/preview.png"}}`},
+		{"the thumbnail of a sound", `{"media":{"thumbnail":"","preview_audio":""}}`, `{"media":{"thumbnail":"http://s/media/default/thumbnail.png","preview_audio":""}}`},
+		{"none", `{"media":{"thumbnail":"t","preview_image":"p"}}`, `{"media":{"thumbnail":"t","preview_image":"p"}}`},
+		{"none, but a text looks like it", `{"name":"\"preview_image\":\"\"","media":{"thumbnail":"t","preview_image":"p"}}`,
+			`{"name":"\"preview_image\":\"\"","media":{"thumbnail":"t","preview_image":"p"}}`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			i := newItemText(c.body)
+			if got := i.With("http://s"); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if i.Complete() != (c.body == c.want) || i.Text() != c.body {
+				t.Errorf("complete %t, text %s", i.Complete(), i.Text())
+			}
+		})
+	}
+}
