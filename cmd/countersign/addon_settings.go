@@ -274,12 +274,10 @@ func newSettingsHistory(a *app) *cobra.Command {
 	c := on(a.withAddon, &cobra.Command{
 		Use: "history", Short: "List the published versions, newest first", Args: cli.Args(),
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		versions, err := s.Settings.Versions(ctx, operator(), before, limit)
-		err = cli.PrintList(a.Console, versions, viewVersion, "No earlier versions.", err)
-		if err == nil && len(versions) == limit && versions[limit-1].Number > 1 {
-			a.Say("To list earlier versions, use --before %d.", versions[limit-1].Number)
-		}
-		return err
+		view := func(v settings.Version) (int64, versionView) { return v.Number, viewVersion(v) }
+		return listPages(a, limit, before, "No earlier versions.", view, func(before int64, limit int) ([]settings.Version, error) {
+			return s.Settings.Versions(ctx, operator(), before, limit)
+		})
 	})
 	return a.Listing(pageFlags(c, &limit, &before, "a version", "versions"))
 }

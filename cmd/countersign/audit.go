@@ -86,14 +86,15 @@ func newAuditList(a *app) *cobra.Command {
 	c := on(a.withAddon, &cobra.Command{
 		Use: "list", Short: "List the entries of the audit log, newest first", Args: cli.Args(),
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		lines, err := s.People().Audit(ctx, operator(), f)
-		if err == nil && len(lines) == 0 {
-			err = checkSubject(f.Action)
-		}
-		if err = cli.PrintList(a.Console, lines, viewAudit, "No matching entries.", err); err == nil && len(lines) == f.Limit {
-			a.Say("To list earlier entries, use --before %d.", lines[f.Limit-1].ID)
-		}
-		return err
+		view := func(l people.AuditLine) (int64, auditView) { return l.ID, viewAudit(l) }
+		return listPages(a, f.Limit, f.Before, "No matching entries.", view, func(before int64, limit int) ([]people.AuditLine, error) {
+			f.Before, f.Limit = before, limit
+			lines, err := s.People().Audit(ctx, operator(), f)
+			if err == nil && len(lines) == 0 {
+				err = checkSubject(f.Action)
+			}
+			return lines, err
+		})
 	})
 	auditFlags(c, &f)
 	return a.Listing(pageFlags(c, &f.Limit, &f.Before, "an entry", "entries"))

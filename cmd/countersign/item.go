@@ -86,7 +86,7 @@ func newItemList(a *app) *cobra.Command {
 	c := on(a.withStore, &cobra.Command{
 		Use: "list", Short: "List items", Args: cli.Args(),
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
-		return listNewest(a, 0, "No items. Import some with: countersign store import FILE", func(add func(itemView) error) error {
+		return listNewest(a, 0, "No items. Import some with: countersign store import FILE", func(_ int, add func(itemView) error) error {
 			return eachItem(ctx, s, workspace, func(i store.Item, username string) error { return add(viewItem(i, username)) })
 		})
 	})

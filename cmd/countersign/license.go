@@ -90,7 +90,8 @@ func newLicenseList(a *app) *cobra.Command {
 			return err
 		},
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
-		return listNewest(a, filter.Limit, "No such license.", func(add func(licenseView) error) error {
+		return listNewest(a, filter.Limit, "No such license.", func(limit int, add func(licenseView) error) error {
+			filter.Limit = limit
 			return s.Licensing.List(ctx, operator(), filter, func(l licensing.License) error { return add(viewLicense(l)) })
 		})
 	})
@@ -100,7 +101,7 @@ func newLicenseList(a *app) *cobra.Command {
 	fs.StringVar(&filter.Code, "code", "", "only licenses of the purchase with this `code`, - for stdin")
 	fs.Int64Var(&filter.Purchase, "id", 0, "only licenses of the purchase with this `id`")
 	_ = c.RegisterFlagCompletionFunc("id", a.fromStore(purchaseIDs))
-	fs.IntVar(&filter.Limit, "limit", 50, "how many at most; 0 for all")
+	limitFlags(c, &filter.Limit)
 	return a.Listing(c)
 }
 

@@ -50,28 +50,6 @@ func listAll[S, T, V any](a *app, open opener[S], short, nothing string, view fu
 	}))
 }
 
-// listNewest prints the views that each adds, and that there may be more of them when they are as many as limit.
-func listNewest[V any](a *app, limit int, nothing string, each func(add func(V) error) error) error {
-	l := cli.NewList[V](a.Console)
-	err := each(l.Add)
-	if err == nil {
-		err = l.End(nothing)
-	}
-	if err == nil && l.Len() > 0 && l.Len() == limit {
-		a.Say("These are the newest %d; there may be more: --limit 0 lists all.", limit)
-	}
-	return err
-}
-
-// pageFlags adds the flags of a list that is read page by page. one and many name its entries.
-func pageFlags(c *cobra.Command, limit *int, before *int64, one, many string) *cobra.Command {
-	c.Flags().IntVar(limit, "limit", 50, "how many at most, up to 500")
-	c.Flags().Int64Var(before, "before", 0, "only "+many+" before this `number`")
-	c.PreRunE = cli.Refuse(func() bool { return *limit < 1 || *limit > 500 || *before < 0 },
-		"--limit is a number from 1 to 500, and --before the number of "+one)
-	return c
-}
-
 // parseID returns a check that reads the id of a thing, which what names, from one of a command's arguments.
 func parseID(what string, place int, id *int64) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) (err error) {

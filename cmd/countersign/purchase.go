@@ -136,7 +136,8 @@ func newPurchaseList(a *app) *cobra.Command {
 			return cli.Require("workspace")(c, args)
 		},
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
-		return listNewest(a, filter.Limit, "No such purchase.", func(add func(purchaseView) error) error {
+		return listNewest(a, filter.Limit, "No such purchase.", func(limit int, add func(purchaseView) error) error {
+			filter.Limit = limit
 			return s.Purchases(ctx, operator(), workspace, filter, func(p store.Purchase) error { return add(viewPurchase(p, workspace)) })
 		})
 	})
@@ -144,7 +145,7 @@ func newPurchaseList(a *app) *cobra.Command {
 	a.itemFlag(c, &filter.Item, "only purchases of the item with this `id`")
 	cli.ChoiceVar(c, &filter.State, "state", "", "only purchases that are active, refunded, charged_back or revoked",
 		store.StateActive, store.StateRefunded, store.StateChargedBack, store.StateRevoked)
-	c.Flags().IntVar(&filter.Limit, "limit", 50, "how many at most; 0 for all")
+	limitFlags(c, &filter.Limit)
 	return a.Listing(c)
 }
 

@@ -100,6 +100,9 @@ func (t *Console) Say(format string, args ...any) {
 	}
 }
 
+// Note is Say for what a person misses otherwise, also with --quiet.
+func (t *Console) Note(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
+
 // Warn is for what must be read, also with --quiet.
 func (t *Console) Warn(format string, args ...any) {
 	fmt.Fprintf(t.Err, "countersign: warning: "+format+"\n", args...)
