@@ -17,15 +17,24 @@ import (
 
 func newPurchase(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "purchase", Short: "Purchases: list, show, check, create, refund",
+		Use: "purchase", Short: "Purchases: list, show, check, create, set, refund, restore",
 	}, newPurchaseList(a),
 		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase"}, func(ctx context.Context, s *store.Store, code string) error {
 			found, err := s.Validation.Show(ctx, operator(), code)
 			return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
 		}),
 		a.onPurchase(&cobra.Command{Use: "check CODE", Short: "Check whether a purchase code is valid; if not, print the reason (exit code 4)"}, a.checkPurchase),
-		newPurchaseCreate(a),
-		a.onPurchase(&cobra.Command{Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid"}, a.refundPurchase))
+		newPurchaseCreate(a), newPurchaseSet(a),
+		a.onPurchase(&cobra.Command{Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid"}, a.changePurchase((*store.Store).RefundPurchase)),
+		a.onPurchase(&cobra.Command{
+			Use: "restore CODE", Short: "Undo a refund: the code and its licenses are valid again",
+			Long: `Undo a refund, a chargeback or a revocation of a purchase. Its code is valid again at once.
+Its licenses leave the list of revoked licenses; an app that has fetched the list sees
+that when it fetches the next one, within seven days. Licenses that were moved, or revoked by
+themselves, stay ended.`,
+			Example: "  countersign store purchase restore 7c0f3b1e-5d2a-4c44-9b1e-000000000001\n" +
+				"  countersign store purchase restore --id 17",
+		}, a.changePurchase((*store.Store).RestorePurchase)))
 }
 
 // purchaseView is a purchase, with what the API keeps to itself.
@@ -149,13 +158,39 @@ func newPurchaseList(a *app) *cobra.Command {
 	return a.Listing(c)
 }
 
-func (a *app) refundPurchase(ctx context.Context, s *store.Store, code string) error {
-	found, err := s.Validation.Show(ctx, operator(), code)
-	if err != nil {
-		return err
+// changePurchase returns what a command does that changes a purchase and prints it.
+func (a *app) changePurchase(change func(*store.Store, context.Context, people.Actor, string) (store.Purchase, error)) func(context.Context, *store.Store, string) error {
+	return func(ctx context.Context, s *store.Store, code string) error {
+		found, err := s.Validation.Show(ctx, operator(), code)
+		if err != nil {
+			return err
+		}
+		p, err := change(s, ctx, operator(), code)
+		return a.Show(viewPurchase(p, found.Workspace), err)
 	}
-	p, err := s.RefundPurchase(ctx, operator(), code)
-	return a.Show(viewPurchase(p, found.Workspace), err)
+}
+
+func newPurchaseSet(a *app) *cobra.Command {
+	var edits cli.Edits[store.PurchaseTerms]
+	c := a.onPurchase(&cobra.Command{
+		Use: "set CODE", Short: "Change the support, the license type or the download of a purchase",
+		PreRunE: cli.Refuse(func() bool { return len(edits) == 0 }, "nothing to set; give --supported-until, --license or --downloaded"),
+		Long: `Change the support, the license type or the download of a purchase. What no flag names stays
+as it is. The API prints the end of support when the item has support, too.
+
+Another license type changes how many domains may be licensed from now on. Licenses that were
+issued stay; their files name the new type when they are fetched again.`,
+		Example: `  countersign store purchase set --id 17 --supported-until 2027-06-30
+  countersign store purchase set --id 17 --supported-until none --license Extended --downloaded=false`,
+	}, a.changePurchase(func(s *store.Store, ctx context.Context, actor people.Actor, code string) (store.Purchase, error) {
+		return s.SetPurchase(ctx, actor, code, edits.Apply)
+	}))
+	cli.EditVar(c.Flags(), &edits, "supported-until", "end of support: 2006-01-02 (the start of that day, UTC), 2006-01-02T15:04:05Z, or none",
+		func(t *store.PurchaseTerms) *countersign.Timestamp { return &t.SupportedUntil }, cli.ParseDate, "date")
+	cli.EditChoice(c, &edits, "license", "Regular or Extended", func(t *store.PurchaseTerms) *string { return &t.License },
+		countersign.LicenseRegular, countersign.LicenseExtended)
+	cli.EditSwitch(c.Flags(), &edits, "downloaded", "the buyer has downloaded the item", func(t *store.PurchaseTerms) *bool { return &t.Downloaded })
+	return c
 }
 
 func newPurchaseCreate(a *app) *cobra.Command {

@@ -78,9 +78,9 @@ func EditSwitch[T any](flags *pflag.FlagSet, to *Edits[T], name, usage string, f
 	flags.Lookup(name).NoOptDefVal = "true"
 }
 
-// ParseDate reads a day, a moment, or the word never for none.
+// ParseDate reads a day, a moment, or one of the words never and none for the zero time.
 func ParseDate(text string) (countersign.Timestamp, error) {
-	if text == "never" {
+	if text == "never" || text == "none" {
 		return countersign.Timestamp{}, nil
 	}
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
@@ -118,14 +118,25 @@ func ParseAge(text string) (time.Duration, error) {
 
 // ChoiceVar adds a flag that takes one of a few words, in any letter case. A shell completes them.
 func ChoiceVar[T ~string](c *cobra.Command, to *T, name, short, usage string, choices ...T) {
+	choiceFlag(c, string(*to), name, short, usage, choices, func(choice T) { *to = choice })
+}
+
+// EditChoice is [EditVar] for one of a few words, in any letter case. A shell completes them.
+func EditChoice[T any, W ~string](c *cobra.Command, to *Edits[T], name, usage string, field func(*T) *W, choices ...W) {
+	choiceFlag(c, "", name, "", usage, choices, func(choice W) {
+		*to = append(*to, func(thing *T) { *field(thing) = choice })
+	})
+}
+
+func choiceFlag[T ~string](c *cobra.Command, text, name, short, usage string, choices []T, chosen func(T)) {
 	words := make([]string, len(choices))
 	for i, choice := range choices {
 		words[i] = string(choice)
 	}
-	c.Flags().VarP(&value{kind: "word", text: string(*to), set: func(text string) error {
+	c.Flags().VarP(&value{kind: "word", text: text, set: func(text string) error {
 		for _, choice := range choices {
 			if strings.EqualFold(text, string(choice)) {
-				*to = choice
+				chosen(choice)
 				return nil
 			}
 		}

@@ -32,6 +32,34 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 	})
 }
 
+// A refund writes nothing to the licenses of a purchase, so its undoing makes them
+// valid again, except those that had ended by themselves.
+func TestRestoringAPurchaseTakesItsLicensesOffTheRevokedList(t *testing.T) {
+	licensed(t, func(t *testing.T, f *fixture) {
+		moved := f.issue(t, "one", "old.example")
+		if _, err := f.Licensing.Reassign(t.Context(), operator, issuer, moved.License.ID, "shop.example"); err != nil {
+			t.Fatal(err)
+		}
+		l := f.issue(t, "one", "shop.example")
+		f.run(t)
+		for _, state := range []string{"refunded", "charged_back", "revoked"} {
+			f.mustImport(t, lines(purchaseText("ada", 1, "one", `"state":"`+state+`"`)))
+			if got := f.revoked(t); len(got) != 2 {
+				t.Errorf("%s: revoked %v", state, got)
+			}
+			if _, err := f.RestorePurchase(t.Context(), operator, "one"); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{moved.License.ID}, f.revoked(t)); diff != "" {
+				t.Errorf("%s: %s", state, diff)
+			}
+			if again := f.issue(t, "one", "shop.example"); again.License.License != l.License.License {
+				t.Errorf("%s: %+v, want %+v", state, again.License.License, l.License.License)
+			}
+		}
+	})
+}
+
 func TestTheOperatorRevokesALicense(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
 		l := f.issue(t, "one", "shop.example")

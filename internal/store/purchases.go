@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -65,7 +67,7 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 			return err
 		}
 		setPrice(&p, item)
-		if err := rules.CheckPurchase(&p); err != nil {
+		if err := cmp.Or(rules.CheckPurchase(&p), rules.CheckSupportEnd(p)); err != nil {
 			return err
 		}
 		p.Digest = rules.CodeDigest(s.gate.Box(), p.Code)
@@ -104,9 +106,100 @@ func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor,
 	return id, people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreatePurchase, Workspace: workspace, Subject: idText(id)})
 }
 
-// RefundPurchase marks a purchase as refunded. A second refund is a conflict
-// that says when the first one was.
+// RefundPurchase marks a purchase as refunded. Its licenses are on the list of revoked
+// ones from then on. A second refund is a conflict that says when the first one was.
 func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string) (Purchase, error) {
+	return s.changePurchase(ctx, a, text, actionRefundPurchase, func(tx *storedb.DB, p *Purchase, _ *people.Event) error {
+		if p.State != StateActive {
+			return fault.Conflict("purchase_"+string(p.State), "Nothing changed: "+validation.StateReason(*p))
+		}
+		p.State, p.StateAt = StateRefunded, s.timestamp()
+		return tx.SetPurchaseState(ctx, *p, p.State, p.StateAt)
+	})
+}
+
+// RestorePurchase makes a purchase active again that was refunded, charged back or
+// revoked. Its licenses that had not ended by themselves are valid again: nothing was
+// written to them. An active purchase is a conflict (purchase_active).
+func (s *Store) RestorePurchase(ctx context.Context, a people.Actor, text string) (Purchase, error) {
+	return s.changePurchase(ctx, a, text, actionRestorePurchase, func(tx *storedb.DB, p *Purchase, e *people.Event) error {
+		if p.State == StateActive {
+			return fault.Conflict("purchase_active", "Nothing changed: this purchase is active")
+		}
+		e.Before, e.After = describeState(*p), string(StateActive)
+		p.State, p.StateAt = StateActive, countersign.Timestamp{}
+		return tx.SetPurchaseState(ctx, *p, p.State, p.StateAt)
+	})
+}
+
+// describeState is the state of a purchase for the audit log, and since when it has it.
+func describeState(p Purchase) string {
+	return string(p.State) + " since " + timeOr(p.StateAt, "an unknown time")
+}
+
+// timeOr is a time as text, or none for the zero time.
+func timeOr(t countersign.Timestamp, none string) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.String()
+}
+
+// PurchaseTerms are the properties of a purchase that can be changed after its sale.
+type PurchaseTerms struct {
+	// License is [countersign.LicenseRegular] or [countersign.LicenseExtended].
+	License string
+	// SupportedUntil is zero for a purchase without support.
+	SupportedUntil countersign.Timestamp
+	// Downloaded reports that the buyer has downloaded the item.
+	Downloaded bool
+}
+
+// SetPurchase lets change alter the terms of a purchase, by the rules of an import. Terms
+// that stay the same change nothing. Licenses that were issued stay.
+func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, change func(*PurchaseTerms)) (Purchase, error) {
+	return s.changePurchase(ctx, a, text, actionSetPurchase, func(tx *storedb.DB, p *Purchase, e *people.Event) error {
+		before := PurchaseTerms{p.License, p.SupportedUntil, p.Downloaded}
+		after := before
+		change(&after)
+		e.Before, e.After = describeTerms(before, after)
+		if e.Before == e.After {
+			return errSame
+		}
+		p.License, p.SupportedUntil, p.Downloaded = after.License, after.SupportedUntil, after.Downloaded
+		if err := rules.CheckPurchase(p); err != nil {
+			return err
+		}
+		if !after.SupportedUntil.Equal(before.SupportedUntil.Time) {
+			if err := rules.CheckSupportEnd(*p); err != nil {
+				return err
+			}
+		}
+		return tx.UpdatePurchaseTerms(ctx, *p)
+	})
+}
+
+// describeTerms describes the terms that differ, for the audit log.
+func describeTerms(before, after PurchaseTerms) (was, is string) {
+	var wasParts, isParts []string
+	for _, term := range []struct{ name, was, is string }{
+		{"license", before.License, after.License},
+		{"supported until", timeOr(before.SupportedUntil, "none"), timeOr(after.SupportedUntil, "none")},
+		{"downloaded", strconv.FormatBool(before.Downloaded), strconv.FormatBool(after.Downloaded)},
+	} {
+		if term.was != term.is {
+			wasParts, isParts = append(wasParts, term.name+": "+term.was), append(isParts, term.name+": "+term.is)
+		}
+	}
+	return strings.Join(wasParts, ", "), strings.Join(isParts, ", ")
+}
+
+// errSame rolls a transaction back that would change nothing.
+var errSame = errors.New("store: nothing to change")
+
+// changePurchase runs an act on a purchase and its entry of the audit log, which the act
+// may describe, in one transaction.
+func (s *Store) changePurchase(ctx context.Context, a people.Actor, text string, did people.Action, act func(*storedb.DB, *Purchase, *people.Event) error) (Purchase, error) {
 	c, err := s.Validation.Show(ctx, a, text)
 	if err != nil {
 		return Purchase{}, err
@@ -116,15 +209,15 @@ func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string)
 		if p, err = tx.LockPurchase(ctx, c.Purchase.ID); err != nil {
 			return err
 		}
-		if p.State != StateActive {
-			return fault.Conflict("purchase_"+string(p.State), "Nothing changed: "+validation.StateReason(p))
-		}
-		p.State, p.StateAt = StateRefunded, s.timestamp()
-		if err := tx.SetPurchaseState(ctx, p, p.State, p.StateAt); err != nil {
+		event := people.Event{Action: did, Workspace: c.Workspace, Subject: idText(p.ID)}
+		if err := act(tx, &p, &event); err != nil {
 			return err
 		}
-		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRefundPurchase, Workspace: c.Workspace, Subject: idText(p.ID)})
+		return people.Record(ctx, &tx.DB, s.now(), a, event)
 	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
 	return p, err
 }
 

@@ -269,6 +269,129 @@ func TestRefundIsDoneOnce(t *testing.T) {
 	})
 }
 
+func TestRestorePurchase(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, soldCodes()+lines(purchaseText("ada", 1, "dated", `"state":"charged_back"`, `"state_at":"2026-10-02T23:59:59Z"`)))
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		f = f.withCache(t)
+		f.run(t)
+		actor := f.actorOf(t, token)
+		cases := []struct{ code, want, before string }{
+			{"CODE-1-refunded", "", "refunded since an unknown time"},
+			{"code-1-charged_back", "", "charged_back since an unknown time"},
+			{"code-1-revoked", "", "revoked since an unknown time"},
+			{"dated", "", "charged_back since 2026-10-02T23:59:59Z"},
+			{"dated", "purchase_active", ""},
+			{"code-1-active", "purchase_active", ""},
+			{"nowhere", "purchase_not_found", ""},
+		}
+		for _, c := range cases {
+			written := len(f.audits(t))
+			_, _ = f.Validation.Validate(t.Context(), actor, c.code) // is cached as it was
+			p, err := f.RestorePurchase(t.Context(), operator, c.code)
+			if codeOf(err) != c.want {
+				t.Errorf("%s: %v, want the code %q", c.code, err, c.want)
+			}
+			if err != nil {
+				if len(f.audits(t)) != written {
+					t.Errorf("%s: an entry in the audit log", c.code)
+				}
+				continue
+			}
+			if p.State != StateActive || !p.StateAt.IsZero() {
+				t.Errorf("%s: %+v", c.code, p)
+			}
+			if _, err := f.Validation.Validate(t.Context(), actor, c.code); err != nil {
+				t.Errorf("%s: %v", c.code, err)
+			}
+			if e := f.newestAudit(t); e.Action != "purchase.restore" || e.Workspace != "ada" || e.Subject != idText(p.ID) || e.Before != c.before || e.After != "active" {
+				t.Errorf("%s: %+v", c.code, e)
+			}
+		}
+		_, err := f.RestorePurchase(t.Context(), actor, "code-1-active")
+		wantError(t, err, "key_scope")
+	})
+}
+
+func TestSetPurchase(t *testing.T) {
+	sold := func(change func(*PurchaseTerms)) PurchaseTerms {
+		terms := PurchaseTerms{License: "Regular"}
+		change(&terms)
+		return terms
+	}
+	support := at("2027-04-27T12:00:00Z")
+	cases := []struct {
+		name          string
+		change        func(*PurchaseTerms)
+		want          string // code of the error
+		before, after string // of the entry in the audit log; "" for none
+	}{
+		{"support", func(p *PurchaseTerms) { p.SupportedUntil = support }, "", "supported until: none", "supported until: 2027-04-27T12:00:00Z"},
+		{"the license type", func(p *PurchaseTerms) { p.License = "Extended" }, "", "license: Regular", "license: Extended"},
+		{"all of them", func(p *PurchaseTerms) { *p = PurchaseTerms{"Extended", support, true} }, "",
+			"license: Regular, supported until: none, downloaded: false", "license: Extended, supported until: 2027-04-27T12:00:00Z, downloaded: true"},
+		{"what it is already", func(p *PurchaseTerms) { p.License = "Regular" }, "", "", ""},
+		{"an unknown license", func(p *PurchaseTerms) { p.License = "Lifetime" }, "invalid", "", ""},
+		{"support that ends before the sale", func(p *PurchaseTerms) { p.SupportedUntil = at("2024-04-26T00:00:00Z") }, "invalid", "", ""},
+	}
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		f = f.withCache(t)
+		f.run(t)
+		actor := f.actorOf(t, token)
+		for i, c := range cases {
+			code := "code-" + text(i)
+			f.mustImport(t, lines(purchaseText("ada", 1, code)))
+			was, err := f.Validation.Validate(t.Context(), actor, code) // and caches it
+			wantError(t, err, "")
+			written := len(f.audits(t))
+			_, err = f.SetPurchase(t.Context(), operator, code, c.change)
+			if codeOf(err) != c.want {
+				t.Errorf("%s: %v, want the code %q", c.name, err, c.want)
+			}
+			is, err := f.Validation.Validate(t.Context(), actor, code)
+			wantError(t, err, "")
+			if c.after == "" {
+				if is != was || len(f.audits(t)) != written {
+					t.Errorf("%s: something changed: %+v", c.name, is)
+				}
+				continue
+			}
+			if got := read(t, is); termsOf(got) != sold(c.change) {
+				t.Errorf("%s: printed as %+v", c.name, termsOf(got))
+			}
+			if e := f.newestAudit(t); e.Action != "purchase.set" || e.Workspace != "ada" || e.Before != c.before || e.After != c.after {
+				t.Errorf("%s: %+v", c.name, e)
+			}
+		}
+		_, err := f.SetPurchase(t.Context(), actor, "code-0", func(*PurchaseTerms) {})
+		wantError(t, err, "key_scope")
+		_, err = f.SetPurchase(t.Context(), operator, "nowhere", func(*PurchaseTerms) {})
+		wantError(t, err, "purchase_not_found")
+	})
+}
+
+// termsOf is what a client reads of a purchase's terms.
+func termsOf(p countersign.Purchase) PurchaseTerms {
+	terms := PurchaseTerms{License: p.LicenseType, Downloaded: p.Downloaded}
+	if p.SupportedUntil != nil {
+		terms.SupportedUntil = *p.SupportedUntil
+	}
+	return terms
+}
+
+// An import took support that ends before the sale. The other terms of such a purchase
+// can still be changed.
+func TestSetPurchaseLeavesOddSupportAlone(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		f.mustImport(t, lines(purchaseText("ada", 1, "odd", `"supported_until":"2020-01-01T00:00:00Z"`)))
+		p, err := f.SetPurchase(t.Context(), operator, "odd", func(p *PurchaseTerms) { p.Downloaded = true })
+		if err != nil || !p.Downloaded || p.SupportedUntil != at("2020-01-01T00:00:00Z") {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
+
 func TestListOfPurchases(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		f.mustImport(t, lines(

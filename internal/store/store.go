@@ -181,6 +181,8 @@ const (
 	actionExpireKey       people.Action = "key.expire"
 	actionCreatePurchase  people.Action = "purchase.create"
 	actionRefundPurchase  people.Action = "purchase.refund"
+	actionRestorePurchase people.Action = "purchase.restore"
+	actionSetPurchase     people.Action = "purchase.set"
 	actionRekey           people.Action = "store.rekey"
 	actionAcceptLoss      people.Action = "store.accept_loss"
 )

@@ -302,6 +302,16 @@ func (f *fixture) audits(t testing.TB) []string {
 	return texts
 }
 
+// newestAudit is the newest entry of the audit log.
+func (f *fixture) newestAudit(t testing.TB) peopledb.Audit {
+	t.Helper()
+	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return list[0]
+}
+
 // rows counts the rows of a table.
 func (f *fixture) rows(t testing.TB, table string) int64 {
 	t.Helper()

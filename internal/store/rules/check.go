@@ -125,6 +125,15 @@ func CheckPurchase(p *storedb.Purchase) error {
 		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
 }
 
+// CheckSupportEnd returns what is wrong with an end of support that a person chose: it is
+// not before the sale. An import takes such purchases, for earlier exports may have them.
+func CheckSupportEnd(p storedb.Purchase) error {
+	if !p.SupportedUntil.IsZero() && p.SupportedUntil.Before(p.SoldAt.Time) {
+		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid supported_until %s: the purchase was sold later, on %s", p.SupportedUntil, p.SoldAt))
+	}
+	return nil
+}
+
 // CheckName holds a name that people will type to one line of visible text.
 func CheckName(what, name string) error {
 	if strings.TrimSpace(name) != name || name == "" || utf8.RuneCountInString(name) > 100 || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
