@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -10,18 +10,22 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newItem(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "item", Short: "Items: list, show, set their license rules (to add items, use: store import)",
+		Use: "item", Short: "Items: list, show, create, edit, set their license rules",
 	}, newItemList(a),
 		onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{Use: "show ID", Short: "Show an item"}, func(ctx context.Context, s *store.Store, id int64) error {
 			i, err := s.ShowItem(ctx, operator(), id)
 			return a.showItem(ctx, s, i, err)
 		}),
-		newItemSet(a))
+		newItemCreate(a), newItemEdit(a), newItemSet(a))
 }
 
 // itemView is an item: as the API prints it, and what only the store knows.
@@ -86,7 +90,7 @@ func newItemList(a *app) *cobra.Command {
 	c := on(a.withStore, &cobra.Command{
 		Use: "list", Short: "List items", Args: cli.Args(),
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
-		return listNewest(a, 0, "No items. Import some with: countersign store import FILE", func(_ int, add func(itemView) error) error {
+		return listNewest(a, 0, "No items. Create one with: countersign store item create, or import some with: countersign store import FILE", func(_ int, add func(itemView) error) error {
 			return eachItem(ctx, s, workspace, func(i store.Item, username string) error { return add(viewItem(i, username)) })
 		})
 	})
@@ -107,20 +111,148 @@ func eachItem(ctx context.Context, s *store.Store, workspace string, fn func(i s
 	})
 }
 
+// itemChange is what a file and the flags of a command say about an item.
+type itemChange struct {
+	file  string
+	text  []byte // of the file
+	edits cli.Edits[store.Item]
+}
+
+// itemFileHelp is part of the help of the commands that read an item.
+const itemFileHelp = `The file is one JSON object with the names of the API (name, version, media, price, and so on)
+and of the store (kind, support, licensing), as "item show --json" prints it; - is stdin. Flags
+win over the file. A list flag replaces the whole list; an empty text empties it.`
+
+func (i *itemChange) register(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVarP(&i.file, "file", "f", "", "JSON `file` of the item, - for stdin")
+	_ = c.MarkFlagFilename("file", "json")
+	cli.EditText(fs, &i.edits, "name", "its `name`", func(i *store.Item) *string { return &i.Name })
+	cli.EditText(fs, &i.edits, "description", "its description, a `text`", func(i *store.Item) *string { return &i.Description })
+	cli.EditChoice(c, &i.edits, "kind", "audio, video or other: which preview files the API prints", func(i *store.Item) *storedb.Kind { return &i.Kind },
+		storedb.KindAudio, storedb.KindVideo, storedb.KindOther)
+	cli.EditSwitch(fs, &i.edits, "support", "its purchases may have support", func(i *store.Item) *bool { return &i.Support })
+	cli.EditText(fs, &i.edits, "category", "its `category`", func(i *store.Item) *string { return &i.Category })
+	cli.EditText(fs, &i.edits, "sub-category", "its sub-`category`", func(i *store.Item) *string { return &i.SubCategory })
+	cli.EditList(fs, &i.edits, "option", "one of its options, a `text` (repeatable)", func(i *store.Item) *countersign.List { return &i.Options })
+	cli.EditList(fs, &i.edits, "tag", "one of its tags, a `text` (repeatable)", func(i *store.Item) *countersign.List { return &i.Tags })
+	cli.EditVar(fs, &i.edits, "version", "its version, like 1.2.3", func(i *store.Item) *countersign.Version { return &i.Version },
+		func(text string) (countersign.Version, error) { return countersign.Version(text), nil }, "version")
+	cli.EditVar(fs, &i.edits, "regular", "its price with a Regular license, like 49.00", func(i *store.Item) *countersign.Money { return &i.Price.Regular }, cli.ParseMoney, "amount")
+	cli.EditVar(fs, &i.edits, "extended", "its price with an Extended license", func(i *store.Item) *countersign.Money { return &i.Price.Extended }, cli.ParseMoney, "amount")
+	cli.EditText(fs, &i.edits, "currency", "of its prices, a `code` like USD", func(i *store.Item) *string { return &i.Currency })
+	cli.EditVar(fs, &i.edits, "published", "when it was published: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z",
+		func(i *store.Item) *countersign.Timestamp { return &i.PublishedAt }, cli.ParseDate, "date")
+	i.registerLinks(fs)
+}
+
+func (i *itemChange) registerLinks(fs *pflag.FlagSet) {
+	cli.EditText(fs, &i.edits, "demo-link", "`URL` of a demo", func(i *store.Item) *string { return &i.DemoLink })
+	cli.EditText(fs, &i.edits, "thumbnail", "`URL` of its thumbnail", func(i *store.Item) *string { return &i.Media.Thumbnail })
+	optional := func(name, usage string, field func(*store.Item) **string) {
+		cli.EditVar(fs, &i.edits, name, usage, field, func(text string) (*string, error) { return &text, nil }, "URL")
+	}
+	optional("preview-image", "its preview image", func(i *store.Item) **string { return &i.Media.PreviewImage })
+	optional("preview-video", "its preview video", func(i *store.Item) **string { return &i.Media.PreviewVideo })
+	optional("preview-audio", "its preview audio", func(i *store.Item) **string { return &i.Media.PreviewAudio })
+	cli.EditList(fs, &i.edits, "screenshot", "`URL` of a screenshot (repeatable)", func(i *store.Item) *[]string { return &i.Media.Screenshots })
+}
+
+// read reads the file, if one is named.
+func (i *itemChange) read(a *app) (err error) {
+	if i.file != "" {
+		i.text, err = a.ReadInput(i.file, "item", "pipe it in, or name a file")
+	}
+	return err
+}
+
+// apply changes an item of a workspace, and returns the workspace that the file names.
+func (i *itemChange) apply(item *store.Item, workspace string) (named string, err error) {
+	if i.file != "" {
+		named, err = transfer.ReadItem(i.text, item, workspace)
+	}
+	i.edits.Apply(item)
+	return named, err
+}
+
+// showWritten prints an item that was written, and warns when it has no pictures of its own.
+func (a *app) showWritten(ctx context.Context, s *store.Store, i store.Item, err error) error {
+	if err = a.showItem(ctx, s, i, err); err == nil && rules.LacksPicture(i) {
+		a.Warn("the item lacks a thumbnail or a preview image; clients get a default picture")
+	}
+	return err
+}
+
+func newItemCreate(a *app) *cobra.Command {
+	var change itemChange
+	var workspace string
+	var id int64
+	c := on(a.withStore, &cobra.Command{
+		Use: "create --workspace W", Short: "Create an item from a file or flags and print it", Args: cli.Args(),
+		Long: "Create an item and print it. Without --id, it gets the next id; without a currency, that of its\n" +
+			"workspace; without a date, it is published now.\n\n" + itemFileHelp,
+		Example: `  countersign store item create --workspace ada --name "Rain Loop Pack" --version 1.0.0 --regular 49.00
+  countersign store item create --workspace ada -f item.json`,
+		PreRunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("id") && id <= 0 {
+				return cli.Usage(c, "--id is a whole number from 1 on")
+			}
+			if err := change.read(a); err != nil {
+				return err
+			}
+			if workspace == "" && change.file != "" {
+				var err error
+				if workspace, err = change.apply(new(store.Item), ""); err != nil {
+					return err
+				}
+			}
+			return cli.Require("workspace")(c, args)
+		},
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
+		i, err := s.CreateItem(ctx, operator(), workspace, func(i *store.Item) error {
+			_, err := change.apply(i, workspace)
+			i.ID = cmp.Or(id, i.ID)
+			return err
+		})
+		return a.showWritten(ctx, s, i, err)
+	})
+	a.workspaceFlag(c, &workspace, "the `username` of its workspace (required, unless the file names it)")
+	c.Flags().Int64Var(&id, "id", 0, "its `id` (default the next one)")
+	change.register(c)
+	return c
+}
+
+func newItemEdit(a *app) *cobra.Command {
+	var change itemChange
+	c := onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{
+		Use: "edit ID", Short: "Change an item by a file or flags and print it",
+		Long: "Change an item and print it. What neither the file nor a flag names stays as it is.\n\n" + itemFileHelp,
+		Example: `  countersign store item edit 1229 --version 1.2.4 --tag rain --tag loops
+  countersign store item edit 1229 -f changes.json`,
+		PreRunE: func(c *cobra.Command, args []string) error {
+			if err := cli.AnyChanged(c, args); err != nil {
+				return err
+			}
+			return change.read(a)
+		},
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		i, err := s.EditItem(ctx, operator(), id, func(i *store.Item, workspace string) error {
+			_, err := change.apply(i, workspace)
+			return err
+		})
+		return a.showWritten(ctx, s, i, err)
+	})
+	change.register(c)
+	return c
+}
+
 func newItemSet(a *app) *cobra.Command {
 	var edits cli.Edits[licensing.Rule]
-	var staging []string
 	c := onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{
 		Use: "set ID", Short: "Change the license rules of an item",
 		Example: `  countersign store item set 1229 --extended-domains 5
   countersign store item set 1229 --wildcard --staging-host 'staging.*' --staging-host '*.preview.example'`,
-		PreRunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("staging-host") {
-				hosts := slices.DeleteFunc(staging, func(host string) bool { return host == "" })
-				edits = append(edits, func(r *licensing.Rule) { r.StagingHosts = hosts })
-			}
-			return cli.AnyChanged(c, args)
-		},
+		PreRunE: cli.AnyChanged,
 	}, func(ctx context.Context, s *store.Store, id int64) error {
 		i, err := s.Licensing.SetRule(ctx, operator(), id, edits.Apply)
 		return a.showItem(ctx, s, i, err)
@@ -131,6 +263,6 @@ func newItemSet(a *app) *cobra.Command {
 	cli.EditNumber(fs, &edits, "moves", "how many times a year a buyer may move or revoke a license", func(r *licensing.Rule) *int { return &r.MovesAYear })
 	cli.EditNumber(fs, &edits, "move-wait", "`hours` that a buyer has to wait between two moves or revocations", func(r *licensing.Rule) *int { return &r.MoveWaitHours })
 	cli.EditSwitch(fs, &edits, "wildcard", "allow wildcard licenses for all hosts one level below a domain (*.shop.example)", func(r *licensing.Rule) *bool { return &r.Wildcard })
-	fs.StringArrayVar(&staging, "staging-host", nil, "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; replaces the current list (repeatable; empty for none)")
+	cli.EditList(fs, &edits, "staging-host", "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; replaces the current list (repeatable; empty for none)", func(r *licensing.Rule) *countersign.List { return &r.StagingHosts })
 	return c
 }

@@ -48,6 +48,7 @@ var nextSteps = fault.NextSteps{
 	fault.CodeUpdateNeeded:           "run: countersign addon update",
 	"workspace_exists":               "change it with: countersign store workspace set",
 	"item_not_found":                 "list them with: countersign store item list --workspace W",
+	"item_exists":                    "change it with: countersign store item edit, or leave the id out to get the next one",
 	"purchase_exists":                "leave --code out to get a new one",
 	countersign.CodePurchaseNotFound: "list them with: countersign store purchase list --workspace W",
 	"purchase_active":                "show it with: countersign store purchase show",

@@ -78,6 +78,19 @@ func EditSwitch[T any](flags *pflag.FlagSet, to *Edits[T], name, usage string, f
 	flags.Lookup(name).NoOptDefVal = "true"
 }
 
+// EditList is [EditVar] for a list of texts, which replaces the current one. Its flag can be repeated, and an empty
+// text stands for none.
+func EditList[T any, L ~[]string](flags *pflag.FlagSet, to *Edits[T], name, usage string, field func(*T) *L) {
+	var given L
+	flags.Var(&value{kind: "string", set: func(text string) error {
+		if text != "" {
+			given = append(given, text)
+		}
+		*to = append(*to, func(thing *T) { *field(thing) = given })
+		return nil
+	}}, name, usage)
+}
+
 // ParseDate reads a day, a moment, or one of the words never and none for the zero time.
 func ParseDate(text string) (countersign.Timestamp, error) {
 	if text == "never" || text == "none" {

@@ -20,8 +20,8 @@ var badLines = []struct{ name, line, reason string }{
 	// The line as a whole.
 	{"not JSON", `purchase`, `not one JSON object: invalid character 'p' at start of value`},
 	{"half an object", `{"type":"item","workspace":"ada"`, `not one JSON object: unexpected EOF`},
-	{"an array", `[{"type":"item"}]`, `a line is one JSON object`},
-	{"a string", `"type"`, `a line is one JSON object`},
+	{"an array", `[{"type":"item"}]`, `expected one JSON object`},
+	{"a string", `"type"`, `expected one JSON object`},
 	{"null", `null`, `the member "type" is missing; it is workspace, key, item, purchase, license_key or license`},
 	{"two objects", workspaceText("eve") + workspaceText("eve"), `not one JSON object: invalid character '{' after top-level value`},
 	{"no type", `{"workspace":"ada"}`, `the member "type" is missing; it is workspace, key, item, purchase, license_key or license`},

@@ -1,11 +1,16 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -29,4 +34,89 @@ func (s *Store) ShowItem(ctx context.Context, a people.Actor, id int64) (Item, e
 	}
 	item, err := s.db.Item(ctx, id)
 	return item, sqldb.IfNotFound(err, rules.NoItem(id))
+}
+
+// CreateItem writes a new item by the rules of an import. describe sets its properties. An
+// item without an id gets the next one, without a currency that of its workspace, and
+// without a date it is published now. An id that is taken is a conflict (item_exists).
+func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string, describe func(*Item) error) (Item, error) {
+	w, err := s.Workspace(ctx, a, workspace)
+	if err != nil {
+		return Item{}, err
+	}
+	var i Item
+	err = s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
+		i = Item{WorkspaceID: w.ID, Kind: storedb.KindOther, Licensing: storedb.DefaultLicensing()}
+		i.Currency, i.PublishedAt = w.Account.Currency, s.timestamp()
+		if err := describe(&i); err != nil {
+			return err
+		}
+		if i.ID == 0 {
+			if i.ID, err = tx.NextItemID(ctx); err != nil {
+				return err
+			}
+		}
+		if err := checkItem(&i); err != nil {
+			return err
+		}
+		err = tx.AddItem(ctx, i)
+		if errors.Is(err, sqldb.ErrExists) {
+			return fault.Conflict("item_exists", fmt.Sprintf("Item %d already exists. Ids are unique in the store", i.ID))
+		}
+		if err != nil {
+			return err
+		}
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreateItem, Workspace: workspace, Subject: idText(i.ID), Detail: i.Name})
+	})
+	return i, err
+}
+
+// EditItem lets change alter the properties of an item, by the rules of an import.
+// workspace is the username of its workspace. An item that stays as it is writes nothing.
+func (s *Store) EditItem(ctx context.Context, a people.Actor, id int64, change func(i *Item, workspace string) error) (Item, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return Item{}, err
+	}
+	var i Item
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		before, err := tx.LockItem(ctx, id)
+		if err != nil {
+			return sqldb.IfNotFound(err, rules.NoItem(id))
+		}
+		w, err := tx.WorkspaceByID(ctx, before.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		i = before
+		if err := change(&i, w.Account.Username); err != nil {
+			return err
+		}
+		if i.ID != id {
+			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid id %d: the id of item %d can't be changed", i.ID, id))
+		}
+		if err := checkItem(&i); err != nil {
+			return err
+		}
+		e := people.Event{Action: actionEditItem, Workspace: w.Account.Username, Subject: idText(id)}
+		if e.Before, e.After, err = describeItem(before, i); err != nil {
+			return err
+		}
+		if e.After == "" {
+			return errSame
+		}
+		if err := tx.UpdateItem(ctx, i); err != nil {
+			return err
+		}
+		return people.Record(ctx, &tx.DB, s.now(), a, e)
+	})
+	return i, ifChanged(err)
+}
+
+// checkItem returns what is wrong with an item that is to be written, as for a line of an
+// import, and renders it.
+func checkItem(i *Item) error {
+	if err := cmp.Or(rules.CheckItem(*i), licensing.CheckRule(&i.Licensing)); err != nil {
+		return err
+	}
+	return rules.RenderItem(i)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -163,7 +162,7 @@ func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, ch
 		after := before
 		change(&after)
 		e.Before, e.After = describeTerms(before, after)
-		if e.Before == e.After {
+		if e.After == "" {
 			return errSame
 		}
 		p.License, p.SupportedUntil, p.Downloaded = after.License, after.SupportedUntil, after.Downloaded
@@ -181,21 +180,12 @@ func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, ch
 
 // describeTerms describes the terms that differ, for the audit log.
 func describeTerms(before, after PurchaseTerms) (was, is string) {
-	var wasParts, isParts []string
-	for _, term := range []struct{ name, was, is string }{
+	return describe([]difference{
 		{"license", before.License, after.License},
 		{"supported until", timeOr(before.SupportedUntil, "none"), timeOr(after.SupportedUntil, "none")},
 		{"downloaded", strconv.FormatBool(before.Downloaded), strconv.FormatBool(after.Downloaded)},
-	} {
-		if term.was != term.is {
-			wasParts, isParts = append(wasParts, term.name+": "+term.was), append(isParts, term.name+": "+term.is)
-		}
-	}
-	return strings.Join(wasParts, ", "), strings.Join(isParts, ", ")
+	})
 }
-
-// errSame rolls a transaction back that would change nothing.
-var errSame = errors.New("store: nothing to change")
 
 // changePurchase runs an act on a purchase and its entry of the audit log, which the act
 // may describe, in one transaction.
@@ -215,11 +205,8 @@ func (s *Store) changePurchase(ctx context.Context, a people.Actor, text string,
 		}
 		return people.Record(ctx, &tx.DB, s.now(), a, event)
 	})
-	if errors.Is(err, errSame) {
-		err = nil
-	}
-	return p, err
+	return p, ifChanged(err)
 }
 
-// idText is a purchase's id as the audit log names it.
+// idText is the id of a purchase or an item as the audit log names it.
 func idText(id int64) string { return strconv.FormatInt(id, 10) }

@@ -179,6 +179,8 @@ const (
 	actionRotateKey       people.Action = "key.rotate"
 	actionRevokeKey       people.Action = "key.revoke"
 	actionExpireKey       people.Action = "key.expire"
+	actionCreateItem      people.Action = "item.create"
+	actionEditItem        people.Action = "item.edit"
 	actionCreatePurchase  people.Action = "purchase.create"
 	actionRefundPurchase  people.Action = "purchase.refund"
 	actionRestorePurchase people.Action = "purchase.restore"

@@ -95,6 +95,39 @@ func (d *DB) LockItem(ctx context.Context, id int64) (Item, error) {
 	return sqldb.Locked(ctx, d.Queries, "items", "id", id, d.Item)
 }
 
+// NextItemID returns the id after the highest of the store.
+func (d *DB) NextItemID(ctx context.Context) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT coalesce(max(id), 0) + 1 FROM items`)
+}
+
+// AddItem writes a new one; [sqldb.ErrExists] when its id is taken.
+func (d *DB) AddItem(ctx context.Context, i Item) error {
+	return d.Change(ctx, TopicItems, `INSERT INTO items (`+itemColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`, itemArgs(i)...)
+}
+
+// UpdateItem writes the properties of an item, found by its id.
+func (d *DB) UpdateItem(ctx context.Context, i Item) error {
+	return d.Change(ctx, TopicItems, `UPDATE items SET kind = $3, support = $4, name = $5, description = $6, category = $7,
+		sub_category = $8, options = $9, version = $10, demo_link = $11, tags = $12, media = $13, regular = $14, extended = $15,
+		currency = $16, published_at = $17, body = $18, licensing = $19 WHERE id = $1 AND workspace_id = $2`, itemArgs(i)...)
+}
+
+// itemArgs are the values of itemColumns.
+func itemArgs(i Item) []any {
+	return append([]any{i.ID, i.WorkspaceID}, append(itemText(i), sqldb.JSON[Licensing]{V: i.Licensing})...)
+}
+
+// itemText are the values of the columns from kind to body.
+func itemText(i Item) []any {
+	return []any{
+		string(i.Kind), i.Support, i.Name, i.Description, i.Category, i.SubCategory,
+		sqldb.JSON[countersign.List]{V: i.Options}, string(i.Version), i.DemoLink, sqldb.JSON[countersign.List]{V: i.Tags},
+		sqldb.JSON[countersign.ItemMedia]{V: i.Media}, int64(i.Price.Regular), int64(i.Price.Extended), i.Currency,
+		column(&i.PublishedAt), string(i.Body),
+	}
+}
+
 // SetLicensing changes what an item's purchases may be licensed for.
 func (d *DB) SetLicensing(ctx context.Context, item int64, l Licensing) error {
 	return d.Run(ctx, `UPDATE items SET licensing = $1 WHERE id = $2`, sqldb.JSON[Licensing]{V: l}, item)

@@ -49,10 +49,7 @@ func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item,
 	if licensing != nil {
 		said = sqldb.JSON[Licensing]{V: *licensing}
 	}
-	return s.items.Add(ctx, line, i.ID, workspace, string(i.Kind), i.Support, i.Name, i.Description, i.Category, i.SubCategory,
-		sqldb.JSON[countersign.List]{V: i.Options}, string(i.Version), i.DemoLink, sqldb.JSON[countersign.List]{V: i.Tags},
-		sqldb.JSON[countersign.ItemMedia]{V: i.Media}, int64(i.Price.Regular), int64(i.Price.Extended), i.Currency,
-		column(&i.PublishedAt), string(i.Body), said)
+	return s.items.Add(ctx, append([]any{line, i.ID, workspace}, append(itemText(i), said)...)...)
 }
 
 // AddPurchase stages the purchase of a line.

@@ -58,7 +58,7 @@ func lineError(err error) error {
 	case errors.Is(err, json.ErrUnknownName):
 		return fmt.Errorf("unknown member %q", name)
 	case name == "" && semantic.JSONKind != '{':
-		return errors.New("a line is one JSON object")
+		return errors.New("expected one JSON object")
 	case errors.Is(err, strconv.ErrSyntax):
 		return fmt.Errorf("%s: expected a whole number", name)
 	case errors.Is(err, strconv.ErrRange):
