@@ -8,46 +8,77 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
 
 func newAddonAudit(a *app) *cobra.Command {
+	log := auditCommands[auditView]{
+		app: a, open: logOf(a.withAddon), service: "addon", actions: access.Actions(), example: "settings.publish",
+		view: func(l people.AuditLine) auditView { return auditView(l.Row(false)) },
+	}
 	return cli.Group(&cobra.Command{
 		Use: "audit", Short: "Audit log: list, export, verify, prune",
-	}, newAuditList(a), newAuditExport(a), newAuditVerify(a, chainOf(a.withAddon)),
+	}, log.list(), log.export(), newAuditVerify(a, chainOf(a.withAddon)),
 		newAuditPrune(a, chainOf(a.withAddon)))
 }
 
-// newStoreAudit is the audit log of the store, which has no list yet.
 func newStoreAudit(a *app) *cobra.Command {
+	log := auditCommands[storeAuditView]{
+		app: a, open: logOf(a.withStore), service: "store", actions: store.Actions(), example: "purchase.refund",
+		view: func(l people.AuditLine) storeAuditView { return storeAuditView(l.Row(true)) }, workspaces: true,
+	}
 	return cli.Group(&cobra.Command{
-		Use: "audit", Short: "The store's audit log: verify, prune",
-	}, newAuditVerify(a, chainOf(a.withStore)),
+		Use: "audit", Short: "The store's audit log: list, export, verify, prune",
+	}, log.list(), log.export(), newAuditVerify(a, chainOf(a.withStore)),
 		newAuditPrune(a, chainOf(a.withStore)))
 }
 
-// chainOf opens the audit log of a service.
+// chainOf opens the seals of a service's audit log.
 func chainOf[S service](open opener[S]) opener[*people.AuditChain] {
 	return func(c *cobra.Command, do func(context.Context, *people.AuditChain) error) error {
 		return open(c, func(ctx context.Context, s S) error { return do(ctx, s.AuditChain()) })
 	}
 }
 
-// auditFlags are those by which the log is narrowed.
-func auditFlags(c *cobra.Command, f *people.AuditFilter) {
-	c.Flags().StringVar(&f.Action, "about", "", "only this `action`, like settings.publish, or all of a noun, like settings")
-	c.Flags().StringVar(&f.Actor, "who", "", "only what this `actor` did, for example an e-mail address")
-	_ = c.RegisterFlagCompletionFunc("about", cobra.FixedCompletions(auditSubjects(), cobra.ShellCompDirectiveNoFileComp))
+// logOf opens the audit log of a service.
+func logOf[S service](open opener[S]) opener[*people.AuditLog] {
+	return func(c *cobra.Command, do func(context.Context, *people.AuditLog) error) error {
+		return open(c, func(ctx context.Context, s S) error { return do(ctx, s.AuditLog()) })
+	}
 }
 
-// auditSubjects lists what --about may name: the actions of the addon, and their nouns.
-func auditSubjects() []string {
+// auditCommands are the commands that read the audit log of a service, whose entries are
+// printed as V.
+type auditCommands[V any] struct {
+	app     *app
+	open    opener[*people.AuditLog]
+	service string // the name of the service's commands
+	actions []people.Action
+	example string // one of the actions
+	view    func(people.AuditLine) V
+	// workspaces reports that entries may be about a workspace.
+	workspaces bool
+}
+
+// flags adds those by which the log is narrowed.
+func (l auditCommands[V]) flags(c *cobra.Command, f *people.AuditFilter) {
+	noun, _, _ := strings.Cut(l.example, ".")
+	c.Flags().StringVar(&f.Action, "about", "", "only this `action`, like "+l.example+", or all of a noun, like "+noun)
+	c.Flags().StringVar(&f.Actor, "who", "", "only what this `actor` did, for example an e-mail address")
+	_ = c.RegisterFlagCompletionFunc("about", cobra.FixedCompletions(l.subjects(), cobra.ShellCompDirectiveNoFileComp))
+	if l.workspaces {
+		l.app.workspaceFlag(c, &f.Workspace, "only entries about the workspace with this `username`")
+	}
+}
+
+// subjects lists what --about may name: the actions of the service, and their nouns.
+func (l auditCommands[V]) subjects() []string {
 	var all []string
-	for _, action := range access.Actions() {
+	for _, action := range l.actions {
 		noun, _, _ := strings.Cut(string(action), ".")
 		all = append(all, noun, string(action))
 	}
@@ -56,64 +87,80 @@ func auditSubjects() []string {
 }
 
 // checkSubject is the error of an --about that names nothing that this version writes.
-func checkSubject(about string) error {
-	all := auditSubjects()
+func (l auditCommands[V]) checkSubject(about string) error {
+	all := l.subjects()
 	if about == "" || slices.Contains(all, about) {
 		return nil
 	}
 	return cli.Fail(cli.ExitNotFound, "subject_not_found", fmt.Sprintf("no action or noun %q is written to the audit log%s; leave --about out to see all entries", about, cli.DidYouMean(about, all)))
 }
 
-// auditView is an entry of the audit log. Its members are those of an export.
-type auditView struct {
-	ID      int64                 `json:"id" row:"1,LINE"`
-	At      countersign.Timestamp `json:"at" row:"2,WHEN (UTC),minute"`
-	Kind    string                `json:"kind"`
-	Actor   string                `json:"actor" row:"3,WHO,text"`
-	Face    string                `json:"face" row:"4,VIA"`
-	Address string                `json:"address"`
-	Action  string                `json:"action" row:"5,ACTION"`
-	Subject string                `json:"subject" row:"6,SUBJECT,text"`
-	Detail  string                `json:"detail"`
-	Before  string                `json:"before" row:"7,BEFORE,brief"`
-	After   string                `json:"after" row:"8,AFTER,brief"`
-}
-
-func viewAudit(l people.AuditLine) auditView { return auditView(l.Row()) }
-
-func newAuditList(a *app) *cobra.Command {
+func (l auditCommands[V]) list() *cobra.Command {
 	var f people.AuditFilter
-	c := on(a.withAddon, &cobra.Command{
+	c := on(l.open, &cobra.Command{
 		Use: "list", Short: "List the entries of the audit log, newest first", Args: cli.Args(),
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		view := func(l people.AuditLine) (int64, auditView) { return l.ID, viewAudit(l) }
-		return listPages(a, f.Limit, f.Before, "No matching entries.", view, func(before int64, limit int) ([]people.AuditLine, error) {
+		Example: fmt.Sprintf("  countersign %s audit list --about %s --limit 10", l.service, l.example),
+	}, func(ctx context.Context, log *people.AuditLog, _ []string) error {
+		view := func(line people.AuditLine) (int64, V) { return line.ID, l.view(line) }
+		return listPages(l.app, f.Limit, f.Before, "No matching entries.", view, func(before int64, limit int) ([]people.AuditLine, error) {
 			f.Before, f.Limit = before, limit
-			lines, err := s.People().Audit(ctx, operator(), f)
+			lines, err := log.Audit(ctx, operator(), f)
 			if err == nil && len(lines) == 0 {
-				err = checkSubject(f.Action)
+				err = l.checkSubject(f.Action)
 			}
 			return lines, err
 		})
 	})
-	auditFlags(c, &f)
-	return a.Listing(pageFlags(c, &f.Limit, &f.Before, "an entry", "entries"))
+	l.flags(c, &f)
+	return l.app.Listing(pageFlags(c, &f.Limit, &f.Before, "an entry", "entries"))
 }
 
-func newAuditExport(a *app) *cobra.Command {
+func (l auditCommands[V]) export() *cobra.Command {
 	var f people.AuditFilter
-	c := on(a.withAddon, &cobra.Command{
+	c := on(l.open, &cobra.Command{
 		Use: "export", Short: "Write the whole audit log to stdout as CSV, newest first; with --json as JSON Lines", Args: cli.Args(),
-		Example: "  countersign addon audit export > audit.csv",
-	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		Example: fmt.Sprintf("  countersign %s audit export > audit.csv", l.service),
+	}, func(ctx context.Context, log *people.AuditLog, _ []string) error {
 		format := people.AuditCSV
-		if a.JSON {
+		if l.app.JSON {
 			format = people.AuditJSONL
 		}
-		return s.People().ExportAudit(ctx, operator(), f, format, a.Lines(a.JSON))
+		return log.ExportAudit(ctx, operator(), f, format, l.app.Lines(l.app.JSON))
 	})
-	auditFlags(c, &f)
+	l.flags(c, &f)
 	return c
+}
+
+// auditView is an entry of the addon's audit log. Its members are those of an export.
+type auditView struct {
+	ID        int64                 `json:"id" row:"1,LINE"`
+	At        countersign.Timestamp `json:"at" row:"2,WHEN (UTC),minute"`
+	Kind      string                `json:"kind"`
+	Actor     string                `json:"actor" row:"3,WHO,text"`
+	Face      string                `json:"face" row:"4,VIA"`
+	Address   string                `json:"address"`
+	Action    string                `json:"action" row:"5,ACTION"`
+	Workspace *string               `json:"-"`
+	Subject   string                `json:"subject" row:"6,SUBJECT,text"`
+	Detail    string                `json:"detail"`
+	Before    string                `json:"before" row:"7,BEFORE,brief"`
+	After     string                `json:"after" row:"8,AFTER,brief"`
+}
+
+// storeAuditView is an entry of the store's audit log. Its members are those of an export.
+type storeAuditView struct {
+	ID        int64                 `json:"id" row:"1,LINE"`
+	At        countersign.Timestamp `json:"at" row:"2,WHEN (UTC),minute"`
+	Kind      string                `json:"kind"`
+	Actor     string                `json:"actor" row:"3,WHO,text"`
+	Face      string                `json:"face" row:"4,VIA"`
+	Address   string                `json:"address"`
+	Action    string                `json:"action" row:"5,ACTION"`
+	Workspace *string               `json:"workspace" row:"6,WORKSPACE"`
+	Subject   string                `json:"subject" row:"7,SUBJECT,text"`
+	Detail    string                `json:"detail"`
+	Before    string                `json:"before" row:"8,BEFORE,brief"`
+	After     string                `json:"after" row:"9,AFTER,brief"`
 }
 
 func newAuditVerify(a *app, open opener[*people.AuditChain]) *cobra.Command {

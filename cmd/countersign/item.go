@@ -10,8 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
-	"github.com/countersign/countersign/internal/store/rules"
-	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -129,8 +127,8 @@ func (i *itemChange) register(c *cobra.Command) {
 	_ = c.MarkFlagFilename("file", "json")
 	cli.EditText(fs, &i.edits, "name", "its `name`", func(i *store.Item) *string { return &i.Name })
 	cli.EditText(fs, &i.edits, "description", "its description, a `text`", func(i *store.Item) *string { return &i.Description })
-	cli.EditChoice(c, &i.edits, "kind", "audio, video or other: which preview files the API prints", func(i *store.Item) *storedb.Kind { return &i.Kind },
-		storedb.KindAudio, storedb.KindVideo, storedb.KindOther)
+	cli.EditChoice(c, &i.edits, "kind", "audio, video or other: which preview files the API prints", func(i *store.Item) *store.Kind { return &i.Kind },
+		store.KindAudio, store.KindVideo, store.KindOther)
 	cli.EditSwitch(fs, &i.edits, "support", "its purchases may have support", func(i *store.Item) *bool { return &i.Support })
 	cli.EditText(fs, &i.edits, "category", "its `category`", func(i *store.Item) *string { return &i.Category })
 	cli.EditText(fs, &i.edits, "sub-category", "its sub-`category`", func(i *store.Item) *string { return &i.SubCategory })
@@ -177,7 +175,7 @@ func (i *itemChange) apply(item *store.Item, workspace string) (named string, er
 
 // showWritten prints an item that was written, and warns when it has no pictures of its own.
 func (a *app) showWritten(ctx context.Context, s *store.Store, i store.Item, err error) error {
-	if err = a.showItem(ctx, s, i, err); err == nil && rules.LacksPicture(i) {
+	if err = a.showItem(ctx, s, i, err); err == nil && store.LacksPicture(i) {
 		a.Warn("the item lacks a thumbnail or a preview image; clients get a default picture")
 	}
 	return err

@@ -27,6 +27,7 @@ import (
 type service interface {
 	io.Closer
 	AcceptLoss(context.Context, people.Actor) error
+	AuditLog() *people.AuditLog
 	AuditChain() *people.AuditChain
 	Doctor(context.Context) []health.Finding
 	Exposed() []health.Finding

@@ -129,6 +129,9 @@ func (a *Addon) DatabaseStatus() sqldb.Status { return a.database.Status() }
 // once the addon is installed ([Addon.Installed]).
 func (a *Addon) People() *people.People { return a.people }
 
+// AuditLog reads the audit log of the addon, as [Addon.People] does.
+func (a *Addon) AuditLog() *people.AuditLog { return a.people.AuditLog }
+
 // AuditChain seals and verifies the addon's audit log. It can be used once the addon is
 // installed ([Addon.Installed]).
 func (a *Addon) AuditChain() *people.AuditChain { return a.chain }

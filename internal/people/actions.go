@@ -22,7 +22,9 @@ const (
 	actionRecoveryCodesReplace Action = "recovery_codes.replace"
 	actionSetupLinkCreate      Action = "setup_link.create"
 	actionSignInLinkCreate     Action = "sign_in_link.create"
-	actionAuditPrune           Action = "audit.prune"
+
+	// ActionAuditPrune is also written by services without users.
+	ActionAuditPrune Action = "audit.prune"
 )
 
 // actions are all of them, a line for each noun.
@@ -34,7 +36,7 @@ var actions = []Action{
 	actionTOTPEnable, actionTOTPDisable,
 	actionRecoveryCodesReplace,
 	actionSetupLinkCreate, actionSignInLinkCreate,
-	actionAuditPrune,
+	ActionAuditPrune,
 }
 
 // Actions lists the actions that this package writes into the audit log, for front ends

@@ -51,7 +51,19 @@ type AuditFilter struct {
 	Action string
 	// Actor is an actor's ID; "" for all.
 	Actor string
+	// Workspace is the username of a workspace; "" for all.
+	Workspace string
 }
+
+// AuditLog is the audit log of a database, for reading.
+type AuditLog struct {
+	db         *peopledb.DB
+	workspaces bool
+}
+
+// NewAuditLog returns the audit log of a database. workspaces says that its entries may be
+// about a workspace, which rows and exports then name.
+func NewAuditLog(db *peopledb.DB, workspaces bool) *AuditLog { return &AuditLog{db, workspaces} }
 
 // How many lines a page of the audit log has when none is asked for, and at most.
 const (
@@ -60,7 +72,7 @@ const (
 )
 
 // Audit lists lines of the audit log, newest first.
-func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine, error) {
+func (g *AuditLog) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine, error) {
 	if err := may(a, manage); err != nil {
 		return nil, err
 	}
@@ -68,7 +80,7 @@ func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine
 	if !possible {
 		return nil, nil
 	}
-	list, err := p.db.Audits(ctx, rows)
+	list, err := g.db.Audits(ctx, rows)
 	return sqldb.Convert(list, func(l peopledb.Audit) AuditLine {
 		return AuditLine{ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, Face: Face(l.Face), Address: l.Address, Event: l.Event}
 	}), err
@@ -77,8 +89,8 @@ func (p *People) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine
 // AuditPlace is where a page of the log is among all lines that a filter wants.
 type AuditPlace = peopledb.AuditPlace
 
-// AuditPlace returns where the page that [People.Audit] lists is.
-func (p *People) AuditPlace(ctx context.Context, a Actor, f AuditFilter) (AuditPlace, error) {
+// AuditPlace returns where the page that [AuditLog.Audit] lists is.
+func (g *AuditLog) AuditPlace(ctx context.Context, a Actor, f AuditFilter) (AuditPlace, error) {
 	if err := may(a, manage); err != nil {
 		return AuditPlace{}, err
 	}
@@ -86,18 +98,18 @@ func (p *People) AuditPlace(ctx context.Context, a Actor, f AuditFilter) (AuditP
 	if !possible {
 		return AuditPlace{}, nil
 	}
-	return p.db.AuditPlace(ctx, rows)
+	return g.db.AuditPlace(ctx, rows)
 }
 
 // rows is the filter for the query. It reports false for one that no line fits and
 // that not every engine can look for.
 func (f AuditFilter) rows() (rows peopledb.AuditFilter, possible bool) {
-	for _, text := range []string{f.Action, f.Actor} {
+	for _, text := range []string{f.Action, f.Actor, f.Workspace} {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return rows, false
 		}
 	}
-	rows = peopledb.AuditFilter{Before: f.Before, Limit: f.Limit, Actor: f.Actor}
+	rows = peopledb.AuditFilter{Before: f.Before, Limit: f.Limit, Actor: f.Actor, Workspace: f.Workspace}
 	if f.Limit <= 0 {
 		rows.Limit = auditLimit
 	}

@@ -31,32 +31,55 @@ type AuditRow struct {
 	Face    string                `json:"face"`
 	Address string                `json:"address"`
 	Action  string                `json:"action"`
-	Subject string                `json:"subject"`
-	Detail  string                `json:"detail"`
-	Before  string                `json:"before"`
-	After   string                `json:"after"`
+	// Workspace is nil in a log whose entries are not about workspaces.
+	Workspace *string `json:"workspace,omitempty"`
+	Subject   string  `json:"subject"`
+	Detail    string  `json:"detail"`
+	Before    string  `json:"before"`
+	After     string  `json:"after"`
 }
 
-// Row is the line for an export.
-func (l AuditLine) Row() AuditRow {
-	return AuditRow{l.ID, countersign.At(l.At), string(l.Kind), l.Actor, string(l.Face), l.Address, string(l.Action), l.Subject, l.Detail, l.Before, l.After}
+// Row is the line for an export. withWorkspace says that its log has entries about workspaces.
+func (l AuditLine) Row(withWorkspace bool) AuditRow {
+	var workspace *string
+	if withWorkspace {
+		workspace = &l.Workspace
+	}
+	return AuditRow{l.ID, countersign.At(l.At), string(l.Kind), l.Actor, string(l.Face), l.Address, string(l.Action), workspace, l.Subject, l.Detail, l.Before, l.After}
+}
+
+// cells are a line of CSV, in the order of the header.
+func (r AuditRow) cells() []string {
+	cells := []string{strconv.FormatInt(r.ID, 10), r.At.String(), r.Kind, r.Actor, r.Face, r.Address, r.Action}
+	if r.Workspace != nil {
+		cells = append(cells, *r.Workspace)
+	}
+	return append(cells, r.Subject, r.Detail, r.Before, r.After)
+}
+
+func (g *AuditLog) header() []string {
+	columns := []string{"id", "at", "kind", "actor", "face", "address", "action"}
+	if g.workspaces {
+		columns = append(columns, "workspace")
+	}
+	return append(columns, "subject", "detail", "before", "after")
 }
 
 // ExportAudit writes all lines that a filter wants to out, newest first, a batch
 // at a time; the filter's Limit counts for nothing. Nothing is written when the
 // first batch can't be read.
-func (p *People) ExportAudit(ctx context.Context, a Actor, f AuditFilter, format AuditFormat, out io.Writer) error {
-	write := writeJSONL
+func (g *AuditLog) ExportAudit(ctx context.Context, a Actor, f AuditFilter, format AuditFormat, out io.Writer) error {
+	write := g.writeJSONL
 	table := csv.NewWriter(out)
 	if format == AuditCSV {
-		write = func(_ io.Writer, batch []AuditLine) error { return writeCSV(table, batch) }
-		if err := table.Write([]string{"id", "at", "kind", "actor", "face", "address", "action", "subject", "detail", "before", "after"}); err != nil {
+		write = func(_ io.Writer, batch []AuditLine) error { return g.writeCSV(table, batch) }
+		if err := table.Write(g.header()); err != nil {
 			return err
 		}
 	}
 	f.Limit = maxAuditLimit
 	for {
-		batch, err := p.Audit(ctx, a, f)
+		batch, err := g.Audit(ctx, a, f)
 		if err != nil {
 			return err
 		}
@@ -70,11 +93,11 @@ func (p *People) ExportAudit(ctx context.Context, a Actor, f AuditFilter, format
 	}
 }
 
-func writeJSONL(out io.Writer, batch []AuditLine) error {
+func (g *AuditLog) writeJSONL(out io.Writer, batch []AuditLine) error {
 	var lines []byte
 	for _, l := range batch {
 		var err error
-		if lines, err = countersign.AppendJSON(lines, l.Row()); err != nil {
+		if lines, err = countersign.AppendJSON(lines, l.Row(g.workspaces)); err != nil {
 			return err
 		}
 		lines = append(lines, '\n')
@@ -83,10 +106,9 @@ func writeJSONL(out io.Writer, batch []AuditLine) error {
 	return err
 }
 
-func writeCSV(table *csv.Writer, batch []AuditLine) error {
+func (g *AuditLog) writeCSV(table *csv.Writer, batch []AuditLine) error {
 	for _, l := range batch {
-		r := l.Row()
-		cells := []string{strconv.FormatInt(r.ID, 10), r.At.String(), r.Kind, r.Actor, r.Face, r.Address, r.Action, r.Subject, r.Detail, r.Before, r.After}
+		cells := l.Row(g.workspaces).cells()
 		for i := range cells {
 			cells[i] = spreadsheet.Cell(cells[i])
 		}

@@ -82,7 +82,7 @@ func (c *AuditChain) pruneSome(ctx context.Context, p *pruning) (done bool, err 
 			return nil
 		}
 		if p.removed == 0 {
-			e := Event{Action: actionAuditPrune, Subject: "entries before " + p.before.UTC().Format(time.RFC3339), Detail: fmt.Sprintf("%d entries removed", p.last-h.CutSeq)}
+			e := Event{Action: ActionAuditPrune, Subject: "entries before " + p.before.UTC().Format(time.RFC3339), Detail: fmt.Sprintf("%d entries removed", p.last-h.CutSeq)}
 			if err := Record(ctx, tx, c.now(), p.actor, e); err != nil {
 				return err
 			}

@@ -21,19 +21,19 @@ import (
 // People is the users of one database. Its methods may be called from many
 // goroutines.
 type People struct {
-	db     *peopledb.DB
-	box    func() *keyfile.Box
-	now    func() time.Time
-	log    *slog.Logger
-	hashes hashes
-	limits limits
-	failed failedSignIns
+	*AuditLog // has the queries
+	box       func() *keyfile.Box
+	now       func() time.Time
+	log       *slog.Logger
+	hashes    hashes
+	limits    limits
+	failed    failedSignIns
 }
 
 // New returns the users of a database, whose passwords are hashed at a cost. box returns nil until the key file is
 // known; what needs it answers [countersign.KindUnavailable] until then.
 func New(db *peopledb.DB, box func() *keyfile.Box, now func() time.Time, log *slog.Logger, cost HashCost) *People {
-	return &People{db: db, box: box, now: now, log: log, hashes: newHashes(cost), limits: newLimits(now)}
+	return &People{AuditLog: NewAuditLog(db, false), box: box, now: now, log: log, hashes: newHashes(cost), limits: newLimits(now)}
 }
 
 func (p *People) stamp() sqldb.Time { return sqldb.Time{Time: p.now()} }

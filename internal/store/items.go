@@ -18,6 +18,19 @@ import (
 // Item is an item with all its media, also those its kind does not print.
 type Item = storedb.Item
 
+// Kind is the kind of an item.
+type Kind = storedb.Kind
+
+// The kinds of item.
+const (
+	KindAudio = storedb.KindAudio
+	KindVideo = storedb.KindVideo
+	KindOther = storedb.KindOther
+)
+
+// LacksPicture reports whether the API prints a default picture for an item.
+func LacksPicture(i Item) bool { return rules.LacksPicture(i) }
+
 // ListItems lists the items of a workspace by id, for the operator.
 func (s *Store) ListItems(ctx context.Context, a people.Actor, workspace string) ([]Item, error) {
 	w, err := s.Workspace(ctx, a, workspace)
@@ -46,7 +59,7 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 	}
 	var i Item
 	err = s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
-		i = Item{WorkspaceID: w.ID, Kind: storedb.KindOther, Licensing: storedb.DefaultLicensing()}
+		i = Item{WorkspaceID: w.ID, Kind: KindOther, Licensing: storedb.DefaultLicensing()}
 		i.Currency, i.PublishedAt = w.Account.Currency, s.timestamp()
 		if err := describe(&i); err != nil {
 			return err

@@ -64,6 +64,7 @@ type Store struct {
 	location *keyfile.Location
 	gate     access.Gate   // closed until Prepare has succeeded
 	keyFile  chan struct{} // told when the database may belong to another key file
+	audit    *people.AuditLog
 	chain    *people.AuditChain
 	limits   sharedLimits
 	now      func() time.Time
@@ -96,6 +97,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
+	s.audit = people.NewAuditLog(&s.db.DB, true)
 	s.chain = people.NewAuditChain(&s.db.DB, s.gate.Box, o.Now, o.Log)
 	s.Validation = validation.New(s.db, &s.gate, o.CacheBytes, o.Now, o.Log)
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
@@ -139,6 +141,9 @@ func (s *Store) Run(ctx context.Context) error {
 	return work.Wait()
 }
 
+// AuditLog reads the store's audit log. Entries name the workspace that they are about.
+func (s *Store) AuditLog() *people.AuditLog { return s.audit }
+
 // AuditChain seals and verifies the store's audit log. It can be used once the store is
 // prepared.
 func (s *Store) AuditChain() *people.AuditChain { return s.chain }
@@ -169,22 +174,3 @@ func (s *Store) pruneEvery(ctx context.Context) {
 		}
 	}
 }
-
-// What this package writes into the audit log.
-const (
-	actionCreateWorkspace people.Action = "workspace.create"
-	actionSetWorkspace    people.Action = "workspace.set"
-	actionCreateKey       people.Action = "key.create"
-	actionRevealKey       people.Action = "key.reveal"
-	actionRotateKey       people.Action = "key.rotate"
-	actionRevokeKey       people.Action = "key.revoke"
-	actionExpireKey       people.Action = "key.expire"
-	actionCreateItem      people.Action = "item.create"
-	actionEditItem        people.Action = "item.edit"
-	actionCreatePurchase  people.Action = "purchase.create"
-	actionRefundPurchase  people.Action = "purchase.refund"
-	actionRestorePurchase people.Action = "purchase.restore"
-	actionSetPurchase     people.Action = "purchase.set"
-	actionRekey           people.Action = "store.rekey"
-	actionAcceptLoss      people.Action = "store.accept_loss"
-)

@@ -52,13 +52,13 @@ type AuditFilter struct {
 	Limit int
 	// Action and Actor are exact; Noun is the part of an action before its dot.
 	// Empty ones admit everything.
-	Action, Noun, Actor string
+	Action, Noun, Actor, Workspace string
 }
 
 // auditWhere is the filter but for Before and Limit.
-const auditWhere = ` ($2 = '' OR action = $2) AND substr(action, 1, $3) = $4 AND ($5 = '' OR actor = $5) `
+const auditWhere = ` ($2 = '' OR action = $2) AND substr(action, 1, $3) = $4 AND ($5 = '' OR actor = $5) AND ($6 = '' OR workspace = $6) `
 
-// args are the arguments $1 to $5 of a query with auditWhere.
+// args are the arguments $1 to $6 of a query with auditWhere.
 func (f AuditFilter) args() []any {
 	before, noun := f.Before, ""
 	if before == 0 {
@@ -67,14 +67,14 @@ func (f AuditFilter) args() []any {
 	if f.Noun != "" {
 		noun = f.Noun + "."
 	}
-	return []any{before, f.Action, len(noun), noun, f.Actor}
+	return []any{before, f.Action, len(noun), noun, f.Actor, f.Workspace}
 }
 
 // Audits lists lines, newest first.
 func (d *DB) Audits(ctx context.Context, f AuditFilter) ([]Audit, error) {
 	return sqldb.List(ctx, d.Queries, scanAudit, `SELECT id, at, actor_kind, actor, face, address, action, workspace, subject,
 		detail, before, after FROM audit
-		WHERE id < $1 AND`+auditWhere+`ORDER BY id DESC LIMIT $6`, append(f.args(), f.Limit)...)
+		WHERE id < $1 AND`+auditWhere+`ORDER BY id DESC LIMIT $7`, append(f.args(), f.Limit)...)
 }
 
 // AuditPlace is where a page of the log is among all lines that a filter wants.
@@ -91,7 +91,7 @@ func (d *DB) AuditPlace(ctx context.Context, f AuditFilter) (AuditPlace, error) 
 		err = r.Scan(&p.All, &p.Newer, &p.Before)
 		return p, err
 	}, `SELECT count(*), count(CASE WHEN id >= $1 THEN 1 END), COALESCE((
-			SELECT id FROM audit WHERE id >= $1 AND`+auditWhere+`ORDER BY id LIMIT 1 OFFSET $6), 0)
+			SELECT id FROM audit WHERE id >= $1 AND`+auditWhere+`ORDER BY id LIMIT 1 OFFSET $7), 0)
 		FROM audit WHERE`+auditWhere, append(f.args(), f.Limit)...)
 }
 

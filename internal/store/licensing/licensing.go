@@ -48,3 +48,8 @@ const (
 	actionRotateKey people.Action = "license_key.rotate"
 	actionSetRule   people.Action = "item.licensing"
 )
+
+// Actions lists the actions that this package writes into the audit log.
+func Actions() []people.Action {
+	return []people.Action{actionIssue, actionMove, actionRevoke, actionRotateKey, actionSetRule}
+}

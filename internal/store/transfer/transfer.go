@@ -28,4 +28,7 @@ const (
 	actionExport people.Action = "store.export"
 )
 
+// Actions lists the actions that this package writes into the audit log.
+func Actions() []people.Action { return []people.Action{actionImport, actionExport} }
+
 func (s *Service) timestamp() countersign.Timestamp { return countersign.At(s.now()) }

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/transfer"
+)
+
+// What this package writes into the audit log: noun.verb.
+const (
+	actionCreateWorkspace people.Action = "workspace.create"
+	actionSetWorkspace    people.Action = "workspace.set"
+	actionCreateKey       people.Action = "key.create"
+	actionRevealKey       people.Action = "key.reveal"
+	actionRotateKey       people.Action = "key.rotate"
+	actionRevokeKey       people.Action = "key.revoke"
+	actionExpireKey       people.Action = "key.expire"
+	actionCreateItem      people.Action = "item.create"
+	actionEditItem        people.Action = "item.edit"
+	actionCreatePurchase  people.Action = "purchase.create"
+	actionRefundPurchase  people.Action = "purchase.refund"
+	actionRestorePurchase people.Action = "purchase.restore"
+	actionSetPurchase     people.Action = "purchase.set"
+	actionRekey           people.Action = "store.rekey"
+	actionAcceptLoss      people.Action = "store.accept_loss"
+)
+
+// Actions lists the actions that a store's audit log may hold.
+func Actions() []people.Action {
+	return slices.Concat([]people.Action{
+		actionCreateWorkspace, actionSetWorkspace,
+		actionCreateKey, actionRevealKey, actionRotateKey, actionRevokeKey, actionExpireKey,
+		actionCreateItem, actionEditItem,
+		actionCreatePurchase, actionRefundPurchase, actionRestorePurchase, actionSetPurchase,
+		actionRekey, actionAcceptLoss,
+		people.ActionAuditPrune,
+	}, licensing.Actions(), transfer.Actions())
+}
