@@ -150,14 +150,48 @@ func newKeyRotate(a *app) *cobra.Command {
 	c := onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{
 		Use: "rotate ID", Short: "Rotate a key and print its new value",
 		Long: `Rotate a key and print its new value. The old value works until the overlap has passed, so
-that you can update programs one after the other. --overlap 0 ends it at once.`,
+that you can update programs one after the other. --overlap 0 ends it at once.
+
+A key has one earlier value at most. If the value before the last rotation still works, it ends
+now. At a terminal, the command asks first; --yes skips the question.`,
+		Example: `  countersign store key rotate 3
+  countersign store key rotate 3 --overlap 72h`,
 		PreRunE: cli.Refuse(func() bool { return overlap < 0 }, "--overlap can't be negative"),
 	}, func(ctx context.Context, s *store.Store, id int64) error {
+		earlier, err := s.EarlierValue(ctx, operator(), id)
+		if err == nil && !earlier.EndsAt.IsZero() {
+			err = a.Confirm(ctx, cutOff(earlier))
+		}
+		if err != nil {
+			return err
+		}
 		k, value, err := s.RotateKey(ctx, operator(), id, overlap)
-		return a.showNewKey(k, value, err)
+		if err := a.showNewKey(k, value, err); err != nil || earlier.EndsAt.IsZero() {
+			return err
+		}
+		a.Say("The earlier value%s ended now instead of %s.", inBrackets(earlier.Hint), cli.Second(earlier.EndsAt))
+		return nil
 	})
 	c.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long the old value still works, like 24h or 30m")
 	return c
+}
+
+// cutOff asks whether an earlier value of a key may end now.
+func cutOff(e store.EarlierValue) string {
+	used := "never used"
+	if !e.Key.LastUsedAt.IsZero() {
+		used = "last used " + cli.Second(e.Key.LastUsedAt) + " from " + e.Key.LastUsedFrom
+	}
+	return fmt.Sprintf("Key %d (%q of %s) was rotated before. Its earlier value%s works until %s and would end now. The key was %s. Rotate it again?",
+		e.Key.ID, e.Key.Name, e.Key.Workspace, inBrackets(e.Hint), cli.Second(e.EndsAt), used)
+}
+
+// inBrackets is a text in brackets with a space before it, "" for none.
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
 }
 
 func (a *app) revokeKey(ctx context.Context, s *store.Store, id int64) error {

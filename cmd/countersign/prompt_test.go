@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,38 @@ func TestRevokingAsksAPerson(t *testing.T) {
 			revoked := strings.Contains(must(t, dir, "store", "key", "list").out, "revoked")
 			if revoked != (tt.code == cli.ExitOK) {
 				t.Errorf("revoked: %t", revoked)
+			}
+		})
+	}
+}
+
+func TestRotatingWithinAnOverlapAsksAPerson(t *testing.T) {
+	for _, tt := range []struct {
+		name, typed string
+		flags       []string
+		code        int
+		asked       bool
+	}{
+		{"y goes ahead", "y\n", nil, cli.ExitOK, true},
+		{"n changes nothing", "n\n", nil, cli.ExitFailed, true},
+		{"the end of input means no", "", nil, cli.ExitFailed, true},
+		{"--yes does not ask", "", []string{"--yes"}, cli.ExitOK, false},
+		{"--no-input is an error", "y\n", []string{"--no-input"}, cli.ExitUsage, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := shop(t)
+			first := asPerson(t, t.Context(), dir, "", "store", "key", "rotate", "1", "--json")
+			if first.code != 0 || strings.Contains(first.err, "[y/N]") {
+				t.Fatalf("the first rotation: exit %d, %q", first.code, first.err)
+			}
+			value := must(t, dir, "store", "key", "reveal", "1").out
+			r := asPerson(t, t.Context(), dir, tt.typed, append([]string{"store", "key", "rotate", "1"}, tt.flags...)...)
+			asked := regexp.MustCompile(`Key 1 \("web" of ada\) was rotated before\. Its earlier value \(csk_….{4}\) works until 2026-11-22T12:00:00Z and would end now\. The key was never used\. Rotate it again\? \[y/N\]`).MatchString(r.err)
+			if r.code != tt.code || asked != tt.asked {
+				t.Errorf("exit %d, asked %t: %q", r.code, asked, r.err)
+			}
+			if rotated := must(t, dir, "store", "key", "reveal", "1").out != value; rotated != (tt.code == cli.ExitOK) {
+				t.Errorf("rotated: %t", rotated)
 			}
 		})
 	}

@@ -22,22 +22,33 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 				_, err := f.SetWorkspace(ctx, a, "ada", func(*Workspace) {})
 				return err
 			},
-			"Keys":      func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err },
-			"CreateKey": func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{}); return err },
-			"RevealKey": func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err },
-			"RotateKey": func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err },
-			"RevokeKey": func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err },
+			"Keys":         func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err },
+			"CreateKey":    func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{}); return err },
+			"RevealKey":    func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err },
+			"RotateKey":    func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err },
+			"EarlierValue": func(a people.Actor) error { _, err := f.EarlierValue(ctx, a, k.ID); return err },
+			"RevokeKey":    func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err },
 			"SetKeyExpiry": func(a people.Actor) error {
 				_, err := f.SetKeyExpiry(ctx, a, k.ID, at("2027-01-01T00:00:00Z"))
 				return err
 			},
-			"ListItems":      func(a people.Actor) error { _, err := f.ListItems(ctx, a, "ada"); return err },
-			"ShowItem":       func(a people.Actor) error { _, err := f.ShowItem(ctx, a, 1); return err },
-			"CheckPurchase":  func(a people.Actor) error { _, err := f.Validation.Check(ctx, a, "a-code"); return err },
-			"ShowPurchase":   func(a people.Actor) error { _, err := f.Validation.Show(ctx, a, "a-code"); return err },
-			"Purchases":      func(a people.Actor) error { return f.Purchases(ctx, a, "ada", PurchaseFilter{}, nil) },
-			"CreatePurchase": func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", Purchase{}); return err },
-			"RefundPurchase": func(a people.Actor) error { _, err := f.RefundPurchase(ctx, a, "a-code"); return err },
+			"ListItems":       func(a people.Actor) error { _, err := f.ListItems(ctx, a, "ada"); return err },
+			"ShowItem":        func(a people.Actor) error { _, err := f.ShowItem(ctx, a, 1); return err },
+			"CheckPurchase":   func(a people.Actor) error { _, err := f.Validation.Check(ctx, a, "a-code"); return err },
+			"ShowPurchase":    func(a people.Actor) error { _, err := f.Validation.Show(ctx, a, "a-code"); return err },
+			"Purchases":       func(a people.Actor) error { return f.Purchases(ctx, a, "ada", PurchaseFilter{}, nil) },
+			"CreatePurchase":  func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", Purchase{}); return err },
+			"RefundPurchase":  func(a people.Actor) error { _, err := f.RefundPurchase(ctx, a, "a-code"); return err },
+			"RestorePurchase": func(a people.Actor) error { _, err := f.RestorePurchase(ctx, a, "a-code"); return err },
+			"SetPurchase": func(a people.Actor) error {
+				_, err := f.SetPurchase(ctx, a, "a-code", func(p *PurchaseTerms) { p.Downloaded = true })
+				return err
+			},
+			"CreateItem": func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err },
+			"EditItem": func(a people.Actor) error {
+				_, err := f.EditItem(ctx, a, 1, func(i *Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
+				return err
+			},
 			"Import": func(a people.Actor) error {
 				_, err := f.Transfer.Import(ctx, a, nil, transfer.ImportOptions{})
 				return err

@@ -103,8 +103,44 @@ func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, s
 	return k, token, err
 }
 
+// EarlierValue is the value that a key had before its last rotation, while it still works.
+type EarlierValue struct {
+	Key Key
+	// Hint is its ends, "" when the value was deleted with an earlier key file.
+	Hint string
+	// EndsAt is when it ends; zero when no earlier value works.
+	EndsAt countersign.Timestamp
+}
+
+// EarlierValue returns the value of a key that another rotation would end at once.
+func (s *Store) EarlierValue(ctx context.Context, a people.Actor, id int64) (EarlierValue, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return EarlierValue{}, err
+	}
+	k, err := s.db.Key(ctx, id)
+	if err != nil {
+		return EarlierValue{}, sqldb.IfNotFound(err, noKey(id))
+	}
+	now := s.now()
+	if k.Previous == nil || !k.RevokedAt.IsZero() || rules.Passed(k.ExpiresAt, now) || k.PreviousExpiresAt.IsZero() || rules.Passed(k.PreviousExpiresAt, now) {
+		return EarlierValue{Key: k}, nil
+	}
+	e := EarlierValue{Key: k, EndsAt: k.PreviousExpiresAt}
+	if value, ok := rules.OpenKeyValue(s.gate.Box(), *k.Previous, k.PreviousSealed); ok {
+		e.Hint = rules.Hint(value)
+	}
+	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(e.EndsAt.Time) {
+		e.EndsAt = k.ExpiresAt
+	}
+	return e, nil
+}
+
+func noKey(id int64) error {
+	return fault.NotFound("key_not_found", fmt.Sprintf("No key %d", id))
+}
+
 // RotateKey sets a new value of a key. The previous one works for the overlap; an
-// earlier one still in its overlap ends at once.
+// earlier one still in its overlap ([Store.EarlierValue]) ends at once.
 func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration) (Key, string, error) {
 	if overlap < 0 {
 		return Key{}, "", fault.Invalid(fault.CodeInvalid, "The overlap can't be negative")
@@ -155,7 +191,7 @@ func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did peo
 	var k Key
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
 		if k, err = tx.LockKey(ctx, id); err != nil {
-			return sqldb.IfNotFound(err, fault.NotFound("key_not_found", fmt.Sprintf("No key %d", id)))
+			return sqldb.IfNotFound(err, noKey(id))
 		}
 		if err := act(tx, &k); err != nil {
 			return err

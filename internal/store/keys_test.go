@@ -130,6 +130,49 @@ func TestRotateKey(t *testing.T) {
 	})
 }
 
+// Another rotation ends an earlier value that still works, and no other one.
+func TestEarlierValueOfAKey(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		k, first := f.mustCreate(t, NewKey{Workspace: "ada", ExpiresAt: at("2026-11-03T00:00:00Z")})
+		want := func(what, hint, ends string) {
+			t.Helper()
+			e, err := f.EarlierValue(t.Context(), operator, k.ID)
+			end := ""
+			if !e.EndsAt.IsZero() {
+				end = e.EndsAt.String()
+			}
+			if err != nil || e.Key.ID != k.ID || e.Hint != hint || end != ends {
+				t.Errorf("%s: %+v, %v; want %q until %q", what, e, err, hint, ends)
+			}
+		}
+		rotate := func(overlap time.Duration) string {
+			t.Helper()
+			_, value, err := f.RotateKey(t.Context(), operator, k.ID, overlap)
+			wantError(t, err, "")
+			return value
+		}
+		want("never rotated", "", "")
+		second := rotate(time.Hour)
+		want("within the overlap", rules.Hint(first), "2026-11-01T13:00:00Z")
+		rotate(72 * time.Hour)
+		_, err := f.Validation.Authenticate(t.Context(), first, client)
+		wantError(t, err, "key_unknown")
+		want("the key expires before the overlap", rules.Hint(second), "2026-11-03T00:00:00Z")
+		rotate(0)
+		want("no overlap", "", "")
+		rotate(time.Hour)
+		f.clock.set(noon.Add(time.Hour))
+		want("after the overlap", "", "")
+		rotate(time.Hour)
+		if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil {
+			t.Fatal(err)
+		}
+		want("a revoked key", "", "")
+		_, err = f.EarlierValue(t.Context(), operator, 99)
+		wantError(t, err, "key_not_found")
+	})
+}
+
 func TestRevokingTwiceKeepsTheFirstTime(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		k, _ := f.mustCreate(t, NewKey{Workspace: "ada"})

@@ -58,7 +58,7 @@ func IsDigestOf(box *keyfile.Box, digest storedb.KeyDigest, value string) bool {
 
 // SetKeyValue sets the current value of a key: digest, hint and sealed text.
 func SetKeyValue(box *keyfile.Box, k *storedb.Key, value string) {
-	k.Digest, k.Hint = KeyDigest(box, value), hint(value)
+	k.Digest, k.Hint = KeyDigest(box, value), Hint(value)
 	k.Sealed = SealKeyValue(box, k.Digest, value)
 }
 
@@ -117,8 +117,8 @@ func Mistyped(key string) bool {
 	return IsOurs(key) && !token.Valid(prefixSecret, key) && !token.Valid(prefixPublishable, key)
 }
 
-// hint is what a list shows of a key: its ends, as far as they give nothing away.
-func hint(key string) string {
+// Hint is what a list shows of a key: its ends, as far as they give nothing away.
+func Hint(key string) string {
 	switch {
 	case IsOurs(key):
 		return token.Hint(key)

@@ -70,7 +70,7 @@ func TestHintGivesNothingAway(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := hint(c.key); got != c.want {
+			if got := Hint(c.key); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -83,7 +83,7 @@ func FuzzMistyped(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key string) {
 		wrong := Mistyped(key)
-		_ = hint(key)
+		_ = Hint(key)
 		ours := strings.HasPrefix(key, "csk_") || strings.HasPrefix(key, "csp_")
 		if wrong && !ours {
 			t.Errorf("the key %q of another maker is called Mistyped", key)
