@@ -93,7 +93,7 @@ func TestEditItem(t *testing.T) {
 					return
 				}
 				if read, err := f.ShowItem(t.Context(), operator, 1); err != nil || mustJSON(t, read) != mustJSON(t, i) {
-					t.Errorf("%+v, %v; returned %+v", read, err, i)
+					t.Errorf("%s, %v; returned %s", mustJSON(t, read), err, mustJSON(t, i))
 				}
 				if e := f.newestAudit(t); e.Action != "item.edit" || e.Workspace != "ada" || e.Subject != "1" || e.Before != c.before || e.After != c.after {
 					t.Errorf("%+v", e)
