@@ -212,7 +212,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 		for _, skip := range []bool{false, true} {
 			report, bad := f.importText(t, file, transfer.ImportOptions{DryRun: true, SkipBad: skip})
 			want := transfer.ImportReport{Lines: 5, Bad: 1, Workspaces: transfer.Moved{New: 1}, Items: transfer.Moved{Changed: 1}, Purchases: transfer.Moved{New: 1}, Keys: transfer.Moved{New: 1},
-				WeakCodes: transfer.Weak{Count: 1, LeastBits: 19, Lines: []int{3}}}
+				WeakCodes: transfer.Weak{Count: 1, LeastBits: 19, Lines: []int{3}}, NoPicture: transfer.Found{Count: 1, Lines: []int{2}}}
 			if !reflect.DeepEqual(report, want) || len(bad) != 1 {
 				t.Errorf("report %+v, want %+v", report, want)
 			}
