@@ -93,7 +93,7 @@ func (s *Store) Keys(ctx context.Context, a people.Actor, workspace string) ([]K
 // RevealKey shows the current value of a key again, and writes that down.
 func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, string, error) {
 	var token string
-	k, err := s.changeKey(ctx, a, id, actionRevealKey, func(_ *storedb.DB, k *Key) error {
+	k, err := s.changeKey(ctx, a, id, actionRevealKey, func(_ *storedb.DB, k *Key, _ *people.Event) error {
 		var ok bool
 		if token, ok = rules.OpenKeyValue(s.gate.Box(), k.Digest, k.Sealed); !ok {
 			return fault.Conflict("key_not_kept", "The value of this key can't be revealed: it was deleted with an earlier key file. Rotate the key to get a new value")
@@ -121,18 +121,22 @@ func (s *Store) EarlierValue(ctx context.Context, a people.Actor, id int64) (Ear
 	if err != nil {
 		return EarlierValue{}, sqldb.IfNotFound(err, noKey(id))
 	}
-	now := s.now()
+	return s.earlierValue(k), nil
+}
+
+func (s *Store) earlierValue(k Key) EarlierValue {
+	e, now := EarlierValue{Key: k}, s.now()
 	if k.Previous == nil || !k.RevokedAt.IsZero() || rules.Passed(k.ExpiresAt, now) || k.PreviousExpiresAt.IsZero() || rules.Passed(k.PreviousExpiresAt, now) {
-		return EarlierValue{Key: k}, nil
+		return e
 	}
-	e := EarlierValue{Key: k, EndsAt: k.PreviousExpiresAt}
-	if value, ok := rules.OpenKeyValue(s.gate.Box(), *k.Previous, k.PreviousSealed); ok {
-		e.Hint = rules.Hint(value)
-	}
+	e.EndsAt = k.PreviousExpiresAt
 	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(e.EndsAt.Time) {
 		e.EndsAt = k.ExpiresAt
 	}
-	return e, nil
+	if value, ok := rules.OpenKeyValue(s.gate.Box(), *k.Previous, k.PreviousSealed); ok {
+		e.Hint = rules.Hint(value)
+	}
+	return e
 }
 
 func noKey(id int64) error {
@@ -146,15 +150,20 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 		return Key{}, "", fault.Invalid(fault.CodeInvalid, "The overlap can't be negative")
 	}
 	var token string
-	k, err := s.changeKey(ctx, a, id, actionRotateKey, func(tx *storedb.DB, k *Key) error {
+	k, err := s.changeKey(ctx, a, id, actionRotateKey, func(tx *storedb.DB, k *Key, e *people.Event) error {
 		if !k.RevokedAt.IsZero() {
 			return fault.Conflict("key_revoked", "This key is revoked")
 		}
+		if earlier := s.earlierValue(*k); !earlier.EndsAt.IsZero() {
+			e.Detail = "ended an earlier value before " + earlier.EndsAt.String()
+		}
+		e.Before = k.Hint
 		previous := k.Digest
 		k.Previous, k.PreviousSealed = &previous, k.Sealed
 		k.PreviousExpiresAt = countersign.At(s.now().Add(overlap))
 		token = rules.NewKeyValue(k.Class)
 		rules.SetKeyValue(s.gate.Box(), k, token)
+		e.After = k.Hint
 		if err := s.gate.SameKeyFile(ctx, tx); err != nil {
 			return err
 		}
@@ -166,7 +175,7 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 // RevokeKey ends a key, its current and its earlier value, for good. Revoking it
 // again changes nothing.
 func (s *Store) RevokeKey(ctx context.Context, a people.Actor, id int64) (Key, error) {
-	return s.changeKey(ctx, a, id, actionRevokeKey, func(tx *storedb.DB, k *Key) error {
+	return s.changeKey(ctx, a, id, actionRevokeKey, func(tx *storedb.DB, k *Key, _ *people.Event) error {
 		if !k.RevokedAt.IsZero() {
 			return nil
 		}
@@ -177,14 +186,15 @@ func (s *Store) RevokeKey(ctx context.Context, a people.Actor, id int64) (Key, e
 
 // SetKeyExpiry sets the expiry of a key, or none for the zero time.
 func (s *Store) SetKeyExpiry(ctx context.Context, a people.Actor, id int64, at countersign.Timestamp) (Key, error) {
-	return s.changeKey(ctx, a, id, actionExpireKey, func(tx *storedb.DB, k *Key) error {
+	return s.changeKey(ctx, a, id, actionExpireKey, func(tx *storedb.DB, k *Key, _ *people.Event) error {
 		k.ExpiresAt = at
 		return tx.UpdateKey(ctx, *k)
 	})
 }
 
-// changeKey runs an act on a key and its line of audit in one transaction.
-func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did people.Action, act func(*storedb.DB, *Key) error) (Key, error) {
+// changeKey runs an act on a key and its entry of the audit log, which the act may
+// describe, in one transaction.
+func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did people.Action, act func(*storedb.DB, *Key, *people.Event) error) (Key, error) {
 	if err := access.May(a, access.Manage); err != nil {
 		return Key{}, err
 	}
@@ -193,10 +203,11 @@ func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did peo
 		if k, err = tx.LockKey(ctx, id); err != nil {
 			return sqldb.IfNotFound(err, noKey(id))
 		}
-		if err := act(tx, &k); err != nil {
+		event := people.Event{Action: did, Workspace: k.Workspace, Subject: k.Name}
+		if err := act(tx, &k, &event); err != nil {
 			return err
 		}
-		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: did, Workspace: k.Workspace, Subject: k.Name})
+		return people.Record(ctx, &tx.DB, s.now(), a, event)
 	})
 	return k, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -154,7 +155,13 @@ func TestEarlierValueOfAKey(t *testing.T) {
 		want("never rotated", "", "")
 		second := rotate(time.Hour)
 		want("within the overlap", rules.Hint(first), "2026-11-01T13:00:00Z")
+		if e := f.newestAudit(t); e.Before != rules.Hint(first) || e.After != rules.Hint(second) || e.Detail != "" {
+			t.Errorf("%+v", e)
+		}
 		rotate(72 * time.Hour)
+		if e := f.newestAudit(t); e.Before != rules.Hint(second) || e.Detail != "ended an earlier value before 2026-11-01T13:00:00Z" {
+			t.Errorf("%+v", e)
+		}
 		_, err := f.Validation.Authenticate(t.Context(), first, client)
 		wantError(t, err, "key_unknown")
 		want("the key expires before the overlap", rules.Hint(second), "2026-11-03T00:00:00Z")
@@ -298,7 +305,7 @@ func TestRevocationIsNotLostToAChangeUnderWay(t *testing.T) {
 		change func(k Key, meanwhile func()) error
 	}{
 		{"a rotation", func(k Key, meanwhile func()) error {
-			_, err := f.changeKey(t.Context(), operator, k.ID, actionRotateKey, func(tx *storedb.DB, k *Key) error {
+			_, err := f.changeKey(t.Context(), operator, k.ID, actionRotateKey, func(tx *storedb.DB, k *Key, _ *people.Event) error {
 				meanwhile()
 				rules.SetKeyValue(f.gate.Box(), k, rules.NewKeyValue(k.Class))
 				return tx.UpdateKey(t.Context(), *k)

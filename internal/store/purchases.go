@@ -108,10 +108,11 @@ func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor,
 // RefundPurchase marks a purchase as refunded. Its licenses are on the list of revoked
 // ones from then on. A second refund is a conflict that says when the first one was.
 func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string) (Purchase, error) {
-	return s.changePurchase(ctx, a, text, actionRefundPurchase, func(tx *storedb.DB, p *Purchase, _ *people.Event) error {
+	return s.changePurchase(ctx, a, text, actionRefundPurchase, func(tx *storedb.DB, p *Purchase, e *people.Event) error {
 		if p.State != StateActive {
 			return fault.Conflict("purchase_"+string(p.State), "Nothing changed: "+validation.StateReason(*p))
 		}
+		e.Before, e.After = string(StateActive), string(StateRefunded)
 		p.State, p.StateAt = StateRefunded, s.timestamp()
 		return tx.SetPurchaseState(ctx, *p, p.State, p.StateAt)
 	})
