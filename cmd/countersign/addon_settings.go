@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
@@ -11,12 +12,13 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
 
 func newAddonSettings(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "settings", Short: "Settings of the app: list, get, set, add, remove, diff, publish, history, rollback",
+		Use: "settings", Short: "Settings of the app: list, get, set, add, remove, diff, discard, publish, history, rollback",
 		Long: `Settings of the app. Changes are saved in a draft. Apps receive them after a publish:
 
   countersign addon settings set appName Tuneful
@@ -28,7 +30,7 @@ func newAddonSettings(a *app) *cobra.Command {
 			draft, err := s.Settings.RemoveKey(ctx, operator(), settings.Edit{}, args[0], nil)
 			return a.showRemoved(args[0], fmt.Sprintf("Removed the key %s from the draft.", args[0]), draft, suggestSetting(ctx, s, args[0], err))
 		}),
-		newSettingsDiff(a), newSettingsPublish(a), newSettingsHistory(a), newSettingsRollback(a))
+		newSettingsDiff(a), newSettingsDiscard(a), newSettingsPublish(a), newSettingsHistory(a), newSettingsRollback(a))
 }
 
 type settingView struct {
@@ -236,6 +238,49 @@ func newSettingsDiff(a *app) *cobra.Command {
 		a.sayProblems(draft.Problems)
 		return nil
 	}))
+}
+
+func newSettingsDiscard(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "discard [KEY]", Short: "Discard the draft, or its change of one key", Args: cli.OptionalArg("key"),
+		ValidArgsFunction: first(a.fromAddon(changedKeys)),
+		Long: `Discard the draft, or its change of one key. The draft then has the published values again.
+The draft has the settings of in-app purchases too. List its changes with:
+
+  countersign addon settings diff`,
+		Example: `  countersign addon settings discard appName
+  countersign addon settings discard`,
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		draft, err := s.Settings.Draft(ctx, operator())
+		if err != nil {
+			return err
+		}
+		key := strings.Join(args, "")
+		if key == "" && len(draft.Changes) > 0 {
+			if err := a.Confirm(ctx, cli.Count(len(draft.Changes), "change", "changes")+" of the draft will be lost. Continue?"); err != nil {
+				return err
+			}
+		}
+		draft, gone, err := s.Settings.Discard(ctx, operator(), settings.Edit{Revision: draft.Revision}, key)
+		return a.showDiscarded(gone, draft, suggestSetting(ctx, s, key, err))
+	})
+}
+
+func (a *app) showDiscarded(gone []settings.Change, draft settings.Draft, err error) error {
+	if err != nil {
+		return err
+	}
+	text := "Discarded " + cli.Count(len(gone), "change", "changes") + " of the draft."
+	if len(gone) == 0 {
+		text = "Nothing to discard: apps receive these values already."
+	}
+	if len(gone) > 0 && len(draft.Changes) > 0 {
+		text += " " + cli.Count(len(draft.Changes), "change remains.", "changes remain.")
+	}
+	return a.Done(struct {
+		Discarded []changeView `json:"discarded"`
+		Waiting   int          `json:"waiting"` // changes that are still in the draft
+	}{sqldb.Convert(gone, viewChange), len(draft.Changes)}, "%s", text)
 }
 
 // sayProblems warns of what is wrong with the draft as a whole.

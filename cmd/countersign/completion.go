@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
@@ -148,6 +149,12 @@ func settingKeys(wanted func(settings.Setting) bool) finder[*addon.Addon] {
 		}
 		return found, err
 	}
+}
+
+// changedKeys lists the keys of settings that the draft changes.
+func changedKeys(ctx context.Context, s *addon.Addon, _ *cobra.Command, _ []string) ([]string, error) {
+	draft, err := s.Settings.Draft(ctx, operator())
+	return sqldb.Convert(draft.Changes, func(c settings.Change) string { return choice(c.Key, c.Label) }), err
 }
 
 // switches are the values of settings that can only be on or off.

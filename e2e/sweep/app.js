@@ -32,6 +32,11 @@ export const app = [
       post(`POST ${admin}/app/settings`, { name: 'app-changed', values: { appName: 'Tuneful 2', pushAppId: 'b2f7f966-d8cc-11e4-bed1-df8f05be55ba', pushTimelineAppId: '' }, button: 'Save draft' }),
       get(`GET ${admin}`, { name: 'dashboard-changed' }),
       get(`GET ${admin}/app/settings/publish`, { name: 'publish' }),
+      get(`GET ${admin}/app/settings/discard`, { name: 'discard' }),
+      get(`GET ${admin}/app/settings/discard`, { name: 'discard-key', path: `${admin}/app/settings/discard?key=appName` }),
+      post(`POST ${admin}/app/settings/discard`, {
+        name: 'discard-clash', button: 'Discard draft', status: 412, meanwhile: (site) => site.run('settings', 'set', 'streamAppId', '970ca35d'),
+      }),
       get(`GET ${admin}/preview`, { name: 'preview-changed' }),
       get(`GET ${admin}/preview/ios`, { name: 'preview-ios' }),
       get(`GET ${admin}/preview/android`, { name: 'preview-android' }),
@@ -52,12 +57,9 @@ export const app = [
       post(`POST ${admin}/iap/settings/account/test`, { name: 'account-tested', at: `${admin}/iap/settings/account`, button: 'Test the account' }),
       get(`GET ${admin}/iap/settings/account/remove`, { name: 'account-remove' }),
       post(`POST ${admin}/iap/settings/account/remove`, { name: 'account-removed', button: 'Remove it' }),
+      get(`GET ${admin}/iap/settings/discard`, { name: 'iap-discard' }),
       get(`GET ${admin}/iap/settings/publish`, { name: 'iap-publish' }),
-      post(`POST ${admin}/iap/settings/publish`, { name: 'iap-publish-refused', values: { note: 'x'.repeat(5000) }, button: 'Publish', status: 422 }),
-    ],
-  },
-  {
-    name: 'packages and history', site: 'filled', cases: [
+      post(`POST ${admin}/iap/settings/publish`, { name: 'iap-publish-refused', values: XX, site: 'filled', cases: [
       get(`GET ${admin}/packages`, { name: 'packages' }),
       get(`GET ${admin}/packages/new`, { name: 'package-new' }),
       post(`POST ${admin}/packages`, { name: 'package-refused', at: `${admin}/packages/new`, values: { id: '0', rank: '1' }, button: 'Add the package', status: 422 }),

@@ -69,6 +69,16 @@ func Args(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// OptionalArg refuses more than one argument. name is what a person calls it.
+func OptionalArg(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return Usage(c, fmt.Sprintf("expected at most one %s, got %d", name, len(args)))
+		}
+		return nil
+	}
+}
+
 // ParseID reads the id of a thing, which what names.
 func ParseID(c *cobra.Command, what, text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)

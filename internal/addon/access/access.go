@@ -84,6 +84,7 @@ const (
 	ActionSettingsSet          people.Action = "settings.set"
 	ActionSettingsAdd          people.Action = "settings.add"
 	ActionSettingsRemove       people.Action = "settings.remove"
+	ActionSettingsDiscard      people.Action = "settings.discard"
 	ActionSettingsPublish      people.Action = "settings.publish"
 	ActionSettingsRollback     people.Action = "settings.rollback"
 	ActionIAPDecline           people.Action = "iap.decline"
@@ -110,7 +111,7 @@ const (
 
 // actions are all of them, a line for each noun.
 var actions = []people.Action{
-	ActionSettingsSet, ActionSettingsAdd, ActionSettingsRemove, ActionSettingsPublish, ActionSettingsRollback,
+	ActionSettingsSet, ActionSettingsAdd, ActionSettingsRemove, ActionSettingsDiscard, ActionSettingsPublish, ActionSettingsRollback,
 	ActionIAPDecline, ActionIAPAccept,
 	ActionPackageAdd, ActionPackageUpdate, ActionPackageRemove,
 	ActionCredentialCreate, ActionCredentialReveal, ActionCredentialRotate, ActionCredentialActivate, ActionCredentialDeactivate,

@@ -36,7 +36,7 @@ var auditNouns = []frame.Choice{
 // acts says in words what the actions of the log are.
 var acts = map[people.Action]string{
 	"settings.set": "Changed a setting in the draft", "settings.add": "Added a key to the draft", "settings.remove": "Removed a key from the draft",
-	"settings.publish": "Published the settings", "settings.rollback": "Restored a version",
+	"settings.discard": "Discarded a change of the draft", "settings.publish": "Published the settings", "settings.rollback": "Restored a version",
 	"iap.decline": "Turned in-app purchases off in the checklist", "iap.accept": "Turned in-app purchases on in the checklist",
 	"package.add": "Added a package", "package.update": "Changed a package", "package.remove": "Removed a package",
 	"credential.create": "Created API credentials", "credential.reveal": "Revealed API credentials", "credential.rotate": "Rotated API credentials",

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,6 +127,8 @@ type Edit struct {
 	Revision int64
 	// AllowSecretLooking accepts values that look like secrets but are not.
 	AllowSecretLooking bool
+	// action is what the audit log calls the changes, "" for what happened to each key.
+	action people.Action
 }
 
 // Set changes values of the draft, all or none. Values are text, as forms
@@ -244,7 +247,7 @@ func (s *Service) changeDraft(ctx context.Context, actor people.Actor, edit Edit
 		if state.accounts, err = iap.ReadAccounts(ctx, tx); err != nil {
 			return err
 		}
-		changed, err := s.writeDraft(ctx, tx, actor, changes(state.values, after, state.accounts), after)
+		changed, err := s.writeDraft(ctx, tx, actor, edit.action, changes(state.values, after, state.accounts), after)
 		if changed {
 			current++
 		}
@@ -257,9 +260,9 @@ func (s *Service) changeDraft(ctx context.Context, actor people.Actor, edit Edit
 	return now, nil
 }
 
-// writeDraft writes the changes of a draft, and an entry of audit for each. It reports
-// whether there were any.
-func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.Actor, list []Change, after values) (changed bool, err error) {
+// writeDraft writes the changes of a draft, and an entry of audit for each. name is the
+// action of all of them, "" for what happened to each key. It reports whether there were any.
+func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.Actor, name people.Action, list []Change, after values) (changed bool, err error) {
 	if len(list) == 0 {
 		return false, nil
 	}
@@ -276,7 +279,7 @@ func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.A
 		if err != nil {
 			return false, err
 		}
-		event := people.Event{Action: action, Subject: c.Key, Before: shortened(c.Before), After: shortened(c.After)}
+		event := people.Event{Action: cmp.Or(name, action), Subject: c.Key, Before: shortened(c.Before), After: shortened(c.After)}
 		if err := s.guard.Audit(ctx, tx, actor, event); err != nil {
 			return false, err
 		}

@@ -93,7 +93,7 @@ func (s *Service) Rollback(ctx context.Context, actor people.Actor, number int64
 		}
 		now, then, draft := valuesOf(last.Settings.V), valuesOf(target.Settings.V), valuesOf(rows)
 		after := rebaseDraft(draft, now, then)
-		_, err = s.writeDraft(ctx, tx, actor, changes(draft, after, accounts), after)
+		_, err = s.writeDraft(ctx, tx, actor, "", changes(draft, after, accounts), after)
 		return publishing{values: then, restored: number}, err
 	})
 }
@@ -103,15 +103,10 @@ func (s *Service) Rollback(ctx context.Context, actor people.Actor, number int64
 func rebaseDraft(draft, from, to values) values {
 	after := maps.Clone(draft)
 	for _, d := range described(draft, from, to) {
-		drafted, served, next := draft[d.Key], from[d.Key], to[d.Key]
-		if drafted != served {
-			continue
+		drafted, served := draft[d.Key], from[d.Key]
+		if drafted == served {
+			after.restore(to, d.Key)
 		}
-		if next == (addondb.Setting{}) {
-			delete(after, d.Key)
-			continue
-		}
-		after[d.Key] = next
 	}
 	return after
 }
