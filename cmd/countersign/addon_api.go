@@ -12,7 +12,7 @@ import (
 
 func newAddonAPI(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "api", Short: "API credentials of the site: list, create, reveal, rotate, activate, deactivate",
+		Use: "api", Short: "API credentials of the site: list, create, reveal, rename, rotate, activate, deactivate, delete",
 	},
 		listAll(a, a.withAddon, "List the API credentials, without their values", "No API credentials. Create them with: countersign addon api create LABEL", viewCredential, allPairs),
 		on(a.withAddon, &cobra.Command{Use: "create LABEL", Short: "Create API credentials, both active, and print them", Args: cli.Args("label")}, func(ctx context.Context, s *addon.Addon, args []string) error {
@@ -24,7 +24,8 @@ func newAddonAPI(a *app) *cobra.Command {
 			return a.showPair(shown, values, err)
 		}),
 		onID(a.withAddon, "API credential", a.fromAddon(pairIDs), &cobra.Command{Use: "rotate ID", Short: "Rotate API credentials and print the new values; the old values expire at once"}, a.rotatePair),
-		newAPISwitch(a, "activate", "Activate API credentials", true), newAPISwitch(a, "deactivate", "Deactivate API credentials; calls signed with them are refused", false))
+		newAPISwitch(a, "activate", "Activate API credentials", true), newAPISwitch(a, "deactivate", "Deactivate API credentials; calls signed with them are refused", false),
+		newAPIRename(a), newAPIDelete(a), newAPIDismiss(a))
 }
 
 // credentialView is a pair of API key and secret, without its values.
@@ -110,4 +111,56 @@ func newAPISwitch(a *app, verb, short string, on bool) *cobra.Command {
 	c.Flags().BoolVar(&key, "key", false, "only the key")
 	c.Flags().BoolVar(&secret, "secret", false, "only the secret")
 	return c
+}
+
+func newAPIRename(a *app) *cobra.Command {
+	var id int64
+	return on(a.withAddon, &cobra.Command{
+		Use: "rename ID LABEL", Short: "Change the label of API credentials; key and secret stay", Args: cli.Args("API credential's id", "label"),
+		PreRunE: parseID("API credential", 0, &id), ValidArgsFunction: first(a.fromAddon(pairIDs)),
+		Example: `  countersign addon api rename 2 "Shop server"`,
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		renamed, err := s.RenameCredential(ctx, operator(), id, args[1])
+		return a.Show(viewCredential(renamed), err)
+	})
+}
+
+func newAPIDelete(a *app) *cobra.Command {
+	return onID(a.withAddon, "API credential", a.fromAddon(pairIDs), &cobra.Command{
+		Use: "delete ID", Short: "Delete deactivated API credentials",
+		Long: `Delete deactivated API credentials. It can't be undone. Credentials whose key or secret is
+active are not deleted (exit code 6). Deactivate them first:
+
+  countersign addon api deactivate ID`,
+		Example: "  countersign addon api delete 2",
+	}, func(ctx context.Context, s *addon.Addon, id int64) error {
+		if err := a.Confirm(ctx, fmt.Sprintf("The API credentials %d are deleted and can't be activated again. Continue?", id)); err != nil {
+			return err
+		}
+		gone, err := s.DeleteCredential(ctx, operator(), id)
+		if err != nil {
+			return err
+		}
+		return a.Done(struct {
+			Deleted int64  `json:"deleted"`
+			Label   string `json:"label"`
+		}{id, gone.Label}, "Deleted the API credentials %d (%s).", id, cli.Safe(gone.Label))
+	})
+}
+
+func newAPIDismiss(a *app) *cobra.Command {
+	return on(a.withAddon, &cobra.Command{
+		Use: "dismiss-warning", Short: "Dismiss the warning of the pages about API credentials", Args: cli.Args(),
+		Long: `Dismiss the warning at the top of the pages that API credentials are inactive or missing. It
+comes back when API credentials change their state. The checklist and doctor still report it.`,
+		Example: "  countersign addon api dismiss-warning",
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		warning, err := s.DismissCredentialWarning(ctx, operator())
+		if err != nil {
+			return err
+		}
+		return a.Done(struct {
+			Dismissed string `json:"dismissed"`
+		}{warning.Text()}, "Dismissed the warning: %s.", cli.Safe(warning.Text()))
+	})
 }

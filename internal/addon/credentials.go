@@ -95,16 +95,13 @@ func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label 
 	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return Credential{}, APICredentials{}, err
 	}
-	label, problem := input.Title(label)
-	if problem == "" && label == "" {
-		problem = "Enter a label for the API credentials"
-	}
-	if problem != "" {
-		return Credential{}, APICredentials{}, input.Refused(map[string]string{"label": problem})
+	label, err := checkLabel(label)
+	if err != nil {
+		return Credential{}, APICredentials{}, err
 	}
 	var c addondb.Credential
 	var credentials APICredentials
-	err := a.db.Tx(ctx, func(tx *addondb.DB) (err error) {
+	err = a.db.Tx(ctx, func(tx *addondb.DB) (err error) {
 		c, credentials, err = a.createCredential(ctx, tx, actor, label)
 		return err
 	})
@@ -114,17 +111,35 @@ func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label 
 	return credentialOf(c), credentials, nil
 }
 
+func checkLabel(label string) (string, error) {
+	label, problem := input.Title(label)
+	if problem == "" && label == "" {
+		problem = "Enter a label for the API credentials"
+	}
+	if problem != "" {
+		return "", input.Refused(map[string]string{"label": problem})
+	}
+	return label, nil
+}
+
+func errLabelExists(label string) error {
+	return fault.Conflict("label_exists", fmt.Sprintf("API credentials with the label %q already exist. Choose another label", label))
+}
+
 func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor people.Actor, label string) (addondb.Credential, APICredentials, error) {
 	c := addondb.Credential{Label: label, KeyActive: true, SecretActive: true, CreatedAt: a.guard.Timestamp()}
 	credentials := a.setCredentials(&c)
 	var err error
 	if c.ID, err = tx.AddCredential(ctx, c); errors.Is(err, sqldb.ErrExists) {
-		return c, credentials, fault.Conflict("label_exists", fmt.Sprintf("API credentials with the label %q already exist. Choose another label", label))
+		return c, credentials, errLabelExists(label)
 	}
 	if err != nil {
 		return c, credentials, err
 	}
 	if err := a.guard.SameKeyFile(ctx, tx); err != nil {
+		return c, credentials, err
+	}
+	if err := endDismissal(ctx, tx); err != nil {
 		return c, credentials, err
 	}
 	return c, credentials, a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionCredentialCreate, Subject: credentialName(c), After: switches(c)})
@@ -211,6 +226,37 @@ func (a *Addon) SetCredentialActive(ctx context.Context, actor people.Actor, id 
 	})
 }
 
+// RenameCredential changes the label of API credentials. A used label is a conflict
+// (label_exists), an invalid one is of kind Invalid with Fields "label".
+func (a *Addon) RenameCredential(ctx context.Context, actor people.Actor, id int64, label string) (Credential, error) {
+	return a.changeCredential(ctx, actor, id, func(tx *addondb.DB, c *addondb.Credential) (people.Event, error) {
+		label, err := checkLabel(label)
+		if err != nil || label == c.Label {
+			return people.Event{}, err
+		}
+		event := people.Event{Action: access.ActionCredentialRename, Before: c.Label, After: label}
+		c.Label = label
+		if err := tx.RenameCredential(ctx, id, label); errors.Is(err, sqldb.ErrExists) {
+			return event, errLabelExists(label)
+		} else if err != nil {
+			return event, err
+		}
+		return event, nil
+	})
+}
+
+// DeleteCredential deletes API credentials of which key and secret are inactive. Others
+// are a conflict (credential_active).
+func (a *Addon) DeleteCredential(ctx context.Context, actor people.Actor, id int64) (Credential, error) {
+	return a.changeCredential(ctx, actor, id, func(tx *addondb.DB, c *addondb.Credential) (people.Event, error) {
+		if c.KeyActive || c.SecretActive {
+			return people.Event{}, fault.Conflict("credential_active",
+				fmt.Sprintf("The API credentials %q are not deactivated (%s). Nothing was deleted. Deactivate both first", c.Label, switches(*c)))
+		}
+		return people.Event{Action: access.ActionCredentialDelete, Before: c.KeyHint}, tx.DeleteCredential(ctx, id)
+	})
+}
+
 // changeCredential runs a change of API credentials and its audit entry in one transaction;
 // an event without an action is none.
 func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int64, act func(*addondb.DB, *addondb.Credential) (people.Event, error)) (Credential, error) {
@@ -224,6 +270,9 @@ func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int
 		}
 		event, err := act(tx, &c)
 		if err != nil || event.Action == "" {
+			return err
+		}
+		if err := endDismissal(ctx, tx); err != nil {
 			return err
 		}
 		event.Subject = credentialName(c)

@@ -69,7 +69,9 @@ func TestMissingPairs(t *testing.T) {
 		_, _, err2 := f.RevealCredential(ctx, operator, 9)
 		_, _, err3 := f.RotateCredential(ctx, operator, 9)
 		_, err4 := f.SetCredentialActive(ctx, operator, 9, HalfBoth, true)
-		for _, err := range []error{err1, err2, err3, err4} {
+		_, err5 := f.RenameCredential(ctx, operator, 9, "x")
+		_, err6 := f.DeleteCredential(ctx, operator, 9)
+		for _, err := range []error{err1, err2, err3, err4, err5, err6} {
 			wantError(t, err, "credential_not_found")
 		}
 		_, err := f.SetCredentialActive(ctx, operator, 1, "neither", true)
@@ -115,6 +117,70 @@ func TestCallsNeedBothHalves(t *testing.T) {
 	})
 }
 
+func TestCredentialsAreRenamed(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, pair, err := f.CreateCredential(ctx, operator, "App server")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.RenameCredential(ctx, user, 2, " Shop server ")
+		if err != nil || got.Label != "Shop server" {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if _, err := f.Basic(ctx, client, pair.Key, pair.Secret); err != nil {
+			t.Errorf("renamed credentials do not work: %v", err)
+		}
+		log := f.audits(t)
+		if want := "ana@site.example credential.rename 2 Shop server [page]: App server -> Shop server"; log[len(log)-1] != want {
+			t.Errorf("audit %q, want %q", log[len(log)-1], want)
+		}
+		if _, err := f.RenameCredential(ctx, user, 2, "Shop server"); err != nil || len(f.audits(t)) != len(log) {
+			t.Errorf("the same label is a change: %v", err)
+		}
+		_, err = f.RenameCredential(ctx, user, 2, "First pair")
+		wantError(t, err, "label_exists")
+		for _, label := range []string{"", " ", "a\nb", strings.Repeat("x", 101)} {
+			_, err = f.RenameCredential(ctx, user, 2, label)
+			wantFields(t, err, "label")
+		}
+	})
+}
+
+func TestOnlyDeactivatedCredentialsAreDeleted(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		c, pair, err := f.CreateCredential(ctx, operator, "App server")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, half := range []Half{HalfKey, HalfSecret} {
+			_, err = f.DeleteCredential(ctx, operator, c.ID)
+			wantError(t, err, "credential_active")
+			f.mustSwitch(t, c.ID, half, false)
+		}
+		if _, err = f.Basic(ctx, client, pair.Key, pair.Secret); codeOf(err) != "credential_inactive" {
+			t.Errorf("error %v", err)
+		}
+		gone, err := f.DeleteCredential(ctx, user, c.ID)
+		if err != nil || gone.Label != "App server" {
+			t.Errorf("%+v, %v", gone, err)
+		}
+		_, err = f.Basic(ctx, client, pair.Key, pair.Secret)
+		wantError(t, err, "credential_unknown")
+		_, err = f.Credential(ctx, operator, c.ID)
+		wantError(t, err, "credential_not_found")
+		log := f.audits(t)
+		if want := "ana@site.example credential.delete 2 App server [page]: " + c.Key + " -> "; log[len(log)-1] != want {
+			t.Errorf("audit %q, want %q", log[len(log)-1], want)
+		}
+		f.writeUses(ctx)
+		if again, _, err := f.CreateCredential(ctx, operator, "App server"); err != nil || again.ID == c.ID {
+			t.Errorf("the label is not free, or the id is used again: %+v, %v", again, err)
+		}
+	})
+}
+
 func TestLastUseIsWrittenInBatches(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
@@ -152,6 +218,10 @@ func TestWhoMay(t *testing.T) {
 				_, err := f.Settings.RemoveKey(ctx, a, settings.Edit{Revision: 1 << 40}, "k", nil)
 				return err
 			},
+			"Discard": func(a people.Actor) error {
+				_, _, err := f.Settings.Discard(ctx, a, settings.Edit{Revision: 1 << 40}, "")
+				return err
+			},
 			"Publish":    func(a people.Actor) error { _, err := f.Settings.Publish(ctx, a, 0, ""); return err },
 			"Versions":   func(a people.Actor) error { _, err := f.Settings.Versions(ctx, a, 0, 0); return err },
 			"Version":    func(a people.Actor) error { _, err := f.Settings.Version(ctx, a, 1); return err },
@@ -166,6 +236,10 @@ func TestWhoMay(t *testing.T) {
 			"RevealCredential":    func(a people.Actor) error { _, _, err := f.RevealCredential(ctx, a, 1); return err },
 			"RotateCredential":    func(a people.Actor) error { _, _, err := f.RotateCredential(ctx, a, 1); return err },
 			"SetCredentialActive": func(a people.Actor) error { _, err := f.SetCredentialActive(ctx, a, 1, HalfKey, true); return err },
+			"RenameCredential":    func(a people.Actor) error { _, err := f.RenameCredential(ctx, a, 1, ""); return err },
+			"DeleteCredential":    func(a people.Actor) error { _, err := f.DeleteCredential(ctx, a, 1); return err },
+			"CredentialWarning":   func(a people.Actor) error { _, err := f.CredentialWarning(ctx, a); return err },
+			"DismissWarning":      func(a people.Actor) error { _, err := f.DismissCredentialWarning(ctx, a); return err },
 			"Licenses":            func(a people.Actor) error { _, err := f.Licenses(ctx, a); return err },
 			"License":             func(a people.Actor) error { _, _, err := f.License(ctx, a, 1); return err },
 			"MakeLicenses":        func(a people.Actor) error { _, err := f.MakeLicenses(ctx, a, LicenseOrder{}); return err },
@@ -180,7 +254,7 @@ func TestWhoMay(t *testing.T) {
 			"Checklist":           func(a people.Actor) error { _, err := f.Checklist(ctx, a); return err },
 		}
 		forPrograms := []string{
-			"Settings", "SetSettings", "AddKey", "RemoveKey", "Publish", "Versions", "Version", "Rollback", "Preview",
+			"Settings", "SetSettings", "AddKey", "RemoveKey", "Discard", "Publish", "Versions", "Version", "Rollback", "Preview",
 			"Packages", "Products", "DeclineIAP",
 		}
 		publishable := program

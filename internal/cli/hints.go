@@ -67,6 +67,7 @@ var nextSteps = fault.NextSteps{
 	"setting_exists":                 "change it with: countersign addon settings set",
 	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
 	"key_exists":                     "list them with: countersign store key list, or replace the key with: countersign store key rotate",
+	"credential_active":              "run: countersign addon api deactivate",
 	"label_exists":                   "list them with: countersign addon api list",
 	"product_exists":                 "remove it with: countersign addon iap product remove",
 	"email_taken":                    "list them with: countersign addon user list",

@@ -84,6 +84,8 @@ type Banner struct {
 	Text  string
 	// Action leads to the repair; without a label there is none.
 	Action Link
+	// Dismiss is where a button posts to that dismisses the banner; "" is no button.
+	Dismiss string
 }
 
 // Handler answers one request for a page, by [Frame.Show] or [Frame.Redirect],

@@ -97,6 +97,9 @@ const (
 	ActionCredentialRotate     people.Action = "credential.rotate"
 	ActionCredentialActivate   people.Action = "credential.activate"
 	ActionCredentialDeactivate people.Action = "credential.deactivate"
+	ActionCredentialRename     people.Action = "credential.rename"
+	ActionCredentialDelete     people.Action = "credential.delete"
+	ActionCredentialDismiss    people.Action = "credential.dismiss"
 	ActionStoreSet             people.Action = "store.set"
 	ActionLicenseMake          people.Action = "license.make"
 	ActionLicenseMove          people.Action = "license.move"
@@ -115,6 +118,7 @@ var actions = []people.Action{
 	ActionIAPDecline, ActionIAPAccept,
 	ActionPackageAdd, ActionPackageUpdate, ActionPackageRemove,
 	ActionCredentialCreate, ActionCredentialReveal, ActionCredentialRotate, ActionCredentialActivate, ActionCredentialDeactivate,
+	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss,

@@ -64,6 +64,16 @@ func (d *DB) AddCredential(ctx context.Context, c Credential) (id int64, err err
 		c.Label, c.KeyDigest[:], c.KeyHint, c.KeySealed, c.KeyActive, c.SecretHint, c.SecretSealed, c.SecretActive, c.CreatedAt)
 }
 
+// RenameCredential writes the label of a pair; [sqldb.ErrExists] when it is taken.
+func (d *DB) RenameCredential(ctx context.Context, id int64, label string) error {
+	return d.Run(ctx, `UPDATE credentials SET label = $1 WHERE id = $2`, label, id)
+}
+
+// DeleteCredential deletes a pair.
+func (d *DB) DeleteCredential(ctx context.Context, id int64) error {
+	return d.Run(ctx, `DELETE FROM credentials WHERE id = $1`, id)
+}
+
 // UpdateCredential writes the values and the switches of a pair, found by its id.
 func (d *DB) UpdateCredential(ctx context.Context, c Credential) error {
 	return d.Run(ctx, `UPDATE credentials SET key_digest = $1, key_hint = $2, key_sealed = $3, key_active = $4, secret_hint = $5,

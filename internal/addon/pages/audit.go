@@ -41,6 +41,7 @@ var acts = map[people.Action]string{
 	"package.add": "Added a package", "package.update": "Changed a package", "package.remove": "Removed a package",
 	"credential.create": "Created API credentials", "credential.reveal": "Revealed API credentials", "credential.rotate": "Rotated API credentials",
 	"credential.activate": "Activated API credentials", "credential.deactivate": "Deactivated API credentials",
+	"credential.rename": "Renamed API credentials", "credential.delete": "Deleted API credentials", "credential.dismiss": "Dismissed the warning about API credentials",
 	"store.set": "Changed the license store's address", "license.make": "Created a license file", "license.move": "Moved a license to another domain", "license.check": "Verified a license with the store",
 	"license.revoke": "Revoked a license", "license.forget": "Removed a license file from the list", "license.forget_code": "Deleted a purchase code",
 	"addon.update": "Ran the update", "addon.accept_loss": "Accepted missing commits", "update_token.create": "Created a token for the update page", "user.create": "Created an administrator", "user.invite": "Invited an administrator", "user.rename": "Changed an administrator's e-mail",

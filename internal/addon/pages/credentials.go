@@ -24,28 +24,27 @@ func credentialCrumbs(c addon.Credential) []frame.Link {
 	return crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)})
 }
 
-// credentialsBanner says on every page that API credentials do not work. Those that are
-// off as a whole, beside some that work, are left alone.
+// credentialsBanner says on every page that API credentials do not work, until it is dismissed.
 func credentialsBanner(r *frame.Request, a *addon.Addon) frame.Banner {
-	all, err := a.Credentials(r.Context(), r.Actor)
+	warning, err := a.CredentialWarning(r.Context(), r.Actor)
+	if err != nil || warning.Dismissed { // of an error, the page itself says what is wrong
+		return frame.Banner{}
+	}
+	return frame.Banner{
+		Kind: frame.Warning, Title: warning.Text(), Text: "Both must be active before you go live.",
+		Action: frame.Link{Label: "API access", Path: PathCredentials}, Dismiss: pathDismiss,
+	}
+}
+
+func (p *Pages) dismissCredentialWarning(w http.ResponseWriter, r *frame.Request) error {
+	_, err := p.addon.DismissCredentialWarning(r.Context(), r.Actor)
+	if fault.HasCode(err, "credential_warning_none") {
+		return p.frame.Redirect(w, r, PathCredentials, "The warning has ended already: its reason is gone.")
+	}
 	if err != nil {
-		return frame.Banner{} // the page itself says what is wrong
+		return err
 	}
-	banner := frame.Banner{Kind: frame.Warning, Text: "Both must be active before you go live.", Action: frame.Link{Label: "API access", Path: PathCredentials}}
-	active := false
-	for _, c := range all {
-		active = active || c.Active()
-		switch {
-		case c.KeyActive && !c.SecretActive:
-			banner.Title = "The API secret of “" + c.Label + "” is inactive"
-		case !c.KeyActive && c.SecretActive:
-			banner.Title = "The API key of “" + c.Label + "” is inactive"
-		}
-	}
-	if !active && banner.Title == "" {
-		banner.Title = "No active API credentials"
-	}
-	return banner
+	return p.frame.Redirect(w, r, PathCredentials, "The warning is dismissed. It comes back when API credentials change their state.")
 }
 
 func (p *Pages) showCredentials(w http.ResponseWriter, r *frame.Request) error {
@@ -217,6 +216,45 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addo
 			}
 			return p.showSecrets(w, r, c, credentials, "New API credentials for “"+c.Label+"”", "The old values have expired.")
 		}),
+	})
+}
+
+func (p *Pages) renameCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Rename “" + c.Label + "”", Crumbs: credentialCrumbs(c),
+		Consequence: "The API key and the API secret stay the same. Earlier entries of the audit log keep the old label.",
+		Path:        credentialPath(c) + "/rename", Label: "Rename", Cancel: credentialPath(c), Safe: true,
+		Fields: []frame.Field{{Name: "label", Label: "Label", Value: c.Label, Help: "Where you will use it.", Required: true, Focus: true}},
+		Form: frame.Form{
+			Check:  frame.Required("label", "Type a label, to tell these credentials from others."),
+			Fields: []string{"label"},
+			About:  map[string]string{"label_exists": "label"},
+			Do: func(in url.Values) error {
+				renamed, err := p.addon.RenameCredential(r.Context(), r.Actor, c.ID, in.Get("label"))
+				if err != nil {
+					return err
+				}
+				return p.frame.Redirect(w, r, credentialPath(c), "The label is now “"+renamed.Label+"”.")
+			},
+		},
+	})
+}
+
+// deleteCredential asks before deactivated API credentials are deleted.
+func (p *Pages) deleteCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+	if r.Method != http.MethodPost && (c.KeyActive || c.SecretActive) {
+		return p.frame.Redirect(w, r, credentialPath(c), "Nothing was deleted. First turn off both the API key and the API secret.")
+	}
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Delete “" + c.Label + "”", Crumbs: credentialCrumbs(c),
+		Consequence: "The API key " + c.Key + " and its API secret are deleted. You can't activate or reveal them again. " + uses(c),
+		Path:        credentialPath(c) + "/delete", Label: "Delete", Cancel: credentialPath(c), Failed: "Nothing was deleted.",
+		Form: frame.Form{Do: func(url.Values) error {
+			if _, err := p.addon.DeleteCredential(r.Context(), r.Actor, c.ID); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, PathCredentials, "“"+c.Label+"” was deleted.")
+		}},
 	})
 }
 

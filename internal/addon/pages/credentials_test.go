@@ -144,3 +144,49 @@ func TestCredentialsAreReplacedOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestCredentialsAreRenamedAndDeleted(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		path := apisPath + "/1"
+		rename, remove := path+"/rename", path+"/delete"
+		for label, says := range map[string]string{"": "Type a label", "a\x01b": "control characters"} {
+			b.Post(rename, "label", label).Status(http.StatusUnprocessableEntity).Wrong("label", says)
+		}
+		b.Post(apisPath, "label", "Taken", "password", password).Status(http.StatusOK)
+		b.Post(rename, "label", "Taken").Status(http.StatusConflict).Wrong("label", "already")
+		b.Fill(rename, rename, "label", "Shop <server>").LeadsTo(path)
+		b.Get(path).Says("The label is now “Shop <server>”.", "To delete these credentials, first turn off both.")
+		b.Get(remove).LeadsTo(path)
+		b.Get(path).Says("Nothing was deleted. First turn off both")
+		b.Post(remove).Status(http.StatusConflict).Says("Nothing was deleted.", "key active, secret active")
+		b.Fill(path, path, "key", "-", "secret", "-").LeadsTo(path)
+		if len(b.Get(path).SilentAbout("To delete these").Having("href", remove)) != 1 {
+			t.Error("nothing leads to the delete")
+		}
+		b.Get(remove).Says("Delete “Shop <server>”", "You can't activate or reveal them again", "They have never been used.")
+		b.Fill(remove, remove).LeadsTo(apisPath)
+		b.Get(apisPath).Says("“Shop <server>” was deleted.", "Taken")
+		b.Get(path).Status(http.StatusNotFound)
+		b.Get("/api-addons/admin/audit").Says("Renamed API credentials", "Deleted API credentials")
+	})
+}
+
+func TestTheWarningAboutCredentialsIsDismissed(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		path, dismiss := apisPath+"/1", apisPath+"/dismiss"
+		const text = "Both must be active before you go live. API access"
+		b.Fill(path, path, "secret", "-").LeadsTo(path)
+		p := b.Get("/api-addons/admin").Says(text)
+		b.PostForm(dismiss, p.Form(dismiss)).LeadsTo(apisPath)
+		b.Get(apisPath).Says("The warning is dismissed.").SilentAbout(text)
+		s.signedIn(t).Get("/api-addons/admin").SilentAbout(text)
+		b.Fill(path, path, "key", "-").LeadsTo(path)
+		b.Get(path).Says(text)
+		b.Fill(path, path, "key", "1", "secret", "1").LeadsTo(path)
+		b.Post(dismiss).LeadsTo(apisPath) // from a page of before
+		b.Get(apisPath).Says("The warning has ended already")
+		b.Get("/api-addons/admin/audit").Says("Dismissed the warning about API credentials")
+	})
+}

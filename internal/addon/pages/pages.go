@@ -40,6 +40,7 @@ const (
 	pathHealth       = "/api-addons/admin/health"
 	pathAudit        = "/api-addons/admin/audit"
 	pathUsers        = "/admincp/users"
+	pathDismiss      = PathCredentials + "/dismiss"
 )
 
 // Options configures the pages.

@@ -119,6 +119,12 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /admincp/apis/{id}/reveal", p.admin(found(p.oneCredential, p.revealCredential)))
 	mux.Handle("GET /admincp/apis/{id}/rotate", p.admin(found(p.oneCredential, p.rotateCredential)))
 	mux.Handle("POST /admincp/apis/{id}/rotate", p.admin(found(p.oneCredential, p.rotateCredential)))
+	mux.Handle("GET /admincp/apis/{id}/rename", p.admin(found(p.oneCredential, p.renameCredential)))
+	mux.Handle("POST /admincp/apis/{id}/rename", p.admin(found(p.oneCredential, p.renameCredential)))
+	mux.Handle("GET /admincp/apis/{id}/delete", p.admin(found(p.oneCredential, p.deleteCredential)))
+	mux.Handle("POST /admincp/apis/{id}/delete", p.admin(found(p.oneCredential, p.deleteCredential)))
+	mux.Handle("GET /admincp/apis/dismiss", p.admin(p.frame.To(PathCredentials)))
+	mux.Handle("POST /admincp/apis/dismiss", p.admin(p.dismissCredentialWarning))
 
 	mux.Handle("GET /api-addons/update.php", p.frame.Public(p.showUpdate))
 	mux.Handle("POST /api-addons/update.php", p.frame.Public(p.runUpdate))
