@@ -19,7 +19,15 @@ func newAddonPackage(a *app) *cobra.Command {
 	},
 		listAll(a, a.withAddon, "List the packages", "No packages. Add one with: countersign addon package add ID NAME", viewPackage, allPackages),
 		newPackageAdd(a), newPackageSet(a),
-		onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{Use: "remove ID", Short: "Remove a package that no product is mapped to"}, a.removePackage))
+		onID(a.withAddon, "package", a.fromAddon(packageIDs), &cobra.Command{
+			Use: "remove ID", Short: "Remove a package that no product is mapped to",
+			Long: `Remove a package. While products are mapped to it, in the draft or in what is published, it is not
+removed (exit code 6), and the error names them. To remove one from the map, and to publish that:
+
+  countersign addon iap product remove STORE_ID
+  countersign addon settings publish -m NOTE`,
+			Example: "  countersign addon package remove 3",
+		}, a.removePackage))
 }
 
 type packageView struct {

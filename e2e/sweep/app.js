@@ -59,7 +59,12 @@ export const app = [
       post(`POST ${admin}/iap/settings/account/remove`, { name: 'account-removed', button: 'Remove it' }),
       get(`GET ${admin}/iap/settings/discard`, { name: 'iap-discard' }),
       get(`GET ${admin}/iap/settings/publish`, { name: 'iap-publish' }),
-      post(`POST ${admin}/iap/settings/publish`, { name: 'iap-publish-refused', values: XX, site: 'filled', cases: [
+      post(`POST ${admin}/iap/settings/publish`, { name: 'iap-publish-refused', values: { note: 'x'.repeat(5000) }, button: 'Publish', status: 422 }),
+      post(`POST ${admin}/iap/settings/discard`, { name: 'iap-discarded', button: 'Discard draft' }),
+    ],
+  },
+  {
+    name: 'packages and history', site: 'filled', cases: [
       get(`GET ${admin}/packages`, { name: 'packages' }),
       get(`GET ${admin}/packages/new`, { name: 'package-new' }),
       post(`POST ${admin}/packages`, { name: 'package-refused', at: `${admin}/packages/new`, values: { id: '0', rank: '1' }, button: 'Add the package', status: 422 }),

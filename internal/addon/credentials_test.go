@@ -222,14 +222,15 @@ func TestWhoMay(t *testing.T) {
 				_, _, err := f.Settings.Discard(ctx, a, settings.Edit{Revision: 1 << 40}, "")
 				return err
 			},
-			"Publish":    func(a people.Actor) error { _, err := f.Settings.Publish(ctx, a, 0, ""); return err },
-			"Versions":   func(a people.Actor) error { _, err := f.Settings.Versions(ctx, a, 0, 0); return err },
-			"Version":    func(a people.Actor) error { _, err := f.Settings.Version(ctx, a, 1); return err },
-			"Rollback":   func(a people.Actor) error { _, err := f.Settings.Rollback(ctx, a, 1, ""); return err },
-			"Preview":    func(a people.Actor) error { _, err := f.Settings.Preview(ctx, a); return err },
-			"Packages":   func(a people.Actor) error { _, err := f.IAP.Packages(ctx, a); return err },
-			"Products":   func(a people.Actor) error { _, err := f.IAP.Products(ctx, a); return err },
-			"DeclineIAP": func(a people.Actor) error { return f.IAP.Decline(ctx, a, false) },
+			"Publish":     func(a people.Actor) error { _, err := f.Settings.Publish(ctx, a, 0, ""); return err },
+			"Versions":    func(a people.Actor) error { _, err := f.Settings.Versions(ctx, a, 0, 0); return err },
+			"Version":     func(a people.Actor) error { _, err := f.Settings.Version(ctx, a, 1); return err },
+			"Rollback":    func(a people.Actor) error { _, err := f.Settings.Rollback(ctx, a, 1, ""); return err },
+			"Preview":     func(a people.Actor) error { _, err := f.Settings.Preview(ctx, a); return err },
+			"Packages":    func(a people.Actor) error { _, err := f.IAP.Packages(ctx, a); return err },
+			"PackageUses": func(a people.Actor) error { _, err := f.IAP.PackageUses(ctx, a); return err },
+			"Products":    func(a people.Actor) error { _, err := f.IAP.Products(ctx, a); return err },
+			"DeclineIAP":  func(a people.Actor) error { return f.IAP.Decline(ctx, a, false) },
 
 			"Credentials":         func(a people.Actor) error { _, err := f.Credentials(ctx, a); return err },
 			"CreateCredential":    func(a people.Actor) error { _, _, err := f.CreateCredential(ctx, a, ""); return err },
@@ -255,7 +256,7 @@ func TestWhoMay(t *testing.T) {
 		}
 		forPrograms := []string{
 			"Settings", "SetSettings", "AddKey", "RemoveKey", "Discard", "Publish", "Versions", "Version", "Rollback", "Preview",
-			"Packages", "Products", "DeclineIAP",
+			"Packages", "PackageUses", "Products", "DeclineIAP",
 		}
 		publishable := program
 		publishable.Secret = false

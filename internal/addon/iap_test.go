@@ -148,12 +148,20 @@ func TestPackages(t *testing.T) {
 		f.mustSet(t, map[string]string{iap.KeyProductMap: `{"store":{"gold":5}}`})
 		err = f.IAP.RemovePackage(ctx, operator, 5)
 		wantError(t, err, "package_in_use")
-		if !strings.Contains(err.Error(), "The draft maps gold to the package 5 Platinum") {
+		if !strings.Contains(err.Error(), "The package 5 Platinum is in use: the draft maps gold to it. First remove them from the product map and publish") {
 			t.Errorf("it is not said what maps to it: %v", err)
 		}
 		f.mustPublish(t, "")
 		f.mustSet(t, map[string]string{iap.KeyProductMap: ``})
-		wantError(t, f.IAP.RemovePackage(ctx, operator, 5), "package_in_use") // it is still published
+		uses, err := f.IAP.PackageUses(ctx, program)
+		if err != nil || len(uses) != 1 || len(uses[5].Draft) != 0 || !slices.Equal(uses[5].Published, []string{"gold"}) || !uses[5].Blocks() {
+			t.Errorf("uses %+v, %v", uses, err)
+		}
+		err = f.IAP.RemovePackage(ctx, operator, 5)
+		wantError(t, err, "package_in_use")
+		if !strings.Contains(err.Error(), "the published settings map gold to it. First publish the draft, which no longer maps them") {
+			t.Errorf("it is not said what maps to it: %v", err)
+		}
 		f.mustPublish(t, "")
 		wantError(t, f.IAP.RemovePackage(ctx, operator, 5), "")
 		lines := strings.Join(f.audits(t), "\n")

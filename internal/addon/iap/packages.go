@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
@@ -76,7 +75,11 @@ func (s *Service) RemovePackage(ctx context.Context, actor people.Actor, id int6
 		if err != nil {
 			return sqldb.IfNotFound(err, noPackage(id))
 		}
-		if err := notInUse(ctx, tx, p); err != nil {
+		uses, err := readUses(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := uses[id].blocks(p); err != nil {
 			return err
 		}
 		if err := tx.DeletePackage(ctx, id); err != nil {
@@ -128,33 +131,6 @@ func checkPackage(p *Package) error {
 		return input.Refused(problems)
 	}
 	p.Name = name
-	return nil
-}
-
-func notInUse(ctx context.Context, tx *addondb.DB, p Package) error {
-	rows, err := tx.Settings(ctx)
-	if err != nil {
-		return err
-	}
-	last, err := tx.LastVersion(ctx)
-	if err != nil {
-		return err
-	}
-	for _, one := range []struct {
-		what string
-		rows []addondb.Setting
-	}{{"draft maps", rows}, {"published settings map", last.Settings.V}} {
-		var ids []string
-		for _, product := range ValuesOf(one.rows).Products {
-			if product.PackageID == p.ID {
-				ids = append(ids, product.StoreID)
-			}
-		}
-		if len(ids) > 0 {
-			return fault.Conflict("package_in_use", fmt.Sprintf("The %s %s to the package %s. First remove that from the product map and publish",
-				one.what, strings.Join(ids, ", "), packageName(p)))
-		}
-	}
 	return nil
 }
 

@@ -75,12 +75,16 @@ func (p *Pages) showPackages(w http.ResponseWriter, r *frame.Request) error {
 	if err != nil {
 		return err
 	}
+	uses, err := p.addon.IAP.PackageUses(r.Context(), r.Actor)
+	if err != nil {
+		return err
+	}
 	products, err := p.addon.IAP.Products(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
 	page := frame.Page{
-		Title: "Packages", Crumbs: crumbs(), Body: packagesView(all, products),
+		Title: "Packages", Crumbs: crumbs(), Body: packagesView(packageList{all, uses, products}),
 		Lead: "The memberships of your site. An in-app purchase activates one of them.",
 	}
 	if len(all) > 0 {
@@ -157,11 +161,22 @@ func (p *Pages) updatePackage(w http.ResponseWriter, r *frame.Request, one iap.P
 	return p.submitPackage(w, r, one.ID, p.addon.IAP.UpdatePackage, "was saved. Apps see it at once.")
 }
 
+// removePackage asks before a package is removed. It offers that only for one that no
+// product is mapped to.
 func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request, one iap.Package) error {
 	id := strconv.FormatInt(one.ID, 10)
+	if r.Method != http.MethodPost {
+		uses, err := p.addon.IAP.PackageUses(r.Context(), r.Actor)
+		if err != nil {
+			return err
+		}
+		if uses[one.ID].Blocks() {
+			return p.frame.Redirect(w, r, pathPackages, "The package “"+one.Name+"” can't be removed yet. The list shows the products that are mapped to it.")
+		}
+	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Remove the package " + one.Name, Crumbs: crumbs(packagesCrumb),
-		Consequence: "The package “" + one.Name + "” (ID " + id + ") is removed from the list at once. If products are mapped to it, first remove them from the product map.",
+		Consequence: "The package “" + one.Name + "” (ID " + id + ") is removed from the list at once. No product is mapped to it.",
 		Path:        pathPackages + "/" + id + "/remove", Label: "Remove the package", Cancel: pathPackages,
 		Form: frame.Form{Do: func(url.Values) error {
 			if err := p.addon.IAP.RemovePackage(r.Context(), r.Actor, one.ID); err != nil {
@@ -172,17 +187,33 @@ func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request, one iap.P
 	})
 }
 
-// packageRows is the table of packages.
-func packageRows(all []iap.Package, products []iap.Product) (rows []frame.Row) {
-	for _, one := range all {
+// packageList is what the list of packages shows.
+type packageList struct {
+	all  []iap.Package
+	uses map[int64]iap.PackageUse
+	// products is the draft's map, in the order of its form.
+	products []iap.Product
+}
+
+// rows is the table of packages.
+func (l packageList) rows() (rows []frame.Row) {
+	for _, one := range l.all {
 		id := strconv.FormatInt(one.ID, 10)
 		path := pathPackages + "/" + id
+		actions := []templ.Component{frame.LinkButton{Link: frame.Link{Label: "Edit", Path: path}, Context: packageLabel(id, l.all)}}
+		if !l.uses[one.ID].Blocks() {
+			actions = append(actions, frame.LinkButton{Link: frame.Link{Label: "Remove", Path: path + "/remove"}, Kind: frame.Danger, Context: packageLabel(id, l.all)})
+		}
 		rows = append(rows, frame.Row{
-			frame.Link{Label: one.Name, Path: path}, frame.Words(id), priceBadge(one), productsOf(one, products), frame.Words(strconv.FormatInt(one.Rank, 10)),
-			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Edit", Path: path}, Context: packageLabel(id, all)}, frame.LinkButton{Link: frame.Link{Label: "Remove", Path: path + "/remove"}, Context: packageLabel(id, all)}),
+			frame.Link{Label: one.Name, Path: path}, frame.Words(id), priceBadge(one), l.productsOf(one), frame.Words(strconv.FormatInt(one.Rank, 10)), frame.Group(actions...),
 		})
 	}
 	return rows
+}
+
+// anyBlocked reports whether there is a package that can't be removed.
+func (l packageList) anyBlocked() bool {
+	return slices.ContainsFunc(l.all, func(one iap.Package) bool { return l.uses[one.ID].Blocks() })
 }
 
 func priceBadge(one iap.Package) templ.Component {
@@ -192,12 +223,19 @@ func priceBadge(one iap.Package) templ.Component {
 	return frame.Badge{Text: "Free"}
 }
 
-// productsOf lists the store products that give a package, in the draft.
-func productsOf(one iap.Package, products []iap.Product) templ.Component {
+// productsOf lists the store products that are mapped to a package, each with the way to
+// where that ends: its row of the form, or the publish of a draft without it.
+func (l packageList) productsOf(one iap.Package) templ.Component {
+	use := l.uses[one.ID]
 	var parts []templ.Component
-	for _, product := range products {
+	for i, product := range l.products {
 		if product.PackageID == one.ID {
-			parts = append(parts, frame.Mono(product.StoreID))
+			parts = append(parts, frame.Link{Label: product.StoreID, Path: pathIAP + "#" + frame.FieldID(productName(i))})
+		}
+	}
+	for _, id := range use.Published {
+		if !slices.Contains(use.Draft, id) {
+			parts = append(parts, frame.Link{Label: id + " (until you publish)", Path: pathIAP + "/publish"})
 		}
 	}
 	switch {

@@ -8,12 +8,9 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import (
-	"github.com/countersign/countersign/internal/addon/iap"
-	"github.com/countersign/countersign/internal/frame"
-)
+import "github.com/countersign/countersign/internal/frame"
 
-func packagesView(all []iap.Package, products []iap.Product) templ.Component {
+func packagesView(l packageList) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -49,7 +46,7 @@ func packagesView(all []iap.Package, products []iap.Product) templ.Component {
 			templ_7745c5c3_Err = frame.Table{
 				Caption: "Packages",
 				Columns: []frame.Column{{Label: "Package"}, {Label: "ID", Number: true}, {Label: "Price"}, {Label: "Products of the store"}, {Label: "Rank", Number: true}, {Label: "Actions", Quiet: true}},
-				Rows:    packageRows(all, products),
+				Rows:    l.rows(),
 				Empty: frame.Empty{
 					Icon: "package", Title: "No package yet", Text: "Add your site's memberships with the same IDs as on the site. Then map store products to them.",
 					Action: frame.Link{Label: "New package", Path: pathPackages + "/new", Icon: "plus"},
@@ -64,8 +61,14 @@ func packagesView(all []iap.Package, products []iap.Product) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(all) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"small-print\">Changes to packages take effect at once, without publishing. Products are mapped to packages under <a class=\"link link-primary\" href=\"")
+		if l.anyBlocked() {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"small-print\">A package can't be removed while products are mapped to it, in the draft or in what is published. Follow the link of a product to change that.</p>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		if len(l.all) > 0 {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p class=\"small-print\">Changes to packages take effect at once, without publishing. Products are mapped to packages under <a class=\"link link-primary\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -78,7 +81,7 @@ func packagesView(all []iap.Package, products []iap.Product) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\">in-app purchases</a>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">in-app purchases</a>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -136,7 +139,7 @@ func packageView(f packageForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -144,7 +147,7 @@ func packageView(f packageForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -152,7 +155,7 @@ func packageView(f packageForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

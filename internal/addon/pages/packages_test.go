@@ -23,11 +23,48 @@ func TestPackages(t *testing.T) {
 		s.wantPackages(t, iap.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true}, iap.Package{ID: 2, Name: "Member"})
 
 		s.mustSet(t, iap.KeyProductMap, `{"store":{"gold_monthly":1}}`)
-		b.Get(packagesPath).Says("gold_monthly")
-		b.Get(packagesPath + "/1/remove").Says("removed from the list at once")
-		b.Post(packagesPath+"/1/remove").Status(http.StatusConflict).Says("gold_monthly", "remove that from the product map")
+		b.Get(packagesPath + "/2/remove").Says("removed from the list at once")
+		b.Post(packagesPath+"/1/remove").Status(http.StatusConflict).Says("the draft maps gold_monthly to it", "remove them from the product map")
 		b.Post(packagesPath + "/2/remove").LeadsTo(packagesPath)
 		s.wantPackages(t, iap.Package{ID: 1, Name: "Gold", Rank: 20, Paid: true})
+	})
+}
+
+func TestTheListShowsWhatBlocksTheRemovalOfAPackage(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		s.mustPackage(t, 1, "Silver", true)
+		s.mustPackage(t, 2, "Gold", true)
+		wantRemove := func(when string, package1, package2 int) {
+			t.Helper()
+			p := b.Get(packagesPath)
+			if got1, got2 := len(p.Having("href", packagesPath+"/1/remove")), len(p.Having("href", packagesPath+"/2/remove")); got1 != package1 || got2 != package2 {
+				t.Errorf("%s: %d and %d links to a removal, want %d and %d", when, got1, got2, package1, package2)
+			}
+		}
+		wantRemove("no products", 1, 1)
+		s.mustSet(t, iap.KeyProductMap, `{"store":{"gold_monthly":2,"silver_monthly":1}}`)
+		wantRemove("both in the draft", 0, 0)
+		p := b.Get(packagesPath).Says("A package can't be removed while products are mapped to it")
+		if links := p.Having("href", iapPath+"#field-product.1"); len(links) != 1 || webtest.TextOf(links[0]) != "silver_monthly" {
+			t.Error("nothing leads to the product in the form")
+		}
+		if len(b.Get(iapPath).Having("id", "field-product.1")) != 1 {
+			t.Error("the form has no such field")
+		}
+		b.Get(packagesPath + "/1/remove").LeadsTo(packagesPath)
+		b.Get(packagesPath).Says("The package “Silver” can't be removed yet.")
+		s.mustPublish(t, "")
+		s.mustSet(t, iap.KeyProductMap, `{"store":{"gold_monthly":2}}`)
+		wantRemove("one is still published", 0, 0)
+		p = b.Get(packagesPath).Says("silver_monthly (until you publish)")
+		if len(p.Having("href", iapPath+"/publish")) != 1 {
+			t.Error("nothing leads to the publish")
+		}
+		s.mustPublish(t, "")
+		wantRemove("one is no longer mapped", 1, 0)
+		b.Fill(packagesPath+"/1/remove", packagesPath+"/1/remove").LeadsTo(packagesPath)
+		s.wantPackages(t, iap.Package{ID: 2, Name: "Gold", Rank: 20, Paid: true})
 	})
 }
 
