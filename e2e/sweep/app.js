@@ -70,6 +70,7 @@ export const app = [
       post(`POST ${admin}/packages`, { name: 'package-refused', at: `${admin}/packages/new`, values: { id: '0', rank: '1' }, button: 'Add the package', status: 422 }),
       get(`GET ${admin}/packages/{id}`, { name: 'package', path: `${admin}/packages/3` }),
       post(`POST ${admin}/packages/{id}`, { name: 'package-name-refused', at: `${admin}/packages/3`, values: { name: '' }, button: 'Save the package', status: 422 }),
+      get(`GET ${admin}/packages/{id}/remove`, { name: 'package-blocked', path: `${admin}/packages/2/remove`, leads: true }),
       get(`GET ${admin}/packages/{id}/remove`, { name: 'package-remove', path: `${admin}/packages/4/remove` }),
       post(`POST ${admin}/packages/{id}/remove`, { name: 'package-removed', at: `${admin}/packages/4/remove`, button: 'Remove the package' }),
       get(`GET ${admin}/packages/{id}`, { name: 'package-none', path: `${admin}/packages/4`, status: 404 }),

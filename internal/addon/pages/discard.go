@@ -88,7 +88,7 @@ func (p *Pages) discardDraft(w http.ResponseWriter, r *frame.Request, f form, in
 // changeRows is the table of what the draft changes.
 func (d draft) changeRows() (rows []frame.Row) {
 	for _, c := range d.saved.Changes {
-		link := frame.LinkButton{Link: frame.Link{Label: "Discard", Path: d.discardPath(c.Key)}, Context: "the change of " + c.Key}
+		link := frame.LinkButton{Link: frame.Link{Label: "Discard", Path: d.discardPath(c.Key)}, Kind: frame.Danger, Context: "the change of " + c.Key}
 		rows = append(rows, frame.Row{changeName(c), link})
 	}
 	return rows
