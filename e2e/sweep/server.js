@@ -24,9 +24,9 @@ export const server = [
       get('GET /admincp/apis', { name: 'apis-inactive' }),
       get('GET /admincp/apis/{id}/rename', { name: 'api-rename', path: '/admincp/apis/1/rename' }),
       post('POST /admincp/apis/{id}/rename', { name: 'api-rename-refused', at: '/admincp/apis/1/rename', values: { label: 'Shop server' }, button: 'Rename', status: 409 }),
-      get('GET /admincp/apis/dismiss', { name: 'api-dismiss', leads: true }),
+      get('GET /admincp/apis/dismiss', { name: 'api-dismiss' }),
       post('POST /admincp/apis/dismiss', { name: 'api-dismissed', at: '/admincp/apis', button: { css: 'form[action$="/apis/dismiss"] button' } }),
-      get('GET /admincp/apis/{id}/delete', { name: 'api-delete-active', path: '/admincp/apis/1/delete', leads: true }),
+      get('GET /admincp/apis/{id}/delete', { name: 'api-delete-active', path: '/admincp/apis/1/delete' }),
       post('POST /admincp/apis/{id}', { name: 'api-off', at: '/admincp/apis/1', values: { key: false, secret: false }, button: 'Save' }),
       get('GET /admincp/apis/{id}/delete', { name: 'api-delete', path: '/admincp/apis/1/delete' }),
       post('POST /admincp/apis/{id}/delete', {

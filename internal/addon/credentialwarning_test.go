@@ -43,6 +43,11 @@ func TestADismissedWarningComesBackWhenItsReasonChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.wantWarning(t, "renamed", strings.Replace(half, "First pair", "Old server", 1), true)
+		f.mustSwitch(t, 1, HalfSecret, true)
+		f.wantWarning(t, "all active again", "", false)
+		f.mustSwitch(t, 1, HalfSecret, false)
+		f.wantWarning(t, "half active anew", strings.Replace(half, "First pair", "Old server", 1), false)
+		f.mustDismiss(t)
 		f.mustSwitch(t, 1, HalfKey, false)
 		f.wantWarning(t, "the key off as well", none, false)
 		f.mustDismiss(t)

@@ -36,15 +36,19 @@ func credentialsBanner(r *frame.Request, a *addon.Addon) frame.Banner {
 	}
 }
 
+// dismissCredentialWarning is where the banner's button leads. The button asks nothing first.
 func (p *Pages) dismissCredentialWarning(w http.ResponseWriter, r *frame.Request) error {
-	_, err := p.addon.DismissCredentialWarning(r.Context(), r.Actor)
-	if fault.HasCode(err, "credential_warning_none") {
-		return p.frame.Redirect(w, r, PathCredentials, "The warning has ended already: its reason is gone.")
-	}
-	if err != nil {
-		return err
-	}
-	return p.frame.Redirect(w, r, PathCredentials, "The warning is dismissed. It comes back when API credentials change their state.")
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Dismiss the warning", Crumbs: crumbs(credentialsCrumb),
+		Consequence: "Pages no longer show the warning about API credentials. It comes back when API credentials change their state.",
+		Path:        pathDismiss, Label: "Dismiss", Cancel: PathCredentials, Safe: true,
+		Form: frame.Form{Do: func(url.Values) error {
+			if _, err := p.addon.DismissCredentialWarning(r.Context(), r.Actor); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, PathCredentials, "The warning is dismissed. It comes back when API credentials change their state.")
+		}},
+	})
 }
 
 func (p *Pages) showCredentials(w http.ResponseWriter, r *frame.Request) error {
@@ -243,7 +247,7 @@ func (p *Pages) renameCredential(w http.ResponseWriter, r *frame.Request, c addo
 // deleteCredential asks before deactivated API credentials are deleted.
 func (p *Pages) deleteCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
 	if r.Method != http.MethodPost && (c.KeyActive || c.SecretActive) {
-		return p.frame.Redirect(w, r, credentialPath(c), "Nothing was deleted. First turn off both the API key and the API secret.")
+		return p.showCredential(w, r, c) // it says what to do first
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Delete “" + c.Label + "”", Crumbs: credentialCrumbs(c),

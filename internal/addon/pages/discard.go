@@ -24,6 +24,9 @@ func (f form) discardPath(key string) string {
 // discard asks before the draft, or its change of the key in the query, is discarded.
 func (p *Pages) discard(f form) frame.Handler {
 	return func(w http.ResponseWriter, r *frame.Request) error {
+		if _, err := r.PostValues(); err != nil {
+			return err
+		}
 		key := r.URL.Query().Get("key")
 		saved, err := p.addon.Settings.Draft(r.Context(), r.Actor)
 		if err != nil {

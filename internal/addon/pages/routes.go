@@ -123,7 +123,7 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /admincp/apis/{id}/rename", p.admin(found(p.oneCredential, p.renameCredential)))
 	mux.Handle("GET /admincp/apis/{id}/delete", p.admin(found(p.oneCredential, p.deleteCredential)))
 	mux.Handle("POST /admincp/apis/{id}/delete", p.admin(found(p.oneCredential, p.deleteCredential)))
-	mux.Handle("GET /admincp/apis/dismiss", p.admin(p.frame.To(PathCredentials)))
+	mux.Handle("GET /admincp/apis/dismiss", p.admin(p.dismissCredentialWarning))
 	mux.Handle("POST /admincp/apis/dismiss", p.admin(p.dismissCredentialWarning))
 
 	mux.Handle("GET /api-addons/update.php", p.frame.Public(p.showUpdate))
