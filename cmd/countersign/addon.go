@@ -23,7 +23,7 @@ the products it sells. It has admin pages for both.
   countersign addon serve     serve it`,
 	},
 		newAddonUpdate(a), newAddonServe(a), newAddonSetupLink(a), newAddonSettings(a),
-		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a), newAddonUser(a), newAddonAudit(a))
+		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a), newAddonUser(a), newAddonAudit(a), newAddonRekey(a))
 	addonLocation.register(c.PersistentFlags())
 	return c
 }

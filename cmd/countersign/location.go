@@ -36,17 +36,17 @@ type location struct{ dir, url, keyText string }
 // locationFlags names the flags and variables that say where a service is.
 type locationFlags struct {
 	data, db, envData, envDB, envKey string
-	// keyLost is what else there is to do about a key file that can't be read.
-	keyLost string
+	// rekey is the command that creates a new key file.
+	rekey string
 	// serve is the command that serves it, listen and baseURL are variables of that.
 	serve, listen, baseURL string
 }
 
 var (
-	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, ", or create a new one with: countersign store rekey", "countersign store serve", envListen, envURL}
-	addonLocation = locationFlags{"data", "db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve", envAddonListen, envAddonURL}
+	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, "countersign store rekey", "countersign store serve", envListen, envURL}
+	addonLocation = locationFlags{"data", "db", envAddonData, envAddonDB, envAddonKey, "countersign addon rekey", "countersign addon serve", envAddonListen, envAddonURL}
 	// doctorAddonLocation is that of the addon where --data is the store's.
-	doctorAddonLocation = locationFlags{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "", "countersign addon serve", envAddonListen, envAddonURL}
+	doctorAddonLocation = locationFlags{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "countersign addon rekey", "countersign addon serve", envAddonListen, envAddonURL}
 )
 
 // register adds the flags. Those of a command take the place of those above it.
@@ -83,6 +83,6 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	if at.url != "" && !strings.HasPrefix(at.url, "postgres://") && !strings.HasPrefix(at.url, "postgresql://") {
 		return location{}, cli.Usage(c, "--"+l.db+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
-	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", KeyLost: l.keyLost, Serve: l.serve}
+	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Rekey: l.rekey, Serve: l.serve}
 	return at, nil
 }

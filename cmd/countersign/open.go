@@ -107,7 +107,7 @@ func (a *app) lockStore(c *cobra.Command, o store.Options, do func(context.Conte
 	if err != nil {
 		return err
 	}
-	if o.Lock, err = lockFolder(at.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()), ""); err != nil {
+	if o.Lock, err = lockForCommand(c, at); err != nil {
 		return err
 	}
 	defer o.Lock.Unlock()
@@ -124,11 +124,7 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	return a.openAddon(c, addon.Options{NoCreate: true}, func(ctx context.Context, s *addon.Addon) error {
 		err := s.Prepare(ctx)
 		if s.State() == addon.StateNew {
-			where, other, how := a.Service.Dir, "name its folder with --data", " --data "+a.Service.Dir
-			if a.Service.Postgres {
-				where, other, how = "this database", "name its database with --db", ", with the same --db and --data"
-			}
-			return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; %s, or set it up there with: countersign addon update%s", where, other, how))
+			return a.noAddon()
 		}
 		if err != nil {
 			return err
@@ -136,6 +132,15 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 		defer s.AuditChain().SealNow(ctx)
 		return a.warnBehind(s.Behind(), do(ctx, s))
 	})
+}
+
+// noAddon is the error of a command that found no addon.
+func (a *app) noAddon() error {
+	where, other, how := a.Service.Dir, "name its folder with --data", " --data "+a.Service.Dir
+	if a.Service.Postgres {
+		where, other, how = "this database", "name its database with --db", ", with the same --db and --data"
+	}
+	return cli.Fail(cli.ExitNotFound, "not_installed", fmt.Sprintf("no addon in %s; %s, or set it up there with: countersign addon update%s", where, other, how))
 }
 
 // withNewAddon opens an addon that is not prepared, for commands that also work before the first update. It makes the data folder.
@@ -151,6 +156,24 @@ func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Conte
 	}
 	s, err := addon.Open(c.Context(), a.addonOptions(at, a.errorLog(), o))
 	return closing(s, err, func(s *addon.Addon) error { return do(c.Context(), s) })
+}
+
+// lockAddon is openAddon while no server may run on the data folder. Only an addon on
+// PostgreSQL may have lost that folder with its key file.
+func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
+	at, err := a.locate(c, addonLocation)
+	if err != nil {
+		return err
+	}
+	if at.url == "" && !addon.Begun(at.dir) {
+		return a.noAddon()
+	}
+	lock, err := lockForCommand(c, at)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	return a.openAddon(c, addon.Options{Lock: lock}, do)
 }
 
 func (a *app) addonOptions(at location, log *slog.Logger, o addon.Options) addon.Options {
@@ -172,6 +195,11 @@ func (a *app) warnBehind(behind, err error) error {
 // output.
 func (a *app) errorLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+// lockForCommand locks the data folder for a command that must not meet a server.
+func lockForCommand(c *cobra.Command, at location) (*sqldb.FolderLock, error) {
+	return lockFolder(at.dir, fmt.Sprintf("process %d (%s)", os.Getpid(), c.CommandPath()), "")
 }
 
 // lockFolder creates the data folder when it is missing and locks it for a server,

@@ -4,47 +4,68 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
 
 func newRekey(a *app) *cobra.Command {
-	return &cobra.Command{
+	lock := func(c *cobra.Command, do func(context.Context, *store.Store) error) error {
+		return a.lockStore(c, store.Options{}, do)
+	}
+	return onRekey(a, lock, &cobra.Command{
 		Use: "rekey", Short: "Create a new key file, if the store's is lost or was disclosed", Args: cli.Args(),
 		Long: `Create a new key file, if the store's is lost or was disclosed.
 
 Purchase codes and API keys still work. Values of keys that can't be decrypted with the old
 key file are deleted. These keys can't be revealed again. Those that were imported stop
 working until they are imported again. No server may run on the data folder.`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.lockStore(c, store.Options{}, func(ctx context.Context, s *store.Store) error {
-				plan, err := s.PlanRekey(ctx)
-				if err == nil {
-					err = a.confirmRekey(ctx, plan)
-				}
-				if err != nil {
-					return err
-				}
-				done, err := s.Rekey(ctx, operator())
-				if err != nil {
-					return err
-				}
-				return a.printRekey(done)
-			})
-		},
-	}
+	}, a.sayRekey, a.printRekey)
 }
 
-func (a *app) confirmRekey(ctx context.Context, plan store.RekeyPlan) error {
+// rekeyer is a service that replaces its key file; P describes what that costs.
+type rekeyer[P any] interface {
+	PlanRekey(context.Context) (P, error)
+	Rekey(context.Context, people.Actor) (P, error)
+}
+
+// onRekey makes a command that replaces the key file of a service. It says what that would
+// cost, asks, and prints what it did.
+func onRekey[S rekeyer[P], P any](a *app, lock opener[S], c *cobra.Command, say func(P), print func(P) error) *cobra.Command {
+	return on(lock, c, func(ctx context.Context, s S, _ []string) error {
+		plan, err := s.PlanRekey(ctx)
+		if err != nil {
+			return err
+		}
+		say(plan)
+		if err := a.Confirm(ctx, "Create a new key file?"); err != nil {
+			return err
+		}
+		done, err := s.Rekey(ctx, operator())
+		if err != nil {
+			return err
+		}
+		return print(done)
+	})
+}
+
+// rekeyed ends a command that has replaced the key file.
+func (a *app) rekeyed(view any) error {
+	return a.Done(view, "Created a new key file in %s. Back it up separately from the database.", cli.Safe(a.Service.Dir))
+}
+
+// sayNothingLost says that a new key file costs nothing.
+func (a *app) sayNothingLost() { a.Say("Nothing would be deleted.") }
+
+func (a *app) sayRekey(plan store.RekeyPlan) {
 	if plan.LicenseKey != "" {
 		a.Say("The key that signs licenses is lost. Licenses signed with it remain valid. A new key signs from now on, so build apps with the new key set.")
 	}
 	if len(plan.Dropped) == 0 && plan.LicenseKey == "" {
-		a.Say("Nothing would be deleted.")
+		a.sayNothingLost()
 	}
 	a.sayKeys(plan.Working(), "key still works", "keys still work", "but can't be shown again")
 	a.sayKeys(plan.Ended, "imported key stops", "imported keys stop", "working until imported again, because it needs the lost key file")
-	return a.Confirm(ctx, "Create a new key file?")
 }
 
 func (a *app) sayKeys(keys []store.Key, one, many, what string) {
@@ -64,11 +85,11 @@ func (a *app) printRekey(done store.RekeyPlan) error {
 		}
 		return all
 	}
-	return a.Done(struct {
+	return a.rekeyed(struct {
 		Dropped []keyView `json:"dropped"`
 		// Ended are those of the dropped that stopped working.
 		Ended []keyView `json:"ended"`
 		// LicenseKey is the kid of the key for licenses that was lost.
 		LicenseKey string `json:"license_key,omitempty"`
-	}{views(done.Dropped), views(done.Ended), done.LicenseKey}, "Created a new key file in %s. Back it up separately from the database.", cli.Safe(a.Service.Dir))
+	}{views(done.Dropped), views(done.Ended), done.LicenseKey})
 }

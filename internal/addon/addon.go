@@ -6,8 +6,10 @@ package addon
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -76,6 +78,17 @@ type Addon struct {
 	started  time.Time // the nonces of earlier calls are not known
 	now      func() time.Time
 	log      *slog.Logger
+}
+
+// Begun reports whether a folder holds an addon, or what is left of one: its database, its
+// key file, or a set-up link of before the first update. It says yes when it can't tell.
+func Begun(dir string) bool {
+	for _, name := range []string{DatabaseName, keyfile.FileName, SetupFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			return true
+		}
+	}
+	return false
 }
 
 // Open opens the addon's database. It makes no tables: that is for

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Doctor looks for what is wrong with the addon. It works in every state and
@@ -21,7 +22,7 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 	if err := a.Prepare(ctx); err != nil {
 		fix := "countersign addon update"
 		if !fault.IsUnavailable(err) { // an update does not help against a wrong key file
-			fix = "Restore the key file of this database from a backup."
+			fix = "Restore the key file of this database from a backup, or create a new one with: countersign addon rekey"
 		}
 		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", fix))
 	}
@@ -74,10 +75,19 @@ func (a *Addon) checkAdministrator(ctx context.Context) (health.Finding, error) 
 }
 
 func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
-	list, err := a.Credentials(ctx, doctor)
+	rows, err := a.db.Credentials(ctx)
 	if err != nil {
 		return health.Finding{}, err
 	}
+	for _, c := range rows {
+		if _, err := a.openCredentials(c); err != nil {
+			return health.Finding{
+				Level: health.Fail, What: fmt.Sprintf("The values of %d (%s) can't be read with this key file", c.ID, c.Label),
+				Why: "Calls with these API credentials are refused.", Fix: fmt.Sprintf("countersign addon api rotate %d", c.ID),
+			}, nil
+		}
+	}
+	list := sqldb.Convert(rows, credentialOf)
 	var inactive []string
 	active, first := 0, int64(0)
 	for _, c := range list {

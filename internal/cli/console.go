@@ -44,8 +44,8 @@ type Flags struct {
 type Service struct {
 	Dir      string // its data folder
 	Postgres bool
-	// KeyLost is what else can be done about a key file that can't be read.
-	KeyLost string
+	// Rekey is the command that creates a new key file.
+	Rekey string
 	// Serve is the command that serves it.
 	Serve string
 }

@@ -21,9 +21,11 @@ func (t *Console) nextStep(e *countersign.Error) string {
 	next := nextSteps[e.Code]
 	switch {
 	case e.Code == "key_unreadable":
-		return "restore the matching key file from a backup" + t.Service.KeyLost
+		return "restore the matching key file from a backup, or create a new one with: " + t.Service.Rekey
 	case e.Code == "key_missing":
-		return "restore it from a backup" + t.Service.KeyLost
+		return "restore it from a backup, or create a new one with: " + t.Service.Rekey
+	case e.Code == "key_mismatch":
+		return "if that one is lost, create a new one with: " + t.Service.Rekey
 	case e.Code == "database_behind":
 		return "accept it with: " + t.Service.Serve + " --accept-loss"
 	case next != "" || e.Kind != countersign.KindUnavailable:

@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/countersign/countersign/internal/fault"
@@ -46,7 +44,7 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if err := s.rekeyable(ctx); err != nil {
 		return RekeyPlan{}, err
 	}
-	old, err := s.oldKey(ctx)
+	old, err := s.location.Old(ctx, s.db.Queries)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
@@ -74,8 +72,8 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 }
 
 func (s *Store) rekeyable(ctx context.Context) error {
-	if s.options.KeyText != "" {
-		return fault.Invalid(fault.CodeInvalid, "The key comes from the environment. Remove it there to create a new key file")
+	if err := s.location.Replaceable(); err != nil {
+		return err
 	}
 	state, err := s.location.State(ctx, s.database)
 	if err != nil {
@@ -85,35 +83,6 @@ func (s *Store) rekeyable(ctx context.Context) error {
 		return fault.Conflict("schema_"+string(state), "The database is "+string(state)+" for this version; nothing was changed")
 	}
 	return nil
-}
-
-// oldKey is the key file that belongs to the database when it is there, nil when
-// it is lost. A key file that is there and can't be read is an error, and so is
-// one of an earlier rekey that could not be put in its place: neither is lost.
-func (s *Store) oldKey(ctx context.Context) (*keyfile.Box, error) {
-	check, err := s.db.Meta(ctx, keyfile.CheckName)
-	if err != nil {
-		return nil, err
-	}
-	box, err := s.location.Load()
-	if err == nil && box.Matches(check) {
-		return box, nil
-	}
-	if placed := s.location.FinishReplace(check); placed != nil {
-		return placed, nil
-	}
-	if staged, stagedErr := keyfile.LoadStaged(s.options.Dir); stagedErr == nil && staged.Matches(check) {
-		return nil, s.notPlaced()
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, keyfile.ErrNoKeyFile) {
-		return nil, s.location.Unusable(err)
-	}
-	return nil, nil
-}
-
-func (s *Store) notPlaced() error {
-	return fault.Conflict("key_not_placed", fmt.Sprintf("The new key file is beside %s but could not replace it; "+
-		"make the folder and that file writable for this user: the next command tries again", s.location.Path()))
 }
 
 // Rekey creates a new key file for a database whose key file is lost or was disclosed.
@@ -127,38 +96,26 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	old, err := s.oldKey(ctx)
-	if err != nil {
-		return RekeyPlan{}, err
-	}
-	fresh, err := keyfile.Stage(s.options.Dir)
-	if err != nil {
-		return RekeyPlan{}, err
-	}
-	err = s.db.Session(ctx, func(session *storedb.DB) error {
-		return session.Tx(ctx, func(tx *storedb.DB) error {
-			if err := replaceKey(ctx, tx, old, fresh); err != nil {
-				return err
-			}
-			if err := licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
-				return err
-			}
-			detail := fmt.Sprintf("%d key values deleted", len(plan.Dropped))
-			checked, err := people.RekeyAudit(ctx, &tx.DB, old, fresh, s.now())
-			if err != nil {
-				return err
-			}
-			if !checked {
-				detail += "; the head of the audit log's seals could not be checked"
-			}
-			return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRekey, Detail: detail})
-		})
+	fresh, err := s.location.Rekey(ctx, s.database, func(q sqldb.Queries, old, fresh *keyfile.Box) error {
+		tx := storedb.In(q)
+		if err := replaceKey(ctx, tx, old, fresh); err != nil {
+			return err
+		}
+		if err := licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
+			return err
+		}
+		detail := fmt.Sprintf("%d key values deleted", len(plan.Dropped))
+		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, s.now())
+		if err != nil {
+			return err
+		}
+		if !checked {
+			detail += "; the head of the audit log's seals could not be checked"
+		}
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRekey, Detail: detail})
 	})
 	if err != nil {
 		return RekeyPlan{}, err
-	}
-	if s.location.FinishReplace(fresh.Check()) == nil {
-		return RekeyPlan{}, s.notPlaced()
 	}
 	s.gate.Open(fresh)
 	return plan, nil
@@ -167,9 +124,6 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 // replaceKey brings everything in the database that depends on the key file from
 // an old one, nil when it is lost, to a new one.
 func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
-	if _, err := tx.LockMeta(ctx, keyfile.CheckName); err != nil {
-		return err
-	}
 	if err := tx.Mark(ctx, storedb.TopicKeyFile, ""); err != nil {
 		return err
 	}
@@ -179,10 +133,7 @@ func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) er
 	if err := resealKeys(ctx, tx, old, fresh); err != nil {
 		return err
 	}
-	if err := tx.SetMeta(ctx, keyDigests, keyedDigests); err != nil {
-		return err
-	}
-	return tx.SetMeta(ctx, keyfile.CheckName, fresh.Check())
+	return tx.SetMeta(ctx, keyDigests, keyedDigests)
 }
 
 // rebuildDigests sets new digests of all purchases. What license files say of their

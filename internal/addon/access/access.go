@@ -109,6 +109,7 @@ const (
 	ActionLicenseForgetCode    people.Action = "license.forget_code"
 	ActionAddonUpdate          people.Action = "addon.update"
 	ActionAddonAcceptLoss      people.Action = "addon.accept_loss"
+	ActionAddonRekey           people.Action = "addon.rekey"
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
 )
 
@@ -121,7 +122,7 @@ var actions = []people.Action{
 	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
-	ActionAddonUpdate, ActionAddonAcceptLoss,
+	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,
 }
 

@@ -31,12 +31,15 @@ type DB struct{ peopledb.DB }
 // New returns the queries of an open database.
 func New(db *sqldb.DB) *DB { return &DB{peopledb.DB{Queries: db.Queries()}} }
 
+// In returns the queries inside a transaction.
+func In(tx sqldb.Queries) *DB { return &DB{peopledb.DB{Queries: tx}} }
+
 // Tx runs fn in one transaction, as [sqldb.DB.Tx] says.
 func (d *DB) Tx(ctx context.Context, fn func(*DB) error) error {
-	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(&DB{peopledb.DB{Queries: q}}) })
+	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(In(q)) })
 }
 
 // Snapshot runs fn on one view of the database, as [sqldb.DB.Snapshot] says.
 func (d *DB) Snapshot(ctx context.Context, fn func(*DB) error) error {
-	return d.Queries.DB().Snapshot(ctx, func(q sqldb.Queries) error { return fn(&DB{peopledb.DB{Queries: q}}) })
+	return d.Queries.DB().Snapshot(ctx, func(q sqldb.Queries) error { return fn(In(q)) })
 }

@@ -70,6 +70,11 @@ func (d *DB) AddPurchaseCode(ctx context.Context, c PurchaseCode) (int64, error)
 		c.Hint, c.Store, c.Sealed, c.KeptAt)
 }
 
+// SetSealedCode replaces the sealed text of one; an empty one is a text that is lost.
+func (d *DB) SetSealedCode(ctx context.Context, id int64, sealed []byte) error {
+	return d.Run(ctx, `UPDATE purchase_codes SET sealed = $1 WHERE id = $2`, sealed, id)
+}
+
 // DeleteUnusedCode takes a code away that no license is of.
 func (d *DB) DeleteUnusedCode(ctx context.Context, id int64) error {
 	return d.Run(ctx, `DELETE FROM purchase_codes WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM licenses l WHERE l.code_id = purchase_codes.id)`, id)

@@ -33,3 +33,11 @@ func (d *DB) AddServiceAccount(ctx context.Context, s ServiceAccount) (int64, er
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO service_accounts (client_email, project, fingerprint, sealed, set_at)
 		VALUES ($1, $2, $3, $4, $5) RETURNING id`, s.ClientEmail, s.Project, s.Fingerprint, s.Sealed, s.SetAt)
 }
+
+// SetSealedAccount replaces the sealed file of one; an empty one is a file that is lost.
+func (d *DB) SetSealedAccount(ctx context.Context, id int64, sealed []byte) error {
+	if err := d.Mark(ctx, TopicServed, ""); err != nil {
+		return err
+	}
+	return d.Run(ctx, `UPDATE service_accounts SET sealed = $1 WHERE id = $2`, sealed, id)
+}

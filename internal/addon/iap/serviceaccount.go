@@ -111,6 +111,38 @@ func openAccount(box *keyfile.Box, s addondb.ServiceAccount) (file []byte, ok bo
 	return file, err == nil
 }
 
+// LostAccounts lists the service accounts whose file an old key file, nil when it is lost,
+// can't open any more.
+func LostAccounts(ctx context.Context, db *addondb.DB, old *keyfile.Box) ([]ServiceAccountFacts, error) {
+	list, err := db.ServiceAccounts(ctx)
+	var lost []ServiceAccountFacts
+	for _, s := range list {
+		if _, opens := openAccount(old, s); !opens && len(s.Sealed) > 0 {
+			lost = append(lost, factsOf(s))
+		}
+	}
+	return lost, err
+}
+
+// ResealAccounts brings the files of service accounts from an old key file, nil when it is
+// lost, to a new one. A file that can't be opened is deleted; what may be told of it stays.
+func ResealAccounts(ctx context.Context, tx *addondb.DB, old, fresh *keyfile.Box) error {
+	list, err := tx.ServiceAccounts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		sealed := keyfile.Reseal(old, fresh, accountPurpose(s.Fingerprint), s.Sealed)
+		if sealed == nil {
+			sealed = []byte{}
+		}
+		if err := tx.SetSealedAccount(ctx, s.ID, sealed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Accounts is all service accounts by the text of their ids, which is what the
 // setting holds.
 type Accounts map[string]addondb.ServiceAccount
@@ -131,6 +163,10 @@ func (all Accounts) Facts(id string) ServiceAccountFacts {
 	if !there {
 		return ServiceAccountFacts{}
 	}
+	return factsOf(s)
+}
+
+func factsOf(s addondb.ServiceAccount) ServiceAccountFacts {
 	return ServiceAccountFacts{
 		Set: true, Type: serviceAccountType, ClientEmail: s.ClientEmail, Project: s.Project,
 		Fingerprint: s.Fingerprint, SetAt: s.SetAt.Time,

@@ -44,7 +44,7 @@ var acts = map[people.Action]string{
 	"credential.rename": "Renamed API credentials", "credential.delete": "Deleted API credentials", "credential.dismiss": "Dismissed the warning about API credentials",
 	"store.set": "Changed the license store's address", "license.make": "Created a license file", "license.move": "Moved a license to another domain", "license.check": "Verified a license with the store",
 	"license.revoke": "Revoked a license", "license.forget": "Removed a license file from the list", "license.forget_code": "Deleted a purchase code",
-	"addon.update": "Ran the update", "addon.accept_loss": "Accepted missing commits", "update_token.create": "Created a token for the update page", "user.create": "Created an administrator", "user.invite": "Invited an administrator", "user.rename": "Changed an administrator's e-mail",
+	"addon.update": "Ran the update", "addon.accept_loss": "Accepted missing commits", "addon.rekey": "Created a new key file", "update_token.create": "Created a token for the update page", "user.create": "Created an administrator", "user.invite": "Invited an administrator", "user.rename": "Changed an administrator's e-mail",
 	"user.deactivate": "Deactivated an administrator", "user.activate": "Activated an administrator", "user.remove": "Removed an administrator",
 	"user.sign_in": "Signed in", "user.refuse_code": "Wrong code at sign-in",
 	"user.refuse_sign_in": "Failed sign-ins",

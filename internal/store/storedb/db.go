@@ -44,6 +44,9 @@ func New(db *sqldb.DB) *DB {
 	return &DB{DB: peopledb.DB{Queries: db.Queries()}, purchase: db.Lookup(selectValidation)}
 }
 
+// In returns the queries inside a transaction.
+func In(tx sqldb.Queries) *DB { return &DB{DB: peopledb.DB{Queries: tx}} }
+
 // column reads and writes a timestamp as a column, NULL when it is zero.
 func column(t *countersign.Timestamp) sqldb.TimestampColumn {
 	return sqldb.TimestampColumn{Timestamp: t}
@@ -51,9 +54,7 @@ func column(t *countersign.Timestamp) sqldb.TimestampColumn {
 
 // Tx runs fn in one transaction, as [sqldb.DB.Tx] says.
 func (d *DB) Tx(ctx context.Context, fn func(*DB) error) error {
-	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error {
-		return fn(&DB{DB: peopledb.DB{Queries: q}})
-	})
+	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(In(q)) })
 }
 
 // Session runs fn on one connection of its own, as [sqldb.DB.Session] says.
@@ -63,7 +64,5 @@ func (d *DB) Session(ctx context.Context, fn func(*DB) error) error {
 
 // Snapshot runs fn on one view of the database, as [sqldb.DB.Snapshot] says.
 func (d *DB) Snapshot(ctx context.Context, fn func(*DB) error) error {
-	return d.Queries.DB().Snapshot(ctx, func(q sqldb.Queries) error {
-		return fn(&DB{DB: peopledb.DB{Queries: q}})
-	})
+	return d.Queries.DB().Snapshot(ctx, func(q sqldb.Queries) error { return fn(In(q)) })
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/spf13/cobra"
+)
+
+func newAddonRekey(a *app) *cobra.Command {
+	return onRekey(a, a.lockAddon, &cobra.Command{
+		Use: "rekey", Short: "Create a new key file, if the addon's is lost or was disclosed", Args: cli.Args(),
+		Long: `Create a new key file, if the addon's is lost or was disclosed.
+
+Settings, packages, licenses, passwords and sessions stay. What can't be decrypted with the
+old key file is deleted, after a list of it: values of API credentials (rotate them), the
+service account (set it again), stored purchase codes (enter them again), and secrets of
+authenticator apps (their recovery codes still work). No server may run on the data folder.
+An interrupted rekey can be repeated.`,
+		Example: `  countersign addon rekey
+  countersign addon rekey --yes --json`,
+	}, a.sayAddonRekey, a.printAddonRekey)
+}
+
+func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
+	if plan.Nothing() {
+		a.sayNothingLost()
+	}
+	sayLost(a, plan.Credentials, "API key with its secret stops", "API keys with their secrets stop", "working until rotated with countersign addon api rotate ID",
+		func(c addon.Credential) string { return fmt.Sprintf("%d  %s  %s", c.ID, c.Label, c.Key) })
+	sayLost(a, plan.Accounts, "service account", "service accounts", "must be set again with countersign addon iap service-account FILE",
+		func(s iap.ServiceAccountFacts) string { return s.ClientEmail + "  key " + s.Fingerprint })
+	sayLost(a, plan.Codes, "stored purchase code", "stored purchase codes", "must be entered again to verify or move its licenses; license files stay",
+		func(c addon.PurchaseCode) string { return c.Hint + "  " + c.Store })
+	sayLost(a, plan.Users, "administrator signs", "administrators sign", "in with a recovery code, or after countersign addon user reset-password EMAIL --remove-two-step",
+		func(email string) string { return email })
+}
+
+// sayLost lists what a new key file costs, each thing on a line.
+func sayLost[T any](a *app, lost []T, one, many, what string, line func(T) string) {
+	if len(lost) > 0 {
+		a.Say("%s %s:", cli.Count(len(lost), one, many), what)
+	}
+	for _, x := range lost {
+		a.Say("  %s", cli.Safe(line(x)))
+	}
+}
+
+func (a *app) printAddonRekey(done addon.RekeyPlan) error {
+	type accountView struct {
+		ClientEmail string `json:"client_email"`
+		Fingerprint string `json:"fingerprint"`
+	}
+	type codeView struct {
+		Hint  string `json:"hint"`
+		Store string `json:"store"`
+	}
+	return a.rekeyed(struct {
+		Credentials     []credentialView `json:"credentials"`
+		ServiceAccounts []accountView    `json:"service_accounts"`
+		PurchaseCodes   []codeView       `json:"purchase_codes"`
+		Administrators  []string         `json:"administrators"`
+	}{
+		sqldb.Convert(done.Credentials, viewCredential),
+		sqldb.Convert(done.Accounts, func(s iap.ServiceAccountFacts) accountView { return accountView{s.ClientEmail, s.Fingerprint} }),
+		sqldb.Convert(done.Codes, func(c addon.PurchaseCode) codeView { return codeView{c.Hint, c.Store} }),
+		append([]string{}, done.Users...),
+	})
+}

@@ -1,0 +1,175 @@
+package addon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// RekeyPlan describes what a new key file would cost: the values that the old one can't
+// open any more, or nothing when that is there.
+type RekeyPlan struct {
+	// Credentials lose their API key and API secret, and refuse every call until they
+	// are rotated.
+	Credentials []Credential
+	// Accounts are service accounts, of the draft and of all versions, whose file has to be
+	// set again before apps can buy.
+	Accounts []iap.ServiceAccountFacts
+	// Codes are stored purchase codes. They have to be entered again to check, move or
+	// revoke their licenses; the license files stay.
+	Codes []PurchaseCode
+	// Users are the e-mails of administrators whose authenticator app stops working.
+	// Their recovery codes still sign in.
+	Users []string
+}
+
+// Nothing reports that nothing would be deleted.
+func (p RekeyPlan) Nothing() bool {
+	return len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Users) == 0
+}
+
+// PlanRekey returns what Rekey would drop. It needs no key file, and no update that ran to
+// its end. Without tables of this version it returns an error (update_needed, schema_newer).
+func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
+	if err := a.rekeyable(ctx); err != nil {
+		return RekeyPlan{}, err
+	}
+	old, err := a.location.Old(ctx, a.db.Queries)
+	if err != nil {
+		return RekeyPlan{}, err
+	}
+	pairs, err1 := a.db.Credentials(ctx)
+	codes, err2 := a.db.PurchaseCodes(ctx)
+	accounts, err3 := iap.LostAccounts(ctx, a.db, old)
+	users, err4 := people.LostTOTP(ctx, &a.db.DB, old)
+	plan := RekeyPlan{Accounts: accounts, Users: users}
+	for _, c := range pairs {
+		if len(c.KeySealed) > 0 && !resealCredential(&c, old, old) {
+			plan.Credentials = append(plan.Credentials, credentialOf(c))
+		}
+	}
+	for _, c := range codes {
+		if len(c.Sealed) > 0 && keyfile.Reseal(old, old, codePurpose(c.Hint), c.Sealed) == nil {
+			plan.Codes = append(plan.Codes, purchaseCodeOf(c))
+		}
+	}
+	return plan, errors.Join(err1, err2, err3, err4)
+}
+
+func (a *Addon) rekeyable(ctx context.Context) error {
+	if err := a.location.Replaceable(); err != nil {
+		return err
+	}
+	tables, err := a.location.State(ctx, a.database)
+	switch {
+	case err != nil:
+		return err
+	case tables == sqldb.StateEmpty:
+		return errUpdateNeeded
+	case tables == sqldb.StateOlder:
+		return errOutdated
+	case tables == sqldb.StateNewer:
+		return errNewer
+	}
+	return nil
+}
+
+// Rekey creates a new key file for a database whose key file is lost or was disclosed. It
+// encrypts everything again if the old key file is there, and deletes what only that can
+// open. It is one transaction, and can be repeated after an interruption.
+func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error) {
+	if err := access.May(actor, access.Operate); err != nil {
+		return RekeyPlan{}, err
+	}
+	plan, err := a.PlanRekey(ctx)
+	if err != nil {
+		return RekeyPlan{}, err
+	}
+	fresh, err := a.location.Rekey(ctx, a.database, func(q sqldb.Queries, old, fresh *keyfile.Box) error {
+		tx := addondb.In(q)
+		if err := reseal(ctx, tx, old, fresh); err != nil {
+			return err
+		}
+		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, a.now())
+		if err != nil {
+			return err
+		}
+		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionAddonRekey, Detail: plan.detail(checked)})
+	})
+	if err != nil {
+		return RekeyPlan{}, err
+	}
+	a.box.Store(fresh)
+	return plan, nil
+}
+
+// detail is what the audit log says of a rekey.
+func (p RekeyPlan) detail(auditChecked bool) string {
+	text := fmt.Sprintf("deleted: %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
+		count(len(p.Codes), "purchase code"), count(len(p.Users), "authenticator app"))
+	if !auditChecked {
+		text += "; the head of the audit log's seals could not be checked"
+	}
+	return text
+}
+
+// reseal brings the addon's own secrets from an old key file, nil when it is lost, to a
+// new one.
+func reseal(ctx context.Context, tx *addondb.DB, old, fresh *keyfile.Box) error {
+	pairs, err := tx.Credentials(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range pairs {
+		if !resealCredential(&c, old, fresh) {
+			c.KeySealed, c.SecretSealed = []byte{}, []byte{}
+		}
+		if err := tx.UpdateCredential(ctx, c); err != nil {
+			return err
+		}
+	}
+	if err := resealCodes(ctx, tx, old, fresh); err != nil {
+		return err
+	}
+	return iap.ResealAccounts(ctx, tx, old, fresh)
+}
+
+// resealCredential seals both values of a pair again, and reports false when one of them
+// can't be opened.
+func resealCredential(c *addondb.Credential, old, fresh *keyfile.Box) bool {
+	key := keyfile.Reseal(old, fresh, pairPurpose(*c, HalfKey), c.KeySealed)
+	secret := keyfile.Reseal(old, fresh, pairPurpose(*c, HalfSecret), c.SecretSealed)
+	if key == nil || secret == nil {
+		return false
+	}
+	c.KeySealed, c.SecretSealed = key, secret
+	return true
+}
+
+// resealCodes keeps the rows of codes that can't be opened only while licenses name them.
+func resealCodes(ctx context.Context, tx *addondb.DB, old, fresh *keyfile.Box) error {
+	codes, err := tx.PurchaseCodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range codes {
+		sealed := keyfile.Reseal(old, fresh, codePurpose(c.Hint), c.Sealed)
+		if sealed == nil {
+			sealed = []byte{}
+			if err := tx.DeleteUnusedCode(ctx, c.ID); err != nil {
+				return err
+			}
+		}
+		if err := tx.SetSealedCode(ctx, c.ID, sealed); err != nil {
+			return err
+		}
+	}
+	return nil
+}

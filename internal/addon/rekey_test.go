@@ -1,0 +1,288 @@
+package addon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/pquerna/otp/totp"
+)
+
+// rekeyable is an addon with everything that its key file seals.
+type rekeyable struct {
+	*fixture
+	pair       APICredentials
+	totpSecret string
+	recovery   []string
+}
+
+const (
+	adminEmail    = "ana@site.example"
+	adminPassword = "four quiet green words"
+)
+
+func newRekeyable(t *testing.T, f *fixture) *rekeyable {
+	t.Helper()
+	ctx := t.Context()
+	r := &rekeyable{fixture: f}
+	_, pair, err := f.RevealCredential(ctx, operator, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.pair = pair
+	if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, accountFile(nil)); err != nil {
+		t.Fatal(err)
+	}
+	f.mustPublish(t, "")
+	f.mustMake(t, newFakeStore(t).order())
+	u, err := f.People().CreateAdministrator(ctx, operator, adminEmail, adminPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ana := people.Actor{Kind: people.KindUser, ID: adminEmail, User: u.ID, Face: people.FacePage, Addr: client}
+	begun, err := f.People().BeginTOTP(ctx, ana, adminPassword, "Countersign")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.totpSecret = begun.Secret
+	if _, r.recovery, err = f.People().ConfirmTOTP(ctx, ana, 0, r.code(t)); err != nil {
+		t.Fatal(err)
+	}
+	f.clock.move(time.Minute)
+	return r
+}
+
+func (r *rekeyable) code(t *testing.T) string {
+	t.Helper()
+	code, err := totp.GenerateCode(r.totpSecret, r.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+func (r *rekeyable) keyFile() string { return filepath.Join(r.at.Dir, keyfile.FileName) }
+
+func (r *rekeyable) loseKeyFile(t *testing.T) {
+	t.Helper()
+	if err := os.Remove(r.keyFile()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unprepared opens the same addon without looking for its key file, as the command does.
+func (r *rekeyable) unprepared(t *testing.T) *fixture {
+	t.Helper()
+	return opened(t, r.at, r.clock)
+}
+
+// signIn signs ana in with a code at the second step.
+func (f *fixture) signIn(t *testing.T, code string) error {
+	t.Helper()
+	from := people.Origin{Addr: client}
+	in, err := f.People().SignIn(t.Context(), from, adminEmail, adminPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !in.NeedsCode {
+		t.Fatal("the password alone signs in")
+	}
+	return f.People().SignInCode(t.Context(), from, in.User.ID, code)
+}
+
+// wantKept wants everything that was sealed to be readable, or dropped with a way on.
+func (r *rekeyable) wantKept(t *testing.T, f *fixture, kept bool) {
+	t.Helper()
+	ctx := t.Context()
+	lost := func(code string) string { return map[bool]string{false: code}[kept] }
+	_, pair, err := f.RevealCredential(ctx, operator, 1)
+	wantError(t, err, lost("credential_not_kept"))
+	if kept && pair != r.pair {
+		t.Error("another pair is revealed")
+	}
+	_, err = f.Basic(ctx, client, r.pair.Key, r.pair.Secret)
+	wantError(t, err, lost("credential_not_kept"))
+	if _, ok, err := f.IAP.TestServiceAccount(ctx, operator); err != nil || ok != kept {
+		t.Errorf("the service account can be read: %t, %v", ok, err)
+	}
+	known := f.mustKnow(t)
+	if len(known.Files) != 1 || len(known.Codes) != 1 {
+		t.Fatalf("licenses %+v", known)
+	}
+	_, err = f.keptCode(ctx, known.Codes[0].ID)
+	wantError(t, err, lost("purchase_code_not_kept"))
+	wantError(t, f.signIn(t, r.code(t)), lost("totp_unreadable"))
+	wantError(t, f.signIn(t, r.recovery[0]), "")
+	r.recovery = r.recovery[1:]
+	r.clock.move(time.Minute)
+}
+
+func planned(p RekeyPlan) []string {
+	list := slices.Clone(p.Users)
+	for _, c := range p.Credentials {
+		list = append(list, fmt.Sprintf("%d %s", c.ID, c.Label))
+	}
+	for _, s := range p.Accounts {
+		list = append(list, s.ClientEmail)
+	}
+	for _, c := range p.Codes {
+		list = append(list, c.Hint)
+	}
+	return list
+}
+
+func TestRekey(t *testing.T) {
+	cases := []struct {
+		name   string
+		before func(t *testing.T, r *rekeyable)
+		lost   bool
+	}{
+		{"with the key file, everything is sealed anew", func(*testing.T, *rekeyable) {}, false},
+		{"without it, what was sealed is dropped", func(t *testing.T, r *rekeyable) { r.loseKeyFile(t) }, true},
+		{"with another's, what was sealed is dropped", func(t *testing.T, r *rekeyable) {
+			r.loseKeyFile(t)
+			if _, err := keyfile.Create(r.at.Dir); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+		{"with half a file, what was sealed is dropped", func(t *testing.T, r *rekeyable) {
+			if err := os.WriteFile(r.keyFile(), []byte("countersign-key-1:AAAA"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			engines(t, func(t *testing.T, f *fixture) {
+				r := newRekeyable(t, f)
+				old := f.box.Load()
+				c.before(t, r)
+				r.wantRekeyed(t, c.lost)
+				again := f.again(t)
+				if again.box.Load().Matches(old.Check()) {
+					t.Error("the key file is the old one")
+				}
+				r.wantKept(t, again, !c.lost)
+				if lines := strings.Join(again.audits(t), "\n"); !strings.Contains(lines, "tester addon.rekey") {
+					t.Errorf("no entry in\n%s", lines)
+				}
+				if plan, err := again.PlanRekey(t.Context()); err != nil || !plan.Nothing() {
+					t.Errorf("a second one would drop %q, %v", planned(plan), err)
+				}
+			})
+		})
+	}
+}
+
+// wantRekeyed runs a rekey and wants it to plan and to drop the same: all or nothing.
+func (r *rekeyable) wantRekeyed(t *testing.T, lost bool) {
+	t.Helper()
+	f := r.unprepared(t)
+	plan, err := f.PlanRekey(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := f.Rekey(t.Context(), operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string(nil)
+	if lost {
+		want = []string{adminEmail, "1 First pair", "billing@tuneful-1.iam.example", "7c0f…8e37"}
+	}
+	if !slices.Equal(planned(plan), want) || !slices.Equal(planned(done), want) {
+		t.Errorf("planned %q, dropped %q; want %q", planned(plan), planned(done), want)
+	}
+}
+
+// What was dropped is repaired by the commands that doctor and the list name.
+func TestWhatARekeyDroppedIsRepaired(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		r := newRekeyable(t, f)
+		r.loseKeyFile(t)
+		g := r.unprepared(t)
+		if finding := found(t, g.Doctor(t.Context()), "set-up"); !strings.Contains(finding.Fix, "countersign addon rekey") {
+			t.Errorf("doctor says %+v", finding)
+		}
+		if _, err := g.Rekey(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		if finding := found(t, g.Doctor(t.Context()), "API credentials"); finding.Level != health.Fail || finding.Fix != "countersign addon api rotate 1" {
+			t.Errorf("doctor says %+v", finding)
+		}
+		if _, _, err := g.RotateCredential(t.Context(), operator, 1); err != nil {
+			t.Error(err)
+		}
+		if _, err := g.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+			t.Error(err)
+		}
+		g.mustPublish(t, "")
+		for _, name := range []string{"API credentials", "service account", "audit log"} {
+			if finding := found(t, g.Doctor(t.Context()), name); finding.Level == health.Fail {
+				t.Errorf("doctor says %+v", finding)
+			}
+		}
+	})
+}
+
+func TestRekeyThatFailsChangesNothing(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		r := newRekeyable(t, f)
+		refuse := `CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN NEW.action = 'addon.rekey' BEGIN SELECT RAISE(ABORT, 'refused'); END`
+		if f.at.Engine == dbtest.Postgres {
+			refuse = `ALTER TABLE audit ADD CHECK (action <> 'addon.rekey')`
+		}
+		if _, err := f.database.Queries().Exec(t.Context(), refuse); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.unprepared(t).Rekey(t.Context(), operator); err == nil {
+			t.Fatal("it went through")
+		}
+		r.wantKept(t, f.again(t), true)
+	})
+}
+
+// A rekey that was killed after its commit, before the new key file was in place, is
+// ended by the next program, or by a second rekey.
+func TestInterruptedRekeyIsFinished(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		r := newRekeyable(t, f)
+		before, err := os.ReadFile(r.keyFile())
+		if err != nil {
+			t.Fatal(err)
+		}
+		interrupt := func() {
+			if err := os.Rename(r.keyFile(), r.keyFile()+".new"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(r.keyFile(), before, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 { // the second begins where the first was killed
+			if _, err := r.unprepared(t).Rekey(t.Context(), operator); err != nil {
+				t.Fatal(err)
+			}
+			interrupt()
+		}
+		r.wantKept(t, f.again(t), true)
+	})
+}
+
+func TestRekeyRefuses(t *testing.T) {
+	places(t, func(t *testing.T, at dbtest.DB) {
+		f := opened(t, at, &clock{now: noon})
+		_, err := f.Rekey(t.Context(), operator)
+		wantError(t, err, "update_needed")
+		_, err = f.Rekey(t.Context(), user)
+		wantError(t, err, "not_allowed")
+	})
+}
