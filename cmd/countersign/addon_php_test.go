@@ -118,3 +118,35 @@ func phpServer(t *testing.T, dir string) string {
 	t.Fatal("PHP's web server does not start")
 	return ""
 }
+
+// The shim lies in the web root: without a data folder named, it chooses one beside that.
+func TestUpdatePHPPutsTheDataBesideTheWebRoot(t *testing.T) {
+	dbtest.NeedProgram(t, "php")
+	base := t.TempDir()
+	addons := filepath.Join(base, "site", "blog", "api-addons")
+	shim, err := os.ReadFile(updatePHP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(addons, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string][]byte{filepath.Join(addons, "update.php"): shim, filepath.Join(base, "site", "index.php"): nil} {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.Command("php", filepath.Join(addons, "update.php"))
+	c.Dir = addons
+	out, err := c.CombinedOutput()
+	data := filepath.Join(base, "countersign-addon-data")
+	if err != nil || !strings.Contains(string(out), "Data folder: "+data+".") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(data, "countersign.key")); err != nil {
+		t.Error(err)
+	}
+	if made, _ := filepath.Glob(filepath.Join(addons, "*")); len(made) != 1 {
+		t.Errorf("in the web root is now %v", made)
+	}
+}

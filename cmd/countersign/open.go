@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -154,8 +155,22 @@ func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Conte
 	if err != nil {
 		return err
 	}
+	if !o.NoCreate {
+		if err := outsideWeb(at); err != nil {
+			return err
+		}
+	}
 	s, err := addon.Open(c.Context(), a.addonOptions(at, a.errorLog(), o))
 	return closing(s, err, func(s *addon.Addon) error { return do(c.Context(), s) })
+}
+
+// outsideWeb keeps an addon from beginning in a web root. One that is there already works on:
+// its server warns, and doctor fails.
+func outsideWeb(at location) error {
+	if addon.Begun(at.dir) {
+		return nil
+	}
+	return keyfile.OutsideWeb(at.dir)
 }
 
 // lockAddon is openAddon while no server may run on the data folder. Only an addon on
@@ -167,6 +182,9 @@ func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	}
 	if at.url == "" && !addon.Begun(at.dir) {
 		return a.noAddon()
+	}
+	if err := outsideWeb(at); err != nil {
+		return err
 	}
 	lock, err := lockForCommand(c, at)
 	if err != nil {

@@ -81,9 +81,9 @@ type Addon struct {
 }
 
 // Begun reports whether a folder holds an addon, or what is left of one: its database, its
-// key file, or a set-up link of before the first update. It says yes when it can't tell.
+// key file, or a set-up link or an update that has begun. It says yes when it can't tell.
 func Begun(dir string) bool {
-	for _, name := range []string{DatabaseName, keyfile.FileName, SetupFile} {
+	for _, name := range []string{DatabaseName, keyfile.FileName, SetupFile, updateLock} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			return true
 		}

@@ -80,5 +80,6 @@ var nextSteps = fault.NextSteps{
 	"user_not_found":                 "list them with: countersign addon user list",
 	countersign.CodeBusy:             "another command is writing; try again when it has ended",
 	"db_pooler":                      "set the pooler to session mode (in PgBouncer: pool_mode = session), or connect to PostgreSQL directly with --db",
+	"in_web_root":                    "choose it with --data FOLDER, or with COUNTERSIGN_ADDON_DATA",
 	"data_folder":                    "make it writable for this user, or name another one with --data",
 }

@@ -56,11 +56,15 @@ const (
 
 // Folder looks at who may enter the data folder, and at its disk.
 func Folder(p Location) []Finding {
-	return []Finding{folderMode(p), keyFileMode(p), freeDisk(p)}
+	findings := []Finding{folderMode(p), keyFileMode(p), freeDisk(p)}
+	if root, found := keyfile.FindWebRoot(p.Dir); found {
+		findings = append(findings, inWebRoot(p, root))
+	}
+	return findings
 }
 
-// Exposed finds a data folder and a key file that other users of the machine can read. It writes nothing, and leaves
-// what can't be looked at to [Folder].
+// Exposed finds a data folder and a key file that other users of the machine can read, and a data folder that a web
+// server may serve. It writes nothing, and leaves what can't be looked at to [Folder].
 func Exposed(p Location) (findings []Finding) {
 	if info, err := os.Stat(p.Dir); err == nil && info.IsDir() && isExposed(info) {
 		findings = append(findings, exposedFolder(p, info))
@@ -68,7 +72,16 @@ func Exposed(p Location) (findings []Finding) {
 	if info, err := os.Stat(p.KeyFile); err == nil && isExposed(info) {
 		findings = append(findings, exposedKeyFile(p, info))
 	}
+	if root, found := keyfile.FindWebRoot(p.Dir); found {
+		findings = append(findings, inWebRoot(p, root))
+	}
 	return findings
+}
+
+func inWebRoot(p Location, root keyfile.WebRoot) Finding {
+	return Finding{"web root", Fail, fmt.Sprintf("The data folder %s is inside a web root (%s is there)", p.Dir, root.File),
+		"Anyone may be able to download its key file and database.",
+		fmt.Sprintf("Stop the server, move the data folder to %s, and name it with --data.", root.Outside)}
 }
 
 func isExposed(info os.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
