@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
@@ -18,9 +19,13 @@ func newDoctor(a *app) *cobra.Command {
 		Use: "doctor", Short: "Check the store and the addon on this machine (exit code 4 if a check fails)", Args: cli.Args(),
 		Long: `Check the store and the addon on this machine. For each problem, print why it matters and
 what to do. Nothing is changed. A service without a data folder is skipped, unless a flag or
-a variable names the folder.`,
+a variable names the folder.
+
+With the public address of a service, from its variable, a flag or the running server, it
+also tries to download the service's key file from there. It fails if it can.`,
 		Example: `  countersign doctor
-  countersign doctor --addon-data /var/lib/countersign-addon --json`,
+  countersign doctor --addon-data /var/lib/countersign-addon --json
+  countersign doctor --addon-base-url https://site.example`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			reports, err := a.examine(c)
 			if err != nil {
@@ -30,6 +35,9 @@ a variable names the folder.`,
 		},
 	}
 	doctorAddonLocation.register(c.Flags())
+	for _, l := range []locationFlags{storeLocation, doctorAddonLocation} {
+		c.Flags().String(l.baseURLFlag, "", "public `URL` at which to look for the key file ("+l.baseURL+")")
+	}
 	return c
 }
 
@@ -59,25 +67,18 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		if err != nil {
 			return nil, err
 		}
+		site, err := a.site(c, one.locationFlags)
+		if err != nil {
+			return nil, err
+		}
 		_, err = os.Stat(at.dir)
 		missing := os.IsNotExist(err)
 		if missing && !one.named(a, c) {
 			continue
 		}
-		var found []health.Finding
-		if missing { // opening it would make it
-			found = []health.Finding{{
-				Name: "data folder", Level: health.Fail, What: fmt.Sprintf("No data folder %s", at.dir),
-				Why: "It contains all data of the service.", Fix: "Name the correct folder with --data or --addon-data.",
-			}}
-		} else {
-			s, err := one.open(c.Context(), at)
-			if err = closing(s, err, func(s service) error {
-				found = s.Doctor(c.Context())
-				return nil
-			}); err != nil {
-				found = append(found, health.Of(one.service, err, "The service can't start.", "Correct this, and run doctor again."))
-			}
+		found := missingFolder(at.dir)
+		if !missing { // opening it would make it
+			found = a.examineService(c.Context(), one.service, at, site, one.open)
 		}
 		reports = append(reports, report{one.service, at.dir, found})
 	}
@@ -85,6 +86,43 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		return nil, cli.Fail(cli.ExitNotFound, "nothing_here", fmt.Sprintf("found no store in %s and no addon in %s; name their folders with --data and --addon-data", defaultData, addon.DefaultDir))
 	}
 	return reports, nil
+}
+
+func missingFolder(dir string) []health.Finding {
+	return []health.Finding{{
+		Name: "data folder", Level: health.Fail, What: fmt.Sprintf("No data folder %s", dir),
+		Why: "It contains all data of the service.", Fix: "Name the correct folder with --data or --addon-data.",
+	}}
+}
+
+// examineService looks at one service, whose public address is site, "" where that is not
+// known.
+func (a *app) examineService(ctx context.Context, name string, at location, site string, open func(context.Context, location) (service, error)) (found []health.Finding) {
+	s, err := open(ctx, at)
+	err = closing(s, err, func(s service) error {
+		found = s.Doctor(ctx)
+		return nil
+	})
+	if err != nil {
+		found = append(found, health.Of(name, err, "The service can't start.", "Correct this, and run doctor again."))
+	}
+	if at.keyText == "" {
+		found = append(found, checkWeb(ctx, at.dir, siteAddress(site, sqldb.ServedAt(at.dir)))...)
+	}
+	return found
+}
+
+// site is the public address of a service that a flag or its variable names, "" for none.
+func (a *app) site(c *cobra.Command, l locationFlags) (string, error) {
+	given, err := a.Setting(c, l.baseURLFlag, l.baseURL)
+	if err != nil {
+		return "", err
+	}
+	site, err := parseBaseURL(given)
+	if err != nil {
+		return "", cli.Usage(c, "--"+l.baseURLFlag+": "+err.Error())
+	}
+	return site, nil
 }
 
 // printFindings prints what was found. A failure is the exit code that says so.

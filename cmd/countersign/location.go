@@ -40,13 +40,14 @@ type locationFlags struct {
 	rekey string
 	// serve is the command that serves it, listen and baseURL are variables of that.
 	serve, listen, baseURL string
+	baseURLFlag            string // of baseURL
 }
 
 var (
-	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, "countersign store rekey", "countersign store serve", envListen, envURL}
-	addonLocation = locationFlags{"data", "db", envAddonData, envAddonDB, envAddonKey, "countersign addon rekey", "countersign addon serve", envAddonListen, envAddonURL}
+	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, "countersign store rekey", "countersign store serve", envListen, envURL, "base-url"}
+	addonLocation = locationFlags{"data", "db", envAddonData, envAddonDB, envAddonKey, "countersign addon rekey", "countersign addon serve", envAddonListen, envAddonURL, "base-url"}
 	// doctorAddonLocation is that of the addon where --data is the store's.
-	doctorAddonLocation = locationFlags{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "countersign addon rekey", "countersign addon serve", envAddonListen, envAddonURL}
+	doctorAddonLocation = locationFlags{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "countersign addon rekey", "countersign addon serve", envAddonListen, envAddonURL, "addon-base-url"}
 )
 
 // register adds the flags. Those of a command take the place of those above it.

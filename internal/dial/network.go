@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // ErrRefused is wrapped by the error of every address that is not called.
@@ -12,6 +13,10 @@ var ErrRefused = errors.New("address refused")
 // allowable are the networks that an operator may allow: an installation's own
 // private ones, loopback, and the shared addresses that VPNs use.
 var allowable = prefixes("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "127.0.0.0/8", "::1/128", "100.64.0.0/10")
+
+// Private returns the networks that an operator may allow, for calls whose address the
+// operator has named.
+func Private() []netip.Prefix { return slices.Clone(allowable) }
 
 // reserved are networks of no public host, beside those that package netip knows.
 // Several of them carry an IPv4 address inside an IPv6 address, and a router on the

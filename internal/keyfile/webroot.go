@@ -30,7 +30,7 @@ func FindWebRoot(dir string) (root WebRoot, found bool) {
 		return WebRoot{}, false
 	}
 	if root, found = highestWebRoot(path); !found {
-		root, found = highestWebRoot(resolved(path))
+		root, found = highestWebRoot(Resolved(path))
 	}
 	if found {
 		if root.Outside = filepath.Join(filepath.Dir(root.Dir), filepath.Base(path)); root.Outside == root.Dir {
@@ -51,8 +51,8 @@ func highestWebRoot(path string) (root WebRoot, found bool) {
 	return root, found
 }
 
-// resolved follows the links in the part of a path that is there.
-func resolved(path string) string {
+// Resolved follows the links in the part of an absolute path that is there.
+func Resolved(path string) string {
 	rest := ""
 	for dir := path; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil || dir == filepath.Dir(dir) {
