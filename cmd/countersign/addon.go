@@ -117,6 +117,9 @@ func (a *app) printWebToken(ctx context.Context, s *addon.Addon) error {
 }
 
 func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
+	if err := outsideWeb(a.Service.Dir); err != nil {
+		return err
+	}
 	plan, err := s.Plan(ctx, operator())
 	if err != nil {
 		return err

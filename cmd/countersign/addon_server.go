@@ -82,7 +82,7 @@ type addonServer struct {
 
 // open opens everything that can fail at the start.
 func (s *addonServer) open(ctx context.Context, at location) (err error) {
-	if err := outsideWeb(at); err != nil {
+	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
 	if err := s.listen(at.dir); err != nil {

@@ -156,7 +156,7 @@ func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Conte
 		return err
 	}
 	if !o.NoCreate {
-		if err := outsideWeb(at); err != nil {
+		if err := outsideWeb(at.dir); err != nil {
 			return err
 		}
 	}
@@ -166,11 +166,11 @@ func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Conte
 
 // outsideWeb keeps an addon from beginning in a web root. One that is there already works on:
 // its server warns, and doctor fails.
-func outsideWeb(at location) error {
-	if addon.Begun(at.dir) {
+func outsideWeb(dir string) error {
+	if addon.Begun(dir) {
 		return nil
 	}
-	return keyfile.OutsideWeb(at.dir)
+	return keyfile.OutsideWeb(dir)
 }
 
 // lockAddon is openAddon while no server may run on the data folder. Only an addon on
@@ -183,7 +183,7 @@ func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	if at.url == "" && !addon.Begun(at.dir) {
 		return a.noAddon()
 	}
-	if err := outsideWeb(at); err != nil {
+	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
 	lock, err := lockForCommand(c, at)

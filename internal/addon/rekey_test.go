@@ -57,6 +57,7 @@ func newRekeyable(t *testing.T, f *fixture) *rekeyable {
 		t.Fatal(err)
 	}
 	f.clock.move(time.Minute)
+	f.AuditChain().SealNow(ctx)
 	return r
 }
 
