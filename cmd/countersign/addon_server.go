@@ -85,6 +85,9 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
+	if err := s.app.checkAddon(ctx, at); err != nil {
+		return err
+	}
 	if err := s.listen(at.dir); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -64,16 +65,20 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 		defer os.RemoveAll(temporary)
 		dir = temporary
 	}
+	of, ofSite := location{dir: dir}, location{dir: filepath.Join(dir, "addon")}
+	if err := errors.Join(a.checkStore(ctx, of), a.checkAddon(ctx, ofSite)); err != nil {
+		return err
+	}
 	options := serverOptions{listen: flags.listen, listenFlag: "--listen", failLimit: defaultFailLimit, log: web.LogOff}
 	s := &storeServer{server: a.newServer(options)}
 	defer s.close()
-	if err := s.open(ctx, location{dir: dir}); err != nil {
+	if err := s.open(ctx, of); err != nil {
 		return err
 	}
 	options.listen, options.listenFlag, options.allowPrivate = flags.addonListen, "--addon-listen", loopback // where its store is
 	site := &addonServer{server: a.newServer(options)}
 	defer site.close()
-	if err := site.open(ctx, location{dir: filepath.Join(dir, "addon")}); err != nil {
+	if err := site.open(ctx, ofSite); err != nil {
 		return err
 	}
 	filled, err := fillDemos(ctx, s, site, dir)

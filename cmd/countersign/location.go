@@ -31,7 +31,10 @@ const (
 const defaultData = "./countersign-data"
 
 // location is where a service is.
-type location struct{ dir, url, keyText string }
+type location struct {
+	dir, url, keyText string
+	keyVariable       string // what keyText comes from, "" without it
+}
 
 // locationFlags names the flags and variables that say where a service is.
 type locationFlags struct {
@@ -81,9 +84,14 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	if at.keyText, err = a.Secret(l.envKey); err != nil {
 		return location{}, err
 	}
+	if at.keyText != "" {
+		if at.keyVariable = l.envKey; a.Getenv(l.envKey) == "" {
+			at.keyVariable += "_FILE"
+		}
+	}
 	if at.url != "" && !strings.HasPrefix(at.url, "postgres://") && !strings.HasPrefix(at.url, "postgresql://") {
 		return location{}, cli.Usage(c, "--"+l.db+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
-	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Rekey: l.rekey, Serve: l.serve}
+	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Rekey: l.rekey, Serve: l.serve, KeyVariable: at.keyVariable}
 	return at, nil
 }

@@ -75,6 +75,11 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 	if err != nil {
 		return err
 	}
+	if at.url == "" {
+		if err := a.checkStore(c.Context(), at); err != nil {
+			return err
+		}
+	}
 	if at.url == "" && !store.Begun(at.dir) {
 		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or create one there with: countersign store workspace create USERNAME --data %[1]s", at.dir))
 	}
@@ -108,6 +113,9 @@ func (a *app) lockStore(c *cobra.Command, o store.Options, do func(context.Conte
 	if err != nil {
 		return err
 	}
+	if err := a.checkStore(c.Context(), at); err != nil {
+		return err
+	}
 	if o.Lock, err = lockForCommand(c, at); err != nil {
 		return err
 	}
@@ -115,8 +123,18 @@ func (a *app) lockStore(c *cobra.Command, o store.Options, do func(context.Conte
 	return a.openStore(c, o, do)
 }
 
+// checkStore refuses a folder and a database that are not a store's, before a file is made.
+func (a *app) checkStore(ctx context.Context, at location) error {
+	return store.Check(ctx, a.storeOptions(at, a.errorLog(), store.Options{}))
+}
+
+// checkAddon is checkStore for an addon.
+func (a *app) checkAddon(ctx context.Context, at location) error {
+	return addon.Check(ctx, a.addonOptions(at, a.errorLog(), addon.Options{}))
+}
+
 func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store.Options {
-	o.Dir, o.URL, o.KeyText, o.Log, o.Now = at.dir, at.url, at.keyText, log, a.Now
+	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, log, a.Now
 	return o
 }
 
@@ -186,6 +204,9 @@ func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
+	if err := a.checkAddon(c.Context(), at); err != nil {
+		return err
+	}
 	lock, err := lockForCommand(c, at)
 	if err != nil {
 		return err
@@ -195,7 +216,7 @@ func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 }
 
 func (a *app) addonOptions(at location, log *slog.Logger, o addon.Options) addon.Options {
-	o.Dir, o.URL, o.KeyText, o.Version, o.Log, o.Now = at.dir, at.url, at.keyText, readBuildInfo().Version, log, a.Now
+	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Version, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, readBuildInfo().Version, log, a.Now
 	return o
 }
 

@@ -55,6 +55,9 @@ type storeServer struct {
 
 // open opens everything that can fail at the start.
 func (s *storeServer) open(ctx context.Context, at location) (err error) {
+	if err := s.app.checkStore(ctx, at); err != nil {
+		return err
+	}
 	if err := s.listen(at.dir); err != nil {
 		return err
 	}

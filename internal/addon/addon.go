@@ -40,6 +40,8 @@ type Options struct {
 	URL string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
+	// KeyVariable names what KeyText comes from, for messages.
+	KeyVariable string
 	// NoCreate is for what is there already: neither Dir nor a database is made.
 	NoCreate bool
 	// Lock is the server's lock of Dir, nil for a program that takes none.
@@ -91,6 +93,22 @@ func Begun(dir string) bool {
 	return false
 }
 
+// Check is an error of kind Conflict when the data folder or the database is another
+// service's, or the folder lost its database. It writes nothing and makes no file.
+func Check(ctx context.Context, o Options) error {
+	return o.location().Check(ctx, o.database())
+}
+
+func (o Options) location() *keyfile.Location {
+	return &keyfile.Location{Service: keyfile.Addon, Dir: o.Dir, KeyText: o.KeyText, KeyVariable: o.KeyVariable, Log: o.Log}
+}
+
+func (o Options) database() sqldb.Options {
+	return sqldb.Options{
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
+	}
+}
+
 // Open opens the addon's database. It makes no tables: that is for
 // [Addon.Update]. A database that is down shows in the first call that needs it.
 func Open(ctx context.Context, o Options) (*Addon, error) {
@@ -100,10 +118,8 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	keys := &keyfile.Location{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log}
-	database, err := keys.OpenDatabase(ctx, sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: addondb.Schemas, Log: o.Log, Lock: o.Lock,
-	})
+	keys := o.location()
+	database, err := keys.OpenDatabase(ctx, o.database())
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,8 @@ type Service struct {
 	Postgres bool
 	// Rekey is the command that creates a new key file.
 	Rekey string
+	// KeyVariable is the variable that the key comes from, "" for a key file.
+	KeyVariable string
 	// Serve is the command that serves it.
 	Serve string
 }

@@ -20,6 +20,8 @@ func (t *Console) checkNext() string {
 func (t *Console) nextStep(e *countersign.Error) string {
 	next := nextSteps[e.Code]
 	switch {
+	case t.Service.KeyVariable != "" && (e.Code == "key_unreadable" || e.Code == "key_mismatch"):
+		return "set " + t.Service.KeyVariable + " to the matching key, or unset it to use the key file of the data folder"
 	case e.Code == "key_unreadable":
 		return "restore the matching key file from a backup, or create a new one with: " + t.Service.Rekey
 	case e.Code == "key_missing":
@@ -81,5 +83,7 @@ var nextSteps = fault.NextSteps{
 	countersign.CodeBusy:             "another command is writing; try again when it has ended",
 	"db_pooler":                      "set the pooler to session mode (in PgBouncer: pool_mode = session), or connect to PostgreSQL directly with --db",
 	"in_web_root":                    "choose it with --data FOLDER, or with COUNTERSIGN_ADDON_DATA",
+	"database_damaged":               "check it with: countersign doctor",
+	"other_service":                  "name this service's own folder with --data, and its own database with --db",
 	"data_folder":                    "make it writable for this user, or name another one with --data",
 }

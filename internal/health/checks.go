@@ -246,5 +246,5 @@ func sentence(err error) string {
 	if ours := fault.Of(err); ours != nil && ours.Message != "" {
 		return ours.Message
 	}
-	return "an unexpected error; the log has it"
+	return err.Error()
 }

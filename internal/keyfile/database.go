@@ -23,9 +23,13 @@ func IsDatabaseMissing(err error) bool {
 }
 
 // State is [sqldb.DB.State]. An empty database in a folder that had one before is an
-// error of kind Conflict ([IsDatabaseMissing]): it is not new.
+// error of kind Conflict ([IsDatabaseMissing]): it is not new. So is a database of another
+// service (other_service).
 func (l *Location) State(ctx context.Context, db *sqldb.DB) (sqldb.State, error) {
 	left := l.leftOver() // read first: a first run makes the tables before the key file
+	if err := l.checkOwner(ctx, db); err != nil {
+		return "", err
+	}
 	state, err := db.State(ctx)
 	if err != nil || state != sqldb.StateEmpty || len(left) == 0 {
 		return state, err
@@ -46,13 +50,31 @@ func (l *Location) FindDatabase() error {
 }
 
 // OpenDatabase opens the database of the service. Without NoCreate its folder is created first, and a folder
-// that had a SQLite file is an error as in [Location.FindDatabase].
+// that had a SQLite file is an error as in [Location.FindDatabase]. A folder or a database of another service is an error
+// before anything is written.
 func (l *Location) OpenDatabase(ctx context.Context, o sqldb.Options) (*sqldb.DB, error) {
-	if o.URL == "" {
-		l.Database = o.Path
+	if err := l.checkFolder(ctx, o.URL, o.Path); err != nil && !(o.NoCreate && IsDatabaseMissing(err)) {
+		return nil, err
 	}
+	if o.URL == "" {
+		return l.openFile(ctx, o)
+	}
+	db, err := sqldb.Open(ctx, o) // writes nothing
+	if err != nil {
+		return nil, err
+	}
+	if err = onlyConflict(l.checkOwner(ctx, db)); err == nil && !o.NoCreate {
+		err = MakeFolder(l.Dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func (l *Location) openFile(ctx context.Context, o sqldb.Options) (*sqldb.DB, error) {
 	if !o.NoCreate {
-		if err := errors.Join(MakeFolder(l.Dir), l.FindDatabase()); err != nil {
+		if err := MakeFolder(l.Dir); err != nil {
 			return nil, err
 		}
 	}

@@ -17,10 +17,14 @@ const CheckName = "key_check"
 
 // Location is where a service's key file is.
 type Location struct {
+	// Service is the one that the location belongs to.
+	Service Service
 	// Dir is the data folder.
 	Dir string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
+	// KeyVariable names what KeyText comes from, for messages.
+	KeyVariable string
 	// Database is the path of the SQLite file, "" for PostgreSQL.
 	Database string
 	Log      *slog.Logger
@@ -61,15 +65,30 @@ func (l *Location) Open(ctx context.Context, db sqldb.Queries) (*Box, error) {
 	case check == "":
 		return box, l.adopt(ctx, db, box)
 	case !box.Matches(check):
-		return nil, fault.Conflict("key_mismatch", fmt.Sprintf("The key file %s is the one named %s, but this database belongs to the one named %s; "+
-			"replace it with that one", l.Path(), KeyName(box.Check()), KeyName(check)))
+		return nil, l.mismatch(box, check)
 	}
 	return box, nil
+}
+
+// mismatch is the error of a database that has the check value of another key file.
+func (l *Location) mismatch(box *Box, check string) error {
+	named := fmt.Sprintf("is the one named %s, but this database belongs to the one named %s", KeyName(box.Check()), KeyName(check))
+	if l.KeyText == "" {
+		return fault.Conflict("key_mismatch", fmt.Sprintf("The key file %s %s; replace it with that one", l.Path(), named))
+	}
+	message := fmt.Sprintf("The key in %s %s", l.KeyVariable, named)
+	if file, err := Load(l.Dir); err == nil && file.Matches(check) {
+		message += fmt.Sprintf(", which is the key file %s", filepath.Join(l.Dir, FileName))
+	}
+	return fault.Conflict("key_mismatch", message)
 }
 
 // Unusable distinguishes a key file that can't be read or made from one whose content is
 // none; only the second is a reason to replace it.
 func (l *Location) Unusable(err error) error {
+	if errors.Is(err, ErrNoKeyFile) && l.KeyText != "" {
+		return fault.Conflict("key_unreadable", fmt.Sprintf("The value of %s is not the text of a key file: expected one line that begins with %q", l.KeyVariable, filePrefix))
+	}
 	if errors.Is(err, ErrNoKeyFile) {
 		return fault.WithCause(fault.Conflict("key_unreadable", err.Error()), err)
 	}
@@ -79,7 +98,7 @@ func (l *Location) Unusable(err error) error {
 // Path names the key file in messages.
 func (l *Location) Path() string {
 	if l.KeyText != "" {
-		return "in the environment"
+		return l.KeyVariable
 	}
 	return filepath.Join(l.Dir, FileName)
 }

@@ -24,7 +24,7 @@ func place(t *testing.T, at dbtest.DB) (*Location, *sqldb.DB) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &Location{Dir: at.Dir, Log: slog.New(slog.DiscardHandler)}, db
+	return &Location{Service: Store, Dir: at.Dir, Log: slog.New(slog.DiscardHandler)}, db
 }
 
 func codeOf(err error) string {

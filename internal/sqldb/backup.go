@@ -7,9 +7,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
+
+// NewestBackup is the newest backup of the SQLite database at a path that was made before an
+// update, "" when there is none.
+func NewestBackup(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	entries, _ := os.ReadDir(filepath.Join(filepath.Dir(path), "backups")) // sorted
+	for _, e := range slices.Backward(entries) {
+		if strings.HasPrefix(e.Name(), name+"-") && strings.HasSuffix(e.Name(), "Z.db") {
+			return filepath.Join(filepath.Dir(path), "backups", e.Name())
+		}
+	}
+	return ""
+}
 
 // Backup writes a copy of the whole database into a folder and returns its
 // path: on SQLite a database file, on PostgreSQL a line of JSON for each row.

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"net"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -68,7 +70,11 @@ func (s *shared) wrapSQLite(err error, code int) error {
 	switch code & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		s.stopWrites(stopDamage, err)
-		return fault.WithCause(fault.New(countersign.KindInternal, "database_damaged", "The database file is damaged. Stop the service, keep a copy of the file, and restore the last backup"), err)
+		what := "is damaged"
+		if code&0xff == lib.SQLITE_NOTADB {
+			what = "is not a SQLite database, or its beginning is damaged"
+		}
+		return s.damaged(what, err)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return busy(err)
 	case lib.SQLITE_FULL:
@@ -76,7 +82,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 	case lib.SQLITE_READONLY:
 		return unavailable("The database can't be written: its file or folder is read-only", err)
 	case lib.SQLITE_CANTOPEN:
-		return unavailable("The database file can't be opened", err)
+		return unavailable(fmt.Sprintf("The database file %s can't be opened", s.options.Path), err)
 	case lib.SQLITE_IOERR:
 		return unavailable("The disk failed", err)
 	case lib.SQLITE_ERROR:
@@ -85,6 +91,17 @@ func (s *shared) wrapSQLite(err error, code int) error {
 		}
 	}
 	return err
+}
+
+// damaged is the error of a file that SQLite can't use. It names the backup to restore.
+func (s *shared) damaged(what string, cause error) error {
+	dir := filepath.Join(filepath.Dir(s.options.Path), "backups")
+	restore := "restore a backup (there is none in " + dir + ")"
+	if newest := NewestBackup(s.options.Path); newest != "" {
+		restore = "restore a backup; the newest is " + newest
+	}
+	return fault.WithCause(fault.New(countersign.KindInternal, "database_damaged",
+		fmt.Sprintf("The database file %s %s. Stop the service, keep a copy of the file, and %s", s.options.Path, what, restore)), cause)
 }
 
 // wrapPostgres reads SQLSTATE codes: class 08 is the connection, 53 a lack of

@@ -185,6 +185,12 @@ func (db *DB) applied(ctx context.Context, s Schema) (int64, error) {
 	return version.Int64, err
 }
 
+// HasSchema reports whether the database has tables of a schema.
+func (db *DB) HasSchema(ctx context.Context, name string) (bool, error) {
+	applied, err := db.applied(ctx, Schema{Name: name})
+	return applied > 0, err
+}
+
 // lockMigrations lets one process migrate at a time.
 func (db *DB) lockMigrations(ctx context.Context, pool *sql.DB) (unlock func(), err error) {
 	if db.engine == SQLite {

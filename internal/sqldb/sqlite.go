@@ -25,6 +25,9 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 			return openNothing(s)
 		}
 	}
+	if err := s.checkFile(); err != nil {
+		return nil, err
+	}
 	if err := makeFile(s.options.Path); err != nil {
 		return nil, err
 	}
@@ -61,6 +64,23 @@ func openNothing(s *shared) (*DB, error) {
 	return db, nil
 }
 
+// checkFile returns an error for what SQLite must not open: it would remove the log beside an
+// empty file, and wait for a pipe.
+func (s *shared) checkFile() error {
+	info, err := os.Stat(s.options.Path)
+	if err != nil {
+		return nil //nolint:nilerr // the file is new, or opening it says why it can't be read
+	}
+	log, err := os.Stat(s.options.Path + "-wal")
+	switch {
+	case !info.Mode().IsRegular():
+		return s.damaged("is not a regular file", nil)
+	case info.Size() == 0 && err == nil && log.Size() > 0:
+		return s.damaged("is empty, but its write-ahead log (-wal) is not", nil)
+	}
+	return nil
+}
+
 // makeFile creates an empty database file that only its owner may read.
 // An existing file is never opened here: closing a second descriptor of a
 // database in use would drop the locks that SQLite holds on it.
@@ -73,6 +93,23 @@ func makeFile(path string) error {
 		return fault.WithCause(fault.Unavailable("data_folder", "The database file can't be created: "+err.Error()), err)
 	}
 	return f.Close()
+}
+
+// FileHasSchema reports whether a SQLite file has tables of a schema. It changes no file and
+// makes none, so it does not read what is in the write-ahead log alone. What can't be read has
+// none.
+func FileHasSchema(ctx context.Context, path, name string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	pool, err := openSQLitePool(dsn(path, url.Values{"immutable": {"1"}}), func() error { return nil })
+	if err != nil {
+		return false
+	}
+	defer pool.Close()
+	there := false
+	err = pool.QueryRowContext(ctx, `SELECT count(*) > 0 FROM sqlite_schema WHERE name = $1`, name+"_versions").Scan(&there)
+	return err == nil && there
 }
 
 // checkWAL opens the first connection and refuses a file that can't be used in WAL mode.

@@ -34,6 +34,8 @@ type Options struct {
 	URL string
 	// KeyText is the text of the key file when it does not lie in Dir.
 	KeyText string
+	// KeyVariable names what KeyText comes from, for messages.
+	KeyVariable string
 	// NoCreate is for what is there already: neither Dir nor a database is made.
 	NoCreate bool
 	// CacheBytes is the size of the response cache in bytes; 0 turns it off. Items have
@@ -81,6 +83,22 @@ func Begun(dir string) bool {
 	return false
 }
 
+// Check is an error of kind Conflict when the data folder or the database is another
+// service's, or the folder lost its database. It writes nothing and makes no file.
+func Check(ctx context.Context, o Options) error {
+	return o.location().Check(ctx, o.database())
+}
+
+func (o Options) location() *keyfile.Location {
+	return &keyfile.Location{Service: keyfile.Store, Dir: o.Dir, KeyText: o.KeyText, KeyVariable: o.KeyVariable, Log: o.Log}
+}
+
+func (o Options) database() sqldb.Options {
+	return sqldb.Options{
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
+	}
+}
+
 // Open opens the store's database. Call [Store.Prepare] before anything else.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Now == nil {
@@ -89,10 +107,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	keys := &keyfile.Location{Dir: o.Dir, KeyText: o.KeyText, Log: o.Log}
-	database, err := keys.OpenDatabase(ctx, sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
-	})
+	keys := o.location()
+	database, err := keys.OpenDatabase(ctx, o.database())
 	if err != nil {
 		return nil, err
 	}
