@@ -83,7 +83,7 @@ func TestTheAddonsFlagsAndVariablesAreItsOwn(t *testing.T) {
 		t.Errorf("a store was made: %v", made)
 	}
 	env[envAddonKey] = "hunter2"
-	if r := commandIn(t, env, "addon", "settings", "list"); r.code != cli.ExitConflict || !strings.HasSuffix(r.err, "restore the matching key file from a backup, or create a new one with: countersign addon rekey\n") || strings.Contains(r.err, "hunter2") {
+	if r := commandIn(t, env, "addon", "settings", "list"); r.code != cli.ExitConflict || !strings.HasSuffix(r.err, "or unset it to use the key file of the data folder\n") || strings.Contains(r.err, "hunter2") {
 		t.Errorf("%s is no key file: exit %d, %s", envAddonKey, r.code, r.err)
 	}
 	delete(env, envAddonKey)

@@ -95,7 +95,7 @@ func TestWrongKeyOfTheEnvironmentIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ name, value, says string }{
-			{envKey, "nonsense", "The value of COUNTERSIGN_KEY is not the text of a key file"},
+			{envKey, "nonsense", "The value of COUNTERSIGN_KEY is not a key file"},
 			{envKey, string(text), "The key in COUNTERSIGN_KEY is the one named "},
 			{envKey + "_FILE", path, "The key in COUNTERSIGN_KEY_FILE is the one named "},
 			{envKey, string(text), "which is the key file " + filepath.Join(at.Dir, keyfile.FileName)},

@@ -87,7 +87,7 @@ func (l *Location) mismatch(box *Box, check string) error {
 // none; only the second is a reason to replace it.
 func (l *Location) Unusable(err error) error {
 	if errors.Is(err, ErrNoKeyFile) && l.KeyText != "" {
-		return fault.Conflict("key_unreadable", fmt.Sprintf("The value of %s is not the text of a key file: expected one line that begins with %q", l.KeyVariable, filePrefix))
+		return fault.Conflict("key_unreadable", fmt.Sprintf("The value of %s is not a key file: expected one line that begins with %q", l.KeyVariable, filePrefix))
 	}
 	if errors.Is(err, ErrNoKeyFile) {
 		return fault.WithCause(fault.Conflict("key_unreadable", err.Error()), err)
