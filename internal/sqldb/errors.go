@@ -96,7 +96,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 // damaged is the error of a file that SQLite can't use. It names the backup to restore.
 func (s *shared) damaged(what string, cause error) error {
 	dir := filepath.Join(filepath.Dir(s.options.Path), "backups")
-	restore := "restore a backup (there is none in " + dir + ")"
+	restore := "restore a backup (none in " + dir + ")"
 	if newest := NewestBackup(s.options.Path); newest != "" {
 		restore = "restore a backup; the newest is " + newest
 	}
