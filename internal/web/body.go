@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 )
@@ -79,27 +81,27 @@ type form uint8
 
 const (
 	formEither form = iota // JSON when it begins with {, else urlencoded
-	formURLEncoded
+	formURLEncoded           // also JSON that is one object: curl sends everything as this
 	formMultipart
 	formJSON
 )
 
 func (p *Params) readForm(f form, boundary string, body []byte) error {
-	if f == formEither {
-		f = formURLEncoded
-		if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
-			f = formJSON
-		}
-	}
-	switch f {
-	case formJSON:
-		return p.readJSON(body)
-	case formMultipart:
+	switch {
+	case f == formMultipart:
 		return p.readMultipart(body, boundary)
-	default:
-		return p.readPairs(string(body), false)
+	case f == formJSON, f == formEither && beginsObject(body), f == formURLEncoded && beginsObject(body) && isValidJSON(body):
+		return p.readJSON(body)
 	}
+	return p.readPairs(string(body), false)
 }
+
+func beginsObject(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
+}
+
+// isValidJSON reports whether a body is one JSON value, perhaps with a member twice, which is an error of its own.
+func isValidJSON(body []byte) bool { return jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) }
 
 // formOf returns the form of the body by its Content-Type.
 func formOf(contentType []string) (f form, boundary string, err error) {

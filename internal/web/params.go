@@ -85,9 +85,9 @@ type ConflictError struct{ Name string }
 
 func (e *ConflictError) Error() string { return e.Name + " occurs twice with different values" }
 
-// set keeps a value, and refuses a second one that differs.
+// set keeps a value, and refuses a second one that differs by more than white space around it.
 func (q *param) set(value string) error {
-	if q.given && q.value != value {
+	if q.given && q.value != value && strings.TrimSpace(q.value) != strings.TrimSpace(value) {
 		return errInvalid(countersign.CodeParamConflict, &ConflictError{Name: q.name})
 	}
 	q.value, q.given = value, true

@@ -53,6 +53,9 @@ func isJSON(contentType, body string) bool {
 	if media == "" || media == "text/plain" {
 		return strings.HasPrefix(strings.TrimLeft(body, " \t\r\n"), "{")
 	}
+	if media == typeForm {
+		return strings.HasPrefix(strings.TrimLeft(body, " \t\r\n"), "{") && json.Valid([]byte(body))
+	}
 	return body != "" && strings.HasSuffix(media, "json")
 }
 
@@ -72,7 +75,7 @@ func checkAgainstURL(t *testing.T, p *Params, query string) {
 			t.Fatalf("%s: given %v, net/url says %v", name, given, values[name])
 		}
 		for _, want := range values[name] {
-			if got != want {
+			if strings.TrimSpace(got) != strings.TrimSpace(want) {
 				t.Fatalf("%s: %q, net/url says %q", name, got, want)
 			}
 		}

@@ -130,7 +130,11 @@ func TestParamsOfForms(t *testing.T) {
 		{"a broken escape", "", "a=%4", "bad_body"},
 		{"a broken escape in another parameter", "", "x=%4&a=1", "bad_body"},
 		{"a broken query beside a good body", "x=%", "a=1", "bad_query"},
-		{"something that is JSON stays a form", "", `{"a":"1"}`, ""},
+		{"two values that differ in white space around them", "a=1", "a=+1%0A", "a=\" 1\\n\" query"},
+		{"one JSON object is JSON", "", ` {"a":"1"}`, `a="1"`},
+		{"a JSON object with a member twice is broken JSON", "", `{"a":"1","a":"1"}`, "bad_body"},
+		{"what begins like JSON is a form", "", `{"a":"1"}&a=2`, `a="2"`},
+		{"a JSON list is a form", "", `[{"a":"1"}]`, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -80,7 +80,7 @@ func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, body []byt
 	if err := f.origins.Check(r); err != nil {
 		return people.Actor{}, fault.WithCause(fault.Forbidden("cross_site", "This request came from another site, so nothing was done"), err)
 	}
-	return f.addon.Basic(r.Context(), web.ClientAddr(w), key, secret)
+	return f.addon.Basic(r.Context(), web.ClientAddr(w), strings.TrimSpace(key), strings.TrimSpace(secret))
 }
 
 // visitor is who is signed in.

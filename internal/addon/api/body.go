@@ -46,7 +46,7 @@ func decode(r *http.Request, body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
-	if given := r.Header["Content-Type"]; len(given) > 1 || len(given) == 1 && !isJSON(given[0]) && !saysNothing(given[0]) {
+	if !mayBeJSON(r.Header["Content-Type"], body) {
 		return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedType, "Expected a JSON body with Content-Type: application/json")
 	}
 	if err := inspect(body); err != nil {
@@ -56,6 +56,26 @@ func decode(r *http.Request, body []byte, into any) error {
 		return badBody("The body has an unknown member, or one of the wrong type. /openapi.json lists names and types. Nothing was changed", err)
 	}
 	return nil
+}
+
+// mayBeJSON reports whether a body is read as JSON by its Content-Type. One that is sent as a
+// form, as curl does, has to be JSON by itself.
+func mayBeJSON(contentType []string, body []byte) bool {
+	switch {
+	case len(contentType) == 0:
+		return true
+	case len(contentType) > 1:
+		return false
+	case isForm(contentType[0]):
+		return inspect(body) == nil
+	}
+	return isJSON(contentType[0]) || saysNothing(contentType[0])
+}
+
+// isForm reports whether a Content-Type is that of an urlencoded form.
+func isForm(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == "application/x-www-form-urlencoded"
 }
 
 // isJSON reports whether a Content-Type is one of JSON.

@@ -78,6 +78,7 @@ func (f *frontEnd) withinQuota(w http.ResponseWriter, a validation.Access) error
 // ones are refused.
 func sentKey(r *http.Request, p *web.Params) (string, error) {
 	key, _ := p.Get("api_key")
+	key = strings.TrimSpace(key)
 	if p.IsNumber("api_key") {
 		return "", badBody()
 	}

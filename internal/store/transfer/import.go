@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -126,6 +127,7 @@ func (imp *importer) stageKey(ctx context.Context, line int, raw []byte) error {
 	if err := decodeLine(raw, &l); err != nil {
 		return bad(err)
 	}
+	l.Key, l.PreviousKey = strings.TrimSpace(l.Key), strings.TrimSpace(l.PreviousKey)
 	if err := checkKeyLine(l); err != nil {
 		return bad(err)
 	}
