@@ -40,8 +40,7 @@ func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token str
 			return "", time.Time{}, err
 		}
 	}
-	text := fmt.Sprintf("%s\ngood until %s\n", token, expires.UTC().Format(time.RFC3339))
-	if err := a.writePrivate(SetupFile, text); err != nil {
+	if err := a.writePrivate(SetupFile, token+"\n"); err != nil {
 		return "", time.Time{}, err
 	}
 	return token, expires, nil
@@ -92,7 +91,7 @@ func (a *Addon) writePrivate(name, text string) error {
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.WriteString(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
+	if err = errors.Join(err, temp.Sync(), temp.Close(), os.Chtimes(temp.Name(), a.now(), a.now())); err == nil {
 		err = os.Rename(temp.Name(), filepath.Join(a.options.Dir, name))
 	}
 	if err != nil {

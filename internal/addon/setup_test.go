@@ -25,7 +25,7 @@ func TestSetupLinkMadeBeforeTheFirstUpdateGoesOnWorking(t *testing.T) {
 		}
 		file := filepath.Join(at.Dir, SetupFile)
 		content, err := os.ReadFile(file)
-		if err != nil || !strings.HasPrefix(string(content), token+"\n") {
+		if err != nil || string(content) != token+"\n" {
 			t.Errorf("the file holds %q, %v", content, err)
 		}
 		if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
@@ -132,7 +132,7 @@ func TestSetupFileThatIsStaleGoesWhenTheServerStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join(at.Dir, SetupFile)
-		if err := os.WriteFile(file, []byte("TOKEN\ngood until 2099-01-01T00:00:00Z\n"), 0o600); err != nil { // from a backup
+		if err := os.WriteFile(file, []byte(people.NewLinkToken()+"\n"), 0o600); err != nil { // from a backup
 			t.Fatal(err)
 		}
 		if err := f.tidySetupFile(t.Context()); err != nil {
@@ -176,7 +176,7 @@ func TestSetupLinkEnds(t *testing.T) {
 func TestSetupFileThatSomebodyDamaged(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		f := opened(t, at, &clock{now: noon})
-		for _, content := range []string{"", "token", "token\n", "token\ngood until tomorrow\n", "\ngood until 2030-01-01T00:00:00Z"} {
+		for _, content := range []string{"", "token", "token\n", "token\ngood until tomorrow\n", "\n", people.NewLinkToken() + "\n" + people.NewLinkToken(), "token " + people.NewLinkToken()} {
 			if err := os.WriteFile(filepath.Join(at.Dir, SetupFile), []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -25,18 +26,26 @@ func (s setupFile) good(now time.Time) bool {
 	return s.token != "" && !s.ended && now.Before(s.expires)
 }
 
-// readSetupFile reads the file; one that can't be understood holds no token.
+// linkToken is what [people.NewLinkToken] returns.
+var linkToken = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
+// readSetupFile reads the file, which is valid for [setupLife] after it was written. A file
+// with anything but a token holds none.
 func (a *Addon) readSetupFile() (setupFile, error) {
-	text, err := os.ReadFile(filepath.Join(a.options.Dir, SetupFile))
+	path := filepath.Join(a.options.Dir, SetupFile)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return setupFile{}, err
 	}
-	token, rest, _ := strings.Cut(string(text), "\n")
-	expires, err := time.Parse("good until "+time.RFC3339, strings.TrimSpace(rest))
+	info, err := os.Stat(path)
 	if err != nil {
+		return setupFile{}, err
+	}
+	token := strings.TrimSpace(string(text))
+	if !linkToken.MatchString(token) {
 		return setupFile{}, nil
 	}
-	return setupFile{token: strings.TrimSpace(token), expires: expires}, nil
+	return setupFile{token: token, expires: info.ModTime().Add(setupLife).Truncate(time.Second)}, nil
 }
 
 // endSetupFile is called when there is a new user: the end of every set-up link, and so
