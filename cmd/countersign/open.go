@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"slices"
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
@@ -94,6 +95,35 @@ func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Sto
 		}
 		defer s.AuditChain().SealNow(ctx)
 		return a.warnBehind(s.Behind(), do(ctx, s))
+	})
+}
+
+// withStoreToTry is withNewStore for a command that writes nothing. Where no store begins, it
+// works on an empty one in a temporary folder, and makes nothing else.
+func (a *app) withStoreToTry(c *cobra.Command, do func(context.Context, *store.Store) error) error {
+	begun := true
+	err := a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
+		steps, err := s.Migrations(ctx)
+		begun = slices.ContainsFunc(steps, func(m sqldb.Migration) bool { return m.Applied })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if begun {
+		return a.withNewStore(c, do)
+	}
+	dir, err := os.MkdirTemp("", "countersign-dry-run-")
+	if err != nil {
+		return cli.Fail(cli.ExitFailed, "temporary_folder", fmt.Sprintf("no temporary folder can be made (%v); set TMPDIR to a folder where it can", fault.FileReason(err)))
+	}
+	defer os.RemoveAll(dir)
+	s, err := store.Open(c.Context(), a.storeOptions(location{dir: dir}, a.errorLog(), store.Options{}))
+	return closing(s, err, func(s *store.Store) error {
+		if err := s.Prepare(c.Context()); err != nil {
+			return err
+		}
+		return do(c.Context(), s)
 	})
 }
 

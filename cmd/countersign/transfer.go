@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -27,15 +28,29 @@ func newImport(a *app) *cobra.Command {
 Importing the same file twice changes nothing; an edited line updates. If a line is not valid,
 nothing is written. Invalid lines are printed on stderr and copied to FILE.rejected.jsonl.
 
+With - in place of FILE, the lines are read from stdin, to a temporary file in the data folder,
+and invalid lines are copied to stdin.rejected.jsonl in the current folder.
+
 Exit codes: 0 written, 1 nothing written because of invalid lines, 4 --dry-run found invalid
 lines, 8 --skip-bad wrote the others.`,
+		Example: `  countersign store import shop.jsonl --dry-run
+  ssh old.example shop-export | countersign store import -`,
 		RunE: func(c *cobra.Command, args []string) error {
+			open := a.withNewStore
+			if o.DryRun {
+				open = a.withStoreToTry
+			}
+			if args[0] == "-" {
+				return open(c, func(ctx context.Context, s *store.Store) error { return a.importStdin(ctx, s, o) })
+			}
 			file, size, err := openImport(args[0])
 			if err != nil {
 				return err
 			}
 			defer file.Close()
-			return a.withNewStore(c, func(ctx context.Context, s *store.Store) error { return a.importFile(ctx, s, file, size, o) })
+			return open(c, func(ctx context.Context, s *store.Store) error {
+				return a.importFile(ctx, s, file, importedFile{file.Name(), size}, o)
+			})
 		},
 	}
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "write nothing, only print what would happen")
@@ -60,12 +75,31 @@ func openImport(path string) (file *os.File, size int64, err error) {
 	return file, info.Size(), nil
 }
 
-func (a *app) importFile(ctx context.Context, s *store.Store, file *os.File, size int64, o transfer.ImportOptions) error {
-	bad, err := newRejects(file.Name())
+// importedFile describes a file of lines: the name beside which rejected lines go, and the size in bytes.
+type importedFile struct {
+	name string
+	size int64
+}
+
+// importStdin imports what stdin has, which is read twice and so copied first.
+func (a *app) importStdin(ctx context.Context, s *store.Store, o transfer.ImportOptions) (err error) {
+	if a.Person {
+		a.Say("Reading lines from the terminal. End with Ctrl-D.")
+	}
+	file, size, err := a.Spool(ctx, s.Dir())
 	if err != nil {
 		return err
 	}
-	progress, read := a.readingProgress(size)
+	defer func() { err = errors.Join(err, cli.RemoveSpool(file)) }()
+	return a.importFile(ctx, s, file, importedFile{"stdin", size}, o)
+}
+
+func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker, about importedFile, o transfer.ImportOptions) error {
+	bad, err := newRejects(about.name)
+	if err != nil {
+		return err
+	}
+	progress, read := a.readingProgress(about.size)
 	o.Progress, o.Bad = read, func(line int, reason string, raw []byte) {
 		progress.clear()
 		fmt.Fprintf(a.Err, "line %d: %s\n", line, cli.Safe(reason))

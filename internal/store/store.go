@@ -173,6 +173,9 @@ func (s *Store) Ready(ctx context.Context) error {
 	return keyfile.Present(ctx, s.database, s.gate.Box())
 }
 
+// Dir is the data folder.
+func (s *Store) Dir() string { return s.options.Dir }
+
 // DatabaseStatus returns how the connections to the database are. It asks nobody.
 func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
 
