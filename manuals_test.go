@@ -15,6 +15,7 @@ import (
 //
 //	```sh                  is run, in the order of the page
 //	```sh not-run          changes a machine, or needs another one: its commands are only looked up
+//	```sh needs=php        is run where that program is installed
 //	```json output         is what the block before it prints; "…" stands for anything
 //	```jsonl file=a.jsonl  is a file that the reader writes
 //	```nginx               is the configuration of a web server, in front of the server started last
@@ -87,7 +88,7 @@ func (r *reader) follow(blocks []fence) {
 			if r.outside == nil && throughProxy.MatchString(b.text) {
 				return // the web server is not installed, which its own subtest says
 			}
-			r.run(b.text)
+			r.runWith(b.value("needs"), b.text)
 		case proxies[b.language].program != "":
 			r.proxy(b)
 		case b.language == "ini":

@@ -37,10 +37,10 @@ type reader struct {
 	// addresses has the server at each port that the page names; stop ends it.
 	addresses map[string]string
 	stop      map[string]func()
-	setup     string       // the link that an addon printed for the first administrator
+	setup     string // the link that an addon printed for the first administrator
 	// outside leads to the sites of a page, which a web server on this machine has.
 	outside *http.Transport
-	output    string       // what the last block printed
+	output  string // what the last block printed
 }
 
 // programs are folders of programs.
@@ -91,6 +91,19 @@ var (
 	listen = regexp.MustCompile(`--(listen|addon-listen|metrics)[ =]\S+`)
 	dbURL  = regexp.MustCompile(`'?postgres://[^'\s]+'?`)
 )
+
+// runWith runs a block that needs a program, or skips it without that.
+func (r *reader) runWith(program, text string) {
+	r.t.Helper()
+	if program == "" {
+		r.run(text)
+		return
+	}
+	r.t.Run(program, func(t *testing.T) {
+		dbtest.NeedProgram(t, program)
+		r.run(text)
+	})
+}
 
 // run runs a block. One that ends with a server runs until the server answers. One on
 // PostgreSQL gets a database of the test's own, or is skipped without PostgreSQL.

@@ -143,13 +143,13 @@ func manualBlock(t *testing.T, fence string) string {
 }
 
 func TestTheManualNamesEveryRefusal(t *testing.T) {
-	text, err := os.ReadFile("../docs/license.md")
+	text, err := os.ReadFile("../docs/license-reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range makeVectors().Vectors {
 		if v.Error != "" && !strings.Contains(string(text), "| `"+v.Error+"` |") {
-			t.Errorf("%s is not in docs/license.md", v.Error)
+			t.Errorf("%s is not in docs/license-reference.md", v.Error)
 		}
 	}
 }
