@@ -57,6 +57,7 @@ export const licenses = [
       get('GET /docs', { name: 'store-docs', as }),
       get('GET /docs/{manual}', { name: 'store-docs-store', path: '/docs/store', as }),
       get('GET /docs/{manual}', { name: 'store-docs-license', path: '/docs/license', as }),
+      get('GET /docs/{manual}', { name: 'store-docs-license-reference', path: '/docs/license-reference', as }),
       get('GET /docs/{manual}', { name: 'store-docs-none', path: '/docs/none', as, status: 404 }),
       get('GET /docs/api', { name: 'store-docs-api', as }),
     ],
@@ -65,6 +66,7 @@ export const licenses = [
     name: 'what visitors of an addon read', site: 'filled', cases: [
       get('GET /docs', { name: 'addon-docs', as }),
       get('GET /docs/{manual}', { name: 'addon-docs-addon', path: '/docs/addon', as }),
+      get('GET /docs/{manual}', { name: 'addon-docs-reference', path: '/docs/addon-reference', as }),
       get('GET /docs/api', { name: 'addon-docs-api', as }),
     ],
   },
