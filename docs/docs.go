@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -87,9 +88,12 @@ func render(markdown goldmark.Markdown, name string, source []byte) (Manual, err
 	if err := markdown.Renderer().Render(&out, source, document); err != nil {
 		return Manual{}, err
 	}
-	m.HTML = scrollable.Replace(out.String())
+	m.HTML = flagCode.ReplaceAllString(scrollable.Replace(out.String()), `<code class="whitespace-nowrap">$1</code>`)
 	return m, nil
 }
+
+// flagCode finds the name of a flag, which a line must not break after its hyphens.
+var flagCode = regexp.MustCompile(`<code>(--[a-z-]+)</code>`)
 
 // scrollable makes what may be wider than a phone scroll by itself, by keyboard too.
 var scrollable = strings.NewReplacer(

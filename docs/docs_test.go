@@ -53,6 +53,17 @@ func TestEveryLinkBetweenTheManualsLeadsToAHeadingOrAPage(t *testing.T) {
 	}
 }
 
+func TestNoLineBreaksInAFlag(t *testing.T) {
+	for _, m := range manuals(t) {
+		if m.Name == "addon-reference" && !strings.Contains(m.HTML, `<code class="whitespace-nowrap">--trusted-proxy</code>`) {
+			t.Error("the name of a flag may break after its hyphens")
+		}
+		if strings.Contains(m.HTML, "<code>--trusted-proxy</code>") {
+			t.Errorf("%s: the name of a flag may break after its hyphens", m.Name)
+		}
+	}
+}
+
 func TestNoManualHasHTMLOfItsOwn(t *testing.T) {
 	for _, m := range manuals(t) {
 		for _, tag := range []string{"<script", "<style", "<iframe", " style=", " onclick=", "raw HTML omitted"} {
