@@ -115,7 +115,7 @@ func (a *app) withStoreToTry(c *cobra.Command, do func(context.Context, *store.S
 	}
 	dir, err := os.MkdirTemp("", "countersign-dry-run-")
 	if err != nil {
-		return cli.Fail(cli.ExitFailed, "temporary_folder", fmt.Sprintf("no temporary folder can be made (%v); set TMPDIR to a folder where it can", fault.FileReason(err)))
+		return cli.Fail(cli.ExitFailed, "temporary_folder", fmt.Sprintf("no temporary folder can be created (%v); set TMPDIR to a folder where it can", fault.FileReason(err)))
 	}
 	defer os.RemoveAll(dir)
 	s, err := store.Open(c.Context(), a.storeOptions(location{dir: dir}, a.errorLog(), store.Options{}))

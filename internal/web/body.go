@@ -80,8 +80,8 @@ func readAll(body io.Reader, b []byte) ([]byte, error) {
 type form uint8
 
 const (
-	formEither form = iota // JSON when it begins with {, else urlencoded
-	formURLEncoded           // also JSON that is one object: curl sends everything as this
+	formEither     form = iota // JSON when it begins with {, else urlencoded
+	formURLEncoded             // also JSON that is one object: curl sends everything as this
 	formMultipart
 	formJSON
 )
@@ -101,7 +101,9 @@ func beginsObject(body []byte) bool {
 }
 
 // isValidJSON reports whether a body is one JSON value, perhaps with a member twice, which is an error of its own.
-func isValidJSON(body []byte) bool { return jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) }
+func isValidJSON(body []byte) bool {
+	return jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true))
+}
 
 // formOf returns the form of the body by its Content-Type.
 func formOf(contentType []string) (f form, boundary string, err error) {
