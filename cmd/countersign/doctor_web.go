@@ -40,8 +40,8 @@ func siteAddress(given, served string) string {
 }
 
 // checkWeb tries to fetch the key file of a data folder by the address of its site. It
-// compares contents, so that a page that answers every address is no false alarm. It finds
-// nothing where there is no address or no key file.
+// compares contents, so that a page that answers every address causes no false alarm. Without
+// an address or a key file, it returns no findings.
 func checkWeb(ctx context.Context, dir, site string) []health.Finding {
 	own, err := keyfile.Load(dir)
 	base, badURL := url.Parse(site)

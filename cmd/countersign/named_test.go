@@ -49,7 +49,7 @@ func TestCommandsThatTextsNameExist(t *testing.T) {
 	}
 }
 
-// missingCommand returns the first word that is no command of the group before it, "" for
+// missingCommand returns the first word that does not name a command of the group before it, "" for
 // words that lead to one.
 func missingCommand(c *cobra.Command, words []string) string {
 	for _, word := range words {
