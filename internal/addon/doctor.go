@@ -47,7 +47,7 @@ func (a *Addon) healthLocation() health.Location {
 func (a *Addon) examine(ctx context.Context, name string, check func(context.Context) (health.Finding, error)) health.Finding {
 	found, err := check(ctx)
 	if err != nil {
-		return health.Of(name, err, "This could not be checked.", "Check the log, then run it again.")
+		return health.Of(name, err, "This could not be checked.", "Correct the cause, then check again.")
 	}
 	found.Name = name
 	return found

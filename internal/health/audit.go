@@ -16,7 +16,7 @@ func Audit(r people.AuditReport, err error, now time.Time, verify string) Findin
 	const name = "audit log"
 	switch {
 	case err != nil:
-		return Of(name, err, "Changes to the audit log would not be noticed.", "Check the log, then run it again.")
+		return Of(name, err, "Changes to the audit log would not be noticed.", "Correct the cause, then check again.")
 	case !r.Intact():
 		what := "The audit log was tampered with: " + r.Problems[0].Text
 		if more := len(r.Problems) - 1; more > 0 {

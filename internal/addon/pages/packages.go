@@ -176,7 +176,7 @@ func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request, one iap.P
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Remove the package " + one.Name, Crumbs: crumbs(packagesCrumb),
-		Consequence: "The package “" + one.Name + "” (ID " + id + ") is removed from the list at once. No product is mapped to it.",
+		Consequence: "The package “" + one.Name + "” (ID " + id + ") is removed from the list at once.",
 		Path:        pathPackages + "/" + id + "/remove", Label: "Remove the package", Cancel: pathPackages,
 		Form: frame.Form{Do: func(url.Values) error {
 			if err := p.addon.IAP.RemovePackage(r.Context(), r.Actor, one.ID); err != nil {
