@@ -27,7 +27,7 @@ func TestPagesInABrowser(t *testing.T) {
 		lookAt(t, folder)
 	}
 	t.Logf("SWEEP=%s", os.Getenv("SWEEP")) // another value is another test
-	tests := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "--test-concurrency=2", "tasks.test.js", "sweep.test.js")
+	tests := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "--test-concurrency=2", "tasks.test.js", "sweep.test.js", "phone.test.js", "tablet.test.js")
 	if out, err := tests.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

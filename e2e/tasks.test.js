@@ -10,3 +10,4 @@ import './tests/update.js';
 import './tests/license.js';
 import './tests/demo.js';
 import './tests/access.js';
+import './tests/looks.js';

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { after } from 'node:test';
 import { chromium } from 'playwright-core';
+import { look } from './look.js';
 
 // The one that has no windows takes a quarter of the time.
 const browsers = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
@@ -20,7 +21,7 @@ const reportViolations = () => addEventListener('securitypolicyviolation', (e) =
 /** A visitor: a context with its own cookies. Scripts can be switched off. */
 export async function visitor({ scripts = true, ...options } = {}) {
   browser ??= chromium.launch({ executablePath, timeout: patience });
-  const context = await (await browser).newContext({ javaScriptEnabled: scripts, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', ...options });
+  const context = await (await browser).newContext({ javaScriptEnabled: scripts, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'Asia/Kolkata', ...look, ...options });
   context.setDefaultTimeout(patience);
   await context.addInitScript(reportViolations);
   return context;

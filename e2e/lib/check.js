@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkErrorLinks, checkLayout } from './layout.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const out = fileURLToPath(new URL('../out', import.meta.url));
@@ -44,22 +45,31 @@ async function checkAccess(page, runOnly) {
   return violations.flatMap((v) => v.nodes.map((n) => `axe ${v.id}: ${n.target.join(' ')}: ${n.failureSummary.replaceAll('\n', ' ')}`));
 }
 
-/**
- * Looks at the page in all widths, and returns what is wrong. axe-core is asked about
- * one theme and width, another one for each page, or with SWEEP=full about all of them.
- */
-export async function checkLooks(page, name) {
+/** What is wrong with the page at any width, as far as it does not depend on colours. */
+export async function checkWidths(page) {
   const wrong = [];
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
-    wrong.push(...(await checkStructure(page)).map((text) => `${width}: ${text}`));
+    const found = [...await checkStructure(page), ...await checkLayout(page), ...(width === widths[0] ? await checkErrorLinks(page) : [])];
+    wrong.push(...found.map((text) => `${width}: ${text}`));
   }
+  return wrong;
+}
+
+/**
+ * Looks at the page in all widths, and returns what is wrong. axe-core is asked about
+ * both themes: in one about everything at one width, in the other about colours. These
+ * are others for each page, and with SWEEP=full all of them.
+ */
+export async function checkLooks(page, name) {
+  const wrong = await checkWidths(page);
   await page.evaluate(axe);
-  for (const { theme, width } of full ? looks : [looks[number(name) % looks.length]]) {
+  const first = looks[number(name) % looks.length], other = { ...first, theme: first.theme === 'dark' ? 'light' : 'dark' };
+  for (const { theme, width } of full ? looks : [first, other]) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: theme });
     // The themes differ in colours alone, so the second is asked about these.
-    const found = await checkAccess(page, full && theme === 'dark' ? colours : standard);
+    const found = await checkAccess(page, theme === (full ? 'dark' : other.theme) ? colours : standard);
     wrong.push(...found.map((text) => `${theme} ${width}: ${text}`));
     if (full && pictures.includes(`${theme}-${width}`)) await picture(page, `${theme}-${width}`, name);
   }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
-import { checkLooks, checkStructure, full } from '../lib/check.js';
+import { checkLooks, checkStructure, checkWidths, full } from '../lib/check.js';
 import { fill, press, signIn, text } from '../lib/page.js';
 import { proxy } from '../lib/proxy.js';
 import { matches } from '../lib/routes.js';
@@ -104,14 +104,7 @@ const under = (prefix, { strip }) => async (make) => {
 
 const look = async (page, one) => (one.leads ? [...await checkStructure(page), ...page.complaints] : checkLooks(page, one.name));
 
-async function lookWithoutScripts(page) {
-  const wrong = [];
-  for (const width of [1280, 320]) {
-    await page.setViewportSize({ width, height: 900 });
-    wrong.push(...(await checkStructure(page)).map((text) => `${width}: ${text}`));
-  }
-  return [...wrong, ...page.complaints];
-}
+const lookWithoutScripts = async (page) => [...await checkWidths(page), ...page.complaints];
 
 const lookForStrays = (page) => page.evaluate(strays, '/prefix');
 const taken = under('/prefix', { strip: true }), passed = under('/prefix', { strip: false });

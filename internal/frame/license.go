@@ -50,12 +50,12 @@ func LicenseFacts(domains, item string, itemID int64, kind string, supported, no
 		{Label: "Item", Value: Words(item + " (" + strconv.FormatInt(itemID, 10) + ")")},
 		{Label: "License", Value: Words(kind)},
 	}, between...)
-	support := "Until " + Day(supported)
+	support := "Until " + Moment(supported)
 	switch {
 	case supported.IsZero():
 		support = "Not included"
 	case now.After(supported):
-		support = "Ended on " + Day(supported)
+		support = "Ended on " + Moment(supported)
 	}
 	return append(facts, Fact{Label: "Valid until", Value: Words("No expiry")}, Fact{Label: "Support", Value: Words(support)})
 }

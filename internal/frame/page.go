@@ -35,7 +35,7 @@ type Page struct {
 // and with a word where a form was refused.
 func (p Page) tab(brand string) string {
 	name := p.Title + " · " + brand
-	if p.Status == http.StatusUnprocessableEntity {
+	if p.Status == http.StatusUnprocessableEntity || p.Status == http.StatusPreconditionFailed {
 		return "Not saved: " + name
 	}
 	return name

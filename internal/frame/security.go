@@ -131,7 +131,7 @@ func (f *Frame) newCodes(w http.ResponseWriter, r *Request) error {
 	return f.askPassword(w, r, Confirm{
 		Title:       "New recovery codes",
 		Consequence: "Ten new codes are created and shown once. Your current codes stop working.",
-		Path:        f.security() + "/codes", Label: "Create new codes", Safe: true,
+		Path:        f.security() + "/codes", Label: "Create new codes",
 	}, func(password string) error {
 		codes, err := f.People.NewRecoveryCodes(r.Context(), r.Actor, password)
 		if err != nil {

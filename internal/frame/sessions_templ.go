@@ -67,7 +67,7 @@ func sessionsView(f *Frame, rows []Row, others bool) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Button{Label: "End all other sessions", Kind: Danger, Path: f.Account + "/sessions/end"}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button{Label: "End all other sessions", Path: f.Account + "/sessions/end"}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

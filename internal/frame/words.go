@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -16,11 +17,19 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Day is a date inside a sentence, in UTC.
-func Day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+// momentLayout is how a moment is written in UTC.
+const momentLayout = "2 Jan 2006, 15:04 UTC"
 
-// Moment is a time inside a sentence, in UTC.
-func Moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
+// Moment is a time inside a sentence, in UTC. Where the frame shows the sentence, it
+// becomes an element like that of [Time], so that a page has one clock.
+func Moment(t time.Time) string { return t.UTC().Format(momentLayout) }
+
+var moments = regexp.MustCompile(`\b\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d UTC\b`)
+
+// timeElement is the HTML of a moment. Its title has the seconds.
+func timeElement(t time.Time) string {
+	return `<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + t.UTC().Format("2 Jan 2006, 15:04:05 UTC") + `">` + Moment(t) + "</time>"
+}
 
 // Sentence ends a text with a full stop, where it has no end yet.
 func Sentence(text string) string {

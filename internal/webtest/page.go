@@ -106,7 +106,7 @@ func (p *Page) checkElement(n *html.Node, ids map[string]bool) {
 // checkReferences finds labels and descriptions that point at nothing.
 func (p *Page) checkReferences(n *html.Node, ids map[string]bool) {
 	p.T.Helper()
-	for _, key := range []string{"for", "aria-describedby", "aria-labelledby", "data-copy", "data-reveal"} {
+	for _, key := range []string{"for", "form", "aria-describedby", "aria-labelledby", "data-copy", "data-reveal"} {
 		for id := range strings.FieldsSeq(Attr(n, key)) {
 			if !ids[id] {
 				p.T.Errorf("%s: %s=%q points at nothing", p.Name, key, id)
@@ -238,8 +238,11 @@ func (p *Page) Text() string {
 func TextOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
-			b.WriteString(d.Data)
+		if d.Type != html.TextNode {
+			continue
+		}
+		b.WriteString(d.Data)
+		if next := d.NextSibling; next == nil || next.Data != "wbr" {
 			b.WriteByte(' ')
 		}
 	}

@@ -30,8 +30,8 @@ type accountForm struct {
 type accountConflict struct {
 	// title is what did not happen, again what to do about it.
 	title, again string
-	// who names the one that was first, "" when that is not known.
-	who string
+	// first says who saved and when; "" when that is not known.
+	first string
 }
 
 func (p *Pages) readAccount(r *frame.Request) (accountForm, error) {
@@ -165,7 +165,7 @@ func (p *Pages) submitAccount(w http.ResponseWriter, r *frame.Request, late acco
 				return frame.Page{}, err
 			}
 			if tooLate {
-				late.who = p.lastChange(r)
+				late.first = p.lastChange(r)
 				f.conflict = &late
 				return p.accountPage(f), nil
 			}

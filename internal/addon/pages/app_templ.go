@@ -114,7 +114,7 @@ func appView(d draft, row newKey) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = frame.Button{Label: "Remove", Name: "do", Value: "remove:" + s.Key, Context: s.Key}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = frame.Button{Label: "Remove", Kind: frame.Danger, Name: "do", Value: "remove:" + s.Key, Context: s.Key}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -172,7 +172,7 @@ func newKeyRow(d draft, row newKey) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<fieldset class=\"grid max-w-xl gap-4 rounded-field border border-line p-4\"><legend class=\"px-1 font-semibold\">Add a key</legend><div class=\"grid gap-4 sm:grid-cols-2\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<fieldset class=\"grid max-w-xl gap-4 rounded-field [&>legend+*]:clear-both border border-line p-4\"><legend class=\"float-left mb-4 w-full font-semibold\">Add a key</legend><div class=\"grid gap-4 sm:grid-cols-2\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -193,11 +193,11 @@ func (d dashboard) licensed() frame.Figure {
 func answered(l addon.License) string {
 	switch {
 	case !l.MovedAt.IsZero():
-		return "Moved to another domain on " + frame.Day(l.MovedAt) + "."
+		return "Moved to another domain on " + frame.Moment(l.MovedAt) + "."
 	case l.CheckedAt.IsZero():
-		return "Created on " + frame.Day(l.MadeAt) + "."
+		return "Created on " + frame.Moment(l.MadeAt) + "."
 	}
-	return "On " + frame.Day(l.CheckedAt) + " the store said: " + answerWords(l.Answer) + "."
+	return "On " + frame.Moment(l.CheckedAt) + " the store said: " + answerWords(l.Answer) + "."
 }
 
 // updated returns which version runs and whether its update does.

@@ -48,9 +48,9 @@ type draft struct {
 
 // editConflict is the two versions after somebody else saved first.
 type editConflict struct {
-	// who names them and when, "" when that is not known.
-	who  string
-	diff frame.Diff
+	// first says who saved and when; "" when that is not known.
+	first    string
+	versions []frame.Change
 }
 
 // own is how the fields of an owner's own keys begin, so that no key can be taken
@@ -252,12 +252,12 @@ func (p *Pages) explainDraft(r *frame.Request, d *draft) func(refused error) (fr
 }
 
 // setConflict puts what somebody else saved beside what was typed.
-func (d *draft) setConflict(who string) {
-	d.conflict = &editConflict{who: who}
+func (d *draft) setConflict(first string) {
+	d.conflict = &editConflict{first: first}
 	for _, s := range d.saved.List {
 		typed, there := d.typed[s.Key]
 		if there && !same(s, typed) {
-			d.conflict.diff = append(d.conflict.diff, frame.Change{
+			d.conflict.versions = append(d.conflict.versions, frame.Change{
 				Key: s.Key, Label: labelOf(s.Key, s.Label), Before: worded(s.Type, s.Value), After: worded(s.Type, typed),
 			})
 		}
@@ -310,7 +310,7 @@ func (d *draft) blockingErrors() bool {
 	return len(d.errs) > 0
 }
 
-// lastChange says who changed the draft last, "" when that can't be told.
+// lastChange says who changed the draft last and when, "" when that is not known.
 func (p *Pages) lastChange(r *frame.Request) string {
 	lines, err := p.addon.People().Audit(r.Context(), r.Actor, people.AuditFilter{Action: "settings", Limit: 1})
 	if err != nil || len(lines) == 0 {

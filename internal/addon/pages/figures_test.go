@@ -27,12 +27,12 @@ func TestDashboardSaysHowTheLicenseFileStands(t *testing.T) {
 	b.Get(dashboardPath).Says("License file Not created An app does not start without one.")
 	store := newLicenseStore(t)
 	s.mustLicense(t, store, "old.example", "127.0.0.1")
-	b.Get(dashboardPath).Says("License file Test domain For 127.0.0.1. Created on 1 November 2026.")
+	b.Get(dashboardPath).Says("License file Test domain For 127.0.0.1. Created on 1 Nov 2026, ")
 	store.answer = countersign.CheckRefunded
 	b.Post(licensePath + "/2/check").LeadsTo(licensePath + "/2")
 	b.Get(dashboardPath).Says("License file Another domain For old.example; this addon is reached at 127.0.0.1.")
 	b.Post(licensePath + "/1/check").LeadsTo(licensePath + "/1")
-	b.Get(dashboardPath).Says("License file No longer valid On 1 November 2026 the store said: the purchase was refunded.")
+	b.Get(dashboardPath).Says("License file No longer valid On 1 Nov 2026, 12:00 UTC the store said: the purchase was refunded.")
 }
 
 func TestDashboardSaysThatAnUpdateIsWaiting(t *testing.T) {

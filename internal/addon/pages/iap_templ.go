@@ -379,7 +379,7 @@ func productLine(d iapPageData, i int, row productRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.Button{Label: "Remove", Name: "do", Value: removeButton(i), Context: row.product + " in row " + strconv.Itoa(i+1)}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Button{Label: "Remove", Kind: frame.Danger, Name: "do", Value: removeButton(i), Context: row.product + " in row " + strconv.Itoa(i+1)}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -42,7 +42,7 @@ func codeRows(known addon.Licenses) (rows []frame.Row) {
 		if len(c.domains) > 0 {
 			files = frame.Words(strings.Join(c.domains, ", "))
 		}
-		rows = append(rows, frame.Row{frame.Mono(c.Hint), frame.Mono(c.Store), files, frame.Time(c.KeptAt), frame.LinkButton{Link: frame.Link{Label: "Delete", Path: c.path()}, Context: "the purchase code " + c.Hint}})
+		rows = append(rows, frame.Row{frame.Mono(c.Hint), frame.Mono(c.Store), files, frame.Time(c.KeptAt), frame.LinkButton{Link: frame.Link{Label: "Delete", Path: c.path()}, Context: "the purchase code " + c.Hint, Kind: frame.Danger}})
 	}
 	return rows
 }

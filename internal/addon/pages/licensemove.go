@@ -50,7 +50,7 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Move the license of " + m.from, Crumbs: crumbs(licenseCrumb),
 		Consequence: "The license of " + m.from + " (purchase code " + m.hint + ") ends, and one for the new domain replaces it. Apps that were built with the old file may stop. The store allows a few moves a year, by default at least 24 hours apart.",
-		Path:        pathLicense + "/move", Label: "Move the license", Cancel: pathLicense, Failed: "Nothing was moved.", Safe: true,
+		Path:        pathLicense + "/move", Label: "Move the license", Cancel: pathLicense, Failed: "Nothing was moved.",
 		Fields: []frame.Field{
 			{Name: "kept", Kind: frame.Hidden, Value: strconv.FormatInt(m.kept, 10)},
 			{Name: "from", Kind: frame.Hidden, Value: m.from},

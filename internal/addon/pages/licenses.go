@@ -252,12 +252,12 @@ func (l licensePage) rows() (rows []frame.Row) {
 	for _, f := range l.known.Files {
 		acts := []templ.Component{frame.LinkButton{Link: frame.Link{Label: "Download", Path: licensePath(f) + "/file", Icon: "download"}, Context: "the file for " + f.Domain}}
 		if f.Good() && !f.Free() {
-			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Move", Path: movePath(f.Code.ID, f.Domain, "")}, Context: "the license of " + f.Domain})
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Move", Path: movePath(f.Code.ID, f.Domain, "")}, Kind: frame.Danger, Context: "the license of " + f.Domain})
 		}
 		if f.Good() {
-			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Revoke", Path: licensePath(f) + "/revoke"}, Context: "the license of " + f.Domain})
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Revoke", Path: licensePath(f) + "/revoke"}, Kind: frame.Danger, Context: "the license of " + f.Domain})
 		} else {
-			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Remove", Path: licensePath(f) + "/forget"}, Context: "the file for " + f.Domain})
+			acts = append(acts, frame.LinkButton{Link: frame.Link{Label: "Remove", Path: licensePath(f) + "/forget"}, Kind: frame.Danger, Context: "the file for " + f.Domain})
 		}
 		rows = append(rows, frame.Row{
 			frame.Link{Label: f.Domain, Path: licensePath(f)}, licenseBadge(f), frame.Stack(frame.Words(f.ItemName), frame.Muted("Code "+f.Code.Hint)),

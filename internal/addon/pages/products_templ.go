@@ -83,7 +83,7 @@ func productsView(d draft, text string) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: d.path, Errors: d.errs, Submit: frame.Button{Label: "Save draft"}, Cancel: frame.Link{Label: "Cancel", Path: pathIAP}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.FormOf(frame.FormView{ID: draftForm, Path: d.path, Errors: d.errs, Submit: frame.Button{Label: "Save draft"}, Cancel: frame.Link{Label: "Cancel", Path: pathIAP}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

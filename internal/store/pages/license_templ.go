@@ -212,7 +212,7 @@ func moveButtons(o order, from string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.Button{Label: "Move here", Context: "from " + from + " to " + o.domain}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Button{Label: "Move here", Kind: frame.Danger, Context: "from " + from + " to " + o.domain}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -558,7 +558,7 @@ func revokeButton(code, domain string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Button{Label: "Revoke", Context: "the license of " + domain}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Button{Label: "Revoke", Kind: frame.Danger, Context: "the license of " + domain}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

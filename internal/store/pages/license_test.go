@@ -44,7 +44,7 @@ func TestACodeAndADomainBecomeAFile(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		s.get(t, "/license").Status(http.StatusOK).Says("Get a license file", "Purchase code", "Domain of the site", "test domains")
 		p := s.post(t, "/license", "code", " LICENSE-USED ", "domain", "https://www.Shop.example/start", "tests", "").Status(http.StatusOK)
-		p.Says("Your license file", "shop.example", "(1229)", "Regular", "ada", "No expiry", "Until 27 April 2027", "What to do next", "Replace the license file")
+		p.Says("Your license file", "shop.example", "(1229)", "Regular", "ada", "No expiry", "Until 27 Apr 2027, 12:00 UTC", "What to do next", "Replace the license file")
 		text := filesOf(p)["license-shop.example.jwt"]
 		l := s.opens(t, text, "www.shop.example")
 		if l.ItemID != 1229 || !strings.HasPrefix(l.Issuer, "urn:countersign:") || len(filesOf(p)) != 1 {
@@ -121,7 +121,7 @@ func TestErrorsAreSaidByTheirCause(t *testing.T) {
 func TestAUsedCodeOffersToMove(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		p := s.post(t, "/license", "code", "license-to-move", "domain", "new.example", "tests", "localhost").Status(http.StatusConflict)
-		p.Says("already licensed for another domain", "old.example", "since 1 April 2026", "Move here", "new.example", "3 moves in a year, 24 hours apart")
+		p.Says("already licensed for another domain", "old.example", "since 1 Apr 2026, 00:00 UTC", "Move here", "new.example", "3 moves in a year, 24 hours apart")
 		sent := sentBy(p, "/license/move")
 		moved := s.post(t, "/license/move", sent...).Status(http.StatusOK).Says("Your license files")
 		s.opens(t, filesOf(moved)["license-new.example.jwt"], "new.example")
@@ -129,7 +129,7 @@ func TestAUsedCodeOffersToMove(t *testing.T) {
 		if filesOf(s.post(t, "/license/move", sent...).Status(http.StatusOK))["license-new.example.jwt"] != filesOf(moved)["license-new.example.jwt"] {
 			t.Error("sending the form again gives another license")
 		}
-		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "again 24 hours after the last time. The next time is after 2 Nov 2026, 12:00 UTC.")
+		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "again 24 hours after the last time. The next time is after 2 Nov 2026, 12:00 UTC")
 		s.post(t, "/license/move", "code", "license-to-move", "from", "gone.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "gone.example is not licensed")
 		s.post(t, "/license/move", "code", "license-moved-often", "from", "d4.example", "domain", "d5.example").Status(http.StatusConflict).Wrong("domain", "The next time is after 1 Feb 2027, 00:00 UTC")
 		s.post(t, "/license/move", "code", "nobody-sold-this", "from", "a.example", "domain", "b.example").Status(http.StatusUnprocessableEntity).Wrong("code", "not recognized")
