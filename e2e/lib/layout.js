@@ -39,11 +39,11 @@ function look() {
     const scroller = e.closest('pre, .code-scroll, .prose-scroll, .table-region, .diff, .versions, nav');
     if (!scroller) for (const r of rects) if (r.right > document.documentElement.clientWidth + 1 || r.left < -1) wrong.push(`text outside of the window: ${name(e)}`);
     const framed = e.closest('.btn, .tag, .notice, .panel, .check, fieldset, .table-region, tr, #main');
-    if (framed && !scroller) {
+    if (framed && !(scroller && framed.contains(scroller))) {
       const box = framed.getBoundingClientRect();
       if (rects.some((r) => r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 4 || r.bottom > box.bottom + 4)) wrong.push(`text over the border of ${framed.tagName.toLowerCase()}.${framed.className}: ${name(e)}`);
     }
-    if (!e.closest('.actions-sticky, .page-bar, details:not([open])') && !scroller) boxes.push(...rects.map((r) => ({ e, r })));
+    if (!e.closest('.actions-sticky, .page-bar, details:not([open])') && (!scroller || scroller.matches('.table-region'))) boxes.push(...rects.map((r) => ({ e, r })));
   }
   boxes.sort((a, b) => a.r.top - b.r.top);
   for (let i = 0; i < boxes.length; i++) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
-import { checkFocus } from '../lib/layout.js';
+import { checkFocus, checkLayout } from '../lib/layout.js';
 import { fill, press, signIn } from '../lib/page.js';
 import { ada, filledSite } from '../lib/site.js';
 
@@ -99,4 +99,29 @@ test('an edit conflict looks like an error, and both ways on work', async (t) =>
   assert.match(await panel.getAttribute('class'), /kind-danger/);
   await press(page, 'Save my input');
   assert.equal((await site.ask('settings', 'get', 'appName'))[0].value, 'Mine');
+});
+
+// Each breaks a page in a way that the check of layouts has to find.
+const faults = {
+  'no danger: Remove': () => document.querySelector('.btn-danger').classList.remove('btn-danger'),
+  'danger: Edit': () => document.querySelector('.grid-table .btn-plain').classList.add('btn-danger'),
+  'no label': () => document.querySelector('td').removeAttribute('data-label'),
+  'is not made of cards': () => { document.querySelector('.grid-table').style.display = 'table'; },
+  'outside of the window': () => { document.querySelector('.grid-table .btn').style.translate = '400px'; },
+  'small target': () => Object.assign(document.querySelector('.grid-table .btn').style, { height: '20px', minHeight: '0', padding: '0' }),
+  'text over the border': () => Object.assign(document.querySelector('.tag').style, { width: '10px', minWidth: '0' }),
+  'text over text': () => { document.querySelector('tbody tr + tr').style.marginTop = '-78px'; },
+  'broken code: gold': () => { const code = document.querySelector('h1').appendChild(document.createElement('code')); code.textContent = 'gold'; Object.assign(code.style, { display: 'inline-block', width: '1ch', overflowWrap: 'anywhere' }); },
+  'a time that is no element': () => { document.querySelector('.small-print').append(' since 3 Nov 2026'); },
+};
+
+test('the check of layouts finds what is broken', async (t) => {
+  const { site, page } = await start(t, { viewport: { width: 320, height: 700 } });
+  for (const [fault, make] of Object.entries(faults)) {
+    await page.goto(`${site.url}${admin}/packages`);
+    assert.deepEqual(await checkLayout(page), []);
+    await page.evaluate(make);
+    const found = await checkLayout(page);
+    assert.ok(found.some((text) => text.includes(fault)), `${fault}: ${found.join('; ')}`);
+  }
 });
