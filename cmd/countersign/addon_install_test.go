@@ -86,6 +86,7 @@ func (b *browser) setUp(link string) {
 	}
 }
 
+// do sends a form and returns the page, without the places where its codes may wrap.
 func (b *browser) do(method, path string, form url.Values) (status int, page string) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.site+path, strings.NewReader(form.Encode()))
@@ -105,5 +106,5 @@ func (b *browser) do(method, path string, form url.Values) (status int, page str
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return answer.StatusCode, string(text)
+	return answer.StatusCode, strings.ReplaceAll(string(text), "<wbr>", "")
 }
