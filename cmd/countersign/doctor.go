@@ -57,10 +57,10 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		open func(context.Context, location) (service, error)
 	}{
 		{"store", storeLocation, func(ctx context.Context, at location) (service, error) {
-			return store.Open(ctx, a.storeOptions(at, a.errorLog(), store.Options{NoCreate: true}))
+			return store.Open(ctx, a.storeOptions(at, nil, store.Options{NoCreate: true}))
 		}},
 		{"addon", doctorAddonLocation, func(ctx context.Context, at location) (service, error) {
-			return addon.Open(ctx, a.addonOptions(at, a.errorLog(), addon.Options{NoCreate: true}))
+			return addon.Open(ctx, a.addonOptions(at, nil, addon.Options{NoCreate: true}))
 		}},
 	} {
 		at, err := a.locate(c, one.locationFlags)

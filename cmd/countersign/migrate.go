@@ -44,7 +44,7 @@ func newMigrateUp(a *app) *cobra.Command {
 No server may run on the data folder; store serve does the same when it starts.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			progress := a.newProgress("migrating", func(percent, total int64) { a.Say("migrated %d %% of %s purchases", percent, cli.Thousands(total)) })
-			return a.lockStore(c, store.Options{Progress: progress.tell}, func(ctx context.Context, s *store.Store) error {
+			return a.lockStore(c, store.Options{Progress: progress.tell}, store.CheckAll, func(ctx context.Context, s *store.Store) error {
 				steps, err := s.Migrations(ctx)
 				if err != nil {
 					return err

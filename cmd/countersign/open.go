@@ -76,19 +76,29 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 	if err != nil {
 		return err
 	}
-	if at.url == "" {
-		if err := a.checkStore(c.Context(), at); err != nil {
-			return err
-		}
+	if err := a.checkStore(c.Context(), at); err != nil {
+		return err
 	}
 	if at.url == "" && !store.Begun(at.dir) {
 		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or create one there with: countersign store workspace create USERNAME --data %[1]s", at.dir))
 	}
-	return a.withNewStore(c, do)
+	return a.prepareStore(c, do)
 }
 
 // withNewStore is withStore for commands that begin a store.
 func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
+	at, err := a.locate(c, storeLocation)
+	if err != nil {
+		return err
+	}
+	if err := a.checkStore(c.Context(), at); err != nil {
+		return err
+	}
+	return a.prepareStore(c, do)
+}
+
+// prepareStore opens the store and prepares it.
+func (a *app) prepareStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
 	return a.openStore(c, store.Options{}, func(ctx context.Context, s *store.Store) error {
 		if err := s.Prepare(ctx); err != nil {
 			return err
@@ -118,7 +128,7 @@ func (a *app) withStoreToTry(c *cobra.Command, do func(context.Context, *store.S
 		return cli.Fail(cli.ExitFailed, "temporary_folder", fmt.Sprintf("no temporary folder can be created (%v); set TMPDIR to a folder where it can", fault.FileReason(err)))
 	}
 	defer os.RemoveAll(dir)
-	s, err := store.Open(c.Context(), a.storeOptions(location{dir: dir}, a.errorLog(), store.Options{}))
+	s, err := store.Open(c.Context(), a.storeOptions(location{dir: dir}, nil, store.Options{}))
 	return closing(s, err, func(s *store.Store) error {
 		if err := s.Prepare(c.Context()); err != nil {
 			return err
@@ -133,17 +143,18 @@ func (a *app) openStore(c *cobra.Command, o store.Options, do func(context.Conte
 	if err != nil {
 		return err
 	}
-	s, err := store.Open(c.Context(), a.storeOptions(at, a.errorLog(), o))
+	s, err := store.Open(c.Context(), a.storeOptions(at, nil, o))
 	return closing(s, err, func(s *store.Store) error { return do(c.Context(), s) })
 }
 
-// lockStore is openStore while no server may run on the data folder.
-func (a *app) lockStore(c *cobra.Command, o store.Options, do func(context.Context, *store.Store) error) error {
+// lockStore is openStore while no server may run on the data folder. check refuses a store
+// before a file is made.
+func (a *app) lockStore(c *cobra.Command, o store.Options, check func(context.Context, store.Options) error, do func(context.Context, *store.Store) error) error {
 	at, err := a.locate(c, storeLocation)
 	if err != nil {
 		return err
 	}
-	if err := a.checkStore(c.Context(), at); err != nil {
+	if err := check(c.Context(), a.storeOptions(at, nil, o)); err != nil {
 		return err
 	}
 	if o.Lock, err = lockForCommand(c, at); err != nil {
@@ -153,16 +164,19 @@ func (a *app) lockStore(c *cobra.Command, o store.Options, do func(context.Conte
 	return a.openStore(c, o, do)
 }
 
-// checkStore refuses a folder and a database that are not a store's, before a file is made.
+// checkStore refuses a folder, a database and a key file that are not a store's or do not belong
+// together, before a file is made.
 func (a *app) checkStore(ctx context.Context, at location) error {
-	return store.Check(ctx, a.storeOptions(at, a.errorLog(), store.Options{}))
+	return store.CheckAll(ctx, a.storeOptions(at, nil, store.Options{}))
 }
 
 // checkAddon is checkStore for an addon.
 func (a *app) checkAddon(ctx context.Context, at location) error {
-	return addon.Check(ctx, a.addonOptions(at, a.errorLog(), addon.Options{}))
+	return addon.CheckAll(ctx, a.addonOptions(at, nil, addon.Options{}))
 }
 
+// storeOptions are those of a store at a location. A command that does one thing has no log:
+// its error says what failed.
 func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store.Options {
 	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, log, a.Now
 	return o
@@ -194,6 +208,16 @@ func (a *app) noAddon() error {
 
 // withNewAddon opens an addon that is not prepared, for commands that also work before the first update. It makes the data folder.
 func (a *app) withNewAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
+	at, err := a.locate(c, addonLocation)
+	if err != nil {
+		return err
+	}
+	if err := outsideWeb(at.dir); err != nil {
+		return err
+	}
+	if err := a.checkAddon(c.Context(), at); err != nil {
+		return err
+	}
 	return a.openAddon(c, addon.Options{}, do)
 }
 
@@ -203,12 +227,7 @@ func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Conte
 	if err != nil {
 		return err
 	}
-	if !o.NoCreate {
-		if err := outsideWeb(at.dir); err != nil {
-			return err
-		}
-	}
-	s, err := addon.Open(c.Context(), a.addonOptions(at, a.errorLog(), o))
+	s, err := addon.Open(c.Context(), a.addonOptions(at, nil, o))
 	return closing(s, err, func(s *addon.Addon) error { return do(c.Context(), s) })
 }
 
@@ -234,7 +253,7 @@ func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
-	if err := a.checkAddon(c.Context(), at); err != nil {
+	if err := addon.Check(c.Context(), a.addonOptions(at, nil, addon.Options{})); err != nil {
 		return err
 	}
 	lock, err := lockForCommand(c, at)
@@ -258,12 +277,6 @@ func (a *app) warnBehind(behind, err error) error {
 		a.Warn("%s", a.Sentence(fault.Of(behind)))
 	}
 	return err
-}
-
-// errorLog is the log of commands that do one thing: what they do shows in their
-// output.
-func (a *app) errorLog() *slog.Logger {
-	return slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
 // lockForCommand locks the data folder for a command that must not meet a server.

@@ -99,8 +99,13 @@ func Check(ctx context.Context, o Options) error {
 	return o.location().Check(ctx, o.database())
 }
 
+// CheckAll is Check, and also an error when the key file does not belong to the database.
+func CheckAll(ctx context.Context, o Options) error {
+	return o.location().CheckAll(ctx, o.database())
+}
+
 func (o Options) location() *keyfile.Location {
-	return &keyfile.Location{Service: keyfile.Addon, Dir: o.Dir, KeyText: o.KeyText, KeyVariable: o.KeyVariable, Log: o.Log}
+	return &keyfile.Location{Service: keyfile.Addon, Dir: o.Dir, KeyText: o.KeyText, KeyVariable: o.KeyVariable}
 }
 
 func (o Options) database() sqldb.Options {

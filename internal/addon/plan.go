@@ -28,19 +28,22 @@ type Step struct {
 	Text string `json:"text"`
 }
 
+// CodeUpdateFailed is the code of an update that stopped for a reason that is not public.
+const CodeUpdateFailed = "update_failed"
+
 // stepFailed wraps the error of a step with its name. Details that are not public stay
 // in the cause.
 func stepFailed(step Step, err error) error {
-	failed := fault.WithCause(fault.New(countersign.KindInternal, "update_failed", ""), err)
-	why := "the log has the cause"
+	failed := fault.WithCause(fault.New(countersign.KindInternal, CodeUpdateFailed, ""), err)
+	why := ""
 	if ours := fault.Of(err); ours != nil {
-		failed.Kind, failed.RetryAfter, why = ours.Kind, ours.RetryAfter, ours.Message
+		failed.Kind, failed.RetryAfter, why = ours.Kind, ours.RetryAfter, ": "+strings.TrimSuffix(ours.Message, ".")
 		if ours.Code != "" {
 			failed.Code = ours.Code
 		}
 	}
-	failed.Message = fmt.Sprintf("The update stopped at the step %q: %s. The settings did not change. Correct the cause, then run it again",
-		strings.ToLower(step.Text[:1])+step.Text[1:], strings.TrimSuffix(why, "."))
+	failed.Message = fmt.Sprintf("The update stopped at the step %q%s. The settings did not change. Correct the cause, then run it again",
+		strings.ToLower(step.Text[:1])+step.Text[1:], why)
 	return failed
 }
 

@@ -22,6 +22,9 @@ func (a *Addon) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
 	if err := access.May(actor, access.ManageSite); err != nil {
 		return Plan{}, err
 	}
+	if err := a.checkKey(ctx); err != nil {
+		return Plan{}, err
+	}
 	return a.plan(ctx)
 }
 
@@ -53,6 +56,9 @@ func (a *Addon) plan(ctx context.Context) (Plan, error) {
 // step fails, the settings do not change and the error names the step.
 func (a *Addon) Update(ctx context.Context, actor people.Actor, progress func(Step)) (UpdateReport, error) {
 	if err := access.May(actor, access.ManageSite); err != nil {
+		return UpdateReport{}, err
+	}
+	if err := a.checkKey(ctx); err != nil {
 		return UpdateReport{}, err
 	}
 	unlock, err := a.lockUpdate()
@@ -112,6 +118,15 @@ func (a *Addon) runSteps(ctx context.Context, actor people.Actor, report *Update
 		}
 	}
 	return nil
+}
+
+// checkKey is an error when the database is not this addon's, or the key file does not belong
+// to it.
+func (a *Addon) checkKey(ctx context.Context) error {
+	if _, err := a.location.State(ctx, a.database); err != nil {
+		return err
+	}
+	return a.location.CheckKey(ctx, a.db.Queries)
 }
 
 // openKey finds or makes the key file that belongs to the database.

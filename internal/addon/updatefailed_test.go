@@ -123,6 +123,9 @@ func TestFailedMigrationIsRunAgain(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `stopped at the step "create the tables"`) {
 			t.Errorf("%v", err)
 		}
+		if strings.Contains(messageOf(err), "log") {
+			t.Errorf("the message names a log that its reader may not have: %q", messageOf(err))
+		}
 		if strings.Contains(messageOf(err), "packages") {
 			t.Errorf("the message shows the database's own words: %q", messageOf(err))
 		}

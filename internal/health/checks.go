@@ -137,6 +137,18 @@ func keyFileMode(p Location) Finding {
 	return good(name, "The key file is there and private")
 }
 
+// UnusedKeyFile finds a key file in the data folder that is another key than box, which comes from
+// the environment and belongs to the database.
+func UnusedKeyFile(l *keyfile.Location, box *keyfile.Box) []Finding {
+	path := l.UnusedKey(box)
+	if path == "" {
+		return nil
+	}
+	return []Finding{{"key file", Warn, fmt.Sprintf("The key in %s belongs to the database, but the key file %s is another key", l.KeyVariable, path),
+		fmt.Sprintf("Without %s, the service would not start with this key file.", l.KeyVariable),
+		"Move the file to a safe place: it may belong to a backup or to another database."}}
+}
+
 func freeDisk(p Location) Finding {
 	const name = "disk"
 	free, err := freeBytes(p.Dir)
@@ -163,7 +175,9 @@ func byteSize(bytes int64) string {
 // of this version. ok reports whether further checks can query it.
 func Database(ctx context.Context, db *sqldb.DB, p Location) (findings []Finding, ok bool) {
 	const name = "database"
-	if err := db.Ping(ctx); err != nil {
+	if err := db.Ping(ctx); fault.HasCode(err, sqldb.CodeDamaged) {
+		return []Finding{damaged(db, fault.Of(err).Cause.Error())}, false
+	} else if err != nil {
 		return []Finding{{name, Fail, "The database does not answer: " + sentence(err), "Nothing can be read or written.", "Check that it runs and that --db and --data are correct."}}, false
 	}
 	state, err := p.State(ctx, db)
@@ -176,6 +190,8 @@ func Database(ctx context.Context, db *sqldb.DB, p Location) (findings []Finding
 	}
 	tables := good("tables", "The tables are of this version")
 	switch {
+	case fault.HasCode(err, sqldb.CodeDamaged):
+		tables = Finding{"tables", Fail, "The tables' version can't be read: the database file is damaged", "The service can't start.", db.DamageAdvice()}
 	case err != nil:
 		tables = Finding{"tables", Fail, "The tables' version can't be read: " + sentence(err), "The service can't start.", "Check the database."}
 	case state == sqldb.StateEmpty:
@@ -198,9 +214,15 @@ func integrity(ctx context.Context, db *sqldb.DB) Finding {
 		return Finding{name, Fail, "The database could not be checked: " + sentence(err), "Its content may be damaged.", "Check the disk. If this persists, restore a backup."}
 	}
 	if len(problems) > 0 {
-		return Finding{name, Fail, "The database file is damaged: " + strings.Join(problems[:min(len(problems), 5)], "; "), "Answers may be wrong and writes may fail.", "Stop the service, keep a copy of the file, and restore the last backup."}
+		return damaged(db, strings.Join(problems[:min(len(problems), 5)], "; "))
 	}
 	return good(name, "The database answers and is intact")
+}
+
+// damaged is the finding of a SQLite file with pages that can't be read.
+func damaged(db *sqldb.DB, what string) Finding {
+	return Finding{"database", Fail, fmt.Sprintf("The database file %s is damaged: %s", db.Path(), what),
+		"Some of its content can't be read. Answers may be wrong, and a server that finds the damage stops all writes.", db.DamageAdvice()}
 }
 
 // commits looks for commits that were acknowledged and are missing.

@@ -20,7 +20,7 @@ const (
 )
 
 // ErrNoKeyFile is returned for a text that is not that of a key file.
-var ErrNoKeyFile = errors.New("seal: not a key file")
+var ErrNoKeyFile = errors.New("keyfile: not a key file")
 
 // Parse reads the text of a key file, or returns [ErrNoKeyFile].
 func Parse(text string) (*Box, error) {

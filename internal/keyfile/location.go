@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -27,7 +26,6 @@ type Location struct {
 	KeyVariable string
 	// Database is the path of the SQLite file, "" for PostgreSQL.
 	Database string
-	Log      *slog.Logger
 }
 
 // MakeFolder creates a data folder that only its owner may enter, where it is
@@ -53,21 +51,53 @@ func (l *Location) Open(ctx context.Context, db sqldb.Queries) (*Box, error) {
 		box, err = l.create()
 	}
 	if check != "" && (err != nil || !box.Matches(check)) {
-		if staged := l.FinishReplace(check); staged != nil {
-			return staged, nil
+		if placed, notPlaced := l.FinishReplace(check); placed != nil || notPlaced != nil {
+			return placed, notPlaced
 		}
 	}
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, fault.Conflict("key_missing", fmt.Sprintf("The key file %s is missing; this database belongs to the one named %s", l.Path(), KeyName(check)))
-	case err != nil:
-		return nil, l.Unusable(err)
-	case check == "":
+	if err := l.compare(box, err, check); err != nil {
+		return nil, err
+	}
+	if check == "" {
 		return box, l.adopt(ctx, db, box)
-	case !box.Matches(check):
-		return nil, l.mismatch(box, check)
 	}
 	return box, nil
+}
+
+// meta reads named values of a database.
+type meta interface {
+	Meta(ctx context.Context, name string) (string, error)
+}
+
+// CheckKey is the error of [Location.Open] when the key file does not belong to the database,
+// or can't be read. It writes nothing. A database that can't be read is no error of it.
+func (l *Location) CheckKey(ctx context.Context, db meta) error {
+	check, err := db.Meta(ctx, CheckName)
+	if err != nil {
+		return onlyConflict(err)
+	}
+	box, err := l.Load()
+	if errors.Is(err, os.ErrNotExist) && check == "" {
+		return nil // it will be created
+	}
+	if staged, err := LoadStaged(l.Dir); l.KeyText == "" && err == nil && staged.Matches(check) {
+		return nil // it will be put in its place
+	}
+	return l.compare(box, err, check)
+}
+
+// compare returns an error unless a key file, which was loaded with an error or nil, belongs
+// to a check value; every one does to "".
+func (l *Location) compare(box *Box, err error, check string) error {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fault.Conflict("key_missing", fmt.Sprintf("The key file %s is missing; this database belongs to the one named %s", l.Path(), KeyName(check)))
+	case err != nil:
+		return l.Unusable(err)
+	case check != "" && !box.Matches(check):
+		return l.mismatch(box, check)
+	}
+	return nil
 }
 
 // mismatch is the error of a database that has the check value of another key file.
@@ -90,9 +120,19 @@ func (l *Location) Unusable(err error) error {
 		return fault.Conflict("key_unreadable", fmt.Sprintf("The value of %s is not a key file: expected one line that begins with %q", l.KeyVariable, filePrefix))
 	}
 	if errors.Is(err, ErrNoKeyFile) {
-		return fault.WithCause(fault.Conflict("key_unreadable", err.Error()), err)
+		return fault.Conflict("key_unreadable", fmt.Sprintf("The file %s is not a key file: expected one line that begins with %q", l.Path(), filePrefix))
 	}
 	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The key file %s can't be read or created (%v)", l.Path(), fault.FileReason(err))), err)
+}
+
+// UnusedKey returns the path of a key file in the data folder that is another key than box, the
+// one from the environment, and "" when there is none.
+func (l *Location) UnusedKey(box *Box) string {
+	file, err := Load(l.Dir)
+	if l.KeyText == "" || err != nil || file.Matches(box.Check()) {
+		return ""
+	}
+	return filepath.Join(l.Dir, FileName)
 }
 
 // Path names the key file in messages.
@@ -138,23 +178,25 @@ func (l *Location) adopt(ctx context.Context, db sqldb.Queries, box *Box) error 
 
 // FinishReplace puts a staged successor of the key file in its place, also one
 // of a replacement that was interrupted after its commit. It returns the key file
-// that belongs to the database, nil when that is not there.
-func (l *Location) FinishReplace(check string) *Box {
+// that belongs to the database, nil when that is not there. A successor that belongs to
+// the database and could not be put in its place is a conflict (key_not_placed).
+func (l *Location) FinishReplace(check string) (*Box, error) {
 	if l.KeyText != "" {
-		return nil
+		return nil, nil
 	}
 	staged, err := LoadStaged(l.Dir)
+	var notPlaced error
 	if err == nil && staged.Matches(check) {
-		err = Replace(l.Dir) // another process may do the same
+		notPlaced = Replace(l.Dir) // another process may do the same
 	}
-	placed, loadErr := l.Load()
-	if loadErr == nil && placed.Matches(check) {
-		return placed
+	placed, err := l.Load()
+	if err == nil && placed.Matches(check) {
+		return placed, nil
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		l.Log.Error("the new key file could not be put in its place", "cause", err)
+	if notPlaced != nil {
+		return nil, l.notPlaced(notPlaced)
 	}
-	return nil
+	return nil, nil
 }
 
 // Same reports, at the end of a transaction that wrote something made with a key

@@ -2,9 +2,9 @@ package keyfile
 
 import (
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -24,7 +24,7 @@ func place(t *testing.T, at dbtest.DB) (*Location, *sqldb.DB) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &Location{Service: Store, Dir: at.Dir, Log: slog.New(slog.DiscardHandler)}, db
+	return &Location{Service: Store, Dir: at.Dir}, db
 }
 
 func codeOf(err error) string {
@@ -106,6 +106,30 @@ func TestTransactionOfAReplacedKeyFileIsNoticed(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// A successor that can't be put in its place is named, with the reason.
+func TestSuccessorThatCannotBePlaced(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		l, db := place(t, at)
+		staged, err := Stage(l.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Queries().SetMeta(t.Context(), CheckName, staged.Check()); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.CheckKey(t.Context(), db.Queries()); err != nil {
+			t.Errorf("before it is placed: %v", err)
+		}
+		if err := os.Mkdir(l.Path(), 0o700); err != nil { // in the key file's place
+			t.Fatal(err)
+		}
+		_, err = l.Open(t.Context(), db.Queries())
+		if codeOf(err) != "key_not_placed" || !strings.Contains(err.Error(), "could not replace it (is a directory)") {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -65,21 +65,45 @@ func globEscaped(path string) string {
 	return string(escaped)
 }
 
+// CheckAll is [Location.Check], and also the error of [Location.CheckKey]. It writes nothing and
+// makes no file.
+func (l *Location) CheckAll(ctx context.Context, o sqldb.Options) error {
+	return l.examine(ctx, o, l.CheckKey)
+}
+
 // Check is an error of kind Conflict when the data folder or the database is that of
 // another service (code other_service), or lost its database ([IsDatabaseMissing]). It
 // writes nothing and makes no file: call it before the folder is made or locked. A database
 // that can't be read is no error of it.
 func (l *Location) Check(ctx context.Context, o sqldb.Options) error {
-	if err := l.checkFolder(ctx, o.URL, o.Path); err != nil || o.URL == "" {
+	return l.examine(ctx, o, func(context.Context, meta) error { return nil })
+}
+
+// examine is Check with a further check of the database's values.
+func (l *Location) examine(ctx context.Context, o sqldb.Options, further func(context.Context, meta) error) error {
+	if err := l.checkFolder(ctx, o.URL, o.Path); err != nil {
 		return err
 	}
-	db, err := sqldb.Open(ctx, o)
+	if o.URL == "" {
+		return further(ctx, unopened(o.Path))
+	}
+	db, err := sqldb.Open(ctx, o) // writes nothing
 	if err != nil {
 		return err
 	}
-	_, err = l.State(ctx, db)
-	_ = db.Close()
-	return onlyConflict(err)
+	defer db.Close()
+	if _, err = l.State(ctx, db); err != nil {
+		return onlyConflict(err)
+	}
+	return further(ctx, db.Queries())
+}
+
+// unopened is the path of a SQLite file that is read without being opened for writing.
+type unopened string
+
+// Meta is that of [sqldb.FileMeta].
+func (path unopened) Meta(ctx context.Context, name string) (string, error) {
+	return sqldb.FileMeta(ctx, string(path), name), nil
 }
 
 // onlyConflict is an error that stays, whatever else becomes of the database.

@@ -32,11 +32,8 @@ func (l *Location) Old(ctx context.Context, db sqldb.Queries) (*Box, error) {
 	if err == nil && box.Matches(check) {
 		return box, nil
 	}
-	if placed := l.FinishReplace(check); placed != nil {
-		return placed, nil
-	}
-	if staged, stagedErr := LoadStaged(l.Dir); stagedErr == nil && staged.Matches(check) {
-		return nil, l.notPlaced()
+	if placed, notPlaced := l.FinishReplace(check); placed != nil || notPlaced != nil {
+		return placed, notPlaced
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, ErrNoKeyFile) {
 		return nil, l.Unusable(err)
@@ -44,9 +41,9 @@ func (l *Location) Old(ctx context.Context, db sqldb.Queries) (*Box, error) {
 	return nil, nil
 }
 
-func (l *Location) notPlaced() error {
-	return fault.Conflict("key_not_placed", fmt.Sprintf("The new key file is beside %s but could not replace it; "+
-		"make the folder and that file writable for this user: the next command tries again", l.Path()))
+func (l *Location) notPlaced(cause error) error {
+	return fault.WithCause(fault.Conflict("key_not_placed", fmt.Sprintf("The new key file is beside %s but could not replace it (%v); "+
+		"make the folder and that file writable for this user: the next command tries again", l.Path(), fault.FileReason(cause))), cause)
 }
 
 // Rekey creates a new key file and puts it in the place of the old one. carry brings what
@@ -77,10 +74,7 @@ func (l *Location) Rekey(ctx context.Context, db *sqldb.DB, carry func(tx sqldb.
 	if err != nil {
 		return nil, err
 	}
-	if l.FinishReplace(fresh.Check()) == nil {
-		return nil, l.notPlaced()
-	}
-	return fresh, nil
+	return l.FinishReplace(fresh.Check())
 }
 
 // Reseal seals again under fresh what old has sealed for a purpose. It returns nil when

@@ -27,6 +27,9 @@ var (
 	errNoTable  = errors.New("sqldb: no such table")
 )
 
+// CodeDamaged is the code of the error of a SQLite file with content that can't be read.
+const CodeDamaged = "database_damaged"
+
 // wrap brings a driver's error into our form. It is the only place that knows
 // driver codes.
 func (s *shared) wrap(err error) error {
@@ -69,7 +72,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 	}
 	switch code & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-		s.stopWrites(stopDamage, err)
+		s.stopWrites(s.stopDamage(), err)
 		what := "is damaged"
 		if code&0xff == lib.SQLITE_NOTADB {
 			what = "is not a SQLite database, or its beginning is damaged"
@@ -95,13 +98,21 @@ func (s *shared) wrapSQLite(err error, code int) error {
 
 // damaged is the error of a file that SQLite can't use. It names the backup to restore.
 func (s *shared) damaged(what string, cause error) error {
-	dir := filepath.Join(filepath.Dir(s.options.Path), "backups")
-	restore := "restore a backup (none in " + dir + ")"
+	return fault.WithCause(fault.New(countersign.KindInternal, CodeDamaged,
+		fmt.Sprintf("The database file %s %s. %s", s.options.Path, what, s.DamageAdvice())), cause)
+}
+
+// Path is the path of the SQLite file, also when there is none.
+func (s *shared) Path() string { return s.options.Path }
+
+// DamageAdvice says what to do about a SQLite file that is damaged, and names the newest
+// backup.
+func (s *shared) DamageAdvice() string {
+	const advice = "Stop the service, keep a copy of the file, and restore a backup"
 	if newest := NewestBackup(s.options.Path); newest != "" {
-		restore = "restore a backup; the newest is " + newest
+		return advice + "; the newest is " + newest
 	}
-	return fault.WithCause(fault.New(countersign.KindInternal, "database_damaged",
-		fmt.Sprintf("The database file %s %s. Stop the service, keep a copy of the file, and %s", s.options.Path, what, restore)), cause)
+	return advice + " (none in " + filepath.Join(filepath.Dir(s.options.Path), "backups") + ")"
 }
 
 // wrapPostgres reads SQLSTATE codes: class 08 is the connection, 53 a lack of

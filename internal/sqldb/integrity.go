@@ -51,7 +51,7 @@ func (db *DB) checkIntegrity(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if len(problems) > 0 {
-		db.stopWrites(stopDamage, errors.New(strings.Join(problems, "; ")))
+		db.stopWrites(db.stopDamage(), errors.New(strings.Join(problems, "; ")))
 		return nil
 	}
 	db.checkDue.Store(false)

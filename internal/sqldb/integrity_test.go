@@ -169,10 +169,10 @@ func TestDamageOfAPageIsFoundAndReadsGoOn(t *testing.T) {
 		if err := db.checkIntegrity(t.Context(), checkedAt.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Healthy(); err == nil || !strings.Contains(err.Error(), "damaged") {
+		if err := db.Healthy(); err == nil || !strings.Contains(err.Error(), "the database file "+path+" is damaged. Stop the service, keep a copy") {
 			t.Errorf("it is healthy: %v", err)
 		}
-		if !strings.Contains(log.String(), "the database is damaged; writes are off until a restart") || !strings.Contains(log.String(), "notes: ") {
+		if !strings.Contains(log.String(), "the database file "+path+" is damaged; writes are off until a restart") || !strings.Contains(log.String(), "notes: ") {
 			t.Errorf("the log does not say what is damaged: %s", log)
 		}
 		if err := writeMeta(t.Context(), db, "one"); err == nil {

@@ -99,17 +99,35 @@ func makeFile(path string) error {
 // makes none, so it does not read what is in the write-ahead log alone. What can't be read has
 // none.
 func FileHasSchema(ctx context.Context, path, name string) bool {
+	there := false
+	err := readUnchanged(ctx, path, &there, `SELECT count(*) > 0 FROM sqlite_schema WHERE name = $1`, name+"_versions")
+	return err == nil && there
+}
+
+// FileMeta reads a named value of a SQLite file like [Queries.Meta], and changes and makes no
+// file. It is "" when it can't be read, and when a write-ahead log may have a newer one.
+func FileMeta(ctx context.Context, path, name string) string {
+	if log, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) && (err != nil || log.Size() > 0) {
+		return ""
+	}
+	value := ""
+	if err := readUnchanged(ctx, path, &value, `SELECT value FROM meta WHERE name = $1`, name); err != nil {
+		return ""
+	}
+	return value
+}
+
+// readUnchanged reads one value of a SQLite file as it is without its write-ahead log.
+func readUnchanged(ctx context.Context, path string, value any, query, name string) error {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
+		return errNotAFile
 	}
 	pool, err := openSQLitePool(dsn(path, url.Values{"immutable": {"1"}}), func() error { return nil })
 	if err != nil {
-		return false
+		return err
 	}
 	defer pool.Close()
-	there := false
-	err = pool.QueryRowContext(ctx, `SELECT count(*) > 0 FROM sqlite_schema WHERE name = $1`, name+"_versions").Scan(&there)
-	return err == nil && there
+	return pool.QueryRowContext(ctx, query, name).Scan(value)
 }
 
 // checkWAL opens the first connection and refuses a file that can't be used in WAL mode.

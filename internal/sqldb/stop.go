@@ -11,11 +11,16 @@ type stopReason struct {
 // file that nobody reads any more; what is read is still what was written.
 var (
 	// What the kernel dropped after an fsync that failed is not known.
-	stopFsync  = stopReason{"an fsync failed", "Writes are off since an fsync failed; check the disk and restart"}
-	stopDamage = stopReason{"the database is damaged", "Writes are off: the database file is damaged. Stop the service, keep a copy of the file, and restore the last backup"}
-	stopFile   = stopReason{"the database file was removed or replaced while it was open", "Writes are off: the database file was removed or replaced while it was open. Stop the service, restore the file, and start again"}
-	stopLock   = stopReason{"the lock file of the data folder was removed or replaced", "Writes are off: the lock file of the data folder was removed or replaced, so that another server may use the folder. Make sure that none does, and restart"}
+	stopFsync = stopReason{"an fsync failed", "Writes are off since an fsync failed; check the disk and restart"}
+	stopFile  = stopReason{"the database file was removed or replaced while it was open", "Writes are off: the database file was removed or replaced while it was open. Stop the service, restore the file, and start again"}
+	stopLock  = stopReason{"the lock file of the data folder was removed or replaced", "Writes are off: the lock file of the data folder was removed or replaced, so that another server may use the folder. Make sure that none does, and restart"}
 )
+
+// stopDamage is the reason of a damaged file. It names the file and the backup to restore.
+func (s *shared) stopDamage() stopReason {
+	return stopReason{"the database file " + s.options.Path + " is damaged",
+		"Writes are off: the database file " + s.options.Path + " is damaged. " + s.DamageAdvice()}
+}
 
 // stopWrites switches writes off. The first reason counts.
 func (s *shared) stopWrites(why stopReason, cause error) {

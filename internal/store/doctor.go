@@ -21,6 +21,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 	if box == nil {
 		return findings
 	}
+	findings = append(findings, health.UnusedKeyFile(s.location, box)...)
 	chain := people.NewAuditChain(&s.db.DB, func() *keyfile.Box { return box }, s.now, s.log)
 	report, err := chain.VerifyNewest(ctx, people.Operator("doctor"), people.NewestAudits)
 	return append(findings, health.Audit(report, err, s.now(), "countersign store audit verify"))

@@ -21,7 +21,7 @@ import (
 // "store migrate up", and so is a key file that is missing or does not belong
 // to the database, and an empty database beside a key file.
 func (s *Store) Prepare(ctx context.Context) error {
-	state, err := s.location.State(ctx, s.database)
+	state, err := s.checkedState(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,6 +47,16 @@ func (s *Store) Prepare(ctx context.Context) error {
 	}
 	s.gate.Open(box)
 	return nil
+}
+
+// checkedState is how far the tables are. It is an error when the key file does not belong to
+// the database, before anything is written.
+func (s *Store) checkedState(ctx context.Context) (sqldb.State, error) {
+	state, err := s.location.State(ctx, s.database)
+	if err != nil {
+		return "", err
+	}
+	return state, s.location.CheckKey(ctx, s.database.Queries())
 }
 
 // checkUnfinished is an error (schema_older) unless a first run was interrupted before it had
@@ -85,7 +95,7 @@ func (s *Store) PrepareToRead(ctx context.Context) error {
 // migrated. A database that lacks commits which it acknowledged is a conflict
 // ([sqldb.CodeBehind]).
 func (s *Store) PrepareToServe(ctx context.Context) error {
-	state, err := s.location.State(ctx, s.database)
+	state, err := s.checkedState(ctx)
 	if err == nil {
 		err = s.database.Behind()
 	}
@@ -106,7 +116,7 @@ func (s *Store) PrepareToServe(ctx context.Context) error {
 // migrates it while requests are answered. The error is of kind Unavailable
 // ([countersign.CodeMigrating]) then.
 func (s *Store) BeginToServe(ctx context.Context) error {
-	state, err := s.location.State(ctx, s.database)
+	state, err := s.checkedState(ctx)
 	if err == nil && state == sqldb.StateOlder && s.database.Behind() == nil {
 		s.gate.SetMigrating(true)
 		return access.ErrMigrating
@@ -151,7 +161,7 @@ func (s *Store) prepareLater(ctx context.Context) error {
 // Migrate backs the database up and brings its tables to this version. It
 // returns the backup's path, "" when there was nothing to back up.
 func (s *Store) Migrate(ctx context.Context) (backup string, err error) {
-	state, err := s.location.State(ctx, s.database)
+	state, err := s.checkedState(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -146,7 +146,7 @@ func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
 }
 
 // whyFailed is the status and the words for an update that stopped. The cause goes
-// to the log.
+// to the log, and the words name the log when they don't have the cause themselves.
 func (p *Pages) whyFailed(failed error) (status int, text string, err error) {
 	ours := fault.Of(failed)
 	if ours == nil {
@@ -155,8 +155,11 @@ func (p *Pages) whyFailed(failed error) (status int, text string, err error) {
 	if cause := errors.Unwrap(ours); cause != nil {
 		p.frame.Log.Error("the update stopped", slog.String("code", ours.Code), slog.Any("cause", cause))
 	}
-	return ours.Kind.Status(), frame.Sentence(ours.Message), nil
+	return ours.Kind.Status(), frame.Sentence(fault.Message(failedSteps.Add(ours))), nil
 }
+
+// failedSteps is what to do about an update that stopped. This page has just written the log.
+var failedSteps = fault.NextSteps{addon.CodeUpdateFailed: "the server's log has the cause"}
 
 // stepRows lists steps, with those that are done ticked.
 func stepRows(steps []addon.Step, done []addon.Step, failed bool) (list frame.Checklist) {

@@ -1,10 +1,9 @@
 package pages_test
 
 import (
-	"errors"
 	"net/http"
-	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon"
@@ -113,16 +112,17 @@ func TestUpdateThatFailsSaysWhichStepAndLeavesTheOldState(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
 	token := s.setupToken(t)
-	// An update that was killed before it had all tables leaves some; a key file that
-	// can't be read stops the next one at that step.
-	migrated, err := sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(s.at.Dir, addon.DatabaseName), Schemas: addondb.Schemas[:1]})
+	// An update that was killed before it had all tables leaves some; a table that can't
+	// be written stops the next one after the key file.
+	db, err := sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(s.at.Dir, addon.DatabaseName), Schemas: addondb.Schemas})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(migrated.Migrate(t.Context()), migrated.Close()); err != nil {
+	defer db.Close()
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.at.Dir, "countersign.key"), []byte("no key"), 0o600); err != nil {
+	if _, err := db.Queries().Exec(t.Context(), `CREATE TRIGGER broken BEFORE INSERT ON definitions BEGIN SELECT RAISE(ABORT, 'broken'); END`); err != nil {
 		t.Fatal(err)
 	}
 	b := s.browser(t)
@@ -130,11 +130,14 @@ func TestUpdateThatFailsSaysWhichStepAndLeavesTheOldState(t *testing.T) {
 	if p.StatusCode < 400 {
 		t.Fatalf("status %d: %s", p.StatusCode, p.Text())
 	}
-	p.Says("The update stopped", "Run it again", "stopped:", "done: Create the tables")
+	p.Says("The update stopped", "Run it again", "stopped:", "done: Create the key file", "the server's log has the cause")
+	if logged := s.log.String(); !strings.Contains(logged, "broken") || strings.Contains(p.Text(), "broken") {
+		t.Errorf("the cause is not in the log, or on the page: %s", logged)
+	}
 	if s.Installed() {
 		t.Error("it counts as installed")
 	}
-	if err := os.Remove(filepath.Join(s.at.Dir, "countersign.key")); err != nil {
+	if _, err := db.Queries().Exec(t.Context(), `DROP TRIGGER broken`); err != nil {
 		t.Fatal(err)
 	}
 	form := p.Form(updatePath)

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// without returns the commands that don't begin with some words.
+func without(commands [][]string, words ...string) [][]string {
+	return slices.DeleteFunc(slices.Clone(commands), func(c []string) bool { return slices.Equal(c[:min(len(words), len(c))], words) })
+}
+
+// outdate makes the database of a place one of an older version.
+func outdate(t *testing.T, at dbtest.DB, service string) {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, service+".db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Queries().Exec(t.Context(), `DELETE FROM `+service+`_versions WHERE version_id > 1`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replaceKey puts another key in the place of a key file.
+func replaceKey(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, keyfile.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keyfile.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A key file that does not belong to the database is refused before anything is written, also
+// where the tables are older.
+func TestWrongKeyFileIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+	for _, service := range []struct {
+		name     string
+		setUp    []string
+		commands [][]string
+	}{
+		{"store", []string{"store", "workspace", "create", "ada"}, without(without(storeCommands, "store", "rekey"), "store", "migrate", "status")},
+		{"addon", []string{"addon", "update"}, addonCommands},
+	} {
+		for name, spoil := range map[string]func(t *testing.T, path string){
+			"is the one named ": func(t *testing.T, path string) { replaceKey(t, filepath.Dir(path)) },
+			"is missing": func(t *testing.T, path string) {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"not a key file": func(t *testing.T, path string) { write(t, path, []byte("nonsense")) },
+		} {
+			t.Run(service.name+" "+name, func(t *testing.T) {
+				dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+					at.Dir = filepath.Join(at.Dir, "data")
+					mustRunAt(t, at.Dir, at.URL, service.setUp...)
+					spoil(t, filepath.Join(at.Dir, keyfile.FileName))
+					wantRefused(t, at, at.Dir, service.commands, name)
+					outdate(t, at, service.name)
+					wantRefused(t, at, at.Dir, without(without(service.commands, "addon", "settings"), "addon", "api"), name)
+					if at.URL != "" {
+						wantRefused(t, at, filepath.Join(filepath.Dir(at.Dir), "new"), without(without(service.commands, "addon", "settings"), "addon", "api"), "is missing")
+					}
+				})
+			})
+		}
+	}
+}
+
+// Doctor names a key file that is not in use because a variable has another key.
+func TestDoctorNamesAnUnusedKeyFile(t *testing.T) {
+	for _, service := range []struct {
+		dir, key, db, base string
+		setUp              []string
+	}{
+		{envData, envKey, envDB, "store", []string{"store", "workspace", "create", "ada"}},
+		{envAddonData, envAddonKey, envAddonDB, "addon", []string{"addon", "update"}},
+	} {
+		t.Run(service.base, func(t *testing.T) {
+			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+				dir := filepath.Join(at.Dir, "data")
+				mustRunAt(t, dir, at.URL, service.setUp...)
+				path := filepath.Join(dir, keyfile.FileName)
+				key, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				env := environment{service.dir: dir, service.key: string(key), service.db: at.URL}
+				if at.URL == "" {
+					delete(env, service.db)
+				}
+				const says = " belongs to the database, but the key file "
+				if r := commandIn(t, env, "doctor"); r.code != cli.ExitOK || strings.Contains(r.out, says) {
+					t.Errorf("the same key: exit code %d, %s%s", r.code, r.out, r.err)
+				}
+				replaceKey(t, dir)
+				r := commandIn(t, env, "doctor")
+				if want := "warn  key file          The key in " + service.key + says + path + " is another key"; r.code != cli.ExitOK || !strings.Contains(r.out, want) {
+					t.Errorf("exit code %d, no %q in %s%s", r.code, want, r.out, r.err)
+				}
+			})
+		})
+	}
+}
