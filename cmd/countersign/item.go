@@ -85,13 +85,22 @@ func (a *app) showItem(ctx context.Context, s *store.Store, i store.Item, err er
 
 func newItemList(a *app) *cobra.Command {
 	var workspace string
+	var withoutPicture bool
 	c := on(a.withStore, &cobra.Command{
 		Use: "list", Short: "List items", Args: cli.Args(),
+		Example: `  countersign store item list --workspace ada
+  countersign store item list --without-picture`,
 	}, func(ctx context.Context, s *store.Store, _ []string) error {
 		return listNewest(a, 0, "No items. Create one with: countersign store item create, or import some with: countersign store import FILE", func(_ int, add func(itemView) error) error {
-			return eachItem(ctx, s, workspace, func(i store.Item, username string) error { return add(viewItem(i, username)) })
+			return eachItem(ctx, s, workspace, func(i store.Item, username string) error {
+				if withoutPicture && !store.LacksPicture(i) {
+					return nil
+				}
+				return add(viewItem(i, username))
+			})
 		})
 	})
+	c.Flags().BoolVar(&withoutPicture, "without-picture", false, "only items without a thumbnail or a preview image; clients get a default picture")
 	a.workspaceFlag(c, &workspace, "only the items of this `username`")
 	return a.Listing(c)
 }

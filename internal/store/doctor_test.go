@@ -36,7 +36,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		}, "key", health.Fail, "replace it with that one"},
 		{"items have no pictures", func(t *testing.T, at dbtest.DB) {
 			pictureless(t, at, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
-		}, "pictures of items", health.Warn, "image: 1, for example 7"},
+		}, "pictures of items", health.Warn, "image: 1 (7)"},
 		{"an audio item needs no preview image", func(t *testing.T, at dbtest.DB) {
 			pictureless(t, at, `"kind":"audio"`, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
 		}, "pictures of items", health.OK, "has its pictures"},

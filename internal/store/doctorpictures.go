@@ -25,9 +25,14 @@ func (s *Store) checkPictures(ctx context.Context) health.Finding {
 	for i, id := range ids {
 		named[i] = fmt.Sprint(id)
 	}
+	which := strings.Join(named, ", ")
+	if count > int64(len(ids)) {
+		which = "the first are " + which
+	}
 	return health.Finding{
 		Name: name, Level: health.Warn, Why: why,
-		What: fmt.Sprintf("Items without a thumbnail or a preview image: %d, for example %s", count, strings.Join(named, ", ")),
-		Fix:  "Set their URLs as media.thumbnail and media.preview_image, and import the items again.",
+		What: fmt.Sprintf("Items without a thumbnail or a preview image: %d (%s)", count, which),
+		Fix: "countersign store item edit ID --thumbnail URL --preview-image URL. " +
+			"To list all of them: countersign store item list --without-picture",
 	}
 }
