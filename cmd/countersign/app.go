@@ -52,7 +52,7 @@ func newAppCheck(a *app) *cobra.Command {
 				checks = append(checks, check)
 			}
 			if len(checks) == 0 {
-				return cli.Usage(c, "nothing to check; give --package, --bundle-id or --version")
+				return cli.Usage(c, "nothing to check; use --package, --bundle-id or --version")
 			}
 			return a.printAppChecks(checks)
 		},

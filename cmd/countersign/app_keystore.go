@@ -57,7 +57,7 @@ func (a *app) makeKeystore(ctx context.Context, out, name, passwordFile string) 
 	if _, err := os.Lstat(out); err == nil {
 		return errKeystoreExists(out)
 	}
-	password, err := a.NewPassword(ctx, passwordFile, "Password for the new key: ", "The same again: ", checkKeystorePassword)
+	password, err := a.NewPassword(ctx, passwordFile, "Password for the new key: ", "Repeat the password: ", checkKeystorePassword)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestTwoPasswordsThatDifferMakeNoSigningKey(t *testing.T) {
 func TestAPasswordThatToolsCanNotReadIsRefusedBeforeItIsAskedForAgain(t *testing.T) {
 	for _, password := range []string{"short", "pässwort", ""} {
 		r := asPerson(t, t.Context(), t.TempDir(), password+"\n", "app", "keystore", "--out", filepath.Join(t.TempDir(), "upload.p12"))
-		if r.code != cli.ExitUsage || strings.Contains(r.err, "The same again") {
+		if r.code != cli.ExitUsage || strings.Contains(r.err, "Repeat the password") {
 			t.Errorf("%q: exit %d: %s", password, r.code, r.err)
 		}
 	}

@@ -84,7 +84,7 @@ func newLicenseList(a *app) *cobra.Command {
 				return cli.Usage(c, "--limit, --item and --id can't be negative")
 			}
 			if filter.Code != "" && filter.Purchase != 0 {
-				return cli.Usage(c, "give --code or --id, not both")
+				return cli.Usage(c, "use --code or --id, not both")
 			}
 			filter.Code, err = a.purchaseCode(c.Context(), filter.Code)
 			return err

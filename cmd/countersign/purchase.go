@@ -92,7 +92,7 @@ func (a *app) onPurchase(c *cobra.Command, do func(ctx context.Context, s *store
 		case !c.Flags().Changed("id"):
 			return cli.Args("purchase code")(c, args)
 		case len(args) > 0:
-			return cli.Usage(c, "give a purchase code or --id, not both")
+			return cli.Usage(c, "use a purchase code or --id, not both")
 		case id <= 0:
 			return cli.Usage(c, "--id is a whole number from 1 on")
 		}
@@ -174,7 +174,7 @@ func newPurchaseSet(a *app) *cobra.Command {
 	var edits cli.Edits[store.PurchaseTerms]
 	c := a.onPurchase(&cobra.Command{
 		Use: "set CODE", Short: "Change the support, the license type or the download of a purchase",
-		PreRunE: cli.Refuse(func() bool { return len(edits) == 0 }, "nothing to set; give --supported-until, --license or --downloaded"),
+		PreRunE: cli.Refuse(func() bool { return len(edits) == 0 }, "nothing to set; use --supported-until, --license or --downloaded"),
 		Long: `Change the support, the license type or the download of a purchase. What no flag names stays
 as it is. The API prints the end of support when the item has support, too.
 

@@ -274,7 +274,7 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 		return err
 	}
 	if served != nil {
-		return cli.Fail(cli.ExitFailed, "stopped_late", served.Error()+"; their clients have to ask again")
+		return cli.Fail(cli.ExitFailed, "stopped_late", served.Error()+"; their clients have to repeat the requests")
 	}
 	return nil
 }

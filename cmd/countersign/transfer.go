@@ -183,7 +183,7 @@ func importVerdict(report transfer.ImportReport, bad *rejects, dryRun bool) erro
 	if report.Bad == 0 {
 		return nil
 	}
-	found := fmt.Sprintf("of %s, %s bad; %s", cli.Count(report.Lines, "line", "lines"), cli.Count(report.Bad, "is", "are"), bad.location())
+	found := fmt.Sprintf("of %s, %s not valid; %s", cli.Count(report.Lines, "line", "lines"), cli.Count(report.Bad, "is", "are"), bad.location())
 	switch {
 	case dryRun:
 		return cli.Fail(cli.ExitNo, "bad_lines", "nothing was written (--dry-run): "+found+"; correct them before the import")

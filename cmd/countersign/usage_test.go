@@ -49,7 +49,7 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 		{"demo does not take a store", "demo --db postgres://h/d", "a demo uses its own data folder"},
 		{"demo with an invalid address", "demo --listen 8080", `invalid address "8080"`},
 		{"demo names both addresses", "demo --listen 8080 --addon-listen 8081", `--addon-listen: invalid address "8081"`},
-		{"an addon's command without its arguments", "addon settings set appName", "give a key and a value, not 1 argument"},
+		{"an addon's command without its arguments", "addon settings set appName", "expected a key and a value, got 1 argument"},
 		{"an invalid pair's id", "addon api rotate x", `invalid id "x" of the API credential`},
 		{"a mistyped addon command", "addon setings list", "did you mean settings?"},
 		{"a doctor with another engine", "doctor --addon-db mysql://u:secret@h/d", "--addon-db is not a URL of the form postgres://"},

@@ -39,7 +39,7 @@ func (a *Addon) awaitUpdate(ctx context.Context) error {
 	for waited := false; ; waited = true {
 		err := a.Prepare(ctx)
 		if err == nil && waited {
-			a.log.Info("the addon is set up, and its database is there")
+			a.log.Info("the addon is set up, and its database answers")
 		}
 		if ctx.Err() != nil || err == nil {
 			return nil

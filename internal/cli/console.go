@@ -72,7 +72,7 @@ func (t *Console) Register(root *cobra.Command) {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if t.JSON && t.Format != "" {
-			return Usage(c, "give --json or --output, not both")
+			return Usage(c, "use --json or --output, not both")
 		}
 		return nil
 	}

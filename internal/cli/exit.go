@@ -88,7 +88,7 @@ func (t *Console) evaluate(ctx context.Context, err error) (exit int, code, mess
 	case ours != nil:
 		return exitCode(ours), ours.Code, t.Sentence(ours)
 	}
-	return ExitFailed, "internal", err.Error() + "; if this comes again, please report it"
+	return ExitFailed, "internal", err.Error() + "; if it happens again, please report it"
 }
 
 func exitCode(e *countersign.Error) int {

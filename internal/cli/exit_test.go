@@ -24,7 +24,7 @@ func TestKindsHaveExitCodes(t *testing.T) {
 }
 
 func TestOtherErrors(t *testing.T) {
-	if code, line := failWith(t.Context(), errors.New("odd")); code != 1 || line != "countersign: error: odd; if this comes again, please report it\n" {
+	if code, line := failWith(t.Context(), errors.New("odd")); code != 1 || line != "countersign: error: odd; if it happens again, please report it\n" {
 		t.Errorf("an error that nobody foresaw: exit %d, %q", code, line)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -33,7 +33,7 @@ func (t *Console) Confirm(ctx context.Context, question string) error {
 	case strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"):
 		return nil
 	}
-	return Fail(ExitFailed, "not_confirmed", "not confirmed, nothing was changed; answer y, or give --yes")
+	return Fail(ExitFailed, "not_confirmed", "not confirmed, nothing was changed; answer y, or use --yes")
 }
 
 // AskPurchaseCode asks a person for a purchase code, or reads it from stdin.

@@ -65,7 +65,7 @@ func Args(names ...string) cobra.PositionalArgs {
 		case len(names) == 1:
 			return Usage(c, fmt.Sprintf("expected one %s, got %d", names[0], len(args)))
 		}
-		return Usage(c, fmt.Sprintf("give a %s, not %s", strings.Join(names, " and a "), Count(len(args), "argument", "arguments")))
+		return Usage(c, fmt.Sprintf("expected a %s, got %s", strings.Join(names, " and a "), Count(len(args), "argument", "arguments")))
 	}
 }
 
@@ -180,7 +180,7 @@ func AnyChanged(c *cobra.Command, _ []string) error {
 	changed := false
 	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { changed = changed || f.Changed })
 	if !changed {
-		return Usage(c, "nothing to set; give at least one flag")
+		return Usage(c, "nothing to set; use at least one flag")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func failureView(v failure) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.ID != "" {
-			templ_7745c5c3_Err = CopyField{Name: "request-id", Label: "Request number", Value: v.ID, Help: "Status " + strconv.Itoa(v.Status) + ". Give this number to the server's operator."}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = CopyField{Name: "request-id", Label: "Request number", Value: v.ID, Help: "Status " + strconv.Itoa(v.Status) + ". Report this number to the server's operator."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

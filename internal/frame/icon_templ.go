@@ -16,7 +16,7 @@ import (
 //go:embed icons/*.svg
 var iconFiles embed.FS
 
-// iconBody gives what is drawn by an icon of that name.
+// iconBody returns what is drawn by an icon of that name.
 func iconBody(name string) string {
 	content, err := iconFiles.ReadFile("icons/" + name + ".svg")
 	if err != nil {

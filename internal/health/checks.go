@@ -134,7 +134,7 @@ func keyFileMode(p Location) Finding {
 	case isExposed(info):
 		return exposedKeyFile(p, info)
 	}
-	return good(name, "The key file is there and private")
+	return good(name, "The key file exists and is private")
 }
 
 // UnusedKeyFile finds a key file in the data folder that is another key than box, which comes from

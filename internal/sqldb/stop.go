@@ -13,7 +13,7 @@ var (
 	// What the kernel dropped after an fsync that failed is not known.
 	stopFsync = stopReason{"an fsync failed", "Writes are off since an fsync failed; check the disk and restart"}
 	stopFile  = stopReason{"the database file was removed or replaced while it was open", "Writes are off: the database file was removed or replaced while it was open. Stop the service, restore the file, and start again"}
-	stopLock  = stopReason{"the lock file of the data folder was removed or replaced", "Writes are off: the lock file of the data folder was removed or replaced, so that another server may use the folder. Make sure that none does, and restart"}
+	stopLock  = stopReason{"the lock file of the data folder was removed or replaced", "Writes are off: the lock file of the data folder was removed or replaced, so that another server may use the folder. Stop that server, and restart"}
 )
 
 // stopDamage is the reason of a damaged file. It names the file and the backup to restore.

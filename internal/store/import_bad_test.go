@@ -96,7 +96,7 @@ var badLines = []struct{ name, line, reason string }{
 	{"a license in other letters", purchaseText("ada", 1, "x4", `"license_type":"regular"`), `invalid license_type "regular": use Regular or Extended`},
 	{"a purchase without a license", purchaseText("ada", 1, "x5", `"license_type":null`), `invalid license_type "": use Regular or Extended`},
 	{"an unknown state", purchaseText("ada", 1, "x6", `"state":"lost"`), `invalid state "lost": use active, refunded, charged_back or revoked`},
-	{"an active purchase with the time of a change", purchaseText("ada", 1, "x7", `"state_at":"2026-01-01T00:00:00Z"`), `state_at: an active purchase has none`},
+	{"an active purchase with the time of a change", purchaseText("ada", 1, "x7", `"state_at":"2026-01-01T00:00:00Z"`), `state_at: omit it for an active purchase`},
 	{"a purchase without a date", purchaseText("ada", 1, "x8", `"date":null`), `date is missing`},
 	{"a date that does not exist", purchaseText("ada", 1, "x9", `"date":"2025-02-29T00:00:00Z"`), `date: "2025-02-29T00:00:00Z" is not a timestamp like 2006-01-02T15:04:05Z`},
 	{"a negative price", purchaseText("ada", 1, "x10", `"price":-0.01`), `price is negative`},

@@ -146,7 +146,7 @@ func (s *Store) prepareLater(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-			s.log.Info("the database is there; the store is ready")
+			s.log.Info("the database answers; the store is ready")
 			return nil
 		case !fault.IsUnavailable(err):
 			return err

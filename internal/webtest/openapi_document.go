@@ -105,7 +105,7 @@ func (d *document) follow(pointer string) (any, string, error) {
 			node = members(node)[unescape(part)]
 		}
 		if node == nil {
-			return nil, "", fmt.Errorf("there is nothing at %s", pointer)
+			return nil, "", fmt.Errorf("nothing at %s", pointer)
 		}
 		ref, ok := members(node)["$ref"].(string)
 		if !ok {

@@ -103,7 +103,7 @@ func (f *frontEnd) changeDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(in.Settings) == 0 {
-		return badBody(`There is nothing to change. Send {"settings":{"appName":"…"}}`, nil)
+		return badBody(`Nothing to change. Send {"settings":{"appName":"…"}}`, nil)
 	}
 	changes := make(map[string]json.RawMessage, len(in.Settings))
 	for key, value := range in.Settings {

@@ -52,7 +52,7 @@ func (f form) confirmDiscard(list []settings.Change, key string, revision int64)
 	}
 	if key != "" {
 		c.Title, c.Label = "Discard the change of "+key, "Discard change"
-		c.Consequence = "The draft gets the published value of " + key + " back. Other changes stay in the draft."
+		c.Consequence = "The published value of " + key + " replaces the one in the draft. Other changes stay in the draft."
 	}
 	return c
 }

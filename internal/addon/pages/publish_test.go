@@ -12,7 +12,7 @@ func TestPublishShowsTheDiffAndServesTheNewVersion(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		s.mustSet(t, "appName", "Rain", "pushEnabled", "1", "pushAppId", "b2f7")
-		p := b.Get(appPath+"/publish").Says("What changes for your users", "My app", "Rain", "3 changes to version 1", "Warnings", "the timeline sends none")
+		p := b.Get(appPath+"/publish").Says("What changes for your users", "My app", "Rain", "3 changes to version 1", "Warnings", "the timeline sends no notifications")
 		if len(p.All("del")) != 3 || len(p.All("ins")) != 3 {
 			t.Errorf("%d before, %d after", len(p.All("del")), len(p.All("ins")))
 		}

@@ -33,7 +33,7 @@ func pushProblems(v values) []Problem {
 		list = append(list, Problem{Severity: SeverityError, Code: input.CodePushAppIDMissing, Key: KeyPushAppID, Text: "Push notifications are on but the push app ID is empty; devices would fail to start push. Fill it in, or switch push off"})
 	}
 	if v[KeyPushTimelineAppID].Value == "" {
-		list = append(list, Problem{Severity: SeverityWarning, Code: input.CodePushTimelineAppIDMissing, Key: KeyPushTimelineAppID, Text: "Push notifications are on but the timeline's push app ID is empty; the timeline sends none"})
+		list = append(list, Problem{Severity: SeverityWarning, Code: input.CodePushTimelineAppIDMissing, Key: KeyPushTimelineAppID, Text: "Push notifications are on but the timeline's push app ID is empty; the timeline sends no notifications"})
 	}
 	return list
 }

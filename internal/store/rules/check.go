@@ -117,7 +117,7 @@ func CheckPurchase(p *storedb.Purchase) error {
 	case !slices.Contains([]storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked}, p.State):
 		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid state %q: use active, refunded, charged_back or revoked", p.State))
 	case p.State == storedb.StateActive && !p.StateAt.IsZero():
-		return fault.Invalid(fault.CodeInvalid, "state_at: an active purchase has none")
+		return fault.Invalid(fault.CodeInvalid, "state_at: omit it for an active purchase")
 	case p.SoldAt.IsZero():
 		return fault.Invalid(fault.CodeInvalid, "date is missing")
 	}
