@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,4 +120,28 @@ func (f *fixture) addWorkspace(t *testing.T) {
 	if _, err := f.CreateWorkspace(t.Context(), operator, full("ada")); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// audits lists the audit log as "action workspace subject", oldest first.
+func (f *fixture) audits(t testing.TB) []string {
+	t.Helper()
+	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, a := range slices.Backward(list) {
+		texts = append(texts, strings.TrimSpace(string(a.Action)+" "+a.Workspace+" "+a.Subject))
+	}
+	return texts
+}
+
+// newestAudit is the newest entry of the audit log.
+func (f *fixture) newestAudit(t testing.TB) peopledb.Audit {
+	t.Helper()
+	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return list[0]
 }

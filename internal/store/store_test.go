@@ -3,12 +3,9 @@ package store
 import (
 	"context"
 	"errors"
-	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,9 +14,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
@@ -132,100 +127,6 @@ func shops(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	twoShopsStore.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, prepared(t, at)) })
 }
 
-// Two workspaces: ada sells the items 1 (with support) and 2 (without), bob sells
-// item 3.
-var twoShops = lines(
-	workspaceText("ada"), workspaceText("bob"),
-	itemText("ada", 1, `"support":true`), itemText("ada", 2, `"support":false`), itemText("bob", 3, `"support":true`),
-)
-
-func lines(texts ...string) string { return strings.Join(texts, "\n") + "\n" }
-
-func workspaceText(name string, members ...string) string {
-	return object(members, `"type":"workspace"`, `"username":"`+name+`"`, `"name":{"firstname":"`+name+`","lastname":"Byron"}`,
-		`"email":"`+name+`@shop.example"`, `"balance":120.50`, `"currency":"USD"`, `"registered_at":"2024-04-27T12:00:00Z"`)
-}
-
-func itemText(workspace string, id int, members ...string) string {
-	return object(members, `"type":"item"`, `"workspace":"`+workspace+`"`, `"id":`+text(id), `"kind":"other"`,
-		`"name":"Item `+text(id)+`"`, `"version":"1.2.3"`, `"price":{"regular":49.00,"extended":199.00}`, `"currency":"USD"`,
-		`"published_at":"2024-04-27T12:00:00Z"`)
-}
-
-func purchaseText(workspace string, item int, code string, members ...string) string {
-	return object(members, `"type":"purchase"`, `"workspace":"`+workspace+`"`, `"item_id":`+text(item),
-		`"purchase_code":"`+code+`"`, `"license_type":"Regular"`, `"price":49.00`, `"currency":"USD"`, `"date":"2024-04-27T12:00:00Z"`)
-}
-
-func keyText(workspace, name string, members ...string) string {
-	return object(members, `"type":"key"`, `"workspace":"`+workspace+`"`, `"name":"`+name+`"`)
-}
-
-// object writes a line. A member given by the test takes the place of the one
-// with the same name.
-func object(given []string, members ...string) string {
-	name := func(member string) string { return member[:strings.Index(member, ":")] }
-	for _, g := range given {
-		members = slices.DeleteFunc(members, func(m string) bool { return name(m) == name(g) })
-	}
-	return "{" + strings.Join(append(members, given...), ",") + "}"
-}
-
-func text(n int) string { return strconv.Itoa(n) }
-
-// rejected is a line that an import refused.
-type rejected struct {
-	Line   int
-	Reason string
-}
-
-// importText imports a file and returns what it refused.
-func (f *fixture) importText(t testing.TB, file string, o transfer.ImportOptions) (transfer.ImportReport, []rejected) {
-	t.Helper()
-	var bad []rejected
-	o.Bad = func(line int, reason string, _ []byte) { bad = append(bad, rejected{line, reason}) }
-	report, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(file), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report, bad
-}
-
-// mustImport imports a file without bad lines.
-func (f *fixture) mustImport(t testing.TB, file string) transfer.ImportReport {
-	t.Helper()
-	report, bad := f.importText(t, file, transfer.ImportOptions{})
-	if len(bad) > 0 || !report.Written {
-		t.Fatalf("bad lines %v, written: %t", bad, report.Written)
-	}
-	return report
-}
-
-// mustImportSample imports the sample shop.
-func (f *fixture) mustImportSample(t testing.TB, o sample.Options) {
-	t.Helper()
-	f.mustImport(t, sampleText(t, o))
-}
-
-// sampleText is the sample shop as JSON Lines.
-func sampleText(t testing.TB, o sample.Options) string {
-	t.Helper()
-	text, err := io.ReadAll(sample.Reader(o))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func (f *fixture) mustExport(t testing.TB, withKeys bool) string {
-	t.Helper()
-	var out strings.Builder
-	if err := f.Transfer.Export(t.Context(), operator, &out, withKeys); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
 // mustCreate creates a key and returns it with its value.
 func (f *fixture) mustCreate(t testing.TB, n NewKey) (Key, string) {
 	t.Helper()
@@ -286,30 +187,6 @@ func (f *fixture) run(t testing.TB) {
 	if err := f.Validation.FillKeys(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// audits lists the audit log as "action workspace subject", oldest first.
-func (f *fixture) audits(t testing.TB) []string {
-	t.Helper()
-	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var texts []string
-	for _, a := range slices.Backward(list) {
-		texts = append(texts, strings.TrimSpace(string(a.Action)+" "+a.Workspace+" "+a.Subject))
-	}
-	return texts
-}
-
-// newestAudit is the newest entry of the audit log.
-func (f *fixture) newestAudit(t testing.TB) peopledb.Audit {
-	t.Helper()
-	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1})
-	if err != nil || len(list) != 1 {
-		t.Fatalf("%+v, %v", list, err)
-	}
-	return list[0]
 }
 
 // rows counts the rows of a table.
