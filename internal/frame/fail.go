@@ -14,8 +14,12 @@ func (f *Frame) NotFound(http.ResponseWriter, *Request) error {
 	return fault.NotFound(countersign.CodeNotFound, "")
 }
 
-// fail answers an error with a page, or returns it for a client that takes JSON: the edge writes that.
+// fail answers an error with a page, or returns it for a client that takes JSON: the edge writes that. Why the service is
+// unavailable is for somebody who is signed in: it may name files.
 func (f *Frame) fail(w http.ResponseWriter, r *Request, err error) error {
+	if r.User.ID == 0 {
+		err = fault.Public(err)
+	}
 	err = f.WithNextStep(err)
 	if wantsJSON(r.Request) {
 		return err

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
@@ -26,6 +28,9 @@ func TestPublicPagesNeedNobody(t *testing.T) {
 		return f.Redirect(w, r, "/start", "")
 	}))
 	mux.Handle("GET /gone", f.Public(f.NotFound))
+	mux.Handle("GET /damaged", f.Public(func(http.ResponseWriter, *frame.Request) error {
+		return fault.Unavailable(countersign.CodeUnavailable, "Writes are off: the database file /srv/store.db is damaged")
+	}))
 	s := &site{frame: f, server: httptest.NewServer(web.NewEdge(web.Options{}).Handler(mux))}
 	t.Cleanup(s.server.Close)
 	b := s.browser(t)
@@ -41,6 +46,7 @@ func TestPublicPagesNeedNobody(t *testing.T) {
 	b.Get(webtest.Attr(sheets[0], "href")).Status(http.StatusOK)
 	b.Post("/start").LeadsTo("/start")
 	b.Get("/gone").Status(http.StatusNotFound).Says("Go to the start page")
+	b.Get("/damaged").Status(http.StatusServiceUnavailable).Says("The server can't answer right now.").SilentAbout("/srv", "damaged")
 	for _, path := range []string{"/login", "/setup", "/link", "/2fa", "/logout"} {
 		if _, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, path, nil)); pattern != "" {
 			t.Errorf("%s is there: %s", path, pattern)
