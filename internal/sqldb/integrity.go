@@ -101,7 +101,7 @@ func (db *DB) QuickCheck(ctx context.Context) (problems []string, err error) {
 			continue
 		}
 		for _, problem := range found[:min(len(found), maxProblems)] {
-			problems = append(problems, table+": "+problem)
+			problems = append(problems, table+": "+strings.TrimPrefix(problem, "*** in database main ***\n"))
 		}
 		if isDamage(err) { // so much that the check itself could not go on
 			problems, err = append(problems, table+": "+err.Error()), nil

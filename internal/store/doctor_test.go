@@ -36,10 +36,10 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		}, "key", health.Fail, "replace it with that one"},
 		{"items have no pictures", func(t *testing.T, at dbtest.DB) {
 			pictureless(t, at, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
-		}, "pictures of items", health.Warn, "image: 1 (7)"},
+		}, "item pictures", health.Warn, "image: 1 (7)"},
 		{"an audio item needs no preview image", func(t *testing.T, at dbtest.DB) {
 			pictureless(t, at, `"kind":"audio"`, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
-		}, "pictures of items", health.OK, "has its pictures"},
+		}, "item pictures", health.OK, "has its pictures"},
 		{"the key file is open to all", func(t *testing.T, at dbtest.DB) {
 			prepared(t, at)
 			if err := os.Chmod(keyFile(at), 0o644); err != nil {

@@ -13,7 +13,7 @@ const namedItems = 5
 
 // checkPictures lists items for which the API prints a default picture.
 func (s *Store) checkPictures(ctx context.Context) health.Finding {
-	const name, why = "pictures of items", "Clients show the store's default picture for these items."
+	const name, why = "item pictures", "Clients show the store's default picture for these items."
 	count, ids, err := s.db.ItemsWithoutPicture(ctx, namedItems)
 	if err != nil {
 		return health.Of(name, err, why, "Check the database.")
