@@ -55,7 +55,7 @@ func viewUser(u people.User) userView {
 func (a *app) onUser(c *cobra.Command, do func(ctx context.Context, s *addon.Addon, u people.User, args []string) error, more ...string) *cobra.Command {
 	c.Args, c.ValidArgsFunction = cli.Args(append([]string{"e-mail"}, more...)...), first(a.fromAddon(userEmails))
 	return on(a.withAddon, c, func(ctx context.Context, s *addon.Addon, args []string) error {
-		u, err := s.People().AdministratorNamed(ctx, operator(), args[0])
+		u, err := s.People().UserNamed(ctx, operator(), args[0])
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func newUserRename(a *app) *cobra.Command {
 stay. Earlier entries of the audit log keep the old e-mail.`,
 		Example: "  countersign addon user rename ada@site.example ada.l@site.example",
 	}, func(ctx context.Context, s *addon.Addon, u people.User, args []string) error {
-		renamed, err := s.People().RenameAdministrator(ctx, operator(), u.ID, args[0])
+		renamed, err := s.People().RenameUser(ctx, operator(), u.ID, args[0])
 		return a.Show(viewUser(renamed), err)
 	}, "new e-mail")
 }
@@ -83,7 +83,7 @@ is turned off. The last active administrator can't be deactivated. To undo it:
 countersign addon user activate`,
 		Example: "  countersign addon user deactivate bob@site.example",
 	}, func(ctx context.Context, s *addon.Addon, u people.User, _ []string) error {
-		after, err := s.People().DeactivateAdministrator(ctx, operator(), u.ID)
+		after, err := s.People().DeactivateUser(ctx, operator(), u.ID)
 		return a.Show(viewUser(after), err)
 	})
 }
@@ -95,7 +95,7 @@ func newUserActivate(a *app) *cobra.Command {
 sign-in. To set a new password: countersign addon user reset-password`,
 		Example: "  countersign addon user activate bob@site.example",
 	}, func(ctx context.Context, s *addon.Addon, u people.User, _ []string) error {
-		after, err := s.People().ActivateAdministrator(ctx, operator(), u.ID)
+		after, err := s.People().ActivateUser(ctx, operator(), u.ID)
 		return a.Show(viewUser(after), err)
 	})
 }
@@ -111,7 +111,7 @@ can't be removed.`,
 		if err := a.Confirm(ctx, "The administrator "+u.Email+" is removed and can't sign in any more. Continue?"); err != nil {
 			return err
 		}
-		if _, err := s.People().RemoveAdministrator(ctx, operator(), u.ID); err != nil {
+		if _, err := s.People().RemoveUser(ctx, operator(), u.ID); err != nil {
 			return err
 		}
 		return a.Done(struct {

@@ -26,7 +26,7 @@ var (
 	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	client   = netip.MustParseAddr("192.0.2.7")
-	user     = people.Actor{Kind: people.KindUser, ID: "ana@site.example", User: 1, Face: people.FacePage, Addr: client}
+	user     = people.Actor{Kind: people.KindUser, ID: "ana@site.example", User: 1, Administrator: true, Face: people.FacePage, Addr: client}
 	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: client, Secret: true}
 )
 

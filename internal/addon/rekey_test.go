@@ -47,7 +47,7 @@ func newRekeyable(t *testing.T, f *fixture) *rekeyable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ana := people.Actor{Kind: people.KindUser, ID: adminEmail, User: u.ID, Face: people.FacePage, Addr: client}
+	ana := people.Actor{Kind: people.KindUser, ID: adminEmail, User: u.ID, Administrator: true, Face: people.FacePage, Addr: client}
 	begun, err := f.People().BeginTOTP(ctx, ana, adminPassword, "Countersign")
 	if err != nil {
 		t.Fatal(err)

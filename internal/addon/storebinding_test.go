@@ -183,7 +183,7 @@ func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Face: people.FacePage, Addr: client}
+		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Administrator: true, Face: people.FacePage, Addr: client}
 		for _, wrong := range []string{"", "four quiet green birds"} {
 			if err := f.SetStore(t.Context(), ana, address, wrong); codeOf(err) != "password_wrong" || f.mustKnow(t).Store != "" {
 				t.Errorf("with %q: %v", wrong, err)

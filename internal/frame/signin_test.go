@@ -195,7 +195,7 @@ func TestSignInLinksNeverDeadEnd(t *testing.T) {
 		}
 		used, expired, removed := link(email), link(email), link(bob.Email)
 		s.browser(t).Post("/admincp/link", "token", used).LeadsTo("/admin")
-		if _, err := s.RemoveAdministrator(t.Context(), operator, bob.ID); err != nil {
+		if _, err := s.RemoveUser(t.Context(), operator, bob.ID); err != nil {
 			t.Fatal(err)
 		}
 		s.clock.move(10 * time.Minute)

@@ -78,7 +78,7 @@ func (f *Frame) onUser(h func(http.ResponseWriter, *Request, people.User) error)
 		if err != nil {
 			return f.NotFound(w, r)
 		}
-		u, err := f.People.Administrator(r.Context(), r.Actor, id)
+		u, err := f.People.UserByID(r.Context(), r.Actor, id)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (f *Frame) renameUser(w http.ResponseWriter, r *Request, u people.User) err
 			if err := f.People.CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
 				return err
 			}
-			renamed, err := f.People.RenameAdministrator(r.Context(), r.Actor, u.ID, in.Get("email"))
+			renamed, err := f.People.RenameUser(r.Context(), r.Actor, u.ID, in.Get("email"))
 			if err != nil {
 				return err
 			}
@@ -212,7 +212,7 @@ func (f *Frame) deactivateUser(w http.ResponseWriter, r *Request, u people.User)
 		Title: "Deactivate " + u.Email, Path: f.userPath(u) + "/deactivate", Label: "Deactivate",
 		Consequence: whose(r, u) + " sessions and sign-in links end, and two-step sign-in is turned off. Signing in is refused until another administrator activates the account.",
 	}
-	return f.endUser(w, r, u, c, f.People.DeactivateAdministrator, f.userPath(u), u.Email+" is inactive and signed out everywhere.", noticeDeactivated)
+	return f.endUser(w, r, u, c, f.People.DeactivateUser, f.userPath(u), u.Email+" is inactive and signed out everywhere.", noticeDeactivated)
 }
 
 func (f *Frame) activateUser(w http.ResponseWriter, r *Request, u people.User) error {
@@ -223,7 +223,7 @@ func (f *Frame) activateUser(w http.ResponseWriter, r *Request, u people.User) e
 		Title: "Activate " + u.Email, Path: f.userPath(u) + "/activate", Label: "Activate", Safe: true,
 		Consequence: "This person can sign in again, with the same password and without two-step sign-in.",
 	}, func() error {
-		if _, err := f.People.ActivateAdministrator(r.Context(), r.Actor, u.ID); err != nil {
+		if _, err := f.People.ActivateUser(r.Context(), r.Actor, u.ID); err != nil {
 			return err
 		}
 		return f.Redirect(w, r, f.userPath(u), u.Email+" is active and can sign in again.")
@@ -235,7 +235,7 @@ func (f *Frame) removeUser(w http.ResponseWriter, r *Request, u people.User) err
 		Title: "Remove " + u.Email, Path: f.userPath(u) + "/remove", Label: "Remove",
 		Consequence: whose(r, u) + " password, sessions, sign-in links and two-step sign-in are deleted. This can't be undone. Entries of the audit log keep the e-mail.",
 	}
-	return f.endUser(w, r, u, c, f.People.RemoveAdministrator, f.users(), u.Email+" was removed.", noticeRemoved)
+	return f.endUser(w, r, u, c, f.People.RemoveUser, f.users(), u.Email+" was removed.", noticeRemoved)
 }
 
 // endUser takes an account away and leads to a page, or out for the user's own account.

@@ -17,9 +17,10 @@ const (
 // may reports whether an actor may do something.
 func may(a Actor, what action) error {
 	user := a.Kind == KindUser && a.User > 0
+	administrator := user && a.Administrator
 	operator := a.Kind == KindOperator
 	switch {
-	case what == manage && (user || operator), what == ownAccount && user, what == operate && operator:
+	case what == manage && (administrator || operator), what == ownAccount && user, what == operate && operator:
 		return nil
 	}
 	return fault.Forbidden("not_allowed", "Not allowed. This needs a signed-in administrator or the operator")

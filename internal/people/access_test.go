@@ -11,9 +11,10 @@ func TestMay(t *testing.T) {
 		actor                        Actor
 		manage, ownAccount, operates bool
 	}{
-		{"a user manages, and has an account", Actor{Kind: KindUser, User: 1}, true, true, false},
+		{"an administrator manages, and has an account", Actor{Kind: KindUser, User: 1, Administrator: true}, true, true, false},
+		{"another user has an account", Actor{Kind: KindUser, User: 1}, false, true, false},
 		{"the operator manages, and has none", Operator("root"), true, false, true},
-		{"a user without an id is nobody", Actor{Kind: KindUser, ID: "ada@site.example"}, false, false, false},
+		{"a user without an id is nobody", Actor{Kind: KindUser, ID: "ada@site.example", Administrator: true}, false, false, false},
 		{"a key does nothing here", Actor{Kind: KindKey, User: 1, Secret: true}, false, false, false},
 		{"nobody does nothing", Actor{}, false, false, false},
 		{"an unknown kind does nothing", Actor{Kind: "guest", User: 1}, false, false, false},
@@ -36,13 +37,13 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 		rules := map[string]func(a Actor) error{
 			"Users":                   func(a Actor) error { _, err := f.Users(ctx, a); return err },
 			"CreateAdministrator":     func(a Actor) error { _, err := f.CreateAdministrator(ctx, a, "eve@site.example", password); return err },
-			"Administrator":           func(a Actor) error { _, err := f.Administrator(ctx, a, 1); return err },
-			"AdministratorNamed":      func(a Actor) error { _, err := f.AdministratorNamed(ctx, a, email); return err },
+			"Administrator":           func(a Actor) error { _, err := f.UserByID(ctx, a, 1); return err },
+			"UserNamed":      func(a Actor) error { _, err := f.UserNamed(ctx, a, email); return err },
 			"LastAdministrator":       func(a Actor) error { _, err := f.LastAdministrator(ctx, a, User{}); return err },
-			"RenameAdministrator":     func(a Actor) error { _, err := f.RenameAdministrator(ctx, a, 1, "eve@site.example"); return err },
-			"DeactivateAdministrator": func(a Actor) error { _, err := f.DeactivateAdministrator(ctx, a, 1); return err },
-			"ActivateAdministrator":   func(a Actor) error { _, err := f.ActivateAdministrator(ctx, a, 1); return err },
-			"RemoveAdministrator":     func(a Actor) error { _, err := f.RemoveAdministrator(ctx, a, 1); return err },
+			"RenameUser":     func(a Actor) error { _, err := f.RenameUser(ctx, a, 1, "eve@site.example"); return err },
+			"DeactivateUser": func(a Actor) error { _, err := f.DeactivateUser(ctx, a, 1); return err },
+			"ActivateUser":   func(a Actor) error { _, err := f.ActivateUser(ctx, a, 1); return err },
+			"RemoveUser":     func(a Actor) error { _, err := f.RemoveUser(ctx, a, 1); return err },
 			"InviteAdministrator":     func(a Actor) error { _, err := f.InviteAdministrator(ctx, a, "eve@site.example"); return err },
 			"InviteAgain":             func(a Actor) error { _, err := f.InviteAgain(ctx, a, 1); return err },
 			"ChoosePassword":          func(a Actor) error { _, err := f.ChoosePassword(ctx, a, 0, other); return err },

@@ -42,8 +42,9 @@ type Actor struct {
 	Face Face
 	// Addr is the client's address, invalid at the command line.
 	Addr netip.Addr
-	// User is the id of a user.
-	User int64
+	// User is the id of a user, and Administrator whether the user may do everything.
+	User          int64
+	Administrator bool
 	// Workspace is the id of a key's workspace. A buyer who has one reaches the
 	// purchases of that workspace alone.
 	Workspace int64

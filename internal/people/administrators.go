@@ -23,11 +23,11 @@ func (p *People) CreateAdministrator(ctx context.Context, a Actor, email, passwo
 	}
 	var u peopledb.User
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
-		n, err := tx.CountUsers(ctx)
+		n, err := tx.CountAdministrators(ctx)
 		if err != nil {
 			return err
 		}
-		if u, err = p.addUser(ctx, tx, email, hash, n == 0); err != nil {
+		if u, err = p.addUser(ctx, tx, peopledb.User{Email: email, Password: hash, First: n == 0, Administrator: true}); err != nil {
 			return err
 		}
 		if err := tx.DeleteLinks(ctx, peopledb.PurposeSetup); err != nil {
@@ -39,17 +39,17 @@ func (p *People) CreateAdministrator(ctx context.Context, a Actor, email, passwo
 }
 
 // addUser writes a new user. Of two first ones at once, the second is a conflict.
-func (p *People) addUser(ctx context.Context, tx *peopledb.DB, email, hash string, first bool) (peopledb.User, error) {
-	u := peopledb.User{Email: email, Password: hash, Generation: 1, First: first, CreatedAt: p.stamp(), PasswordAt: p.stamp()}
+func (p *People) addUser(ctx context.Context, tx *peopledb.DB, u peopledb.User) (peopledb.User, error) {
+	u.Generation, u.CreatedAt, u.PasswordAt = 1, p.stamp(), p.stamp()
 	id, err := tx.AddUser(ctx, u)
 	u.ID = id
 	if !errors.Is(err, sqldb.ErrExists) {
 		return u, err
 	}
-	if first {
+	if u.First {
 		return u, errAlreadySetUp
 	}
-	return u, errEmailTaken(email)
+	return u, errEmailTaken(u.Email)
 }
 
 // ResetPassword sets a new password of a user for the operator, and ends all of
@@ -58,7 +58,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 	if err := may(a, operate); err != nil {
 		return err
 	}
-	email, err := foldEmail(email)
+	email, err := CleanEmail(email)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,9 @@ var emailPattern = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 // maxEmail is the most bytes of an e-mail address (RFC 5321).
 const maxEmail = 254
 
-// foldEmail brings an e-mail into the form it is kept in: trimmed, in lower case.
-func foldEmail(text string) (string, error) {
+// CleanEmail brings an e-mail into the form it is kept in: trimmed, in lower case. The error
+// is email_invalid.
+func CleanEmail(text string) (string, error) {
 	email := strings.ToLower(strings.TrimSpace(text))
 	unprintable := strings.ContainsFunc(email, func(r rune) bool { return !unicode.IsPrint(r) })
 	if len(email) > maxEmail || !utf8.ValidString(text) || unprintable || !emailPattern.MatchString(email) {

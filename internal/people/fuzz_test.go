@@ -14,11 +14,11 @@ func FuzzFoldEmail(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		folded, err := foldEmail(text)
+		folded, err := CleanEmail(text)
 		if err != nil {
 			return
 		}
-		if again, err := foldEmail(folded); err != nil || again != folded {
+		if again, err := CleanEmail(folded); err != nil || again != folded {
 			t.Errorf("%q folds to %q, and that to %q, %v", text, folded, again, err)
 		}
 		if !utf8.ValidString(folded) || strings.ContainsAny(folded, "\x00 \t\n") || len(folded) > maxEmail {

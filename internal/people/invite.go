@@ -28,20 +28,20 @@ func (p *People) InviteAdministrator(ctx context.Context, a Actor, email string)
 	if err := may(a, manage); err != nil {
 		return Invitation{}, err
 	}
-	email, err := foldEmail(email)
+	email, err := CleanEmail(email)
 	if err != nil {
 		return Invitation{}, err
 	}
 	var made Invitation
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
-		n, err := tx.CountUsers(ctx)
+		n, err := tx.CountAdministrators(ctx)
 		if err != nil {
 			return err
 		}
 		if n == 0 { // nobody could sign in when the link has expired
 			return errNoneYet
 		}
-		u, err := p.addUser(ctx, tx, email, "", false)
+		u, err := p.addUser(ctx, tx, peopledb.User{Email: email, Administrator: true})
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (p *People) InviteAdministrator(ctx context.Context, a Actor, email string)
 }
 
 // InviteAgain replaces the sign-in link of a user who has not chosen a password yet. The
-// errors are those of [People.Administrator], user_inactive and password_set (conflict).
+// errors are those of [People.UserByID], user_inactive and password_set (conflict).
 func (p *People) InviteAgain(ctx context.Context, a Actor, id int64) (Invitation, error) {
 	var made Invitation
 	_, err := p.administer(ctx, a, id, func(tx *peopledb.DB, u *peopledb.User) (err error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Administrator returns a user by its id; user_not_found (not found) when there is none.
-func (p *People) Administrator(ctx context.Context, a Actor, id int64) (User, error) {
+// UserByID returns a user by its id; user_not_found (not found) when there is none.
+func (p *People) UserByID(ctx context.Context, a Actor, id int64) (User, error) {
 	if err := may(a, manage); err != nil {
 		return User{}, err
 	}
@@ -19,12 +19,12 @@ func (p *People) Administrator(ctx context.Context, a Actor, id int64) (User, er
 	return userOf(u), sqldb.IfNotFound(err, errNoUserID)
 }
 
-// AdministratorNamed is [People.Administrator] for an e-mail.
-func (p *People) AdministratorNamed(ctx context.Context, a Actor, email string) (User, error) {
+// UserNamed is [People.UserByID] for an e-mail.
+func (p *People) UserNamed(ctx context.Context, a Actor, email string) (User, error) {
 	if err := may(a, manage); err != nil {
 		return User{}, err
 	}
-	email, err := foldEmail(email)
+	email, err := CleanEmail(email)
 	if err != nil {
 		return User{}, err
 	}
@@ -33,7 +33,7 @@ func (p *People) AdministratorNamed(ctx context.Context, a Actor, email string) 
 }
 
 // LastAdministrator reports whether a user is the only active one with a password, whom
-// [People.DeactivateAdministrator] and [People.RemoveAdministrator] refuse to take away.
+// [People.DeactivateUser] and [People.RemoveUser] refuse to take away.
 func (p *People) LastAdministrator(ctx context.Context, a Actor, u User) (bool, error) {
 	if err := may(a, manage); err != nil {
 		return false, err
@@ -42,14 +42,14 @@ func (p *People) LastAdministrator(ctx context.Context, a Actor, u User) (bool, 
 	return n == 1 && !u.Inactive && u.HasPassword, err
 }
 
-// RenameAdministrator gives a user another e-mail, which is the name to sign in with from
-// then on. Sessions go on. The errors are those of [People.Administrator], email_invalid
+// RenameUser gives a user another e-mail, which is the name to sign in with from
+// then on. Sessions go on. The errors are those of [People.UserByID], email_invalid
 // and email_taken (conflict).
-func (p *People) RenameAdministrator(ctx context.Context, a Actor, id int64, email string) (User, error) {
+func (p *People) RenameUser(ctx context.Context, a Actor, id int64, email string) (User, error) {
 	if err := may(a, manage); err != nil {
 		return User{}, err
 	}
-	email, err := foldEmail(email)
+	email, err := CleanEmail(email)
 	if err != nil {
 		return User{}, err
 	}
@@ -68,10 +68,10 @@ func (p *People) RenameAdministrator(ctx context.Context, a Actor, id int64, ema
 	})
 }
 
-// DeactivateAdministrator keeps a user from signing in until [People.ActivateAdministrator].
+// DeactivateUser keeps a user from signing in until [People.ActivateUser].
 // It ends the user's sessions, links and two-step sign-in. The errors are those of
-// [People.Administrator] and last_administrator (conflict).
-func (p *People) DeactivateAdministrator(ctx context.Context, a Actor, id int64) (User, error) {
+// [People.UserByID] and last_administrator (conflict).
+func (p *People) DeactivateUser(ctx context.Context, a Actor, id int64) (User, error) {
 	return p.administer(ctx, a, id, func(tx *peopledb.DB, u *peopledb.User) error {
 		if u.Inactive {
 			return nil
@@ -91,9 +91,9 @@ func (p *People) DeactivateAdministrator(ctx context.Context, a Actor, id int64)
 	})
 }
 
-// ActivateAdministrator lets a user sign in again, with the same password and without
-// two-step sign-in. The errors are those of [People.Administrator].
-func (p *People) ActivateAdministrator(ctx context.Context, a Actor, id int64) (User, error) {
+// ActivateUser lets a user sign in again, with the same password and without
+// two-step sign-in. The errors are those of [People.UserByID].
+func (p *People) ActivateUser(ctx context.Context, a Actor, id int64) (User, error) {
 	return p.administer(ctx, a, id, func(tx *peopledb.DB, u *peopledb.User) error {
 		if !u.Inactive {
 			return nil
@@ -106,10 +106,10 @@ func (p *People) ActivateAdministrator(ctx context.Context, a Actor, id int64) (
 	})
 }
 
-// RemoveAdministrator removes a user with everything that lets it sign in. Entries of the
+// RemoveUser removes a user with everything that lets it sign in. Entries of the
 // audit log keep its e-mail. It returns the user as it was. The errors are those of
-// [People.DeactivateAdministrator].
-func (p *People) RemoveAdministrator(ctx context.Context, a Actor, id int64) (User, error) {
+// [People.DeactivateUser].
+func (p *People) RemoveUser(ctx context.Context, a Actor, id int64) (User, error) {
 	return p.administer(ctx, a, id, func(tx *peopledb.DB, u *peopledb.User) error {
 		ended, err := p.endAccess(ctx, tx, u)
 		if err != nil {
@@ -179,7 +179,7 @@ func wantActive(ctx context.Context, tx *peopledb.DB) error {
 
 var (
 	errLastAdministrator = fault.Conflict("last_administrator", "Nobody else could sign in: this is the last active administrator with a password. Nothing was changed")
-	errNoUserID          = fault.NotFound("user_not_found", "This administrator does not exist, or was removed")
+	errNoUserID          = fault.NotFound("user_not_found", "This user does not exist, or was removed")
 )
 
 func errEmailTaken(email string) error {

@@ -32,13 +32,13 @@ func TestRenamedAdministratorSignsInWithTheNewEmail(t *testing.T) {
 			"another user's e-mail is refused":   {bob.ID, "ADA@site.example", "email_taken"},
 			"somebody who does not exist is not": {99, "eve@site.example", "user_not_found"},
 		} {
-			_, err := f.RenameAdministrator(ctx, ada, tt.id, tt.email)
+			_, err := f.RenameUser(ctx, ada, tt.id, tt.email)
 			if codeOf(err) != tt.code {
 				t.Errorf("%s: %v", rule, err)
 			}
 		}
 		for range 2 { // the second time nothing changes
-			u, err := f.RenameAdministrator(ctx, ada, bob.ID, " Robert@Site.example ")
+			u, err := f.RenameUser(ctx, ada, bob.ID, " Robert@Site.example ")
 			if err != nil || u.Email != "robert@site.example" {
 				t.Fatalf("renamed to %q, %v", u.Email, err)
 			}
@@ -69,7 +69,7 @@ func TestDeactivatedAdministratorIsOutUntilActivated(t *testing.T) {
 		wantCode(t, err, "")
 
 		for range 2 { // the second time nothing changes
-			after, err := f.DeactivateAdministrator(ctx, bob, u.ID)
+			after, err := f.DeactivateUser(ctx, bob, u.ID)
 			if err != nil || !after.Inactive || after.TOTP {
 				t.Fatalf("deactivated: %+v, %v", after, err)
 			}
@@ -85,7 +85,7 @@ func TestDeactivatedAdministratorIsOutUntilActivated(t *testing.T) {
 		wantCode(t, err, "sign_in_refused")
 		_, err = f.SignIn(ctx, home, email, password)
 		wantCode(t, err, "user_inactive")
-		_, err = f.RenameAdministrator(ctx, ada, u.ID, "eve@site.example") // by a request that was under way
+		_, err = f.RenameUser(ctx, ada, u.ID, "eve@site.example") // by a request that was under way
 		wantCode(t, err, "user_gone")
 
 		wantCode(t, f.ResetPassword(ctx, operator, email, other, false), "")
@@ -93,7 +93,7 @@ func TestDeactivatedAdministratorIsOutUntilActivated(t *testing.T) {
 		wantCode(t, err, "user_inactive")
 
 		for range 2 {
-			after, err := f.ActivateAdministrator(ctx, bob, u.ID)
+			after, err := f.ActivateUser(ctx, bob, u.ID)
 			if err != nil || after.Inactive {
 				t.Fatalf("activated: %+v, %v", after, err)
 			}
@@ -122,11 +122,11 @@ func TestRemovedAdministratorLeavesItsNameInTheAuditLog(t *testing.T) {
 		link, _, err := f.NewSignInLink(ctx, operator, email)
 		wantCode(t, err, "")
 
-		removed, err := f.RemoveAdministrator(ctx, bob, u.ID)
+		removed, err := f.RemoveUser(ctx, bob, u.ID)
 		if err != nil || removed.Email != email {
 			t.Fatalf("removed %+v, %v", removed, err)
 		}
-		_, err = f.RemoveAdministrator(ctx, bob, u.ID)
+		_, err = f.RemoveUser(ctx, bob, u.ID)
 		wantCode(t, err, "user_not_found")
 		if f.alive(t, "one") {
 			t.Error("a session goes on")
@@ -165,7 +165,7 @@ func TestSomebodyCanAlwaysSignIn(t *testing.T) {
 		invited, err := f.InviteAdministrator(ctx, ada, "eve@site.example")
 		wantCode(t, err, "")
 		bob := f.another(t, "bob@site.example")
-		_, err = f.DeactivateAdministrator(ctx, ada, bob.ID)
+		_, err = f.DeactivateUser(ctx, ada, bob.ID)
 		wantCode(t, err, "")
 		if last, err := f.LastAdministrator(ctx, ada, u); err != nil || !last {
 			t.Errorf("the last one: %v, %v", last, err)
@@ -175,8 +175,8 @@ func TestSomebodyCanAlwaysSignIn(t *testing.T) {
 		}
 		f.session(t, "one", u)
 		for name, act := range map[string]func(Actor) error{
-			"deactivate": func(a Actor) error { _, err := f.DeactivateAdministrator(ctx, a, u.ID); return err },
-			"remove":     func(a Actor) error { _, err := f.RemoveAdministrator(ctx, a, u.ID); return err },
+			"deactivate": func(a Actor) error { _, err := f.DeactivateUser(ctx, a, u.ID); return err },
+			"remove":     func(a Actor) error { _, err := f.RemoveUser(ctx, a, u.ID); return err },
 		} {
 			for _, a := range []Actor{ada, operator} {
 				if code := codeOf(act(a)); code != "last_administrator" {
@@ -188,7 +188,7 @@ func TestSomebodyCanAlwaysSignIn(t *testing.T) {
 			t.Error("a refusal has ended a session")
 		}
 		for _, id := range []int64{invited.User.ID, bob.ID} { // who can't sign in is not the last one
-			_, err := f.RemoveAdministrator(ctx, ada, id)
+			_, err := f.RemoveUser(ctx, ada, id)
 			wantCode(t, err, "")
 		}
 	})
@@ -203,9 +203,9 @@ func TestOfTheLastTwoAdministratorsOneStays(t *testing.T) {
 			next := f.another(t, fmt.Sprintf("bob%d@site.example", round))
 			pair := []User{last, next}
 			codes := atOnce(2, func(i int) error {
-				act := processes[i].RemoveAdministrator
+				act := processes[i].RemoveUser
 				if round%2 == 1 {
-					act = processes[i].DeactivateAdministrator
+					act = processes[i].DeactivateUser
 				}
 				_, err := act(t.Context(), operator, pair[i].ID)
 				return err
@@ -234,7 +234,7 @@ func TestAdministratorsWhoRemoveEachOtherLeaveOne(t *testing.T) {
 		for round := range 4 {
 			pair := []User{f.another(t, fmt.Sprintf("a%d@site.example", round)), f.another(t, fmt.Sprintf("b%d@site.example", round))}
 			codes := atOnce(2, func(i int) error {
-				_, err := processes[i].RemoveAdministrator(t.Context(), pair[i].Actor(home), pair[1-i].ID)
+				_, err := processes[i].RemoveUser(t.Context(), pair[i].Actor(home), pair[1-i].ID)
 				return err
 			})
 			if want := map[string]int{"": 1, "user_gone": 1}; !maps.Equal(codes, want) {

@@ -41,7 +41,7 @@ func (p *People) NewSignInLink(ctx context.Context, a Actor, email string) (toke
 	if err := may(a, operate); err != nil {
 		return "", time.Time{}, err
 	}
-	if email, err = foldEmail(email); err != nil {
+	if email, err = CleanEmail(email); err != nil {
 		return "", time.Time{}, err
 	}
 	token, expires = rand.Text(), p.now().Add(signInLife).Truncate(time.Second)

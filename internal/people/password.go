@@ -58,7 +58,7 @@ func common(folded string) bool {
 // hashNew checks an e-mail and a password that is to be set, and returns the e-mail as it
 // is kept and the hash.
 func (p *People) hashNew(ctx context.Context, email, password string) (kept, hash string, err error) {
-	if kept, err = foldEmail(email); err != nil {
+	if kept, err = CleanEmail(email); err != nil {
 		return "", "", err
 	}
 	if err := checkPassword(kept, password); err != nil {

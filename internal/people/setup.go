@@ -22,7 +22,7 @@ func (p *People) NewSetupLink(ctx context.Context, a Actor) (token string, expir
 	}
 	token, expires = rand.Text(), p.now().Add(setupLife).Truncate(time.Second)
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
-		if n, err := tx.CountUsers(ctx); err != nil {
+		if n, err := tx.CountAdministrators(ctx); err != nil {
 			return err
 		} else if n > 0 {
 			return errAlreadySetUp
@@ -47,7 +47,7 @@ func (p *People) CheckSetupLink(ctx context.Context, token string) error {
 func (p *People) checkSetupLink(ctx context.Context, db *peopledb.DB, token string) error {
 	problem := p.checkLink(ctx, db, peopledb.PurposeSetup, token)
 	// Asked second, it knows of the administrator who used the link up.
-	n, err := db.CountUsers(ctx)
+	n, err := db.CountAdministrators(ctx)
 	if err == nil && n > 0 {
 		err = errAlreadySetUp
 	}
@@ -73,7 +73,7 @@ func (p *People) Setup(ctx context.Context, from Origin, token, email, password 
 		if _, err := tx.UseLink(ctx, peopledb.PurposeSetup, digestOf(token), p.stamp()); err != nil {
 			return p.whyNot(ctx, tx, err, token)
 		}
-		if u, err = p.addUser(ctx, tx, email, hash, true); err != nil {
+		if u, err = p.addUser(ctx, tx, peopledb.User{Email: email, Password: hash, First: true, Administrator: true}); err != nil {
 			return err
 		}
 		return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: actionUserCreate, Subject: u.Email, Detail: "by the set-up link"})
@@ -100,7 +100,7 @@ func NewLinkToken() string { return rand.Text() }
 // until it expires, in the caller's transaction; earlier ones end. Where there is
 // an administrator, it does nothing.
 func (p *People) AdoptSetupLink(ctx context.Context, tx *peopledb.DB, token string, expires time.Time) error {
-	if n, err := tx.CountUsers(ctx); err != nil || n > 0 {
+	if n, err := tx.CountAdministrators(ctx); err != nil || n > 0 {
 		return err
 	}
 	return replaceSetupLink(ctx, tx, token, expires)

@@ -43,14 +43,14 @@ func TestSetupLinkIsGoodOnceFor24Hours(t *testing.T) {
 				if tt.given != nil {
 					token = tt.given(token)
 				}
-				before, err := f.db.CountUsers(t.Context())
+				before, err := f.db.CountAdministrators(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
 				wantCode(t, f.CheckSetupLink(t.Context(), token), tt.code)
 				u, err := f.Setup(t.Context(), home, token, "carol@site.example", password)
 				wantCode(t, err, tt.code)
-				after, err := f.db.CountUsers(t.Context())
+				after, err := f.db.CountAdministrators(t.Context())
 				if err != nil || (tt.code == "") != (after == before+1) || (tt.code == "") != (u.ID != 0) {
 					t.Errorf("%d users before and %d after, %+v, %v", before, after, u, err)
 				}
@@ -94,7 +94,7 @@ func TestSetupLinkUsedManyTimesAtOnceMakesExactlyOneAdministrator(t *testing.T) 
 		if counts[""] != 1 || counts["already_set_up"] != 7 {
 			t.Errorf("outcomes %v, want one success and seven that say already_set_up", counts)
 		}
-		if n, err := f.db.CountUsers(t.Context()); err != nil || n != 1 {
+		if n, err := f.db.CountAdministrators(t.Context()); err != nil || n != 1 {
 			t.Errorf("%d users, %v", n, err)
 		}
 	})

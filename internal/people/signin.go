@@ -31,7 +31,7 @@ var errRefused = fault.Unauthorized("sign_in_refused", "Wrong e-mail or password
 // instead. So is a sign-in while too many passwords wait to be checked. A user who was
 // deactivated is user_inactive (forbidden) after the right password.
 func (p *People) SignIn(ctx context.Context, from Origin, email, password string) (SignIn, error) {
-	email, err := foldEmail(email)
+	email, err := CleanEmail(email)
 	if err != nil {
 		email = "" // nobody's
 	}

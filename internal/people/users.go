@@ -11,7 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// User is somebody who may sign in. Every user is an administrator.
+// User is somebody who may sign in.
 type User struct {
 	ID    int64
 	Email string
@@ -24,6 +24,9 @@ type User struct {
 	RecoveryCodes int64
 	// Inactive reports that the user may not sign in, and HasPassword that one was chosen.
 	Inactive, HasPassword bool
+	// Administrator reports that the user may do everything. In a database without roles
+	// ([peopledb.Roles]) that is every user.
+	Administrator bool
 	CreatedAt             time.Time
 	PasswordAt            time.Time // when the password was set
 	SignedInAt            time.Time // zero: never
@@ -32,14 +35,14 @@ type User struct {
 func userOf(u peopledb.User) User {
 	return User{
 		ID: u.ID, Email: u.Email, Generation: u.Generation, TOTP: u.TOTP != nil, RecoveryCodes: u.RecoveryCodes,
-		Inactive: u.Inactive, HasPassword: u.Password != "",
+		Inactive: u.Inactive, HasPassword: u.Password != "", Administrator: u.Administrator,
 		CreatedAt: u.CreatedAt.Time, PasswordAt: u.PasswordAt.Time, SignedInAt: u.SignedInAt.Time,
 	}
 }
 
 // Actor is the user as somebody who acts on a page.
 func (u User) Actor(from Origin) Actor {
-	return Actor{Kind: KindUser, ID: u.Email, User: u.ID, Face: FacePage, Addr: from.Addr}
+	return Actor{Kind: KindUser, ID: u.Email, User: u.ID, Administrator: u.Administrator, Face: FacePage, Addr: from.Addr}
 }
 
 // userKey names a user where failures are counted.
@@ -57,7 +60,7 @@ func (p *People) Users(ctx context.Context, a Actor) ([]User, error) {
 // HasAdministrator reports whether the first administrator was made. It is public:
 // the pages lead to set-up help until then.
 func (p *People) HasAdministrator(ctx context.Context) (bool, error) {
-	n, err := p.db.CountUsers(ctx)
+	n, err := p.db.CountAdministrators(ctx)
 	return n > 0, err
 }
 

@@ -27,7 +27,7 @@ func TestEmailsAreFoldedAndChecked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			got, err := foldEmail(tt.in)
+			got, err := CleanEmail(tt.in)
 			if got != tt.want || codeOf(err) != map[bool]string{true: "email_invalid"}[tt.want == ""] {
 				t.Errorf("%q gives %q, %v", tt.in, got, err)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -24,6 +25,8 @@ const (
 type Schema struct {
 	Name  string
 	Files fs.FS
+	// Folder is where in Files the migrations lie; "" is "migrations".
+	Folder string
 	// Before is work that is done before a step, by the step's version: what is too
 	// much for one transaction.
 	Before map[int64]Work
@@ -136,6 +139,11 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return openPostgres(s)
 	}
 	return openSQLite(ctx, s)
+}
+
+// Has reports whether the database was opened with a schema of this name.
+func (db *DB) Has(schema string) bool {
+	return slices.ContainsFunc(db.options.Schemas, func(s Schema) bool { return s.Name == schema })
 }
 
 // Engine returns the engine of the database.

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -120,7 +121,7 @@ func (db *DB) migrate(ctx context.Context, pool *sql.DB, s Schema) error {
 // provider knows the steps of one schema for this engine: files named NNNNN_name.sql
 // serve both, NNNNN_name.sqlite.sql and .postgres.sql one.
 func (db *DB) provider(pool *sql.DB, s Schema) (*goose.Provider, error) {
-	files, err := fs.Sub(s.Files, "migrations")
+	files, err := fs.Sub(s.Files, cmp.Or(s.Folder, "migrations"))
 	if err != nil {
 		return nil, err
 	}

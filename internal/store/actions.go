@@ -23,6 +23,11 @@ const (
 	actionRefundPurchase  people.Action = "purchase.refund"
 	actionRestorePurchase people.Action = "purchase.restore"
 	actionSetPurchase     people.Action = "purchase.set"
+	actionInviteMember    people.Action = "member.invite"
+	actionWithdrawInvite  people.Action = "member.withdraw_invitation"
+	actionAddMember       people.Action = "member.add"
+	actionSetMember       people.Action = "member.set"
+	actionRemoveMember    people.Action = "member.remove"
 	actionRekey           people.Action = "store.rekey"
 	actionAcceptLoss      people.Action = "store.accept_loss"
 )
@@ -34,7 +39,7 @@ func Actions() []people.Action {
 		actionCreateKey, actionRevealKey, actionRotateKey, actionRevokeKey, actionExpireKey,
 		actionCreateItem, actionEditItem,
 		actionCreatePurchase, actionRefundPurchase, actionRestorePurchase, actionSetPurchase,
+		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,
 		actionRekey, actionAcceptLoss,
-		people.ActionAuditPrune,
-	}, licensing.Actions(), transfer.Actions())
+	}, people.Actions(), licensing.Actions(), transfer.Actions())
 }

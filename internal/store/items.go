@@ -31,7 +31,7 @@ const (
 // LacksPicture reports whether the API prints a default picture for an item.
 func LacksPicture(i Item) bool { return rules.LacksPicture(i) }
 
-// ListItems lists the items of a workspace by id, for the operator.
+// ListItems lists the items of a workspace by id.
 func (s *Store) ListItems(ctx context.Context, a people.Actor, workspace string) ([]Item, error) {
 	w, err := s.Workspace(ctx, a, workspace)
 	if err != nil {
@@ -40,20 +40,23 @@ func (s *Store) ListItems(ctx context.Context, a people.Actor, workspace string)
 	return s.db.Items(ctx, w.ID)
 }
 
-// ShowItem reads one item of the store, for the operator.
+// ShowItem reads one item of a workspace that the actor can see.
 func (s *Store) ShowItem(ctx context.Context, a people.Actor, id int64) (Item, error) {
-	if err := access.May(a, access.Manage); err != nil {
-		return Item{}, err
-	}
 	item, err := s.db.Item(ctx, id)
-	return item, sqldb.IfNotFound(err, rules.NoItem(id))
+	if err == nil {
+		err = access.In(ctx, s.db, a, item.WorkspaceID, access.View, rules.NoItem(id))
+	}
+	if err != nil {
+		return Item{}, sqldb.IfNotFound(err, rules.NoItem(id))
+	}
+	return item, nil
 }
 
 // CreateItem writes a new item by the rules of an import. describe sets its properties. An
 // item without an id gets the next one, without a currency that of its workspace, and
 // without a date it is published now. An id that is taken is a conflict (item_exists).
 func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string, describe func(*Item) error) (Item, error) {
-	w, err := s.Workspace(ctx, a, workspace)
+	w, err := s.workspace(ctx, a, workspace, access.Manage)
 	if err != nil {
 		return Item{}, err
 	}
@@ -87,12 +90,12 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 // EditItem lets change alter the properties of an item, by the rules of an import.
 // workspace is the username of its workspace. An item that stays as it is writes nothing.
 func (s *Store) EditItem(ctx context.Context, a people.Actor, id int64, change func(i *Item, workspace string) error) (Item, error) {
-	if err := access.May(a, access.Manage); err != nil {
-		return Item{}, err
-	}
 	var i Item
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		before, err := tx.LockItem(ctx, id)
+		if err == nil {
+			err = access.In(ctx, tx, a, before.WorkspaceID, access.Manage, rules.NoItem(id))
+		}
 		if err != nil {
 			return sqldb.IfNotFound(err, rules.NoItem(id))
 		}

@@ -40,21 +40,17 @@ type NewKey struct {
 
 // CreateKey creates a key and returns it with its value.
 func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, string, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	w, err := s.workspace(ctx, a, n.Workspace, access.Own)
+	if err != nil {
 		return Key{}, "", err
 	}
 	if err := rules.CheckName("the key's name", n.Name); err != nil {
 		return Key{}, "", err
 	}
-	k := Key{Workspace: n.Workspace, Name: n.Name, Class: n.Class, ItemID: n.Item, ExpiresAt: n.ExpiresAt, CreatedAt: s.timestamp()}
+	k := Key{WorkspaceID: w.ID, Workspace: n.Workspace, Name: n.Name, Class: n.Class, ItemID: n.Item, ExpiresAt: n.ExpiresAt, CreatedAt: s.timestamp()}
 	token := rules.NewKeyValue(n.Class)
 	rules.SetKeyValue(s.gate.Box(), &k, token)
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		w, err := tx.Workspace(ctx, n.Workspace)
-		if err != nil {
-			return sqldb.IfNotFound(err, access.NoWorkspace(n.Workspace))
-		}
-		k.WorkspaceID = w.ID
+	err = s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
 		if err := rules.CheckKeyScope(ctx, tx, k); err != nil {
 			return err
 		}
@@ -75,13 +71,12 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 
 // Keys lists the keys of a workspace, of all workspaces when it is "".
 func (s *Store) Keys(ctx context.Context, a people.Actor, workspace string) ([]Key, error) {
-	if err := access.May(a, access.Manage); err != nil {
-		return nil, err
-	}
+	err := access.May(a, access.Administer)
 	if workspace != "" {
-		if _, err := s.Workspace(ctx, a, workspace); err != nil {
-			return nil, err
-		}
+		_, err = s.Workspace(ctx, a, workspace)
+	}
+	if err != nil {
+		return nil, err
 	}
 	all, err := s.db.Keys(ctx)
 	if err != nil || workspace == "" {
@@ -114,10 +109,10 @@ type EarlierValue struct {
 
 // EarlierValue returns the value of a key that another rotation would end at once.
 func (s *Store) EarlierValue(ctx context.Context, a people.Actor, id int64) (EarlierValue, error) {
-	if err := access.May(a, access.Manage); err != nil {
-		return EarlierValue{}, err
-	}
 	k, err := s.db.Key(ctx, id)
+	if err == nil {
+		err = access.In(ctx, s.db, a, k.WorkspaceID, access.View, noKey(id))
+	}
 	if err != nil {
 		return EarlierValue{}, sqldb.IfNotFound(err, noKey(id))
 	}
@@ -195,12 +190,13 @@ func (s *Store) SetKeyExpiry(ctx context.Context, a people.Actor, id int64, at c
 // changeKey runs an act on a key and its entry of the audit log, which the act may
 // describe, in one transaction.
 func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did people.Action, act func(*storedb.DB, *Key, *people.Event) error) (Key, error) {
-	if err := access.May(a, access.Manage); err != nil {
-		return Key{}, err
-	}
 	var k Key
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
-		if k, err = tx.LockKey(ctx, id); err != nil {
+		k, err = tx.LockKey(ctx, id)
+		if err == nil {
+			err = access.In(ctx, tx, a, k.WorkspaceID, access.Own, noKey(id))
+		}
+		if err != nil {
 			return sqldb.IfNotFound(err, noKey(id))
 		}
 		event := people.Event{Action: did, Workspace: k.Workspace, Subject: k.Name}

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/validation"
@@ -40,13 +41,22 @@ func (s *Store) Purchases(ctx context.Context, a people.Actor, workspace string,
 	if err != nil {
 		return err
 	}
-	return s.db.Purchases(ctx, w.ID, f, fn)
+	sees, err := access.SeesBuyers(ctx, s.db, a, w.ID)
+	if err != nil {
+		return err
+	}
+	return s.db.Purchases(ctx, w.ID, f, func(p Purchase) error {
+		if !sees {
+			p.BuyerEmail = ""
+		}
+		return fn(p)
+	})
 }
 
 // CreatePurchase writes a sale. Without a code it gets a new one, without a date
 // it is sold now, and without a currency its price and currency are the item's.
 func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace string, p Purchase) (Purchase, error) {
-	w, err := s.Workspace(ctx, a, workspace)
+	w, err := s.workspace(ctx, a, workspace, access.Manage)
 	if err != nil {
 		return Purchase{}, err
 	}
@@ -197,7 +207,11 @@ func (s *Store) changePurchase(ctx context.Context, a people.Actor, text string,
 	}
 	var p Purchase
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if p, err = tx.LockPurchase(ctx, c.Purchase.ID); err != nil {
+		p, err = tx.LockPurchase(ctx, c.Purchase.ID)
+		if err == nil {
+			err = access.In(ctx, tx, a, p.WorkspaceID, access.Manage, validation.NoPurchase(c.Purchase.ID))
+		}
+		if err != nil {
 			return err
 		}
 		event := people.Event{Action: did, Workspace: c.Workspace, Subject: idText(p.ID)}

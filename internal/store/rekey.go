@@ -27,6 +27,9 @@ type RekeyPlan struct {
 	// LicenseKey is the id of the key that signs licenses when it can't be opened any
 	// more. Licenses that it has signed stay good; a new key signs the next ones.
 	LicenseKey string
+	// Users are the e-mails of users whose authenticator app stops working. Their recovery
+	// codes still sign in.
+	Users []string
 }
 
 // Working are the dropped keys that still work.
@@ -67,7 +70,10 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 			plan.Ended = append(plan.Ended, k)
 		}
 	}
-	plan.LicenseKey, err = licensing.LostKey(ctx, s.db, old)
+	if plan.LicenseKey, err = licensing.LostKey(ctx, s.db, old); err != nil {
+		return RekeyPlan{}, err
+	}
+	plan.Users, err = people.LostTOTP(ctx, &s.db.DB, old)
 	return plan, err
 }
 
@@ -89,7 +95,7 @@ func (s *Store) rekeyable(ctx context.Context) error {
 // It computes the digests of all purchase codes again. It encrypts sealed values again
 // if the old key file is there, and deletes them otherwise.
 func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return RekeyPlan{}, err
 	}
 	plan, err := s.PlanRekey(ctx)

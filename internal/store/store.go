@@ -45,6 +45,8 @@ type Options struct {
 	Longer time.Duration
 	// Progress is that of [sqldb.Options].
 	Progress func(done, total int64)
+	// HashCost of passwords; the zero value is the real one.
+	HashCost people.HashCost
 	// Lock is the server's lock of Dir, nil for a program that takes none.
 	Lock *sqldb.FolderLock
 	Log  *slog.Logger
@@ -66,7 +68,7 @@ type Store struct {
 	location *keyfile.Location
 	gate     access.Gate   // closed until Prepare has succeeded
 	keyFile  chan struct{} // told when the database may belong to another key file
-	audit    *people.AuditLog
+	people   *people.People
 	chain    *people.AuditChain
 	limits   sharedLimits
 	now      func() time.Time
@@ -118,7 +120,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
-	s.audit = people.NewAuditLog(&s.db.DB, true)
+	s.people = people.New(&s.db.DB, s.gate.Box, o.Now, o.Log, o.HashCost)
+	s.people.AuditLog = people.NewAuditLog(&s.db.DB, true)
 	s.chain = people.NewAuditChain(&s.db.DB, s.gate.Box, o.Now, o.Log)
 	s.Validation = validation.New(s.db, &s.gate, o.CacheBytes, o.Now, o.Log)
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
@@ -137,6 +140,7 @@ func (s *Store) Close() error {
 	defer cancel()
 	s.Validation.Close(ctx)
 	s.leaveLimits(ctx)
+	s.people.Close(ctx)
 	return s.database.Close()
 }
 
@@ -156,6 +160,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.Start("integrity", func(ctx context.Context) { s.database.WatchIntegrity(ctx, s.now) })
 	s.Validation.Start(work)
 	work.Start("old changes", s.pruneEvery)
+	work.Start("failed sign-ins", s.people.Run)
 	work.Start("audit seals", s.chain.Run)
 	work.Start("limits", s.exchangeLimitsEvery)
 	work.Go("key file", s.watchKeyFile)
@@ -163,7 +168,10 @@ func (s *Store) Run(ctx context.Context) error {
 }
 
 // AuditLog reads the store's audit log. Entries name the workspace that they are about.
-func (s *Store) AuditLog() *people.AuditLog { return s.audit }
+func (s *Store) AuditLog() *people.AuditLog { return s.people.AuditLog }
+
+// People is the users of the store, and their sessions.
+func (s *Store) People() *people.People { return s.people }
 
 // AuditChain seals and verifies the store's audit log. It can be used once the store is
 // prepared.

@@ -18,7 +18,7 @@ type Workspace = storedb.Workspace
 
 // Workspaces lists all workspaces by username.
 func (s *Store) Workspaces(ctx context.Context, a people.Actor) ([]Workspace, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return nil, err
 	}
 	list, err := s.db.Workspaces(ctx)
@@ -28,15 +28,55 @@ func (s *Store) Workspaces(ctx context.Context, a people.Actor) ([]Workspace, er
 	return list, err
 }
 
+// WorkspaceRole is a workspace with an actor's role in it.
+type WorkspaceRole = storedb.WorkspaceRole
+
+// OwnWorkspaces lists the workspaces of which a user is a member, by username; for an
+// administrator and the operator, all.
+func (s *Store) OwnWorkspaces(ctx context.Context, a people.Actor) ([]WorkspaceRole, error) {
+	if access.May(a, access.Administer) == nil {
+		all, err := s.Workspaces(ctx, a)
+		list := make([]WorkspaceRole, len(all))
+		for i, w := range all {
+			list[i] = WorkspaceRole{Workspace: w, Role: storedb.RoleOwner}
+		}
+		return list, err
+	}
+	if err := access.Somewhere(a, access.View); err != nil {
+		return nil, err
+	}
+	list, err := s.db.WorkspacesOf(ctx, a.User)
+	for i := range list {
+		list[i].Workspace = rules.WithFullName(list[i].Workspace)
+	}
+	return list, err
+}
+
 // Workspace reads one by its username.
 func (s *Store) Workspace(ctx context.Context, a people.Actor, username string) (Workspace, error) {
-	w, err := access.Workspace(ctx, s.db, a, username)
+	return s.workspace(ctx, a, username, access.View)
+}
+
+// workspace reads one by its username, for an actor with a permission in it.
+func (s *Store) workspace(ctx context.Context, a people.Actor, username string, what access.Permission) (Workspace, error) {
+	w, err := access.Workspace(ctx, s.db, a, username, what)
 	return rules.WithFullName(w), err
+}
+
+// Role returns the role of an actor in a workspace of which it is a member, or of which the
+// store's administrators are owners.
+func (s *Store) Role(ctx context.Context, a people.Actor, username string) (WorkspaceRole, error) {
+	w, err := s.Workspace(ctx, a, username)
+	if err != nil {
+		return WorkspaceRole{}, err
+	}
+	role, err := access.Role(ctx, s.db, a, w.ID)
+	return WorkspaceRole{Workspace: w, Role: role}, err
 }
 
 // CreateWorkspace creates a workspace. A zero registration time means now.
 func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace) (Workspace, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return Workspace{}, err
 	}
 	if w.Account.RegisteredAt.IsZero() {
@@ -64,7 +104,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace
 
 // SetWorkspace lets change alter a workspace, all but its username.
 func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username string, change func(*Workspace)) (Workspace, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if _, err := s.workspace(ctx, a, username, access.Own); err != nil {
 		return Workspace{}, err
 	}
 	var w Workspace

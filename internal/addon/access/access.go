@@ -36,7 +36,7 @@ func May(a people.Actor, what Permission) error {
 	case people.KindOperator:
 		allowed = true
 	case people.KindUser:
-		allowed = what != Operate
+		allowed = a.Administrator && what != Operate
 	case people.KindKey:
 		allowed = what == ManageSettings && a.Secret
 	}

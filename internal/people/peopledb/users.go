@@ -15,6 +15,8 @@ type User struct {
 	Password string
 	// Inactive reports that the user may not sign in.
 	Inactive bool
+	// Administrator reports that the user may do everything. It is written once, by [DB.AddUser].
+	Administrator bool
 	// Generation counts what ended all of the user's sessions.
 	Generation int64
 	// First marks the administrator who was made when there was none. At most
@@ -31,9 +33,11 @@ type User struct {
 	RecoveryCodes int64      // how many are left; only read
 }
 
-const selectUsers = `SELECT u.id, u.email, u.password, u.generation, u.is_first, u.totp, u.totp_pending, u.totp_step,
-	u.created_at, u.password_at, u.signed_in_at, (SELECT count(*) FROM recovery_codes c WHERE c.user_id = u.id)
+func (d *DB) selectUsers() string {
+	return `SELECT u.id, u.email, u.password, u.generation, u.is_first, u.totp, u.totp_pending, u.totp_step, u.created_at,
+	u.password_at, u.signed_in_at, ` + d.isAdministrator() + `, (SELECT count(*) FROM recovery_codes c WHERE c.user_id = u.id)
 	FROM users u `
+}
 
 // inactiveMark stands before the stored password of an inactive user, as in /etc/shadow:
 // no password matches it, in any version of the program. A column of its own would be
@@ -41,10 +45,13 @@ const selectUsers = `SELECT u.id, u.email, u.password, u.generation, u.is_first,
 // run the update.
 const inactiveMark = "!"
 
+// IsInactive is the condition that the user in a row u may not sign in.
+const IsInactive = `substr(u.password, 1, 1) = '` + inactiveMark + `'`
+
 func scanUser(r sqldb.Row) (u User, err error) {
 	var password string
 	err = r.Scan(&u.ID, &u.Email, &password, &u.Generation, &u.First, &u.TOTP, &u.TOTPPending, &u.TOTPStep,
-		&u.CreatedAt, &u.PasswordAt, &u.SignedInAt, &u.RecoveryCodes)
+		&u.CreatedAt, &u.PasswordAt, &u.SignedInAt, &u.Administrator, &u.RecoveryCodes)
 	u.Password, u.Inactive = strings.CutPrefix(password, inactiveMark)
 	return u, err
 }
@@ -59,17 +66,17 @@ func (u User) storedPassword() string {
 
 // Users lists all by e-mail.
 func (d *DB) Users(ctx context.Context) ([]User, error) {
-	return sqldb.List(ctx, d.Queries, scanUser, selectUsers+`ORDER BY u.email`)
+	return sqldb.List(ctx, d.Queries, scanUser, d.selectUsers()+`ORDER BY u.email`)
 }
 
 // User reads one by its id.
 func (d *DB) User(ctx context.Context, id int64) (User, error) {
-	return sqldb.One(ctx, d.Queries, scanUser, selectUsers+`WHERE u.id = $1`, id)
+	return sqldb.One(ctx, d.Queries, scanUser, d.selectUsers()+`WHERE u.id = $1`, id)
 }
 
 // UserNamed reads one by its e-mail.
 func (d *DB) UserNamed(ctx context.Context, email string) (User, error) {
-	return sqldb.One(ctx, d.Queries, scanUser, selectUsers+`WHERE u.email = $1`, email)
+	return sqldb.One(ctx, d.Queries, scanUser, d.selectUsers()+`WHERE u.email = $1`, email)
 }
 
 // LockUser reads one by its id and makes others who would change it wait until
@@ -92,15 +99,10 @@ func (d *DB) LockUsers(ctx context.Context) error {
 	return d.Lock(ctx, "users", "id", values...)
 }
 
-// CountActive returns the number of users who are active and have a password.
+// CountActive returns the number of administrators who are active and have a password.
 func (d *DB) CountActive(ctx context.Context) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64],
-		`SELECT count(*) FROM users WHERE password <> '' AND substr(password, 1, 1) <> $1`, inactiveMark)
-}
-
-// CountUsers returns the number of users.
-func (d *DB) CountUsers(ctx context.Context) (int64, error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM users`)
+		`SELECT count(*) FROM users u WHERE u.password <> '' AND NOT `+IsInactive+` AND `+d.isAdministrator())
 }
 
 // AddUser writes a new one; [sqldb.ErrExists] when its e-mail is taken, or when
@@ -109,10 +111,14 @@ func (d *DB) AddUser(ctx context.Context, u User) (id int64, err error) {
 	if err := d.Mark(ctx, TopicUsers, ""); err != nil {
 		return 0, err
 	}
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO users
+	id, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO users
 		(email, password, generation, is_first, totp_step, created_at, password_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
 		u.Email, u.storedPassword(), u.Generation, u.First, u.TOTPStep, u.CreatedAt, u.PasswordAt)
+	if err != nil || !u.Administrator {
+		return id, err
+	}
+	return id, d.addAdministrator(ctx, id)
 }
 
 // UpdateUser writes what can change of a user, found by its id; [sqldb.ErrExists] when
@@ -138,6 +144,9 @@ func (d *DB) DeleteUser(ctx context.Context, id int64, at sqldb.Time) error {
 		return err
 	}
 	if err := d.DeleteRecoveryCodes(ctx, id); err != nil {
+		return err
+	}
+	if err := d.deleteAdministrator(ctx, id); err != nil {
 		return err
 	}
 	return d.Run(ctx, `DELETE FROM users WHERE id = $1`, id)

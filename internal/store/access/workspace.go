@@ -2,7 +2,9 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
@@ -10,13 +12,108 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// Workspace finds a workspace by its username, for an actor who manages the store.
-func Workspace(ctx context.Context, db *storedb.DB, a people.Actor, username string) (storedb.Workspace, error) {
-	if err := May(a, Manage); err != nil {
+// Workspace finds a workspace by its username, for an actor with a permission in it. To
+// somebody who is not a member it does not exist (workspace_not_found). A member with a
+// lesser role is refused (role_needed, of kind Forbidden).
+func Workspace(ctx context.Context, db *storedb.DB, a people.Actor, username string, what Permission) (storedb.Workspace, error) {
+	missing := NoWorkspace(username)
+	if err := Somewhere(a, what); err != nil {
 		return storedb.Workspace{}, err
 	}
 	w, err := db.Workspace(ctx, username)
-	return w, sqldb.IfNotFound(err, NoWorkspace(username))
+	if err == nil {
+		err = In(ctx, db, a, w.ID, what, missing)
+	}
+	if err != nil {
+		return storedb.Workspace{}, sqldb.IfNotFound(err, missing)
+	}
+	return w, nil
+}
+
+// In is nil when an actor has a permission in the workspace of a thing. To somebody who
+// is not a member the thing does not exist: the error is missing. An actor with a
+// workspace reaches the things of that one alone.
+func In(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64, what Permission, missing error) error {
+	if err := Somewhere(a, what); err != nil {
+		return err
+	}
+	if a.Workspace != 0 && a.Workspace != workspace {
+		return missing
+	}
+	if May(a, what) == nil {
+		return nil
+	}
+	m, err := db.Member(ctx, workspace, a.User)
+	switch {
+	case errors.Is(err, sqldb.ErrNotFound):
+		return missing
+	case err != nil:
+		return err
+	case m.Inactive || !Allows(m.Role, what):
+		return roleNeeded(ctx, db, workspace, what)
+	}
+	return nil
+}
+
+// Somewhere is an error unless an actor may have a permission in some workspace.
+func Somewhere(a people.Actor, what Permission) error {
+	if a.Kind == people.KindUser && a.User > 0 && what < Administer {
+		return nil
+	}
+	return May(a, what)
+}
+
+// Allows reports whether members with a role have a permission.
+func Allows(r storedb.Role, what Permission) bool {
+	switch r {
+	case storedb.RoleOwner:
+		return what >= LicensePurchases && what <= Own
+	case storedb.RoleManager:
+		return what >= LicensePurchases && what <= Manage
+	case storedb.RoleViewer:
+		return what == View
+	}
+	return false
+}
+
+// roleNeeded names the role that has a permission, and the owners, who can give it.
+func roleNeeded(ctx context.Context, db *storedb.DB, workspace int64, what Permission) error {
+	role := storedb.RoleManager
+	if !Allows(role, what) {
+		role = storedb.RoleOwner
+	}
+	members, err := db.Members(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	var owners []string
+	for _, m := range members {
+		if m.Role == storedb.RoleOwner && !m.Inactive {
+			owners = append(owners, m.Email)
+		}
+	}
+	who := "an administrator of the store"
+	if len(owners) > 0 {
+		who = strings.Join(owners, ", ")
+	}
+	return fault.Forbidden("role_needed", fmt.Sprintf("This needs the role %s in this workspace. Ask %s", role, who))
+}
+
+// SeesBuyers reports whether an actor who sees a workspace may read the e-mail addresses of
+// its buyers.
+func SeesBuyers(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64) (bool, error) {
+	role, err := Role(ctx, db, a, workspace)
+	return Allows(role, Manage), err
+}
+
+// Role returns the role of an actor in a workspace that it can see: that of an owner for
+// administrators and the operator.
+func Role(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64) (storedb.Role, error) {
+	if May(a, Own) == nil {
+		return storedb.RoleOwner, nil
+	}
+	m, err := db.Member(ctx, workspace, a.User)
+	return m.Role, err
 }
 
 // NoWorkspace is an error of kind NotFound about a username.

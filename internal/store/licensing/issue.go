@@ -162,14 +162,17 @@ type Filter struct {
 	Limit    int
 }
 
-// List calls fn with licenses, the newest first, for the operator.
+// List calls fn with licenses, the newest first. Without a workspace and a purchase they
+// are those of the whole store, for its administrators.
 func (s *Service) List(ctx context.Context, a people.Actor, f Filter, fn func(License) error) error {
-	if err := access.May(a, access.Manage); err != nil {
-		return err
-	}
 	filter := storedb.LicenseFilter{Workspace: f.Workspace, Item: f.Item, Purchase: f.Purchase, Limit: f.Limit}
-	if f.Workspace != "" {
-		if _, err := access.Workspace(ctx, s.db, a, f.Workspace); err != nil {
+	switch {
+	case f.Workspace != "":
+		if _, err := access.Workspace(ctx, s.db, a, f.Workspace, access.View); err != nil {
+			return err
+		}
+	case f.Purchase == 0 && f.Code == "":
+		if err := access.May(a, access.Administer); err != nil {
 			return err
 		}
 	}
@@ -204,16 +207,22 @@ func (s *Service) InUse(ctx context.Context, a people.Actor, code string) ([]Lic
 	return all, nil
 }
 
-// Show reads one license by its id, for the operator.
+// Show reads one license by its id.
 func (s *Service) Show(ctx context.Context, a people.Actor, id string) (License, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.Somewhere(a, access.View); err != nil {
 		return License{}, err
 	}
 	if !license.ValidID(id) {
 		return License{}, noLicense(id)
 	}
 	l, err := s.db.License(ctx, id)
-	return l, sqldb.IfNotFound(err, noLicense(id))
+	if err == nil {
+		err = access.In(ctx, s.db, a, l.WorkspaceID, access.View, noLicense(id))
+	}
+	if err != nil {
+		return License{}, sqldb.IfNotFound(err, noLicense(id))
+	}
+	return l, nil
 }
 
 func noLicense(id string) error {

@@ -158,7 +158,7 @@ func (s *Service) firstKey(ctx context.Context) error {
 // keys have signed stay valid, unless dropEarlier takes those keys out of the key
 // set, as is right when somebody has stolen one.
 func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier bool) (Key, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return Key{}, err
 	}
 	k, err := s.newKey(s.gate.Box())
@@ -212,7 +212,7 @@ func retireKeys(ctx context.Context, tx *storedb.DB, now countersign.Timestamp, 
 
 // Keys lists the keys for licenses, the oldest first.
 func (s *Service) Keys(ctx context.Context, a people.Actor) ([]Key, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return nil, err
 	}
 	return s.db.LicenseKeys(ctx)

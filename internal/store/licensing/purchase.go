@@ -25,7 +25,7 @@ const maxFreeDomains = 50
 type purchaseLicenses struct {
 	storedb.PurchaseLicenses
 	known int  // how many licenses there were, also when some are left out
-	buyer bool // not the operator
+	buyer bool // neither the operator nor a user
 	now   time.Time
 }
 
@@ -33,7 +33,7 @@ type purchaseLicenses struct {
 // that workspace alone. For a buyer, a purchase that is not active takes as long as one that
 // does not exist.
 func (s *Service) findPurchase(ctx context.Context, a people.Actor, text string) (purchaseLicenses, error) {
-	if err := access.May(a, access.LicensePurchases); err != nil {
+	if err := access.Somewhere(a, access.LicensePurchases); err != nil {
 		return purchaseLicenses{}, err
 	}
 	if err := s.gate.Ready(); err != nil {
@@ -44,8 +44,8 @@ func (s *Service) findPurchase(ctx context.Context, a people.Actor, text string)
 		find = s.db.ActivePurchaseLicenses
 	}
 	h, err := s.findByCode(ctx, find, code)
-	if err == nil && a.Workspace != 0 && a.Workspace != h.WorkspaceID {
-		err = validation.ErrNotFound
+	if err == nil {
+		err = access.In(ctx, s.db, a, h.WorkspaceID, access.LicensePurchases, validation.ErrNotFound)
 	}
 	return s.hold(a, h, err)
 }

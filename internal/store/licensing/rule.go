@@ -28,12 +28,13 @@ const (
 // SetRule lets change alter what the purchases of an item may be licensed
 // for. Licenses that were issued stay.
 func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, change func(*Rule)) (storedb.Item, error) {
-	if err := access.May(a, access.Manage); err != nil {
-		return storedb.Item{}, err
-	}
 	var i storedb.Item
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
-		if i, err = tx.LockItem(ctx, item); err != nil {
+		i, err = tx.LockItem(ctx, item)
+		if err == nil {
+			err = access.In(ctx, tx, a, i.WorkspaceID, access.Manage, rules.NoItem(item))
+		}
+		if err != nil {
 			return sqldb.IfNotFound(err, rules.NoItem(item))
 		}
 		change(&i.Licensing)

@@ -14,7 +14,7 @@ import (
 var files embed.FS
 
 // Schemas is the migrations of a store's database, in order.
-var Schemas = []sqldb.Schema{peopledb.Schema, {
+var Schemas = []sqldb.Schema{peopledb.Schema, peopledb.Roles, {
 	Name: "store", Files: files, Before: map[int64]sqldb.Work{7: numberPurchases},
 }}
 

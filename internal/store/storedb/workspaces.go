@@ -39,11 +39,14 @@ func workspaceArgs(w Workspace) []any {
 	}
 }
 
-func scanWorkspace(r sqldb.Row) (w Workspace, err error) {
+func scanWorkspace(r sqldb.Row) (Workspace, error) { return scanWorkspaceAnd(r) }
+
+// scanWorkspaceAnd also scans the columns behind those of the workspace.
+func scanWorkspaceAnd(r sqldb.Row, more ...any) (w Workspace, err error) {
 	a, p := &w.Account, &w.Account.Profile
-	err = r.Scan(&w.ID, &a.Username, &a.Name.Firstname, &a.Name.Lastname, &a.Email, (*int64)(&a.Balance), &a.Currency,
+	err = r.Scan(append([]any{&w.ID, &a.Username, &a.Name.Firstname, &a.Name.Lastname, &a.Email, (*int64)(&a.Balance), &a.Currency,
 		&p.Heading, &p.Description, &p.Contact.Email, sqldb.JSONInto(&p.SocialLinks), &p.Media.Avatar, &p.Media.Cover, column(&a.RegisteredAt),
-		&w.Switches.Always200, &w.Switches.RefuseQueryKeys, &w.Switches.Quota)
+		&w.Switches.Always200, &w.Switches.RefuseQueryKeys, &w.Switches.Quota}, more...)...)
 	return w, err
 }
 

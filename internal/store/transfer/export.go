@@ -16,7 +16,7 @@ import (
 // database. The keys that sign licenses are never written, and the values of API
 // keys only when withKeys is true.
 func (s *Service) Export(ctx context.Context, a people.Actor, to io.Writer, withKeys bool) error {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return err
 	}
 	if withKeys {

@@ -21,7 +21,7 @@ import (
 // with SkipBad the good ones. Lines are staged first, in tables that no other
 // process sees and that lock nothing. The same file twice changes nothing.
 func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker, o ImportOptions) (ImportReport, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return ImportReport{}, err
 	}
 	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -14,7 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// Check is what the operator is told of a purchase code.
+// Check is what somebody who sees a workspace is told of a purchase code.
 type Check struct {
 	Valid bool
 	// Code is the machine-readable reason, as in X-Error-Code; "" when valid.
@@ -26,10 +27,10 @@ type Check struct {
 	Workspace string
 }
 
-// Check reports to the operator whether a code is valid in any workspace, and
-// if not, why. Only a failing database is an error.
+// Check reports whether a code is valid in a workspace that the actor sees, and if not,
+// why. Only a failing database is an error, and an actor who can see no workspace.
 func (v *Validator) Check(ctx context.Context, a people.Actor, text string) (Check, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.Somewhere(a, access.View); err != nil {
 		return Check{}, err
 	}
 	code, ok := rules.CleanCode(text)
@@ -47,7 +48,51 @@ func (v *Validator) Check(ctx context.Context, a people.Actor, text string) (Che
 	if err != nil {
 		return Check{}, err
 	}
-	c := Check{Valid: p.State == storedb.StateActive, Purchase: p}
+	c, err := v.checkPurchase(ctx, a, p)
+	if fault.HasKind(err, countersign.KindNotFound) {
+		return v.elsewhere(ctx, a, p)
+	}
+	return c, err
+}
+
+// Purchase is [Validator.Check] for the purchase with an id. A purchase that the actor does
+// not see is purchase_not_found.
+func (v *Validator) Purchase(ctx context.Context, a people.Actor, id int64) (Check, error) {
+	p, err := v.db.PurchaseByID(ctx, id)
+	if err != nil {
+		return Check{}, sqldb.IfNotFound(err, NoPurchase(id))
+	}
+	return v.checkPurchase(ctx, a, p)
+}
+
+// elsewhere describes a code of a purchase outside the workspaces that an actor works in. A
+// member of its workspace is told where it is; to everybody else it does not exist.
+func (v *Validator) elsewhere(ctx context.Context, a people.Actor, p storedb.Purchase) (Check, error) {
+	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
+	a.Workspace = 0
+	found, err := v.checkPurchase(ctx, a, p)
+	if fault.HasKind(err, countersign.KindNotFound) {
+		return c, nil
+	}
+	if err == nil {
+		c.Reason = "this purchase belongs to the workspace " + found.Workspace
+	}
+	return c, err
+}
+
+// checkPurchase describes a purchase to an actor who sees its workspace.
+func (v *Validator) checkPurchase(ctx context.Context, a people.Actor, p storedb.Purchase) (c Check, err error) {
+	if err := access.In(ctx, v.db, a, p.WorkspaceID, access.View, NoPurchase(p.ID)); err != nil {
+		return Check{}, err
+	}
+	sees, err := access.SeesBuyers(ctx, v.db, a, p.WorkspaceID)
+	if err != nil {
+		return Check{}, err
+	}
+	if !sees {
+		p.BuyerEmail = ""
+	}
+	c = Check{Valid: p.State == storedb.StateActive, Purchase: p}
 	if c.Item, err = v.db.Item(ctx, p.ItemID); err != nil {
 		return Check{}, err
 	}
@@ -85,16 +130,18 @@ func StateReason(p storedb.Purchase) string {
 	return what + " on " + p.StateAt.Format("2006-01-02")
 }
 
-// Code returns the code of the purchase with an id, for the operator.
+// Code returns the code of the purchase with an id.
 func (v *Validator) Code(ctx context.Context, a people.Actor, id int64) (string, error) {
-	if err := access.May(a, access.Manage); err != nil {
-		return "", err
-	}
-	p, err := v.db.PurchaseByID(ctx, id)
-	return p.Code, sqldb.IfNotFound(err, fault.NotFound("purchase_not_found", "No purchase "+strconv.FormatInt(id, 10)))
+	c, err := v.Purchase(ctx, a, id)
+	return c.Purchase.Code, err
 }
 
-// Show reads one purchase, for the operator.
+// NoPurchase is an error of kind NotFound about the id of a purchase.
+func NoPurchase(id int64) error {
+	return fault.NotFound("purchase_not_found", "No purchase "+strconv.FormatInt(id, 10))
+}
+
+// Show reads one purchase by its code.
 func (v *Validator) Show(ctx context.Context, a people.Actor, text string) (Check, error) {
 	c, err := v.Check(ctx, a, text)
 	if err == nil && c.Purchase.Code == "" {

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// invitationLife is how long an invitation can be accepted.
+const invitationLife = 7 * 24 * time.Hour
+
+// Invitation is an offer of a role in a workspace to whoever has its token.
+type Invitation = storedb.Invitation
+
+// Invitations lists the open invitations to a workspace, the newest first.
+func (s *Store) Invitations(ctx context.Context, a people.Actor, workspace string) ([]Invitation, error) {
+	w, err := s.workspace(ctx, a, workspace, access.Own)
+	if err != nil {
+		return nil, err
+	}
+	return s.db.Invitations(ctx, w.ID, sqldb.Time{Time: s.now()})
+}
+
+// Invite makes an invitation to a workspace, valid for 7 days and one use. The token is
+// nowhere else: the database stores its digest. email says for whom it is; whoever has the
+// token may accept it, with an account of any e-mail.
+func (s *Store) Invite(ctx context.Context, a people.Actor, workspace, email string, role Role) (i Invitation, token string, err error) {
+	w, err := s.workspace(ctx, a, workspace, access.Own)
+	if err != nil {
+		return Invitation{}, "", err
+	}
+	if _, err := ParseRole(string(role)); err != nil {
+		return Invitation{}, "", err
+	}
+	if email, err = people.CleanEmail(email); err != nil {
+		return Invitation{}, "", err
+	}
+	token, now := rand.Text(), s.now().Truncate(time.Second)
+	i = Invitation{
+		ID: rand.Text()[:12], Digest: digestOf(token), Workspace: w.ID, Role: role, Email: email, InvitedBy: a.ID,
+		CreatedAt: sqldb.Time{Time: now}, ExpiresAt: sqldb.Time{Time: now.Add(invitationLife)},
+	}
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := tx.DeleteExpiredInvitations(ctx, i.CreatedAt); err != nil {
+			return err
+		}
+		if err := tx.AddInvitation(ctx, i); err != nil {
+			return err
+		}
+		return people.Record(ctx, &tx.DB, now, a, people.Event{Action: actionInviteMember, Workspace: workspace, Subject: email, After: string(role)})
+	})
+	if err != nil {
+		return Invitation{}, "", err
+	}
+	return i, token, nil
+}
+
+// WithdrawInvitation ends an invitation that nobody has accepted.
+func (s *Store) WithdrawInvitation(ctx context.Context, a people.Actor, workspace, id string) error {
+	w, err := s.workspace(ctx, a, workspace, access.Own)
+	if err != nil {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *storedb.DB) error {
+		i, err := tx.DeleteInvitation(ctx, w.ID, id)
+		if err != nil {
+			return sqldb.IfNotFound(err, fault.NotFound("invitation_not_found", "This invitation was accepted, was withdrawn or has expired"))
+		}
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionWithdrawInvite, Workspace: workspace, Subject: i.Email})
+	})
+}
+
+// Offer is what an invitation offers.
+type Offer struct {
+	Invitation
+	Username string // of the workspace
+}
+
+// Offer returns what a token invites to. It is public: the token is the credential. The
+// error is link_unknown (forbidden) when the invitation was accepted or withdrawn or has
+// expired.
+func (s *Store) Offer(ctx context.Context, token string) (Offer, error) {
+	return s.offer(ctx, s.db, token, s.db.Invitation)
+}
+
+func (s *Store) offer(ctx context.Context, db *storedb.DB, token string, find func(context.Context, string) (Invitation, error)) (Offer, error) {
+	i, err := find(ctx, digestOf(token))
+	if err == nil && !i.ExpiresAt.After(s.now()) {
+		err = sqldb.ErrNotFound
+	}
+	if err != nil {
+		return Offer{}, sqldb.IfNotFound(err, errNoOffer)
+	}
+	w, err := db.WorkspaceByID(ctx, i.Workspace)
+	return Offer{i, w.Account.Username}, err
+}
+
+// Accept makes the acting user a member by an invitation, which is used up. A user who
+// already is one stays as it is (member_exists, a conflict). The other errors are
+// those of [Store.Offer].
+func (s *Store) Accept(ctx context.Context, a people.Actor, token string) (Offer, error) {
+	if a.Kind != people.KindUser || a.User == 0 {
+		return Offer{}, fault.Forbidden("not_allowed", "Nobody is signed in")
+	}
+	var o Offer
+	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
+		o, err = s.accept(ctx, tx, a, token)
+		return err
+	})
+	return o, err
+}
+
+// AcceptAsNew creates a user by an invitation, who is a member then. The errors are those
+// of [Store.Offer] and [people.People.Join].
+func (s *Store) AcceptAsNew(ctx context.Context, from people.Origin, token, email, password string) (people.User, Offer, error) {
+	o, err := s.Offer(ctx, token)
+	if err != nil {
+		return people.User{}, Offer{}, err
+	}
+	u, err := s.people.Join(ctx, from, email, password, func(tx *peopledb.DB, u people.User) error {
+		o, err = s.accept(ctx, storedb.In(tx.Queries), u.Actor(from), token)
+		return err
+	})
+	return u, o, err
+}
+
+// accept uses an invitation up for a user.
+func (s *Store) accept(ctx context.Context, tx *storedb.DB, a people.Actor, token string) (Offer, error) {
+	o, err := s.offer(ctx, tx, token, func(ctx context.Context, digest string) (Invitation, error) {
+		return tx.TakeInvitation(ctx, digest, sqldb.Time{Time: s.now()})
+	})
+	if err != nil {
+		return Offer{}, err
+	}
+	w, err := tx.LockWorkspace(ctx, o.Username)
+	if err != nil {
+		return Offer{}, err
+	}
+	return o, s.addMember(ctx, tx, a, w, Member{User: a.User, Email: a.ID, Role: o.Role, Since: sqldb.Time{Time: s.now()}})
+}
+
+// digestOf is how a token is found. SHA-256 is enough for what was drawn at random from
+// 2^128.
+func digestOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+var errNoOffer = fault.Forbidden("link_unknown", "This invitation was accepted or withdrawn, or has expired. Ask the person who invited you for a new one")
