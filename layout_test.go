@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"internal/people/peopledb":  {"", "internal/sqldb"},
 	"internal/spreadsheet":      {},
 	"internal/sqldb":            {"", "internal/fault", "internal/group"},
-	"internal/store":            {"", "internal/fault", "internal/group", "internal/health", "internal/keyfile", "internal/limit", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/storedb", "internal/store/transfer", "internal/store/validation"},
+	"internal/store":            {"", "internal/fault", "internal/group", "internal/health", "internal/keyfile", "internal/limit", "internal/people", "internal/people/peopledb", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/storedb", "internal/store/transfer", "internal/store/validation"},
 	"internal/store/access":     {"", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/storedb"},
 	"internal/store/api":        {"", "internal/fault", "internal/limit", "internal/people", "internal/store", "internal/store/licensing", "internal/store/validation", "internal/web"},
 	"internal/store/licensing":  {"", "internal/cached", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/store/validation", "internal/web", "license"},

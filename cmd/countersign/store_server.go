@@ -76,7 +76,7 @@ func (s *storeServer) run(ctx context.Context) error {
 	limits := limit.NewGuard(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.Now})
 	s.store.ShareLimits(ctx, limits)
 	guard := web.NewGuard(limits)
-	framed, base, err := s.newFrame(pages.FrameOptions(), api.OpenAPI)
+	framed, base, err := s.newFrame(pages.FrameOptions(s.store), api.OpenAPI)
 	if err != nil {
 		return err
 	}

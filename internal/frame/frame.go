@@ -37,8 +37,10 @@ type Options struct {
 	// Account the folder of the user's own pages. The other shared pages (setup,
 	// link, 2fa, logout, assets) stand beside SignIn.
 	Home, SignIn, Account string
-	// Menu is the side menu.
+	// Menu is the side menu, below that of the [Place].
 	Menu []MenuItem
+	// Roles reports that some users are not administrators.
+	Roles bool
 	// BasePath is the path of --base-url, "" or "/prefix": every link, cookie
 	// and redirect begins with it.
 	BasePath string
@@ -59,7 +61,7 @@ type Options struct {
 	// UpdatePage is the path of the page that installs; "" is none.
 	UpdatePage string
 	// SetupFile is the name of the file in the data folder that holds the set-up
-	// token.
+	// token; "" is none.
 	SetupFile string
 	// Documentation is shown at [PathDocs], unless it is nil.
 	Documentation *Documentation
@@ -75,6 +77,19 @@ type MenuItem struct {
 	Icon string
 	// Group is the heading above the item; items of one group follow each other.
 	Group string
+	// Administrators leaves the item out for other users.
+	Administrators bool
+}
+
+// Place is the part of the pages that a request is about, such as a workspace.
+type Place struct {
+	// Link names it at the top of the menu and leads to its first page. Without a label the
+	// request is about no such part.
+	Link
+	// Switch leads to where another place is chosen.
+	Switch Link
+	// Menu is the pages of the place.
+	Menu []MenuItem
 }
 
 // Banner is a message at the top of all pages of somebody who is signed in.
@@ -126,6 +141,8 @@ type Request struct {
 	Session people.SessionID
 	// From is where the request comes from.
 	From people.Origin
+	// Place is what the handler says that the request is about.
+	Place Place
 
 	frame  *Frame
 	banner Banner

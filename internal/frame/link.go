@@ -30,9 +30,9 @@ func (f *Frame) signInByLink(w http.ResponseWriter, r *Request) error {
 				return err
 			}
 			if !user.HasPassword {
-				return f.welcome(w, r, user, f.security(), "Welcome. Choose a password now: the link does not work a second time.")
+				return f.Welcome(w, r, user, f.security(), "Welcome. Choose a password now: the link does not work a second time.")
 			}
-			return f.welcome(w, r, user, f.Home, "")
+			return f.Welcome(w, r, user, f.Home, "")
 		},
 	})
 }

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -45,10 +46,16 @@ func (p Page) scripts() []string {
 	return append([]string{"copy.js", "reveal.js", "time.js", "fold.js"}, p.Scripts...)
 }
 
+// menu is the side menu for the user of the request.
+func (r *Request) menu() []MenuItem {
+	all := slices.Concat(r.Place.Menu, r.frame.Menu)
+	return slices.DeleteFunc(all, func(m MenuItem) bool { return m.Administrators && !r.User.Administrator })
+}
+
 // active is the menu item that the request belongs to: the longest path above it.
-func (r *Request) active() string {
+func (r *Request) active(menu []MenuItem) string {
 	best := ""
-	for _, m := range r.frame.Menu {
+	for _, m := range menu {
 		under := r.URL.Path == m.Path || strings.HasPrefix(r.URL.Path, m.Path+"/")
 		if under && len(m.Path) > len(best) {
 			best = m.Path

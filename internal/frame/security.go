@@ -30,7 +30,7 @@ func (f *Frame) changePassword(w http.ResponseWriter, r *Request) error {
 			if err != nil {
 				return err
 			}
-			return f.welcome(w, r, user, f.security(), "The password was changed. You are signed out everywhere else.")
+			return f.Welcome(w, r, user, f.security(), "The password was changed. You are signed out everywhere else.")
 		},
 	})
 }
@@ -46,7 +46,7 @@ func (f *Frame) choosePassword(w http.ResponseWriter, r *Request) error {
 			if err != nil {
 				return err
 			}
-			return f.welcome(w, r, user, f.Home, "The password is set. You sign in with it from now on.")
+			return f.Welcome(w, r, user, f.Home, "The password is set. You sign in with it from now on.")
 		},
 	})
 }
@@ -123,7 +123,7 @@ func (f *Frame) disableTOTP(w http.ResponseWriter, r *Request) error {
 		if err != nil {
 			return err
 		}
-		return f.welcome(w, r, user, f.security(), "Two-step sign-in is off. You are signed out everywhere else.")
+		return f.Welcome(w, r, user, f.security(), "Two-step sign-in is off. You are signed out everywhere else.")
 	})
 }
 

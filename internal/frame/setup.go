@@ -47,7 +47,7 @@ func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
 			if err != nil {
 				return err
 			}
-			return f.welcome(w, r, user, f.Home, "Welcome. You are the administrator, and signed in.")
+			return f.Welcome(w, r, user, f.Home, "Welcome. You are the administrator, and signed in.")
 		},
 	})
 }

@@ -124,8 +124,8 @@ func (f *Frame) endOwnSession(r *Request) error {
 	return nil
 }
 
-// welcome begins the session of somebody who has signed in.
-func (f *Frame) welcome(w http.ResponseWriter, r *Request, u people.User, next, flash string) error {
+// Welcome begins the session of somebody who has signed in.
+func (f *Frame) Welcome(w http.ResponseWriter, r *Request, u people.User, next, flash string) error {
 	if err := f.begin(r, u); err != nil {
 		return err
 	}

@@ -19,15 +19,26 @@ func (f *Frame) userPath(u people.User) string {
 	return f.users() + "/" + strconv.FormatInt(u.ID, 10)
 }
 
-func (f *Frame) usersCrumb() Link { return Link{Label: "Administrators", Path: f.users()} }
+func (f *Frame) usersCrumb() Link { return Link{Label: f.usersTitle(), Path: f.users()} }
+
+func (f *Frame) usersTitle() string {
+	if f.Roles {
+		return "Users"
+	}
+	return "Administrators"
+}
 
 func (f *Frame) showUsers(w http.ResponseWriter, r *Request) error {
 	all, err := f.People.Users(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
+	lead := "Everybody who signs in here. All have full access."
+	if f.Roles {
+		lead = "Everybody who signs in here. Administrators have full access. The others have roles in workspaces."
+	}
 	return f.Show(w, r, Page{
-		Title: "Administrators", Lead: "Everybody who signs in here. All have full access.", Body: usersView(f.userRows(r, all)),
+		Title: f.usersTitle(), Lead: lead, Body: usersView(f.usersTitle(), f.userRows(r, all)),
 		Action: LinkButton{Link: Link{Label: "Add an administrator", Path: f.users() + "/new", Icon: "plus"}, Kind: Primary},
 	})
 }
@@ -36,6 +47,9 @@ func (f *Frame) userRows(r *Request, all []people.User) []Row {
 	rows := make([]Row, len(all))
 	for i, u := range all {
 		var name templ.Component = Link{Label: u.Email, Path: f.userPath(u)}
+		if f.Roles && u.Administrator {
+			name = Group(name, Badge{Text: "Administrator", Kind: Note})
+		}
 		if u.ID == r.User.ID {
 			name = Group(name, Badge{Text: "You"})
 		}

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/countersign/countersign/internal/people"
 
-func usersView(rows []Row) templ.Component {
+func usersView(title string, rows []Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -44,7 +44,7 @@ func usersView(rows []Row) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = Table{
-				Caption: "Administrators", Rows: rows,
+				Caption: title, Rows: rows,
 				Columns: []Column{{Label: "E-mail"}, {Label: "State"}, {Label: "Two-step sign-in"}, {Label: "Last sign-in"}, {Label: "Actions", Quiet: true}},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

@@ -27,9 +27,9 @@ type User struct {
 	// Administrator reports that the user may do everything. In a database without roles
 	// ([peopledb.Roles]) that is every user.
 	Administrator bool
-	CreatedAt             time.Time
-	PasswordAt            time.Time // when the password was set
-	SignedInAt            time.Time // zero: never
+	CreatedAt     time.Time
+	PasswordAt    time.Time // when the password was set
+	SignedInAt    time.Time // zero: never
 }
 
 func userOf(u peopledb.User) User {

@@ -52,6 +52,15 @@ func (s *Store) OwnWorkspaces(ctx context.Context, a people.Actor) ([]WorkspaceR
 	return list, err
 }
 
+// MayCreateWorkspaces is an error unless an actor may create workspaces.
+func (s *Store) MayCreateWorkspaces(a people.Actor) error { return access.May(a, access.Administer) }
+
+// MayOwn is an error unless an actor is an owner of a workspace.
+func (s *Store) MayOwn(ctx context.Context, a people.Actor, username string) error {
+	_, err := s.workspace(ctx, a, username, access.Own)
+	return err
+}
+
 // Workspace reads one by its username.
 func (s *Store) Workspace(ctx context.Context, a people.Actor, username string) (Workspace, error) {
 	return s.workspace(ctx, a, username, access.View)

@@ -44,7 +44,7 @@ func openShop(t *testing.T, db dbtest.DB, failLimit int, base string) shop {
 
 func frontEnds(t *testing.T, s *store.Store, failLimit int, base string) http.Handler {
 	t.Helper()
-	o := pages.FrameOptions()
+	o := pages.FrameOptions(s)
 	o.Now, o.BasePath = now, base
 	f, err := frame.New(o)
 	if err != nil {

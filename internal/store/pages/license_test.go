@@ -217,7 +217,7 @@ func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
 func TestTheRestOfTheStoreStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "")
-	for _, path := range []string{"/license/other", "/login", "/api/license"} {
+	for _, path := range []string{"/license/other", "/nowhere", "/api/license"} {
 		if p := s.get(t, path).Status(http.StatusNotFound); p.Body != `{"status":"error","msg":"Not found"}` {
 			t.Errorf("%s: %s", path, p.Body)
 		}

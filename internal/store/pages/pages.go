@@ -1,5 +1,5 @@
-// Package pages is the front end of the store for people: a start page, and the page on
-// which a buyer gets a license file. Every page works without scripts; a form that was refused
+// Package pages is the front end of the store for people: a start page, the page on which a
+// buyer gets a license file, and the workspaces for those who sign in. Every page works without scripts; a form that was refused
 // is shown again with what is wrong.
 package pages
 
@@ -11,11 +11,25 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// PathHome is the address of the start page.
-const PathHome = "/"
+// The pages' addresses that other packages need to know.
+const (
+	// PathHome is the start page.
+	PathHome = "/"
+	// PathLicense is the buyer's page.
+	PathLicense = "/license"
+	// PathWorkspaces is where somebody who signed in chooses a workspace.
+	PathWorkspaces = "/w"
+	PathSignIn     = "/login"
+	PathAccount    = "/me"
+)
 
-// PathLicense is the address of the buyer's page.
-const PathLicense = "/license"
+// The addresses that only the pages need to know.
+const (
+	pathInvite = "/invite"
+	pathUsers  = "/users"
+	// Not below /w, where it could be the name of a workspace.
+	pathNewWorkspace = "/workspaces/new"
+)
 
 // Options configures the pages.
 type Options struct {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store"
 )
 
 // New serves all pages of the store and the assets. It belongs inside web.Edge,
@@ -18,13 +19,32 @@ func New(o Options) *http.ServeMux {
 
 // FrameOptions is the frame that the store's pages need. The caller adds the log,
 // the clock and what --base-url says.
-func FrameOptions() frame.Options {
-	return frame.Options{Brand: "Countersign store", Command: "countersign store", Home: PathHome}
+func FrameOptions(s *store.Store) frame.Options {
+	return frame.Options{
+		People: s.People(), Roles: true,
+		Brand: "Countersign store", Command: "countersign store", Home: PathHome, SignIn: PathSignIn, Account: PathAccount, Menu: menu(),
+	}
 }
 
 // routes is every address of the pages.
 func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /{$}", p.frame.Public(p.showHome))
+	mux.Handle("GET /invite", p.frame.Public(p.showInvite))
+	mux.Handle("POST /invite", p.frame.Public(p.acceptInvite))
+
+	mux.Handle("GET /w", p.frame.Admin(p.showWorkspaces))
+	mux.Handle("POST /w", p.frame.Admin(p.createWorkspace))
+	mux.Handle("GET /workspaces/new", p.frame.Admin(p.showNewWorkspace))
+	mux.Handle("GET /w/{workspace}", p.inWorkspace(p.showOverview))
+	mux.Handle("GET /w/{workspace}/settings/members", p.inWorkspace(p.showMembers))
+	mux.Handle("POST /w/{workspace}/settings/members", p.inWorkspace(p.inviteMember))
+	mux.Handle("GET /w/{workspace}/settings/members/new", p.inWorkspace(p.showNewMember))
+	mux.Handle("GET /w/{workspace}/settings/members/{user}", p.onMember(p.showMember))
+	mux.Handle("POST /w/{workspace}/settings/members/{user}", p.onMember(p.setMember))
+	mux.Handle("GET /w/{workspace}/settings/members/{user}/remove", p.onMember(p.removeMember))
+	mux.Handle("POST /w/{workspace}/settings/members/{user}/remove", p.onMember(p.removeMember))
+	mux.Handle("POST /w/{workspace}/settings/members/invitations/{id}/withdraw", p.inWorkspace(p.withdrawInvitation))
+
 	mux.Handle("GET /license", p.frame.Public(p.showLicense))
 	mux.Handle("POST /license", p.frame.Public(p.issueLicense))
 	mux.Handle("GET /license/move", p.frame.Public(p.frame.To(PathLicense)))

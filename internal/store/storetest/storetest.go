@@ -15,8 +15,8 @@ import (
 )
 
 // NewTemplate returns a template of a store that holds the lines of a file, written at the
-// time that o says.
-func NewTemplate(file string, o store.Options) *dbtest.Template {
+// time that o says, and what more adds.
+func NewTemplate(file string, o store.Options, more ...func(context.Context, *store.Store) error) *dbtest.Template {
 	return dbtest.NewTemplate(func(db dbtest.DB) error {
 		ctx := context.Background()
 		lines, err := os.Open(file)
@@ -29,7 +29,13 @@ func NewTemplate(file string, o store.Options) *dbtest.Template {
 		if err != nil {
 			return err
 		}
-		return errors.Join(fill(ctx, s, lines), s.Close())
+		err = fill(ctx, s, lines)
+		for _, add := range more {
+			if err == nil {
+				err = add(ctx, s)
+			}
+		}
+		return errors.Join(err, s.Close())
 	})
 }
 

@@ -1,0 +1,49 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store"
+)
+
+// workspacePath is the address of a workspace's first page, and of those below it.
+func workspacePath(username, below string) string { return PathWorkspaces + "/" + username + below }
+
+// inWorkspace serves a page of the workspace that the address names, to its members and to
+// administrators. Its actor reaches the things of this workspace alone.
+func (p *Pages) inWorkspace(h func(http.ResponseWriter, *frame.Request, store.WorkspaceRole) error) http.Handler {
+	return p.frame.Admin(func(w http.ResponseWriter, r *frame.Request) error {
+		ws, err := p.store.Role(r.Context(), r.Actor, r.PathValue("workspace"))
+		if err != nil {
+			return err
+		}
+		r.Actor.Workspace = ws.ID
+		r.Place = placeOf(ws)
+		return h(w, r, ws)
+	})
+}
+
+// placeOf is the menu of a workspace, without the pages for which a role is too little.
+func placeOf(ws store.WorkspaceRole) frame.Place {
+	username := ws.Account.Username
+	menu := []frame.MenuItem{
+		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
+	}
+	if ws.Role == store.RoleOwner {
+		menu = append(menu, frame.MenuItem{Label: "Members", Path: workspacePath(username, "/settings/members"), Icon: "users", Group: "Settings"})
+	}
+	return frame.Place{
+		Link:   frame.Link{Label: username, Path: workspacePath(username, "")},
+		Switch: frame.Link{Label: "Switch workspace", Path: PathWorkspaces},
+		Menu:   menu,
+	}
+}
+
+// menu is the side menu of the store as a whole.
+func menu() []frame.MenuItem {
+	return []frame.MenuItem{
+		{Label: "Workspaces", Path: PathWorkspaces, Icon: "package", Group: "Store"},
+		{Label: "Users", Path: pathUsers, Icon: "users", Group: "Store", Administrators: true},
+	}
+}

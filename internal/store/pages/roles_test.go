@@ -1,0 +1,146 @@
+package pages_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+// audience says who gets further than a refusal at a route.
+type audience string
+
+const (
+	everybody      audience = "everybody" // without signing in
+	signedIn       audience = "signed in"
+	viewers        audience = "viewers" // and everybody above them
+	managers       audience = "managers"
+	owners         audience = "owners"
+	administrators audience = "administrators"
+)
+
+// routeAudiences is the table of routes and roles: every address of the pages has a row.
+var routeAudiences = map[string]audience{
+	"GET /":                everybody,
+	"GET /invite":          everybody,
+	"POST /invite":         everybody,
+	"GET /license":         everybody,
+	"POST /license":        everybody,
+	"GET /license/move":    everybody,
+	"POST /license/move":   everybody,
+	"GET /license/revoke":  everybody,
+	"POST /license/revoke": everybody,
+
+	"GET /w":              signedIn,
+	"POST /w":             administrators,
+	"GET /workspaces/new": administrators,
+
+	"GET /w/{workspace}": viewers,
+
+	"GET /w/{workspace}/settings/members":                            owners,
+	"POST /w/{workspace}/settings/members":                           owners,
+	"GET /w/{workspace}/settings/members/new":                        owners,
+	"GET /w/{workspace}/settings/members/{user}":                     owners,
+	"POST /w/{workspace}/settings/members/{user}":                    owners,
+	"GET /w/{workspace}/settings/members/{user}/remove":              owners,
+	"POST /w/{workspace}/settings/members/{user}/remove":             owners,
+	"POST /w/{workspace}/settings/members/invitations/{id}/withdraw": owners,
+}
+
+// forms are what a form needs so that the role is what decides.
+var forms = map[string][]string{
+	"POST /w":                                     {"username", "new", "currency", "USD"},
+	"POST /w/{workspace}/settings/members":        {"email", "eve@shop.example", "role", "viewer"},
+	"POST /w/{workspace}/settings/members/{user}": {"role", "owner"},
+}
+
+func TestEveryRouteHasARowInTheTableOfRoles(t *testing.T) {
+	all := routes(t)
+	for _, route := range all {
+		if routeAudiences[route] == "" {
+			t.Errorf("%s has no row", route)
+		}
+	}
+	for route := range routeAudiences {
+		if !slices.Contains(all, route) {
+			t.Errorf("%s is not a route", route)
+		}
+	}
+}
+
+func TestEveryRouteAsksForTheRole(t *testing.T) {
+	for who := range rank {
+		t.Run("as "+who, func(t *testing.T) {
+			teams(t, func(t *testing.T, s team) {
+				browser := s.browser(t)
+				if who != "" {
+					browser = s.as(t, who)
+				}
+				viewer, err := s.People().UserNamed(t.Context(), operator, email("viewer"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				address := strings.NewReplacer("{workspace}", "ada", "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none")
+				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
+					method, path, _ := strings.Cut(address.Replace(route), " ")
+					status := visit(browser, method, path, forms[route]).StatusCode
+					if want := outcome(who, routeAudiences[route], route, status); want != "" {
+						t.Errorf("%s: status %d, want %s", route, status, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// visit opens an address or sends a form there.
+func visit(b *webtest.Browser, method, path string, form []string) *webtest.Page {
+	if method == http.MethodGet {
+		return b.Get(path)
+	}
+	return b.Post(path, form...)
+}
+
+// ranks are how much people may do, from the least.
+var ranks = []audience{everybody, signedIn, viewers, managers, owners, administrators}
+
+// rank is that of one of the people in the workspace ada.
+var rank = map[string]audience{"": everybody, "stranger": signedIn, "viewer": viewers, "manager": managers, "owner": owners, "administrator": administrators}
+
+// outcome is "" when a status is right for somebody at a route, else what would be.
+func outcome(who string, whom audience, route string, status int) string {
+	allowed := slices.Index(ranks, rank[who]) >= slices.Index(ranks, whom)
+	switch {
+	case allowed && (status < 400 || status == http.StatusUnprocessableEntity || status == http.StatusConflict):
+		return ""
+	case allowed:
+		return "an answer"
+	case who == "" && (status == http.StatusSeeOther || strings.HasPrefix(route, "POST") && status == http.StatusUnprocessableEntity):
+		return "" // to sign in, with what was typed
+	case who == "":
+		return "sign-in"
+	case who == "stranger" && strings.Contains(route, "{workspace}"):
+		if status == http.StatusNotFound {
+			return ""
+		}
+		return "404"
+	case status == http.StatusForbidden:
+		return ""
+	}
+	return "403"
+}
+
+func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "owner")
+		of := b.Get("/w/bob").Status(http.StatusNotFound)
+		missing := b.Get("/w/nobody").Status(http.StatusNotFound)
+		if strings.ReplaceAll(of.Text(), "bob", "nobody") != missing.Text() {
+			t.Errorf("%s\n%s", of.Text(), missing.Text())
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package pages_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+const password = "four quiet green words"
+
+var operator = people.Operator("tester")
+
+// members are the people of the workspace ada, by role; "stranger" is the owner of bob, and
+// "administrator" that of the store.
+var members = map[string]store.Role{"viewer": store.RoleViewer, "manager": store.RoleManager, "owner": store.RoleOwner}
+
+func email(who string) string { return who + "@shop.example" }
+
+// team is a shop with people, served over HTTP.
+type team struct {
+	*store.Store
+	server *httptest.Server
+}
+
+// teamStore is the shop with its people.
+var teamStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Now: now, HashCost: people.TestCost}, func(ctx context.Context, s *store.Store) error {
+	if _, err := s.People().CreateAdministrator(ctx, operator, email("administrator"), password); err != nil {
+		return err
+	}
+	join := func(who, workspace string, role store.Role) error {
+		_, token, err := s.Invite(ctx, operator, workspace, email(who), role)
+		if err != nil {
+			return err
+		}
+		_, _, err = s.AcceptAsNew(ctx, people.Origin{}, token, email(who), password)
+		return err
+	}
+	for who, role := range members {
+		if err := join(who, "ada", role); err != nil {
+			return err
+		}
+	}
+	return join("stranger", "bob", store.RoleOwner)
+})
+
+// teams runs fn with a team on both engines.
+func teams(t *testing.T, fn func(t *testing.T, s team)) {
+	t.Helper()
+	t.Parallel()
+	teamStore.Engines(t, func(t *testing.T, db dbtest.DB) { fn(t, openTeam(t, db)) })
+}
+
+func openTeam(t *testing.T, db dbtest.DB) team {
+	t.Helper()
+	s := storetest.Open(t, db, store.Options{Now: now, HashCost: people.TestCost})
+	server := httptest.NewServer(frontEnds(t, s, 0, ""))
+	t.Cleanup(server.Close)
+	return team{s, server}
+}
+
+// browser is a browser in which nobody is signed in.
+func (s team) browser(t *testing.T) *webtest.Browser {
+	return webtest.NewBrowser(t, s.server.URL, "")
+}
+
+// as is a browser in which one of the people is signed in.
+func (s team) as(t *testing.T, who string) *webtest.Browser {
+	t.Helper()
+	b := s.browser(t)
+	b.Post("/login", "email", email(who), "password", password).LeadsTo("/")
+	return b
+}
+
+// routePattern finds the addresses in the table of routes.
+var routePattern = regexp.MustCompile(`mux\.Handle\("(GET|POST) (/\S*)"`)
+
+// routes lists the addresses of the pages as METHOD PATH, as routes.go has them.
+func routes(t *testing.T) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile("routes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range routePattern.FindAllStringSubmatch(string(text), -1) {
+		all = append(all, found[1]+" "+strings.TrimSuffix(found[2], "{$}"))
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d routes were found", len(all))
+	}
+	return all
+}
