@@ -14,14 +14,15 @@ import (
 
 func newKey(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "key", Short: "API keys: list, create, reveal, rotate, revoke, set their expiry",
+		Use: "key", Short: "API keys: list, create, reveal, rotate, revoke, restore, set their expiry",
 	}, newKeyList(a), newKeyCreate(a),
 		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "reveal ID", Short: "Reveal a key; the audit log records it"}, func(ctx context.Context, s *store.Store, id int64) error {
 			k, value, err := s.RevealKey(ctx, operator(), id)
 			return a.showKeyValue(k, value, err)
 		}),
 		newKeyRotate(a),
-		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "revoke ID", Short: "Revoke a key permanently"}, a.revokeKey),
+		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "revoke ID", Short: "Revoke a key; it can be restored for ten minutes"}, a.revokeKey),
+		onID(a.withStore, "key", a.fromStore(keyIDs), &cobra.Command{Use: "restore ID", Short: "Restore a key within ten minutes of its revocation"}, a.restoreKey),
 		newKeySet(a))
 }
 
@@ -45,16 +46,9 @@ type keyView struct {
 }
 
 func (a *app) viewKey(k store.Key) keyView {
-	state := "active"
-	switch {
-	case !k.RevokedAt.IsZero():
-		state = "revoked"
-	case !k.ExpiresAt.IsZero() && !a.Now().Before(k.ExpiresAt.Time):
-		state = "expired"
-	}
 	return keyView{
 		ID: k.ID, Name: k.Name, Workspace: k.Workspace, Class: k.Class, ItemID: cli.NonZero(k.ItemID), Hint: k.Hint,
-		State: state, CreatedAt: k.CreatedAt, ExpiresAt: cli.OrNull(k.ExpiresAt), RevokedAt: cli.OrNull(k.RevokedAt),
+		State: string(store.KeyStateAt(k, a.Now())), CreatedAt: k.CreatedAt, ExpiresAt: cli.OrNull(k.ExpiresAt), RevokedAt: cli.OrNull(k.RevokedAt),
 		PreviousExpiresAt: cli.OrNull(k.PreviousExpiresAt), LastUsedAt: cli.OrNull(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, UsedCount: k.UsedCount,
 		Expires: cmp.Or(cli.Second(k.ExpiresAt), "never"),
 	}
@@ -195,11 +189,16 @@ func inBrackets(text string) string {
 }
 
 func (a *app) revokeKey(ctx context.Context, s *store.Store, id int64) error {
-	question := fmt.Sprintf("Revoke key %d%s? Programs that use it stop working. This can't be undone.", id, keyName(ctx, s, id))
+	question := fmt.Sprintf("Revoke key %d%s? Programs that use it stop working. For ten minutes this can be undone with: countersign store key restore %[1]d", id, keyName(ctx, s, id))
 	if err := a.Confirm(ctx, question); err != nil {
 		return err
 	}
 	k, err := s.RevokeKey(ctx, operator(), id)
+	return a.Show(a.viewKey(k), err)
+}
+
+func (a *app) restoreKey(ctx context.Context, s *store.Store, id int64) error {
+	k, err := s.RestoreKey(ctx, operator(), id)
 	return a.Show(a.viewKey(k), err)
 }
 

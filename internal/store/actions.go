@@ -16,6 +16,7 @@ const (
 	actionRevealKey       people.Action = "key.reveal"
 	actionRotateKey       people.Action = "key.rotate"
 	actionRevokeKey       people.Action = "key.revoke"
+	actionRestoreKey      people.Action = "key.restore"
 	actionExpireKey       people.Action = "key.expire"
 	actionCreateItem      people.Action = "item.create"
 	actionEditItem        people.Action = "item.edit"
@@ -36,7 +37,7 @@ const (
 func Actions() []people.Action {
 	return slices.Concat([]people.Action{
 		actionCreateWorkspace, actionSetWorkspace,
-		actionCreateKey, actionRevealKey, actionRotateKey, actionRevokeKey, actionExpireKey,
+		actionCreateKey, actionRevealKey, actionRotateKey, actionRevokeKey, actionRestoreKey, actionExpireKey,
 		actionCreateItem, actionEditItem,
 		actionCreatePurchase, actionRefundPurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,

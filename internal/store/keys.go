@@ -85,6 +85,39 @@ func (s *Store) Keys(ctx context.Context, a people.Actor, workspace string) ([]K
 	return slices.DeleteFunc(all, func(k Key) bool { return k.Workspace != workspace }), nil
 }
 
+// Key reads one key, without its value.
+func (s *Store) Key(ctx context.Context, a people.Actor, id int64) (Key, error) {
+	k, err := s.db.Key(ctx, id)
+	if err == nil {
+		err = access.In(ctx, s.db, a, k.WorkspaceID, access.View, noKey(id))
+	}
+	if err != nil {
+		return Key{}, sqldb.IfNotFound(err, noKey(id))
+	}
+	return k, nil
+}
+
+// KeyState is what a key can be used for at a time.
+type KeyState string
+
+// The states of a key.
+const (
+	KeyActive  KeyState = "active"
+	KeyRevoked KeyState = "revoked"
+	KeyExpired KeyState = "expired"
+)
+
+// KeyStateAt returns the state that a key has at a time.
+func KeyStateAt(k Key, now time.Time) KeyState {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return KeyRevoked
+	case rules.Passed(k.ExpiresAt, now):
+		return KeyExpired
+	}
+	return KeyActive
+}
+
 // RevealKey shows the current value of a key again, and writes that down.
 func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, string, error) {
 	var token string
@@ -109,12 +142,9 @@ type EarlierValue struct {
 
 // EarlierValue returns the value of a key that another rotation would end at once.
 func (s *Store) EarlierValue(ctx context.Context, a people.Actor, id int64) (EarlierValue, error) {
-	k, err := s.db.Key(ctx, id)
-	if err == nil {
-		err = access.In(ctx, s.db, a, k.WorkspaceID, access.View, noKey(id))
-	}
+	k, err := s.Key(ctx, a, id)
 	if err != nil {
-		return EarlierValue{}, sqldb.IfNotFound(err, noKey(id))
+		return EarlierValue{}, err
 	}
 	return s.earlierValue(k), nil
 }
@@ -167,8 +197,27 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 	return k, token, err
 }
 
-// RevokeKey ends a key, its current and its earlier value, for good. Revoking it
-// again changes nothing.
+// UndoRevoke is how long [Store.RestoreKey] brings a revoked key back.
+const UndoRevoke = 10 * time.Minute
+
+// RestoreKey brings a key back within [UndoRevoke] of its revocation, with the values that
+// still had time. Later it is a conflict (key_revoked), and so is a key that is not revoked
+// (key_active).
+func (s *Store) RestoreKey(ctx context.Context, a people.Actor, id int64) (Key, error) {
+	return s.changeKey(ctx, a, id, actionRestoreKey, func(tx *storedb.DB, k *Key, _ *people.Event) error {
+		switch {
+		case k.RevokedAt.IsZero():
+			return fault.Conflict("key_active", "Nothing changed: this key is not revoked")
+		case !s.now().Before(k.RevokedAt.Add(UndoRevoke)):
+			return fault.Conflict("key_revoked", "Nothing changed: a key can be restored within ten minutes of its revocation. Create a new key")
+		}
+		k.RevokedAt = countersign.Timestamp{}
+		return tx.UpdateKey(ctx, *k)
+	})
+}
+
+// RevokeKey ends a key, its current and its earlier value. [Store.RestoreKey] undoes it for
+// a short time. Revoking it again changes nothing.
 func (s *Store) RevokeKey(ctx context.Context, a people.Actor, id int64) (Key, error) {
 	return s.changeKey(ctx, a, id, actionRevokeKey, func(tx *storedb.DB, k *Key, _ *people.Event) error {
 		if !k.RevokedAt.IsZero() {

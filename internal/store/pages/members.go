@@ -31,7 +31,7 @@ func memberPath(ws store.WorkspaceRole, m store.Member, below string) string {
 }
 
 func membersCrumbs(ws store.WorkspaceRole) []frame.Link {
-	return []frame.Link{{Label: ws.Account.Username, Path: workspacePath(ws.Account.Username, "")}, {Label: "Members", Path: membersPath(ws, "")}}
+	return []frame.Link{workspaceCrumb(ws), {Label: "Members", Path: membersPath(ws, "")}}
 }
 
 func (p *Pages) showMembers(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {

@@ -29,8 +29,9 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 	username := ws.Account.Username
 	menu := []frame.MenuItem{
 		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
+		{Label: "API access", Path: keysPath(ws, ""), Icon: "key-round", Group: "Settings"},
 	}
-	if ws.Role == store.RoleOwner {
+	if isOwner(ws) {
 		menu = append(menu, frame.MenuItem{Label: "Members", Path: workspacePath(username, "/settings/members"), Icon: "users", Group: "Settings"})
 	}
 	return frame.Place{
@@ -38,6 +39,14 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 		Switch: frame.Link{Label: "Switch workspace", Path: PathWorkspaces},
 		Menu:   menu,
 	}
+}
+
+// isOwner reports whether the reader may change keys, members and settings. It decides what
+// is offered; the services decide what is done.
+func isOwner(ws store.WorkspaceRole) bool { return ws.Role == store.RoleOwner }
+
+func workspaceCrumb(ws store.WorkspaceRole) frame.Link {
+	return frame.Link{Label: ws.Account.Username, Path: workspacePath(ws.Account.Username, "")}
 }
 
 // menu is the side menu of the store as a whole.
