@@ -180,6 +180,36 @@ func TestEarlierValueOfAKey(t *testing.T) {
 	})
 }
 
+func TestARevokedKeyComesBackForTenMinutes(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		k, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		works := func() bool {
+			_, err := f.Validation.Authenticate(t.Context(), token, client)
+			return err == nil
+		}
+		_, err := f.RestoreKey(t.Context(), operator, k.ID)
+		wantError(t, err, "key_active")
+		for _, c := range []struct {
+			after time.Duration
+			code  string
+		}{{UndoRevoke - time.Second, ""}, {UndoRevoke, "key_revoked"}} {
+			f.clock.set(noon)
+			if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil || works() {
+				t.Fatalf("%v, works: %t", err, works())
+			}
+			f.clock.set(noon.Add(c.after))
+			if _, err := f.RestoreKey(t.Context(), operator, k.ID); c.code != "" {
+				wantError(t, err, c.code)
+			} else if err != nil {
+				t.Error(err)
+			}
+			if works() != (c.code == "") {
+				t.Errorf("%s after its revocation the key works: %t", c.after, works())
+			}
+		}
+	})
+}
+
 func TestRevokingTwiceKeepsTheFirstTime(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		k, _ := f.mustCreate(t, NewKey{Workspace: "ada"})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -41,6 +42,21 @@ var routeAudiences = map[string]audience{
 
 	"GET /w/{workspace}": viewers,
 
+	"GET /w/{workspace}/settings/api":                viewers,
+	"POST /w/{workspace}/settings/api/switches":      owners,
+	"GET /w/{workspace}/settings/api/new":            owners,
+	"POST /w/{workspace}/settings/api/new":           owners,
+	"GET /w/{workspace}/settings/api/{key}":          viewers,
+	"GET /w/{workspace}/settings/api/{key}/reveal":   owners,
+	"POST /w/{workspace}/settings/api/{key}/reveal":  owners,
+	"GET /w/{workspace}/settings/api/{key}/rotate":   owners,
+	"POST /w/{workspace}/settings/api/{key}/rotate":  owners,
+	"GET /w/{workspace}/settings/api/{key}/expiry":   owners,
+	"POST /w/{workspace}/settings/api/{key}/expiry":  owners,
+	"GET /w/{workspace}/settings/api/{key}/revoke":   owners,
+	"POST /w/{workspace}/settings/api/{key}/revoke":  owners,
+	"POST /w/{workspace}/settings/api/{key}/restore": owners,
+
 	"GET /w/{workspace}/settings/members":                            owners,
 	"POST /w/{workspace}/settings/members":                           owners,
 	"GET /w/{workspace}/settings/members/new":                        owners,
@@ -53,9 +69,12 @@ var routeAudiences = map[string]audience{
 
 // forms are what a form needs so that the role is what decides.
 var forms = map[string][]string{
-	"POST /w":                                     {"username", "new", "currency", "USD"},
-	"POST /w/{workspace}/settings/members":        {"email", "eve@shop.example", "role", "viewer"},
-	"POST /w/{workspace}/settings/members/{user}": {"role", "owner"},
+	"POST /w":                              {"username", "new", "currency", "USD"},
+	"POST /w/{workspace}/settings/api/new": {"name", "made by the test"},
+	"POST /w/{workspace}/settings/api/{key}/reveal": {"password", password},
+	"POST /w/{workspace}/settings/api/{key}/revoke": {"name", "till"},
+	"POST /w/{workspace}/settings/members":          {"email", "eve@shop.example", "role", "viewer"},
+	"POST /w/{workspace}/settings/members/{user}":   {"role", "owner"},
 }
 
 func TestEveryRouteHasARowInTheTableOfRoles(t *testing.T) {
@@ -84,7 +103,11 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				address := strings.NewReplacer("{workspace}", "ada", "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none")
+				key, _, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
+				if err != nil {
+					t.Fatal(err)
+				}
+				address := strings.NewReplacer("{workspace}", "ada", "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none")
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(route), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode

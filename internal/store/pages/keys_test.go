@@ -1,0 +1,180 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+// validates reports whether the API takes a key.
+func (s team) validates(t *testing.T, value string) bool {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+"/api/account/details", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Api-Key", value)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// makeKey makes a secret key of the workspace ada, and returns its address and its value.
+func (s team) makeKey(t *testing.T, name string) (path, value string) {
+	t.Helper()
+	k, value, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: name, Class: store.ClassSecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("/w/ada/settings/api/%d", k.ID), value
+}
+
+func TestANewKeyIsShownOnceAndWorks(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "owner")
+		b.Get("/w/ada/settings/api/new").Status(http.StatusOK).Says("New key")
+		made := b.Post("/w/ada/settings/api/new", "name", "Shop server").Status(http.StatusOK).Says("Your new key", "Secret", "Copy it now")
+		value := made.Value("api-key")
+		if !strings.HasPrefix(value, "csk_") || made.Header.Get("Cache-Control") != "no-store" || !s.validates(t, value) {
+			t.Fatalf("%q, %v", value, made.Header)
+		}
+		b.Post("/w/ada/settings/api/new", "name", "Shop server").Status(http.StatusConflict).SilentAbout(value).
+			Wrong("name", "already has a key").Says("If you have just created it, you can reveal it in the list.")
+		for _, page := range []string{"/w/ada/settings/api", "/w/ada/nowhere"} {
+			if strings.Contains(b.Get(page).Body, value) {
+				t.Errorf("%s has the value of the key", page)
+			}
+		}
+		b.Get("/w/ada/settings/api").Says("Shop server", value[len(value)-4:], "Active", "never")
+	})
+}
+
+func TestAPublishableKeyHasAnItemAndAnEnd(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "owner")
+		form := func(more ...string) *webtest.Page {
+			return b.Post("/w/ada/settings/api/new", append([]string{"name", "Plugin", "class", "publishable"}, more...)...)
+		}
+		form().Status(http.StatusUnprocessableEntity).Wrong("item", "Type the id of the item")
+		form("item", "201").Status(http.StatusNotFound).Wrong("item", "201") // of bob
+		form("item", "1229", "expires", "date").Status(http.StatusUnprocessableEntity).Wrong("date", "year, month and day")
+		form("item", "1229", "expires", "date", "date", "2026-11-01").Status(http.StatusUnprocessableEntity).Wrong("date", "has passed")
+		form("item", "1229", "expires", "90").Status(http.StatusOK).Says("Publishable, item 1229")
+		b.Get("/w/ada/settings/api").Says("30 Jan 2027")
+		b.Post("/w/ada/settings/api/new", "name", "x", "class", "admin").Status(http.StatusUnprocessableEntity).Wrong("class", "Choose secret or publishable")
+	})
+}
+
+func TestAKeyIsRevealedAfterThePassword(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path, value := s.makeKey(t, "till")
+		b := s.as(t, "owner")
+		b.Get(path).Status(http.StatusOK).SilentAbout(value)
+		b.Post(path+"/reveal", "password", "wrong").Status(http.StatusUnprocessableEntity).SilentAbout(value).Says("The key is not shown.")
+		shown := b.Post(path+"/reveal", "password", password).Status(http.StatusOK)
+		if shown.Value("api-key") != value || shown.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%q, %v", shown.Value("api-key"), shown.Header)
+		}
+	})
+}
+
+func TestARotatedKeyOverlapsAndLoadingThePageAgainRotatesNothing(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path, old := s.makeKey(t, "till")
+		b := s.as(t, "owner")
+		asked := b.Get(path+"/rotate").Status(http.StatusOK).Says("works until the overlap has passed", "It has never been used.")
+		form := asked.Form(path + "/rotate")
+		form.Set("overlap", "24")
+		fresh := b.PostForm(path+"/rotate", form).Status(http.StatusOK).Says("The old value works until").Value("api-key")
+		if !s.validates(t, old) || !s.validates(t, fresh) || old == fresh {
+			t.Error("a value does not work in the overlap")
+		}
+		b.PostForm(path+"/rotate", form).LeadsTo(path)
+		b.Get(path).Says("rotated already", "The value before the last rotation still works")
+		if !s.validates(t, fresh) {
+			t.Error("loading the page again has ended the new value")
+		}
+		again := b.Get(path + "/rotate").Says("ends now").Form(path + "/rotate")
+		again.Set("overlap", "0")
+		b.PostForm(path+"/rotate", again).Status(http.StatusOK).Says("The old value has ended.")
+		if s.validates(t, old) || s.validates(t, fresh) {
+			t.Error("an ended value still works")
+		}
+	})
+}
+
+func TestARevokedKeyCanBeRestoredForTenMinutes(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path, value := s.makeKey(t, "till")
+		b := s.as(t, "owner")
+		b.Post(path+"/revoke", "name", "other").Status(http.StatusUnprocessableEntity).Wrong("name", "not the name of the key")
+		if !s.validates(t, value) {
+			t.Fatal("a refused form has revoked the key")
+		}
+		b.Post(path+"/revoke", "name", "till").LeadsTo(path)
+		if s.validates(t, value) {
+			t.Error("a revoked key works")
+		}
+		b.Get(path).Says("Revoked", "You can restore it for ten minutes")
+		b.Post(path + "/restore").LeadsTo(path)
+		if !s.validates(t, value) {
+			t.Error("a restored key does not work")
+		}
+	})
+}
+
+func TestTheSwitchesOfAWorkspaceHoldFromTheNextCall(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		_, value := s.makeKey(t, "till")
+		b := s.as(t, "owner")
+		call := func() int {
+			res, err := http.Get(s.server.URL + "/api/account/details?api_key=" + value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			return res.StatusCode
+		}
+		if got := call(); got != http.StatusOK {
+			t.Fatal(got)
+		}
+		b.Post("/w/ada/settings/api/switches", "refuse_query_keys", "1", "quota", "60").LeadsTo("/w/ada/settings/api")
+		if got := call(); got == http.StatusOK {
+			t.Error("a key in the query string is taken")
+		}
+		if page := b.Get("/w/ada/settings/api"); page.Value("quota") != "60" {
+			t.Errorf("quota %q", page.Value("quota"))
+		}
+		b.Post("/w/ada/settings/api/switches", "quota", "many").Status(http.StatusUnprocessableEntity).Wrong("quota", "whole number")
+		w, err := s.Workspace(t.Context(), operator, "ada")
+		if err != nil || w.Switches != (store.Switches{RefuseQueryKeys: true, Quota: 60}) {
+			t.Errorf("%+v, %v", w.Switches, err)
+		}
+	})
+}
+
+func TestAViewerSeesKeysAndCantChangeThem(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path, value := s.makeKey(t, "till")
+		b := s.as(t, "viewer")
+		b.Get("/w/ada/settings/api").Status(http.StatusOK).Says("till").SilentAbout("New key", "Refuse keys")
+		b.Get(path).Status(http.StatusOK).SilentAbout("Reveal", "Revoke", value)
+		b.Post(path+"/reveal", "password", password).Status(http.StatusForbidden).Says("This needs the role owner", "owner@shop.example").SilentAbout(value)
+	})
+}
+
+func TestAKeyOfAnotherWorkspaceIsNotFound(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path, _ := s.makeKey(t, "till")
+		for _, who := range []string{"stranger", "administrator"} {
+			s.as(t, who).Get(strings.Replace(path, "/w/ada/", "/w/bob/", 1)).Status(http.StatusNotFound)
+		}
+	})
+}
