@@ -17,7 +17,7 @@ import (
 
 func newPurchase(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "purchase", Short: "Purchases: list, show, check, create, set, refund, restore",
+		Use: "purchase", Short: "Purchases: list, show, check, create, set, refund, charge-back, revoke, restore",
 	}, newPurchaseList(a),
 		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase"}, func(ctx context.Context, s *store.Store, code string) error {
 			found, err := s.Validation.Show(ctx, operator(), code)
@@ -25,7 +25,9 @@ func newPurchase(a *app) *cobra.Command {
 		}),
 		a.onPurchase(&cobra.Command{Use: "check CODE", Short: "Check whether a purchase code is valid; if not, print the reason (exit code 4)"}, a.checkPurchase),
 		newPurchaseCreate(a), newPurchaseSet(a),
-		a.onPurchase(&cobra.Command{Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid"}, a.changePurchase((*store.Store).RefundPurchase)),
+		a.onPurchase(&cobra.Command{Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid"}, a.changePurchase(endAs(store.StateRefunded))),
+		a.onPurchase(&cobra.Command{Use: "charge-back CODE", Short: "Mark a purchase as charged back: its code is no longer valid"}, a.changePurchase(endAs(store.StateChargedBack))),
+		a.onPurchase(&cobra.Command{Use: "revoke CODE", Short: "Revoke a purchase: its code is no longer valid"}, a.changePurchase(endAs(store.StateRevoked))),
 		a.onPurchase(&cobra.Command{
 			Use: "restore CODE", Short: "Undo a refund: the code and its licenses are valid again",
 			Long: `Undo a refund, a chargeback or a revocation of a purchase. Its code is valid again at once.
@@ -35,6 +37,13 @@ themselves, stay ended.`,
 			Example: "  countersign store purchase restore 7c0f3b1e-5d2a-4c44-9b1e-000000000001\n" +
 				"  countersign store purchase restore --id 17",
 		}, a.changePurchase((*store.Store).RestorePurchase)))
+}
+
+// endAs ends a purchase with a state.
+func endAs(state store.State) func(*store.Store, context.Context, people.Actor, string) (store.Purchase, error) {
+	return func(s *store.Store, ctx context.Context, actor people.Actor, code string) (store.Purchase, error) {
+		return s.EndPurchase(ctx, actor, code, state)
+	}
 }
 
 // purchaseView is a purchase, with what the API keeps to itself.

@@ -3,6 +3,7 @@ package frame
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -47,4 +48,13 @@ func lowerFirst(s string) string {
 		return s // an abbreviation
 	}
 	return string(unicode.ToLower(first)) + s[n:]
+}
+
+// Thousands is a number as people read it: 1,234.
+func Thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }

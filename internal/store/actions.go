@@ -10,27 +10,29 @@ import (
 
 // What this package writes into the audit log: noun.verb.
 const (
-	actionCreateWorkspace people.Action = "workspace.create"
-	actionSetWorkspace    people.Action = "workspace.set"
-	actionCreateKey       people.Action = "key.create"
-	actionRevealKey       people.Action = "key.reveal"
-	actionRotateKey       people.Action = "key.rotate"
-	actionRevokeKey       people.Action = "key.revoke"
-	actionRestoreKey      people.Action = "key.restore"
-	actionExpireKey       people.Action = "key.expire"
-	actionCreateItem      people.Action = "item.create"
-	actionEditItem        people.Action = "item.edit"
-	actionCreatePurchase  people.Action = "purchase.create"
-	actionRefundPurchase  people.Action = "purchase.refund"
-	actionRestorePurchase people.Action = "purchase.restore"
-	actionSetPurchase     people.Action = "purchase.set"
-	actionInviteMember    people.Action = "member.invite"
-	actionWithdrawInvite  people.Action = "member.withdraw_invitation"
-	actionAddMember       people.Action = "member.add"
-	actionSetMember       people.Action = "member.set"
-	actionRemoveMember    people.Action = "member.remove"
-	actionRekey           people.Action = "store.rekey"
-	actionAcceptLoss      people.Action = "store.accept_loss"
+	actionCreateWorkspace    people.Action = "workspace.create"
+	actionSetWorkspace       people.Action = "workspace.set"
+	actionCreateKey          people.Action = "key.create"
+	actionRevealKey          people.Action = "key.reveal"
+	actionRotateKey          people.Action = "key.rotate"
+	actionRevokeKey          people.Action = "key.revoke"
+	actionRestoreKey         people.Action = "key.restore"
+	actionExpireKey          people.Action = "key.expire"
+	actionCreateItem         people.Action = "item.create"
+	actionEditItem           people.Action = "item.edit"
+	actionCreatePurchase     people.Action = "purchase.create"
+	actionRefundPurchase     people.Action = "purchase.refund"
+	actionChargeBackPurchase people.Action = "purchase.charge_back"
+	actionRevokePurchase     people.Action = "purchase.revoke"
+	actionRestorePurchase    people.Action = "purchase.restore"
+	actionSetPurchase        people.Action = "purchase.set"
+	actionInviteMember       people.Action = "member.invite"
+	actionWithdrawInvite     people.Action = "member.withdraw_invitation"
+	actionAddMember          people.Action = "member.add"
+	actionSetMember          people.Action = "member.set"
+	actionRemoveMember       people.Action = "member.remove"
+	actionRekey              people.Action = "store.rekey"
+	actionAcceptLoss         people.Action = "store.accept_loss"
 )
 
 // Actions lists the actions that a store's audit log may hold.
@@ -39,7 +41,7 @@ func Actions() []people.Action {
 		actionCreateWorkspace, actionSetWorkspace,
 		actionCreateKey, actionRevealKey, actionRotateKey, actionRevokeKey, actionRestoreKey, actionExpireKey,
 		actionCreateItem, actionEditItem,
-		actionCreatePurchase, actionRefundPurchase, actionRestorePurchase, actionSetPurchase,
+		actionCreatePurchase, actionRefundPurchase, actionChargeBackPurchase, actionRevokePurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,
 		actionRekey, actionAcceptLoss,
 	}, people.Actions(), licensing.Actions(), transfer.Actions())

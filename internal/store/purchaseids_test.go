@@ -34,6 +34,7 @@ func withoutIDs() []string {
 		`CREATE UNIQUE INDEX licenses_of_purchase ON licenses (code_digest, domain, (CASE WHEN ended = '' THEN '' ELSE id END))`,
 		`DROP INDEX purchases_by_id`,
 		`ALTER TABLE purchases DROP COLUMN id`,
+		`DROP INDEX purchases_by_item`, `DROP INDEX purchases_ended`,
 		`DELETE FROM store_versions WHERE version_id > 5`, `DROP TABLE members`, `DROP TABLE invitations`,
 	}
 }

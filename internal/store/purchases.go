@@ -115,15 +115,30 @@ func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor,
 	return id, people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreatePurchase, Workspace: workspace, Subject: idText(id)})
 }
 
-// RefundPurchase marks a purchase as refunded. Its licenses are on the list of revoked
-// ones from then on. A second refund is a conflict that says when the first one was.
+// RefundPurchase marks a purchase as refunded, as [Store.EndPurchase] does.
 func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string) (Purchase, error) {
-	return s.changePurchase(ctx, a, text, actionRefundPurchase, func(tx *storedb.DB, p *Purchase, e *people.Event) error {
+	return s.EndPurchase(ctx, a, text, StateRefunded)
+}
+
+// ends are the actions that end a purchase, by the state that they lead to.
+var ends = map[State]people.Action{
+	StateRefunded: actionRefundPurchase, StateChargedBack: actionChargeBackPurchase, StateRevoked: actionRevokePurchase,
+}
+
+// EndPurchase marks a purchase as refunded, charged back or revoked. Its licenses are on the
+// list of revoked ones from then on. A purchase that is not active is a conflict
+// (purchase_refunded, …) that says since when.
+func (s *Store) EndPurchase(ctx context.Context, a people.Actor, text string, as State) (Purchase, error) {
+	did, ok := ends[as]
+	if !ok {
+		return Purchase{}, fault.Invalid("state_invalid", fmt.Sprintf("A purchase can't end as %q: choose refunded, charged_back or revoked", as))
+	}
+	return s.changePurchase(ctx, a, text, did, func(tx *storedb.DB, p *Purchase, e *people.Event) error {
 		if p.State != StateActive {
 			return fault.Conflict("purchase_"+string(p.State), "Nothing changed: "+validation.StateReason(*p))
 		}
-		e.Before, e.After = string(StateActive), string(StateRefunded)
-		p.State, p.StateAt = StateRefunded, s.timestamp()
+		e.Before, e.After = string(StateActive), string(as)
+		p.State, p.StateAt = as, s.timestamp()
 		return tx.SetPurchaseState(ctx, *p, p.State, p.StateAt)
 	})
 }

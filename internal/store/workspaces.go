@@ -61,6 +61,12 @@ func (s *Store) MayOwn(ctx context.Context, a people.Actor, username string) err
 	return err
 }
 
+// MayManage is an error unless an actor is a manager or an owner of a workspace.
+func (s *Store) MayManage(ctx context.Context, a people.Actor, username string) error {
+	_, err := s.workspace(ctx, a, username, access.Manage)
+	return err
+}
+
 // Workspace reads one by its username.
 func (s *Store) Workspace(ctx context.Context, a people.Actor, username string) (Workspace, error) {
 	return s.workspace(ctx, a, username, access.View)

@@ -146,12 +146,12 @@ func (d dashboard) waiting() frame.Figure {
 }
 
 func (d dashboard) requestsFigure() frame.Figure {
-	f := frame.Figure{Label: "Requests from apps in 24\u00a0h", Value: thousands(d.requests.Total())}
+	f := frame.Figure{Label: "Requests from apps in 24\u00a0h", Value: frame.Thousands(d.requests.Total())}
 	if d.requests.Total() == 0 {
 		f.Note = "No requests yet. Build your app with the settings URL below."
 		return f
 	}
-	f.Note = thousands(d.requests.Settings) + " for the app settings, " + thousands(d.requests.IAP) + " for in-app purchases."
+	f.Note = frame.Thousands(d.requests.Settings) + " for the app settings, " + frame.Thousands(d.requests.IAP) + " for in-app purchases."
 	return f
 }
 

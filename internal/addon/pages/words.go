@@ -4,27 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
+	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 )
-
-// thousands is a number as people read it: 1,234.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
 
 // span returns which part of a list is shown: "Entries 101–150 of 1,240".
 func span(noun string, first, last, all int64) string {
 	if last < first {
 		return ""
 	}
-	return fmt.Sprintf("%s %s–%s of %s", noun, thousands(first), thousands(last), thousands(all))
+	return fmt.Sprintf("%s %s–%s of %s", noun, frame.Thousands(first), frame.Thousands(last), frame.Thousands(all))
 }
 
 // indented is JSON as people read it.

@@ -53,3 +53,14 @@ const (
 func Actions() []people.Action {
 	return []people.Action{actionIssue, actionMove, actionRevoke, actionRotateKey, actionSetRule}
 }
+
+// Ending is how a license ended.
+type Ending = storedb.Ending
+
+// The endings of a license; "" is one that has not ended.
+const (
+	EndingMoved    = storedb.EndingMoved
+	EndingGivenUp  = storedb.EndingGivenUp
+	EndingReplaced = storedb.EndingReplaced
+	EndingRevoked  = storedb.EndingRevoked
+)

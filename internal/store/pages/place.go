@@ -29,6 +29,7 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 	username := ws.Account.Username
 	menu := []frame.MenuItem{
 		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
+		{Label: "Purchases", Path: purchasesPath(ws, ""), Icon: "credit-card"},
 		{Label: "API access", Path: keysPath(ws, ""), Icon: "key-round", Group: "Settings"},
 	}
 	if isOwner(ws) {
@@ -44,6 +45,9 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 // isOwner reports whether the reader may change keys, members and settings. It decides what
 // is offered; the services decide what is done.
 func isOwner(ws store.WorkspaceRole) bool { return ws.Role == store.RoleOwner }
+
+// isManager is isOwner for items, purchases and licenses.
+func isManager(ws store.WorkspaceRole) bool { return isOwner(ws) || ws.Role == store.RoleManager }
 
 func workspaceCrumb(ws store.WorkspaceRole) frame.Link {
 	return frame.Link{Label: ws.Account.Username, Path: workspacePath(ws.Account.Username, "")}

@@ -42,6 +42,23 @@ var routeAudiences = map[string]audience{
 
 	"GET /w/{workspace}": viewers,
 
+	"GET /w/{workspace}/purchases":                         viewers,
+	"GET /w/{workspace}/purchases/lookup":                  viewers,
+	"POST /w/{workspace}/purchases/lookup":                 viewers,
+	"GET /w/{workspace}/purchases/new":                     managers,
+	"POST /w/{workspace}/purchases/new":                    managers,
+	"GET /w/{workspace}/purchases/{purchase}":              viewers,
+	"GET /w/{workspace}/purchases/{purchase}/terms":        managers,
+	"POST /w/{workspace}/purchases/{purchase}/terms":       managers,
+	"GET /w/{workspace}/purchases/{purchase}/refund":       managers,
+	"POST /w/{workspace}/purchases/{purchase}/refund":      managers,
+	"GET /w/{workspace}/purchases/{purchase}/charge-back":  managers,
+	"POST /w/{workspace}/purchases/{purchase}/charge-back": managers,
+	"GET /w/{workspace}/purchases/{purchase}/revoke":       managers,
+	"POST /w/{workspace}/purchases/{purchase}/revoke":      managers,
+	"GET /w/{workspace}/purchases/{purchase}/restore":      managers,
+	"POST /w/{workspace}/purchases/{purchase}/restore":     managers,
+
 	"GET /w/{workspace}/settings/api":                viewers,
 	"POST /w/{workspace}/settings/api/switches":      owners,
 	"GET /w/{workspace}/settings/api/new":            owners,
@@ -69,6 +86,9 @@ var routeAudiences = map[string]audience{
 
 // forms are what a form needs so that the role is what decides.
 var forms = map[string][]string{
+	"POST /w/{workspace}/purchases/lookup":           {"code", "nobody-has-this"},
+	"POST /w/{workspace}/purchases/new":              {"item", "1229"},
+	"POST /w/{workspace}/purchases/{purchase}/terms": {"license", "Regular", "downloaded", "true"},
 	"POST /w":                              {"username", "new", "currency", "USD"},
 	"POST /w/{workspace}/settings/api/new": {"name", "made by the test"},
 	"POST /w/{workspace}/settings/api/{key}/reveal": {"password", password},
@@ -107,7 +127,11 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				address := strings.NewReplacer("{workspace}", "ada", "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none")
+				sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				address := strings.NewReplacer("{workspace}", "ada", "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none")
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(route), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode

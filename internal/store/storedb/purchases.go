@@ -2,7 +2,6 @@ package storedb
 
 import (
 	"context"
-	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -114,23 +113,6 @@ func (d *DB) PurchaseByID(ctx context.Context, id int64) (Purchase, error) {
 // until the transaction ends.
 func (d *DB) LockPurchase(ctx context.Context, id int64) (Purchase, error) {
 	return sqldb.Locked(ctx, d.Queries, "purchases", "id", id, d.PurchaseByID)
-}
-
-// PurchaseFilter narrows a list of purchases; zero values narrow nothing.
-type PurchaseFilter struct {
-	Item  int64
-	State State
-	Limit int
-}
-
-// Purchases calls fn with a workspace's purchases, newest first.
-func (d *DB) Purchases(ctx context.Context, workspace int64, f PurchaseFilter, fn func(Purchase) error) error {
-	if f.Limit == 0 {
-		f.Limit = math.MaxInt32
-	}
-	return sqldb.Each(ctx, d.Queries, scanPurchase, fn, `SELECT `+purchaseColumns+` FROM purchases
-		WHERE workspace_id = $1 AND (CAST($2 AS bigint) = 0 OR item_id = $2) AND (CAST($3 AS text) = '' OR state = $3)
-		ORDER BY sold_at DESC, code_digest LIMIT $4`, workspace, f.Item, string(f.State), f.Limit)
 }
 
 // EachPurchase calls fn with every purchase of the store, by code.

@@ -1,0 +1,196 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/validation"
+)
+
+// onPurchase serves what the address names: a purchase of the workspace.
+func (p *Pages) onPurchase(h func(http.ResponseWriter, *frame.Request, store.WorkspaceRole, validation.Check) error) http.Handler {
+	return p.inWorkspace(func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+		id := idOf(r.PathValue("purchase"))
+		if id == 0 {
+			return p.frame.NotFound(w, r)
+		}
+		c, err := p.store.Validation.Purchase(r.Context(), r.Actor, id)
+		if err != nil {
+			return err
+		}
+		return h(w, r, ws, c)
+	})
+}
+
+// onOwnPurchase is onPurchase for those who may change it.
+func (p *Pages) onOwnPurchase(h func(http.ResponseWriter, *frame.Request, store.WorkspaceRole, validation.Check) error) http.Handler {
+	return p.onPurchase(func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
+		if err := p.store.MayManage(r.Context(), r.Actor, ws.Account.Username); err != nil {
+			return err
+		}
+		return h(w, r, ws, c)
+	})
+}
+
+// onePurchase is what the page of a purchase shows.
+type onePurchase struct {
+	ws store.WorkspaceRole
+	validation.Check
+	licenses []frame.Row
+	events   []event
+}
+
+func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
+	one := onePurchase{ws: ws, Check: c}
+	var licenses []licensing.License
+	err := p.store.Licensing.List(r.Context(), r.Actor, licensing.Filter{Workspace: ws.Account.Username, Purchase: c.Purchase.ID}, func(l licensing.License) error {
+		licenses = append(licenses, l)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	one.licenses, one.events = licenseRows(licenses), eventsOf(c.Purchase, licenses)
+	return p.frame.Show(w, r, frame.Page{
+		Title: "Purchase " + strconv.FormatInt(c.Purchase.ID, 10), Heading: c.Item.Name, Crumbs: purchasesCrumbs(ws), Body: purchaseView(one),
+	})
+}
+
+// validity says whether the API takes the code, and since when it does not.
+func validity(c validation.Check) templ.Component {
+	if c.Valid {
+		return stateBadge(c.Purchase.State)
+	}
+	return frame.Stack(stateBadge(c.Purchase.State), frame.Muted(frame.Sentence(c.Reason)))
+}
+
+// support says until when a purchase has support.
+func support(c validation.Check) templ.Component {
+	switch {
+	case c.Purchase.SupportedUntil.IsZero():
+		return frame.Muted("Sold without support")
+	case !c.Item.Support:
+		return frame.Group(frame.Time(c.Purchase.SupportedUntil.Time), frame.Muted("(the item has no support, so the API leaves it out)"))
+	}
+	return frame.Time(c.Purchase.SupportedUntil.Time)
+}
+
+func yesNo(yes bool) templ.Component {
+	if yes {
+		return frame.Words("Yes")
+	}
+	return frame.Words("No")
+}
+
+// end is one way in which a purchase ends.
+type end struct {
+	as                       store.State
+	path, label, title, done string
+}
+
+// The ways in which a purchase ends.
+var (
+	refund     = end{store.StateRefunded, "/refund", "Refund", "Mark as refunded", "The purchase is refunded."}
+	chargeBack = end{store.StateChargedBack, "/charge-back", "Charge back", "Mark as charged back", "The purchase is charged back."}
+	revoke     = end{store.StateRevoked, "/revoke", "Revoke", "Revoke the purchase", "The purchase is revoked."}
+)
+
+// endPurchase asks before a purchase ends.
+func (p *Pages) endPurchase(as end) func(http.ResponseWriter, *frame.Request, store.WorkspaceRole, validation.Check) error {
+	return func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
+		path := purchasePath(ws, c.Purchase.ID, "")
+		return p.frame.Ask(w, r, frame.Confirm{
+			Title: as.title, Crumbs: purchaseCrumbs(ws, c),
+			Consequence: "From now on the API answers that the code is invalid, and the licenses of this purchase are on the list of revoked licenses. No money moves. You can undo it.",
+			Path:        path + as.path, Label: as.label, Cancel: path,
+			Form: frame.Form{Do: func(url.Values) error {
+				if _, err := p.store.EndPurchase(r.Context(), r.Actor, c.Purchase.Code, as.as); err != nil {
+					return err
+				}
+				return p.frame.Redirect(w, r, path, as.done+" Its code is refused from now on.")
+			}},
+		})
+	}
+}
+
+func purchaseCrumbs(ws store.WorkspaceRole, c validation.Check) []frame.Link {
+	return append(purchasesCrumbs(ws), frame.Link{Label: shortCode(c.Purchase.Code), Path: purchasePath(ws, c.Purchase.ID, "")})
+}
+
+func (p *Pages) restorePurchase(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
+	path := purchasePath(ws, c.Purchase.ID, "")
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Restore the purchase", Crumbs: purchaseCrumbs(ws, c),
+		Consequence: "The code is valid again at once. Its licenses leave the list of revoked licenses; apps that have fetched the list see that within seven days.",
+		Path:        path + "/restore", Label: "Restore", Cancel: path, Safe: true,
+		Form: frame.Form{Do: func(url.Values) error {
+			if _, err := p.store.RestorePurchase(r.Context(), r.Actor, c.Purchase.Code); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, path, "The purchase is active again, and its code is valid.")
+		}},
+	})
+}
+
+// setTerms changes support, license type and download of a purchase.
+func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
+	path := purchasePath(ws, c.Purchase.ID, "")
+	until := ""
+	if !c.Purchase.SupportedUntil.IsZero() {
+		until = c.Purchase.SupportedUntil.Format("2006-01-02")
+	}
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Change the purchase", Crumbs: purchaseCrumbs(ws, c),
+		Consequence: "The API answers with the new values from the next call on. Licenses that were issued stay.",
+		Path:        path + "/terms", Label: "Save", Cancel: path, Safe: true, Failed: "Nothing was saved.",
+		Fields: []frame.Field{
+			{Name: "supported_until", Label: "Support until", Value: until, Help: "The start of that day, UTC. Empty: sold without support.", Example: "2027-01-31"},
+			{Name: "license", Label: "License", Kind: frame.Select, Value: c.Purchase.License, Choices: licenseChoices},
+			{Name: "downloaded", Label: "Downloaded", Kind: frame.Select, Value: strconv.FormatBool(c.Purchase.Downloaded), Choices: []frame.Choice{{Value: "false", Label: "No"}, {Value: "true", Label: "Yes"}}},
+		},
+		Form: frame.Form{Fields: []string{"supported_until", "license", "downloaded"}, Do: func(in url.Values) error {
+			day, err := readDay(in.Get("supported_until"))
+			if err != nil {
+				return wrongField("supported_until", dayHelp)
+			}
+			_, err = p.store.SetPurchase(r.Context(), r.Actor, c.Purchase.Code, func(t *store.PurchaseTerms) {
+				if strings.TrimSpace(in.Get("supported_until")) != until { // the time of day stays with the day
+					t.SupportedUntil = countersign.Timestamp{}
+					if !day.IsZero() {
+						t.SupportedUntil = countersign.At(day)
+					}
+				}
+				t.License, t.Downloaded = in.Get("license"), in.Get("downloaded") == "true"
+			})
+			if err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, path, "Saved.")
+		}},
+	})
+}
+
+var licenseChoices = []frame.Choice{{Value: countersign.LicenseRegular, Label: "Regular"}, {Value: countersign.LicenseExtended, Label: "Extended"}}
+
+func stateChoices() []frame.Choice {
+	all := []frame.Choice{{Label: "All"}}
+	for _, s := range store.PurchaseStates() {
+		all = append(all, frame.Choice{Value: string(s), Label: stateNames[s]})
+	}
+	return all
+}
+
+func (l purchaseList) empty() frame.Empty {
+	if l.narrowed() {
+		return frame.Empty{Icon: "search", Title: "No matching purchases", Action: frame.Link{Label: "Show everything", Path: purchasesPath(l.ws, "")}}
+	}
+	return frame.Empty{Icon: "credit-card", Title: "No purchases yet", Text: "They appear here when they are recorded or imported."}
+}

@@ -1,0 +1,165 @@
+package pages
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store"
+)
+
+// perPage is how many rows a page of a list has.
+const perPage = 50
+
+func purchasesPath(ws store.WorkspaceRole, below string) string {
+	return workspacePath(ws.Account.Username, "/purchases"+below)
+}
+
+func purchasePath(ws store.WorkspaceRole, id int64, below string) string {
+	return purchasesPath(ws, "/"+strconv.FormatInt(id, 10)+below)
+}
+
+func purchasesCrumbs(ws store.WorkspaceRole) []frame.Link {
+	return []frame.Link{workspaceCrumb(ws), {Label: "Purchases", Path: purchasesPath(ws, "")}}
+}
+
+// stateNames are the states of a purchase as people read them.
+var stateNames = map[store.State]string{
+	store.StateActive: "Active", store.StateRefunded: "Refunded", store.StateChargedBack: "Charged back", store.StateRevoked: "Revoked",
+}
+
+func stateBadge(s store.State) frame.Badge {
+	if s == store.StateActive {
+		return frame.Badge{Text: stateNames[s], Kind: frame.Good}
+	}
+	return frame.Badge{Text: stateNames[s], Kind: frame.Warning}
+}
+
+// purchaseList is what the page of the list shows.
+type purchaseList struct {
+	ws store.WorkspaceRole
+	store.PurchasePage
+	query url.Values // the filter, as the address has it
+	errs  frame.Errors
+}
+
+func (p *Pages) showPurchases(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	l := purchaseList{ws: ws, query: r.URL.Query()}
+	filter, errs := readPurchaseFilter(l.query)
+	at := store.PurchasePlace{After: idOf(l.query.Get("after")), Before: idOf(l.query.Get("before"))}
+	l.errs = errs
+	if errs == nil {
+		var err error
+		if l.PurchasePage, err = p.store.ListPurchases(r.Context(), r.Actor, ws.Account.Username, filter, at); err != nil {
+			return err
+		}
+	}
+	page := frame.Page{Title: "Purchases", Crumbs: purchasesCrumbs(ws)[:1], Body: purchasesView(l)}
+	if errs != nil {
+		page.Status = http.StatusUnprocessableEntity
+	}
+	if isManager(ws) {
+		page.Action = frame.LinkButton{Link: frame.Link{Label: "Record a purchase", Path: purchasesPath(ws, "/new"), Icon: "plus"}, Kind: frame.Primary}
+	}
+	return p.frame.Show(w, r, page)
+}
+
+// idOf is an id of an address, 0 for none.
+func idOf(text string) int64 {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 0 {
+		return 0
+	}
+	return id
+}
+
+// readPurchaseFilter reads what the list is to be narrowed to.
+func readPurchaseFilter(q url.Values) (f store.PurchaseFilter, errs frame.Errors) {
+	f = store.PurchaseFilter{Limit: perPage, State: store.State(q.Get("state"))}
+	if f.State != "" && stateNames[f.State] == "" {
+		errs = append(errs, frame.FieldError{Name: "state", Text: "Choose a state from the list."})
+	}
+	if text := strings.TrimSpace(q.Get("item")); text != "" {
+		if f.Item = idOf(text); f.Item == 0 {
+			errs = append(errs, frame.FieldError{Name: "item", Text: "Type the id of an item, a whole number."})
+		}
+	}
+	for _, one := range []struct {
+		name string
+		into *countersign.Timestamp
+		days int
+	}{{"from", &f.From, 0}, {"to", &f.Until, 1}} {
+		at, err := readDay(q.Get(one.name))
+		if err != nil {
+			errs = append(errs, frame.FieldError{Name: one.name, Text: dayHelp})
+		} else if !at.IsZero() {
+			*one.into = countersign.At(at.AddDate(0, 0, one.days))
+		}
+	}
+	return f, errs
+}
+
+// narrowed reports whether the list is filtered.
+func (l purchaseList) narrowed() bool {
+	return l.query.Get("state") != "" || l.query.Get("item") != "" || l.query.Get("from") != "" || l.query.Get("to") != ""
+}
+
+// path is the list from a place on, with the same filter.
+func (l purchaseList) path(place string, id int64) string {
+	q := url.Values{}
+	for _, name := range []string{"state", "item", "from", "to"} {
+		if value := l.query.Get(name); value != "" {
+			q.Set(name, value)
+		}
+	}
+	q.Set(place, strconv.FormatInt(id, 10))
+	return purchasesPath(l.ws, "?"+q.Encode())
+}
+
+func (l purchaseList) pager() (p frame.Pager) {
+	if len(l.Purchases) == 0 {
+		return p
+	}
+	if l.Newer {
+		p.Newer = l.path("before", l.Purchases[0].ID)
+	}
+	if l.Older {
+		p.Older = l.path("after", l.Purchases[len(l.Purchases)-1].ID)
+	}
+	p.Text = l.counted()
+	return p
+}
+
+// counted says how many purchases there are, as far as they are counted.
+func (l purchaseList) counted() string {
+	if l.Count == store.MaxCount {
+		return "More than " + frame.Thousands(store.MaxCount) + " purchases"
+	}
+	return frame.Count(int(l.Count), "purchase")
+}
+
+func (l purchaseList) rows() []frame.Row {
+	rows := make([]frame.Row, len(l.Purchases))
+	for i, p := range l.Purchases {
+		rows[i] = frame.Row{
+			frame.Link{Label: strconv.FormatInt(p.ID, 10), Path: purchasePath(l.ws, p.ID, "")}, frame.Mono(shortCode(p.Code)), frame.Words(strconv.FormatInt(p.ItemID, 10)),
+			frame.Words(cmp.Or(p.BuyerName, p.BuyerEmail, "–")), frame.Words(p.License), frame.Words(paid(p)), frame.Time(p.SoldAt.Time), stateBadge(p.State),
+			frame.LinkButton{Link: frame.Link{Label: "Open", Path: purchasePath(l.ws, p.ID, "")}, Context: "purchase " + strconv.FormatInt(p.ID, 10)},
+		}
+	}
+	return rows
+}
+
+// shortCode is a code without its middle, as lists show it.
+func shortCode(code string) string {
+	if len(code) <= 12 {
+		return code
+	}
+	return code[:8] + "…" + code[len(code)-4:]
+}
+
+func paid(p store.Purchase) string { return p.Price.String() + " " + p.Currency }
