@@ -38,7 +38,7 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 			"ShowPurchase":    func(a people.Actor) error { _, err := f.Validation.Show(ctx, a, "a-code"); return err },
 			"Purchases":       func(a people.Actor) error { return f.Purchases(ctx, a, "ada", PurchaseFilter{}, nil) },
 			"CreatePurchase":  func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", Purchase{}); return err },
-			"RefundPurchase":  func(a people.Actor) error { _, err := f.RefundPurchase(ctx, a, "a-code"); return err },
+			"RefundPurchase":  func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", StateRefunded); return err },
 			"RestorePurchase": func(a people.Actor) error { _, err := f.RestorePurchase(ctx, a, "a-code"); return err },
 			"SetPurchase": func(a people.Actor) error {
 				_, err := f.SetPurchase(ctx, a, "a-code", func(p *PurchaseTerms) { p.Downloaded = true })

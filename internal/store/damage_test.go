@@ -26,7 +26,7 @@ func TestDigestWithAnotherTextIsDamage(t *testing.T) {
 		for name, ask := range map[string]func() error{
 			"a validation":        func() error { _, err := f.Validation.Validate(t.Context(), actor, "WHOLE"); return err },
 			"a check by operator": func() error { _, err := f.Validation.Check(t.Context(), operator, "whole"); return err },
-			"a refund":            func() error { _, err := f.RefundPurchase(t.Context(), operator, "whole"); return err },
+			"a refund":            func() error { _, err := f.EndPurchase(t.Context(), operator, "whole", StateRefunded); return err },
 			"a license": func() error {
 				_, err := f.Licensing.Issue(t.Context(), buyer, issuer, "whole", "shop.example")
 				return err

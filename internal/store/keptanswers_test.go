@@ -25,7 +25,7 @@ const keptCode = "kept-code"
 func TestKeptAnswersFollowEveryChange(t *testing.T) {
 	for name, c := range map[string]change{
 		"a refund": {func(t *testing.T, f *fixture) {
-			if _, err := f.RefundPurchase(t.Context(), operator, keptCode); err != nil {
+			if _, err := f.EndPurchase(t.Context(), operator, keptCode, StateRefunded); err != nil {
 				t.Fatal(err)
 			}
 		}, storedb.TopicPurchases, "purchase_refunded", 2, "Item 1", "ada@shop.example"},

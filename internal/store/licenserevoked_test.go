@@ -17,7 +17,7 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 		if got := f.revoked(t); len(got) != 0 {
 			t.Errorf("revoked: %v", got)
 		}
-		if _, err := f.RefundPurchase(t.Context(), operator, "one"); err != nil {
+		if _, err := f.EndPurchase(t.Context(), operator, "one", StateRefunded); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]string{l.License.ID}, f.revoked(t)); diff != "" {

@@ -23,7 +23,7 @@ func TestLicensesInMemoryFollowOtherProcesses(t *testing.T) {
 			t.Error("not what is expected at the start")
 		}
 		other := f.again(t)
-		if _, err := other.RefundPurchase(t.Context(), operator, "one"); err != nil {
+		if _, err := other.EndPurchase(t.Context(), operator, "one", StateRefunded); err != nil {
 			t.Fatal(err)
 		}
 		hear(storedb.TopicLicenses)

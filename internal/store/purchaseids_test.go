@@ -173,7 +173,7 @@ func TestTheAuditLogNamesPurchasesByID(t *testing.T) {
 		if err != nil || p.ID == 0 {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		if _, err := f.RefundPurchase(t.Context(), operator, "sold"); err != nil {
+		if _, err := f.EndPurchase(t.Context(), operator, "sold", StateRefunded); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := f.db.Audits(t.Context(), peopledb.AuditFilter{Limit: 2})

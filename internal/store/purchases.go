@@ -115,11 +115,6 @@ func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor,
 	return id, people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreatePurchase, Workspace: workspace, Subject: idText(id)})
 }
 
-// RefundPurchase marks a purchase as refunded, as [Store.EndPurchase] does.
-func (s *Store) RefundPurchase(ctx context.Context, a people.Actor, text string) (Purchase, error) {
-	return s.EndPurchase(ctx, a, text, StateRefunded)
-}
-
 // ends are the actions that end a purchase, by the state that they lead to.
 var ends = map[State]people.Action{
 	StateRefunded: actionRefundPurchase, StateChargedBack: actionChargeBackPurchase, StateRevoked: actionRevokePurchase,

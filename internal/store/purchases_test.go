@@ -68,7 +68,7 @@ func TestRefundIsDoneOnce(t *testing.T) {
 		for i := range 8 {
 			store := []*fixture{f, other}[i%2]
 			work.Go(func() {
-				p, err := store.RefundPurchase(t.Context(), operator, "CODE-1-ACTIVE")
+				p, err := store.EndPurchase(t.Context(), operator, "CODE-1-ACTIVE", StateRefunded)
 				switch {
 				case err == nil && p.State == StateRefunded && p.StateAt == countersign.At(noon):
 					refunds.Add(1)
@@ -82,9 +82,9 @@ func TestRefundIsDoneOnce(t *testing.T) {
 		if refunds.Load() != 1 || len(f.audits(t)) != before+1 {
 			t.Errorf("%d refunds, audit %q", refunds.Load(), f.audits(t)[before:])
 		}
-		_, err := f.RefundPurchase(t.Context(), operator, "code-1-revoked")
+		_, err := f.EndPurchase(t.Context(), operator, "code-1-revoked", StateRefunded)
 		wantError(t, err, "purchase_revoked")
-		_, err = f.RefundPurchase(t.Context(), operator, "nowhere")
+		_, err = f.EndPurchase(t.Context(), operator, "nowhere", StateRefunded)
 		wantError(t, err, "purchase_not_found")
 	})
 }

@@ -103,7 +103,7 @@ func TestALicenseIsNotWrittenWhenThePurchaseChangedMeanwhile(t *testing.T) {
 		then   string // the code of whoever asks anew, "" for a license
 	}{
 		{"refunded", func(t *testing.T, f *fixture, _ licensing.License) error {
-			_, err := f.RefundPurchase(t.Context(), operator, "one")
+			_, err := f.EndPurchase(t.Context(), operator, "one", store.StateRefunded)
 			return err
 		}, false, "purchase_not_found"},
 		{"a license was revoked", func(t *testing.T, f *fixture, l licensing.License) error {
