@@ -164,7 +164,10 @@ func tries(address string, other *store.Store) func(context.Context, int) (try, 
 	client := &http.Client{Timeout: refusalLimit, Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
 	return func(ctx context.Context, i int) (try, error) {
 		code, key, refusal := sample.BigCode(i), sample.BigKey(), http.StatusNotFound
-		withdraw := func(ctx context.Context) error { _, err := other.EndPurchase(ctx, harness, code, store.StateRefunded); return err }
+		withdraw := func(ctx context.Context) error {
+			_, err := other.EndPurchase(ctx, harness, code, store.StateRefunded)
+			return err
+		}
 		var failed error
 		if i%revokeEvery == 0 {
 			made, value, err := other.CreateKey(ctx, harness, store.NewKey{Workspace: sample.BigWorkspace, Name: fmt.Sprintf("stale %d %d", began, i), Class: store.ClassSecret})
