@@ -41,7 +41,7 @@ import (
 //	account FILE         write a service account to a file
 //	start COMMAND        run countersign COMMAND --json --listen 127.0.0.1:0 in the
 //	                     background; members of its first line become variables
-//	stop [TERM]          end it by Ctrl-C, or by SIGTERM; it must end with exit code 0
+//	quit [TERM]          end it by Ctrl-C, or by SIGTERM; it must end with exit code 0; prints its stderr
 //	validate KEY CODE    ask the started store; prints status, X-Error-Code and body
 //	await KEY CODE WANT  validate until the answer matches
 //	fetch PATH [WANT]    ask the started addon, until the answer matches where WANT is
@@ -60,11 +60,29 @@ func TestScripts(t *testing.T) {
 				return name == db.Engine, nil
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "stop": stop, "validate": validate, "await": await,
+				"use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "quit": quit, "validate": validate, "await": await,
 				"emptied": emptied, "site": useSite, "fetch": fetchAddon, "account": writeAccount, "spoil": spoil,
 			},
 		})
 	})
+}
+
+// The command stop of testscript ends a script, and what follows is not run.
+func TestNoScriptEndsEarly(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	early := regexp.MustCompile(`(?m)^(\[.*\] )?stop\b`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if early.Match(text) {
+			t.Errorf("%s has the command stop; a server is ended by quit", file)
+		}
+	}
 }
 
 // script is what one script has to remember.
@@ -172,6 +190,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	s := scriptOf(ts)
 	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
 	s.server, server.Dir = server, ts.MkAbs(".")
+	s.stderr.Reset()
 	for _, name := range []string{envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE", "HOME", "TMPDIR", "GORACE"} {
 		if value := ts.Getenv(name); value != "" {
 			s.server.Env = append(s.server.Env, name+"="+value)
@@ -213,7 +232,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func stop(ts *testscript.TestScript, _ bool, args []string) {
+func quit(ts *testscript.TestScript, _ bool, args []string) {
 	s := scriptOf(ts)
 	signal := os.Interrupt
 	if len(args) > 0 {
@@ -223,6 +242,7 @@ func stop(ts *testscript.TestScript, _ bool, args []string) {
 	if err := s.server.Wait(); err != nil {
 		ts.Fatalf("after %v: %v: %s", signal, err, s.stderr.String())
 	}
+	fmt.Fprint(ts.Stderr(), s.stderr.String())
 }
 
 func validate(ts *testscript.TestScript, _ bool, args []string) {
