@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -23,57 +22,28 @@ the products it sells. It has admin pages for both.
   countersign addon serve     serve it`,
 	},
 		newAddonUpdate(a), newAddonServe(a), newAddonSetupLink(a), newAddonSettings(a),
-		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a), newAddonUser(a), newAddonAudit(a), newAddonRekey(a))
+		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a), newAddonUsers(a), newAddonAudit(a), newAddonRekey(a))
 	addonLocation.register(c.PersistentFlags())
 	return c
 }
 
-// onLink returns a command that prints a link into the addon's pages. The address of these is what --base-url or its
-// variable says, or that of the server that runs, else where one would; it has no slash at its end.
-func (a *app) onLink(c *cobra.Command, open opener[*addon.Addon], do func(ctx context.Context, s *addon.Addon, url string, args []string) error) *cobra.Command {
-	c.Flags().String("base-url", "", "the site's public `URL`, for links (default: the running server's; "+envAddonURL+")")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		given, err := a.Setting(c, "base-url", envAddonURL)
-		if err != nil {
-			return err
-		}
-		url, err := parseBaseURL(given)
-		if err != nil {
-			return cli.Usage(c, "--base-url: "+err.Error())
-		}
-		return open(c, func(ctx context.Context, s *addon.Addon) error {
-			return do(ctx, s, cmp.Or(url, sqldb.ServedAt(a.Service.Dir), "http://"+defaultAddonListen), args)
-		})
-	}
-	return c
+// newAddonUsers returns the commands for the people of an addon.
+func newAddonUsers(a *app) *cobra.Command {
+	users := newUserCommands(a, addonLocation, a.withAddon, a.fromAddon)
+	return users.group(listAll(a, a.withAddon, "List the users", users.noUsers(), viewUser, allUsers[*addon.Addon]))
 }
 
 func newAddonSetupLink(a *app) *cobra.Command {
-	return a.onLink(&cobra.Command{
-		Use: "setup-link", Short: "Print a new link that creates the first administrator; it works once, within 24 hours", Args: cli.Args(),
-		Long: `Print a new link that creates the first administrator. It works once, expires after 24 hours,
-and replaces earlier links. Its token is also in the file ` + addon.SetupFile + ` of the data
-folder, until it was used or has expired. Only the file's owner can read it.
-
-The link leads to --base-url, or to the server that runs on the data folder.`,
-	}, a.withNewAddon, func(ctx context.Context, s *addon.Addon, url string, _ []string) error {
-		token, expires, err := s.NewSetupLink(ctx, operator())
-		if err != nil {
-			return err
-		}
-		if fault.HasCode(s.Prepare(ctx), fault.CodeUpdateNeeded) {
-			a.Say("The addon has to be set up for this version first; run: countersign addon update")
-		}
-		return a.Show(struct {
-			SetupURL  string                `json:"setup_url" card:"1,Link"`
-			ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Valid until"`
-		}{setupLink(url, token), countersign.At(expires)}, nil)
-	})
+	return newSetupLink(a, addonLocation, a.withNewAddon, ` Its token is also in the file `+addon.SetupFile+` of the data
+folder, until it was used or has expired. Only the file's owner can read it.`,
+		func(ctx context.Context, s *addon.Addon) (string, time.Time, error) {
+			token, expires, err := s.NewSetupLink(ctx, operator())
+			if err == nil && fault.HasCode(s.Prepare(ctx), fault.CodeUpdateNeeded) {
+				a.Say("The addon has to be set up for this version first; run: countersign addon update")
+			}
+			return token, expires, err
+		})
 }
-
-// setupLink is the address at which the first administrator is made. The token
-// stands behind #, which browsers keep to themselves.
-func setupLink(url, token string) string { return url + "/admincp/setup#" + token }
 
 func newAddonUpdate(a *app) *cobra.Command {
 	var plan, webToken bool
@@ -170,7 +140,7 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 	if err != nil {
 		return err
 	}
-	admin, err := a.firstAdministrator(ctx, s)
+	admin, err := a.firstAdministrator(ctx, addonLocation, s.People())
 	if err != nil {
 		return err
 	}

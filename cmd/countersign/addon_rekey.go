@@ -35,18 +35,7 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 		func(s iap.ServiceAccountFacts) string { return s.ClientEmail + "  key " + s.Fingerprint })
 	sayLost(a, plan.Codes, "stored purchase code", "stored purchase codes", "must be entered again to verify or move its licenses; license files stay",
 		func(c addon.PurchaseCode) string { return c.Hint + "  " + c.Store })
-	sayLost(a, plan.Users, "administrator signs", "administrators sign", "in with a recovery code, or after countersign addon user reset-password EMAIL --remove-two-step",
-		func(email string) string { return email })
-}
-
-// sayLost lists what a new key file costs, each thing on a line.
-func sayLost[T any](a *app, lost []T, one, many, what string, line func(T) string) {
-	if len(lost) > 0 {
-		a.Say("%s %s:", cli.Count(len(lost), one, many), what)
-	}
-	for _, x := range lost {
-		a.Say("  %s", cli.Safe(line(x)))
-	}
+	a.sayLostApps(plan.Users)
 }
 
 func (a *app) printAddonRekey(done addon.RekeyPlan) error {

@@ -151,3 +151,20 @@ func TestTheAddonsMetricsHaveAListenerOfTheirOwn(t *testing.T) {
 		t.Errorf("exit %d: %s", code, s.stderr)
 	}
 }
+
+// The first link of the demo signs in to the store's pages as an administrator, once.
+func TestTheDemoSignsInToTheStore(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, environment{}, "demo", "--addon-listen", "127.0.0.1:0")
+	path, token, _ := strings.Cut(strings.TrimPrefix(s.said["store_admin_link"], s.said["store_url"]), "#")
+	b := newBrowser(t, s.said["store_url"])
+	if status, page := b.do(http.MethodPost, path, url.Values{"token": {token}}); status != http.StatusOK || !strings.Contains(page, "Workspaces") {
+		t.Fatalf("%d %s", status, page)
+	}
+	if status, page := b.get("/users"); status != http.StatusOK || !strings.Contains(page, "demo@shop.example") {
+		t.Errorf("the users: %d %s", status, page)
+	}
+	if status, _ := newBrowser(t, s.said["store_url"]).do(http.MethodPost, path, url.Values{"token": {token}}); status != http.StatusForbidden {
+		t.Errorf("the link again: %d", status)
+	}
+}

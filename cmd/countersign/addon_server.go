@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
@@ -10,7 +9,6 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/group"
 	"github.com/spf13/cobra"
 )
 
@@ -40,7 +38,7 @@ private network, allow the network with --allow-private.`,
 			return a.serveAddon(c.Context(), at, o)
 		},
 	}
-	flags.register(c, defaultAddonListen, addonLocation)
+	flags.register(c, addonLocation)
 	c.Flags().StringSliceVar(&flags.private, "allow-private", nil, "private `network` that the License page may call (repeatable; default: public addresses only)")
 	return c
 }
@@ -51,7 +49,7 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 	if err := s.open(ctx, at); err != nil {
 		return err
 	}
-	setup, err := s.welcome(ctx)
+	setup, err := s.greet(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,15 +65,14 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 	if s.updateNeeded {
 		a.Say("The addon is not set up for this version yet; run: countersign addon update")
 	}
-	if setup != "" {
-		a.Say("Create the first administrator at %s", setup)
-	}
+	s.welcome.say(setup)
 	return s.run(ctx)
 }
 
 type addonServer struct {
 	server
-	addon *addon.Addon
+	addon   *addon.Addon
+	welcome welcome
 	// updateNeeded reports that the update of this version has not run.
 	updateNeeded bool
 }
@@ -95,6 +92,7 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	if err != nil {
 		return err
 	}
+	s.welcome = welcome{server: &s.server, of: addonLocation, newLink: s.addon.NewSetupLink}
 	err = s.prepare(ctx, at, s.addon, s.addon.PrepareToServe)
 	if s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded); s.updateNeeded {
 		return nil
@@ -102,27 +100,17 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	return err
 }
 
-// welcome creates the first administrator from the environment, or the link by which
-// somebody becomes that. The link is empty when there is an administrator, or when
-// the environment names one for after the update.
-func (s *addonServer) welcome(ctx context.Context) (link string, err error) {
-	switch {
-	case s.addon.State() == addon.StateReady:
-		if _, err := s.app.firstAdministrator(ctx, s.addon); err != nil {
-			return "", err
-		}
-	case !s.updateNeeded:
-		return "", nil // the database is down
-	default:
-		if email, _, err := s.app.environmentAdministrator(); email != "" || err != nil {
-			return "", err
-		}
+// greet returns the link that creates the first administrator. Before the update it works
+// already, unless the environment names an administrator for after the update.
+func (s *addonServer) greet(ctx context.Context) (link string, err error) {
+	if !s.updateNeeded {
+		return s.welcome.atOnce(ctx)
 	}
-	token, _, err := s.addon.NewSetupLink(ctx, operator())
-	if fault.HasCode(err, "already_set_up") {
-		return "", nil
+	if email, _, err := s.app.environmentAdministrator(addonLocation); email != "" || err != nil {
+		return "", err
 	}
-	return setupLink(s.address(), token), err
+	s.welcome.done = true
+	return s.welcome.link(ctx)
 }
 
 // run serves the JSON API, with the pages behind it, until ctx ends.
@@ -136,25 +124,5 @@ func (s *addonServer) run(ctx context.Context) error {
 		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
 		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
 	})
-	return s.serve(ctx, frame.StripBase(base, site), map[string]func(context.Context) error{"first administrator": s.makeAdministrator})
-}
-
-// makeAdministrator creates the administrator that the environment names as soon as
-// the addon is set up, and lasts until ctx ends.
-func (s *addonServer) makeAdministrator(ctx context.Context) error {
-	for done := s.app.Getenv(envAdminEmail) == ""; !done; {
-		if !group.Sleep(ctx, 500*time.Millisecond, nil) {
-			return nil
-		}
-		if s.addon.State() != addon.StateReady {
-			continue
-		}
-		_, err := s.app.firstAdministrator(ctx, s.addon)
-		done = !fault.IsUnavailable(err)
-		if err != nil && done && ctx.Err() == nil {
-			s.log.Error("the administrator of "+envAdminEmail+" was not created", "cause", err)
-		}
-	}
-	<-ctx.Done()
-	return nil
+	return s.serve(ctx, frame.StripBase(base, site), map[string]func(context.Context) error{"first administrator": s.welcome.later})
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/cli"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -103,7 +102,6 @@ func choices[S, T any](all func(context.Context, S) ([]T, error), of func(T) str
 var (
 	workspaceNames = choices(allWorkspaces, func(w store.Workspace) string { return choice(w.Account.Username, w.Account.Name.FullName) })
 	keyIDs         = choices(allKeys, func(k store.Key) string { return choice(k.ID, k.Name+" of "+k.Workspace) })
-	userEmails     = choices(allUsers, func(u people.User) string { return choice(u.Email, active(!u.Inactive)) })
 	pairIDs        = choices(allPairs, func(c addon.Credential) string { return choice(c.ID, c.Label) })
 	packageIDs     = choices(allPackages, func(p iap.Package) string { return choice(p.ID, p.Name) })
 	productIDs     = choices(readProducts, func(p productView) string { return choice(p.StoreProductID, p.PackageName) })

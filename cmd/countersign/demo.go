@@ -105,6 +105,7 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 // demoView is what a filled demo has to show.
 type demoView struct {
 	StoreURL       string `json:"store_url"`
+	StoreAdminLink string `json:"store_admin_link"` // signs its administrator in, once
 	APIKey         string `json:"api_key"`
 	PurchaseCode   string `json:"purchase_code"`
 	RefundedCode   string `json:"refunded_code"`
@@ -122,10 +123,13 @@ func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir strin
 		StoreURL: urlOf(s.listener), APIKey: d.APIKey, PurchaseCode: d.PurchaseCode, RefundedCode: d.RefundedCode, EmptyAPIKey: d.EmptyAPIKey, AddonURL: urlOf(site.listener),
 	}
 	var err error
-	if v.report, err = fillDemo(ctx, s.store, dir); err == nil {
-		err = v.fillAddon(ctx, site.addon, dir)
+	if v.report, err = fillDemo(ctx, s.store, dir); err != nil {
+		return v, err
 	}
-	if err != nil {
+	if v.StoreAdminLink, err = demoLink(ctx, s.store.People(), storeLocation, v.StoreURL, d.AdminEmail, "a store", dir); err != nil {
+		return v, err
+	}
+	if err := v.fillAddon(ctx, site.addon, dir); err != nil {
 		return v, err
 	}
 	return v, site.addon.SetStore(ctx, operator(), v.StoreURL, "")
@@ -140,7 +144,7 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportR
 	}
 	isDemo := func(w store.Workspace) bool { return w.Account.Username == sample.NewDemo().Workspace }
 	if len(there) > 0 && !slices.ContainsFunc(there, isDemo) {
-		return transfer.ImportReport{}, cli.Fail(cli.ExitConflict, "not_a_demo", fmt.Sprintf("%s holds a store that is not a demo; name another folder with --keep", dir))
+		return transfer.ImportReport{}, notADemo(dir, "a store")
 	}
 	report, err := s.Transfer.Import(ctx, operator(), sample.Reader(sample.Options{Keys: true}), transfer.ImportOptions{})
 	if err == nil && !report.Written {
@@ -160,19 +164,20 @@ func (a *app) printDemo(v demoView, flags demoFlags) error {
 	all := func(m transfer.Moved) string { return cli.Thousands(m.New + m.Changed + m.Same) }
 	a.Print(`Demo ready. %s
 
-  Store    %s/   (start page: license files, API reference, manuals)
+  Store    %s   (signs in to the store's pages once, within 10 minutes)
+           %s/   (start page: license files, API reference, manuals)
   API key  %s   (works only in this demo)
   Code     %s (valid)   %s (refunded)
 
-  Addon    %s/api-addons/app/settings
-  Pages    %s   (signs in once, for 10 minutes)
+  Addon    %s   (signs in to the addon's pages once, within 10 minutes)
+           %s/api-addons/app/settings   (what the app receives)
 
 Try it:
-  curl -H 'X-Api-Key: %[3]s' \
-       -d purchase_code=%[4]s %[2]s/api/purchases/validation
+  curl -H 'X-Api-Key: %[4]s' \
+       -d purchase_code=%[5]s %[3]s/api/purchases/validation
 
-%[8]s workspaces, %[9]s items, %[10]s purchases. Press Ctrl+C to stop.
-`, home, v.StoreURL, v.APIKey, v.PurchaseCode, v.RefundedCode, v.AddonURL, v.AddonAdminLink,
+%[9]s workspaces, %[10]s items, %[11]s purchases. Press Ctrl+C to stop.
+`, home, v.StoreAdminLink, v.StoreURL, v.APIKey, v.PurchaseCode, v.RefundedCode, v.AddonAdminLink, v.AddonURL,
 		all(v.report.Workspaces), all(v.report.Items), all(v.report.Purchases))
 	return nil
 }
@@ -183,18 +188,13 @@ func (v *demoView) fillAddon(ctx context.Context, s *addon.Addon, dir string) er
 	if _, err := s.Update(ctx, operator(), nil); err != nil {
 		return err
 	}
-	user, err := demoAdministrator(ctx, s, dir)
-	if err != nil {
+	var err error
+	if v.AddonAdminLink, err = demoLink(ctx, s.People(), addonLocation, v.AddonURL, addonsample.NewDemo().AdminEmail, "an addon", dir); err != nil {
 		return err
 	}
 	if err := fillSettings(ctx, s); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	token, _, err := s.People().NewSignInLink(ctx, operator(), user.Email)
-	if err != nil {
-		return err
-	}
-	v.AddonAdminLink = signInLink(v.AddonURL, token)
 	pairs, err := s.Credentials(ctx, operator())
 	if err != nil || len(pairs) == 0 {
 		return err
@@ -204,21 +204,29 @@ func (v *demoView) fillAddon(ctx context.Context, s *addon.Addon, dir string) er
 	return err
 }
 
-// demoAdministrator finds the demo's administrator, or makes one whose password
-// nobody knows.
-func demoAdministrator(ctx context.Context, s *addon.Addon, dir string) (people.User, error) {
-	email := addonsample.NewDemo().AdminEmail
-	users, err := s.People().Users(ctx, operator())
+// demoLink returns a link that signs in the demo's administrator of a service at url, what. Where there is none, it
+// makes one whose password nobody knows.
+func demoLink(ctx context.Context, p *people.People, of locationFlags, url, email, what, dir string) (string, error) {
+	users, err := p.Users(ctx, operator())
 	if err != nil {
-		return people.User{}, err
+		return "", err
 	}
-	if i := slices.IndexFunc(users, func(u people.User) bool { return u.Email == email }); i >= 0 {
-		return users[i], nil
+	switch is := func(u people.User) bool { return u.Email == email }; {
+	case slices.ContainsFunc(users, is):
+	case len(users) > 0:
+		return "", notADemo(dir, what)
+	default:
+		if _, err := p.CreateAdministrator(ctx, operator(), email, rand.Text()); err != nil {
+			return "", err
+		}
 	}
-	if len(users) > 0 {
-		return people.User{}, cli.Fail(cli.ExitConflict, "not_a_demo", fmt.Sprintf("%s holds an addon that is not a demo; name another folder with --keep", dir))
-	}
-	return s.People().CreateAdministrator(ctx, operator(), email, rand.Text())
+	token, _, err := p.NewSignInLink(ctx, operator(), email)
+	return of.signInLink(url, token), err
+}
+
+// notADemo is the error of a folder with a service of somebody else's.
+func notADemo(dir, what string) error {
+	return cli.Fail(cli.ExitConflict, "not_a_demo", fmt.Sprintf("%s holds %s that is not a demo; name another folder with --keep", dir, what))
 }
 
 // fillSettings fills an addon of which nothing was published yet. It can be run

@@ -24,8 +24,10 @@ const (
 	envAddonListen = "COUNTERSIGN_ADDON_LISTEN"
 	envAddonURL    = "COUNTERSIGN_ADDON_BASE_URL"
 
-	envAdminEmail    = "COUNTERSIGN_ADMIN_EMAIL"
-	envAdminPassword = "COUNTERSIGN_ADMIN_PASSWORD"
+	envStoreAdminEmail    = "COUNTERSIGN_STORE_ADMIN_EMAIL"
+	envStoreAdminPassword = "COUNTERSIGN_STORE_ADMIN_PASSWORD"
+	envAdminEmail         = "COUNTERSIGN_ADMIN_EMAIL" // of the addon
+	envAdminPassword      = "COUNTERSIGN_ADMIN_PASSWORD"
 )
 
 const defaultData = "./countersign-data"
@@ -38,20 +40,34 @@ type location struct {
 
 // locationFlags names the flags and variables that say where a service is.
 type locationFlags struct {
+	command                          string // the service's commands begin with it
 	data, db, envData, envDB, envKey string
-	// rekey is the command that creates a new key file.
-	rekey string
-	// serve is the command that serves it, listen and baseURL are variables of that.
-	serve, listen, baseURL string
-	baseURLFlag            string // of baseURL
+	listen, baseURL                  string // variables of its server
+	baseURLFlag                      string // of baseURL
+	address                          string // where its server listens by default
+	signIn                           string // the folder of the pages that links lead to
+	adminEmail, adminPassword        string // variables of its first administrator
 }
 
 var (
-	storeLocation = locationFlags{"data", "db", envData, envDB, envKey, "countersign store rekey", "countersign store serve", envListen, envURL, "base-url"}
-	addonLocation = locationFlags{"data", "db", envAddonData, envAddonDB, envAddonKey, "countersign addon rekey", "countersign addon serve", envAddonListen, envAddonURL, "base-url"}
-	// doctorAddonLocation is that of the addon where --data is the store's.
-	doctorAddonLocation = locationFlags{"addon-data", "addon-db", envAddonData, envAddonDB, envAddonKey, "countersign addon rekey", "countersign addon serve", envAddonListen, envAddonURL, "addon-base-url"}
+	storeLocation = locationFlags{
+		command: "countersign store", data: "data", db: "db", envData: envData, envDB: envDB, envKey: envKey,
+		listen: envListen, baseURL: envURL, baseURLFlag: "base-url", address: defaultListen,
+		adminEmail: envStoreAdminEmail, adminPassword: envStoreAdminPassword,
+	}
+	addonLocation = locationFlags{
+		command: "countersign addon", data: "data", db: "db", envData: envAddonData, envDB: envAddonDB, envKey: envAddonKey,
+		listen: envAddonListen, baseURL: envAddonURL, baseURLFlag: "base-url", address: defaultAddonListen,
+		signIn: "/admincp", adminEmail: envAdminEmail, adminPassword: envAdminPassword,
+	}
+	doctorAddonLocation = addonLocation.forDoctor()
 )
+
+// forDoctor is the location of the addon where --data is the store's.
+func (l locationFlags) forDoctor() locationFlags {
+	l.data, l.db, l.baseURLFlag = "addon-data", "addon-db", "addon-base-url"
+	return l
+}
 
 // register adds the flags. Those of a command take the place of those above it.
 func (l locationFlags) register(flags *pflag.FlagSet) {
@@ -92,6 +108,6 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	if at.url != "" && !strings.HasPrefix(at.url, "postgres://") && !strings.HasPrefix(at.url, "postgresql://") {
 		return location{}, cli.Usage(c, "--"+l.db+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
-	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Rekey: l.rekey, Serve: l.serve, KeyVariable: at.keyVariable}
+	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Command: l.command, KeyVariable: at.keyVariable}
 	return at, nil
 }

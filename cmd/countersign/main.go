@@ -72,10 +72,10 @@ func withoutStore(c *cobra.Command) *cobra.Command {
 
 func newStore(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "store", Short: "The store: workspaces, keys, items, purchases, licenses, and the server",
+		Use: "store", Short: "The store: workspaces, users, keys, items, purchases, licenses, and the server",
 	},
-		newServe(a), newImport(a), newExport(a), newRekey(a), newMigrate(a),
-		newWorkspace(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newStoreAudit(a))
+		newServe(a), newStoreSetupLink(a), newImport(a), newExport(a), newRekey(a), newMigrate(a),
+		newWorkspace(a), newMember(a), newStoreUsers(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newStoreAudit(a))
 }
 
 // buildInfo describes what this program was made of.

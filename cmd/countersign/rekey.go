@@ -19,7 +19,10 @@ func newRekey(a *app) *cobra.Command {
 
 Purchase codes and API keys still work. Values of keys that can't be decrypted with the old
 key file are deleted. These keys can't be revealed again. Those that were imported stop
-working until they are imported again. No server may run on the data folder.`,
+working until they are imported again. Secrets of authenticator apps are deleted too; recovery
+codes still work. No server may run on the data folder.`,
+		Example: `  countersign store rekey
+  countersign store rekey --yes --json`,
 	}, a.sayRekey, a.printRekey)
 }
 
@@ -61,20 +64,32 @@ func (a *app) sayRekey(plan store.RekeyPlan) {
 	if plan.LicenseKey != "" {
 		a.Say("The key that signs licenses is lost. Licenses signed with it remain valid. A new key signs from now on, so build apps with the new key set.")
 	}
-	if len(plan.Dropped) == 0 && plan.LicenseKey == "" {
+	if len(plan.Dropped) == 0 && plan.LicenseKey == "" && len(plan.Users) == 0 {
 		a.sayNothingLost()
 	}
 	a.sayKeys(plan.Working(), "key still works", "keys still work", "but can't be shown again")
 	a.sayKeys(plan.Ended, "imported key stops", "imported keys stop", "working until imported again, because it needs the lost key file")
+	a.sayLostApps(plan.Users)
 }
 
 func (a *app) sayKeys(keys []store.Key, one, many, what string) {
-	if len(keys) > 0 {
-		a.Say("%s %s:", cli.Count(len(keys), one, many), what)
+	sayLost(a, keys, one, many, what, func(k store.Key) string { return k.Workspace + "/" + k.Name + "  " + k.Hint })
+}
+
+// sayLost lists what a new key file costs, each thing on a line.
+func sayLost[T any](a *app, lost []T, one, many, what string, line func(T) string) {
+	if len(lost) > 0 {
+		a.Say("%s %s:", cli.Count(len(lost), one, many), what)
 	}
-	for _, k := range keys {
-		a.Say("  %s/%s  %s", cli.Safe(k.Workspace), cli.Safe(k.Name), cli.Safe(k.Hint))
+	for _, x := range lost {
+		a.Say("  %s", cli.Safe(line(x)))
 	}
+}
+
+// sayLostApps lists the e-mails of users whose authenticator app stops working.
+func (a *app) sayLostApps(emails []string) {
+	sayLost(a, emails, "user signs", "users sign", "in with a recovery code, or after "+a.Service.Command+" user reset-password EMAIL --remove-two-step",
+		func(email string) string { return email })
 }
 
 func (a *app) printRekey(done store.RekeyPlan) error {
@@ -91,5 +106,7 @@ func (a *app) printRekey(done store.RekeyPlan) error {
 		Ended []keyView `json:"ended"`
 		// LicenseKey is the kid of the key for licenses that was lost.
 		LicenseKey string `json:"license_key,omitempty"`
-	}{views(done.Dropped), views(done.Ended), done.LicenseKey})
+		// Users are the e-mails of users whose authenticator app stopped working.
+		Users []string `json:"users"`
+	}{views(done.Dropped), views(done.Ended), done.LicenseKey, append([]string{}, done.Users...)})
 }

@@ -191,7 +191,8 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
 	s.server, server.Dir = server, ts.MkAbs(".")
 	s.stderr.Reset()
-	for _, name := range []string{envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE", "HOME", "TMPDIR", "GORACE"} {
+	for _, name := range []string{envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE",
+		envStoreAdminEmail, envStoreAdminPassword + "_FILE", "HOME", "TMPDIR", "GORACE"} {
 		if value := ts.Getenv(name); value != "" {
 			s.server.Env = append(s.server.Env, name+"="+value)
 		}

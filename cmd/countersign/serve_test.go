@@ -121,8 +121,8 @@ func TestServeSaysWhereAndEndsCleanly(t *testing.T) {
 	if code := s.stop(); code != 0 {
 		t.Errorf("exit %d: %s", code, s.stderr)
 	}
-	if !regexp.MustCompile(`^Serving http://127\.0\.0\.1:[1-9][0-9]* \(data folder .*, SQLite\)\. Stop with Ctrl-C\.\n$`).MatchString(s.stderr.String()) {
-		t.Errorf("stderr %q, want one line", s.stderr)
+	if !regexp.MustCompile(`^Serving http://127\.0\.0\.1:[1-9][0-9]* \(data folder .*, SQLite\)\. Stop with Ctrl-C\.\nCreate the first administrator at http://.*\n$`).MatchString(s.stderr.String()) {
+		t.Errorf("stderr %q, want two lines", s.stderr)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestTheAccessLogHasNoQuery(t *testing.T) {
 			s.get("/api/account/details?api_key=hunter2hunter2")
 			s.stop()
 			log := s.stderr.String()
-			if strings.Contains(log, "hunter2") || !strings.Contains(log, want) || (mode == "off" && strings.Count(log, "\n") != 1) {
+			if strings.Contains(log, "hunter2") || !strings.Contains(log, want) || (mode == "off" && strings.Count(log, "\n") != 2) {
 				t.Errorf("stderr %q", log)
 			}
 		})
@@ -208,7 +208,14 @@ func TestServeWaitsForPostgreSQL(t *testing.T) {
 	if status, _ := s.get("/healthz"); status != 200 {
 		t.Errorf("/healthz while it is down: %d", status)
 	}
+	if s.said["setup_url"] != "" {
+		t.Errorf("a set-up link while it is down: %v", s.said)
+	}
 	proxy.Restore()
+	line, err := s.stdout.ReadString('\n') // as soon as it is there
+	if want := `^\{"setup_url":"` + regexp.QuoteMeta(s.said["store_url"]) + `/setup#[A-Z2-7]{26}"\}\n$`; err != nil || !regexp.MustCompile(want).MatchString(line) {
+		t.Errorf("it says %q, %v; want %s", line, err, want)
+	}
 	s.awaitStatus("/readyz", 200)
 	proxy.Cut()
 	s.awaitStatus("/readyz", 503)

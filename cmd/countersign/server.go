@@ -32,6 +32,8 @@ type service interface {
 	Doctor(context.Context) []health.Finding
 	Exposed() []health.Finding
 	DatabaseStatus() sqldb.Status
+	People() *people.People
+	Ready(context.Context) error
 	Run(context.Context) error
 }
 

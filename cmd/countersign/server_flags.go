@@ -50,10 +50,10 @@ type serverOptions struct {
 	acceptLoss bool
 }
 
-// register adds the flags that all servers have. listen is the default address.
-func (f *serverFlags) register(c *cobra.Command, listen string, at locationFlags) {
+// register adds the flags that all servers have.
+func (f *serverFlags) register(c *cobra.Command, at locationFlags) {
 	fs := c.Flags()
-	fs.String("listen", listen, "`address` to listen on ("+at.listen+")")
+	fs.String("listen", at.address, "`address` to listen on ("+at.listen+")")
 	fs.String("base-url", "", "the server's public `URL`, used in signed files, responses and links; needed on a public address ("+at.baseURL+")")
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are trusted (repeatable)")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; causes of 500 are always logged, of 503 once a minute")

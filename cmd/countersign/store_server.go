@@ -20,7 +20,11 @@ func newServe(a *app) *cobra.Command {
 		Long: `Serve the store's API and pages, until Ctrl-C or SIGTERM.
 
 Only one server may run on a data folder. Other commands can run at the same time; their
-changes take effect within a second. Older tables are backed up and migrated.`,
+changes take effect within a second. Older tables are backed up and migrated.
+
+Until the first administrator exists, it prints a link to create one. Or set
+` + envStoreAdminEmail + ` and ` + envStoreAdminPassword + `_FILE to create the
+administrator without a link.`,
 		Example: `  countersign store serve
   countersign store serve --listen :8080 --base-url https://shop.example --trusted-proxy 10.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -28,29 +32,42 @@ changes take effect within a second. Older tables are backed up and migrated.`,
 			if err != nil {
 				return err
 			}
-			s := storeServer{server: a.newServer(o)}
-			defer s.close()
-			if err := s.open(c.Context(), at); err != nil {
-				return err
-			}
-			if err := s.announce(at, struct {
-				StoreURL   string `json:"store_url"`
-				MetricsURL string `json:"metrics_url,omitempty"`
-			}{urlOf(s.listener), s.metricsURL()}); err != nil {
-				return err
-			}
-			return s.run(c.Context())
+			return a.serveStore(c.Context(), at, o)
 		},
 	}
-	flags.register(c, defaultListen, storeLocation)
+	flags.register(c, storeLocation)
 	c.Flags().Lookup("fail-limit").Usage = "failed authentications and validations of an address a minute; 0 for no limit, also for requests by purchase code"
 	c.Flags().StringVar(&flags.cache, "cache", defaultCache, "`size` of the response cache, like 64MiB; 0 turns it off")
 	return c
 }
 
+func (a *app) serveStore(ctx context.Context, at location, o serverOptions) error {
+	s := storeServer{server: a.newServer(o)}
+	defer s.close()
+	if err := s.open(ctx, at); err != nil {
+		return err
+	}
+	setup, err := s.welcome.atOnce(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.announce(at, struct {
+		StoreURL string `json:"store_url"`
+		// SetupURL is where the first administrator is created, "" when one exists.
+		SetupURL   string `json:"setup_url,omitempty"`
+		MetricsURL string `json:"metrics_url,omitempty"`
+	}{urlOf(s.listener), setup, s.metricsURL()})
+	if err != nil {
+		return err
+	}
+	s.welcome.say(setup)
+	return s.run(ctx)
+}
+
 type storeServer struct {
 	server
-	store *store.Store
+	store   *store.Store
+	welcome welcome
 }
 
 // open opens everything that can fail at the start.
@@ -68,6 +85,7 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	if err != nil {
 		return err
 	}
+	s.welcome = welcome{server: &s.server, of: storeLocation, newLink: s.store.People().NewSetupLink}
 	return s.prepare(ctx, at, s.store, s.store.BeginToServe)
 }
 
@@ -89,5 +107,5 @@ func (s *storeServer) run(ctx context.Context) error {
 		o.Metrics.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
 			func() float64 { return float64(s.store.Validation.Damages()) })
 	}
-	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), nil)
+	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), map[string]func(context.Context) error{"first administrator": s.welcome.later})
 }

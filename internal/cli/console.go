@@ -44,12 +44,10 @@ type Flags struct {
 type Service struct {
 	Dir      string // its data folder
 	Postgres bool
-	// Rekey is the command that creates a new key file.
-	Rekey string
+	// Command is what its commands begin with, such as countersign store.
+	Command string
 	// KeyVariable is the variable that the key comes from, "" for a key file.
 	KeyVariable string
-	// Serve is the command that serves it.
-	Serve string
 }
 
 // New returns the console of a run.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 )
@@ -18,18 +20,18 @@ func (t *Console) checkNext() string {
 }
 
 func (t *Console) nextStep(e *countersign.Error) string {
-	next := nextSteps[e.Code]
+	next := strings.ReplaceAll(nextSteps[e.Code], "{service}", t.Service.Command)
 	switch {
 	case t.Service.KeyVariable != "" && (e.Code == "key_unreadable" || e.Code == "key_mismatch"):
 		return "set " + t.Service.KeyVariable + " to the matching key, or unset it to use the key file of the data folder"
 	case e.Code == "key_unreadable":
-		return "restore the matching key file from a backup, or create a new one with: " + t.Service.Rekey
+		return "restore the matching key file from a backup, or create a new one with: " + t.Service.Command + " rekey"
 	case e.Code == "key_missing":
-		return "restore it from a backup, or create a new one with: " + t.Service.Rekey
+		return "restore it from a backup, or create a new one with: " + t.Service.Command + " rekey"
 	case e.Code == "key_mismatch":
-		return "if that one is lost, create a new one with: " + t.Service.Rekey
+		return "if that one is lost, create a new one with: " + t.Service.Command + " rekey"
 	case e.Code == "database_behind":
-		return "accept it with: " + t.Service.Serve + " --accept-loss"
+		return "accept it with: " + t.Service.Command + " serve --accept-loss"
 	case next != "" || e.Kind != countersign.KindUnavailable:
 		return next
 	case t.Service.Postgres:
@@ -38,7 +40,8 @@ func (t *Console) nextStep(e *countersign.Error) string {
 	return "check that the disk of the data folder has room and that its files can be written, then try again"
 }
 
-// nextSteps describes what to do about errors, by their codes.
+// nextSteps describes what to do about errors, by their codes. {service} stands for the
+// command of the service that the command works on.
 var nextSteps = fault.NextSteps{
 	"workspace_not_found":            "list them with: countersign store workspace list",
 	"key_not_found":                  "list them with: countersign store key list",
@@ -69,17 +72,20 @@ var nextSteps = fault.NextSteps{
 	"package_exists":                 "change it with: countersign addon package set",
 	"secret_looking":                 "if it is not a secret, repeat it with --allow-secret-looking",
 	"setting_exists":                 "change it with: countersign addon settings set",
-	"already_set_up":                 "a new password is set with: countersign addon user reset-password",
+	"already_set_up":                 "a new password is set with: {service} user reset-password",
 	"key_exists":                     "list them with: countersign store key list, or replace the key with: countersign store key rotate",
 	"credential_active":              "run: countersign addon api deactivate",
 	"label_exists":                   "list them with: countersign addon api list",
 	"product_exists":                 "remove it with: countersign addon iap product remove",
-	"email_taken":                    "list them with: countersign addon user list",
+	"email_taken":                    "list them with: {service} user list",
 	"service_account_not_found":      "set one with: countersign addon iap service-account FILE",
 	"publish_blocked":                "list what repairs it with: countersign addon settings diff",
-	"last_administrator":             "add another one first with: countersign addon user create",
-	"user_inactive":                  "activate it with: countersign addon user activate",
-	"user_not_found":                 "list them with: countersign addon user list",
+	"last_administrator":             "add another one first with: {service} user create",
+	"user_inactive":                  "activate it with: {service} user activate",
+	"user_not_found":                 "list them with: {service} user list",
+	"member_exists":                  "change the role with: countersign store member set",
+	"member_not_found":               "list them with: countersign store member list --workspace W",
+	"invitation_not_found":           "list them with: countersign store member invitations --workspace W",
 	countersign.CodeBusy:             "another command is writing; try again when it has ended",
 	"db_pooler":                      "set the pooler to session mode (in PgBouncer: pool_mode = session), or connect to PostgreSQL directly with --db",
 	"in_web_root":                    "choose it with --data FOLDER, or with COUNTERSIGN_ADDON_DATA",

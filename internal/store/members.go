@@ -44,6 +44,23 @@ func (s *Store) Members(ctx context.Context, a people.Actor, workspace string) (
 	return s.db.Members(ctx, w.ID)
 }
 
+// Membership is the role of a user in a workspace.
+type Membership = storedb.Membership
+
+// Memberships lists the memberships of all users, by the id of the user and there by
+// workspace, for the administrators of the store.
+func (s *Store) Memberships(ctx context.Context, a people.Actor) (map[int64][]Membership, error) {
+	if err := access.May(a, access.Administer); err != nil {
+		return nil, err
+	}
+	list, err := s.db.Memberships(ctx)
+	of := map[int64][]Membership{}
+	for _, m := range list {
+		of[m.User] = append(of[m.User], m)
+	}
+	return of, err
+}
+
 // Member reads one member of a workspace by the id of the user.
 func (s *Store) Member(ctx context.Context, a people.Actor, workspace string, user int64) (Member, error) {
 	w, err := s.Workspace(ctx, a, workspace)

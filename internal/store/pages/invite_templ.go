@@ -91,7 +91,7 @@ func inviteView(f inviteForm) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: pathInvite, Errors: f.errs, Submit: frame.Button{Label: "Join"}, Wide: true, Failed: "You have not joined."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: PathInvite, Errors: f.errs, Submit: frame.Button{Label: "Join"}, Wide: true, Failed: "You have not joined."}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -109,7 +109,7 @@ func inviteView(f inviteForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.Link{Label: "Sign in", Path: PathSignIn + "?next=" + pathInvite}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Link{Label: "Sign in", Path: PathSignIn + "?next=" + PathInvite}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

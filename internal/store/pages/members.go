@@ -115,7 +115,7 @@ func (p *Pages) inviteMember(w http.ResponseWriter, r *frame.Request, ws store.W
 				return err
 			}
 			return p.frame.Show(w, r, frame.Page{
-				Title: "Invitation for " + made.Email, Crumbs: membersCrumbs(ws), Body: invitedView(ws, made, p.frame.Address(w, r, pathInvite)+"#"+token),
+				Title: "Invitation for " + made.Email, Crumbs: membersCrumbs(ws), Body: invitedView(ws, made, p.frame.Address(w, r, PathInvite)+"#"+token),
 				Lead: "The server sends no e-mail. Send the link to the person yourself.",
 			})
 		},

@@ -21,12 +21,13 @@ const (
 	PathWorkspaces = "/w"
 	PathSignIn     = "/login"
 	PathAccount    = "/me"
+	// PathInvite is where an invitation is accepted; its token stands behind #.
+	PathInvite = "/invite"
 )
 
 // The addresses that only the pages need to know.
 const (
-	pathInvite = "/invite"
-	pathUsers  = "/users"
+	pathUsers = "/users"
 	// Not below /w, where it could be the name of a workspace.
 	pathNewWorkspace = "/workspaces/new"
 )

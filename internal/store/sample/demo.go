@@ -7,6 +7,7 @@ type Demo struct {
 	PurchaseCode string // of a theme; active, downloaded, with support beyond End
 	RefundedCode string // refunded shortly before End
 	EmptyAPIKey  string // secret key of a workspace without items
+	AdminEmail   string // of the demo's administrator
 }
 
 // NewDemo finds the values in the shop: the newest purchases that fit.
@@ -15,6 +16,7 @@ func NewDemo() Demo {
 		Workspace:   demoWorkspace,
 		APIKey:      SecretKey(demoWorkspace),
 		EmptyAPIKey: SecretKey(emptyWorkspace),
+		AdminEmail:  "demo@shop.example",
 	}
 	for _, p := range purchases() {
 		switch {

@@ -71,3 +71,18 @@ func (d *DB) WorkspacesOf(ctx context.Context, user int64) ([]WorkspaceRole, err
 		return w, err
 	}, `SELECT w.id, `+workspaceColumns+`, m.role FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = $1 ORDER BY w.username`, user)
 }
+
+// Membership is the role of a user in a workspace, by its username.
+type Membership struct {
+	User      int64
+	Workspace string
+	Role      Role
+}
+
+// Memberships lists the memberships of all users, by username of the workspace.
+func (d *DB) Memberships(ctx context.Context) ([]Membership, error) {
+	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (m Membership, err error) {
+		err = r.Scan(&m.User, &m.Workspace, &m.Role)
+		return m, err
+	}, `SELECT m.user_id, w.username, m.role FROM members m JOIN workspaces w ON w.id = m.workspace_id ORDER BY w.username, m.user_id`)
+}
