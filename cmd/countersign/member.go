@@ -92,8 +92,8 @@ func newMemberList(a *app) *cobra.Command {
 func newMemberAdd(a *app) *cobra.Command {
 	var flags memberFlags
 	return flags.register(a, on(a.withStore, &cobra.Command{
-		Use: "add EMAIL --workspace W --role R", Short: "Make a user a member of a workspace", Args: cli.Args("e-mail"),
-		Long: `Make a user a member of a workspace. Somebody who is not a user yet is invited with:
+		Use: "add EMAIL --workspace W --role R", Short: "Add a user to a workspace", Args: cli.Args("e-mail"),
+		Long: `Add a user to a workspace, with a role. Somebody who is not a user yet is invited with:
 countersign store member invite`,
 		Example:           "  countersign store member add grace@shop.example --workspace ada --role manager",
 		ValidArgsFunction: first(a.fromStore(userEmails[*store.Store])),
@@ -108,7 +108,7 @@ func newMemberInvite(a *app) *cobra.Command {
 	return flags.register(a, onLink(a, storeLocation, &cobra.Command{
 		Use: "invite EMAIL --workspace W --role R", Short: "Print a link that makes somebody a member of a workspace; it works once, within 7 days", Args: cli.Args("e-mail"),
 		Long: `Print a link that makes somebody a member of a workspace. It works once, within 7 days. A person
-without an account creates one there. Whoever has the link can use it, so send it to that person
+without an account creates one there. Anybody with the link can use it, so send it to that person
 only. To withdraw it: countersign store member withdraw
 
 The link leads to --base-url, or to the server that runs on the data folder.`,

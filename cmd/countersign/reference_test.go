@@ -137,12 +137,12 @@ func secretVariables(t *testing.T) map[string]bool {
 		if secret, is := strings.CutSuffix(name, "_FILE"); is {
 			asked[secret] = true
 		}
-		if name == envAdminEmail {
+		if name == envAdminEmail || name == envStoreAdminEmail {
 			return "ada@site.example", true
 		}
 		return "", false
 	}
-	for _, args := range []string{"store workspace list", "addon update", "doctor"} {
+	for _, args := range []string{"store workspace list", "store serve --listen 127.0.0.1:0", "addon update", "doctor"} {
 		words := append(strings.Fields(args), "--data", t.TempDir())
 		run(t.Context(), words, lookup, strings.NewReader(""), new(strings.Builder), new(strings.Builder))
 	}
