@@ -32,14 +32,14 @@ func (p *People) UserNamed(ctx context.Context, a Actor, email string) (User, er
 	return userOf(u), sqldb.IfNotFound(err, errNoUser(email))
 }
 
-// LastAdministrator reports whether a user is the only active one with a password, whom
+// LastAdministrator reports whether a user is the only active administrator with a password, whom
 // [People.DeactivateUser] and [People.RemoveUser] refuse to take away.
 func (p *People) LastAdministrator(ctx context.Context, a Actor, u User) (bool, error) {
 	if err := may(a, manage); err != nil {
 		return false, err
 	}
 	n, err := p.db.CountActive(ctx)
-	return n == 1 && !u.Inactive && u.HasPassword, err
+	return n == 1 && u.Administrator && !u.Inactive && u.HasPassword, err
 }
 
 // RenameUser gives a user another e-mail, which is the name to sign in with from

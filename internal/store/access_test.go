@@ -22,6 +22,7 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 				_, err := f.SetWorkspace(ctx, a, "ada", func(*Workspace) {})
 				return err
 			},
+			"Memberships":  func(a people.Actor) error { _, err := f.Memberships(ctx, a); return err },
 			"Keys":         func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err },
 			"CreateKey":    func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{}); return err },
 			"RevealKey":    func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err },

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -33,9 +34,10 @@ func (p *Pages) acceptInvite(w http.ResponseWriter, r *frame.Request) error {
 		required = append(required, "email", "Type your e-mail.", "password", "Choose a password.")
 	}
 	return p.frame.Submit(w, r, frame.Form{
-		Check:  frame.Required(required...),
-		Fields: []string{"token", "email", "password"},
-		About:  map[string]string{"link": "token", "email": "email", "password": "password", "member_exists": "token"},
+		Check:     frame.Required(required...),
+		NextSteps: fault.NextSteps{}, // not those of the set-up link, whose codes are the same
+		Fields:    []string{"token", "email", "password"},
+		About:     map[string]string{"link": "token", "email": "email", "password": "password", "member_exists": "token"},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return invitePage(inviteForm{r.User, frame.TokenOf(in.Get("token")), in.Get("email"), wrong}), nil
 		},
