@@ -146,9 +146,8 @@ func (l purchaseList) rows() []frame.Row {
 	rows := make([]frame.Row, len(l.Purchases))
 	for i, p := range l.Purchases {
 		rows[i] = frame.Row{
-			frame.Link{Label: strconv.FormatInt(p.ID, 10), Path: purchasePath(l.ws, p.ID, "")}, frame.Mono(shortCode(p.Code)), frame.Words(strconv.FormatInt(p.ItemID, 10)),
-			frame.Words(cmp.Or(p.BuyerName, p.BuyerEmail, "–")), frame.Words(p.License), frame.Words(paid(p)), frame.Time(p.SoldAt.Time), stateBadge(p.State),
-			frame.LinkButton{Link: frame.Link{Label: "Open", Path: purchasePath(l.ws, p.ID, "")}, Context: "purchase " + strconv.FormatInt(p.ID, 10)},
+			frame.Link{Label: strconv.FormatInt(p.ID, 10), Path: purchasePath(l.ws, p.ID, "")}, frame.Mono(shortCode(p.Code)), frame.Stack(frame.Words(strconv.FormatInt(p.ItemID, 10)), frame.Muted(p.License)),
+			frame.Words(cmp.Or(p.BuyerName, p.BuyerEmail, "–")), frame.Amount(paid(p)), frame.Time(p.SoldAt.Time), stateBadge(p.State),
 		}
 	}
 	return rows

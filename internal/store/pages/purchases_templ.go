@@ -48,7 +48,7 @@ func purchasesView(l purchaseList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" class=\"grid items-end gap-4 sm:grid-cols-2 lg:grid-cols-5\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" class=\"grid items-start gap-4 sm:grid-cols-2 lg:grid-cols-5\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -60,15 +60,15 @@ func purchasesView(l purchaseList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Field{Name: "from", Label: "Sold from", Value: l.query.Get("from"), Error: l.errs.Of("from"), Help: "2026-01-31"}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Field{Name: "from", Label: "Sold from", Value: l.query.Get("from"), Error: l.errs.Of("from"), Help: "For example 2026-01-31"}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Field{Name: "to", Label: "Sold to", Value: l.query.Get("to"), Error: l.errs.Of("to"), Help: "2026-12-31"}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Field{Name: "to", Label: "Sold to", Value: l.query.Get("to"), Error: l.errs.Of("to"), Help: "For example 2026-12-31"}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"flex flex-wrap items-center gap-3\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"flex flex-wrap items-center gap-3 lg:mt-7.5\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -101,7 +101,7 @@ func purchasesView(l purchaseList) templ.Component {
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = frame.Table{
 					Caption: "Purchases",
-					Columns: []frame.Column{{Label: "Purchase"}, {Label: "Code"}, {Label: "Item"}, {Label: "Buyer"}, {Label: "License"}, {Label: "Price", Number: true}, {Label: "Sold"}, {Label: "State"}, {Label: "Actions", Quiet: true}},
+					Columns: []frame.Column{{Label: "Purchase"}, {Label: "Code"}, {Label: "Item"}, {Label: "Buyer"}, {Label: "Price", Number: true}, {Label: "Sold"}, {Label: "State"}},
 					Rows:    l.rows(),
 					Empty:   l.empty(),
 				}.Render(ctx, templ_7745c5c3_Buffer)
