@@ -63,6 +63,8 @@ func TestAnEmptySettingIsAMistake(t *testing.T) {
 		{"the first administrator", environment{envAdminEmail: setEmpty, envAddonData: t.TempDir()}, []string{"addon", "update"}, envAdminEmail + " is set but empty"},
 		{"the first administrator's password", environment{envAdminEmail: "ada@shop.example", envAdminPassword + "_FILE": empty, envAddonData: t.TempDir()},
 			[]string{"addon", "update"}, envAdminPassword + "_FILE: " + empty + " is empty"},
+		{"the store's first administrator", environment{envStoreAdminEmail: setEmpty}, serve, envStoreAdminEmail + " is set but empty"},
+		{"the store's first administrator's password", environment{envStoreAdminEmail: "ada@shop.example", envStoreAdminPassword + "_FILE": empty}, serve, envStoreAdminPassword + "_FILE: " + empty + " is empty"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
