@@ -119,6 +119,14 @@ func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace
 
 // SetWorkspace lets change alter a workspace, all but its username.
 func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username string, change func(*Workspace)) (Workspace, error) {
+	return s.setWorkspace(ctx, a, username, func(w *Workspace, _ *people.Event) error {
+		change(w)
+		return nil
+	})
+}
+
+// setWorkspace is SetWorkspace with a change that can refuse, and describe itself for the audit log.
+func (s *Store) setWorkspace(ctx context.Context, a people.Actor, username string, change func(*Workspace, *people.Event) error) (Workspace, error) {
 	if _, err := s.workspace(ctx, a, username, access.Own); err != nil {
 		return Workspace{}, err
 	}
@@ -128,7 +136,10 @@ func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username strin
 			return sqldb.IfNotFound(err, access.NoWorkspace(username))
 		}
 		id := w.ID
-		change(&w)
+		event := people.Event{Action: actionSetWorkspace, Workspace: username, Subject: username}
+		if err := change(&w, &event); err != nil {
+			return err
+		}
 		w.ID, w.Account.Username = id, username
 		if err := rules.CheckWorkspace(w); err != nil {
 			return err
@@ -136,7 +147,7 @@ func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username strin
 		if err := tx.UpdateWorkspace(ctx, w); err != nil {
 			return err
 		}
-		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionSetWorkspace, Workspace: username, Subject: username})
+		return people.Record(ctx, &tx.DB, s.now(), a, event)
 	})
 	return rules.WithFullName(w), err
 }

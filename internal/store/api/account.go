@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -21,10 +21,9 @@ func (f *frontEnd) getAccount(w http.ResponseWriter, r *http.Request) error {
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	f.fillPictures(r, &account.Profile.Media)
-	body, err := countersign.EncodeJSON(account)
+	body, err := validation.AccountBody(account, f.base(r))
 	if err != nil {
 		return err
 	}
-	return web.Cached(w, r, web.SuccessBody("data", string(body)))
+	return web.Cached(w, r, body)
 }

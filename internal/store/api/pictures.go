@@ -4,7 +4,6 @@ import (
 	"embed"
 	"net/http"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/internal/web"
@@ -41,15 +40,4 @@ func (f *frontEnd) printed(r *http.Request, i validation.ItemText) string {
 		return i.Text()
 	}
 	return i.With(f.base(r))
-}
-
-// fillPictures puts the default pictures in the place of those that a profile lacks.
-func (f *frontEnd) fillPictures(r *http.Request, m *countersign.ProfileMedia) {
-	base := f.base(r)
-	if m.Avatar == "" {
-		m.Avatar = base + "/media/default/avatar.png"
-	}
-	if m.Cover == "" {
-		m.Cover = base + "/media/default/cover.png"
-	}
 }

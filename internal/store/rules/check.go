@@ -34,11 +34,11 @@ var (
 func CheckWorkspace(w storedb.Workspace) error {
 	a, p := w.Account, w.Account.Profile
 	if !usernamePattern.MatchString(a.Username) {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid username %q: use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit", a.Username))
+		return wrong("username", fmt.Sprintf("invalid username %q: use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit", a.Username))
 	}
 	for name, link := range p.SocialLinks {
 		if err := CheckName("a social link's name", name); err != nil {
-			return err
+			return wrong("social_links."+name, fault.Message(err))
 		}
 		if err := checkURL("social_links."+name, link); err != nil {
 			return err
@@ -142,12 +142,17 @@ func CheckName(what, name string) error {
 	return nil
 }
 
+// wrong is an error about one field, by its name in the API.
+func wrong(field, message string) error {
+	return fault.WithFields(fault.Invalid(fault.CodeInvalid, message), map[string]string{field: message})
+}
+
 func checkShort(what, text string) error { return checkLength(what, text, maxName) }
 func checkText(what, text string) error  { return checkLength(what, text, maxText) }
 
 func checkLength(what, text string, most int) error {
 	if utf8.RuneCountInString(text) > most {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s is longer than %d characters", what, most))
+		return wrong(what, fmt.Sprintf("%s is longer than %d characters", what, most))
 	}
 	return noNUL(what, text)
 }
@@ -155,7 +160,7 @@ func checkLength(what, text string, most int) error {
 // noNUL refuses what one of the engines can't store.
 func noNUL(what, text string) error {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-		return fault.Invalid(fault.CodeInvalid, what+" contains a NUL character or is not UTF-8")
+		return wrong(what, what+" contains a NUL character or is not UTF-8")
 	}
 	return nil
 }
@@ -174,7 +179,7 @@ func checkWords(what string, words []string) error {
 
 func checkEmail(what, text string) error {
 	if text != "" && !emailPattern.MatchString(text) {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s %q is not an e-mail address", what, text))
+		return wrong(what, fmt.Sprintf("%s %q is not an e-mail address", what, text))
 	}
 	return checkShort(what, text)
 }
@@ -186,24 +191,24 @@ func checkURL(what, text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || len(text) > 2048 {
-		return fault.Invalid(fault.CodeInvalid, what+" is not a web address that begins with https:// or http://")
+		return wrong(what, what+" is not a web address that begins with https:// or http://")
 	}
 	return noNUL(what, text)
 }
 
 func checkCurrency(text string) error {
 	if !currencyPattern.MatchString(text) {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid currency %q: use three capital letters, like USD", text))
+		return wrong("currency", fmt.Sprintf("invalid currency %q: use three capital letters, like USD", text))
 	}
 	return nil
 }
 
 func checkAmount(what string, m countersign.Money) error {
 	if m < 0 {
-		return fault.Invalid(fault.CodeInvalid, what+" is negative")
+		return wrong(what, what+" is negative")
 	}
 	if m > maxMoney {
-		return fault.Invalid(fault.CodeInvalid, what+" is too large")
+		return wrong(what, what+" is too large")
 	}
 	return nil
 }

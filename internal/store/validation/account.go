@@ -1,12 +1,14 @@
 package validation
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/web"
 )
 
 // Account is the account of a key's workspace (spec 4.1). Avatar and cover are
@@ -27,4 +29,17 @@ func (v *Validator) Account(ctx context.Context, a people.Actor) (countersign.Ac
 	account := rules.WithFullName(w).Account
 	v.responses.store(key, &cachedAccount{account}, since)
 	return account, nil
+}
+
+// AccountBody is the body in which the API answers with an account (spec 4.1). The default pictures of a store at the
+// URL base stand where the profile has none.
+func AccountBody(account countersign.Account, base string) ([]byte, error) {
+	m := &account.Profile.Media
+	m.Avatar = cmp.Or(m.Avatar, base+"/media/default/avatar.png")
+	m.Cover = cmp.Or(m.Cover, base+"/media/default/cover.png")
+	text, err := countersign.EncodeJSON(account)
+	if err != nil {
+		return nil, err
+	}
+	return web.SuccessBody("data", string(text)), nil
 }
