@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/dbtest":           {"", "internal/sqldb", "internal/store/storedb", "internal/people/peopledb"},
 	"internal/dial":             {},
 	"internal/fault":            {""},
-	"internal/frame":            {"", "docs", "internal/fault", "internal/people", "internal/thirdparty", "internal/web"},
+	"internal/frame":            {"", "docs", "internal/fault", "internal/health", "internal/people", "internal/thirdparty", "internal/web"},
 	"internal/group":            {},
 	"internal/health":           {"", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb"},
 	"internal/keyfile":          {"", "internal/fault", "internal/sqldb"},

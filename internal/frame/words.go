@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -57,4 +59,21 @@ func Thousands(n int64) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// Span returns which part of a list is shown: "Entries 101–150 of 1,240".
+func Span(noun string, first, last, all int64) string {
+	if last < first {
+		return ""
+	}
+	return fmt.Sprintf("%s %s–%s of %s", noun, Thousands(first), Thousands(last), Thousands(all))
+}
+
+// Indented is JSON as people read it.
+func Indented(text []byte) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return string(text)
+	}
+	return b.String()
 }

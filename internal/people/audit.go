@@ -59,11 +59,21 @@ type AuditFilter struct {
 type AuditLog struct {
 	db         *peopledb.DB
 	workspaces bool
+	// workspace is the only one whose entries can be read, "" for all.
+	workspace string
+	may       func(context.Context, Actor) error
 }
 
 // NewAuditLog returns the audit log of a database. workspaces says that its entries may be
 // about a workspace, which rows and exports then name.
-func NewAuditLog(db *peopledb.DB, workspaces bool) *AuditLog { return &AuditLog{db, workspaces} }
+func NewAuditLog(db *peopledb.DB, workspaces bool) *AuditLog {
+	return &AuditLog{db: db, workspaces: workspaces, may: func(_ context.Context, a Actor) error { return may(a, manage) }}
+}
+
+// Of returns the entries about one workspace, for the actors for whom may returns nil.
+func (g *AuditLog) Of(workspace string, may func(context.Context, Actor) error) *AuditLog {
+	return &AuditLog{db: g.db, workspaces: g.workspaces, workspace: workspace, may: may}
+}
 
 // How many lines a page of the audit log has when none is asked for, and at most.
 const (
@@ -73,10 +83,10 @@ const (
 
 // Audit lists lines of the audit log, newest first.
 func (g *AuditLog) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLine, error) {
-	if err := may(a, manage); err != nil {
+	if err := g.may(ctx, a); err != nil {
 		return nil, err
 	}
-	rows, possible := f.rows()
+	rows, possible := g.of(f).rows()
 	if !possible {
 		return nil, nil
 	}
@@ -91,14 +101,22 @@ type AuditPlace = peopledb.AuditPlace
 
 // AuditPlace returns where the page that [AuditLog.Audit] lists is.
 func (g *AuditLog) AuditPlace(ctx context.Context, a Actor, f AuditFilter) (AuditPlace, error) {
-	if err := may(a, manage); err != nil {
+	if err := g.may(ctx, a); err != nil {
 		return AuditPlace{}, err
 	}
-	rows, possible := f.rows()
+	rows, possible := g.of(f).rows()
 	if !possible {
 		return AuditPlace{}, nil
 	}
 	return g.db.AuditPlace(ctx, rows)
+}
+
+// of is a filter within the log.
+func (g *AuditLog) of(f AuditFilter) AuditFilter {
+	if g.workspace != "" {
+		f.Workspace = g.workspace
+	}
+	return f
 }
 
 // rows is the filter for the query. It reports false for one that no line fits and

@@ -6,6 +6,7 @@ import (
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/access"
 )
 
 // Doctor looks for what is wrong with the store. It writes nothing to the
@@ -25,6 +26,14 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 	chain := people.NewAuditChain(&s.db.DB, func() *keyfile.Box { return box }, s.now, s.log)
 	report, err := chain.VerifyNewest(ctx, people.Operator("doctor"), people.NewestAudits)
 	return append(findings, health.Audit(report, err, s.now(), "countersign store audit verify"))
+}
+
+// Health is Doctor for the administrators of the store.
+func (s *Store) Health(ctx context.Context, a people.Actor) ([]health.Finding, error) {
+	if err := access.May(a, access.Administer); err != nil {
+		return nil, err
+	}
+	return s.Doctor(ctx), nil
 }
 
 // Exposed finds a data folder and a key file that other users of the machine can read.

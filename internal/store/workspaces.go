@@ -151,3 +151,11 @@ func (s *Store) setWorkspace(ctx context.Context, a people.Actor, username strin
 	})
 	return rules.WithFullName(w), err
 }
+
+// WorkspaceAudit is the audit log of one workspace, for everybody who sees the workspace.
+func (s *Store) WorkspaceAudit(username string) *people.AuditLog {
+	return s.people.AuditLog.Of(username, func(ctx context.Context, a people.Actor) error {
+		_, err := s.workspace(ctx, a, username, access.View)
+		return err
+	})
+}

@@ -123,7 +123,7 @@ func (d dashboard) asksIAP() bool {
 // recentRows is the last lines of the audit log.
 func recentRows(lines []people.AuditLine) (rows []frame.Row) {
 	for _, l := range lines {
-		rows = append(rows, frame.Row{act(l), frame.Words(who(l.Kind, l.Actor)), frame.Time(l.At)})
+		rows = append(rows, frame.Row{frame.AuditLog{Words: acts}.Act(l), frame.Words(frame.Who(l.Kind, l.Actor)), frame.Time(l.At)})
 	}
 	return rows
 }
@@ -135,7 +135,7 @@ func (d dashboard) figures() frame.Figures {
 
 func (d dashboard) receiving() frame.Figure {
 	v := d.settings.Published
-	return frame.Figure{Label: "Your app receives", Value: "Version " + strconv.FormatInt(v.Number, 10), Note: "Published " + frame.Moment(v.At) + " by " + who(v.ActorKind, v.Actor)}
+	return frame.Figure{Label: "Your app receives", Value: "Version " + strconv.FormatInt(v.Number, 10), Note: "Published " + frame.Moment(v.At) + " by " + frame.Who(v.ActorKind, v.Actor)}
 }
 
 func (d dashboard) waiting() frame.Figure {

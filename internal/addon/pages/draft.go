@@ -12,7 +12,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/people"
 )
 
 // form is one of the two forms that change the draft.
@@ -312,10 +311,5 @@ func (d *draft) blockingErrors() bool {
 
 // lastChange says who changed the draft last and when, "" when that is not known.
 func (p *Pages) lastChange(r *frame.Request) string {
-	lines, err := p.addon.People().Audit(r.Context(), r.Actor, people.AuditFilter{Action: "settings", Limit: 1})
-	if err != nil || len(lines) == 0 {
-		return ""
-	}
-	l := lines[0]
-	return "Last changed by " + who(l.Kind, l.Actor) + ", " + frame.Moment(l.At) + ", by " + through(l.Face) + "."
+	return frame.LastAct(r, p.addon.People().AuditLog, "settings")
 }

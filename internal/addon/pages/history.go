@@ -10,24 +10,11 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 )
 
-// perPage is how many lines a page of a long list has.
-const perPage = 50
-
 var historyCrumb = frame.Link{Label: "History", Path: pathHistory}
 
-// before reads from which number on a list continues; what is not a number is 0, the
-// beginning.
-func before(r *frame.Request) int64 {
-	n, err := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
-}
-
 func (p *Pages) showHistory(w http.ResponseWriter, r *frame.Request) error {
-	from := before(r)
-	list, err := p.addon.Settings.Versions(r.Context(), r.Actor, from, perPage)
+	from := frame.Before(r)
+	list, err := p.addon.Settings.Versions(r.Context(), r.Actor, from, frame.PerPage)
 	if err != nil {
 		return err
 	}
@@ -47,12 +34,12 @@ func versionPager(list []settings.Version, all int64) frame.Pager {
 		return frame.Pager{Newer: pathHistory}
 	}
 	first, last := list[0].Number, list[len(list)-1].Number
-	pager := frame.Pager{Text: span("Versions", all-first+1, all-last+1, all)}
+	pager := frame.Pager{Text: frame.Span("Versions", all-first+1, all-last+1, all)}
 	if first < all {
 		pager.Newer = pathHistory
 	}
-	if first+perPage < all {
-		pager.Newer += "?before=" + strconv.FormatInt(first+perPage+1, 10)
+	if first+frame.PerPage < all {
+		pager.Newer += "?before=" + strconv.FormatInt(first+frame.PerPage+1, 10)
 	}
 	if last > 1 {
 		pager.Older = pathHistory + "?before=" + strconv.FormatInt(last, 10)
@@ -71,7 +58,7 @@ func versionRows(list []settings.Version, now int64) (rows []frame.Row) {
 			title = frame.Group(frame.Link{Label: "Version " + strconv.FormatInt(v.Number, 10), Path: path}, frame.Badge{Text: "live", Kind: frame.Good})
 			act = look
 		}
-		rows = append(rows, frame.Row{title, frame.Time(v.At), frame.Words(who(v.ActorKind, v.Actor)), frame.Words(noteOf(v)), act})
+		rows = append(rows, frame.Row{title, frame.Time(v.At), frame.Words(frame.Who(v.ActorKind, v.Actor)), frame.Words(noteOf(v)), act})
 	}
 	return rows
 }

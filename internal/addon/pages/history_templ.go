@@ -105,7 +105,7 @@ func versionView(v oneVersion) templ.Component {
 			templ_7745c5c3_Err = frame.Facts{
 				{Label: "State", Value: versionState(v.current)},
 				{Label: "Published", Value: frame.Time(v.At)},
-				{Label: "By", Value: frame.Words(who(v.ActorKind, v.Actor) + ", by " + through(v.Face))},
+				{Label: "By", Value: frame.Words(frame.Who(v.ActorKind, v.Actor) + ", by " + frame.Through(v.Face))},
 				{Label: "Note", Value: frame.Words(noteOf(v.Version))},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -182,7 +182,7 @@ func versionView(v oneVersion) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = frame.Code{Name: "body", Label: "/api-addons/app/settings", Text: indented(v.Body)}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.Code{Name: "body", Label: "/api-addons/app/settings", Text: frame.Indented(v.Body)}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

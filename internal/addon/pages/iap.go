@@ -43,7 +43,7 @@ func (p *Pages) readAround(r *frame.Request, data *iapPageData) error {
 		return err
 	}
 	view, err := p.addon.IAP.Preview(ctx, r.Actor)
-	data.view = indented(view.JSON)
+	data.view = frame.Indented(view.JSON)
 	return err
 }
 

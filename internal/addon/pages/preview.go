@@ -80,14 +80,14 @@ func (p *Pages) readPreview(r *frame.Request, v *previewed) error {
 		return err
 	}
 	next, err := p.addon.IAP.Preview(r.Context(), r.Actor)
-	v.now, v.next = indented(view.JSON), indented(next.JSON)
+	v.now, v.next = frame.Indented(view.JSON), frame.Indented(next.JSON)
 	return err
 }
 
 // read is a flat answer as people read it, without the keys of the other platform.
 func (of part) read(body []byte) string {
 	if of.other == "" {
-		return indented(body)
+		return frame.Indented(body)
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	_, _ = d.Token() // the answer is an object that was printed here
@@ -95,11 +95,11 @@ func (of part) read(body []byte) string {
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return indented(body)
+			return frame.Indented(body)
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
-			return indented(body)
+			return frame.Indented(body)
 		}
 		if !strings.Contains(fmt.Sprint(key), of.other) {
 			kept = append(kept, fmt.Sprintf("  %q: %s", key, value))

@@ -135,7 +135,7 @@ func (p *Pages) productsPage(d draft) frame.Page {
 	s, _ := d.saved.Get(iap.KeyProductMap)
 	text, typed := d.typed[iap.KeyProductMap]
 	if !typed {
-		text = indented([]byte(s.Value))
+		text = frame.Indented([]byte(s.Value))
 	}
 	return frame.Page{
 		Title: "Products as JSON", Crumbs: crumbs(iapForm.crumb()), Body: productsView(d, cmp.Or(text, s.Value)),

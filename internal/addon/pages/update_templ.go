@@ -151,7 +151,7 @@ func planView(v planned) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = findingRows(v.requirements).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.FindingRows(v.requirements, repairLink).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

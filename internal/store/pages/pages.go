@@ -27,7 +27,9 @@ const (
 
 // The addresses that only the pages need to know.
 const (
-	pathUsers = "/users"
+	pathUsers  = "/users"
+	pathHealth = "/health"
+	pathAudit  = "/audit"
 	// Not below /w, where it could be the name of a workspace.
 	pathNewWorkspace = "/workspaces/new"
 )

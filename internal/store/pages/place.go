@@ -10,10 +10,28 @@ import (
 // workspacePath is the address of a workspace's first page, and of those below it.
 func workspacePath(username, below string) string { return PathWorkspaces + "/" + username + below }
 
+// placeHandler answers a request for a page of a workspace, with what the user is there.
+type placeHandler func(http.ResponseWriter, *frame.Request, store.WorkspaceRole) error
+
 // inWorkspace serves a page of the workspace that the address names, to its members and to
 // administrators. Its actor reaches the things of this workspace alone.
-func (p *Pages) inWorkspace(h func(http.ResponseWriter, *frame.Request, store.WorkspaceRole) error) http.Handler {
-	return p.frame.Admin(func(w http.ResponseWriter, r *frame.Request) error {
+func (p *Pages) inWorkspace(h placeHandler) http.Handler { return p.frame.Admin(p.placed(h)) }
+
+// fileInWorkspace is inWorkspace for a file instead of a page.
+func (p *Pages) fileInWorkspace(h placeHandler) http.Handler { return p.frame.AdminFile(p.placed(h)) }
+
+// asOwner is inWorkspace for its owners alone.
+func (p *Pages) asOwner(h placeHandler) http.Handler {
+	return p.inWorkspace(func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+		if err := p.store.MayOwn(r.Context(), r.Actor, ws.Account.Username); err != nil {
+			return err
+		}
+		return h(w, r, ws)
+	})
+}
+
+func (p *Pages) placed(h placeHandler) frame.Handler {
+	return func(w http.ResponseWriter, r *frame.Request) error {
 		ws, err := p.store.Role(r.Context(), r.Actor, r.PathValue("workspace"))
 		if err != nil {
 			return err
@@ -21,7 +39,7 @@ func (p *Pages) inWorkspace(h func(http.ResponseWriter, *frame.Request, store.Wo
 		r.Actor.Workspace = ws.ID
 		r.Place = placeOf(ws)
 		return h(w, r, ws)
-	})
+	}
 }
 
 // placeOf is the menu of a workspace, without the pages for which a role is too little.
@@ -30,10 +48,17 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 	menu := []frame.MenuItem{
 		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
 		{Label: "Purchases", Path: purchasesPath(ws, ""), Icon: "credit-card"},
-		{Label: "API access", Path: keysPath(ws, ""), Icon: "key-round", Group: "Settings"},
+		{Label: "Audit log", Path: workspacePath(username, "/audit"), Icon: "scroll-text"},
 	}
+	const settings = "Settings"
 	if isOwner(ws) {
-		menu = append(menu, frame.MenuItem{Label: "Members", Path: workspacePath(username, "/settings/members"), Icon: "users", Group: "Settings"})
+		menu = append(menu,
+			frame.MenuItem{Label: "General", Path: workspacePath(username, generalForm.below), Icon: "sliders-horizontal", Group: settings},
+			frame.MenuItem{Label: "Profile", Path: workspacePath(username, profileForm.below), Icon: "user", Group: settings})
+	}
+	menu = append(menu, frame.MenuItem{Label: "API access", Path: keysPath(ws, ""), Icon: "key-round", Group: settings})
+	if isOwner(ws) {
+		menu = append(menu, frame.MenuItem{Label: "Members", Path: membersPath(ws, ""), Icon: "users", Group: settings})
 	}
 	return frame.Place{
 		Link:   frame.Link{Label: username, Path: workspacePath(username, "")},
@@ -58,5 +83,7 @@ func menu() []frame.MenuItem {
 	return []frame.MenuItem{
 		{Label: "Workspaces", Path: PathWorkspaces, Icon: "package", Group: "Store"},
 		{Label: "Users", Path: pathUsers, Icon: "users", Group: "Store", Administrators: true},
+		{Label: "Health", Path: pathHealth, Icon: "heart-pulse", Group: "Store", Administrators: true},
+		{Label: "Audit log", Path: pathAudit, Icon: "scroll-text", Group: "Store", Administrators: true},
 	}
 }

@@ -40,7 +40,21 @@ var routeAudiences = map[string]audience{
 	"POST /w":             administrators,
 	"GET /workspaces/new": administrators,
 
-	"GET /w/{workspace}": viewers,
+	"GET /health":      administrators,
+	"GET /audit":       administrators,
+	"GET /audit.csv":   administrators,
+	"GET /audit.jsonl": administrators,
+
+	"GET /w/{workspace}":             viewers,
+	"GET /w/{workspace}/audit":       viewers,
+	"GET /w/{workspace}/audit.csv":   viewers,
+	"GET /w/{workspace}/audit.jsonl": viewers,
+	"GET /w/{workspace}/settings":    viewers,
+
+	"GET /w/{workspace}/settings/general":  owners,
+	"POST /w/{workspace}/settings/general": owners,
+	"GET /w/{workspace}/settings/profile":  owners,
+	"POST /w/{workspace}/settings/profile": owners,
 
 	"GET /w/{workspace}/purchases":                         viewers,
 	"GET /w/{workspace}/purchases/lookup":                  viewers,

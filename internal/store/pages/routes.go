@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 )
 
@@ -53,6 +54,14 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /w/{workspace}/purchases/{purchase}/restore", p.onOwnPurchase(p.restorePurchase))
 	mux.Handle("POST /w/{workspace}/purchases/{purchase}/restore", p.onOwnPurchase(p.restorePurchase))
 
+	mux.Handle("GET /w/{workspace}/audit", p.inWorkspace(p.showWorkspaceAudit))
+	mux.Handle("GET /w/{workspace}/audit.csv", p.fileInWorkspace(p.exportWorkspaceAudit(people.AuditCSV)))
+	mux.Handle("GET /w/{workspace}/audit.jsonl", p.fileInWorkspace(p.exportWorkspaceAudit(people.AuditJSONL)))
+	mux.Handle("GET /w/{workspace}/settings", p.inWorkspace(p.toSettings))
+	mux.Handle("GET /w/{workspace}/settings/general", p.asOwner(p.showAccount(generalForm)))
+	mux.Handle("POST /w/{workspace}/settings/general", p.asOwner(p.saveAccount(generalForm)))
+	mux.Handle("GET /w/{workspace}/settings/profile", p.asOwner(p.showAccount(profileForm)))
+	mux.Handle("POST /w/{workspace}/settings/profile", p.asOwner(p.saveAccount(profileForm)))
 	mux.Handle("GET /w/{workspace}/settings/api", p.inWorkspace(p.showKeys))
 	mux.Handle("POST /w/{workspace}/settings/api/switches", p.inWorkspace(p.setSwitches))
 	mux.Handle("GET /w/{workspace}/settings/api/new", p.inWorkspace(p.showNewKey))
@@ -75,6 +84,11 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /w/{workspace}/settings/members/{user}/remove", p.onMember(p.removeMember))
 	mux.Handle("POST /w/{workspace}/settings/members/{user}/remove", p.onMember(p.removeMember))
 	mux.Handle("POST /w/{workspace}/settings/members/invitations/{id}/withdraw", p.inWorkspace(p.withdrawInvitation))
+
+	mux.Handle("GET /health", p.frame.Admin(p.showHealth))
+	mux.Handle("GET /audit", p.frame.Admin(p.showAudit))
+	mux.Handle("GET /audit.csv", p.frame.AdminFile(p.exportAudit(people.AuditCSV)))
+	mux.Handle("GET /audit.jsonl", p.frame.AdminFile(p.exportAudit(people.AuditJSONL)))
 
 	mux.Handle("GET /license", p.frame.Public(p.showLicense))
 	mux.Handle("POST /license", p.frame.Public(p.issueLicense))

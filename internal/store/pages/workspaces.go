@@ -60,14 +60,14 @@ func (p *Pages) showNewWorkspace(w http.ResponseWriter, r *frame.Request) error 
 func (p *Pages) createWorkspace(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Check:  frame.Required("username", "Choose a username.", "currency", "Type the currency."),
-		Fields: []string{"username", "firstname", "lastname", "email", "currency"},
+		Fields: []string{"username", "name.firstname", "name.lastname", "email", "currency"},
 		About:  map[string]string{"workspace": "username"},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newWorkspacePage(newWorkspace{in, wrong}), nil
 		},
 		Do: func(in url.Values) error {
 			account := countersign.Account{Username: in.Get("username"), Email: in.Get("email"), Currency: in.Get("currency")}
-			account.Name.Firstname, account.Name.Lastname = in.Get("firstname"), in.Get("lastname")
+			account.Name.Firstname, account.Name.Lastname = in.Get("name.firstname"), in.Get("name.lastname")
 			ws, err := p.store.CreateWorkspace(r.Context(), r.Actor, store.Workspace{Account: account})
 			if err != nil {
 				return err

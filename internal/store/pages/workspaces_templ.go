@@ -118,7 +118,7 @@ func newWorkspaceView(f newWorkspace) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: "firstname", Label: "First name", Value: f.in.Get("firstname"), Error: f.errs.Of("firstname")}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: "name.firstname", Label: "First name", Value: f.in.Get("name.firstname"), Error: f.errs.Of("name.firstname")}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -126,7 +126,7 @@ func newWorkspaceView(f newWorkspace) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: "lastname", Label: "Last name", Value: f.in.Get("lastname"), Error: f.errs.Of("lastname")}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: "name.lastname", Label: "Last name", Value: f.in.Get("name.lastname"), Error: f.errs.Of("name.lastname")}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

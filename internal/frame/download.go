@@ -1,32 +1,9 @@
-package pages
+package frame
 
 import (
-	"log/slog"
 	"net/http"
 	"time"
-
-	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/people"
 )
-
-// exportAudit sends the lines that the page of the log would show, all of them.
-func (p *Pages) exportAudit(format people.AuditFormat) frame.Handler {
-	return func(w http.ResponseWriter, r *frame.Request) error {
-		out := &download{ResponseWriter: w, kind: auditKinds[format], name: "audit." + string(format)}
-		err := p.addon.People().ExportAudit(r.Context(), r.Actor, auditFilter(r), format, out)
-		if err == nil || !out.begun {
-			return err
-		}
-		if r.Context().Err() == nil { // else the client has left, which is not a fault
-			p.frame.Log.LogAttrs(r.Context(), slog.LevelError, "an export was broken off", slog.Any("error", err))
-		}
-		panic(http.ErrAbortHandler) // half a file must not be taken for a whole one
-	}
-}
-
-var auditKinds = map[people.AuditFormat]string{
-	people.AuditCSV: "text/csv; charset=utf-8", people.AuditJSONL: "application/jsonl; charset=utf-8",
-}
 
 // A file is sent in pieces, and the server waits this long for a client to take
 // the next one: a large file takes longer than any other answer may.
