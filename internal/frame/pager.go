@@ -14,4 +14,3 @@ func Before(r *Request) int64 {
 	}
 	return n
 }
-
