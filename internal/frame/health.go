@@ -35,7 +35,7 @@ func FindingRows(all []health.Finding, repair func(string) Link) (list Checklist
 	kinds := map[health.Level]Kind{health.OK: Good, health.Warn: Warning, health.Fail: Danger}
 	for _, f := range all {
 		c := Check{Kind: kinds[f.Level], Title: f.What, Text: f.Why}
-		if strings.HasPrefix(f.Fix, "countersign ") {
+		if isCommand(f.Fix) {
 			c.Command, c.Action = f.Fix, repair(f.Fix)
 		} else if f.Fix != "" {
 			c.Text = strings.TrimSpace(Sentence(f.Why) + " " + Sentence(f.Fix))
@@ -43,6 +43,11 @@ func FindingRows(all []health.Finding, repair func(string) Link) (list Checklist
 		list = append(list, c)
 	}
 	return list
+}
+
+// isCommand reports whether a fix is a command for a terminal and not a sentence.
+func isCommand(fix string) bool {
+	return strings.HasPrefix(fix, "countersign ") || strings.HasPrefix(fix, "chmod ")
 }
 
 // report is all findings as text, to be sent to somebody who helps.

@@ -226,7 +226,7 @@ func shell(r *Request, p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<header class=\"flex flex-wrap items-start justify-between gap-y-3 gap-x-6 mb-7\"><div class=\"min-w-0 max-w-184\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<header class=\"flex flex-wrap items-start justify-between gap-y-3 gap-x-6 mb-7\"><div class=\"min-w-0 max-w-184 flex-1 basis-80\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -84,6 +84,6 @@ func menu() []frame.MenuItem {
 		{Label: "Workspaces", Path: PathWorkspaces, Icon: "package", Group: "Store"},
 		{Label: "Users", Path: pathUsers, Icon: "users", Group: "Store", Administrators: true},
 		{Label: "Health", Path: pathHealth, Icon: "heart-pulse", Group: "Store", Administrators: true},
-		{Label: "Audit log", Path: pathAudit, Icon: "scroll-text", Group: "Store", Administrators: true},
+		{Label: "Store audit log", Path: pathAudit, Icon: "scroll-text", Group: "Store", Administrators: true},
 	}
 }
