@@ -8,6 +8,7 @@ import './tests/account.js';
 import './tests/credentials.js';
 import './tests/update.js';
 import './tests/license.js';
+import './tests/store.js';
 import './tests/demo.js';
 import './tests/access.js';
 import './tests/looks.js';

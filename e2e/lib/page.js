@@ -22,9 +22,9 @@ export async function press(page, what, { exact = true } = {}) {
 /** Follows a link. */
 export const follow = (page, name) => press(page, page.getByRole('link', { name, exact: true }).first());
 
-/** Signs in, and expects the dashboard. */
+/** Signs in, and expects the first page. */
 export async function signIn(page, site, user) {
-  await page.goto(`${site.url}/admincp/login`);
+  await page.goto(`${site.url}${site.account}/login`);
   await fill(page, user);
   const answer = await press(page, 'Sign in');
   assert.equal(answer.status(), 200, await text(page));

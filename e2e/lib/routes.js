@@ -5,9 +5,9 @@ import { root } from './program.js';
 
 const read = (...file) => readFileSync(path.join(root, ...file), 'utf8');
 
-/** What the frame's routes are made of, where the addon's pages put them. */
-function frameWords() {
-  const pages = read('internal', 'addon', 'pages', 'pages.go');
+/** What the frame's routes are made of, where the pages of a product put them. */
+function frameWords(product) {
+  const pages = read('internal', product, 'pages', 'pages.go');
   const path = (name) => pages.match(new RegExp(`\\b${name}\\s+= "([^"]+)"`))[1];
   const signIn = path('PathSignIn'), account = path('PathAccount');
   const beside = signIn.slice(0, signIn.lastIndexOf('/'));
@@ -20,12 +20,17 @@ function frameWords() {
   };
 }
 
+/** The routes of a file, as they stand there. */
+const routesIn = (text, word) => [...text.matchAll(/mux\.Handle\((.+?), /g)].map((m) => m[1].split('+').map((w) => word(w.trim())).join(''));
+
 /** All routes as "GET /path", those that answer every method as "ANY /path". */
 export function routes() {
-  const word = frameWords();
-  const files = [read('internal', 'frame', 'routes.go'), read('internal', 'addon', 'pages', 'routes.go'), read('internal', 'store', 'pages', 'routes.go')];
-  const all = files.flatMap((text) => [...text.matchAll(/mux\.Handle\((.+?), /g)].map((m) => m[1].split('+').map((w) => word(w.trim())).join('')));
-  return all.map((route) => (route.startsWith('/') ? `ANY ${route}` : route));
+  const frame = read('internal', 'frame', 'routes.go');
+  const all = ['addon', 'store'].flatMap((product) => {
+    const word = frameWords(product);
+    return [...routesIn(frame, word), ...routesIn(read('internal', product, 'pages', 'routes.go'), word)];
+  });
+  return [...new Set(all)].map((route) => (route.startsWith('/') ? `ANY ${route}` : route));
 }
 
 /** Reports whether a request is one of a route, where no better route is looked for. */

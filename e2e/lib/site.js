@@ -1,4 +1,4 @@
-// Sites to test: an addon with a data folder of its own, served.
+// Sites to test: an addon or a store with a data folder of its own, served.
 import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { ask, newFolder, run, serve } from './program.js';
@@ -7,6 +7,9 @@ import { ask, newFolder, run, serve } from './program.js';
 export const ada = { email: 'demo@tuneful.example', password: 'four quiet green words' };
 /** A second one, of filled sites. */
 export const bob = { email: 'bob@tuneful.example', password: 'seven loud yellow birds' };
+/** The owner and a viewer of a filled store's workspace. */
+export const owen = { email: 'owen@pixelgrove.example', password: 'nine slow brown rivers' };
+export const vera = { email: 'vera@pixelgrove.example', password: 'three warm round stones' };
 
 /** Serves the addon of a folder; options are flags of serve. */
 async function open(folder, ...flags) {
@@ -14,6 +17,8 @@ async function open(folder, ...flags) {
   return {
     folder,
     url: said.addon_url,
+    /** What stands before the paths of sign-in and accounts. */
+    account: '/admincp',
     /** The link by which the first administrator is made. */
     setupLink: said.setup_url,
     run: (...args) => run(folder, ['addon', ...args]),
@@ -40,6 +45,15 @@ export async function siteOfAda(...flags) {
   return open(folder, ...flags);
 }
 
+/** Serves the store of a folder; options are flags of serve. */
+async function openStore(folder, ...flags) {
+  const { said, stop } = await serve(folder, ['store', 'serve', '--listen', '127.0.0.1:0', '--log', 'off', ...flags]);
+  return { folder, url: said.store_url, account: '', setupLink: said.setup_url, run: (...args) => run(folder, ['store', ...args]), stop };
+}
+
+/** A store in an empty folder. */
+export const newStore = (...flags) => openStore(newFolder(), ...flags);
+
 const addUser = (folder, user) => run(folder, ['addon', 'user', 'create', user.email, '--password-file', '-'], { input: user.password });
 
 let template;
@@ -54,7 +68,25 @@ async function fill() {
   await addon(['user', 'create', bob.email, '--password-file', '-'], { input: bob.password });
   await addon(['package', 'add', '4', 'Trial', '--free']);
   await addon(['api', 'create', 'Staging server']);
+  await fillUsers(folder);
   return { folder, code: demo.said.purchase_code };
+}
+
+/** Gives the demo's store its administrators, ada and bob, and a workspace its members, vera and owen: users 1 to 4. */
+async function fillUsers(folder) {
+  const store = (args, options) => run(folder, ['store', ...args, '--data', '.'], options);
+  const [demo] = await ask(folder, ['store', 'user', 'list', '--data', '.']);
+  await store(['user', 'rename', demo.email, ada.email]);
+  await store(['user', 'reset-password', ada.email, '--password-file', '-'], { input: ada.password });
+  await store(['user', 'create', bob.email, '--password-file', '-'], { input: bob.password });
+  const { said, stop } = await serve(folder, ['store', 'serve', '--data', '.', '--listen', '127.0.0.1:0', '--log', 'off']);
+  for (const [role, user] of [['viewer', vera], ['owner', owen]]) {
+    const [invited] = await ask(folder, ['store', 'member', 'invite', user.email, '--workspace', 'pixelgrove', '--role', role, '--data', '.']);
+    const form = new URLSearchParams({ token: new URL(invited.invitation_url).hash.slice(1), ...user });
+    const joined = await fetch(`${said.store_url}/invite`, { method: 'POST', body: form, redirect: 'manual' });
+    if (joined.status !== 303) throw new Error(`${user.email} could not join: ${joined.status}`);
+  }
+  await stop();
 }
 
 /** An addon with everything in it; each call gives one of its own. */
@@ -70,8 +102,7 @@ export async function filledStore(...flags) {
   template ??= fill();
   const folder = newFolder(), { folder: from, code } = await template;
   cpSync(from, path.join(folder, 'countersign-data'), { recursive: true, filter: (file) => file !== path.join(from, 'addon') });
-  const { said, stop } = await serve(folder, ['store', 'serve', '--listen', '127.0.0.1:0', '--log', 'off', ...flags]);
-  return { url: said.store_url, code, stop };
+  return { ...await openStore(folder, ...flags), code };
 }
 
 /** A filled addon beside the store where its owner bought the app. */

@@ -23,7 +23,7 @@ export function code(secret, later = 0) {
 
 /** Switches two-step sign-in on for a user; the page shows the recovery codes then. */
 export async function switchOnTOTP(page, site, user) {
-  await page.goto(`${site.url}/admincp/me/security`);
+  await page.goto(`${site.url}${site.account}/me/security`);
   await follow(page, 'Turn on two-step sign-in');
   await fill(page, { password: user.password });
   await press(page, 'Continue');

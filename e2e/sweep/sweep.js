@@ -8,13 +8,13 @@ import { checkLooks, checkStructure, checkWidths, full } from '../lib/check.js';
 import { fill, press, signIn, text } from '../lib/page.js';
 import { proxy } from '../lib/proxy.js';
 import { matches } from '../lib/routes.js';
-import { ada, bob, emptySite, filledSite, filledStore, licensedSite, newSite, siteOfAda } from '../lib/site.js';
+import { ada, bob, emptySite, filledSite, filledStore, licensedSite, newSite, newStore, owen, siteOfAda, vera } from '../lib/site.js';
 import { switchOnTOTP } from '../lib/totp.js';
 import { groups } from './cases.js';
 import { lengthen } from './server.js';
 
 const sites = {
-  empty: emptySite, new: newSite, ada: siteOfAda, filled: filledSite, licensed: licensedSite, store: filledStore,
+  empty: emptySite, new: newSite, ada: siteOfAda, filled: filledSite, licensed: licensedSite, store: filledStore, newStore,
   async long(...flags) {
     const site = await filledSite(...flags);
     await lengthen(site);
@@ -27,12 +27,14 @@ const sites = {
 const arrivals = {
   async stranger() {},
   ada: (page, site) => signIn(page, site, ada),
+  owen: (page, site) => signIn(page, site, owen),
+  vera: (page, site) => signIn(page, site, vera),
   async bob(page, site) {
     await signIn(page, site, bob);
     await switchOnTOTP(page, site, bob);
   },
   async half(page, site) { // after bob, whose password is right and whose code is missing
-    await page.goto(`${site.url}/admincp/login`);
+    await page.goto(`${site.url}${site.account}/login`);
     await fill(page, bob);
     await press(page, 'Sign in');
   },

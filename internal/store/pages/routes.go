@@ -101,7 +101,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("/license", p.frame.Methods(mux, nowhere))
 	mux.Handle("/license/move", p.frame.Methods(mux, nowhere))
 	mux.Handle("/license/revoke", p.frame.Methods(mux, nowhere))
-	for _, folder := range []string{PathWorkspaces, PathAccount, pathUsers} { // below them, only readers who are signed in are told what there is
-		mux.Handle(folder+"/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
-	}
+	// Below these, only readers who are signed in are told what there is.
+	mux.Handle("/w/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
+	mux.Handle("/me/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
+	mux.Handle("/users/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
 }

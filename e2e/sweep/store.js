@@ -1,0 +1,108 @@
+// Pages of the store for people who sign in: workspaces and their settings, users, health, audit.
+import { ada, owen, vera } from '../lib/site.js';
+import { get, post } from './case.js';
+
+const wrong = 'none of the right words';
+const ws = '/w/{workspace}', at = '/w/pixelgrove';
+const members = `${ws}/settings/members`, api = `${ws}/settings/api`;
+
+/** A page of the first key, web. */
+const key = (below) => `${at}/settings/api/1${below}`;
+
+export const store = [
+  {
+    name: 'the first run of a store', site: 'newStore', cases: [
+      get('GET /setup', { name: 'store-setup', as: 'stranger' }),
+      get('GET /w', { name: 'store-setup-wanted', as: 'stranger', leads: true }),
+      post('POST /setup', { name: 'store-setup-refused', as: 'stranger', values: { token: 'A', email: 'ada', password: 'short' }, button: 'Create and continue', status: 403 }),
+      post('POST /setup', { name: 'store-setup-empty', as: 'stranger', button: 'Create and continue', status: 422 }),
+    ],
+  },
+  {
+    name: 'workspaces', site: 'store', cases: [
+      get('GET /w', { name: 'workspaces' }),
+      get('GET /w', { name: 'workspaces-one', as: 'vera', leads: true }),
+      get('GET /workspaces/new', { name: 'workspace-new' }),
+      post('POST /w', { name: 'workspace-refused', at: '/workspaces/new', values: { username: 'a b', email: 'x', currency: 'usd' }, button: 'Create the workspace', status: 422 }),
+      post('POST /w', { name: 'workspace-created', at: '/workspaces/new', values: { username: 'rain', currency: 'USD' }, button: 'Create the workspace' }),
+      get('GET /workspaces/new', { name: 'workspace-forbidden', as: 'vera', status: 403 }),
+      get(`GET ${ws}`, { name: 'overview', path: at }),
+      get(`GET ${ws}`, { name: 'overview-viewer', path: at, as: 'vera' }),
+      get(`GET ${ws}`, { name: 'workspace-none', path: '/w/none', status: 404 }),
+    ],
+  },
+  {
+    name: 'settings of a workspace', site: 'store', cases: [
+      get(`GET ${ws}/settings`, { name: 'settings', path: `${at}/settings`, leads: true }),
+      get(`GET ${ws}/settings/general`, { name: 'general', path: `${at}/settings/general` }),
+      post(`POST ${ws}/settings/general`, { name: 'general-refused', at: `${at}/settings/general`, values: { currency: 'usd' }, button: 'Save', status: 422 }),
+      post(`POST ${ws}/settings/general`, { name: 'general-previewed', at: `${at}/settings/general`, values: { 'name.firstname': 'Rain' }, button: 'Preview' }),
+      post(`POST ${ws}/settings/general`, {
+        name: 'general-clash', at: `${at}/settings/general`, values: { 'name.firstname': 'Mine' }, button: 'Save', status: 412,
+        meanwhile: (site) => site.run('workspace', 'set', 'pixelgrove', '--firstname', 'Theirs'),
+      }),
+      get(`GET ${ws}/settings/profile`, { name: 'profile', path: `${at}/settings/profile` }),
+      post(`POST ${ws}/settings/profile`, { name: 'profile-refused', at: `${at}/settings/profile`, values: { 'link.0.name': '' }, button: 'Save', status: 422 }),
+      post(`POST ${ws}/settings/profile`, { name: 'profile-link-added', at: `${at}/settings/profile`, button: 'Add a link' }),
+      post(`POST ${ws}/settings/profile`, { name: 'profile-saved', at: `${at}/settings/profile`, values: { 'profile.heading': 'Rain & thunder' }, button: 'Save' }),
+    ],
+  },
+  {
+    name: 'API access', site: 'store', cases: [
+      get(`GET ${api}`, { name: 'keys', path: `${at}/settings/api` }),
+      get(`GET ${api}`, { name: 'keys-viewer', path: `${at}/settings/api`, as: 'vera' }),
+      post(`POST ${api}/switches`, { name: 'switches-refused', at: `${at}/settings/api`, values: { quota: 'many' }, button: 'Save', status: 422 }),
+      get(`GET ${api}/new`, { name: 'key-new', path: `${at}/settings/api/new` }),
+      post(`POST ${api}/new`, { name: 'key-refused', at: `${at}/settings/api/new`, button: 'Create the key', status: 422 }),
+      post(`POST ${api}/new`, { name: 'key-created', at: `${at}/settings/api/new`, values: { name: 'Shop server' }, button: 'Create the key' }),
+      get(`GET ${api}/{key}`, { name: 'key', path: key('') }),
+      get(`GET ${api}/{key}/reveal`, { name: 'key-reveal', path: key('/reveal') }),
+      post(`POST ${api}/{key}/reveal`, { name: 'key-reveal-refused', at: key('/reveal'), values: { password: wrong }, button: 'Reveal', status: 422 }),
+      post(`POST ${api}/{key}/reveal`, { name: 'key-revealed', at: key('/reveal'), values: { password: ada.password }, button: 'Reveal' }),
+      get(`GET ${api}/{key}/rotate`, { name: 'key-rotate', path: key('/rotate') }),
+      post(`POST ${api}/{key}/rotate`, { name: 'key-rotated', at: key('/rotate'), button: 'Rotate' }),
+      get(`GET ${api}/{key}/expiry`, { name: 'key-expiry', path: key('/expiry') }),
+      post(`POST ${api}/{key}/expiry`, { name: 'key-expiry-refused', at: key('/expiry'), values: { expires: 'date', date: 'soon' }, button: 'Save', status: 422 }),
+      get(`GET ${api}/{key}/revoke`, { name: 'key-revoke', path: key('/revoke') }),
+      post(`POST ${api}/{key}/revoke`, { name: 'key-revoke-refused', at: key('/revoke'), values: { name: 'another' }, button: 'Revoke', status: 422 }),
+      post(`POST ${api}/{key}/revoke`, { name: 'key-revoked', at: key('/revoke'), values: { name: 'web' }, button: 'Revoke' }),
+      post(`POST ${api}/{key}/restore`, { name: 'key-restored', at: key(''), button: 'Restore' }),
+    ],
+  },
+  {
+    name: 'members of a workspace', site: 'store', cases: [
+      get(`GET ${members}`, { name: 'members', path: `${at}/settings/members` }),
+      get(`GET ${members}`, { name: 'members-forbidden', path: `${at}/settings/members`, as: 'vera', status: 403 }),
+      get(`GET ${members}/new`, { name: 'member-new', path: `${at}/settings/members/new` }),
+      post(`POST ${members}`, { name: 'member-refused', at: `${at}/settings/members/new`, button: 'Create the link', status: 422 }),
+      post(`POST ${members}`, { name: 'member-invited', at: `${at}/settings/members/new`, values: { email: 'eve@pixelgrove.example', role: 'manager' }, button: 'Create the link' }),
+      get(`GET ${members}`, { name: 'members-invited', path: `${at}/settings/members` }),
+      post(`POST ${members}/invitations/{id}/withdraw`, { name: 'invitation-withdrawn', at: `${at}/settings/members`, button: { css: 'form[action$="/withdraw"] button' } }),
+      get(`GET ${members}/{user}`, { name: 'member', path: `${at}/settings/members/3` }),
+      post(`POST ${members}/{user}`, { name: 'member-last-owner', at: `${at}/settings/members/4`, values: { role: 'viewer' }, button: 'Save', as: 'owen', status: 409 }),
+      get(`GET ${members}/{user}/remove`, { name: 'member-remove', path: `${at}/settings/members/3/remove` }),
+      post(`POST ${members}/{user}/remove`, { name: 'member-remove-refused', at: `${at}/settings/members/4/remove`, button: 'Remove', as: 'owen', status: 409 }),
+      post(`POST ${members}/{user}/remove`, { name: 'member-removed', at: `${at}/settings/members/3/remove`, button: 'Remove' }),
+    ],
+  },
+  {
+    name: 'invitations', site: 'store', cases: [
+      get('GET /invite', { name: 'invite', as: 'stranger' }),
+      get('GET /invite', { name: 'invite-signed-in', as: 'vera' }),
+      post('POST /invite', { name: 'invite-empty', as: 'stranger', button: 'Join', status: 422 }),
+      post('POST /invite', { name: 'invite-refused', as: 'stranger', values: { token: 'A'.repeat(26), email: vera.email, password: owen.password }, button: 'Join', status: 403 }),
+    ],
+  },
+  {
+    name: 'the store as a whole', site: 'store', cases: [
+      get('GET /health', { name: 'store-health' }),
+      get('GET /health', { name: 'store-health-forbidden', as: 'vera', status: 403 }),
+      get('GET /audit', { name: 'store-audit' }),
+      get('GET /audit', { name: 'store-audit-none', path: '/audit?workspace=nobody' }),
+      get(`GET ${ws}/audit`, { name: 'workspace-audit', path: `${at}/audit`, as: 'vera' }),
+      get('ANY /w/', { name: 'store-nowhere', path: `${at}/nowhere`, status: 404 }),
+      get('ANY /me/', { name: 'store-wrong-method', path: '/me/sessions/end', status: 405 }),
+      get('ANY /users/', { name: 'store-nowhere-users', path: '/users/nowhere/at-all', status: 404 }),
+    ],
+  },
+];
