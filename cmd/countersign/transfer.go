@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -20,28 +21,36 @@ import (
 )
 
 func newImport(a *app) *cobra.Command {
-	var o transfer.ImportOptions
+	var flags importFlags
 	c := &cobra.Command{
-		Use: "import FILE", Short: "Read workspaces, keys, items, purchases and licenses from a file of JSON Lines", Args: cli.Args("file"),
-		Long: `Read workspaces, keys, items, purchases and licenses from a file with one JSON object a line.
+		Use: "import FILE", Short: "Read items, purchases and more from a file of CSV or JSON Lines", Args: cli.Args("file"),
+		Long: `Read items or purchases from a file of CSV, or workspaces, keys, items, purchases and licenses
+from a file with one JSON object a line.
 
 Importing the same file twice changes nothing; an edited line updates. If a line is not valid,
-nothing is written. Invalid lines are printed on stderr and copied to FILE.rejected.jsonl.
+nothing is written. Invalid lines are printed on stderr and copied to FILE.rejected.jsonl, or to
+FILE.rejected.csv with their reasons in a column.
+
+The first row of CSV names its columns. Names like "Purchase Code", "Sale Date" or "Item ID" are
+known; --map names others, and the next file with the same columns needs no --map. A column that
+is not in the file stays as it is. The separator may be a comma, semicolon, tab or bar.
 
 With - in place of FILE, the lines are read from stdin, to a temporary file in the data folder,
-and invalid lines are copied to stdin.rejected.jsonl in the current folder.
+and invalid lines are copied to stdin.rejected.jsonl or .csv in the current folder.
 
 Exit codes: 0 written, 1 nothing written because of invalid lines, 4 --dry-run found invalid
 lines, 8 --skip-bad wrote the others.`,
 		Example: `  countersign store import shop.jsonl --dry-run
+  countersign store import sales.csv --workspace ada --map 'Ref=purchase_code,Notes=' --set license_type=Regular
   ssh old.example shop-export | countersign store import -`,
+		PreRunE: flags.parse,
 		RunE: func(c *cobra.Command, args []string) error {
 			open := a.withNewStore
-			if o.DryRun {
+			if flags.o.DryRun {
 				open = a.withStoreToTry
 			}
 			if args[0] == "-" {
-				return open(c, func(ctx context.Context, s *store.Store) error { return a.importStdin(ctx, s, o) })
+				return open(c, func(ctx context.Context, s *store.Store) error { return a.importStdin(ctx, s, flags) })
 			}
 			file, size, err := openImport(args[0])
 			if err != nil {
@@ -49,13 +58,76 @@ lines, 8 --skip-bad wrote the others.`,
 			}
 			defer file.Close()
 			return open(c, func(ctx context.Context, s *store.Store) error {
-				return a.importFile(ctx, s, file, importedFile{file.Name(), size}, o)
+				return a.importFile(ctx, s, file, importedFile{file.Name(), size}, flags)
 			})
 		},
 	}
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "write nothing, only print what would happen")
-	c.Flags().BoolVar(&o.SkipBad, "skip-bad", false, "write the valid lines even if others are not valid")
+	flags.register(a, c)
 	return c
+}
+
+// The formats of an imported file.
+const (
+	formatCSV   = "csv"
+	formatLines = "jsonl"
+)
+
+// importFlags are what the flags of an import say.
+type importFlags struct {
+	o      transfer.ImportOptions
+	format string
+	csv    transfer.CSVOptions
+	maps   []string
+	sets   []string
+}
+
+func (f *importFlags) register(a *app, c *cobra.Command) {
+	c.Flags().BoolVar(&f.o.DryRun, "dry-run", false, "write nothing, only print what would happen")
+	c.Flags().BoolVar(&f.o.SkipBad, "skip-bad", false, "write the valid lines even if others are not valid")
+	cli.ChoiceVar(c, &f.format, "format", "", "csv or jsonl (default: by the end of the name or the first line)", formatCSV, formatLines)
+	a.workspaceFlag(c, &f.csv.Workspace, "`username` of the workspace that the rows of CSV belong to (default: the only one)")
+	c.Flags().StringSliceVar(&f.maps, "map", nil, "the field of a column of CSV, `Column=field`; Column= ignores it (repeatable, or with commas)")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "the value of a field for all rows of CSV, `field=value` (repeatable)")
+}
+
+// parse reads the pairs of --map and --set.
+func (f *importFlags) parse(c *cobra.Command, _ []string) (err error) {
+	if f.csv.Map, err = pairs(c, "--map", "Column=field", f.maps); err == nil {
+		f.csv.Set, err = pairs(c, "--set", "field=value", f.sets)
+	}
+	return err
+}
+
+// pairs reads texts like name=value.
+func pairs(c *cobra.Command, flag, form string, texts []string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, cli.Usage(c, flag+" is written "+form)
+		}
+		all[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	return all, nil
+}
+
+// options are those of the import of a file, which is CSV or not.
+func (f *importFlags) options(file io.ReadSeeker, name string) (o transfer.ImportOptions, err error) {
+	o = f.o
+	o.File = filepath.Base(name)
+	isCSV := f.format == formatCSV
+	if f.format == "" {
+		if isCSV, err = transfer.IsCSV(file, name); err != nil {
+			return o, err
+		}
+	}
+	switch {
+	case isCSV:
+		o.CSV = &f.csv
+	case len(f.csv.Map)+len(f.csv.Set) > 0 || f.csv.Workspace != "":
+		return o, cli.Fail(cli.ExitUsage, "usage", "--map, --set and --workspace are for CSV, and this file is read as JSON Lines; say --format csv if it is CSV")
+	}
+	return o, nil
 }
 
 func openImport(path string) (file *os.File, size int64, err error) {
@@ -82,7 +154,7 @@ type importedFile struct {
 }
 
 // importStdin imports what stdin has, which is read twice and so copied first.
-func (a *app) importStdin(ctx context.Context, s *store.Store, o transfer.ImportOptions) (err error) {
+func (a *app) importStdin(ctx context.Context, s *store.Store, flags importFlags) (err error) {
 	if a.Person {
 		a.Say("Reading lines from the terminal. End with Ctrl-D.")
 	}
@@ -91,11 +163,15 @@ func (a *app) importStdin(ctx context.Context, s *store.Store, o transfer.Import
 		return err
 	}
 	defer func() { err = errors.Join(err, cli.RemoveSpool(file)) }()
-	return a.importFile(ctx, s, file, importedFile{"stdin", size}, o)
+	return a.importFile(ctx, s, file, importedFile{"stdin", size}, flags)
 }
 
-func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker, about importedFile, o transfer.ImportOptions) error {
-	bad, err := newRejects(about.name)
+func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker, about importedFile, flags importFlags) error {
+	o, err := flags.options(file, about.name)
+	if err != nil {
+		return err
+	}
+	bad, err := newRejects(about.name, o.CSV != nil)
 	if err != nil {
 		return err
 	}
@@ -131,6 +207,9 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 		}
 		return a.PrintJSON(out)
 	}
+	if report.CSV != nil {
+		a.sayCSV(report)
+	}
 	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", transfer.SafeCodeBits)
 	a.warnWeak(report.WeakKeys, "imported key", "imported keys", transfer.SafeKeyBits)
 	if n := report.NoPicture; n.Count > 0 {
@@ -139,6 +218,50 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 	if !report.Written && !dryRun {
 		return nil
 	}
+	if report.CSV != nil {
+		a.sayRows(report)
+	} else {
+		a.sayLines(report)
+	}
+	switch {
+	case dryRun && report.Bad == 0:
+		a.Say("Nothing was written (--dry-run).")
+	case report.ID > 0:
+		a.Say("For 24 hours, undo it with: countersign store imports undo %d", report.ID)
+	}
+	return nil
+}
+
+// sayCSV says how a file of CSV was read.
+func (a *app) sayCSV(report transfer.ImportReport) {
+	r := report.CSV
+	a.Say("%s, separator %s, %s", cli.Count(report.Lines, "row", "rows"), r.Separator, r.Encoding)
+	var columns []string
+	for _, c := range r.Columns {
+		field := c.Field
+		if field == "" {
+			field = "(ignored)"
+		}
+		columns = append(columns, cli.Safe(c.Name)+" = "+field)
+	}
+	from := "columns"
+	if r.Remembered {
+		from = "columns as in the last import of such a file (--map changes them)"
+	}
+	a.Say("%s: %s", from, strings.Join(columns, ", "))
+}
+
+// sayRows says what an import did with rows of CSV.
+func (a *app) sayRows(report transfer.ImportReport) {
+	m := report.Purchases
+	if report.Items != (transfer.Moved{}) {
+		m = report.Items
+	}
+	a.Say("%s new · %s changed · %s unchanged · %s rejected", cli.Thousands(m.New), cli.Thousands(m.Changed), cli.Thousands(m.Same), cli.Thousands(int64(report.Bad)))
+}
+
+// sayLines says what an import did with lines of each type.
+func (a *app) sayLines(report transfer.ImportReport) {
 	for _, part := range []struct {
 		name  string
 		moved transfer.Moved
@@ -152,10 +275,6 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 		}
 		a.Say("%s: %s new, %s changed, %s unchanged", part.name, cli.Thousands(part.moved.New), cli.Thousands(part.moved.Changed), cli.Thousands(part.moved.Same))
 	}
-	if dryRun && report.Bad == 0 {
-		a.Say("Nothing was written (--dry-run).")
-	}
-	return nil
 }
 
 // warnWeak warns of texts that are easy to guess, without showing any.
@@ -202,8 +321,12 @@ type rejects struct {
 }
 
 // newRejects removes the file that an earlier import left.
-func newRejects(imported string) (*rejects, error) {
-	r := &rejects{path: imported + ".rejected.jsonl"}
+func newRejects(imported string, csv bool) (*rejects, error) {
+	format := formatLines
+	if csv {
+		format = formatCSV
+	}
+	r := &rejects{path: imported + ".rejected." + format}
 	if err := os.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.Fail(cli.ExitFailed, "rejects_stale", fmt.Sprintf("%s of an earlier import can't be removed (%v); remove it yourself", r.path, fault.FileReason(err)))
 	}

@@ -44,6 +44,9 @@ func (t *Console) nextStep(e *countersign.Error) string {
 // command of the service that the command works on.
 var nextSteps = fault.NextSteps{
 	"workspace_not_found":            "list them with: countersign store workspace list",
+	"csv_columns":                    "map them like this: --map 'Purchase Ref=purchase_code,Notes=' --set license_type=Regular",
+	"csv_workspace":                  "name it with --workspace; list them with: countersign store workspace list",
+	"import_not_found":               "list them with: countersign store imports list",
 	"key_not_found":                  "list them with: countersign store key list",
 	countersign.CodeKeyRevoked:       "create a new one with: countersign store key create",
 	"license_not_found":              "list them with: countersign store license list",

@@ -24,3 +24,11 @@ func TestACellIsNeverAFormula(t *testing.T) {
 		}
 	}
 }
+
+func TestACellComesBackAsItsText(t *testing.T) {
+	for _, text := range []string{"", "plain", "=cmd()", "-1", "@a", "＝cmd()", "a;=b", "a;\"=b", "a\n=b", "\ta", "a=b", "it's", "'quoted'", "'", "''"} {
+		if got := Uncell(Cell(text)); got != text {
+			t.Errorf("%q came back as %q", text, got)
+		}
+	}
+}

@@ -194,12 +194,15 @@ func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
 
 func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
 
-// pruneEvery deletes rows of changes that nobody waits for any more, now and
-// then every hour.
+// pruneEvery deletes rows of changes that nobody waits for any more, and imports that can't
+// be undone any more, now and then every hour.
 func (s *Store) pruneEvery(ctx context.Context) {
 	for {
 		if err := s.database.PruneChanges(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("old changes could not be pruned", "cause", err)
+		}
+		if err := s.Transfer.Prune(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("old imports could not be pruned", "cause", err)
 		}
 		if !group.Sleep(ctx, time.Hour, nil) {
 			return

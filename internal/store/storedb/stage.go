@@ -3,6 +3,7 @@ package storedb
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -27,6 +28,8 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
 		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest bigint, purchase_id bigint,
 			domain text, wildcard boolean, free boolean, issued_at text, ended text, ended_at text)`,
+		`CREATE TEMPORARY TABLE stage_new_items (id bigint PRIMARY KEY)`,
+		`CREATE TEMPORARY TABLE stage_new_purchases (code_digest bigint PRIMARY KEY)`,
 	} {
 		if err := d.Run(ctx, table); err != nil {
 			return nil, err
@@ -89,6 +92,9 @@ type Moved struct {
 	Same    int64 `json:"unchanged"`
 }
 
+// lastItem is true for the last of several staged items with one id.
+const lastItem = `NOT EXISTS (SELECT 1 FROM stage_items l WHERE l.id = s.id AND l.line > s.line)`
+
 // MoveItems writes the staged items; of several lines for one id the last counts.
 // An id that another workspace took after the line was checked fails: its
 // workspace would become NULL.
@@ -96,15 +102,14 @@ func (d *DB) MoveItems(ctx context.Context) (Moved, error) {
 	if err := d.Mark(ctx, TopicItems, ""); err != nil {
 		return Moved{}, err
 	}
-	const last = `NOT EXISTS (SELECT 1 FROM stage_items l WHERE l.id = s.id AND l.line > s.line)`
 	return d.move(ctx,
-		`SELECT count(*) FROM stage_items s WHERE `+last,
-		`SELECT count(*) FROM stage_items s WHERE `+last+` AND NOT EXISTS (SELECT 1 FROM items i WHERE i.id = s.id)`,
+		`SELECT count(*) FROM stage_items s WHERE `+lastItem,
+		`SELECT count(*) FROM stage_items s WHERE `+lastItem+` AND NOT EXISTS (SELECT 1 FROM items i WHERE i.id = s.id)`,
 		`INSERT INTO items (`+itemColumns+`)
 		SELECT s.id, w.id, s.kind, s.support, s.name, s.description, s.category, s.sub_category, s.options, s.version, s.demo_link,
 			s.tags, s.media, s.regular, s.extended, s.currency, s.published_at, s.body,
 			coalesce(s.licensing, (SELECT old.licensing FROM items old WHERE old.id = s.id), CAST($1 AS text))
-		FROM stage_items s JOIN workspaces w ON w.username = s.workspace WHERE `+last+` ORDER BY s.id
+		FROM stage_items s JOIN workspaces w ON w.username = s.workspace WHERE `+lastItem+` ORDER BY s.id
 		ON CONFLICT (id) DO UPDATE SET
 			workspace_id = CASE WHEN items.workspace_id = excluded.workspace_id THEN items.workspace_id END, kind = excluded.kind, support = excluded.support, name = excluded.name,
 			description = excluded.description, category = excluded.category, sub_category = excluded.sub_category,
@@ -116,10 +121,40 @@ func (d *DB) MoveItems(ctx context.Context) (Moved, error) {
 		sqldb.JSON[Licensing]{V: DefaultLicensing()})
 }
 
+// purchaseUpdates are the columns of a purchase that an import may change.
+var purchaseUpdates = []string{
+	"code", "item_id", "license", "price", "currency", "supported_until", "downloaded", "sold_at", "state", "state_at", "buyer_name", "buyer_email",
+}
+
+// purchaseUpdate returns the assignments by which a purchase of the table row becomes the
+// staged one, and the condition that one of them changes something. Columns in keep stay. now
+// is the text of the argument with the time of the move.
+func purchaseUpdate(row, staged, now string, keep map[string]bool) (assign, differs string) {
+	var assigns, conditions []string
+	for _, column := range purchaseUpdates {
+		if keep[column] && (column != "state_at" || keep["state"]) {
+			continue
+		}
+		value := staged + "." + column
+		if column == "state_at" {
+			value = `CASE WHEN ` + staged + `.state_at IS NOT NULL THEN ` + staged + `.state_at
+				WHEN ` + staged + `.state = ` + row + `.state THEN ` + row + `.state_at
+				WHEN ` + staged + `.state = 'active' THEN NULL ELSE CAST(` + now + ` AS text) END`
+		}
+		assigns = append(assigns, column+" = "+value)
+		conditions = append(conditions, row+"."+column+" IS DISTINCT FROM "+value)
+	}
+	return strings.Join(assigns, ", "), strings.Join(conditions, " OR ")
+}
+
+// lastPurchase is true for the last of several staged purchases with one code.
+const lastPurchase = `NOT EXISTS (SELECT 1 FROM stage_purchases l WHERE l.code_digest = s.code_digest AND l.line > s.line)`
+
 // MovePurchases writes the staged purchases; of several lines for one code the
-// last counts. A state that changed without saying when gets the time of the move.
+// last counts. Purchases that are there keep their values of the columns in keep. A state
+// that changed without saying when gets the time of the move.
 // A code that another workspace took meanwhile fails, as an item's id does.
-func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Moved, error) {
+func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep map[string]bool) (Moved, error) {
 	for _, topic := range []string{TopicPurchases, TopicLicenses} { // states put licenses on their list
 		if err := d.Mark(ctx, topic, ""); err != nil {
 			return Moved{}, err
@@ -129,31 +164,19 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp) (Move
 	if err != nil {
 		return Moved{}, err
 	}
-	const last = `NOT EXISTS (SELECT 1 FROM stage_purchases l WHERE l.code_digest = s.code_digest AND l.line > s.line)`
-	const stateAt = `CASE WHEN excluded.state_at IS NOT NULL THEN excluded.state_at
-		WHEN excluded.state = purchases.state THEN purchases.state_at
-		WHEN excluded.state = 'active' THEN NULL ELSE CAST($1 AS text) END`
+	assign, differs := purchaseUpdate("purchases", "excluded", "$1", keep)
 	return d.move(ctx,
-		`SELECT count(*) FROM stage_purchases s WHERE `+last,
-		`SELECT count(*) FROM stage_purchases s WHERE `+last+`
+		`SELECT count(*) FROM stage_purchases s WHERE `+lastPurchase,
+		`SELECT count(*) FROM stage_purchases s WHERE `+lastPurchase+`
 			AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = s.code_digest)`,
 		`INSERT INTO purchases (`+purchaseColumns+`)
 		SELECT `+d.newPurchaseID(strconv.FormatInt(base, 10), `row_number() OVER (ORDER BY s.code_digest)`)+`, s.code_digest, s.code, i.workspace_id, s.item_id, s.license, s.price, s.currency, s.supported_until,
 			s.downloaded, s.sold_at, s.state, s.state_at, s.buyer_name, s.buyer_email
-		FROM stage_purchases s JOIN items i ON i.id = s.item_id WHERE `+last+` ORDER BY s.code_digest
+		FROM stage_purchases s JOIN items i ON i.id = s.item_id WHERE `+lastPurchase+` AND CAST($1 AS text) <> '' ORDER BY s.code_digest
 		ON CONFLICT (code_digest) DO UPDATE SET
 			workspace_id = CASE WHEN purchases.workspace_id = excluded.workspace_id AND lower(purchases.code) = lower(excluded.code)
-				THEN purchases.workspace_id END,
-			code = excluded.code, item_id = excluded.item_id, license = excluded.license,
-			price = excluded.price, currency = excluded.currency, supported_until = excluded.supported_until,
-			downloaded = excluded.downloaded, sold_at = excluded.sold_at, state = excluded.state, state_at = `+stateAt+`,
-			buyer_name = excluded.buyer_name, buyer_email = excluded.buyer_email
-		WHERE purchases.code <> excluded.code OR purchases.item_id <> excluded.item_id OR purchases.license <> excluded.license
-			OR purchases.price <> excluded.price OR purchases.currency <> excluded.currency
-			OR purchases.supported_until IS DISTINCT FROM excluded.supported_until OR purchases.downloaded <> excluded.downloaded
-			OR purchases.sold_at <> excluded.sold_at OR purchases.state <> excluded.state
-			OR purchases.state_at IS DISTINCT FROM `+stateAt+` OR purchases.buyer_name <> excluded.buyer_name
-			OR purchases.buyer_email <> excluded.buyer_email OR purchases.workspace_id <> excluded.workspace_id`, column(&now))
+				THEN purchases.workspace_id END, `+assign+`
+		WHERE `+differs+` OR purchases.workspace_id <> excluded.workspace_id`, column(&now))
 }
 
 // move counts the staged rows and those that are new, then runs the insert.

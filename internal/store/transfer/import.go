@@ -17,7 +17,7 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// Import reads JSON Lines and writes them in one transaction: all of them, or
+// Import reads JSON Lines, or CSV, and writes them in one transaction: all of them, or
 // with SkipBad the good ones. Lines are staged first, in tables that no other
 // process sees and that lock nothing. The same file twice changes nothing.
 func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker, o ImportOptions) (ImportReport, error) {
@@ -44,6 +44,9 @@ func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
 	var err error
 	if imp.stage, err = imp.session.NewStage(ctx); err != nil {
 		return err
+	}
+	if imp.options.CSV != nil {
+		return imp.stageCSV(ctx, file)
 	}
 	lines := newLineReader(file)
 	for lines.next() {
@@ -92,15 +95,24 @@ func (imp *importer) stageLine(ctx context.Context, line int, raw []byte) error 
 	if err != nil {
 		return bad(err)
 	}
+	imp.others = imp.others || kind != "item" && kind != "purchase"
 	switch kind {
 	case "workspace":
 		return imp.stageWorkspace(line, raw)
 	case "key":
 		return imp.stageKey(ctx, line, raw)
 	case "item":
-		return imp.stageItem(ctx, line, raw)
+		var l itemLine
+		if err := decodeLine(raw, &l); err != nil {
+			return bad(err)
+		}
+		return imp.stageItem(ctx, line, l)
 	case "purchase":
-		return imp.stagePurchase(ctx, line, raw)
+		var l purchaseLine
+		if err := decodeLine(raw, &l); err != nil {
+			return bad(err)
+		}
+		return imp.stagePurchase(ctx, line, l)
 	case "license_key":
 		return imp.stageLicenseKey(line, raw)
 	case "license":
@@ -141,11 +153,7 @@ func (imp *importer) stageKey(ctx context.Context, line int, raw []byte) error {
 	return nil
 }
 
-func (imp *importer) stageItem(ctx context.Context, line int, raw []byte) error {
-	var l itemLine
-	if err := decodeLine(raw, &l); err != nil {
-		return bad(err)
-	}
+func (imp *importer) stageItem(ctx context.Context, line int, l itemLine) error {
 	item := l.item()
 	if err := rules.CheckItem(item); err != nil {
 		return bad(err)
@@ -174,11 +182,7 @@ func (imp *importer) stageItem(ctx context.Context, line int, raw []byte) error 
 	return imp.stage.AddItem(ctx, line, l.Workspace, item, rule)
 }
 
-func (imp *importer) stagePurchase(ctx context.Context, line int, raw []byte) error {
-	var l purchaseLine
-	if err := decodeLine(raw, &l); err != nil {
-		return bad(err)
-	}
+func (imp *importer) stagePurchase(ctx context.Context, line int, l purchaseLine) error {
 	p := l.purchase()
 	if err := rules.CheckPurchase(&p); err != nil {
 		return bad(err)
@@ -191,6 +195,9 @@ func (imp *importer) stagePurchase(ctx context.Context, line int, raw []byte) er
 		return err
 	}
 	if owner != l.Workspace {
+		if imp.csv != nil {
+			return badf("the workspace %s has no item %d", l.Workspace, p.ItemID)
+		}
 		return badf("the workspace %s has no item %d; its line must come before its purchases", l.Workspace, p.ItemID)
 	}
 	imp.report.WeakCodes.Note(CodeBits(p.Code), SafeCodeBits, line)
@@ -242,6 +249,9 @@ func (imp *importer) reportLate(file io.ReadSeeker) error {
 		return fmt.Errorf("store: import: the file can't be read a second time: %w", err)
 	}
 	late := slices.Sorted(maps.Keys(imp.bad))
+	if imp.options.CSV != nil {
+		return imp.reportLateRows(file, late)
+	}
 	lines := newLineReader(file)
 	for len(late) > 0 && lines.next() {
 		if lines.number == late[0] {

@@ -21,6 +21,11 @@ type importer struct {
 	stage   *storedb.Stage
 	report  ImportReport
 
+	csv           *csvPlan
+	others        bool            // lines of other types than items and purchases
+	headerWritten bool            // of the rejected rows
+	keep          map[string]bool // columns of purchases that the file does not have
+
 	workspaces     []numbered[workspaceLine]
 	keys           []numbered[keyLine]
 	licenseKeys    []numbered[licensing.Key]
@@ -36,12 +41,17 @@ type numbered[T any] struct {
 
 // ImportOptions configures an import.
 type ImportOptions struct {
+	// File is the name of the file, for people. It may be "".
+	File string
 	// DryRun writes nothing.
 	DryRun bool
 	// SkipBad writes the good lines although there are bad ones.
 	SkipBad bool
+	// CSV says how to read CSV; nil for a file of JSON Lines.
+	CSV *CSVOptions
 	// Bad is notified of every bad line: its number, why, and its text, nil when it is
-	// too long to be kept.
+	// too long to be kept. The text of a row of CSV has the reason in a column of its own,
+	// and that of the first one has the header before it.
 	Bad func(line int, reason string, raw []byte)
 	// Progress is told now and then how many bytes were read.
 	Progress func(bytes int64)
@@ -49,9 +59,12 @@ type ImportOptions struct {
 
 // ImportReport describes what an import did, or would have done.
 type ImportReport struct {
-	Lines      int   `json:"lines"`
-	Bad        int   `json:"bad"`
-	Written    bool  `json:"written"`
+	Lines   int  `json:"lines"`
+	Bad     int  `json:"bad"`
+	Written bool `json:"written"`
+	// ID names the import for [Service.Undo]. It is 0 for one that can't be undone, or has
+	// nothing to undo.
+	ID         int64 `json:"id,omitempty"`
 	Workspaces Moved `json:"workspaces"`
 	Keys       Moved `json:"keys"`
 	Items      Moved `json:"items"`
@@ -63,6 +76,8 @@ type ImportReport struct {
 	// under 128 bits, by their length and characters: they are easy to guess.
 	WeakCodes Weak `json:"weak_codes,omitzero"`
 	WeakKeys  Weak `json:"weak_keys,omitzero"`
+	// CSV describes how a file of CSV was read.
+	CSV *CSVReport `json:"csv,omitempty"`
 	// NoPicture counts items without a thumbnail or a preview image.
 	NoPicture Found `json:"items_without_picture,omitzero"`
 }

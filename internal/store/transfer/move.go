@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/countersign/countersign"
@@ -23,7 +24,11 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.moveWorkspaces(ctx, tx); err != nil {
 		return err
 	}
-	var err error
+	now := imp.service.timestamp()
+	id, err := imp.keepBefore(ctx, tx, now)
+	if err != nil {
+		return err
+	}
 	if imp.report.Items, err = tx.MoveItems(ctx); err != nil {
 		return err
 	}
@@ -33,7 +38,7 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.dropConflicts(ctx, tx); err != nil {
 		return err
 	}
-	if imp.report.Purchases, err = tx.MovePurchases(ctx, imp.service.timestamp()); err != nil {
+	if imp.report.Purchases, err = tx.MovePurchases(ctx, now, imp.keep); err != nil {
 		return err
 	}
 	if err := imp.moveLicenses(ctx, tx); err != nil {
@@ -45,7 +50,17 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.service.gate.SameKeyFile(ctx, tx); err != nil {
 		return err
 	}
-	return people.Record(ctx, &tx.DB, imp.service.now(), imp.actor, people.Event{Action: actionImport})
+	if err := imp.keepAfter(ctx, tx, id); err != nil {
+		return err
+	}
+	if err := imp.rememberColumns(ctx, tx); err != nil {
+		return err
+	}
+	event := people.Event{Action: actionImport, Detail: imp.options.File}
+	if imp.report.ID > 0 {
+		event.Subject = strconv.FormatInt(imp.report.ID, 10)
+	}
+	return people.Record(ctx, &tx.DB, imp.service.now(), imp.actor, event)
 }
 
 func (imp *importer) moveWorkspaces(ctx context.Context, tx *storedb.DB) error {

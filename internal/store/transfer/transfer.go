@@ -24,11 +24,12 @@ func New(db *storedb.DB, gate *access.Gate, now func() time.Time) *Service {
 
 // What this package writes into the audit log.
 const (
-	actionImport people.Action = "store.import"
-	actionExport people.Action = "store.export"
+	actionImport     people.Action = "store.import"
+	actionUndoImport people.Action = "store.undo_import"
+	actionExport     people.Action = "store.export"
 )
 
 // Actions lists the actions that this package writes into the audit log.
-func Actions() []people.Action { return []people.Action{actionImport, actionExport} }
+func Actions() []people.Action { return []people.Action{actionImport, actionUndoImport, actionExport} }
 
 func (s *Service) timestamp() countersign.Timestamp { return countersign.At(s.now()) }

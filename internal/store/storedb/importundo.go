@@ -1,0 +1,125 @@
+package storedb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// ImportedRow is a row that an import can't take back, and why.
+type ImportedRow struct {
+	// Kind is "item" or "purchase".
+	Kind string `json:"kind"`
+	ID   int64  `json:"id"`
+	// Name is a purchase's code, or an item's name.
+	Name string `json:"name"`
+	// Reason is "changed", "removed", "licensed", "item_removed" or "used".
+	Reason string `json:"reason"`
+}
+
+func scanImportedRow(r sqldb.Row) (row ImportedRow, err error) {
+	err = r.Scan(&row.Kind, &row.ID, &row.Name, &row.Reason)
+	return row, err
+}
+
+// undone is one kind of row of an import.
+type undone struct {
+	table, kept string
+	// rows selects what can't be taken back, with $1 the import and $2 its time.
+	rows string
+}
+
+// In what follows, a is a row as the import left it, and b as the import found it: none for
+// one that it added.
+
+var undonePurchases = undone{"purchases", keptPurchase, `
+	SELECT 'purchase' AS kind, a.id AS id, a.code AS name, CASE WHEN p.id IS NULL THEN 'removed'
+		WHEN b.id IS NULL AND a.id IN (SELECT purchase_id FROM licenses) THEN 'licensed'
+		WHEN b.id IS NOT NULL AND b.item_id NOT IN (SELECT id FROM items) THEN 'item_removed'
+		ELSE 'changed' END AS reason
+	FROM import_purchases a
+		LEFT JOIN import_purchases b ON b.import_id = a.import_id AND b.before AND b.id = a.id
+		LEFT JOIN purchases p ON p.id = a.id
+	WHERE a.import_id = $1 AND NOT a.before AND CAST($2 AS text) <> '' AND (p.id IS NULL OR ` + differ("p", "a", keptPurchase) + `
+		OR b.id IS NULL AND a.id IN (SELECT purchase_id FROM licenses)
+		OR b.id IS NULL AND CAST(a.id AS text) IN (SELECT subject FROM audit WHERE at >= $2 AND action LIKE 'purchase.%')
+		OR b.id IS NOT NULL AND b.item_id NOT IN (SELECT id FROM items))`}
+
+var undoneItems = undone{"items", keptItem, `
+	SELECT 'item' AS kind, a.id AS id, a.name AS name, CASE WHEN i.id IS NULL THEN 'removed'
+		WHEN ` + differ("i", "a", keptItem) + ` THEN 'changed' ELSE 'used' END AS reason
+	FROM import_items a
+		LEFT JOIN import_items b ON b.import_id = a.import_id AND b.before AND b.id = a.id
+		LEFT JOIN items i ON i.id = a.id
+	WHERE a.import_id = $1 AND NOT a.before AND CAST($2 AS text) <> '' AND (i.id IS NULL OR ` + differ("i", "a", keptItem) + `
+		OR b.id IS NULL AND (a.id IN (SELECT item_id FROM purchases) OR a.id IN (SELECT item_id FROM keys WHERE item_id IS NOT NULL)))`}
+
+// UndoPurchases takes back what an import did with purchases: those that it added are
+// removed, those that it changed are as before. What has changed since, or is used, is left
+// alone and returned: the first few, and how many. Items follow with [DB.UndoItems].
+func (d *DB) UndoPurchases(ctx context.Context, i Import, few int) (Undone, error) {
+	for _, topic := range []string{TopicPurchases, TopicLicenses} {
+		if err := d.Mark(ctx, topic, ""); err != nil {
+			return Undone{}, err
+		}
+	}
+	return d.undo(ctx, undonePurchases, i, few)
+}
+
+// UndoItems is [DB.UndoPurchases] for items.
+func (d *DB) UndoItems(ctx context.Context, i Import, few int) (Undone, error) {
+	if err := d.Mark(ctx, TopicItems, ""); err != nil {
+		return Undone{}, err
+	}
+	return d.undo(ctx, undoneItems, i, few)
+}
+
+// Undone counts what an undo did with rows of one kind.
+type Undone struct {
+	Removed  int64
+	Restored int64
+	// Left counts the rows that were left alone; LeftRows are the first few.
+	Left     int64
+	LeftRows []ImportedRow
+}
+
+func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone, err error) {
+	at := column(&i.CreatedAt)
+	imported := "import_" + u.table
+	if d.DB.DB().Engine() == sqldb.Postgres {
+		err := d.Run(ctx, `SELECT 1 FROM `+u.table+` WHERE id IN (SELECT id FROM `+imported+` WHERE import_id = $1) ORDER BY id FOR UPDATE`, i.ID)
+		if err != nil {
+			return done, err
+		}
+	}
+	if done.Left, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM (`+u.rows+`) l`, i.ID, at); err != nil {
+		return done, err
+	}
+	if done.Left > 0 {
+		if done.LeftRows, err = sqldb.List(ctx, d.Queries, scanImportedRow, `SELECT kind, id, name, reason FROM (`+u.rows+`) l ORDER BY id LIMIT $3`, i.ID, at, few); err != nil {
+			return done, err
+		}
+		if err = d.Run(ctx, `DELETE FROM `+imported+` WHERE import_id = $1 AND id IN (SELECT id FROM (`+u.rows+`) l)`, i.ID, at); err != nil {
+			return done, err
+		}
+	}
+	done.Restored, err = d.Exec(ctx, `UPDATE `+u.table+` SET `+assign("b", u.kept)+` FROM `+imported+` b
+		WHERE b.import_id = $1 AND b.before AND b.id = `+u.table+`.id`, i.ID)
+	if err != nil {
+		return done, err
+	}
+	done.Removed, err = d.Exec(ctx, `DELETE FROM `+u.table+` WHERE id IN (SELECT a.id FROM `+imported+` a
+		WHERE a.import_id = $1 AND NOT a.before AND NOT EXISTS (SELECT 1 FROM `+imported+` b WHERE b.import_id = $1 AND b.before AND b.id = a.id))`, i.ID)
+	return done, err
+}
+
+// EndImport notes when an import was undone, and forgets its rows.
+func (d *DB) EndImport(ctx context.Context, id int64, now countersign.Timestamp) error {
+	for _, table := range []string{"import_purchases", "import_items"} {
+		if err := d.Run(ctx, `DELETE FROM `+table+` WHERE import_id = $1`, id); err != nil {
+			return err
+		}
+	}
+	return d.Run(ctx, `UPDATE imports SET undone_at = $1 WHERE id = $2`, column(&now), id)
+}

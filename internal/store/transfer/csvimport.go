@@ -1,0 +1,214 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign/internal/spreadsheet"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// stageCSV stages the rows of a file.
+func (imp *importer) stageCSV(ctx context.Context, file io.Reader) error {
+	rows := newCSVReader(file)
+	var err error
+	if imp.csv, err = imp.planCSV(ctx, rows); err != nil {
+		return err
+	}
+	for rows.next() {
+		if imp.options.Progress != nil && imp.report.Lines%1000 == 0 {
+			imp.options.Progress(rows.bytes.n)
+		}
+		cells, err := imp.csvCells(rows)
+		if err == nil && isEmpty(cells) {
+			continue
+		}
+		imp.report.Lines++
+		if err == nil {
+			err = imp.csv.stage(ctx, rows.line, cells)
+		}
+		if err = imp.rejectRow(rows, err); err != nil {
+			return err
+		}
+	}
+	if rows.err != nil {
+		return fmt.Errorf("store: import: line %d: %w", rows.line, rows.err)
+	}
+	if imp.options.Progress != nil {
+		imp.options.Progress(rows.bytes.n)
+	}
+	return imp.stage.Flush(ctx, imp.session)
+}
+
+// csvCells returns the cells of a row, one for each column.
+func (imp *importer) csvCells(rows *csvReader) ([]string, error) {
+	cells, err := rows.cells()
+	if err != nil {
+		return nil, err
+	}
+	for i, cell := range cells {
+		cells[i] = spreadsheet.Uncell(strings.TrimSpace(cell))
+	}
+	if len(cells) != len(imp.csv.header) && !isEmpty(cells) {
+		return nil, badf("the row has %d cells, the first line has %d", len(cells), len(imp.csv.header))
+	}
+	return cells, nil
+}
+
+func isEmpty(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" })
+}
+
+// rejectRow is reject for a row. Its text is the row with the reason behind it, as a
+// spreadsheet may open it; the first one follows the header.
+func (imp *importer) rejectRow(rows *csvReader, err error) error {
+	var bad *badLine
+	if !errors.As(err, &bad) {
+		return err
+	}
+	text := imp.rejectedRow(rows, bad.Error())
+	if text != nil && !imp.headerWritten {
+		imp.headerWritten = true
+		mark := ""
+		if rows.encoding != encodingUTF8 {
+			mark = byteOrderMark
+		}
+		head := rowOf(rows.separator, append(safeCells(imp.csv.originalHeader()), reasonColumn))
+		text = slices.Concat([]byte(mark), head, []byte("\n"), text)
+	}
+	return imp.reject(rows.line, err, text)
+}
+
+// rejectedRow is nil for a row that is too long. One that can't be read at all is copied
+// as one cell.
+func (imp *importer) rejectedRow(rows *csvReader, reason string) []byte {
+	if rows.cut || len(rows.text) > maxLine {
+		return nil
+	}
+	cells, err := rows.cells()
+	if err != nil || len(cells) < 1 {
+		cells = []string{strings.ToValidUTF8(string(rows.text), "\ufffd")}
+	}
+	cells = slices.Clone(cells)
+	columns := len(imp.csv.originalHeader())
+	for len(cells) < columns {
+		cells = append(cells, "")
+	}
+	if len(cells) > columns && columns < len(imp.csv.header) {
+		cells = cells[:columns]
+	}
+	for i, cell := range cells {
+		cells[i] = spreadsheet.Uncell(cell)
+	}
+	return rowOf(rows.separator, append(safeCells(cells), spreadsheet.Cell(reason)))
+}
+
+// originalHeader is the header without the reasons of an earlier import.
+func (p *csvPlan) originalHeader() []string {
+	if last := len(p.header) - 1; fold(p.header[last]) == reasonColumn {
+		return p.header[:last]
+	}
+	return p.header
+}
+
+func safeCells(cells []string) []string { return sqldb.Convert(cells, spreadsheet.Cell) }
+
+// reportLateRows is reportLate for CSV.
+func (imp *importer) reportLateRows(file io.Reader, late []int) error {
+	rows := newCSVReader(file)
+	if _, err := rows.header(); err != nil {
+		return err
+	}
+	for len(late) > 0 && rows.next() {
+		if rows.line == late[0] {
+			_ = imp.rejectRow(rows, badf("%s", imp.bad[late[0]]))
+			late = late[1:]
+		}
+	}
+	return rows.err
+}
+
+// planPurchases makes rows purchases.
+func (imp *importer) planPurchases(p *csvPlan) error {
+	list, constants, err := columns(p, purchaseFields, "purchase_code", "item_id", "license_type", "currency", "date")
+	if err != nil {
+		return err
+	}
+	imp.keep = map[string]bool{}
+	for _, f := range purchaseFields {
+		_, set := p.set[f.name]
+		if f.column != "" && !set && !slices.Contains(p.fields, f.name) {
+			imp.keep[f.column] = true
+		}
+	}
+	p.stage = func(ctx context.Context, line int, cells []string) error {
+		l := purchaseLine{Type: "purchase", Workspace: p.workspace.Account.Username}
+		if err := fill(&l, list, constants, cells); err != nil {
+			return err
+		}
+		return imp.stagePurchase(ctx, line, l)
+	}
+	return nil
+}
+
+// planItems makes rows items. What no column has of an item that is there stays.
+func (imp *importer) planItems(p *csvPlan) error {
+	list, constants, err := columns(p, itemFields, "id")
+	if err != nil {
+		return err
+	}
+	id := slices.Index(p.fields, "id")
+	if id < 0 {
+		return badColumns("No column is id; every item has its own")
+	}
+	p.stage = func(ctx context.Context, line int, cells []string) error {
+		l, err := imp.itemNow(ctx, p.workspace, list[id], cells[id])
+		if err == nil {
+			err = fill(&l, list, constants, cells)
+		}
+		if err != nil {
+			return err
+		}
+		return imp.stageItem(ctx, line, l)
+	}
+	return nil
+}
+
+// itemNow is the line of an item as the store has it, or of a new one.
+func (imp *importer) itemNow(ctx context.Context, w storedb.Workspace, id *field[itemLine], cell string) (itemLine, error) {
+	l := itemLine{Type: "item", Workspace: w.Account.Username}
+	if err := id.set(&l, cell); err != nil {
+		return l, badf("%s: %v", id.name, err)
+	}
+	now, err := imp.session.Item(ctx, l.ID)
+	if errors.Is(err, sqldb.ErrNotFound) || err == nil && now.WorkspaceID != w.ID {
+		return l, nil
+	}
+	if err != nil {
+		return l, err
+	}
+	l = lineOfItem(now, w.Account.Username)
+	l.Licensing = nil // stays
+	return l, nil
+}
+
+// fill sets the fields of a line.
+func fill[L any](l *L, list []*field[L], constants func(*L) error, cells []string) error {
+	if err := constants(l); err != nil {
+		return err
+	}
+	for i, f := range list {
+		if f == nil {
+			continue
+		}
+		if err := f.set(l, cells[i]); err != nil {
+			return badf("%s: %v", f.name, err)
+		}
+	}
+	return nil
+}

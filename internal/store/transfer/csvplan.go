@@ -1,0 +1,260 @@
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// CSVOptions says how an import reads CSV. The first row names the columns. A file has
+// purchases when a column is a purchase code, else items. What no column has stays as it is.
+type CSVOptions struct {
+	// Workspace is the username of the workspace that the rows belong to; it may be "" in a
+	// store with one workspace.
+	Workspace string
+	// Map has the field of a column by the column's name, "" for a column to ignore. Columns
+	// that it does not have are known by their names. An empty Map is that of the last import
+	// with this header.
+	Map map[string]string
+	// Set has the value of a field for all rows, by the field's name.
+	Set map[string]string
+}
+
+// CSVReport describes how an import has read CSV.
+type CSVReport struct {
+	Separator string `json:"separator"`
+	Encoding  string `json:"encoding"`
+	// Columns are in the order of the file.
+	Columns []CSVColumn `json:"columns"`
+	// Remembered reports that the columns are those of an earlier import with this header.
+	Remembered bool `json:"remembered"`
+}
+
+// CSVColumn is a column and what it was read as, "" when it was ignored.
+type CSVColumn struct {
+	Name  string `json:"name"`
+	Field string `json:"field"`
+}
+
+// csvPlan is how the rows of a file are read.
+type csvPlan struct {
+	header    []string
+	fields    []string // of the columns, "" for one that is ignored
+	workspace storedb.Workspace
+	fieldOf   map[string]string // as CSVOptions.Map, by folded names
+	set       map[string]string // as CSVOptions.Set
+	stage     func(ctx context.Context, line int, cells []string) error
+}
+
+// reasonColumn is the last column of rejected rows, which is ignored when they come back.
+const reasonColumn = "reason"
+
+func badColumns(format string, args ...any) error {
+	return fault.Invalid("csv_columns", fmt.Sprintf(format, args...))
+}
+
+// planCSV reads the header and decides what the columns are.
+func (imp *importer) planCSV(ctx context.Context, r *csvReader) (*csvPlan, error) {
+	header, err := r.header()
+	var unreadable *badLine
+	if errors.As(err, &unreadable) {
+		return nil, fault.Invalid("csv_header", "The names of the columns can't be read: "+unreadable.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	o := imp.options.CSV
+	p := &csvPlan{header: trimmed(header), fieldOf: folded(o.Map), set: o.Set}
+	if p.workspace, err = imp.csvWorkspace(ctx, o.Workspace); err != nil {
+		return nil, err
+	}
+	imp.report.CSV = &CSVReport{Separator: separatorName(r.separator), Encoding: r.encoding}
+	if len(o.Map) == 0 {
+		found, err := imp.session.ImportMapping(ctx, p.workspace.ID, p.digest())
+		if err == nil {
+			p.fieldOf, imp.report.CSV.Remembered = found, true
+		} else if !errors.Is(err, sqldb.ErrNotFound) {
+			return nil, err
+		}
+	}
+	if err := p.checkNames(); err != nil {
+		return nil, err
+	}
+	if p.hasPurchases() {
+		err = imp.planPurchases(p)
+	} else {
+		err = imp.planItems(p)
+	}
+	for i, field := range p.fields {
+		imp.report.CSV.Columns = append(imp.report.CSV.Columns, CSVColumn{p.header[i], field})
+	}
+	return p, err
+}
+
+func trimmed(cells []string) []string {
+	list := make([]string, len(cells))
+	for i, cell := range cells {
+		list[i] = strings.TrimSpace(cell)
+	}
+	return list
+}
+
+func folded(columns map[string]string) map[string]string {
+	all := make(map[string]string, len(columns))
+	for name, field := range columns {
+		all[fold(name)] = field
+	}
+	return all
+}
+
+// csvWorkspace returns the named workspace, or the only one.
+func (imp *importer) csvWorkspace(ctx context.Context, username string) (storedb.Workspace, error) {
+	if username != "" {
+		return access.Workspace(ctx, imp.session, imp.actor, username)
+	}
+	all, err := imp.session.Workspaces(ctx)
+	switch {
+	case err != nil:
+		return storedb.Workspace{}, err
+	case len(all) == 0:
+		return storedb.Workspace{}, fault.Invalid("csv_workspace", "The store has no workspace yet; rows of CSV belong to one")
+	case len(all) > 1:
+		return storedb.Workspace{}, fault.Invalid("csv_workspace", "The store has several workspaces, so the import has to name the one that the rows belong to")
+	}
+	return all[0], nil
+}
+
+// digest names the header, without the reasons of an earlier import.
+func (p *csvPlan) digest() string {
+	names := make([]string, len(p.header))
+	for i, name := range p.header {
+		names[i] = fold(name)
+	}
+	if last := len(names) - 1; names[last] == reasonColumn {
+		names = names[:last]
+	}
+	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// target is the field that a column is to be, "" for none.
+func (p *csvPlan) target(i int) string {
+	name := fold(p.header[i])
+	if field, ok := p.fieldOf[name]; ok {
+		return field
+	}
+	if name == reasonColumn && i == len(p.header)-1 {
+		return ""
+	}
+	return p.header[i]
+}
+
+// checkNames holds the mapping to columns that are there.
+func (p *csvPlan) checkNames() error {
+	known := map[string]bool{}
+	for _, name := range p.header {
+		known[fold(name)] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.fieldOf)) {
+		if !known[name] {
+			return badColumns("No column %q; the columns are: %s", name, strings.Join(p.header, ", "))
+		}
+	}
+	return nil
+}
+
+// hasPurchases reports whether a column is a purchase code.
+func (p *csvPlan) hasPurchases() bool {
+	for i := range p.header {
+		if f, ok := namedField(purchaseFields, p.target(i)); ok && f.name == "purchase_code" {
+			return true
+		}
+	}
+	return false
+}
+
+// columns returns the field of each column, nil for one that is ignored, and a function
+// that gives a line the values of all rows.
+func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*field[L], constants func(*L) error, err error) {
+	at := map[string]string{} // field → its column
+	var unknown []string
+	for i, name := range p.header {
+		target := p.target(i)
+		f, ok := namedField(fields, target)
+		switch {
+		case target == "":
+		case !ok:
+			unknown = append(unknown, fmt.Sprintf("%q", target))
+		case at[f.name] != "":
+			return nil, nil, badColumns("The columns %q and %q are both %s; ignore one of them", at[f.name], name, f.name)
+		default:
+			at[f.name] = name
+		}
+		p.fields, list = append(p.fields, f.name), append(list, nil)
+		if ok {
+			list[i] = &f
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, nil, badColumns("No field for %s; map each column to a field, or ignore it; the %s", strings.Join(unknown, ", "), namesOf(fields))
+	}
+	if constants, err = constantsOf(p, fields, at); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range required {
+		if at[name] == "" {
+			return nil, nil, badColumns("No column is %s; map one to it, or set it for all rows", name)
+		}
+	}
+	return list, constants, nil
+}
+
+// constantsOf checks the values of all rows, and notes in at that their fields are given.
+func constantsOf[L any](p *csvPlan, fields []field[L], at map[string]string) (func(*L) error, error) {
+	type constant struct {
+		f     field[L]
+		value string
+	}
+	var all []constant
+	for _, name := range slices.Sorted(maps.Keys(p.set)) {
+		f, ok := namedField(fields, name)
+		var try L
+		switch {
+		case !ok:
+			return nil, badColumns("No field %q; the %s", name, namesOf(fields))
+		case at[f.name] != "":
+			return nil, badColumns("%s is set for all rows, and the column %q has it, too; ignore one of them", f.name, at[f.name])
+		}
+		if err := f.set(&try, p.set[name]); err != nil {
+			return nil, badColumns("%s: %v", f.name, err)
+		}
+		at[f.name] = name
+		all = append(all, constant{f, p.set[name]})
+	}
+	return func(l *L) error {
+		for _, c := range all {
+			if err := c.f.set(l, c.value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// rememberColumns keeps what the columns were for the next file with this header.
+func (imp *importer) rememberColumns(ctx context.Context, tx *storedb.DB) error {
+	if imp.csv == nil || len(imp.csv.fieldOf) == 0 {
+		return nil
+	}
+	return tx.SetImportMapping(ctx, imp.csv.workspace.ID, imp.csv.digest(), imp.csv.fieldOf, imp.service.timestamp())
+}

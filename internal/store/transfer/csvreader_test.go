@@ -1,0 +1,163 @@
+package transfer
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// rowsOf reads a file and returns its rows with the lines on which they begin.
+func rowsOf(t testing.TB, file string) (rows []string) {
+	t.Helper()
+	r := newCSVReader(strings.NewReader(file))
+	if _, err := r.header(); err != nil {
+		t.Fatal(err)
+	}
+	for r.next() {
+		cells, err := r.cells()
+		if err != nil {
+			cells = []string{err.Error()}
+		}
+		rows = append(rows, fmt.Sprintf("%d %q", r.line, cells))
+	}
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	return rows
+}
+
+func TestRowsAreFoundWithTheirLines(t *testing.T) {
+	cases := []struct {
+		name, file string
+		want       []string
+	}{
+		{"commas", "a,b\n1,2\n", []string{`2 ["1" "2"]`}},
+		{"semicolons with commas in cells", "a;b\n1,5;2\n", []string{`2 ["1,5" "2"]`}},
+		{"tabs", "a\tb\n1\t\n", []string{`2 ["1" ""]`}},
+		{"bars", "a|b\n1|2", []string{`2 ["1" "2"]`}},
+		{"a separator within quotes does not count", "\"a,b,c\";d\n1;2\n", []string{`2 ["1" "2"]`}},
+		{"one column", "a\n1\n", []string{`2 ["1"]`}},
+		{"CRLF and empty lines", "a,b\r\n\r\n1,2\r\n", []string{`3 ["1" "2"]`}},
+		{"a line break in the header", "\"a\nx\";b\n1;2\n", []string{`3 ["1" "2"]`}},
+		{"line breaks and quotes in cells", "a,b\n\"1\r\n\"\"x\"\"\n\",2\n3,4\n", []string{`2 ["1\n\"x\"\n" "2"]`, `5 ["3" "4"]`}},
+		{"a quote within a cell ends with its line", "a,b\n5\" pipe,2\n3,4\n", []string{`2 ["a quote is missing or not doubled"]`, `3 ["3" "4"]`}},
+		{"a quote that does not end", "a,b\n\"1,2\n3,4\n", []string{`2 ["a quote is missing or not doubled in the row of the lines 2 to 3"]`}},
+		{"not UTF-8", "a,b\n1,\xff\n3,4\n", []string{`2 ["the row is not valid UTF-8; save the file as UTF-8"]`, `3 ["3" "4"]`}},
+		{"a broken character of UTF-16", "\xff\xfea\x00\n\x00\x00\xd8\n\x00b\x00", []string{`2 ["the row is not valid UTF-16 LE; save the file as UTF-8"]`, `3 ["b"]`}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := rowsOf(t, c.file); !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAQuoteThatNeverEndsIsReadInBoundedMemory(t *testing.T) {
+	file := "a,b\n\"1,2\n" + strings.Repeat("3,4\n", 4*maxLine/4)
+	r := newCSVReader(strings.NewReader(file))
+	if _, err := r.header(); err != nil {
+		t.Fatal(err)
+	}
+	if !r.next() {
+		t.Fatal("no row")
+	}
+	if _, err := r.cells(); err == nil || !strings.Contains(err.Error(), "a quote may be missing") {
+		t.Errorf("%v", err)
+	}
+	if r.line != 2 || cap(r.text) > 3*maxLine || r.next() {
+		t.Errorf("line %d, %d bytes are held", r.line, cap(r.text))
+	}
+}
+
+func TestCSVIsToldFromJSONLines(t *testing.T) {
+	cases := []struct {
+		name, text string
+		want       bool
+	}{
+		{"a.CSV", "{}", true},
+		{"a.tsv", "", true},
+		{"a.jsonl", "a,b\n", false},
+		{"stdin", "a,b\n1,2\n", true},
+		{"stdin", "a\tb\n", true},
+		{"stdin", "\xef\xbb\xbf{\"type\":\"item\",\"id\":1}\n", false},
+		{"stdin", "\xff\xfea\x00", true},
+		{"stdin", "nonsense\n", false},
+		{"stdin", "", false},
+	}
+	for _, c := range cases {
+		got, err := IsCSV(strings.NewReader(c.text), c.name)
+		if err != nil || got != c.want {
+			t.Errorf("%s %q: %t, %v", c.name, c.text, got, err)
+		}
+	}
+}
+
+func TestCellsAreReadAndNeverGuessed(t *testing.T) {
+	read := map[string]func(cell string) (string, error){
+		"money": func(cell string) (string, error) { m, err := readMoney(cell); return m.String(), err },
+		"date": func(cell string) (string, error) {
+			at, err := readOptionalDate(cell)
+			return valueOf(at).String(), err
+		},
+		"yes":     func(cell string) (string, error) { is, err := readYesNo(cell); return fmt.Sprint(is), err },
+		"list":    func(cell string) (string, error) { return fmt.Sprintf("%q", readList(cell)), nil },
+		"license": func(cell string) (string, error) { return readLicenseType(cell), nil },
+		"state":   func(cell string) (string, error) { return string(readState(cell)), nil },
+	}
+	cases := []struct{ kind, cell, want string }{
+		{"money", "49", "49.00"}, {"money", "49.5", "49.50"}, {"money", "49,00", "49.00"}, {"money", "-1.25", "-1.25"}, {"money", "", "0.00"},
+		{"money", "1,204", "ambiguous"}, {"money", "1.204", "ambiguous"}, {"money", "1,204.50", "ambiguous"}, {"money", "1 204,50", "ambiguous"},
+		{"money", "$49", "not an amount"}, {"money", "49.001,5", "ambiguous"}, {"money", "1e3", "not an amount"}, {"money", "049", "not an amount"},
+		{"date", "2024-04-27", "2024-04-27T00:00:00Z"}, {"date", "2024-04-27 12:00:01", "2024-04-27T12:00:01Z"},
+		{"date", "2024-04-27T12:00:00+02:00", "2024-04-27T10:00:00Z"}, {"date", "", "0001-01-01T00:00:00Z"},
+		{"date", "27.04.2024", "ambiguous"}, {"date", "04/05/2024 10:00", "ambiguous"}, {"date", "4-5-24", "ambiguous"},
+		{"date", "27 Apr 2024", "not a date"}, {"date", "2024-02-30", "not a date"}, {"date", "45000", "not a date"},
+		{"yes", "Yes", "true"}, {"yes", "1", "true"}, {"yes", "TRUE", "true"}, {"yes", "no", "false"}, {"yes", "", "false"}, {"yes", "x", "neither yes nor no"},
+		{"list", "a, b", `["a" "b"]`}, {"list", "a, b|c", `["a, b" "c"]`}, {"list", "", "[]"},
+		{"license", "Regular License", "Regular"}, {"license", "EXTENDED", "Extended"}, {"license", "Gold", "Gold"},
+		{"state", "Charged back", "charged_back"},
+	}
+	for _, c := range cases {
+		got, err := read[c.kind](c.cell)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want && (err == nil || !strings.Contains(got, c.want)) {
+			t.Errorf("%s %q: %s, want %s", c.kind, c.cell, got, c.want)
+		}
+	}
+}
+
+// FuzzCSV reads a file of anybody's making. What is read as cells is written and read
+// again unchanged.
+func FuzzCSV(f *testing.F) {
+	for _, file := range []string{"a,b\n1,2\n", "\xef\xbb\xbfa;\"b\nc\"\r\n\"1\"\"\";=2\r\n", "\xff\xfea\x00\t\x00b\x00\n\x00", "\xfe\xff\x00a", "\"a", "a|b\n5\" pipe|x\n", "\n\n", "a,b;c\n"} {
+		f.Add([]byte(file))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		r := newCSVReader(bytes.NewReader(file))
+		_, err := r.header()
+		for last := r.line; err == nil && r.next(); {
+			if r.line <= last || r.lastLine < r.line || len(r.text) > maxLine+2 {
+				t.Fatalf("row of the lines %d to %d after line %d, %d bytes", r.line, r.lastLine, last, len(r.text))
+			}
+			last = r.lastLine
+			cells, err := r.cells()
+			if err != nil || isEmpty(cells) {
+				continue
+			}
+			cells = slices.Clone(cells)
+			again := newCSVReader(bytes.NewReader(nil))
+			again.separator, again.text = r.separator, rowOf(r.separator, cells)
+			again.newParser()
+			if got, err := again.cells(); err != nil || !slices.Equal(got, cells) || !utf8.Valid(again.text) {
+				t.Fatalf("%q came back as %q, %v", cells, got, err)
+			}
+		}
+	})
+}

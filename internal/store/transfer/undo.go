@@ -1,0 +1,153 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// undoTime is how long an import can be undone.
+const undoTime = 24 * time.Hour
+
+// namedRows is how many rows of each kind a report of an undo names.
+const namedRows = 100
+
+// Import is an import that can be undone, or was.
+type Import = storedb.Import
+
+// ImportedRow is a row that an undo leaves alone, and why.
+type ImportedRow = storedb.ImportedRow
+
+// UndoReport describes what an undo did, or would have done.
+type UndoReport struct {
+	ID int64 `json:"id"`
+	// Written is false when nothing was undone, because of the rows in Left.
+	Written   bool       `json:"written"`
+	Items     UndoCounts `json:"items"`
+	Purchases UndoCounts `json:"purchases"`
+	// Left are rows that were changed or used since the import; the first 100 of each kind.
+	Left []ImportedRow `json:"left,omitempty"`
+}
+
+// UndoCounts counts what an undo did with rows of one kind.
+type UndoCounts struct {
+	Removed  int64 `json:"removed"`
+	Restored int64 `json:"restored"`
+	Left     int64 `json:"left"`
+}
+
+func countsOf(u storedb.Undone) UndoCounts { return UndoCounts{u.Removed, u.Restored, u.Left} }
+
+// Imports lists the imports of the last 24 hours that can be undone, and those that were,
+// newest first.
+func (s *Service) Imports(ctx context.Context, a people.Actor) ([]Import, error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return nil, err
+	}
+	return s.db.Imports(ctx, s.undoStart())
+}
+
+// undoStart is the time after which imports can be undone.
+func (s *Service) undoStart() countersign.Timestamp { return countersign.At(s.now().Add(-undoTime)) }
+
+// Undo takes an import of the last 24 hours back, in one transaction: what it added is removed,
+// and what it changed is as before. When a row was changed or used since, nothing is undone,
+// or with rest everything else. Errors are import_not_found and import_undone.
+func (s *Service) Undo(ctx context.Context, a people.Actor, id int64, rest bool) (UndoReport, error) {
+	report := UndoReport{ID: id}
+	if err := access.May(a, access.Manage); err != nil {
+		return report, err
+	}
+	err := s.db.Session(ctx, func(session *storedb.DB) error {
+		return session.Tx(ctx, func(tx *storedb.DB) error { return s.undo(ctx, tx, a, &report, rest) })
+	})
+	if errors.Is(err, errNotWritten) {
+		return report, nil
+	}
+	report.Written = err == nil
+	return report, err
+}
+
+func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, report *UndoReport, rest bool) error {
+	i, err := tx.LockImport(ctx, report.ID)
+	switch {
+	case errors.Is(err, sqldb.ErrNotFound), err == nil && !i.CreatedAt.After(s.undoStart().Time):
+		return fault.NotFound("import_not_found", fmt.Sprintf("No import %d of the last 24 hours that can be undone", report.ID))
+	case err != nil:
+		return err
+	case !i.UndoneAt.IsZero():
+		return fault.Conflict("import_undone", fmt.Sprintf("The import %d was already undone, on %s", i.ID, i.UndoneAt))
+	}
+	purchases, err := tx.UndoPurchases(ctx, i, namedRows)
+	if err != nil {
+		return err
+	}
+	items, err := tx.UndoItems(ctx, i, namedRows) // after the purchases that refer to them
+	if err != nil {
+		return err
+	}
+	report.Purchases, report.Items = countsOf(purchases), countsOf(items)
+	report.Left = append(items.LeftRows, purchases.LeftRows...)
+	if len(report.Left) > 0 && !rest {
+		return errNotWritten
+	}
+	if err := tx.EndImport(ctx, i.ID, s.timestamp()); err != nil {
+		return err
+	}
+	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionUndoImport, Subject: strconv.FormatInt(i.ID, 10), Detail: i.File})
+}
+
+// Prune forgets imports that are too old to be undone.
+func (s *Service) Prune(ctx context.Context) error {
+	for more := true; more; {
+		err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
+			more, err = tx.PruneImports(ctx, s.undoStart())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepBefore begins to note what an import does, and returns its id. One that has anything
+// besides items and purchases can't be undone: its id is 0.
+func (imp *importer) keepBefore(ctx context.Context, tx *storedb.DB, now countersign.Timestamp) (id int64, err error) {
+	if imp.others || imp.options.DryRun {
+		return 0, nil
+	}
+	if _, err := tx.PruneImports(ctx, imp.service.undoStart()); err != nil {
+		return 0, err
+	}
+	id, err = tx.AddImport(ctx, storedb.Import{CreatedAt: now, Actor: imp.actor.ID, File: imp.options.File})
+	if err != nil {
+		return 0, err
+	}
+	return id, tx.KeepBefore(ctx, id, now, imp.keep)
+}
+
+// keepAfter ends it.
+func (imp *importer) keepAfter(ctx context.Context, tx *storedb.DB, id int64) error {
+	if id == 0 {
+		return nil
+	}
+	counts := storedb.ImportCounts{Items: imp.report.Items, Purchases: imp.report.Purchases}
+	if counts.Items.New+counts.Items.Changed+counts.Purchases.New+counts.Purchases.Changed == 0 {
+		return tx.RemoveImport(ctx, id)
+	}
+	imp.report.ID = id
+	if err := tx.KeepAfter(ctx, id); err != nil {
+		return err
+	}
+	return tx.SetImportCounts(ctx, id, counts)
+}
