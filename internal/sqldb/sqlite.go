@@ -167,7 +167,8 @@ func readerDSN(path string) string {
 }
 
 // sessionDSN is the writer's with a cache for temporary tables. Their
-// transactions touch no other file, so they need no journal to disk.
+// transactions touch no other file, so they need no journal to disk. They do need one:
+// without it, a rollback leaves them in an undefined state.
 func sessionDSN(path string) string {
-	return writerDSN(path) + "&" + url.Values{"_pragma": {"temp.journal_mode(OFF)"}}.Encode()
+	return writerDSN(path) + "&" + url.Values{"_pragma": {"temp.journal_mode(MEMORY)"}}.Encode()
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,9 +40,9 @@ func beKilled(act string) error {
 	if err != nil {
 		return err
 	}
-	step := 0
+	var step atomic.Int64
 	next := func() time.Time {
-		if step++; step == stopAt {
+		if step.Add(1) == int64(stopAt) {
 			fmt.Println("waiting")
 			select {}
 		}
@@ -63,6 +64,10 @@ func beKilled(act string) error {
 		_, err = s.Migrate(ctx)
 	case "import":
 		_, err = s.Transfer.Import(ctx, operator, strings.NewReader(killedImport()), transfer.ImportOptions{Progress: func(int64) { next() }})
+	case "job":
+		if _, err = s.Transfer.Start(ctx, operator, killedJob, strings.NewReader(killedSales())); err == nil {
+			_, err = s.jobs.RunNext(ctx)
+		}
 	case "key":
 		_, _, err = s.CreateKey(ctx, operator, NewKey{Workspace: "ada", Name: "killed", Class: ClassSecret})
 	case "rekey":

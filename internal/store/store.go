@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -71,6 +72,7 @@ type Store struct {
 	people   *people.People
 	chain    *people.AuditChain
 	limits   sharedLimits
+	jobs     *jobs.Queue
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -125,7 +127,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.chain = people.NewAuditChain(&s.db.DB, s.gate.Box, o.Now, o.Log)
 	s.Validation = validation.New(s.db, &s.gate, o.CacheBytes, o.Now, o.Log)
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
-	s.Transfer = transfer.New(s.db, &s.gate, o.Now)
+	s.jobs = jobs.New(database, o.Now, o.Log)
+	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, o.Now)
 	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {
 		database.Watch(w)
 	}
@@ -161,6 +164,7 @@ func (s *Store) Run(ctx context.Context) error {
 	s.Validation.Start(work)
 	work.Start("old changes", s.pruneEvery)
 	work.Start("failed sign-ins", s.people.Run)
+	work.Start("jobs", s.jobs.Run)
 	work.Start("audit seals", s.chain.Run)
 	work.Start("limits", s.exchangeLimitsEvery)
 	work.Go("key file", s.watchKeyFile)
@@ -203,6 +207,9 @@ func (s *Store) pruneEvery(ctx context.Context) {
 		}
 		if err := s.Transfer.Prune(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("old imports could not be pruned", "cause", err)
+		}
+		if err := s.Transfer.SweepUploads(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("old uploads could not be removed", "cause", err)
 		}
 		if !group.Sleep(ctx, time.Hour, nil) {
 			return

@@ -6,6 +6,7 @@ import (
 	"embed"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -16,7 +17,7 @@ var files embed.FS
 // Schemas is the migrations of a store's database, in order.
 var Schemas = []sqldb.Schema{peopledb.Schema, peopledb.Roles, {
 	Name: "store", Files: files, Before: map[int64]sqldb.Work{7: numberPurchases},
-}}
+}, jobs.Schema}
 
 // The topics of changes that memory may hold.
 const (

@@ -21,8 +21,10 @@ func (imp *importer) stageCSV(ctx context.Context, file io.Reader) error {
 		return err
 	}
 	for rows.next() {
-		if imp.options.Progress != nil && imp.report.Lines%1000 == 0 {
-			imp.options.Progress(rows.bytes.n)
+		if imp.report.Lines%1000 == 0 {
+			if err := imp.progress(ctx, rows.bytes.n); err != nil {
+				return err
+			}
 		}
 		cells, err := imp.csvCells(rows)
 		if err == nil && isEmpty(cells) {
@@ -39,8 +41,8 @@ func (imp *importer) stageCSV(ctx context.Context, file io.Reader) error {
 	if rows.err != nil {
 		return fmt.Errorf("store: import: line %d: %w", rows.line, rows.err)
 	}
-	if imp.options.Progress != nil {
-		imp.options.Progress(rows.bytes.n)
+	if err := imp.progress(ctx, rows.bytes.n); err != nil {
+		return err
 	}
 	return imp.stage.Flush(ctx, imp.session)
 }

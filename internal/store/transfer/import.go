@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -24,18 +23,24 @@ func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker
 	if err := access.May(a, access.Administer); err != nil {
 		return ImportReport{}, err
 	}
-	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}}
+	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}, told: map[int]bool{}}
 	err := s.db.Session(ctx, func(session *storedb.DB) error {
 		imp.session = session
 		if err := imp.stageAll(ctx, file); err != nil {
 			return err
 		}
-		err := session.Tx(ctx, func(tx *storedb.DB) error { return imp.move(ctx, tx) })
-		if err != nil && !errors.Is(err, errNotWritten) {
-			return err
+		err := errReportFirst
+		for errors.Is(err, errReportFirst) {
+			err = session.Tx(ctx, func(tx *storedb.DB) error { return imp.move(ctx, tx) })
+			if err != nil && !errors.Is(err, errNotWritten) && !errors.Is(err, errReportFirst) {
+				return err
+			}
+			if err := imp.reportLate(file); err != nil {
+				return err
+			}
 		}
 		imp.report.Written = err == nil
-		return imp.reportLate(file)
+		return nil
 	})
 	return imp.report, err
 }
@@ -50,8 +55,10 @@ func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
 	}
 	lines := newLineReader(file)
 	for lines.next() {
-		if imp.options.Progress != nil && lines.number%1000 == 0 {
-			imp.options.Progress(lines.offset)
+		if lines.number%1000 == 0 {
+			if err := imp.progress(ctx, lines.offset); err != nil {
+				return err
+			}
 		}
 		if len(lines.text) == 0 {
 			continue
@@ -71,10 +78,21 @@ func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
 	if lines.err != nil {
 		return fmt.Errorf("store: import: line %d: %w", lines.number, lines.err)
 	}
-	if imp.options.Progress != nil {
-		imp.options.Progress(lines.offset)
+	if err := imp.progress(ctx, lines.offset); err != nil {
+		return err
 	}
 	return imp.stage.Flush(ctx, imp.session)
+}
+
+// progress tells how far the reading is, and is an error when ctx has ended.
+func (imp *importer) progress(ctx context.Context, bytes int64) error {
+	if imp.options.Progress != nil {
+		imp.options.Progress(bytes)
+	}
+	if imp.options.job != nil {
+		imp.options.job.report(bytes, imp.report)
+	}
+	return context.Cause(ctx)
 }
 
 // reject reports a line that is bad and passes errors on that are not a line's.
@@ -242,13 +260,20 @@ func (imp *importer) ownerOf(ctx context.Context, item int64) (string, error) {
 // reportLate reports the lines that were found bad when all were known, with
 // their texts from a second reading.
 func (imp *importer) reportLate(file io.ReadSeeker) error {
-	if len(imp.bad) == 0 {
+	var late []int
+	for line := range imp.bad {
+		if !imp.told[line] {
+			imp.told[line] = true
+			late = append(late, line)
+		}
+	}
+	if len(late) == 0 {
 		return nil
 	}
+	slices.Sort(late)
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("store: import: the file can't be read a second time: %w", err)
 	}
-	late := slices.Sorted(maps.Keys(imp.bad))
 	if imp.options.CSV != nil {
 		return imp.reportLateRows(file, late)
 	}

@@ -8,6 +8,9 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
+// errReportFirst rolls an import back whose rejected lines must be reported before it writes.
+var errReportFirst = errors.New("store: lines were rejected late")
+
 // errNotWritten rolls an import back that must not write.
 var errNotWritten = errors.New("store: nothing was written")
 
@@ -32,6 +35,7 @@ type importer struct {
 	workspaceKnown map[string]bool
 	owners         map[int64]string // item id → its workspace's username
 	bad            map[int]string   // lines found bad after they were staged
+	told           map[int]bool     // which of them were reported
 }
 
 type numbered[T any] struct {
@@ -55,6 +59,8 @@ type ImportOptions struct {
 	Bad func(line int, reason string, raw []byte)
 	// Progress is told now and then how many bytes were read.
 	Progress func(bytes int64)
+	// job is the job that does the import, nil for none.
+	job *runningImport
 }
 
 // ImportReport describes what an import did, or would have done.

@@ -17,10 +17,11 @@ import (
 	"github.com/countersign/countersign/internal/token"
 )
 
-// move writes what was staged, in one transaction. It returns errNotWritten
-// when the transaction must be rolled back although nothing failed.
+// move writes what was staged, in one transaction. It returns errNotWritten or
+// errReportFirst when the transaction must be rolled back although nothing failed.
 func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	imp.bad = map[int]string{}
+	imp.report.Workspaces, imp.report.Keys, imp.report.LicenseKeys = Moved{}, Moved{}, Moved{}
 	if err := imp.moveWorkspaces(ctx, tx); err != nil {
 		return err
 	}
@@ -47,6 +48,11 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if imp.options.DryRun || (!imp.options.SkipBad && imp.report.Bad+len(imp.bad) > 0) {
 		return errNotWritten
 	}
+	for line := range imp.bad {
+		if !imp.told[line] {
+			return errReportFirst
+		}
+	}
 	if err := imp.service.gate.SameKeyFile(ctx, tx); err != nil {
 		return err
 	}
@@ -60,7 +66,10 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if imp.report.ID > 0 {
 		event.Subject = strconv.FormatInt(imp.report.ID, 10)
 	}
-	return people.Record(ctx, &tx.DB, imp.service.now(), imp.actor, event)
+	if err := people.Record(ctx, &tx.DB, imp.service.now(), imp.actor, event); err != nil || imp.options.job == nil {
+		return err
+	}
+	return imp.options.job.finish(ctx, tx, imp.report)
 }
 
 func (imp *importer) moveWorkspaces(ctx context.Context, tx *storedb.DB) error {

@@ -1,0 +1,200 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// importKind is the kind of the jobs that import uploaded files.
+const importKind = "import"
+
+// NewImport describes an import that runs as a job.
+type NewImport struct {
+	// File is the name of the file. Its end decides whether it is CSV, or else its first line.
+	File    string     `json:"file"`
+	DryRun  bool       `json:"dry_run,omitempty"`
+	SkipBad bool       `json:"skip_bad,omitempty"`
+	CSV     CSVOptions `json:"csv,omitzero"`
+}
+
+// importPayload is what the row of a job holds.
+type importPayload struct {
+	NewImport
+	Actor  people.Actor `json:"actor"`
+	Upload string       `json:"upload"` // name in the folder of uploads
+	Size   int64        `json:"size"`
+}
+
+// ImportProgress is how far an import is.
+type ImportProgress struct {
+	// ReadBytes of SizeBytes have been read. When all are, the import writes.
+	ReadBytes int64 `json:"read_bytes"`
+	SizeBytes int64 `json:"size_bytes"`
+	Lines     int   `json:"lines"`
+	Bad       int   `json:"bad"`
+}
+
+// ImportJob is an import that runs as a job, or has run.
+type ImportJob struct {
+	ID        int64                 `json:"id"`
+	File      string                `json:"file"`
+	DryRun    bool                  `json:"dry_run"`
+	State     jobs.State            `json:"state"`
+	Progress  ImportProgress        `json:"progress"`
+	Report    *ImportReport         `json:"report,omitempty"` // of a job that is done
+	Error     string                `json:"error,omitempty"`  // of a job that failed
+	CreatedAt countersign.Timestamp `json:"created_at"`
+	EndedAt   countersign.Timestamp `json:"ended_at,omitzero"`
+}
+
+// Start copies a file to the data folder and has it imported by a job, whose id it returns. The
+// job goes on when the caller is gone, and after a restart.
+func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file io.Reader) (id int64, err error) {
+	if err := access.May(a, access.Manage); err != nil {
+		return 0, err
+	}
+	upload, size, err := s.keepUpload(ctx, file)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{n, a, upload, size}, s.now())
+		return err
+	})
+	if err != nil {
+		if !fault.HasCode(err, countersign.CodeOutcomeUnknown) {
+			_ = os.Remove(s.uploadPath(upload)) // [Service.SweepUploads] would do it later
+		}
+		return 0, err
+	}
+	s.queue.Wake()
+	return id, nil
+}
+
+// Progress returns how far the import of a job is, or an error of kind NotFound.
+func (s *Service) Progress(ctx context.Context, a people.Actor, id int64) (ImportJob, error) {
+	job, _, err := s.importJob(ctx, a, id)
+	return job, err
+}
+
+// importJob finds a job for an actor who may see it.
+func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (ImportJob, importPayload, error) {
+	var p importPayload
+	if err := access.May(a, access.Manage); err != nil {
+		return ImportJob{}, p, err
+	}
+	j, err := jobs.Find(ctx, s.db.Queries, importKind, id)
+	if err != nil {
+		return ImportJob{}, p, sqldb.IfNotFound(err, fault.NotFound("job_not_found", fmt.Sprintf("No import with the job %d", id)))
+	}
+	job := ImportJob{ID: j.ID, State: j.State, Error: j.Error, CreatedAt: j.CreatedAt, EndedAt: j.EndedAt}
+	err = json.Unmarshal(j.Payload, &p)
+	job.File, job.DryRun, job.Progress.SizeBytes = p.File, p.DryRun, p.Size
+	if err == nil && len(j.Progress) > 0 {
+		err = json.Unmarshal(j.Progress, &job.Progress)
+	}
+	if err == nil && len(j.Result) > 0 {
+		err = json.Unmarshal(j.Result, &job.Report)
+	}
+	return job, p, err
+}
+
+// Cancel ends the import of a job that has not ended: nothing of it is written. It is an error of
+// kind Conflict when it has.
+func (s *Service) Cancel(ctx context.Context, a people.Actor, id int64) error {
+	job, _, err := s.importJob(ctx, a, id)
+	if err != nil {
+		return err
+	}
+	ended, err := s.queue.Cancel(ctx, importKind, id, func(tx sqldb.Queries) error {
+		return people.Record(ctx, &storedb.In(tx).DB, s.now(), a, people.Event{Action: actionCancelImport, Subject: strconv.FormatInt(id, 10), Detail: job.File})
+	})
+	if err == nil && ended {
+		err = fault.Conflict("job_ended", "The import has already ended")
+	}
+	return err
+}
+
+// Result returns the report of an import that is done, and its rejected lines, nil when there
+// are none. Close them. It is an error of kind Conflict when the import is not done.
+func (s *Service) Result(ctx context.Context, a people.Actor, id int64) (ImportReport, io.ReadCloser, error) {
+	job, p, err := s.importJob(ctx, a, id)
+	if err != nil {
+		return ImportReport{}, nil, err
+	}
+	if job.Report == nil {
+		return ImportReport{}, nil, fault.Conflict("job_not_done", "The import is not done: it is "+string(job.State))
+	}
+	rejected, err := os.Open(s.rejectedPath(p.Upload))
+	if errors.Is(err, os.ErrNotExist) {
+		return *job.Report, nil, nil
+	}
+	if err != nil {
+		return ImportReport{}, nil, fmt.Errorf("store: import: %w", err)
+	}
+	return *job.Report, rejected, nil
+}
+
+// runningImport is an import that a job does.
+type runningImport struct {
+	run  *jobs.Run
+	size int64
+}
+
+func (r *runningImport) report(bytes int64, report ImportReport) {
+	r.run.Report(ImportProgress{bytes, r.size, report.Lines, report.Bad})
+}
+
+// finish ends the job in the transaction of the import.
+func (r *runningImport) finish(ctx context.Context, tx *storedb.DB, report ImportReport) error {
+	report.Written = true
+	return r.run.Finish(ctx, tx.Queries, report)
+}
+
+// runImport does a job. What was written of the rejected lines by an earlier run is replaced.
+func (s *Service) runImport(ctx context.Context, r *jobs.Run) (any, error) {
+	var p importPayload
+	if err := json.Unmarshal(r.Payload, &p); err != nil {
+		return nil, fmt.Errorf("store: import: %w", err)
+	}
+	if err := s.gate.Ready(); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(s.uploadPath(p.Upload))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, jobs.ErrElsewhere
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: import: %w", err)
+	}
+	defer file.Close()
+	isCSV, err := IsCSV(file, p.File)
+	if err != nil {
+		return nil, err
+	}
+	o := ImportOptions{File: filepath.Base(p.File), DryRun: p.DryRun, SkipBad: p.SkipBad, job: &runningImport{r, p.Size}}
+	if isCSV {
+		o.CSV = &p.CSV
+	}
+	rejects := &rejectedFile{path: s.rejectedPath(p.Upload)}
+	if err := rejects.remove(); err != nil {
+		return nil, err
+	}
+	o.Bad = rejects.add
+	report, err := s.Import(ctx, p.Actor, file, o)
+	return report, errors.Join(err, rejects.close())
+}

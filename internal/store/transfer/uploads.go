@@ -1,0 +1,162 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Files of the folder of uploads: NAME.upload is removed when its job has ended, and
+// NAME.rejected with the job's row.
+const (
+	uploadsFolder  = "uploads"
+	uploadSuffix   = ".upload"
+	rejectedSuffix = ".rejected"
+	// abandonedTime is after how long a file without a job is one that was never completed.
+	abandonedTime = time.Hour
+)
+
+func (s *Service) uploadPath(name string) string {
+	return filepath.Join(s.dir, uploadsFolder, name+uploadSuffix)
+}
+
+func (s *Service) rejectedPath(name string) string {
+	return filepath.Join(s.dir, uploadsFolder, name+rejectedSuffix)
+}
+
+// keepUpload copies a file to the folder of uploads, which only its owner can read, and returns
+// its name there and its size in bytes.
+func (s *Service) keepUpload(ctx context.Context, from io.Reader) (name string, size int64, err error) {
+	folder := filepath.Join(s.dir, uploadsFolder)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", 0, uploadError(err)
+	}
+	file, err := os.CreateTemp(folder, "*"+uploadSuffix) // mode 0600
+	if err != nil {
+		return "", 0, uploadError(err)
+	}
+	size, err = io.Copy(file, contextReader{ctx, from})
+	if err == nil {
+		err = file.Sync() // the row of the job will be on the disk, too
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(file.Name())
+		if ctx.Err() != nil {
+			return "", 0, ctx.Err()
+		}
+		return "", 0, uploadError(err)
+	}
+	return strings.TrimSuffix(filepath.Base(file.Name()), uploadSuffix), size, nil
+}
+
+func uploadError(err error) error {
+	return fault.WithCause(fault.Unavailable("upload_failed", fmt.Sprintf("The file can't be copied to the data folder (%v)", fault.FileReason(err))), err)
+}
+
+// contextReader ends with its context.
+type contextReader struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read reads on.
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p)
+}
+
+// importEnded removes the upload of a job that has ended.
+func (s *Service) importEnded(j jobs.Job) {
+	var p importPayload
+	if json.Unmarshal(j.Payload, &p) != nil {
+		return
+	}
+	_ = os.Remove(s.uploadPath(p.Upload)) // a job that goes on reading it on Windows: SweepUploads removes it later
+	if j.State != jobs.Done {
+		_ = os.Remove(s.rejectedPath(p.Upload))
+	}
+}
+
+// SweepUploads forgets jobs of imports that ended a day ago, and removes files that no job needs.
+func (s *Service) SweepUploads(ctx context.Context) error {
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error { return jobs.Prune(ctx, tx.Queries, s.undoStart().Time) })
+	if err != nil {
+		return err
+	}
+	files, err := os.ReadDir(filepath.Join(s.dir, uploadsFolder))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("store: uploads: %w", err)
+	}
+	all, err := jobs.List(ctx, s.db.Queries, importKind) // after the files: each job's file is older than its row
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{} // upload → its job has ended
+	for _, j := range all {
+		var p importPayload
+		if json.Unmarshal(j.Payload, &p) == nil {
+			known[p.Upload] = !j.EndedAt.IsZero()
+		}
+	}
+	for _, f := range files {
+		name, suffix, _ := strings.Cut(f.Name(), ".")
+		ended, ours := known[name]
+		info, err := f.Info()
+		if err == nil && (ours && ended && "."+suffix == uploadSuffix || !ours && s.now().Sub(info.ModTime()) > abandonedTime) {
+			_ = os.Remove(filepath.Join(s.dir, uploadsFolder, f.Name())) // the next time, if not now
+		}
+	}
+	return nil
+}
+
+// rejectedFile is a file of rejected lines, which is made with the first of them.
+type rejectedFile struct {
+	path string
+	file *os.File
+	err  error
+}
+
+// remove removes what an earlier run has written.
+func (r *rejectedFile) remove() error {
+	if err := os.Remove(r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return uploadError(err)
+	}
+	return nil
+}
+
+func (r *rejectedFile) add(_ int, _ string, line []byte) {
+	if line == nil || r.err != nil {
+		return
+	}
+	if r.file == nil {
+		if r.file, r.err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); r.err != nil {
+			return
+		}
+	}
+	_, r.err = r.file.Write(append(line[:len(line):len(line)], '\n'))
+}
+
+func (r *rejectedFile) close() error {
+	if r.file != nil {
+		r.err = errors.Join(r.err, r.file.Close())
+	}
+	if r.err != nil {
+		return uploadError(r.err)
+	}
+	return nil
+}
