@@ -265,3 +265,24 @@ func TestItemsOfAnotherWorkspaceAreNotTakenByCSV(t *testing.T) {
 		}
 	})
 }
+
+func TestARowDoesNotTakeBackWhatWasEditedWhileTheFileWasRead(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		other := f.again(t)
+		file := "id,name\n1,from the file\n2,from the file\n" + strings.Repeat("\n", 200_000)
+		var reason string
+		o := csvInto("ada", nil)
+		o.SkipBad, o.Bad = true, func(line int, why string, _ []byte) { reason += fmt.Sprint(line, " ", why) }
+		r, err := f.Transfer.Import(t.Context(), operator, &meddler{strings.NewReader(file), func() {
+			if _, err := other.EditItem(t.Context(), operator, 1, func(i *Item, _ string) error { i.Description = "edited"; return nil }); err != nil {
+				t.Error(err)
+			}
+		}}, o)
+		if err != nil || r.Items.Changed != 1 || r.Bad != 1 || !strings.Contains(reason, "2 somebody has changed this item") {
+			t.Errorf("%+v, %v, %s", r, err, reason)
+		}
+		if exported := f.mustExport(t, false); !strings.Contains(exported, `"description":"edited"`) || strings.Count(exported, "from the file") != 1 {
+			t.Error(exported)
+		}
+	})
+}

@@ -22,7 +22,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 	for _, table := range []string{
 		`CREATE TEMPORARY TABLE stage_items (line integer PRIMARY KEY, id bigint, workspace text, kind text,
 			support boolean, name text, description text, category text, sub_category text, options text, version text,
-			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text, licensing text)`,
+			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text, licensing text, was text)`,
 		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, code_digest bigint, code text,
 			item_id bigint, license text, price bigint, currency text, supported_until text, downloaded boolean,
 			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
@@ -38,7 +38,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 	db := d.DB.DB()
 	return &Stage{
 		items: db.Bulk("stage_items", "line", "id", "workspace", "kind", "support", "name", "description", "category",
-			"sub_category", "options", "version", "demo_link", "tags", "media", "regular", "extended", "currency", "published_at", "body", "licensing"),
+			"sub_category", "options", "version", "demo_link", "tags", "media", "regular", "extended", "currency", "published_at", "body", "licensing", "was"),
 		purchases: db.Bulk("stage_purchases", "line", "code_digest", "code", "item_id", "license", "price", "currency",
 			"supported_until", "downloaded", "sold_at", "state", "state_at", "buyer_name", "buyer_email"),
 		licenses: db.Bulk("stage_licenses", "line", "id", "code_digest", "domain", "wildcard", "free", "issued_at", "ended", "ended_at"),
@@ -46,13 +46,18 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 }
 
 // AddItem stages the item of a line. Without licensing, what the store has of it
-// stays.
-func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item, licensing *Licensing) error {
+// stays. was is the body of the item of which the line has changed a part, empty for a new
+// one, and nil for a line that has all of an item.
+func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item, licensing *Licensing, was *string) error {
 	var said any
 	if licensing != nil {
 		said = sqldb.JSON[Licensing]{V: *licensing}
 	}
-	return s.items.Add(ctx, append([]any{line, i.ID, workspace}, append(itemText(i), said)...)...)
+	var found any
+	if was != nil {
+		found = *was
+	}
+	return s.items.Add(ctx, append([]any{line, i.ID, workspace}, append(itemText(i), said, found)...)...)
 }
 
 // AddPurchase stages the purchase of a line.
@@ -211,6 +216,18 @@ func (d *DB) StagePurchaseConflicts(ctx context.Context) ([]int, error) {
 			WHERE (fi.workspace_id <> i.workspace_id OR lower(f.code) <> lower(s.code))
 				AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = d.code_digest)
 		ORDER BY 1`)
+}
+
+// StaleItems lists the lines of staged items that were made from another item than the store
+// has now.
+func (d *DB) StaleItems(ctx context.Context) ([]int, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT s.line FROM stage_items s LEFT JOIN items i ON i.id = s.id
+		WHERE s.was IS NOT NULL AND s.was <> coalesce(i.body, '') ORDER BY s.line`)
+}
+
+// UnstageItem drops a line's item from the stage.
+func (d *DB) UnstageItem(ctx context.Context, line int) error {
+	return d.Run(ctx, `DELETE FROM stage_items WHERE line = $1`, line)
 }
 
 // UnstagePurchase drops a line's purchase from the stage.

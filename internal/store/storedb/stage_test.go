@@ -69,7 +69,7 @@ func stageAndMove(t *testing.T, d *DB, workspace string, i Item, p Purchase, mea
 			return err
 		}
 		p.ItemID = i.ID
-		if err := stage.AddItem(ctx, 1, workspace, i, nil); err != nil {
+		if err := stage.AddItem(ctx, 1, workspace, i, nil, nil); err != nil {
 			return err
 		}
 		if err := stage.AddPurchase(ctx, 2, p); err != nil {

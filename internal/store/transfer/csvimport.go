@@ -169,34 +169,34 @@ func (imp *importer) planItems(p *csvPlan) error {
 		return badColumns("No column is id; every item has its own")
 	}
 	p.stage = func(ctx context.Context, line int, cells []string) error {
-		l, err := imp.itemNow(ctx, p.workspace, list[id], cells[id])
+		l, was, err := imp.itemNow(ctx, p.workspace, list[id], cells[id])
 		if err == nil {
 			err = fill(&l, list, constants, cells)
 		}
 		if err != nil {
 			return err
 		}
-		return imp.stageItem(ctx, line, l)
+		return imp.stageItem(ctx, line, l, &was)
 	}
 	return nil
 }
 
-// itemNow is the line of an item as the store has it, or of a new one.
-func (imp *importer) itemNow(ctx context.Context, w storedb.Workspace, id *field[itemLine], cell string) (itemLine, error) {
-	l := itemLine{Type: "item", Workspace: w.Account.Username}
+// itemNow is the line and the body of an item as the store has it, or the line of a new one.
+func (imp *importer) itemNow(ctx context.Context, w storedb.Workspace, id *field[itemLine], cell string) (l itemLine, body string, err error) {
+	l = itemLine{Type: "item", Workspace: w.Account.Username}
 	if err := id.set(&l, cell); err != nil {
-		return l, badf("%s: %v", id.name, err)
+		return l, "", badf("%s: %v", id.name, err)
 	}
 	now, err := imp.session.Item(ctx, l.ID)
 	if errors.Is(err, sqldb.ErrNotFound) || err == nil && now.WorkspaceID != w.ID {
-		return l, nil
+		return l, "", nil
 	}
 	if err != nil {
-		return l, err
+		return l, "", err
 	}
 	l = lineOfItem(now, w.Account.Username)
 	l.Licensing = nil // stays
-	return l, nil
+	return l, string(now.Body), nil
 }
 
 // fill sets the fields of a line.

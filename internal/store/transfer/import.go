@@ -124,7 +124,7 @@ func (imp *importer) stageLine(ctx context.Context, line int, raw []byte) error 
 		if err := decodeLine(raw, &l); err != nil {
 			return bad(err)
 		}
-		return imp.stageItem(ctx, line, l)
+		return imp.stageItem(ctx, line, l, nil)
 	case "purchase":
 		var l purchaseLine
 		if err := decodeLine(raw, &l); err != nil {
@@ -171,7 +171,8 @@ func (imp *importer) stageKey(ctx context.Context, line int, raw []byte) error {
 	return nil
 }
 
-func (imp *importer) stageItem(ctx context.Context, line int, l itemLine) error {
+// stageItem stages the item of a line; was is as for [storedb.Stage.AddItem].
+func (imp *importer) stageItem(ctx context.Context, line int, l itemLine, was *string) error {
 	item := l.item()
 	if err := rules.CheckItem(item); err != nil {
 		return bad(err)
@@ -197,7 +198,7 @@ func (imp *importer) stageItem(ctx context.Context, line int, l itemLine) error 
 	if err := rules.RenderItem(&item); err != nil {
 		return err
 	}
-	return imp.stage.AddItem(ctx, line, l.Workspace, item, rule)
+	return imp.stage.AddItem(ctx, line, l.Workspace, item, rule, was)
 }
 
 func (imp *importer) stagePurchase(ctx context.Context, line int, l purchaseLine) error {

@@ -25,6 +25,9 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.moveWorkspaces(ctx, tx); err != nil {
 		return err
 	}
+	if err := imp.dropStale(ctx, tx); err != nil {
+		return err
+	}
 	now := imp.service.timestamp()
 	id, err := imp.keepBefore(ctx, tx, now)
 	if err != nil {
@@ -259,6 +262,22 @@ func checkKeyValue(member, value string) error {
 		return fault.Invalid(fault.CodeInvalid, member+": expected 8 to 256 visible ASCII characters")
 	case rules.Mistyped(value):
 		return fault.Invalid(fault.CodeInvalid, member+": wrong checksum of a key that begins with csk_ or csp_")
+	}
+	return nil
+}
+
+// dropStale takes items out of the stage that somebody has changed since they were read: a
+// row of CSV has only a part of an item.
+func (imp *importer) dropStale(ctx context.Context, tx *storedb.DB) error {
+	lines, err := tx.StaleItems(ctx)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		imp.bad[line] = "somebody has changed this item while the file was read; import the row again"
+		if err := tx.UnstageItem(ctx, line); err != nil {
+			return err
+		}
 	}
 	return nil
 }
