@@ -164,7 +164,7 @@ func (d *DB) KeepAfter(ctx context.Context, id int64) error {
 		{"purchases", keptPurchase, `code_digest IN (SELECT code_digest FROM stage_new_purchases)`},
 	} {
 		kept := ` INTO import_` + t.table + ` (import_id, before, id, ` + t.kept + `) SELECT $1, false, id, ` + t.kept + ` FROM ` + t.table + ` WHERE `
-		for _, which := range []string{t.isNew, `id IN (SELECT id FROM import_` + t.table + ` WHERE import_id = $1 AND before)`} {
+		for _, which := range []string{t.isNew, `id IN (SELECT id FROM import_` + t.table + ` WHERE import_id = $1 AND before = true)`} {
 			if err := d.Run(ctx, `INSERT`+kept+which+` AND CAST($1 AS bigint) > 0`, id); err != nil {
 				return err
 			}

@@ -39,9 +39,9 @@ var undonePurchases = undone{"purchases", keptPurchase, `
 		WHEN b.id IS NOT NULL AND b.item_id NOT IN (SELECT id FROM items) THEN 'item_removed'
 		ELSE 'changed' END AS reason
 	FROM import_purchases a
-		LEFT JOIN import_purchases b ON b.import_id = a.import_id AND b.before AND b.id = a.id
+		LEFT JOIN import_purchases b ON b.import_id = a.import_id AND b.before = true AND b.id = a.id
 		LEFT JOIN purchases p ON p.id = a.id
-	WHERE a.import_id = $1 AND NOT a.before AND CAST($2 AS text) <> '' AND (p.id IS NULL OR ` + differ("p", "a", keptPurchase) + `
+	WHERE a.import_id = $1 AND a.before = false AND CAST($2 AS text) <> '' AND (p.id IS NULL OR ` + differ("p", "a", keptPurchase) + `
 		OR b.id IS NULL AND a.id IN (SELECT purchase_id FROM licenses)
 		OR b.id IS NULL AND CAST(a.id AS text) IN (SELECT subject FROM audit WHERE at >= $2 AND action LIKE 'purchase.%')
 		OR b.id IS NOT NULL AND b.item_id NOT IN (SELECT id FROM items))`}
@@ -50,9 +50,9 @@ var undoneItems = undone{"items", keptItem, `
 	SELECT 'item' AS kind, a.id AS id, a.name AS name, CASE WHEN i.id IS NULL THEN 'removed'
 		WHEN ` + differ("i", "a", keptItem) + ` THEN 'changed' ELSE 'used' END AS reason
 	FROM import_items a
-		LEFT JOIN import_items b ON b.import_id = a.import_id AND b.before AND b.id = a.id
+		LEFT JOIN import_items b ON b.import_id = a.import_id AND b.before = true AND b.id = a.id
 		LEFT JOIN items i ON i.id = a.id
-	WHERE a.import_id = $1 AND NOT a.before AND CAST($2 AS text) <> '' AND (i.id IS NULL OR ` + differ("i", "a", keptItem) + `
+	WHERE a.import_id = $1 AND a.before = false AND CAST($2 AS text) <> '' AND (i.id IS NULL OR ` + differ("i", "a", keptItem) + `
 		OR b.id IS NULL AND (a.id IN (SELECT item_id FROM purchases) OR a.id IN (SELECT item_id FROM keys WHERE item_id IS NOT NULL)))`}
 
 // UndoPurchases takes back what an import did with purchases: those that it added are
@@ -105,12 +105,12 @@ func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone
 		}
 	}
 	done.Restored, err = d.Exec(ctx, `UPDATE `+u.table+` SET `+assign("b", u.kept)+` FROM `+imported+` b
-		WHERE b.import_id = $1 AND b.before AND b.id = `+u.table+`.id`, i.ID)
+		WHERE b.import_id = $1 AND b.before = true AND b.id = `+u.table+`.id`, i.ID)
 	if err != nil {
 		return done, err
 	}
 	done.Removed, err = d.Exec(ctx, `DELETE FROM `+u.table+` WHERE id IN (SELECT a.id FROM `+imported+` a
-		WHERE a.import_id = $1 AND NOT a.before AND NOT EXISTS (SELECT 1 FROM `+imported+` b WHERE b.import_id = $1 AND b.before AND b.id = a.id))`, i.ID)
+		WHERE a.import_id = $1 AND a.before = false AND NOT EXISTS (SELECT 1 FROM `+imported+` b WHERE b.import_id = $1 AND b.before = true AND b.id = a.id))`, i.ID)
 	return done, err
 }
 

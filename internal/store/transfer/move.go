@@ -33,19 +33,7 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err != nil {
 		return err
 	}
-	if imp.report.Items, err = tx.MoveItems(ctx); err != nil {
-		return err
-	}
-	if err := imp.moveKeys(ctx, tx); err != nil {
-		return err
-	}
-	if err := imp.dropConflicts(ctx, tx); err != nil {
-		return err
-	}
-	if imp.report.Purchases, err = tx.MovePurchases(ctx, now, imp.keep); err != nil {
-		return err
-	}
-	if err := imp.moveLicenses(ctx, tx); err != nil {
+	if err := imp.moveRows(ctx, tx, now); err != nil {
 		return err
 	}
 	if imp.options.DryRun || (!imp.options.SkipBad && imp.report.Bad+len(imp.bad) > 0) {
@@ -62,6 +50,29 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.keepAfter(ctx, tx, id); err != nil {
 		return err
 	}
+	return imp.finish(ctx, tx)
+}
+
+// moveRows writes what belongs to workspaces.
+func (imp *importer) moveRows(ctx context.Context, tx *storedb.DB, now countersign.Timestamp) (err error) {
+	if imp.report.Items, err = tx.MoveItems(ctx); err != nil {
+		return err
+	}
+	if err := imp.moveKeys(ctx, tx); err != nil {
+		return err
+	}
+	if err := imp.dropConflicts(ctx, tx); err != nil {
+		return err
+	}
+	if imp.report.Purchases, err = tx.MovePurchases(ctx, now, imp.keep); err != nil {
+		return err
+	}
+	return imp.moveLicenses(ctx, tx)
+}
+
+// finish writes what is known of the import besides its rows: the columns, the entry of the
+// audit log, and the end of its job.
+func (imp *importer) finish(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.rememberColumns(ctx, tx); err != nil {
 		return err
 	}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/store/transfer"
+	"github.com/spf13/cobra"
+)
+
+// The formats of an imported file.
+const (
+	formatCSV   = "csv"
+	formatLines = "jsonl"
+)
+
+// importFlags are what the flags of an import say.
+type importFlags struct {
+	o      transfer.ImportOptions
+	format string
+	csv    transfer.CSVOptions
+	maps   []string
+	sets   []string
+}
+
+func (f *importFlags) register(a *app, c *cobra.Command) {
+	c.Flags().BoolVar(&f.o.DryRun, "dry-run", false, "write nothing, only print what would happen")
+	c.Flags().BoolVar(&f.o.SkipBad, "skip-bad", false, "write the valid lines even if others are not valid")
+	cli.ChoiceVar(c, &f.format, "format", "", "csv or jsonl (default: by the end of the name or the first line)", formatCSV, formatLines)
+	a.workspaceFlag(c, &f.csv.Workspace, "`username` of the workspace that the rows of CSV belong to (default: the only one)")
+	c.Flags().StringSliceVar(&f.maps, "map", nil, "the field of a column of CSV, `Column=field`; Column= ignores it (repeatable, or with commas)")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "the value of a field for all rows of CSV, `field=value` (repeatable)")
+}
+
+// parse reads the pairs of --map and --set.
+func (f *importFlags) parse(c *cobra.Command, _ []string) (err error) {
+	if f.csv.Map, err = pairs(c, "--map", "Column=field", f.maps); err == nil {
+		f.csv.Set, err = pairs(c, "--set", "field=value", f.sets)
+	}
+	return err
+}
+
+// pairs reads texts like name=value.
+func pairs(c *cobra.Command, flag, form string, texts []string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, cli.Usage(c, flag+" is written "+form)
+		}
+		all[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	return all, nil
+}
+
+// options are those of the import of a file, which is CSV or not.
+func (f *importFlags) options(file io.ReadSeeker, name string) (o transfer.ImportOptions, err error) {
+	o = f.o
+	o.File = filepath.Base(name)
+	isCSV := f.format == formatCSV
+	if f.format == "" {
+		if isCSV, err = transfer.IsCSV(file, name); err != nil {
+			return o, err
+		}
+	}
+	switch {
+	case isCSV:
+		o.CSV = &f.csv
+	case len(f.csv.Map)+len(f.csv.Set) > 0 || f.csv.Workspace != "":
+		return o, cli.Fail(cli.ExitUsage, "usage", "--map, --set and --workspace are for CSV, and this file is read as JSON Lines; say --format csv if it is CSV")
+	}
+	return o, nil
+}
