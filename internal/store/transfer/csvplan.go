@@ -120,7 +120,7 @@ func folded(columns map[string]string) map[string]string {
 // csvWorkspace returns the named workspace, or the only one.
 func (imp *importer) csvWorkspace(ctx context.Context, username string) (storedb.Workspace, error) {
 	if username != "" {
-		return access.Workspace(ctx, imp.session, imp.actor, username)
+		return access.Workspace(ctx, imp.session, imp.actor, username, access.Manage)
 	}
 	all, err := imp.session.Workspaces(ctx)
 	switch {

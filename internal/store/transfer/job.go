@@ -64,7 +64,7 @@ type ImportJob struct {
 // Start copies a file to the data folder and has it imported by a job, whose id it returns. The
 // job goes on when the caller is gone, and after a restart.
 func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file io.Reader) (id int64, err error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return 0, err
 	}
 	upload, size, err := s.keepUpload(ctx, file)
@@ -94,7 +94,7 @@ func (s *Service) Progress(ctx context.Context, a people.Actor, id int64) (Impor
 // importJob finds a job for an actor who may see it.
 func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (ImportJob, importPayload, error) {
 	var p importPayload
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return ImportJob{}, p, err
 	}
 	j, err := jobs.Find(ctx, s.db.Queries, importKind, id)

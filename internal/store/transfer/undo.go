@@ -50,7 +50,7 @@ func countsOf(u storedb.Undone) UndoCounts { return UndoCounts{u.Removed, u.Rest
 // Imports lists the imports of the last 24 hours that can be undone, and those that were,
 // newest first.
 func (s *Service) Imports(ctx context.Context, a people.Actor) ([]Import, error) {
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return nil, err
 	}
 	return s.db.Imports(ctx, s.undoStart())
@@ -64,7 +64,7 @@ func (s *Service) undoStart() countersign.Timestamp { return countersign.At(s.no
 // or with rest everything else. Errors are import_not_found and import_undone.
 func (s *Service) Undo(ctx context.Context, a people.Actor, id int64, rest bool) (UndoReport, error) {
 	report := UndoReport{ID: id}
-	if err := access.May(a, access.Manage); err != nil {
+	if err := access.May(a, access.Administer); err != nil {
 		return report, err
 	}
 	err := s.db.Session(ctx, func(session *storedb.DB) error {

@@ -64,6 +64,3 @@ CREATE TABLE import_purchases (
     buyer_email     text NOT NULL,
     PRIMARY KEY (import_id, before, id)
 ) WITHOUT ROWID;
-
--- An item that is removed must not be looked for in all purchases.
-CREATE INDEX purchases_of_item ON purchases (item_id);
