@@ -74,18 +74,18 @@ func TestAnUndoLeavesAloneWhatHasChangedSince(t *testing.T) {
 		left []string // kind, name and reason
 	}{
 		{"a purchase that was added is refunded", func(t *testing.T, f *fixture) error {
-			_, err := f.RefundPurchase(t.Context(), operator, "new-2")
+			_, err := f.EndPurchase(t.Context(), operator, "new-2", StateRefunded)
 			return err
 		}, []string{"purchase new-2 changed"}},
 		{"one is refunded and restored", func(t *testing.T, f *fixture) error {
-			_, err := f.RefundPurchase(t.Context(), operator, "new-2")
+			_, err := f.EndPurchase(t.Context(), operator, "new-2", StateRefunded)
 			if err == nil {
 				_, err = f.RestorePurchase(t.Context(), operator, "new-2")
 			}
 			return err
 		}, []string{"purchase new-2 changed"}},
 		{"a purchase that was changed is refunded", func(t *testing.T, f *fixture) error {
-			_, err := f.RefundPurchase(t.Context(), operator, "old-2")
+			_, err := f.EndPurchase(t.Context(), operator, "old-2", StateRefunded)
 			return err
 		}, []string{"purchase old-2 changed"}},
 		{"a license was issued", func(t *testing.T, f *fixture) error { f.issue(t, "new-2", "a.example"); return nil }, []string{"purchase new-2 licensed"}},
