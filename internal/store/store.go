@@ -17,6 +17,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/store/validation"
@@ -49,6 +50,9 @@ type Options struct {
 	Lock *sqldb.FolderLock
 	Log  *slog.Logger
 	Now  func() time.Time
+	// RequestLog is how much is kept of the log of API requests by a server; the zero value
+	// logs nothing.
+	RequestLog requests.Keep
 }
 
 // Store is an open store. Its methods may be called from many goroutines.
@@ -59,6 +63,8 @@ type Store struct {
 	Licensing *licensing.Service
 	// Transfer imports and exports.
 	Transfer *transfer.Service
+	// Requests is the log of API requests.
+	Requests *requests.Log
 
 	options  Options
 	database *sqldb.DB
@@ -123,6 +129,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Validation = validation.New(s.db, &s.gate, o.CacheBytes, o.Now, o.Log)
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
 	s.Transfer = transfer.New(s.db, &s.gate, o.Now)
+	s.Requests = requests.New(requests.Options{Dir: o.Dir, URL: o.URL, Keep: o.RequestLog, Now: o.Now, Log: o.Log, Longer: o.Longer})
 	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {
 		database.Watch(w)
 	}
@@ -137,7 +144,7 @@ func (s *Store) Close() error {
 	defer cancel()
 	s.Validation.Close(ctx)
 	s.leaveLimits(ctx)
-	return s.database.Close()
+	return errors.Join(s.Requests.Close(), s.database.Close())
 }
 
 // Run does the store's background work until ctx ends: it follows changes made
@@ -158,6 +165,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.Start("old changes", s.pruneEvery)
 	work.Start("audit seals", s.chain.Run)
 	work.Start("limits", s.exchangeLimitsEvery)
+	work.Start("log of API requests", s.Requests.Run)
 	work.Go("key file", s.watchKeyFile)
 	return work.Wait()
 }

@@ -30,6 +30,7 @@ func (f *frontEnd) signed(w http.ResponseWriter, r *http.Request, names []string
 	var l licensing.Signed
 	err := f.withCode(w, r, names, func(q licenseCall) (err error) {
 		l, err = do(q)
+		aboutLicense(w, l.License)
 		return err
 	})
 	if err != nil {
@@ -43,12 +44,23 @@ func (f *frontEnd) revokeLicense(w http.ResponseWriter, r *http.Request) error {
 	var l licensing.License
 	err := f.withCode(w, r, []string{"domain", "license_id"}, func(q licenseCall) (err error) {
 		l, err = f.store.Licensing.RevokeForBuyer(r.Context(), q.buyer, q.code, q.get("domain"), q.get("license_id"))
+		aboutLicense(w, l)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	return web.OK(w, r, "data", countersign.LicenseRevocation{LicenseID: l.License.ID, Domain: l.Domain, RevokedAt: l.EndedAt})
+}
+
+// aboutLicense notes the purchase of a license, if there is one. One of another workspace
+// than the key's is not for those who see the key's calls.
+func aboutLicense(w http.ResponseWriter, l licensing.License) {
+	about := web.SubjectOf(w)
+	if about.Workspace != 0 && about.Workspace != l.WorkspaceID {
+		return
+	}
+	about.Workspace, about.Purchase, about.Item = l.WorkspaceID, l.Purchase.ID, l.ItemID
 }
 
 // licenseCall is a request whose credential is a purchase code.

@@ -1,0 +1,156 @@
+package requests
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign/internal/store/requestdb"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// What a slot is about.
+const (
+	kindWorkspace int64 = iota + 1
+	kindKey
+	kindItem
+	kindEndpoint
+	kindReason
+	kindAddress
+	kindResult
+)
+
+// The values of kindResult.
+const (
+	valueValid int64 = iota
+	valueFailed
+)
+
+// slotMillis is how long a slot is, in milliseconds: nearly nine minutes. A power of two makes
+// its beginning a matter of bits.
+const slotMillis = 1 << 19
+
+// maxSlots is how many slots are remembered, so that each is written once.
+const maxSlots = 1 << 17
+
+// batch writes entries. It remembers what a next batch need not write again.
+type batch struct {
+	counts map[requestdb.Count]int64 // by all but the number
+	slots  map[requestdb.Slot]struct{}
+	fresh  []requestdb.Slot // those of this batch that were not known
+}
+
+func newBatch() batch {
+	return batch{counts: make(map[requestdb.Count]int64), slots: make(map[requestdb.Slot]struct{})}
+}
+
+// forget drops what is remembered, after a transaction that may not have happened.
+func (b *batch) forget() { clear(b.slots) }
+
+// write adds entries to their parts, and to the counts.
+func (b *batch) write(ctx context.Context, tx *requestdb.DB, entries []Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	parts, err := tx.Parts(ctx, timeOf)
+	if err != nil {
+		return err
+	}
+	clear(b.counts)
+	for len(entries) > 0 {
+		var part requestdb.Part
+		if part, parts, err = partOf(ctx, tx, parts, int64(entries[0].Number)); err != nil {
+			return err
+		}
+		some := entries[:1]
+		for len(some) < len(entries) && part.Has(int64(entries[len(some)].Number)) {
+			some = entries[:len(some)+1]
+		}
+		if err := b.writeTo(ctx, tx, part, some); err != nil {
+			return err
+		}
+		entries = entries[len(some):]
+	}
+	return tx.AddCounts(ctx, b.sortedCounts())
+}
+
+// writeTo adds entries of one part.
+func (b *batch) writeTo(ctx context.Context, tx *requestdb.DB, part requestdb.Part, entries []Entry) error {
+	b.fresh = b.fresh[:0]
+	if len(b.slots) > maxSlots {
+		clear(b.slots)
+	}
+	err := tx.AddCalls(ctx, part, len(entries), func(i int) requestdb.Call {
+		c := entries[i].row()
+		b.note(part, &c)
+		return c
+	})
+	if err != nil {
+		return err
+	}
+	return tx.AddSlots(ctx, part, b.fresh)
+}
+
+// note counts a call and notes its slots.
+func (b *batch) note(part requestdb.Part, c *requestdb.Call) {
+	b.counts[requestdb.Count{WorkspaceID: c.WorkspaceID, Hour: hourOf(timeOf(c.ID)), ItemID: c.ItemID, KeyID: c.KeyID, Result: c.Reason}]++
+	slot := max(slotOf(c.ID), part.First)
+	add := func(kind, value int64) {
+		s := requestdb.Slot{Kind: kind, Value: value, Slot: slot}
+		if _, known := b.slots[s]; !known {
+			b.slots[s] = struct{}{}
+			b.fresh = append(b.fresh, s)
+		}
+	}
+	add(kindWorkspace, c.WorkspaceID)
+	add(kindKey, c.KeyID)
+	add(kindItem, c.ItemID)
+	add(kindEndpoint, hash(c.Endpoint))
+	add(kindAddress, hash(c.Address))
+	if c.Reason == "" {
+		add(kindResult, valueValid)
+		return
+	}
+	add(kindResult, valueFailed)
+	add(kindReason, hash(c.Reason))
+}
+
+// sortedCounts returns the counts of a batch, in the order in which every server writes them.
+func (b *batch) sortedCounts() []requestdb.Count {
+	list := make([]requestdb.Count, 0, len(b.counts))
+	for c, n := range b.counts {
+		c.Calls = n
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b requestdb.Count) int {
+		return cmp.Or(cmp.Compare(a.WorkspaceID, b.WorkspaceID), cmp.Compare(a.Hour, b.Hour), cmp.Compare(a.ItemID, b.ItemID),
+			cmp.Compare(a.KeyID, b.KeyID), cmp.Compare(a.Result, b.Result))
+	})
+	return list
+}
+
+// timeOf returns the time that an id stands for.
+func timeOf(id int64) time.Time { return web.RequestNumber(id).Time() }
+
+// firstAt returns the smallest id of a time.
+func firstAt(at time.Time) int64 { return int64(web.FirstRequestNumber(at)) }
+
+// slotOf returns the first id of the slot in which an id is.
+func slotOf(id int64) int64 {
+	return firstAt(time.UnixMilli(timeOf(id).UnixMilli() &^ (slotMillis - 1)))
+}
+
+// slotEnd returns the first id after the slot in which an id is.
+func slotEnd(id int64) int64 { return firstAt(timeOf(slotOf(id)).Add(slotMillis * time.Millisecond)) }
+
+func hourOf(at time.Time) int64 { return at.Unix() / 3600 }
+
+// hash returns a number for a text, always the same one (FNV-1a).
+func hash(text string) int64 {
+	h := uint64(14695981039346656037)
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * 1099511628211
+	}
+	return int64(h)
+}

@@ -1,0 +1,126 @@
+package requests
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/store/requestdb"
+)
+
+const (
+	// flushEvery is how long a call waits at most to be written.
+	flushEvery = time.Second
+	// lastFlush bounds the last write, when the process ends.
+	lastFlush = 5 * time.Second
+	// maxAttempts is how often a batch is tried that fails for a reason of its own.
+	maxAttempts = 3
+	// gapsApart is how far apart two gaps are that are told one by one.
+	gapsApart = time.Minute
+	// reopenEvery is how often a database is opened again whose file is gone.
+	reopenEvery = 10 * time.Second
+)
+
+// Run writes what calls leave behind, each second, until ctx ends; then it writes the rest
+// and returns. End ctx after the last call is answered. A log that can't be written does
+// not end it: [Log.State] says what is missing.
+func (l *Log) Run(ctx context.Context) {
+	if !l.On() {
+		return
+	}
+	l.flush(ctx) // makes the tables
+	for group.Sleep(ctx, flushEvery, l.half) {
+		l.flush(ctx)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
+	defer cancel()
+	for range 2 { // what could not be written before, and the rest
+		l.flush(ctx)
+	}
+}
+
+// flush writes everything that waits. What can't be written now is tried again, while calls
+// gather behind it.
+func (l *Log) flush(ctx context.Context) {
+	if len(l.unwritten) == 0 {
+		l.unwritten = l.take()
+	}
+	dropped := l.takeGap()
+	err := l.write(ctx, dropped)
+	unknown := fault.HasCode(err, countersign.CodeOutcomeUnknown)
+	if err != nil && !unknown {
+		l.giveBack(dropped)
+		if ctx.Err() != nil || l.keepUnwritten(err) {
+			l.note(err)
+			return
+		}
+		l.dropUnwritten()
+	} else {
+		l.written.Add(int64(len(l.unwritten)))
+	}
+	wrote := len(l.unwritten) > 0
+	clear(l.unwritten) // or their strings would live as long as the buffer
+	l.unwritten, l.attempts = nil, 0
+	if err == nil {
+		err = l.tidy(ctx, wrote)
+	}
+	l.note(err)
+}
+
+// keepUnwritten reports whether a batch that failed is tried again: always while the database
+// can't be written, and a few times when it may be the batch that is wrong.
+func (l *Log) keepUnwritten(err error) bool {
+	l.attempts++
+	return fault.IsUnavailable(err) || l.attempts < maxAttempts
+}
+
+// dropUnwritten counts a batch that can't be written.
+func (l *Log) dropUnwritten() {
+	var g gap
+	for i := range l.unwritten {
+		g.add(l.unwritten[i].Number.Time(), 1)
+	}
+	l.dropped.Add(g.calls)
+	l.giveBack(g)
+}
+
+// write writes a batch, and what was dropped, in one transaction.
+func (l *Log) write(ctx context.Context, dropped gap) error {
+	if err := l.ready(ctx); err != nil {
+		return err
+	}
+	if len(l.unwritten) == 0 && dropped.calls == 0 {
+		return nil
+	}
+	err := l.db.Tx(ctx, func(tx *requestdb.DB) error {
+		if dropped.calls > 0 {
+			if err := tx.AddGap(ctx, dropped.row(), gapsApart); err != nil {
+				return err
+			}
+		}
+		return l.batch.write(ctx, tx, l.unwritten)
+	})
+	if err != nil {
+		l.batch.forget()
+	}
+	return err
+}
+
+// ready opens the database, and opens it again when its file is gone.
+func (l *Log) ready(ctx context.Context) error {
+	if err := l.open(ctx, true); err != nil {
+		return err
+	}
+	err := l.db.DB().Healthy()
+	if now := l.options.Now(); err != nil && now.Sub(l.lastReopen) >= reopenEvery {
+		l.lastReopen = now
+		_ = l.Close()
+		l.batch.forget()
+		if err = l.open(ctx, true); err == nil {
+			err = l.db.DB().Healthy()
+		}
+	}
+	return err
+}
