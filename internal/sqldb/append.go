@@ -39,7 +39,9 @@ func (q Queries) Append(ctx context.Context, table string, columns []string, row
 // appendSQLite speaks to the driver itself: database/sql would convert and copy every
 // value, which costs more than to insert it.
 func appendSQLite(ctx context.Context, conn *stmtCacheConn, table string, columns []string, rows int, fill func(int, []any)) error {
-	query := fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES %s", table, strings.Join(columns, ", "), Placeholders(1, len(columns), 1))
+	// Arguments without a name: the driver looks every name up, for every row.
+	arguments := strings.Repeat(", ?", len(columns))[2:]
+	query := fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), arguments)
 	stmt, err := conn.PrepareContext(ctx, query)
 	if err != nil {
 		return err

@@ -142,3 +142,8 @@ func (d *DB) Calls(ctx context.Context, p Part, in Range, m Match, examine, limi
 func (d *DB) Call(ctx context.Context, p Part, id int64) (Call, error) {
 	return sqldb.One(ctx, d.Queries, scanCall, `SELECT `+strings.Join(callColumns, ", ")+` FROM `+p.calls()+` WHERE id = $1 LIMIT 1`, id)
 }
+
+// Newest returns the highest id of a part, 0 when it is empty.
+func (d *DB) Newest(ctx context.Context, p Part) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT coalesce(max(id), 0) FROM `+p.calls())
+}

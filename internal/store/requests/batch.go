@@ -34,11 +34,21 @@ const slotMillis = 1 << 19
 // maxSlots is how many slots are remembered, so that each is written once.
 const maxSlots = 1 << 17
 
+// How long counts are gathered: few are written with their calls, many when they are many
+// more or some time has passed, because most calls of a busy store count for something else
+// than the one before.
+const (
+	fewCounts   = 512
+	manyCounts  = 1 << 17
+	countsEvery = 10 * time.Second
+)
+
 // batch writes entries. It remembers what a next batch need not write again.
 type batch struct {
-	counts map[requestdb.Count]int64 // by all but the number
-	slots  map[requestdb.Slot]struct{}
-	fresh  []requestdb.Slot // those of this batch that were not known
+	counts   map[requestdb.Count]int64 // that are not written, by all but the number
+	countsAt time.Time                 // when they were written last
+	slots    map[requestdb.Slot]struct{}
+	fresh    []requestdb.Slot // those of this batch that were not known
 }
 
 func newBatch() batch {
@@ -48,7 +58,27 @@ func newBatch() batch {
 // forget drops what is remembered, after a transaction that may not have happened.
 func (b *batch) forget() { clear(b.slots) }
 
-// write adds entries to their parts, and to the counts.
+// count counts entries, once.
+func (b *batch) count(entries []Entry) {
+	for i := range entries {
+		e := &entries[i]
+		b.counts[requestdb.Count{WorkspaceID: e.Workspace, Hour: hourOf(e.Number.Time()), ItemID: e.Item, KeyID: e.Key, Result: e.Reason}]++
+	}
+}
+
+// countsDue reports whether the counts are to be written now.
+func (b *batch) countsDue(now time.Time) bool {
+	n := len(b.counts)
+	return n > 0 && (n <= fewCounts || n >= manyCounts || now.Sub(b.countsAt) >= countsEvery)
+}
+
+// counted notes that the counts were written.
+func (b *batch) counted(now time.Time) {
+	clear(b.counts)
+	b.countsAt = now
+}
+
+// write adds entries to their parts.
 func (b *batch) write(ctx context.Context, tx *requestdb.DB, entries []Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -57,7 +87,6 @@ func (b *batch) write(ctx context.Context, tx *requestdb.DB, entries []Entry) er
 	if err != nil {
 		return err
 	}
-	clear(b.counts)
 	for len(entries) > 0 {
 		var part requestdb.Part
 		if part, parts, err = partOf(ctx, tx, parts, int64(entries[0].Number)); err != nil {
@@ -72,7 +101,7 @@ func (b *batch) write(ctx context.Context, tx *requestdb.DB, entries []Entry) er
 		}
 		entries = entries[len(some):]
 	}
-	return tx.AddCounts(ctx, b.sortedCounts())
+	return nil
 }
 
 // writeTo adds entries of one part.
@@ -92,9 +121,8 @@ func (b *batch) writeTo(ctx context.Context, tx *requestdb.DB, part requestdb.Pa
 	return tx.AddSlots(ctx, part, b.fresh)
 }
 
-// note counts a call and notes its slots.
+// note notes the slots of a call.
 func (b *batch) note(part requestdb.Part, c *requestdb.Call) {
-	b.counts[requestdb.Count{WorkspaceID: c.WorkspaceID, Hour: hourOf(timeOf(c.ID)), ItemID: c.ItemID, KeyID: c.KeyID, Result: c.Reason}]++
 	slot := max(slotOf(c.ID), part.First)
 	add := func(kind, value int64) {
 		s := requestdb.Slot{Kind: kind, Value: value, Slot: slot}
@@ -116,7 +144,7 @@ func (b *batch) note(part requestdb.Part, c *requestdb.Call) {
 	add(kindReason, hash(c.Reason))
 }
 
-// sortedCounts returns the counts of a batch, in the order in which every server writes them.
+// sortedCounts returns the counts, in the order in which every server writes them.
 func (b *batch) sortedCounts() []requestdb.Count {
 	list := make([]requestdb.Count, 0, len(b.counts))
 	for c, n := range b.counts {

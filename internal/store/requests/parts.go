@@ -48,7 +48,7 @@ func (l *Log) tidy(ctx context.Context, wrote bool) error {
 		return nil
 	}
 	parts, err := l.db.Parts(ctx, timeOf)
-	if err != nil || len(parts) == 0 {
+	if err != nil {
 		return err
 	}
 	now := l.options.Now()
@@ -60,12 +60,21 @@ func (l *Log) tidy(ctx context.Context, wrote bool) error {
 
 // cut ends the part of now soon, when it has many calls.
 func (l *Log) cut(ctx context.Context, parts []requestdb.Part, now time.Time) error {
-	at := firstAt(now.Add(cutAhead))
 	i := slices.IndexFunc(parts, func(p requestdb.Part) bool { return p.Has(firstAt(now)) })
-	if i < 0 || parts[i].Calls < max(l.options.Keep.Calls/partsOfAll, 1) || parts[i].End <= at {
+	if i < 0 || parts[i].Calls < max(l.options.Keep.Calls/partsOfAll, 1) {
 		return nil
 	}
-	return l.db.Tx(ctx, func(tx *requestdb.DB) error { return tx.CutPart(ctx, parts[i], at) })
+	return l.db.Tx(ctx, func(tx *requestdb.DB) error {
+		newest, err := tx.Newest(ctx, parts[i])
+		at := firstAt(now.Add(cutAhead))
+		if newest >= at { // of a server whose clock is ahead
+			at = firstAt(timeOf(newest).Add(cutAhead))
+		}
+		if err != nil || at >= parts[i].End {
+			return err
+		}
+		return tx.CutPart(ctx, parts[i], at)
+	})
 }
 
 // prune drops parts that are too old, and the oldest while there are too many calls.
@@ -87,5 +96,8 @@ func (l *Log) prune(ctx context.Context, parts []requestdb.Part, now time.Time) 
 		return nil
 	}
 	l.lastPrune = now
+	if err := l.sumDays(ctx, now); err != nil {
+		return err
+	}
 	return l.db.DeleteGaps(ctx, now.Add(-l.options.Keep.For))
 }

@@ -67,6 +67,7 @@ type Log struct {
 	batch      batch
 	lastPrune  time.Time
 	lastReopen time.Time
+	ending     bool // the next batch is the last
 
 	written atomic.Int64
 	dropped atomic.Int64

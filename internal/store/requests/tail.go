@@ -16,22 +16,19 @@ const tailOverlap = 15 * time.Second
 type Tail struct {
 	log    *Log
 	filter Filter
-	seen   map[web.RequestNumber]bool
+	floor  web.RequestNumber // calls up to this one are not returned
 	newest time.Time
+	seen   map[web.RequestNumber]bool
 }
 
-// Tail begins to follow the log after the calls of a page, the newest first. f selects calls; its
-// limits of ids and of the period's end do not count.
+// Tail begins to follow the log behind the calls that were shown, the newest first. f selects
+// calls; its limits of ids and of time do not count.
 func (l *Log) Tail(f Filter, shown []Call) *Tail {
-	t := &Tail{log: l, filter: f, seen: map[web.RequestNumber]bool{}, newest: l.options.Now()}
-	t.filter.Before, t.filter.To, t.filter.Limit = 0, time.Time{}, maxLimit
-	for _, c := range shown {
-		t.seen[c.ID] = true
-	}
-	t.filter.From = t.newest
+	f.From, f.To, f.Before, f.Limit = time.Time{}, time.Time{}, 0, maxLimit
+	now := l.options.Now()
+	t := &Tail{log: l, filter: f, floor: web.FirstRequestNumber(now) - 1, newest: now, seen: map[web.RequestNumber]bool{}}
 	if len(shown) > 0 {
-		t.newest = shown[0].Time()
-		t.filter.From = t.newest
+		t.floor, t.newest = shown[0].ID, shown[0].Time()
 	}
 	return t
 }
@@ -39,7 +36,7 @@ func (l *Log) Tail(f Filter, shown []Call) *Tail {
 // Next returns the calls that were logged since, the oldest first.
 func (t *Tail) Next(ctx context.Context, a people.Actor) (calls []Call, err error) {
 	f := t.filter
-	f.After = max(web.FirstRequestNumber(t.newest.Add(-tailOverlap))-1, 1)
+	f.After = max(web.FirstRequestNumber(t.newest.Add(-tailOverlap))-1, t.floor)
 	for {
 		page, err := t.log.Calls(ctx, a, f)
 		if err != nil {

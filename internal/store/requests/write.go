@@ -36,6 +36,7 @@ func (l *Log) Run(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
 	defer cancel()
+	l.ending = true
 	for range 2 { // what could not be written before, and the rest
 		l.flush(ctx)
 	}
@@ -46,6 +47,7 @@ func (l *Log) Run(ctx context.Context) {
 func (l *Log) flush(ctx context.Context) {
 	if len(l.unwritten) == 0 {
 		l.unwritten = l.take()
+		l.batch.count(l.unwritten)
 	}
 	dropped := l.takeGap()
 	err := l.write(ctx, dropped)
@@ -86,12 +88,14 @@ func (l *Log) dropUnwritten() {
 	l.giveBack(g)
 }
 
-// write writes a batch, and what was dropped, in one transaction.
+// write writes a batch, what was dropped, and the counts if they are due, in one transaction.
 func (l *Log) write(ctx context.Context, dropped gap) error {
 	if err := l.ready(ctx); err != nil {
 		return err
 	}
-	if len(l.unwritten) == 0 && dropped.calls == 0 {
+	now := l.options.Now()
+	countsDue := l.batch.countsDue(now) || l.ending
+	if len(l.unwritten) == 0 && dropped.calls == 0 && !countsDue {
 		return nil
 	}
 	err := l.db.Tx(ctx, func(tx *requestdb.DB) error {
@@ -100,10 +104,19 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 				return err
 			}
 		}
+		if countsDue {
+			if err := tx.AddCounts(ctx, l.batch.sortedCounts()); err != nil {
+				return err
+			}
+		}
 		return l.batch.write(ctx, tx, l.unwritten)
 	})
-	if err != nil {
+	if err != nil && !fault.HasCode(err, countersign.CodeOutcomeUnknown) {
 		l.batch.forget()
+		return err
+	}
+	if countsDue {
+		l.batch.counted(now)
 	}
 	return err
 }

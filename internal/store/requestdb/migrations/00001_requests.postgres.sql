@@ -49,6 +49,10 @@ CREATE TABLE request_days (
     PRIMARY KEY (workspace_id, subject, day, subject_id, result)
 );
 
+CREATE TABLE request_days_done (
+    day bigint PRIMARY KEY
+);
+
 CREATE TABLE request_gaps (
     from_at  text   NOT NULL,
     until_at text   NOT NULL,

@@ -26,6 +26,10 @@ CREATE TABLE request_days (
     PRIMARY KEY (workspace_id, subject, day, subject_id, result)
 ) WITHOUT ROWID;
 
+CREATE TABLE request_days_done (
+    day integer PRIMARY KEY
+);
+
 CREATE TABLE request_gaps (
     from_at  text    NOT NULL,
     until_at text    NOT NULL,
