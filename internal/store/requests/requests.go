@@ -92,7 +92,7 @@ func may(a people.Actor) error { return access.May(a, access.Manage) }
 func (l *Log) path() string { return filepath.Join(l.options.Dir, DatabaseName) }
 
 // errNone means that nothing was ever logged here.
-var errNone = errors.New("requests: there is no log")
+var errNone = errors.New("requests: nothing was logged")
 
 // read runs fn on the database, or returns errNone.
 func (l *Log) read(ctx context.Context, fn func(*requestdb.DB) error) error {
