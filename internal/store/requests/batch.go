@@ -27,9 +27,9 @@ const (
 	valueFailed
 )
 
-// slotMillis is how long a slot is, in milliseconds: nearly nine minutes. A power of two makes
+// slotMillis is how long a slot is, in milliseconds: about two minutes. A power of two makes
 // its beginning a matter of bits.
-const slotMillis = 1 << 19
+const slotMillis = 1 << 17
 
 // maxSlots is how many slots are remembered, so that each is written once.
 const maxSlots = 1 << 17

@@ -247,6 +247,24 @@ func TestCallsAreFilteredAndPaged(t *testing.T) {
 	})
 }
 
+func TestCallsOfAFilterAreCountedUpToAPage(t *testing.T) {
+	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
+		for i := range maxLimit + 10 {
+			f.put(func(e *Entry) { e.Item = int64(1 + i/10) })
+		}
+		f.flushed(t)
+		for _, c := range []struct {
+			filter  Filter
+			n       int
+			atLeast bool
+		}{{Filter{}, maxLimit, true}, {Filter{Item: 2, Before: 1}, 10, false}, {Filter{Item: 999}, 0, false}} {
+			if n, atLeast, err := f.Count(t.Context(), operator, c.filter); n != c.n || atLeast != c.atLeast || err != nil {
+				t.Errorf("%+v: %d, %t, %v", c.filter, n, atLeast, err)
+			}
+		}
+	})
+}
+
 func TestASearchThatFindsLittleStopsAndGoesOn(t *testing.T) {
 	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
 		rare := f.put(func(e *Entry) { e.Item = 7 })

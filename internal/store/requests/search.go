@@ -93,7 +93,7 @@ const (
 )
 
 // maxExamined is how many calls are examined for one page.
-const maxExamined = 50_000
+const maxExamined = 30_000
 
 // Calls lists calls, the newest first.
 func (l *Log) Calls(ctx context.Context, a people.Actor, f Filter) (Page, error) {
@@ -109,6 +109,14 @@ func (l *Log) Calls(ctx context.Context, a people.Actor, f Filter) (Page, error)
 		return Page{}, nil
 	}
 	return s.page, err
+}
+
+// Count counts the calls that a filter selects, without the ends of pages, up to the most that a
+// page may have. atLeast reports that there may be more.
+func (l *Log) Count(ctx context.Context, a people.Actor, f Filter) (n int, atLeast bool, err error) {
+	f.Before, f.After, f.Limit = 0, 0, maxLimit
+	page, err := l.Calls(ctx, a, f)
+	return len(page.Calls), page.Next != 0, err
 }
 
 // errUnknown means that no logged call has an id.
