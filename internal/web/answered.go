@@ -12,6 +12,8 @@ type Subject struct {
 	Key       int64
 	Item      int64
 	Purchase  int64
+	// Reason is why a response without an error says no; "" when it does not.
+	Reason string
 }
 
 // SubjectOf returns where a handler notes what its request is about, for [Options.Answered].

@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -137,6 +138,9 @@ func (f *frontEnd) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	answer, err := f.guardedCheck(w, r, actor, q)
 	if err != nil && err != errNotFound {
 		return err
+	}
+	if !answer.Valid {
+		web.SubjectOf(w).Reason = requests.CheckPrefix + answer.Code
 	}
 	return web.OK(w, r, "data", answer)
 }

@@ -65,7 +65,7 @@ func reasonOf(d web.Answered) string {
 	case status >= http.StatusBadRequest:
 		return requests.ReasonUnknown
 	}
-	return ""
+	return d.Subject().Reason
 }
 
 // noteSent notes the parameters of a call, and where its key stood.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -64,6 +65,10 @@ func TestEveryCallIsLogged(t *testing.T) {
 			requests.Call{Workspace: 1, Item: 1229, Endpoint: "/api/licenses", Status: 200, Sent: []requests.Param{
 				{Place: requests.InBody, Name: "domain", Value: "…"}, {Place: requests.InBody, Name: "purchase_code", Value: "…"},
 			}}, "license-fresh"},
+		{"a check of a license that is not valid", "POST", "/api/licenses/check", "purchase_code=license-fresh&domain=another.example", []string{"Content-Type", form},
+			requests.Call{Endpoint: "/api/licenses/check", Status: 200, Reason: "check_limit_reached", Sent: []requests.Param{
+				{Place: requests.InBody, Name: "purchase_code", Value: "…"}, {Place: requests.InBody, Name: "domain", Value: "…"},
+			}}, ""},
 		{"a refunded one, as JSON", "POST", "/api/purchases/validation/", `{"api_key":"` + adaKey + `","purchase_code":"7c0f3b1e-5d2a-4c44-9b1e-0000000000a1"}`, []string{"Content-Type", "application/json"},
 			requests.Call{Workspace: 1, Key: 1, Item: 1229, Endpoint: "/api/purchases/validation", Status: 404, Reason: "purchase_refunded", Sent: []requests.Param{
 				{Place: requests.InBody, Name: "api_key"}, {Place: requests.InBody, Name: "purchase_code", Value: "7c0f…a1"},
@@ -242,5 +247,30 @@ func TestACallThatIsLoggedAllocatesNoMore(t *testing.T) {
 	}
 	if on, off := allocations(requests.DefaultKeep), allocations(requests.Keep{}); on > off {
 		t.Errorf("%v allocations with the log, %v without", on, off)
+	}
+}
+
+func TestEveryErrorCodeOfTheContractHasASentence(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(err)
+	}
+	codes := map[string]bool{}
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile(`X-Error-Code: ([a-z_]+)`).FindAllStringSubmatch(string(text), -1) {
+			codes[found[1]] = true
+		}
+	}
+	if len(codes) < 15 {
+		t.Fatalf("only %d codes were found", len(codes))
+	}
+	for code := range codes {
+		if strings.Contains(requests.Why(code), code) {
+			t.Errorf("%s has no sentence", code)
+		}
 	}
 }

@@ -54,6 +54,7 @@ type Log struct {
 
 	opening sync.RWMutex
 	db      *requestdb.DB // nil until it is needed
+	made    bool          // its tables are those of this version
 
 	mu      sync.Mutex
 	waiting []Entry
@@ -116,15 +117,10 @@ func (l *Log) read(ctx context.Context, fn func(*requestdb.DB) error) error {
 func (l *Log) open(ctx context.Context, create bool) error {
 	l.opening.Lock()
 	defer l.opening.Unlock()
-	if l.db != nil {
+	if l.db != nil && (l.made || !create) {
 		return nil
 	}
-	if _, err := os.Stat(l.path()); l.options.URL == "" && !create && errors.Is(err, fs.ErrNotExist) {
-		return errNone
-	}
-	db, err := sqldb.Open(ctx, sqldb.Options{
-		URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{requestdb.Schema}, Relaxed: true, Log: l.options.Log, Longer: l.options.Longer,
-	})
+	db, err := l.openFile(ctx, create)
 	if err != nil {
 		return err
 	}
@@ -134,11 +130,26 @@ func (l *Log) open(ctx context.Context, create bool) error {
 		err = hasTables(ctx, db)
 	}
 	if err != nil {
-		_ = db.Close()
+		if l.db == nil {
+			_ = db.Close()
+		}
 		return err
 	}
-	l.db = requestdb.New(db)
+	l.db, l.made = requestdb.New(db), create
 	return nil
+}
+
+// openFile returns the database that is open, or opens it.
+func (l *Log) openFile(ctx context.Context, create bool) (*sqldb.DB, error) {
+	if l.db != nil {
+		return l.db.DB(), nil
+	}
+	if _, err := os.Stat(l.path()); l.options.URL == "" && !create && errors.Is(err, fs.ErrNotExist) {
+		return nil, errNone
+	}
+	return sqldb.Open(ctx, sqldb.Options{
+		URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{requestdb.Schema}, Relaxed: true, Log: l.options.Log, Longer: l.options.Longer,
+	})
 }
 
 // hasTables returns errNone for a database without the tables of the log.
@@ -158,6 +169,6 @@ func (l *Log) Close() error {
 		return nil
 	}
 	db := l.db.DB()
-	l.db = nil
+	l.db, l.made = nil, false
 	return db.Close()
 }

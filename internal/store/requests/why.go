@@ -8,6 +8,8 @@ const (
 	ReasonGone = "client_gone"
 	// ReasonUnknown stands for an error without a code.
 	ReasonUnknown = "failed"
+	// CheckPrefix stands before the code of a license check that was answered with not valid.
+	CheckPrefix = "check_"
 )
 
 // Why returns in a sentence why a call failed, by its reason, the error's code; for an empty
@@ -59,4 +61,13 @@ var why = map[string]string{
 	countersign.CodeOutcomeUnknown:      "The store can't say whether the change was written.",
 	ReasonGone:                          "The client closed the connection before the response.",
 	ReasonUnknown:                       "The call failed.",
+
+	CheckPrefix + countersign.CheckNotFound:           "No purchase has this code or license, or the caller may not know what became of it.",
+	CheckPrefix + countersign.CheckRefunded:           "The license is not valid: the purchase was refunded.",
+	CheckPrefix + countersign.CheckChargedBack:        "The license is not valid: the purchase was charged back.",
+	CheckPrefix + countersign.CheckRevoked:            "The license is not valid: it or its purchase was revoked, or it was moved to another domain.",
+	CheckPrefix + countersign.CheckItemMismatch:       "The license is of another item than the one that the call asked about.",
+	CheckPrefix + countersign.CheckDomainMismatch:     "The license is for another domain than the one that the call asked about.",
+	CheckPrefix + countersign.CheckLimitReached:       "The domain has no license of this purchase, and the item allows no further domain.",
+	CheckPrefix + countersign.CheckDomainNotActivated: "The domain has no license of this purchase.",
 }
