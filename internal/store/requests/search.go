@@ -92,8 +92,12 @@ const (
 	maxLimit     = 1000
 )
 
-// maxExamined is how many calls are examined for one page.
-const maxExamined = 30_000
+// maxExamined is how many calls are examined for one page. To ask for those of a slot costs
+// about as much as to examine slotCost of them.
+const (
+	maxExamined = 30_000
+	slotCost    = 60
+)
 
 // Calls lists calls, the newest first.
 func (l *Log) Calls(ctx context.Context, a people.Actor, f Filter) (Page, error) {
@@ -284,10 +288,14 @@ func (s *search) within(ctx context.Context, p requestdb.Part, in requestdb.Rang
 	for _, c := range found {
 		s.page.Calls = append(s.page.Calls, callOf(c))
 	}
-	s.left -= examined
-	if last != 0 {
+	s.left -= examined + slotCost
+	switch {
+	case last != 0:
 		s.page.Next = web.RequestNumber(last)
-		return true, nil
+	case s.left <= 0 && in.Up:
+		s.page.Next = web.RequestNumber(in.End - 1)
+	case s.left <= 0:
+		s.page.Next = web.RequestNumber(in.First)
 	}
-	return false, nil
+	return s.page.Next != 0, nil
 }
