@@ -26,7 +26,6 @@ func newRequestLog(a *app) *cobra.Command {
 // logFlags are the filters of the log as they were typed.
 type logFlags struct {
 	workspace string
-	result    requests.Result
 	from, to  countersign.Timestamp
 	filter    requests.Filter
 }

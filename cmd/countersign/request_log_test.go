@@ -47,3 +47,15 @@ func TestATailFollowsARunningServer(t *testing.T) {
 		}
 	})
 }
+
+func FuzzParseKeep(f *testing.F) {
+	for _, text := range []string{"off", "30d", "720h", "30d,10000000", "30d,", ",1", "0d", "30d,-1", "1ns,9223372036854775807"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		keep, err := parseKeep(text)
+		if off := keep.For == 0; err == nil && off != (text == "off") || keep.For < 0 || !off && keep.Calls <= 0 {
+			t.Errorf("%q is %+v, %v", text, keep, err)
+		}
+	})
+}

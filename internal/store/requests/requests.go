@@ -68,6 +68,7 @@ type Log struct {
 	batch      batch
 	lastPrune  time.Time
 	lastReopen time.Time
+	lastWarn   time.Time
 	ending     bool // the next batch is the last
 
 	written atomic.Int64

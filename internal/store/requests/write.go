@@ -19,6 +19,8 @@ const (
 	maxAttempts = 3
 	// gapsApart is how far apart two gaps are that are told one by one.
 	gapsApart = time.Minute
+	// warnEvery is how often at most the server's log says that calls were dropped.
+	warnEvery = time.Minute
 	// reopenEvery is how often a database is opened again whose file is gone.
 	reopenEvery = 10 * time.Second
 )
@@ -62,6 +64,7 @@ func (l *Log) flush(ctx context.Context) {
 	} else {
 		l.written.Add(int64(len(l.unwritten)))
 	}
+	l.warn(dropped)
 	wrote := len(l.unwritten) > 0
 	clear(l.unwritten) // or their strings would live as long as the buffer
 	l.unwritten, l.attempts = nil, 0
@@ -69,6 +72,16 @@ func (l *Log) flush(ctx context.Context) {
 		err = l.tidy(ctx, wrote)
 	}
 	l.note(err)
+}
+
+// warn logs now and then that calls were dropped.
+func (l *Log) warn(dropped gap) {
+	now := l.options.Now()
+	if dropped.calls == 0 || now.Sub(l.lastWarn) < warnEvery {
+		return
+	}
+	l.lastWarn = now
+	l.options.Log.Warn("API requests were not logged; they were answered", "dropped", dropped.calls, "dropped_since_start", l.dropped.Load())
 }
 
 // keepUnwritten reports whether a batch that failed is tried again: always while the database
