@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/google/go-cmp/cmp"
 )
@@ -131,6 +132,16 @@ func TestAFullDiskLosesCallsOfTheLogAlone(t *testing.T) {
 	}
 	if counts, err := f.Counts(t.Context(), operator, CountQuery{Workspace: 1, From: noon, To: noon.Add(time.Hour), By: ByResult}); err != nil || len(counts) != 1 || counts[0].Valid != 2*room+1 {
 		t.Errorf("%+v, %v: a batch that is tried again is counted once", counts, err)
+	}
+}
+
+func TestTheTablesOfTheLogHaveItsPrefix(t *testing.T) {
+	f := newFixture(t, dbtest.New(t, dbtest.Postgres), DefaultKeep)
+	f.put(nil)
+	f.flushed(t)
+	names, err := sqldb.List(t.Context(), f.db.Queries, sqldb.Value[string], `SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND NOT starts_with(tablename, $1) ORDER BY tablename`, TablePrefix)
+	if diff := cmp.Diff([]string{"changes", "countersign_versions", "meta"}, names); err != nil || diff != "" {
+		t.Error(err, diff)
 	}
 }
 

@@ -23,6 +23,9 @@ import (
 // DatabaseName is the SQLite file's name in the data folder.
 const DatabaseName = "requests.db"
 
+// TablePrefix is what the names of the log's tables begin with.
+const TablePrefix = "request"
+
 // Keep says how much of the log is kept.
 type Keep struct {
 	// For is the age at which calls are dropped; 0 logs nothing.
