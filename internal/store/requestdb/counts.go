@@ -17,14 +17,13 @@ type Count struct {
 	Calls       int64
 }
 
-const countRows = 16
-
 // AddCounts adds to the counts. Each of them must occur once, and in the same order by
 // every server.
 func (d *DB) AddCounts(ctx context.Context, counts []Count) error {
-	many, one := countsQuery(countRows), countsQuery(1)
-	for some := range slices.Chunk(counts, countRows) {
-		if len(some) == countRows {
+	rows := d.rowsAtOnce()
+	many, one := countsQuery(rows), countsQuery(1)
+	for some := range slices.Chunk(counts, rows) {
+		if len(some) == rows {
 			if err := d.addCounts(ctx, many, some...); err != nil {
 				return err
 			}

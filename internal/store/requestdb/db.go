@@ -26,3 +26,12 @@ func New(db *sqldb.DB) *DB { return &DB{db.Queries()} }
 func (d *DB) Tx(ctx context.Context, fn func(*DB) error) error {
 	return d.Queries.DB().Tx(ctx, func(q sqldb.Queries) error { return fn(&DB{q}) })
 }
+
+// rowsAtOnce is how many rows one INSERT has: many where it has to travel, few where the
+// driver needs longer for an argument the more there are.
+func (d *DB) rowsAtOnce() int {
+	if d.DB().Engine() == sqldb.Postgres {
+		return 128
+	}
+	return 16
+}

@@ -16,16 +16,14 @@ type Slot struct {
 	Slot  int64 // the first id
 }
 
-// slotRows is how many slots one statement adds.
-const slotRows = 32
-
 // AddSlots adds slots to a part. Those that are there stay.
 func (d *DB) AddSlots(ctx context.Context, p Part, slots []Slot) error {
-	query := fmt.Sprintf(`INSERT INTO %s (kind, value, slot) VALUES %s ON CONFLICT DO NOTHING`, p.slots(), sqldb.Placeholders(slotRows, 3, 1))
-	args := make([]any, 0, 3*slotRows)
-	for some := range slices.Chunk(slots, slotRows) {
+	rows := d.rowsAtOnce()
+	query := fmt.Sprintf(`INSERT INTO %s (kind, value, slot) VALUES %s ON CONFLICT DO NOTHING`, p.slots(), sqldb.Placeholders(rows, 3, 1))
+	args := make([]any, 0, 3*rows)
+	for some := range slices.Chunk(slots, rows) {
 		args = args[:0]
-		for i := range slotRows { // the last one again and again, so that there is one text
+		for i := range rows { // the last one again and again, so that there is one text
 			s := some[min(i, len(some)-1)]
 			args = append(args, s.Kind, s.Value, s.Slot)
 		}

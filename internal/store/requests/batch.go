@@ -38,9 +38,10 @@ const maxSlots = 1 << 17
 // more or some time has passed, because most calls of a busy store count for something else
 // than the one before.
 const (
-	fewCounts   = 512
-	manyCounts  = 1 << 17
-	countsEvery = 10 * time.Second
+	fewCounts    = 512
+	manyCounts   = 1 << 17
+	countsAtOnce = 1 << 13
+	countsEvery  = 10 * time.Second
 )
 
 // batch writes entries. It remembers what a next batch need not write again.
@@ -66,16 +67,38 @@ func (b *batch) count(entries []Entry) {
 	}
 }
 
-// countsDue reports whether the counts are to be written now.
-func (b *batch) countsDue(now time.Time) bool {
+// dueCounts returns the counts that are to be written now, in the order in which every server
+// writes them: so many that the transaction does not take long. all asks for those that could
+// still wait.
+func (b *batch) dueCounts(now time.Time, all bool) []requestdb.Count {
 	n := len(b.counts)
-	return n > 0 && (n <= fewCounts || n >= manyCounts || now.Sub(b.countsAt) >= countsEvery)
+	if n > fewCounts && n < manyCounts && now.Sub(b.countsAt) < countsEvery && !all {
+		return nil
+	}
+	list := make([]requestdb.Count, 0, min(n, countsAtOnce))
+	for c, n := range b.counts {
+		if len(list) == countsAtOnce {
+			break
+		}
+		c.Calls = n
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b requestdb.Count) int {
+		return cmp.Or(cmp.Compare(a.WorkspaceID, b.WorkspaceID), cmp.Compare(a.Hour, b.Hour), cmp.Compare(a.ItemID, b.ItemID),
+			cmp.Compare(a.KeyID, b.KeyID), cmp.Compare(a.Result, b.Result))
+	})
+	return list
 }
 
-// counted notes that the counts were written.
-func (b *batch) counted(now time.Time) {
-	clear(b.counts)
-	b.countsAt = now
+// counted notes that counts were written.
+func (b *batch) counted(list []requestdb.Count, now time.Time) {
+	for _, c := range list {
+		c.Calls = 0
+		delete(b.counts, c)
+	}
+	if len(b.counts) == 0 {
+		b.countsAt = now
+	}
 }
 
 // write adds entries to their parts.
@@ -142,20 +165,6 @@ func (b *batch) note(part requestdb.Part, c *requestdb.Call) {
 	}
 	add(kindResult, valueFailed)
 	add(kindReason, hash(c.Reason))
-}
-
-// sortedCounts returns the counts, in the order in which every server writes them.
-func (b *batch) sortedCounts() []requestdb.Count {
-	list := make([]requestdb.Count, 0, len(b.counts))
-	for c, n := range b.counts {
-		c.Calls = n
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b requestdb.Count) int {
-		return cmp.Or(cmp.Compare(a.WorkspaceID, b.WorkspaceID), cmp.Compare(a.Hour, b.Hour), cmp.Compare(a.ItemID, b.ItemID),
-			cmp.Compare(a.KeyID, b.KeyID), cmp.Compare(a.Result, b.Result))
-	})
-	return list
 }
 
 // timeOf returns the time that an id stands for.

@@ -210,3 +210,33 @@ func TestTwoServersWriteOneLog(t *testing.T) {
 		t.Errorf("%+v, %v", counts, err)
 	}
 }
+
+func TestManyCountsAreWrittenInSeveralTransactions(t *testing.T) {
+	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
+		for i := range countsAtOnce + 1000 {
+			f.put(func(e *Entry) { e.Item = int64(i) })
+		}
+		ended, stop := context.WithCancel(t.Context())
+		stop()
+		f.Run(ended)
+		counts, err := f.Counts(t.Context(), operator, CountQuery{Workspace: 1, From: noon, To: noon.Add(time.Hour), By: ByItem})
+		if err != nil || len(counts) != countsAtOnce+1000 || f.Failing() != nil {
+			t.Errorf("%d counts, %v, %v", len(counts), err, f.Failing())
+		}
+	})
+}
+
+func TestAPanicOfTheLogIsContained(t *testing.T) {
+	f := newFixture(t, dbtest.New(t, dbtest.SQLite), DefaultKeep)
+	f.put(nil)
+	f.batch.counts = nil // to which nothing can be added
+	f.flushSafely(t.Context())
+	if f.Failing() == nil || f.Dropped() != 1 {
+		t.Errorf("%v, %d dropped", f.Failing(), f.Dropped())
+	}
+	id := f.put(nil)
+	f.flushSafely(t.Context())
+	if ids := f.ids(t, Filter{}); len(ids) != 1 || ids[0] != id || f.Failing() != nil {
+		t.Errorf("%v, %v", ids, f.Failing())
+	}
+}

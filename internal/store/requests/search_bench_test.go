@@ -15,8 +15,8 @@ import (
 
 var benchCalls = flag.Int("calls", 100_000, "how many calls BenchmarkPage has to search")
 
-// BenchmarkPage is one page of a log that holds the calls of 30 days, with `-calls 10000000` as
-// many as are kept: what people ask for, the first page and the last one.
+// BenchmarkPage is one page of a log whose calls are as dense as ten million in 30 days, with
+// `-calls 10000000` all of these: what people ask for, the first page and the last one.
 func BenchmarkPage(b *testing.B) {
 	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
 		b.Run(engine, func(b *testing.B) { benchmarkPages(b, engine) })
@@ -28,14 +28,14 @@ func benchmarkPages(b *testing.B, engine string) {
 	end := time.Now()
 	l := New(Options{Dir: db.Dir, URL: db.URL, Keep: Keep{For: 31 * 24 * time.Hour, Calls: 1 << 40}, Now: func() time.Time { return end }, Log: slog.New(slog.DiscardHandler)})
 	defer l.Close()
-	first, rare := fillBench(b, l, end.Add(-30*24*time.Hour), end)
+	first, rare := fillBench(b, l, end.Add(-30*24*time.Hour*time.Duration(*benchCalls)/10_000_000), end)
 	for _, c := range []struct {
 		name string
 		f    Filter
 	}{
 		{"all", Filter{}},
 		{"all, the last page", Filter{After: first - 1}},
-		{"all, in the middle", Filter{To: end.Add(-15 * 24 * time.Hour)}},
+		{"all, in the middle", Filter{Before: rare}},
 		{"a workspace", Filter{Workspace: 7}},
 		{"a workspace, the last page", Filter{Workspace: 7, After: first - 1}},
 		{"failed", Filter{Workspace: 7, Result: Failed}},
@@ -97,8 +97,9 @@ func fillBench(b *testing.B, l *Log, from, to time.Time) (first, rare web.Reques
 			l.flush(b.Context())
 		}
 	}
-	l.ending = true
-	l.flush(b.Context())
+	for l.ending = true; len(l.batch.counts) > 0; {
+		l.flush(b.Context())
+	}
 	l.ending = false
 	l.lastPrune = time.Time{}
 	l.flush(b.Context())

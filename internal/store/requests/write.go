@@ -15,6 +15,8 @@ const (
 	flushEvery = time.Second
 	// lastFlush bounds the last write, when the process ends.
 	lastFlush = 5 * time.Second
+	// maxLastFlushes is how many writes it takes at most to write all that may wait.
+	maxLastFlushes = 4 + manyCounts/countsAtOnce
 	// maxAttempts is how often a batch is tried that fails for a reason of its own.
 	maxAttempts = 3
 	// gapsApart is how far apart two gaps are that are told one by one.
@@ -32,16 +34,41 @@ func (l *Log) Run(ctx context.Context) {
 	if !l.On() {
 		return
 	}
-	l.flush(ctx) // makes the tables
+	l.flushSafely(ctx) // makes the tables
 	for group.Sleep(ctx, flushEvery, l.half) {
-		l.flush(ctx)
+		l.flushSafely(ctx)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
 	defer cancel()
 	l.ending = true
-	for range 2 { // what could not be written before, and the rest
-		l.flush(ctx)
+	for range maxLastFlushes {
+		l.flushSafely(ctx)
+		if l.Failing() != nil || len(l.unwritten) == 0 && len(l.batch.counts) == 0 && l.idle() {
+			return
+		}
 	}
+}
+
+// idle reports whether no call waits.
+func (l *Log) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting) == 0
+}
+
+// flushSafely is flush that contains a panic: a fault of the log must not end the server.
+func (l *Log) flushSafely(ctx context.Context) {
+	err := group.Contain(l.options.Log, "log of API requests", func() error {
+		l.flush(ctx)
+		return nil
+	})
+	if err == nil {
+		return
+	}
+	l.dropUnwritten()
+	l.unwritten = nil
+	l.batch = newBatch()
+	l.note(err)
 }
 
 // flush writes everything that waits. What can't be written now is tried again, while calls
@@ -56,7 +83,10 @@ func (l *Log) flush(ctx context.Context) {
 	unknown := fault.HasCode(err, countersign.CodeOutcomeUnknown)
 	if err != nil && !unknown {
 		l.giveBack(dropped)
-		if ctx.Err() != nil || l.keepUnwritten(err) {
+		if ctx.Err() != nil {
+			return // it is tried once more at the end
+		}
+		if l.keepUnwritten(err) {
 			l.note(err)
 			return
 		}
@@ -107,8 +137,8 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 		return err
 	}
 	now := l.options.Now()
-	countsDue := l.batch.countsDue(now) || l.ending
-	if len(l.unwritten) == 0 && dropped.calls == 0 && !countsDue {
+	counts := l.batch.dueCounts(now, l.ending)
+	if len(l.unwritten) == 0 && dropped.calls == 0 && len(counts) == 0 {
 		return nil
 	}
 	err := l.db.Tx(ctx, func(tx *requestdb.DB) error {
@@ -117,10 +147,8 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 				return err
 			}
 		}
-		if countsDue {
-			if err := tx.AddCounts(ctx, l.batch.sortedCounts()); err != nil {
-				return err
-			}
+		if err := tx.AddCounts(ctx, counts); err != nil {
+			return err
 		}
 		return l.batch.write(ctx, tx, l.unwritten)
 	})
@@ -128,9 +156,7 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 		l.batch.forget()
 		return err
 	}
-	if countsDue {
-		l.batch.counted(now)
-	}
+	l.batch.counted(counts, now)
 	return err
 }
 
