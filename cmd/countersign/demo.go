@@ -20,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/web"
@@ -69,7 +70,7 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 	if err := errors.Join(a.checkStore(ctx, of), a.checkAddon(ctx, ofSite)); err != nil {
 		return err
 	}
-	options := serverOptions{listen: flags.listen, listenFlag: "--listen", failLimit: defaultFailLimit, log: web.LogOff}
+	options := serverOptions{listen: flags.listen, listenFlag: "--listen", failLimit: defaultFailLimit, log: web.LogOff, keep: requests.DefaultKeep}
 	s := &storeServer{server: a.newServer(options)}
 	defer s.close()
 	if err := s.open(ctx, of); err != nil {

@@ -18,6 +18,8 @@ const (
 	envListen = "COUNTERSIGN_LISTEN"
 	envURL    = "COUNTERSIGN_BASE_URL"
 
+	envRequestLog = "COUNTERSIGN_REQUEST_LOG"
+
 	envAddonData   = "COUNTERSIGN_ADDON_DATA"
 	envAddonDB     = "COUNTERSIGN_ADDON_DB"
 	envAddonKey    = "COUNTERSIGN_ADDON_KEY"

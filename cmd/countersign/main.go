@@ -75,7 +75,7 @@ func newStore(a *app) *cobra.Command {
 		Use: "store", Short: "The store: workspaces, users, keys, items, purchases, licenses, and the server",
 	},
 		newServe(a), newStoreSetupLink(a), newImport(a), newImports(a), newExport(a), newRekey(a), newMigrate(a),
-		newWorkspace(a), newMember(a), newStoreUsers(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newStoreAudit(a))
+		newWorkspace(a), newMember(a), newStoreUsers(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newRequestLog(a), newStoreAudit(a))
 }
 
 // buildInfo describes what this program was made of.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dial"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
@@ -19,15 +20,16 @@ const (
 	defaultListen      = "127.0.0.1:8080"
 	defaultAddonListen = "127.0.0.1:8081"
 	// defaultFailLimit is how many failures an address has a minute.
-	defaultFailLimit = 600
-	defaultCache     = "64MiB"
+	defaultFailLimit  = 600
+	defaultCache      = "64MiB"
+	defaultRequestLog = "30d"
 )
 
 // serverFlags are the flags of a server as they were typed, where options don't have them.
 type serverFlags struct {
 	options serverOptions
 	log     string
-	cache   string // of the store alone
+	cache   string // of the store alone, like what follows
 	proxies []string
 	private []string // of the addon alone
 }
@@ -42,6 +44,8 @@ type serverOptions struct {
 	failLimit       int
 	// cache is how much memory the store keeps answers in, in bytes.
 	cache int64
+	// keep is how much a store keeps of the log of API requests.
+	keep requests.Keep
 	// allowPrivate are the private networks that an addon may call.
 	allowPrivate []netip.Prefix
 	log          web.LogMode
@@ -113,7 +117,32 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 	}
 	o.cache, err = parseSize(f.cache)
 	wrong.note("--cache", err)
+	if c.Flag("request-log") != nil {
+		var text string
+		if text, err = a.Setting(c, "request-log", envRequestLog); err == nil {
+			o.keep, err = parseKeep(text)
+		}
+		wrong.note("--request-log", err)
+	}
 	return at, o, wrong.err(c)
+}
+
+// parseKeep reads how much is kept of the log of API requests: an age, and with a comma a
+// number of calls, or off.
+func parseKeep(text string) (requests.Keep, error) {
+	if text == "off" {
+		return requests.Keep{}, nil
+	}
+	keep := requests.DefaultKeep
+	age, calls, given := strings.Cut(text, ",")
+	var err error
+	if keep.For, err = cli.ParseAge(age); err == nil && given {
+		keep.Calls, err = strconv.ParseInt(calls, 10, 64)
+	}
+	if err != nil || keep.Calls <= 0 {
+		return requests.Keep{}, fmt.Errorf("%q: expected an age like 30d, an age and a number of calls like 30d,10000000, or off", text)
+	}
+	return keep, nil
 }
 
 // checkListen wants an address with a port number.

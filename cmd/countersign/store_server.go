@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/pages"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
@@ -26,6 +27,7 @@ Until the first administrator exists, it prints a link to create one. Or set
 ` + envStoreAdminEmail + ` and ` + envStoreAdminPassword + `_FILE to create the
 administrator without a link.`,
 		Example: `  countersign store serve
+  countersign store serve --request-log 7d,1000000
   countersign store serve --listen :8080 --base-url https://shop.example --trusted-proxy 10.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			at, o, err := flags.check(a, c, storeLocation)
@@ -38,6 +40,7 @@ administrator without a link.`,
 	flags.register(c, storeLocation)
 	c.Flags().Lookup("fail-limit").Usage = "failed authentications and validations of an address a minute; 0 for no limit, also for requests by purchase code"
 	c.Flags().StringVar(&flags.cache, "cache", defaultCache, "`size` of the response cache, like 64MiB; 0 turns it off")
+	c.Flags().String("request-log", defaultRequestLog, "how long to keep the log of API requests, like 30d; with a number of calls like 30d,10000000; or off ("+envRequestLog+")")
 	return c
 }
 
@@ -81,7 +84,7 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	progress := s.app.newProgress("migrating", func(percent, total int64) {
 		s.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 	})
-	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{CacheBytes: s.options.cache, Lock: s.lock, Progress: progress.tell}))
+	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{CacheBytes: s.options.cache, Lock: s.lock, Progress: progress.tell, RequestLog: s.options.keep}))
 	if err != nil {
 		return err
 	}
@@ -104,8 +107,16 @@ func (s *storeServer) run(ctx context.Context) error {
 		Log:   s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
 	}
 	if o.Metrics != nil {
+		addRequestLog(o.Metrics, s.store.Requests)
 		o.Metrics.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
 			func() float64 { return float64(s.store.Validation.Damages()) })
 	}
 	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), map[string]func(context.Context) error{"first administrator": s.welcome.later})
+}
+
+// addRequestLog adds the figures of the log of API requests to the metrics.
+func addRequestLog(m *web.Metrics, log *requests.Log) {
+	m.Counter("countersign_request_log_written_total", "API requests written to the log.", func() float64 { return float64(log.Written()) })
+	m.Counter("countersign_request_log_dropped_total", "API requests that could not be logged.", func() float64 { return float64(log.Dropped()) })
+	m.Gauge("countersign_request_log_failing", "1 while the log of API requests can't be written.", func() float64 { return oneIf(log.Failing() != nil) })
 }

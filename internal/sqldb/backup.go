@@ -76,7 +76,8 @@ func (db *DB) dumpRows(ctx context.Context, path string) error {
 	out := bufio.NewWriter(f)
 	err = db.Snapshot(ctx, func(q Queries) error {
 		tables, err := List(ctx, q, Value[string], `SELECT tablename FROM pg_tables
-			WHERE schemaname = current_schema() AND tableowner = current_user ORDER BY tablename`)
+			WHERE schemaname = current_schema() AND tableowner = current_user AND ($1 = '' OR NOT starts_with(tablename, $1)) ORDER BY tablename`,
+			db.options.NotInBackup)
 		if err != nil {
 			return err
 		}

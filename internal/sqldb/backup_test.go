@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,27 @@ func TestBackupOfPostgresHoldsEveryRow(t *testing.T) {
 	}
 	if !texts[`a "quoted" \ line`] {
 		t.Errorf("texts %v", texts)
+	}
+}
+
+func TestABackupOfPostgresLeavesOutTheTablesOfALog(t *testing.T) {
+	t.Parallel()
+	o := optionsOf(dbtest.New(t, dbtest.Postgres), twoSteps())
+	o.NotInBackup = "log_"
+	db := open(t, o)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, `INSERT INTO notes (id, text) VALUES (1, 'kept')`)
+	exec(t, db, `CREATE TABLE log_1 (id bigint)`)
+	exec(t, db, `INSERT INTO log_1 VALUES (7)`)
+	path, err := db.Backup(t.Context(), filepath.Dir(o.Path), backupTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), `"table":"notes"`) || strings.Contains(string(text), "log_1") {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

@@ -51,7 +51,7 @@ const (
 // countCommit counts a transaction that is about to be committed, unless it has written
 // nothing.
 func (db *DB) countCommit(ctx context.Context, t *transaction) error {
-	if db.engine != SQLite || !t.wrote {
+	if db.engine != SQLite || !t.wrote || db.options.Relaxed {
 		return nil
 	}
 	ctx, cancel := t.bound(ctx)
@@ -72,7 +72,7 @@ func (db *DB) countCommit(ctx context.Context, t *transaction) error {
 
 // committed asks for the file to be written after a commit that was counted.
 func (db *DB) committed(t *transaction) {
-	if db.engine != SQLite || !t.wrote {
+	if db.engine != SQLite || !t.wrote || db.options.Relaxed {
 		return
 	}
 	select {

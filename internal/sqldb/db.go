@@ -46,6 +46,12 @@ type Options struct {
 	// NoCreate does not make a missing SQLite file, which looks like an empty database
 	// then. One that is there is opened as always.
 	NoCreate bool
+	// Relaxed lets a power cut take the last commits of a SQLite file, which are not
+	// counted either: for a log, which is written often. What is left is whole.
+	Relaxed bool
+	// NotInBackup is what the names of tables begin with that a backup of a PostgreSQL
+	// database leaves out: those of a log. Empty means none.
+	NotInBackup string
 	// Schemas in the order in which they are migrated, after sqldb's own.
 	Schemas []Schema
 	// Progress is told how far the work of a migration is, in rows; nil for nobody.
@@ -201,5 +207,5 @@ func (db *DB) openSession() (*sql.DB, error) {
 	if db.engine == Postgres {
 		return db.primary.openPool(0), nil
 	}
-	return openSQLitePool(sessionDSN(db.options.Path), db.checkFiles)
+	return openSQLitePool(sessionDSN(db.options.Path, db.options.Relaxed), db.checkFiles)
 }

@@ -108,6 +108,9 @@ func (s *shared) Path() string { return s.options.Path }
 // DamageAdvice says what to do about a SQLite file that is damaged, and names the newest
 // backup.
 func (s *shared) DamageAdvice() string {
+	if s.options.Relaxed { // a log, which has no backups
+		return "Stop the service and remove the file. The server creates a new one"
+	}
 	const advice = "Stop the service, keep a copy of the file, and restore a backup"
 	if newest := NewestBackup(s.options.Path); newest != "" {
 		return advice + "; the newest is " + newest

@@ -31,7 +31,7 @@ func openSQLite(ctx context.Context, s *shared) (*DB, error) {
 	if err := makeFile(s.options.Path); err != nil {
 		return nil, err
 	}
-	write, err := openSQLitePool(writerDSN(s.options.Path), s.checkFiles)
+	write, err := openSQLitePool(writerDSN(s.options.Path, s.options.Relaxed), s.checkFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +152,15 @@ func dsn(path string, values url.Values) string {
 // cut to less than what asks for a checkpoint: its size tells when it is full again.
 // Once it is open it has no busy timeout: stmtCacheConn waits, which can be called off. The
 // driver sets what is named "busy_timeout" first and the rest by name.
-func writerDSN(path string) string {
+//
+// A relaxed writer syncs the log only before a checkpoint.
+func writerDSN(path string, relaxed bool) string {
+	synchronous := "synchronous(FULL)"
+	if relaxed {
+		synchronous = "synchronous(NORMAL)"
+	}
 	return dsn(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-8000)",
+		"busy_timeout(5000)", "journal_mode(WAL)", synchronous, "foreign_keys(1)", "cache_size(-8000)",
 		fmt.Sprintf("journal_size_limit(%d)", logLimit-pageBytes), fmt.Sprintf("wal_autocheckpoint(%d)", logLimit/pageBytes),
 		"temp.busy_timeout(0)",
 	}})
@@ -169,6 +175,6 @@ func readerDSN(path string) string {
 // sessionDSN is the writer's with a cache for temporary tables. Their
 // transactions touch no other file, so they need no journal to disk. They do need one:
 // without it, a rollback leaves them in an undefined state.
-func sessionDSN(path string) string {
-	return writerDSN(path) + "&" + url.Values{"_pragma": {"temp.journal_mode(MEMORY)"}}.Encode()
+func sessionDSN(path string, relaxed bool) string {
+	return writerDSN(path, relaxed) + "&" + url.Values{"_pragma": {"temp.journal_mode(MEMORY)"}}.Encode()
 }

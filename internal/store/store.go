@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/store/validation"
@@ -52,6 +53,9 @@ type Options struct {
 	Lock *sqldb.FolderLock
 	Log  *slog.Logger
 	Now  func() time.Time
+	// RequestLog is how much is kept of the log of API requests by a server; the zero value
+	// logs nothing.
+	RequestLog requests.Keep
 }
 
 // Store is an open store. Its methods may be called from many goroutines.
@@ -62,6 +66,8 @@ type Store struct {
 	Licensing *licensing.Service
 	// Transfer imports and exports.
 	Transfer *transfer.Service
+	// Requests is the log of API requests.
+	Requests *requests.Log
 
 	options  Options
 	database *sqldb.DB
@@ -104,7 +110,7 @@ func (o Options) location() *keyfile.Location {
 
 func (o Options) database() sqldb.Options {
 	return sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress, NotInBackup: requests.TablePrefix,
 	}
 }
 
@@ -129,6 +135,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
 	s.jobs = jobs.New(database, o.Now, o.Log)
 	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, o.Now)
+	s.Requests = requests.New(requests.Options{Dir: o.Dir, URL: o.URL, Keep: o.RequestLog, Now: o.Now, Log: o.Log, Longer: o.Longer})
 	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {
 		database.Watch(w)
 	}
@@ -144,7 +151,7 @@ func (s *Store) Close() error {
 	s.Validation.Close(ctx)
 	s.leaveLimits(ctx)
 	s.people.Close(ctx)
-	return s.database.Close()
+	return errors.Join(s.Requests.Close(), s.database.Close())
 }
 
 // Run does the store's background work until ctx ends: it follows changes made
@@ -167,6 +174,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.Start("jobs", s.jobs.Run)
 	work.Start("audit seals", s.chain.Run)
 	work.Start("limits", s.exchangeLimitsEvery)
+	work.Start("log of API requests", s.Requests.Run)
 	work.Go("key file", s.watchKeyFile)
 	return work.Wait()
 }

@@ -49,6 +49,10 @@ func TestValidationByStateAndKey(t *testing.T) {
 				if codeOf(err) != codes[i] {
 					t.Errorf("%s purchase, %s: code %q, want %q", state, keys[i], codeOf(err), codes[i])
 				}
+				if about := valid.PurchaseID != 0 && valid.ItemID == 1; about != (i < 3) {
+					t.Errorf("%s purchase, %s: it is about purchase %d of item %d", state, keys[i], valid.PurchaseID, valid.ItemID)
+				}
+				valid.PurchaseID, valid.ItemID = 0, 0
 				if err != nil && (messageOf(err) != "Invalid purchase code" || valid != (validation.Valid{})) {
 					t.Errorf("%s purchase, %s: message %q, answer %+v", state, keys[i], messageOf(err), valid)
 				}

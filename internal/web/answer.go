@@ -1,7 +1,6 @@
 package web
 
 import (
-	"math/rand/v2"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -11,14 +10,16 @@ import (
 // An answer is the ResponseWriter that handlers receive, and everything that is known about one request.
 type response struct {
 	http.ResponseWriter
-	edge  *Edge
-	r     *http.Request
-	conn  *conn // nil outside of [Serve]
-	id    string
-	key   string
-	code  string
-	addr  netip.Addr
-	start time.Time
+	edge    *Edge
+	r       *http.Request
+	conn    *conn // nil outside of [Serve]
+	number  RequestNumber
+	id      string
+	key     string
+	subject Subject
+	code    string
+	addr    netip.Addr
+	start   time.Time
 
 	status           int   // as sent; 0 until the header is written
 	suppressedStatus int   // the status of an answer of the mux's own, which was not sent
@@ -45,12 +46,14 @@ var (
 	valueRevalidated = []string{"private, no-cache"}
 )
 
-// statusClientGone is the status in log and metrics of a request whose client disconnected, as in nginx.
-const statusClientGone = 499
+// StatusClientGone is the status in logs and metrics of a request whose client disconnected, as in nginx.
+const StatusClientGone = 499
 
 // begin creates the response writer of a request and sets the default headers.
 func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *response {
-	a := &response{ResponseWriter: w, edge: e, r: r, id: newRequestID(), conn: connOf(r), start: e.now()}
+	start := e.now()
+	number := e.ids.next(start)
+	a := &response{ResponseWriter: w, edge: e, r: r, number: number, id: number.String(), conn: connOf(r), start: start}
 	a.addr = clientAddr(r, e.trusted)
 	if e.metrics != nil {
 		e.metrics.inFlight.Inc()
@@ -84,17 +87,20 @@ func (a *response) account() {
 		a.status = http.StatusOK // what net/http sends for a handler that wrote nothing
 	}
 	if a.gone {
-		a.status, a.code = statusClientGone, ""
+		a.status, a.code = StatusClientGone, ""
 	}
 	e := a.edge
 	logged := e.access != nil && (e.access.mode != LogOff || a.status >= 500 && !a.logged)
-	if e.metrics == nil && !logged {
+	if e.metrics == nil && !logged && e.answered == nil {
 		return
 	}
 	took := e.now().Sub(a.start)
 	if e.metrics != nil {
 		e.metrics.inFlight.Dec()
 		e.metrics.observe(a.r.Pattern, a.r.Method, a.status, took)
+	}
+	if e.answered != nil {
+		e.answered(Answered{a, took})
 	}
 	if logged {
 		e.access.put(accessEntry{
@@ -171,14 +177,4 @@ func answerOf(w http.ResponseWriter) *response {
 		}
 		w = under.Unwrap()
 	}
-}
-
-// newRequestID returns 16 random hex characters: 64 bits to find a request by, not a secret.
-func newRequestID() string {
-	const digits = "0123456789abcdef"
-	var id [16]byte
-	for i, n := 0, rand.Uint64(); i < len(id); i, n = i+1, n>>4 {
-		id[i] = digits[n&15]
-	}
-	return string(id[:])
 }

@@ -22,6 +22,8 @@ type Options struct {
 	Access *AccessLog
 	// Metrics counts and times requests.
 	Metrics *Metrics
+	// Answered is called after each request, before its connection is free for the next; nil is nobody.
+	Answered func(Answered)
 	// TrustedProxies are the networks whose X-Forwarded-* headers are believed.
 	TrustedProxies []netip.Prefix
 	// ErrorBody shapes an error for a front end whose errors differ from the store's {"status":"error","msg":"…"}. The error
@@ -36,17 +38,19 @@ type Edge struct {
 	log       *slog.Logger
 	access    *AccessLog
 	metrics   *Metrics
+	answered  func(Answered)
 	trusted   []netip.Prefix
 	errorBody func(*countersign.Error) []byte
 	now       func() time.Time
+	ids       *requestIDs
 	outages   outages
 }
 
 // NewEdge creates an edge.
 func NewEdge(o Options) *Edge {
 	e := &Edge{
-		log: o.Log, access: o.Access, metrics: o.Metrics, errorBody: o.ErrorBody, now: o.Now,
-		trusted: unmapped(o.TrustedProxies),
+		log: o.Log, access: o.Access, metrics: o.Metrics, answered: o.Answered, errorBody: o.ErrorBody, now: o.Now,
+		trusted: unmapped(o.TrustedProxies), ids: newRequestIDs(),
 	}
 	if e.errorBody == nil {
 		e.errorBody = envelopeBody

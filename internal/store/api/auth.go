@@ -59,6 +59,8 @@ func (f *frontEnd) authenticate(r *http.Request, w http.ResponseWriter, key stri
 		return validation.Access{}, f.guard.Failed(w, fault.Unauthorized(countersign.CodeKeyMissing, countersign.MsgInvalidRequest))
 	}
 	access, err := f.store.Validation.Authenticate(r.Context(), key, web.ClientAddr(w))
+	about := web.SubjectOf(w)
+	about.Key, about.Workspace = access.KeyID, access.Workspace
 	if err != nil {
 		return validation.Access{}, f.guard.Failed(w, fault.Public(err))
 	}

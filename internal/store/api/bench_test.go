@@ -1,3 +1,5 @@
+//go:build unix
+
 package api_test
 
 import (
@@ -7,27 +9,34 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // BenchmarkValidation is one validation without the network, each of another
 // code, with the store's background work under way: with all purchases in
-// memory, and with none.
+// memory, and with none; with the log of API requests and without it. cpu-ns is the
+// processor time of all, the background work included.
 func BenchmarkValidation(b *testing.B) {
 	for name, cache := range map[string]int64{"kept": 64 << 20, "read": 0} {
-		b.Run(name, func(b *testing.B) { benchmarkValidation(b, cache) })
+		b.Run(name, func(b *testing.B) { benchmarkValidation(b, store.Options{CacheBytes: cache}) })
+		b.Run(name+" and logged", func(b *testing.B) {
+			benchmarkValidation(b, store.Options{CacheBytes: cache, RequestLog: requests.DefaultKeep})
+		})
 	}
 }
 
-func benchmarkValidation(b *testing.B, cache int64) {
+func benchmarkValidation(b *testing.B, o store.Options) {
 	const purchases = 20_000
-	handler := openBig(b, purchases, cache)
+	s, handler := openBig(b, purchases, o)
 	body := new(repeatable)
 	r := httptest.NewRequest(http.MethodPost, "/api/purchases/validation", body)
 	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Api-Key": {sample.BigKey()}}
@@ -44,16 +53,29 @@ func benchmarkValidation(b *testing.B, cache int64) {
 		ask(i)
 	}
 	b.ReportAllocs()
+	dropped, before := s.Requests.Dropped(), processorTime(b)
 	for i := 0; b.Loop(); i++ {
 		ask(i)
 	}
+	b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(s.Requests.Dropped()-dropped)/float64(b.N), "dropped/op")
+}
+
+// processorTime is what this process has used.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 // BenchmarkIssueLicense is one new license without the network, each for another
 // purchase and durable when it is answered: what a write costs.
 func BenchmarkIssueLicense(b *testing.B) {
 	const purchases = 50_000
-	handler := openBig(b, purchases, 64<<20)
+	_, handler := openBig(b, purchases, store.Options{CacheBytes: 64 << 20})
 	r := httptest.NewRequest(http.MethodPost, "/api/licenses", nil)
 	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	w := &discard{header: http.Header{}}
@@ -77,9 +99,10 @@ func BenchmarkIssueLicense(b *testing.B) {
 }
 
 // openBig opens a store of made-up purchases with its background work under way.
-func openBig(b *testing.B, purchases int, cache int64) http.Handler {
+func openBig(b *testing.B, purchases int, o store.Options) (*store.Store, http.Handler) {
 	b.Helper()
-	s, err := store.Open(b.Context(), store.Options{Dir: b.TempDir(), CacheBytes: cache})
+	o.Dir = b.TempDir()
+	s, err := store.Open(b.Context(), o)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,20 +117,5 @@ func openBig(b *testing.B, purchases int, cache int64) http.Handler {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
 	b.Cleanup(func() { stop(); <-ended })
-	return api.New(s, api.Options{})
+	return s, api.New(s, api.Options{})
 }
-
-// repeatable is a body that can be filled again.
-type repeatable struct{ strings.Reader }
-
-func (*repeatable) Close() error { return nil }
-
-// discard is a ResponseWriter that costs nothing.
-type discard struct {
-	header http.Header
-	status int
-}
-
-func (d *discard) Header() http.Header         { return d.header }
-func (d *discard) WriteHeader(status int)      { d.status = status }
-func (d *discard) Write(b []byte) (int, error) { return io.Discard.Write(b) }

@@ -38,6 +38,7 @@ type frontEnd struct {
 	openAPI *web.Prepared
 	guard   *web.Guard
 	quotas  *limit.Window[int64]
+	calls   *callLog
 }
 
 // OpenAPI is the OpenAPI 3.1 document of this API. It must not be changed.

@@ -31,10 +31,12 @@ func (f *frontEnd) getItem(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	text, _ := p.Get("item_id")
-	item, err := f.store.Validation.Item(r.Context(), access.Actor, itemID(text))
+	id := itemID(text)
+	item, err := f.store.Validation.Item(r.Context(), access.Actor, id)
 	if err != nil {
 		return fault.Public(err)
 	}
+	web.SubjectOf(w).Item = id
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}

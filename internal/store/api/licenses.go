@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -30,6 +31,7 @@ func (f *frontEnd) signed(w http.ResponseWriter, r *http.Request, names []string
 	var l licensing.Signed
 	err := f.withCode(w, r, names, func(q licenseCall) (err error) {
 		l, err = do(q)
+		aboutLicense(w, l.License)
 		return err
 	})
 	if err != nil {
@@ -43,12 +45,23 @@ func (f *frontEnd) revokeLicense(w http.ResponseWriter, r *http.Request) error {
 	var l licensing.License
 	err := f.withCode(w, r, []string{"domain", "license_id"}, func(q licenseCall) (err error) {
 		l, err = f.store.Licensing.RevokeForBuyer(r.Context(), q.buyer, q.code, q.get("domain"), q.get("license_id"))
+		aboutLicense(w, l)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	return web.OK(w, r, "data", countersign.LicenseRevocation{LicenseID: l.License.ID, Domain: l.Domain, RevokedAt: l.EndedAt})
+}
+
+// aboutLicense notes the purchase of a license, if there is one. One of another workspace
+// than the key's is not for those who see the key's calls.
+func aboutLicense(w http.ResponseWriter, l licensing.License) {
+	about := web.SubjectOf(w)
+	if about.Workspace != 0 && about.Workspace != l.WorkspaceID {
+		return
+	}
+	about.Workspace, about.Purchase, about.Item = l.WorkspaceID, l.Purchase.ID, l.ItemID
 }
 
 // licenseCall is a request whose credential is a purchase code.
@@ -125,6 +138,9 @@ func (f *frontEnd) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	answer, err := f.guardedCheck(w, r, actor, q)
 	if err != nil && err != errNotFound {
 		return err
+	}
+	if !answer.Valid {
+		web.SubjectOf(w).Reason = requests.CheckPrefix + answer.Code
 	}
 	return web.OK(w, r, "data", answer)
 }

@@ -24,6 +24,8 @@ func (f *frontEnd) validatePurchase(w http.ResponseWriter, r *http.Request) erro
 	}
 	code, _ := p.Get("purchase_code")
 	valid, err := f.store.Validation.Validate(r.Context(), access.Actor, code)
+	about := web.SubjectOf(w)
+	about.Purchase, about.Item = valid.PurchaseID, valid.ItemID
 	if err != nil {
 		return f.guard.Failed(w, fault.Public(err))
 	}

@@ -15,8 +15,13 @@ func New(s *store.Store, o Options) http.Handler {
 	f := &frontEnd{
 		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(OpenAPI),
 		guard: cmp.Or(o.Guard, web.NewGuard(limit.NewGuard(limit.Options{}))), quotas: limit.NewWindow[int64](time.Minute, o.Now),
+		calls: newCallLog(s.Requests),
 	}
-	edge := web.NewEdge(web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now})
+	options := web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now}
+	if s.Requests.On() {
+		options.Answered = f.calls.answered
+	}
+	edge := web.NewEdge(options)
 	if o.Pages == nil {
 		return edge.Handler(f.routes(edge))
 	}
@@ -25,7 +30,10 @@ func New(s *store.Store, o Options) http.Handler {
 
 func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	mux := http.NewServeMux()
-	handle := func(pattern string, h web.Handler) { mux.Handle(pattern, edge.Wrap(h)) }
+	handle := func(pattern string, h web.Handler) {
+		mux.Handle(pattern, edge.Wrap(h))
+		f.calls.add(pattern)
+	}
 	handle("GET /api/account/details", f.getAccount)
 	handle("GET /api/items/all", f.listItems)
 	handle("GET /api/items/item", f.getItem)

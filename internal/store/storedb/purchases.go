@@ -49,12 +49,13 @@ type Purchase struct {
 const purchaseColumns = `id, code_digest, code, workspace_id, item_id, license, price, currency, supported_until,
 	downloaded, sold_at, state, state_at, buyer_name, buyer_email`
 
-const selectValidation = `SELECT code, item_id, license, price, currency, supported_until, downloaded, sold_at, state
+const selectValidation = `SELECT id, code, item_id, license, price, currency, supported_until, downloaded, sold_at, state
 	FROM purchases WHERE code_digest = $1 AND workspace_id = $2`
 
 // PurchaseText is what a validation needs of a purchase, as the columns hold it: times
 // as they are printed, SupportedUntil empty when it was sold without support.
 type PurchaseText struct {
+	ID             int64
 	Code           []byte
 	ItemID         int64
 	License        string
@@ -88,7 +89,7 @@ type purchaseRow struct {
 var purchaseRows = sync.Pool{New: func() any {
 	r := new(purchaseRow)
 	r.dest = []any{
-		&r.Code, &r.ItemID, &r.License, (*int64)(&r.Price), &r.Currency, &r.SupportedUntil, &r.Downloaded, &r.SoldAt, (*string)(&r.State),
+		&r.ID, &r.Code, &r.ItemID, &r.License, (*int64)(&r.Price), &r.Currency, &r.SupportedUntil, &r.Downloaded, &r.SoldAt, (*string)(&r.State),
 	}
 	return r
 }}

@@ -16,6 +16,8 @@ import (
 type Access struct {
 	Actor    people.Actor
 	Switches storedb.Switches
+	// KeyID and Workspace are also set beside an error, when the key is known.
+	KeyID, Workspace int64
 }
 
 // Authenticate returns the access of a key and records its use. The error is of kind
@@ -34,10 +36,10 @@ func (v *Validator) Authenticate(ctx context.Context, key string, from netip.Add
 	}
 	now := v.now()
 	if err := usable(k, digest, now); err != nil {
-		return Access{}, err
+		return Access{KeyID: k.ID, Workspace: k.WorkspaceID}, err
 	}
 	v.uses.Note(k.ID, now, from)
-	access := Access{Actor: k.actor, Switches: k.Switches}
+	access := Access{Actor: k.actor, Switches: k.Switches, KeyID: k.ID, Workspace: k.WorkspaceID}
 	access.Actor.Addr = from
 	return access, nil
 }

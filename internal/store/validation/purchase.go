@@ -18,6 +18,8 @@ type Valid struct {
 	Before string
 	Item   ItemText
 	After  string
+	// PurchaseID and ItemID are also set beside an error about a purchase of the workspace.
+	PurchaseID, ItemID int64
 }
 
 // Validate validates a purchase code (spec 4.4). Unknown, malformed and other
@@ -34,13 +36,14 @@ func (v *Validator) Validate(ctx context.Context, a people.Actor, text string) (
 	if err != nil {
 		return Valid{}, sqldb.IfNotFound(err, ErrNotFound)
 	}
+	about := Valid{PurchaseID: p.id, ItemID: p.item}
 	if !a.Secret && (a.Item != p.item || p.state != storedb.StateActive) {
-		return Valid{}, v.asUnknown(ctx, a.Workspace, p)
+		return about, v.asUnknown(ctx, a.Workspace, p)
 	}
 	if p.state != storedb.StateActive {
-		return Valid{}, notValid("purchase_" + string(p.state))
+		return about, notValid("purchase_" + string(p.state))
 	}
-	return Valid{p.printed.before(), p.text, p.printed.after(p.support)}, nil
+	return Valid{p.printed.before(), p.text, p.printed.after(p.support), p.id, p.item}, nil
 }
 
 // asUnknown returns the error of an unknown code. If the purchase came from the cache,
@@ -71,7 +74,7 @@ type foundPurchase struct {
 }
 
 func foundIn(p *storedb.PurchaseText) foundPurchase {
-	return foundPurchase{string(p.Code), cachedPurchase{printPurchase(p), p.ItemID, p.State}}
+	return foundPurchase{string(p.Code), cachedPurchase{printPurchase(p), p.ID, p.ItemID, p.State}}
 }
 
 // lookupPurchase finds a purchase of a workspace, in memory or in the database.

@@ -142,6 +142,7 @@ func (c *responseCache) once(ctx context.Context, key responseKey, since uint64,
 // the garbage collector: the entry and its text.
 type cachedPurchase struct {
 	printed printedPurchase
+	id      int64
 	item    int64
 	state   storedb.State
 }

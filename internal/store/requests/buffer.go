@@ -1,0 +1,83 @@
+package requests
+
+import (
+	"time"
+
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/requestdb"
+)
+
+// room is how many entries wait at most to be written; more are dropped and counted.
+const room = 16384
+
+// gap is calls that were dropped since the last that were written.
+type gap struct {
+	from, until time.Time
+	calls       int64
+}
+
+// Put leaves a call to be written. It never waits: while the buffer is full, calls are
+// dropped and counted.
+func (l *Log) Put(e *Entry) {
+	l.mu.Lock()
+	if len(l.waiting) >= room {
+		l.gap.add(e.Number.Time(), 1)
+		l.mu.Unlock()
+		l.dropped.Add(1)
+		return
+	}
+	l.waiting = append(l.waiting, *e)
+	wake := len(l.waiting) == room/2
+	l.mu.Unlock()
+	if wake {
+		select {
+		case l.half <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// add adds calls at a time.
+func (g *gap) add(at time.Time, calls int64) {
+	if g.calls == 0 || at.Before(g.from) {
+		g.from = at
+	}
+	if at.After(g.until) {
+		g.until = at
+	}
+	g.calls += calls
+}
+
+// row returns the row of a gap.
+func (g gap) row() requestdb.Gap {
+	return requestdb.Gap{From: sqldb.Time{Time: g.from}, Until: sqldb.Time{Time: g.until}, Calls: g.calls}
+}
+
+// take exchanges the two halves of the buffer.
+func (l *Log) take() []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entries := l.waiting
+	l.waiting, l.spare = l.spare[:0], entries
+	return entries
+}
+
+// takeGap returns what was dropped since the last call.
+func (l *Log) takeGap() gap {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g := l.gap
+	l.gap = gap{}
+	return g
+}
+
+// giveBack adds a gap that could not be written to what was dropped meanwhile.
+func (l *Log) giveBack(g gap) {
+	if g.calls == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gap.add(g.from, g.calls)
+	l.gap.add(g.until, 0)
+}

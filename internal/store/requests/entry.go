@@ -1,0 +1,76 @@
+package requests
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/countersign/countersign/internal/store/requestdb"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// Entry is one call, as the front end knows it when it was answered. Unknown ids are 0.
+type Entry struct {
+	Number    web.RequestNumber
+	Workspace int64 // of the key
+	Key       int64
+	Item      int64
+	Purchase  int64
+	Endpoint  string
+	Method    string
+	Status    int
+	Reason    string // the error's code, empty for a valid call
+	Took      time.Duration
+	Addr      netip.Addr
+	Agent     string
+	Sent      Sent
+}
+
+// maxAgent is how many bytes of a client's name are kept.
+const maxAgent = 64
+
+// ShortAgent returns the beginning of a client's name. What it returns does not keep the
+// rest in memory.
+func ShortAgent(agent string) string {
+	if len(agent) <= maxAgent {
+		return agent
+	}
+	return strings.Clone(agent[:maxAgent])
+}
+
+// row returns the row of an entry.
+func (e *Entry) row() requestdb.Call {
+	c := requestdb.Call{
+		ID: int64(e.Number), WorkspaceID: e.Workspace, KeyID: e.Key, ItemID: e.Item, PurchaseID: e.Purchase,
+		Endpoint: e.Endpoint, Method: e.Method, Status: int64(e.Status), Reason: e.Reason, Micros: e.Took.Microseconds(),
+		Agent: cleanAgent(e.Agent), Sent: e.Sent.String(),
+	}
+	if e.Addr.IsValid() {
+		c.Address = e.Addr.String()
+	}
+	return c
+}
+
+// cleanAgent returns a client's name as one line that both engines store, without anything
+// that looks like a key.
+func cleanAgent(agent string) string {
+	for _, prefix := range []string{"csk_", "csp_"} {
+		if i := strings.Index(agent, prefix); i >= 0 {
+			agent = agent[:i+len(prefix)] + "…"
+		}
+	}
+	for i := range len(agent) {
+		if c := agent[i]; c < ' ' || c > '~' {
+			return strings.Map(printable, agent)
+		}
+	}
+	return agent
+}
+
+func printable(r rune) rune {
+	if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+		return r
+	}
+	return -1
+}

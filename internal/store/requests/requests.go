@@ -1,0 +1,178 @@
+// Package requests is the log of API requests: one row for each call, written in batches off
+// the path of the request, and kept for a time and up to a number of rows. It never holds a
+// key, a purchase code, a query string or a body.
+package requests
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/requestdb"
+)
+
+// DatabaseName is the SQLite file's name in the data folder.
+const DatabaseName = "requests.db"
+
+// TablePrefix is what the names of the log's tables begin with.
+const TablePrefix = "request"
+
+// Keep says how much of the log is kept.
+type Keep struct {
+	// For is the age at which calls are dropped; 0 logs nothing.
+	For time.Duration
+	// Calls is how many are kept at most.
+	Calls int64
+}
+
+// DefaultKeep is 30 days and ten million calls.
+var DefaultKeep = Keep{For: 30 * 24 * time.Hour, Calls: 10_000_000}
+
+// Options describes the location of a log, and how much of it is kept.
+type Options struct {
+	// Dir is the data folder, in which the SQLite file is.
+	Dir string
+	// URL of a PostgreSQL database; empty for SQLite in Dir.
+	URL string
+	// Keep is that of the server that writes the log.
+	Keep Keep
+	Now  func() time.Time
+	Log  *slog.Logger
+	// Longer is that of [sqldb.Options].
+	Longer time.Duration
+}
+
+// Log is the log of API requests. Its methods may be called from many goroutines.
+type Log struct {
+	options Options
+
+	opening sync.RWMutex
+	db      *requestdb.DB // nil until it is needed
+	made    bool          // its tables are those of this version
+
+	mu      sync.Mutex
+	waiting []Entry
+	spare   []Entry
+	gap     gap
+	half    chan struct{} // says that half of the buffer is full
+
+	// What follows is of Run alone.
+	unwritten  []Entry
+	attempts   int
+	batch      batch
+	lastPrune  time.Time
+	lastReopen time.Time
+	lastWarn   time.Time
+	ending     bool // the next batch is the last
+
+	written atomic.Int64
+	dropped atomic.Int64
+	failure atomic.Pointer[Failure]
+}
+
+// New returns the log at a location. It opens nothing: the log is read where it is, and
+// made by [Log.Run].
+func New(o Options) *Log {
+	return &Log{options: o, half: make(chan struct{}, 1), batch: newBatch()}
+}
+
+// On reports whether this process logs calls.
+func (l *Log) On() bool { return l.options.Keep.For > 0 }
+
+// Keep returns how much this process keeps.
+func (l *Log) Keep() Keep { return l.options.Keep }
+
+// may is the permission to read the log.
+func may(a people.Actor) error { return access.May(a, access.Manage) }
+
+func (l *Log) path() string { return filepath.Join(l.options.Dir, DatabaseName) }
+
+// errNone means that nothing was ever logged here.
+var errNone = errors.New("requests: nothing was logged")
+
+// read runs fn on the database, or returns errNone.
+func (l *Log) read(ctx context.Context, fn func(*requestdb.DB) error) error {
+	l.opening.RLock()
+	db := l.db
+	l.opening.RUnlock()
+	if db == nil {
+		if err := l.open(ctx, false); err != nil {
+			return err
+		}
+	}
+	l.opening.RLock() // for as long as fn runs: nobody closes the database meanwhile
+	defer l.opening.RUnlock()
+	if l.db == nil {
+		return errNone
+	}
+	return fn(l.db)
+}
+
+// open opens the database, unless it is open. create makes its tables, too.
+func (l *Log) open(ctx context.Context, create bool) error {
+	l.opening.Lock()
+	defer l.opening.Unlock()
+	if l.db != nil && (l.made || !create) {
+		return nil
+	}
+	db, err := l.openFile(ctx, create)
+	if err != nil {
+		return err
+	}
+	if create {
+		err = db.Migrate(ctx)
+	} else {
+		err = hasTables(ctx, db)
+	}
+	if err != nil {
+		if l.db == nil {
+			_ = db.Close()
+		}
+		return err
+	}
+	l.db, l.made = requestdb.New(db), create
+	return nil
+}
+
+// openFile returns the database that is open, or opens it.
+func (l *Log) openFile(ctx context.Context, create bool) (*sqldb.DB, error) {
+	if l.db != nil {
+		return l.db.DB(), nil
+	}
+	if _, err := os.Stat(l.path()); l.options.URL == "" && !create && errors.Is(err, fs.ErrNotExist) {
+		return nil, errNone
+	}
+	return sqldb.Open(ctx, sqldb.Options{
+		URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{requestdb.Schema}, Relaxed: true, Log: l.options.Log, Longer: l.options.Longer,
+	})
+}
+
+// hasTables returns errNone for a database without the tables of the log.
+func hasTables(ctx context.Context, db *sqldb.DB) error {
+	there, err := db.HasSchema(ctx, requestdb.Schema.Name)
+	if err == nil && !there {
+		err = errNone
+	}
+	return err
+}
+
+// Close closes the database. Call it after Run has ended.
+func (l *Log) Close() error {
+	l.opening.Lock()
+	defer l.opening.Unlock()
+	if l.db == nil {
+		return nil
+	}
+	db := l.db.DB()
+	l.db, l.made = nil, false
+	return db.Close()
+}

@@ -1,0 +1,95 @@
+package requests
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/requestdb"
+)
+
+// Failure is why the log can't be written.
+type Failure struct {
+	Err   error
+	Since time.Time
+}
+
+// Gap is a time in which calls were not logged, in whole seconds.
+type Gap struct {
+	From, Until time.Time
+	Calls       int64
+}
+
+// State says how complete the log is.
+type State struct {
+	// On reports that this process logs calls. Failure, Written and Dropped are of it.
+	On bool
+	// Failure is why calls can't be written at present, nil when they can.
+	Failure *Failure
+	// Written and Dropped count the calls since the start.
+	Written, Dropped int64
+	// Calls is how many are kept, and Since from when on; zero when there is none.
+	Calls int64
+	Since time.Time
+	// Gaps are the newest times in which calls were not logged.
+	Gaps []Gap
+}
+
+// gapsShown is how many gaps a state has at most.
+const gapsShown = 10
+
+// Written returns how many calls this process has logged.
+func (l *Log) Written() int64 { return l.written.Load() }
+
+// Dropped returns how many calls this process could not log.
+func (l *Log) Dropped() int64 { return l.dropped.Load() }
+
+// Failing returns why calls can't be written at present, nil when they can.
+func (l *Log) Failing() *Failure { return l.failure.Load() }
+
+// note remembers whether the last batch was written, and logs a change of that.
+func (l *Log) note(err error) {
+	before := l.failure.Load()
+	switch {
+	case err == nil && before != nil:
+		l.failure.Store(nil)
+		l.options.Log.Info("the log of API requests is written again", "dropped", l.dropped.Load())
+	case err != nil && before == nil:
+		l.failure.Store(&Failure{err, l.options.Now()})
+		l.options.Log.Warn("the log of API requests can't be written; calls are answered as before", "cause", err)
+	case err != nil:
+		l.failure.Store(&Failure{err, before.Since})
+	}
+}
+
+// State returns how complete the log is. A log that can't be read is in the state, too.
+func (l *Log) State(ctx context.Context, a people.Actor) (State, error) {
+	if err := may(a); err != nil {
+		return State{}, err
+	}
+	s := State{On: l.On(), Failure: l.Failing(), Written: l.Written(), Dropped: l.Dropped()}
+	err := l.read(ctx, func(db *requestdb.DB) error { return s.read(ctx, db) })
+	if errors.Is(err, errNone) || s.Failure != nil {
+		err = nil
+	}
+	return s, err
+}
+
+func (s *State) read(ctx context.Context, db *requestdb.DB) error {
+	parts, err := db.Parts(ctx, timeOf)
+	if err != nil {
+		return err
+	}
+	for i, p := range parts {
+		if i == 0 {
+			s.Since = timeOf(p.First)
+		}
+		s.Calls += p.Calls
+	}
+	gaps, err := db.Gaps(ctx, gapsShown)
+	for _, g := range gaps {
+		s.Gaps = append(s.Gaps, Gap{g.From.Time, g.Until.Time, g.Calls})
+	}
+	return err
+}

@@ -1,0 +1,70 @@
+package requests
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// tailOverlap is how far back a tail looks again: a call is written when it was answered,
+// but its id is of when it began.
+const tailOverlap = 15 * time.Second
+
+// Tail follows the log. It returns each call once.
+type Tail struct {
+	log    *Log
+	filter Filter
+	floor  web.RequestNumber // calls up to this one are not returned
+	newest time.Time
+	seen   map[web.RequestNumber]bool
+}
+
+// Tail begins to follow the log behind the calls that were shown, the newest first. f selects
+// calls; its limits of ids and of time do not count.
+func (l *Log) Tail(f Filter, shown []Call) *Tail {
+	f.From, f.To, f.Before, f.Limit = time.Time{}, time.Time{}, 0, maxLimit
+	now := l.options.Now()
+	t := &Tail{log: l, filter: f, floor: web.FirstRequestNumber(now) - 1, newest: now, seen: map[web.RequestNumber]bool{}}
+	if len(shown) > 0 {
+		t.floor, t.newest = shown[0].ID, shown[0].Time()
+	}
+	return t
+}
+
+// Next returns the calls that were logged since, the oldest first.
+func (t *Tail) Next(ctx context.Context, a people.Actor) (calls []Call, err error) {
+	f := t.filter
+	f.After = max(web.FirstRequestNumber(t.newest.Add(-tailOverlap))-1, t.floor)
+	for {
+		page, err := t.log.Calls(ctx, a, f)
+		if err != nil {
+			return calls, err
+		}
+		for _, c := range page.Calls {
+			if !t.seen[c.ID] {
+				t.seen[c.ID] = true
+				calls = append(calls, c)
+			}
+			if c.Time().After(t.newest) {
+				t.newest = c.Time()
+			}
+		}
+		if page.Next == 0 {
+			t.forget()
+			return calls, nil
+		}
+		f.After = page.Next
+	}
+}
+
+// forget drops what can't come again.
+func (t *Tail) forget() {
+	oldest := web.FirstRequestNumber(t.newest.Add(-2 * tailOverlap))
+	for id := range t.seen {
+		if id < oldest {
+			delete(t.seen, id)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package requests
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/store/requestdb"
+)
+
+const (
+	// flushEvery is how long a call waits at most to be written.
+	flushEvery = time.Second
+	// lastFlush bounds the last write, when the process ends.
+	lastFlush = 5 * time.Second
+	// maxLastFlushes is how many writes it takes at most to write all that may wait.
+	maxLastFlushes = 4 + manyCounts/countsAtOnce
+	// maxAttempts is how often a batch is tried that fails for a reason of its own.
+	maxAttempts = 3
+	// gapsApart is how far apart two gaps are that are told one by one.
+	gapsApart = time.Minute
+	// warnEvery is how often at most the server's log says that calls were dropped.
+	warnEvery = time.Minute
+	// reopenEvery is how often a database is opened again whose file is gone.
+	reopenEvery = 10 * time.Second
+)
+
+// Run writes what calls leave behind, each second, until ctx ends; then it writes the rest
+// and returns. End ctx after the last call is answered. A log that can't be written does
+// not end it: [Log.State] says what is missing.
+func (l *Log) Run(ctx context.Context) {
+	if !l.On() {
+		return
+	}
+	l.flushSafely(ctx) // makes the tables
+	for group.Sleep(ctx, flushEvery, l.half) {
+		l.flushSafely(ctx)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
+	defer cancel()
+	l.ending = true
+	for range maxLastFlushes {
+		l.flushSafely(ctx)
+		if l.Failing() != nil || len(l.unwritten) == 0 && len(l.batch.counts) == 0 && l.idle() {
+			return
+		}
+	}
+}
+
+// idle reports whether no call waits.
+func (l *Log) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting) == 0
+}
+
+// flushSafely is flush that contains a panic: a fault of the log must not end the server.
+func (l *Log) flushSafely(ctx context.Context) {
+	err := group.Contain(l.options.Log, "log of API requests", func() error {
+		l.flush(ctx)
+		return nil
+	})
+	if err == nil {
+		return
+	}
+	l.dropUnwritten()
+	l.unwritten = nil
+	l.batch = newBatch()
+	l.note(err)
+}
+
+// flush writes everything that waits. What can't be written now is tried again, while calls
+// gather behind it.
+func (l *Log) flush(ctx context.Context) {
+	if len(l.unwritten) == 0 {
+		l.unwritten = l.take()
+		l.batch.count(l.unwritten)
+	}
+	dropped := l.takeGap()
+	err := l.write(ctx, dropped)
+	unknown := fault.HasCode(err, countersign.CodeOutcomeUnknown)
+	if err != nil && !unknown {
+		l.giveBack(dropped)
+		if ctx.Err() != nil {
+			return // it is tried once more at the end
+		}
+		if l.keepUnwritten(err) {
+			l.note(err)
+			return
+		}
+		l.dropUnwritten()
+	} else {
+		l.written.Add(int64(len(l.unwritten)))
+	}
+	l.warn(dropped)
+	wrote := len(l.unwritten) > 0
+	clear(l.unwritten) // or their strings would live as long as the buffer
+	l.unwritten, l.attempts = nil, 0
+	if err == nil {
+		err = l.tidy(ctx, wrote)
+	}
+	l.note(err)
+}
+
+// warn logs now and then that calls were dropped.
+func (l *Log) warn(dropped gap) {
+	now := l.options.Now()
+	if dropped.calls == 0 || now.Sub(l.lastWarn) < warnEvery {
+		return
+	}
+	l.lastWarn = now
+	l.options.Log.Warn("API requests were not logged; they were answered", "dropped", dropped.calls, "dropped_since_start", l.dropped.Load())
+}
+
+// keepUnwritten reports whether a batch that failed is tried again: always while the database
+// can't be written, and a few times when it may be the batch that is wrong.
+func (l *Log) keepUnwritten(err error) bool {
+	l.attempts++
+	return fault.IsUnavailable(err) || l.attempts < maxAttempts
+}
+
+// dropUnwritten counts a batch that can't be written.
+func (l *Log) dropUnwritten() {
+	var g gap
+	for i := range l.unwritten {
+		g.add(l.unwritten[i].Number.Time(), 1)
+	}
+	l.dropped.Add(g.calls)
+	l.giveBack(g)
+}
+
+// write writes a batch, what was dropped, and the counts if they are due, in one transaction.
+func (l *Log) write(ctx context.Context, dropped gap) error {
+	if err := l.ready(ctx); err != nil {
+		return err
+	}
+	now := l.options.Now()
+	counts := l.batch.dueCounts(now, l.ending)
+	if len(l.unwritten) == 0 && dropped.calls == 0 && len(counts) == 0 {
+		return nil
+	}
+	err := l.db.Tx(ctx, func(tx *requestdb.DB) error {
+		if dropped.calls > 0 {
+			if err := tx.AddGap(ctx, dropped.row(), gapsApart); err != nil {
+				return err
+			}
+		}
+		if err := tx.AddCounts(ctx, counts); err != nil {
+			return err
+		}
+		return l.batch.write(ctx, tx, l.unwritten)
+	})
+	if err != nil && !fault.HasCode(err, countersign.CodeOutcomeUnknown) {
+		l.batch.forget()
+		return err
+	}
+	l.batch.counted(counts, now)
+	return err
+}
+
+// ready opens the database, and opens it again when its file is gone.
+func (l *Log) ready(ctx context.Context) error {
+	if err := l.open(ctx, true); err != nil {
+		return err
+	}
+	err := l.db.DB().Healthy()
+	if now := l.options.Now(); err != nil && now.Sub(l.lastReopen) >= reopenEvery {
+		l.lastReopen = now
+		_ = l.Close()
+		l.batch.forget()
+		if err = l.open(ctx, true); err == nil {
+			err = l.db.DB().Healthy()
+		}
+	}
+	return err
+}
