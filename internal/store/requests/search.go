@@ -95,8 +95,8 @@ const (
 // maxExamined is how many calls are examined for one page. To ask for those of a slot costs
 // about as much as to examine slotCost of them.
 const (
-	maxExamined = 30_000
-	slotCost    = 60
+	maxExamined = 20_000
+	slotCost    = 100
 )
 
 // Calls lists calls, the newest first.
