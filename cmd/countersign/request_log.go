@@ -219,7 +219,7 @@ func newestCalls(ctx context.Context, log *requests.Log, f requests.Filter, n in
 
 // noteGaps says when calls were not logged.
 func (a *app) noteGaps(ctx context.Context, log *requests.Log) error {
-	state, err := log.State(ctx, operator())
+	state, err := log.State(ctx, operator(), 0)
 	for _, g := range state.Gaps {
 		a.Note("From %s to %s, %s were not logged.", cli.Second(countersign.At(g.From)), cli.Second(countersign.At(g.Until)), cli.Count(g.Calls, "request", "requests"))
 	}

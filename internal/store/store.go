@@ -135,7 +135,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
 	s.jobs = jobs.New(database, o.Now, o.Log)
 	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, o.Now)
-	s.Requests = requests.New(requests.Options{Dir: o.Dir, URL: o.URL, Keep: o.RequestLog, Now: o.Now, Log: o.Log, Longer: o.Longer})
+	s.Requests = requests.New(requests.Options{Dir: o.Dir, URL: o.URL, Keep: o.RequestLog, Now: o.Now, Log: o.Log, Longer: o.Longer, See: s.seeRequests})
 	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {
 		database.Watch(w)
 	}

@@ -224,7 +224,7 @@ func TestTheAPIAnswersWithoutItsLog(t *testing.T) {
 		if failure := s.Requests.Failing(); failure == nil {
 			t.Error("the log was written")
 		}
-		state, err := s.Requests.State(t.Context(), people.Operator("test"))
+		state, err := s.Requests.State(t.Context(), people.Operator("test"), 0)
 		if err != nil || state.Failure == nil || state.Written != 0 {
 			t.Errorf("%+v, %v", state, err)
 		}

@@ -48,6 +48,7 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 	menu := []frame.MenuItem{
 		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
 		{Label: "Purchases", Path: purchasesPath(ws, ""), Icon: "credit-card"},
+		{Label: "Requests", Path: requestsPath(ws, ""), Icon: "activity"},
 		{Label: "Audit log", Path: workspacePath(username, "/audit"), Icon: "scroll-text"},
 	}
 	const settings = "Settings"

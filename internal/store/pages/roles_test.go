@@ -73,6 +73,9 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/purchases/{purchase}/restore":      managers,
 	"POST /w/{workspace}/purchases/{purchase}/restore":     managers,
 
+	"GET /w/{workspace}/requests":           viewers,
+	"GET /w/{workspace}/requests/{request}": viewers,
+
 	"GET /w/{workspace}/settings/api":                viewers,
 	"POST /w/{workspace}/settings/api/switches":      owners,
 	"GET /w/{workspace}/settings/api/new":            owners,

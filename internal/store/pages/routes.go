@@ -62,6 +62,9 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /w/{workspace}/settings/general", p.asOwner(p.saveAccount(generalForm)))
 	mux.Handle("GET /w/{workspace}/settings/profile", p.asOwner(p.showAccount(profileForm)))
 	mux.Handle("POST /w/{workspace}/settings/profile", p.asOwner(p.saveAccount(profileForm)))
+	mux.Handle("GET /w/{workspace}/requests", p.inWorkspace(p.showRequests))
+	mux.Handle("GET /w/{workspace}/requests/{request}", p.inWorkspace(p.showRequest))
+
 	mux.Handle("GET /w/{workspace}/settings/api", p.inWorkspace(p.showKeys))
 	mux.Handle("POST /w/{workspace}/settings/api/switches", p.inWorkspace(p.setSwitches))
 	mux.Handle("GET /w/{workspace}/settings/api/new", p.inWorkspace(p.showNewKey))

@@ -21,7 +21,7 @@ func BenchmarkCall(b *testing.B) {
 	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
 		b.Run(engine, func(b *testing.B) {
 			db := dbtest.New(b, engine)
-			l := New(Options{Dir: db.Dir, URL: db.URL, Keep: DefaultKeep, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+			l := New(Options{See: operatorOnly, Dir: db.Dir, URL: db.URL, Keep: DefaultKeep, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 			entries := benchEntries()
 			l.flush(b.Context())
 			at := time.Now()

@@ -48,7 +48,7 @@ const hoursKept = 35 * 24 * time.Hour
 
 // Counts returns how many calls there were, in the order of time, else the most calls first.
 func (l *Log) Counts(ctx context.Context, a people.Actor, q CountQuery) ([]Count, error) {
-	if err := may(a); err != nil {
+	if err := l.options.See(ctx, a, q.Workspace); err != nil {
 		return nil, err
 	}
 	var sums []requestdb.Sum

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 // logForever prints the id of the last call of each batch once it was written.
 func logForever(dir, url string) {
-	l := New(Options{Dir: dir, URL: url, Keep: DefaultKeep, Now: time.Now, Log: discard})
+	l := New(Options{See: operatorOnly, Dir: dir, URL: url, Keep: DefaultKeep, Now: time.Now, Log: discard})
 	for i := 0; ; i++ {
 		number := web.FirstRequestNumber(time.Now()) + web.RequestNumber(i)
 		l.Put(&Entry{Number: number, Workspace: 1, Endpoint: "/api/items/all", Method: "GET", Status: 200})
@@ -116,7 +116,7 @@ func TestAFullDiskLosesCallsOfTheLogAlone(t *testing.T) {
 		f.put(nil)
 	}
 	f.flush(t.Context())
-	s, err := f.State(t.Context(), operator)
+	s, err := f.State(t.Context(), operator, 0)
 	if err != nil || s.Dropped != 5 || s.Failure == nil || !s.Failure.Since.Equal(noon) {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -126,7 +126,7 @@ func TestAFullDiskLosesCallsOfTheLogAlone(t *testing.T) {
 	allow(1 << 20)
 	f.flushed(t)
 	f.flushed(t)
-	if s, err = f.State(t.Context(), operator); err != nil || s.Failure != nil || s.Calls != 2*room+1 ||
+	if s, err = f.State(t.Context(), operator, 0); err != nil || s.Failure != nil || s.Calls != 2*room+1 ||
 		cmp.Diff([]Gap{{noon.Add(time.Minute), noon.Add(time.Minute), 5}}, s.Gaps) != "" {
 		t.Errorf("with room again: %+v, %v", s, err)
 	}

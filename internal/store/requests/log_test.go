@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -13,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/requestdb"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/google/go-cmp/cmp"
@@ -59,7 +61,7 @@ func engines(t *testing.T, keep Keep, fn func(t *testing.T, f *fixture)) {
 func newFixture(t *testing.T, db dbtest.DB, keep Keep) *fixture {
 	t.Helper()
 	f := &fixture{clock: clock{at: noon}, place: db}
-	f.Log = New(Options{Dir: db.Dir, URL: db.URL, Keep: keep, Now: f.clock.now, Log: discard})
+	f.Log = New(Options{See: operatorOnly, Dir: db.Dir, URL: db.URL, Keep: keep, Now: f.clock.now, Log: discard})
 	t.Cleanup(func() {
 		if err := f.Close(); err != nil {
 			t.Error(err)
@@ -152,7 +154,7 @@ func TestALogThatWasNeverWrittenIsEmpty(t *testing.T) {
 		if _, err := f.Call(t.Context(), operator, 0, "0000000000000001"); !fault.HasCode(err, "request_not_found") {
 			t.Error(err)
 		}
-		if s, err := f.State(t.Context(), operator); err != nil || s.Calls != 0 || !s.On {
+		if s, err := f.State(t.Context(), operator, 0); err != nil || s.Calls != 0 || !s.On {
 			t.Error(s, err)
 		}
 		if _, err := os.Stat(filepath.Join(f.place.Dir, DatabaseName)); !os.IsNotExist(err) {
@@ -168,7 +170,7 @@ func TestOnlyTheOperatorReadsTheLog(t *testing.T) {
 		for _, a := range []people.Actor{{}, {Kind: people.KindKey, Workspace: 1, Secret: true}, {Kind: people.KindBuyer}} {
 			_, errCalls := f.Calls(t.Context(), a, Filter{})
 			_, errCall := f.Call(t.Context(), a, 0, id.String())
-			_, errState := f.State(t.Context(), a)
+			_, errState := f.State(t.Context(), a, 0)
 			_, errCounts := f.Counts(t.Context(), a, CountQuery{})
 			for _, err := range []error{errCalls, errCall, errState, errCounts} {
 				if !fault.HasCode(err, "key_scope") {
@@ -301,7 +303,7 @@ func TestOldPartsAreDropped(t *testing.T) {
 		if got := f.ids(t, Filter{}); len(got) != 4 || got[3] != ids[3] {
 			t.Errorf("%d calls are left, the oldest is %v; want 4 from %v on", len(got), got, ids[3])
 		}
-		s, err := f.State(t.Context(), operator)
+		s, err := f.State(t.Context(), operator, 0)
 		if err != nil || s.Calls != 4 || !s.Since.Equal(noon.Truncate(24*time.Hour).Add(72*time.Hour)) {
 			t.Errorf("%+v, %v", s, err)
 		}
@@ -349,13 +351,13 @@ func TestAFullBufferDropsAndCounts(t *testing.T) {
 		f.flushed(t)
 		f.clock.pass(30 * time.Second)
 		want := []Gap{{noon.Add(time.Second), noon.Add(4 * time.Second), 2}}
-		s, err := f.State(t.Context(), operator)
+		s, err := f.State(t.Context(), operator, 0)
 		if diff := cmp.Diff(want, s.Gaps); err != nil || diff != "" || s.Dropped != 2 || s.Written != room || s.Calls != room {
 			t.Errorf("%+v, %v, %s", s, err, diff)
 		}
-		other := New(Options{Dir: f.place.Dir, URL: f.place.URL, Now: f.clock.now, Log: discard})
+		other := New(Options{See: operatorOnly, Dir: f.place.Dir, URL: f.place.URL, Now: f.clock.now, Log: discard})
 		defer other.Close()
-		if s, err := other.State(t.Context(), operator); err != nil || cmp.Diff(want, s.Gaps) != "" || s.On {
+		if s, err := other.State(t.Context(), operator, 0); err != nil || cmp.Diff(want, s.Gaps) != "" || s.On {
 			t.Errorf("another process: %+v, %v", s, err)
 		}
 	})
@@ -375,7 +377,7 @@ func TestGapsThatAreCloseAreOne(t *testing.T) {
 		drop()
 		f.clock.pass(2 * time.Minute)
 		drop()
-		s, err := f.State(t.Context(), operator)
+		s, err := f.State(t.Context(), operator, 0)
 		want := []Gap{{noon.Add(150 * time.Second), noon.Add(150 * time.Second), 3}, {noon, noon.Add(30 * time.Second), 6}}
 		if diff := cmp.Diff(want, s.Gaps); err != nil || diff != "" {
 			t.Error(err, diff)
@@ -534,4 +536,9 @@ func TestCallsAreCounted(t *testing.T) {
 			t.Errorf("hours are left: %v, %v", sums, err)
 		}
 	})
+}
+
+// operatorOnly lets nobody else see the log.
+func operatorOnly(_ context.Context, a people.Actor, _ int64) error {
+	return access.May(a, access.Administer)
 }

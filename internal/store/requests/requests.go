@@ -16,7 +16,6 @@ import (
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
@@ -49,6 +48,8 @@ type Options struct {
 	Log  *slog.Logger
 	// Longer is that of [sqldb.Options].
 	Longer time.Duration
+	// See is an error unless an actor may see the calls of a workspace; 0 is all calls.
+	See func(ctx context.Context, a people.Actor, workspace int64) error
 }
 
 // Log is the log of API requests. Its methods may be called from many goroutines.
@@ -90,9 +91,6 @@ func (l *Log) On() bool { return l.options.Keep.For > 0 }
 
 // Keep returns how much this process keeps.
 func (l *Log) Keep() Keep { return l.options.Keep }
-
-// may is the permission to read the log.
-func may(a people.Actor) error { return access.May(a, access.Manage) }
 
 func (l *Log) path() string { return filepath.Join(l.options.Dir, DatabaseName) }
 

@@ -101,7 +101,7 @@ const (
 
 // Calls lists calls, the newest first.
 func (l *Log) Calls(ctx context.Context, a people.Actor, f Filter) (Page, error) {
-	if err := may(a); err != nil {
+	if err := l.options.See(ctx, a, f.Workspace); err != nil {
 		return Page{}, err
 	}
 	var s search
@@ -129,7 +129,7 @@ var errUnknown = fault.NotFound("request_not_found", "No logged request has this
 // Call finds a call by its request id, as a client has it from X-Request-Id. A workspace
 // other than 0 finds its own calls only.
 func (l *Log) Call(ctx context.Context, a people.Actor, workspace int64, id string) (Call, error) {
-	if err := may(a); err != nil {
+	if err := l.options.See(ctx, a, workspace); err != nil {
 		return Call{}, err
 	}
 	number, ok := web.ParseRequestNumber(id)

@@ -27,7 +27,7 @@ func BenchmarkPage(b *testing.B) {
 func benchmarkPages(b *testing.B, engine string) {
 	db := dbtest.New(b, engine)
 	end := time.Now()
-	l := New(Options{Dir: db.Dir, URL: db.URL, Keep: Keep{For: 31 * 24 * time.Hour, Calls: 1 << 40}, Now: func() time.Time { return end }, Log: slog.New(slog.DiscardHandler)})
+	l := New(Options{See: operatorOnly, Dir: db.Dir, URL: db.URL, Keep: Keep{For: 31 * 24 * time.Hour, Calls: 1 << 40}, Now: func() time.Time { return end }, Log: slog.New(slog.DiscardHandler)})
 	defer l.Close()
 	first, rare := fillBench(b, l, end.Add(-30*24*time.Hour/10_000_000*time.Duration(*benchCalls)), end)
 	analyze(b, l)

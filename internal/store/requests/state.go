@@ -63,9 +63,10 @@ func (l *Log) note(err error) {
 	}
 }
 
-// State returns how complete the log is. A log that can't be read is in the state, too.
-func (l *Log) State(ctx context.Context, a people.Actor) (State, error) {
-	if err := may(a); err != nil {
+// State returns how complete the log is, to somebody who sees the calls of a workspace; 0 is
+// all calls. A log that can't be read is in the state, too.
+func (l *Log) State(ctx context.Context, a people.Actor, workspace int64) (State, error) {
+	if err := l.options.See(ctx, a, workspace); err != nil {
 		return State{}, err
 	}
 	s := State{On: l.On(), Failure: l.Failing(), Written: l.Written(), Dropped: l.Dropped()}

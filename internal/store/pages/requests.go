@@ -1,0 +1,258 @@
+package pages
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/requests"
+	"github.com/countersign/countersign/internal/web"
+)
+
+func requestsPath(ws store.WorkspaceRole, below string) string {
+	return workspacePath(ws.Account.Username, "/requests"+below)
+}
+
+func requestsCrumbs(ws store.WorkspaceRole) []frame.Link {
+	return []frame.Link{workspaceCrumb(ws), {Label: "Requests", Path: requestsPath(ws, "")}}
+}
+
+// requestFilters are the names of the filter in the address.
+var requestFilters = []string{"endpoint", "result", "reason", "key", "item", "address"}
+
+// requestList is what the page of the list shows.
+type requestList struct {
+	ws    store.WorkspaceRole
+	query url.Values // the filter, as the address has it
+	requests.Page
+	state requests.State
+	newer web.RequestNumber // 0 on the newest page
+	keys  map[int64]string
+}
+
+func (p *Pages) showRequests(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	l := &requestList{ws: ws, query: r.URL.Query()}
+	if id := strings.TrimSpace(l.query.Get("id")); id != "" {
+		return p.frame.Redirect(w, r, requestsPath(ws, "/"+url.PathEscape(id)), "")
+	}
+	filter := l.filter()
+	var err error
+	if l.Page, err = p.store.Requests.Calls(r.Context(), r.Actor, filter); err != nil {
+		return err
+	}
+	l.place(filter)
+	if l.state, err = p.store.Requests.State(r.Context(), r.Actor, ws.ID); err != nil {
+		return err
+	}
+	if l.keys, err = p.keyNames(r, ws); err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, frame.Page{
+		Title: "Requests", Crumbs: requestsCrumbs(ws)[:1], Body: requestsView(l),
+		Lead: "Every call that programs make with a key of this workspace, and license requests for its purchases.",
+	})
+}
+
+// filter is what the list is narrowed to.
+func (l *requestList) filter() requests.Filter {
+	q := l.query
+	f := requests.Filter{
+		Workspace: l.ws.ID, Endpoint: q.Get("endpoint"), Reason: strings.TrimSpace(q.Get("reason")), Address: strings.TrimSpace(q.Get("address")),
+		Key: idOf(q.Get("key")), Item: idOf(q.Get("item")), Limit: perPage,
+	}
+	if result := requests.Result(q.Get("result")); result == requests.Valid || result == requests.Failed {
+		f.Result = result
+	}
+	f.Before, _ = web.ParseRequestNumber(q.Get("before"))
+	f.After, _ = web.ParseRequestNumber(q.Get("after"))
+	return f
+}
+
+// place turns a page of newer calls, which comes oldest first, and finds what is on its sides.
+func (l *requestList) place(f requests.Filter) {
+	switch {
+	case f.After != 0:
+		slices.Reverse(l.Calls)
+		l.newer, l.Next = l.Next, f.After+1
+		if n := len(l.Calls); n > 0 {
+			l.Next = l.Calls[n-1].ID
+		}
+	case f.Before != 0 && len(l.Calls) > 0:
+		l.newer = l.Calls[0].ID
+	case f.Before != 0:
+		l.newer = f.Before - 1
+	}
+}
+
+// path is the list from a place on, with the same filter.
+func (l *requestList) path(place string, number web.RequestNumber) string {
+	q := url.Values{}
+	for _, name := range requestFilters {
+		if value := l.query.Get(name); value != "" {
+			q.Set(name, value)
+		}
+	}
+	q.Set(place, number.String())
+	return requestsPath(l.ws, "?"+q.Encode())
+}
+
+func (l *requestList) pager() (p frame.Pager) {
+	if l.newer != 0 {
+		p.Newer = l.path("after", l.newer)
+	}
+	if l.Next != 0 {
+		p.Older = l.path("before", l.Next)
+	}
+	return p
+}
+
+func (l *requestList) narrowed() bool {
+	return slices.ContainsFunc(requestFilters, func(name string) bool { return l.query.Get(name) != "" })
+}
+
+func (l *requestList) rows() []frame.Row {
+	rows := make([]frame.Row, len(l.Calls))
+	for i, c := range l.Calls {
+		rows[i] = frame.Row{
+			frame.Link{Label: frame.Moment(c.Time()), Path: requestsPath(l.ws, "/"+c.ID.String())}, frame.Mono(c.Endpoint), frame.Words(l.key(c)),
+			callResult(c), frame.Amount(milliseconds(c.Took)), frame.Mono(c.Address), frame.Mono(c.ID.String()),
+		}
+	}
+	return rows
+}
+
+// key is the name of the key that a call was made with.
+func (l *requestList) key(c requests.Call) string {
+	if name := l.keys[c.Key]; name != "" {
+		return name
+	}
+	return "–"
+}
+
+// callResult is how a call ended, and why.
+func callResult(c requests.Call) frame.Badge {
+	if c.Result() == requests.Valid {
+		return frame.Badge{Text: "Valid", Kind: frame.Good}
+	}
+	return frame.Badge{Text: c.Reason, Kind: frame.Warning}
+}
+
+func milliseconds(d time.Duration) string {
+	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
+}
+
+// keyNames are the names of the workspace's keys by their ids.
+func (p *Pages) keyNames(r *frame.Request, ws store.WorkspaceRole) (map[int64]string, error) {
+	keys, err := p.store.Keys(r.Context(), r.Actor, ws.Account.Username)
+	names := make(map[int64]string, len(keys))
+	for _, k := range keys {
+		names[k.ID] = k.Name
+	}
+	return names, err
+}
+
+// oneRequest is what the page of one call shows.
+type oneRequest struct {
+	ws store.WorkspaceRole
+	requests.Call
+	key string
+}
+
+func (p *Pages) showRequest(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	c, err := p.store.Requests.Call(r.Context(), r.Actor, ws.ID, r.PathValue("request"))
+	if err != nil {
+		return err
+	}
+	names, err := p.keyNames(r, ws)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, frame.Page{
+		Title: "Request " + c.ID.String(), Crumbs: requestsCrumbs(ws), Body: requestView(oneRequest{ws, c, names[c.Key]}),
+	})
+}
+
+// callers is who has used a key in the last day.
+type callers struct {
+	calls     int
+	more      bool // there were more calls than are counted
+	addresses []string
+}
+
+// maxCallers is how many addresses are named.
+const maxCallers = 5
+
+// callersOf finds who has used a key in the last day. Without a log nobody is known.
+func (p *Pages) callersOf(ctx context.Context, r *frame.Request, k store.Key) (callers, error) {
+	page, err := p.store.Requests.Calls(ctx, r.Actor, requests.Filter{Workspace: k.WorkspaceID, Key: k.ID, From: p.frame.Now().Add(-24 * time.Hour), Limit: 1000})
+	if fault.IsUnavailable(err) { // the log can be gone; keys are not
+		return callers{}, nil
+	}
+	c := callers{calls: len(page.Calls), more: page.Next != 0}
+	for _, call := range page.Calls {
+		if !slices.Contains(c.addresses, call.Address) {
+			c.addresses = append(c.addresses, call.Address)
+		}
+	}
+	return c, err
+}
+
+// String says who has used the key.
+func (c callers) String() string {
+	if c.calls == 0 {
+		return "No call in the last 24 hours is logged."
+	}
+	text := "In the last 24 hours: "
+	if c.more {
+		text += "more than "
+	}
+	text += frame.Count(c.calls, "call") + " from "
+	if n := len(c.addresses); n > maxCallers {
+		return text + strings.Join(c.addresses[:maxCallers], ", ") + " and " + strconv.Itoa(n-maxCallers) + " more addresses."
+	}
+	return text + strings.Join(c.addresses, ", ") + "."
+}
+
+func (l *requestList) keyChoices() []frame.Choice {
+	all := []frame.Choice{{Label: "All"}}
+	for _, id := range slices.Sorted(maps.Keys(l.keys)) {
+		all = append(all, frame.Choice{Value: strconv.FormatInt(id, 10), Label: l.keys[id]})
+	}
+	return all
+}
+
+func (l *requestList) empty() frame.Empty {
+	switch {
+	case l.Next != 0:
+		return frame.Empty{Icon: "search", Title: "No matching calls so far", Text: "The search stopped after a while.", Action: frame.Link{Label: "Search older calls", Path: l.path("before", l.Next)}}
+	case l.narrowed():
+		return frame.Empty{Icon: "search", Title: "No matching calls", Action: frame.Link{Label: "Show everything", Path: requestsPath(l.ws, "")}}
+	}
+	return frame.Empty{Icon: "activity", Title: "No calls yet", Text: "Calls appear here a second after a program made them.", Action: frame.Link{Label: "API access", Path: keysPath(l.ws, "")}}
+}
+
+func sentRows(sent []requests.Param) []frame.Row {
+	rows := make([]frame.Row, len(sent))
+	for i, s := range sent {
+		rows[i] = frame.Row{frame.Mono(s.Name), frame.Words(string(s.Place)), frame.Mono(s.Value)}
+	}
+	return rows
+}
+
+// orNone is an id, or a dash for none.
+func orNone(id int64) templ.Component {
+	if id == 0 {
+		return frame.Muted("–")
+	}
+	return frame.Words(strconv.FormatInt(id, 10))
+}
