@@ -111,6 +111,7 @@ func TestAddonServeWaitsForPostgreSQL(t *testing.T) {
 		t.Errorf("settings while it is down: %d %s", status, body)
 	}
 	proxy.Restore()
+	s.wantSetupLink(s.said["addon_url"] + "/admincp/setup")
 	s.awaitStatus("/readyz", http.StatusOK)
 	s.awaitStatus("/api-addons/app/settings", http.StatusOK)
 	if code := s.stop(); code != 0 {
