@@ -192,7 +192,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	s.server, server.Dir = server, ts.MkAbs(".")
 	s.stderr.Reset()
 	for _, name := range []string{envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE",
-		envStoreAdminEmail, envStoreAdminPassword + "_FILE", "HOME", "TMPDIR", "GORACE"} {
+		envStoreAdminEmail, envStoreAdminPassword + "_FILE", envRequestLog, "HOME", "TMPDIR", "GORACE"} {
 		if value := ts.Getenv(name); value != "" {
 			s.server.Env = append(s.server.Env, name+"="+value)
 		}
