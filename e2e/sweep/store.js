@@ -7,7 +7,7 @@ const ws = '/w/{workspace}', at = '/w/pixelgrove';
 const members = `${ws}/settings/members`, api = `${ws}/settings/api`;
 
 /** A page of the first key, web. */
-const key = (below) => `${at}/settings/api/1${below}`;
+const key = (below) => `${at}/settings/api/3${below}`;
 
 export const store = [
   {
