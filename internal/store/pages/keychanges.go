@@ -55,7 +55,7 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Rotate “" + k.Name + "”", Crumbs: keyCrumbs(ws, k), Consequence: text,
-		Path: keyPath(ws, k, "/rotate"), Label: "Rotate", Cancel: keyPath(ws, k, ""), Safe: earlier.EndsAt.IsZero(),
+		Path: keyPath(ws, k, "/rotate"), Label: "Rotate", Cancel: keyPath(ws, k, ""),
 		Fields: []frame.Field{
 			{Name: "replaces", Kind: frame.Hidden, Value: k.Hint},
 			{Name: "overlap", Label: "The current value works for another", Kind: frame.Select, Value: "24", Choices: overlaps},

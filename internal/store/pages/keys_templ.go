@@ -480,7 +480,7 @@ func (p *Pages) keyView(ws store.WorkspaceRole, k store.Key) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Rotate", Path: keyPath(ws, k, "/rotate"), Icon: "refresh-cw"}}.Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Rotate", Path: keyPath(ws, k, "/rotate"), Icon: "refresh-cw"}, Kind: frame.Danger}.Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
