@@ -69,7 +69,8 @@ async function fill() {
   await addon(['package', 'add', '4', 'Trial', '--free']);
   await addon(['api', 'create', 'Staging server']);
   await fillUsers(folder);
-  return { folder, code: demo.said.purchase_code };
+  const sales = await ask(folder, ['store', 'purchase', 'list', '--workspace', 'pixelgrove', '--data', '.']);
+  return { folder, code: demo.said.purchase_code, sale: sales.find((p) => p.state === 'active').id };
 }
 
 /** Gives the demo's store its administrators, ada and bob, and a workspace its members, vera and owen: users 1 to 4. */
@@ -97,12 +98,12 @@ export async function filledSite(...flags) {
   return open(folder, ...flags);
 }
 
-/** A store with the demo's items and purchases; code is one of these. */
+/** A store with the demo's items and purchases: code is of one of these, sale the id of an active one in the workspace pixelgrove. */
 export async function filledStore(...flags) {
   template ??= fill();
-  const folder = newFolder(), { folder: from, code } = await template;
+  const folder = newFolder(), { folder: from, code, sale } = await template;
   cpSync(from, path.join(folder, 'countersign-data'), { recursive: true, filter: (file) => file !== path.join(from, 'addon') });
-  return { ...await openStore(folder, ...flags), code };
+  return { ...await openStore(folder, ...flags), code, sale };
 }
 
 /** A filled addon beside the store where its owner bought the app. */

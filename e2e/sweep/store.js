@@ -4,10 +4,13 @@ import { get, post } from './case.js';
 
 const wrong = 'none of the right words';
 const ws = '/w/{workspace}', at = '/w/pixelgrove';
-const members = `${ws}/settings/members`, api = `${ws}/settings/api`;
+const members = `${ws}/settings/members`, api = `${ws}/settings/api`, sales = `${ws}/purchases`;
 
 /** A page of the first key, web. */
 const key = (below) => `${at}/settings/api/3${below}`;
+
+/** A page of an active purchase of the demo. */
+const sale = (below) => (site) => `${at}/purchases/${site.sale}${below}`;
 
 export const store = [
   {
@@ -67,6 +70,26 @@ export const store = [
       post(`POST ${api}/{key}/revoke`, { name: 'key-revoke-refused', at: key('/revoke'), values: { name: 'another' }, button: 'Revoke', status: 422 }),
       post(`POST ${api}/{key}/revoke`, { name: 'key-revoked', at: key('/revoke'), values: { name: 'web' }, button: 'Revoke' }),
       post(`POST ${api}/{key}/restore`, { name: 'key-restored', at: key(''), button: 'Restore' }),
+    ],
+  },
+  {
+    name: 'purchases', site: 'store', cases: [
+      get(`GET ${sales}`, { name: 'purchases', path: `${at}/purchases` }),
+      get(`GET ${sales}`, { name: 'purchases-viewer', path: `${at}/purchases`, as: 'vera' }),
+      get(`GET ${sales}`, { name: 'purchases-none', path: `${at}/purchases?item=1` }),
+      get(`GET ${sales}/lookup`, { name: 'lookup', path: `${at}/purchases/lookup` }),
+      post(`POST ${sales}/lookup`, { name: 'lookup-refused', at: `${at}/purchases/lookup`, values: { code: 'none' }, button: 'Look up', status: 422 }),
+      get(`GET ${sales}/new`, { name: 'purchase-new', path: `${at}/purchases/new` }),
+      post(`POST ${sales}/new`, { name: 'purchase-refused', at: `${at}/purchases/new`, values: { item: 'x', price: 'much' }, button: 'Record the purchase', status: 422 }),
+      get(`GET ${sales}/{purchase}`, { name: 'purchase', path: sale('') }),
+      get(`GET ${sales}/{purchase}/terms`, { name: 'terms', path: sale('/terms') }),
+      post(`POST ${sales}/{purchase}/terms`, { name: 'terms-refused', at: sale('/terms'), values: { supported_until: 'soon' }, button: 'Save', status: 422 }),
+      ...[['refund', 'Refund'], ['charge-back', 'Charge back'], ['revoke', 'Revoke']].flatMap(([path, button]) => [
+        get(`GET ${sales}/{purchase}/${path}`, { name: `purchase-${path}`, path: sale(`/${path}`) }),
+        post(`POST ${sales}/{purchase}/${path}`, { name: `purchase-${path}-done`, at: sale(`/${path}`), button }),
+        get(`GET ${sales}/{purchase}/restore`, { name: `purchase-restore-after-${path}`, path: sale('/restore') }),
+        post(`POST ${sales}/{purchase}/restore`, { name: `purchase-restored-after-${path}`, at: sale('/restore'), button: 'Restore' }),
+      ]),
     ],
   },
   {
