@@ -115,7 +115,7 @@ func (db *DB) writeCommits(ctx context.Context) {
 	if err == nil {
 		err = raiseCommits(CommitFile(db.options.Path), number)
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		db.options.Log.Warn("the number of commits could not be written to its file", "cause", err)
 	}
 }

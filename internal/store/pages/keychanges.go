@@ -49,7 +49,11 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 	if err != nil {
 		return err
 	}
-	text := "The key gets a new value. The current one works until the overlap has passed, so that you can update programs one after the other. " + keyUses(k)
+	recent, err := p.callersOf(r, k)
+	if err != nil {
+		return err
+	}
+	text := "The key gets a new value. The current one works until the overlap has passed, so that you can update programs one after the other. " + recent.String()
 	if !earlier.EndsAt.IsZero() {
 		text += " It was rotated before: the value " + earlier.Hint + ", which would work until " + frame.Moment(earlier.EndsAt.Time) + ", ends now."
 	}
@@ -83,9 +87,13 @@ func (p *Pages) revokeKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 	if r.Method != http.MethodPost && !k.RevokedAt.IsZero() {
 		return p.frame.Redirect(w, r, keyPath(ws, k, ""), "This key is revoked already.")
 	}
+	recent, err := p.callersOf(r, k)
+	if err != nil {
+		return err
+	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Revoke “" + k.Name + "”", Crumbs: keyCrumbs(ws, k),
-		Consequence: "Programs that use this key are refused from now on. " + keyUses(k) + " You can undo this for ten minutes.",
+		Consequence: "Programs that use this key are refused from now on. " + recent.String() + " You can undo this for ten minutes.",
 		Path:        keyPath(ws, k, "/revoke"), Label: "Revoke", Cancel: keyPath(ws, k, ""),
 		Fields: []frame.Field{{Name: "name", Label: "Name of the key", Help: "Type it to confirm.", Example: k.Name, Required: true, Focus: true}},
 		Form: frame.Form{Fields: []string{"name"}, Do: func(in url.Values) error {

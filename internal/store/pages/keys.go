@@ -124,7 +124,11 @@ func (p *Pages) onOwnKey(h func(http.ResponseWriter, *frame.Request, store.Works
 }
 
 func (p *Pages) showKey(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, k store.Key) error {
-	return p.frame.Show(w, r, frame.Page{Title: k.Name, Crumbs: keysCrumbs(ws), Body: p.keyView(ws, k)})
+	recent, err := p.callersOf(r, k)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, frame.Page{Title: k.Name, Crumbs: keysCrumbs(ws), Body: p.keyView(ws, k, recent)})
 }
 
 // restorable reports whether a revoked key can be brought back.

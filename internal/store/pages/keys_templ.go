@@ -369,7 +369,7 @@ func keyValueView(ws store.WorkspaceRole, k store.Key, value, address string) te
 	})
 }
 
-func (p *Pages) keyView(ws store.WorkspaceRole, k store.Key) templ.Component {
+func (p *Pages) keyView(ws store.WorkspaceRole, k store.Key, recent callers) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -408,7 +408,7 @@ func (p *Pages) keyView(ws store.WorkspaceRole, k store.Key) templ.Component {
 				{Label: "Created", Value: frame.Time(k.CreatedAt.Time)},
 				{Label: "Expires", Value: keyExpiry(k)},
 				{Label: "Last used", Value: keyUse(k)},
-				{Label: "Calls", Value: frame.Words(keyUses(k))},
+				{Label: "Calls", Value: frame.Stack(frame.Words(keyUses(k)), frame.Muted(recent.String()))},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -89,7 +89,7 @@ func TestARotatedKeyOverlapsAndLoadingThePageAgainRotatesNothing(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		path, old := s.makeKey(t, "till")
 		b := s.as(t, "owner")
-		asked := b.Get(path+"/rotate").Status(http.StatusOK).Says("works until the overlap has passed", "It has never been used.")
+		asked := b.Get(path+"/rotate").Status(http.StatusOK).Says("works until the overlap has passed", "No call in the last 24 hours is logged.")
 		form := asked.Form(path + "/rotate")
 		form.Set("overlap", "24")
 		fresh := b.PostForm(path+"/rotate", form).Status(http.StatusOK).Says("The old value works until").Value("api-key")

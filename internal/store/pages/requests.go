@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"net/url"
@@ -193,8 +192,8 @@ type callers struct {
 const maxCallers = 5
 
 // callersOf finds who has used a key in the last day. Without a log nobody is known.
-func (p *Pages) callersOf(ctx context.Context, r *frame.Request, k store.Key) (callers, error) {
-	page, err := p.store.Requests.Calls(ctx, r.Actor, requests.Filter{Workspace: k.WorkspaceID, Key: k.ID, From: p.frame.Now().Add(-24 * time.Hour), Limit: 1000})
+func (p *Pages) callersOf(r *frame.Request, k store.Key) (callers, error) {
+	page, err := p.store.Requests.Calls(r.Context(), r.Actor, requests.Filter{Workspace: k.WorkspaceID, Key: k.ID, From: p.frame.Now().Add(-24 * time.Hour), Limit: 1000})
 	if fault.IsUnavailable(err) { // the log can be gone; keys are not
 		return callers{}, nil
 	}
@@ -244,7 +243,7 @@ func (l *requestList) empty() frame.Empty {
 func sentRows(sent []requests.Param) []frame.Row {
 	rows := make([]frame.Row, len(sent))
 	for i, s := range sent {
-		rows[i] = frame.Row{frame.Mono(s.Name), frame.Words(string(s.Place)), frame.Mono(s.Value)}
+		rows[i] = frame.Row{frame.Mono(s.Name), frame.Words(s.Place.String()), frame.Mono(s.Value)}
 	}
 	return rows
 }

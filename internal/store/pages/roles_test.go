@@ -140,7 +140,7 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				key, _, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
+				key, value, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -148,7 +148,7 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				address := strings.NewReplacer("{workspace}", "ada", "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none")
+				address := strings.NewReplacer("{workspace}", "ada", "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{request}", s.call(t, value))
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(route), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode

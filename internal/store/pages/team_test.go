@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -61,7 +63,7 @@ func teams(t *testing.T, fn func(t *testing.T, s team)) {
 
 func openTeam(t *testing.T, db dbtest.DB) team {
 	t.Helper()
-	s := storetest.Open(t, db, store.Options{Now: now, HashCost: people.TestCost})
+	s := storetest.Open(t, db, store.Options{Now: now, HashCost: people.TestCost, RequestLog: requests.DefaultKeep})
 	server := httptest.NewServer(frontEnds(t, s, 0, ""))
 	t.Cleanup(server.Close)
 	return team{s, server}
@@ -97,4 +99,25 @@ func routes(t *testing.T) (all []string) {
 		t.Fatalf("only %d routes were found", len(all))
 	}
 	return all
+}
+
+// call asks the API for the account with a key, and returns the id of the request, which is
+// in the log then.
+func (s team) call(t *testing.T, key string) (id string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+"/api/account/details", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Api-Key", key)
+	r.Header.Set("User-Agent", "<i>till</i>/2.1")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	s.Requests.Run(ended)
+	return res.Header.Get("X-Request-Id")
 }

@@ -1,0 +1,81 @@
+package pages_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+func TestACallIsInTheListAndFoundByItsID(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path, value := s.makeKey(t, "till")
+		id := s.call(t, value)
+		failed := s.call(t, value[:len(value)-8]+"00000000") // of nobody
+		b := s.as(t, "viewer")
+		b.Get("/w/ada/requests").Status(http.StatusOK).Says(id, "/api/account/details", "till", "Valid").SilentAbout(failed, value)
+		b.Get("/w/ada/requests?id=" + id).LeadsTo("/w/ada/requests/" + id)
+		page := b.Get("/w/ada/requests/"+id).Status(http.StatusOK).Says("GET /api/account/details", "200", "The call was valid.", "<i>till</i>/2.1", "api_key", "header").SilentAbout(value)
+		if strings.Contains(page.Body, "<i>till") || len(page.Having("href", path)) == 0 {
+			t.Error("the program's name is not text, or the key is not linked")
+		}
+		b.Get("/w/ada/requests/" + failed).Status(http.StatusNotFound) // nobody knows whose it is
+		b.Get("/w/ada/requests/nonsense").Status(http.StatusNotFound)
+		s.as(t, "stranger").Get("/w/bob/requests/" + id).Status(http.StatusNotFound)
+		b.Get(path).Says("In the last 24 hours: 1 call from 127.0.0.1.")
+		s.as(t, "owner").Get(path + "/revoke").Says("In the last 24 hours: 1 call from 127.0.0.1.")
+	})
+}
+
+func TestTheListOfCallsIsNarrowed(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		_, value := s.makeKey(t, "till")
+		path, other := s.makeKey(t, "second")
+		id, of := s.call(t, value), s.call(t, other)
+		number := path[strings.LastIndex(path, "/")+1:]
+		b := s.as(t, "viewer")
+		for query, has := range map[string][2]bool{
+			"key=" + number:                 {false, true},
+			"result=valid":                  {true, true},
+			"result=failed":                 {false, false},
+			"reason=key_unknown":            {false, false},
+			"address=127.0.0.1":             {true, true},
+			"address=192.0.2.1":             {false, false},
+			"endpoint=/api/account/details": {true, true},
+			"endpoint=/api/items/all":       {false, false},
+			"item=1229":                     {false, false},
+		} {
+			text := b.Get("/w/ada/requests?" + query).Status(http.StatusOK).Text()
+			if strings.Contains(text, id) != has[0] || strings.Contains(text, of) != has[1] {
+				t.Errorf("%s: %s", query, text)
+			}
+		}
+	})
+}
+
+func TestPagesOfCallsLeadToAllOfThem(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		_, value := s.makeKey(t, "till")
+		var made []string
+		for range 51 {
+			made = append(made, s.call(t, value))
+		}
+		shown := func(p *webtest.Page) (ids []string) {
+			for _, id := range made {
+				if strings.Contains(p.Status(http.StatusOK).Text(), id) {
+					ids = append(ids, id)
+				}
+			}
+			return ids
+		}
+		b := s.as(t, "viewer")
+		newest := b.Get("/w/ada/requests?result=valid")
+		oldest := b.Get(relOf(newest, "next"))
+		back := b.Get(relOf(oldest, "prev"))
+		if first, last := shown(newest), shown(oldest); len(first) != 50 || len(last) != 1 || slices.Contains(first, last[0]) || !slices.Equal(shown(back), first) {
+			t.Errorf("%d and %d calls, then %d", len(first), len(last), len(shown(back)))
+		}
+	})
+}
