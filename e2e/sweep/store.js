@@ -73,6 +73,12 @@ export const store = [
     ],
   },
   {
+    name: 'requests', site: 'store', cases: [
+      get(`GET ${ws}/requests`, { name: 'requests', path: `${at}/requests` }),
+      get(`GET ${ws}/requests/{request}`, { name: 'request-none', path: `${at}/requests/none`, status: 404 }),
+    ],
+  },
+  {
     name: 'purchases', site: 'store', cases: [
       get(`GET ${sales}`, { name: 'purchases', path: `${at}/purchases` }),
       get(`GET ${sales}`, { name: 'purchases-viewer', path: `${at}/purchases`, as: 'vera' }),
