@@ -17,7 +17,7 @@ func TestACallIsInTheListAndFoundByItsID(t *testing.T) {
 		b := s.as(t, "viewer")
 		b.Get("/w/ada/requests").Status(http.StatusOK).Says(id, "/api/account/details", "till", "Valid").SilentAbout(failed, value)
 		b.Get("/w/ada/requests?id=" + id).LeadsTo("/w/ada/requests/" + id)
-		page := b.Get("/w/ada/requests/"+id).Status(http.StatusOK).Says("GET /api/account/details", "200", "The call was valid.", "<i>till</i>/2.1", "api_key", "header").SilentAbout(value)
+		page := b.Get("/w/ada/requests/"+id).Status(http.StatusOK).Says("GET /api/account/details", "200", "The call was valid.", "<i>till</i>/2.1", "api_key", "X-Api-Key").SilentAbout(value)
 		if strings.Contains(page.Body, "<i>till") || len(page.Having("href", path)) == 0 {
 			t.Error("the program's name is not text, or the key is not linked")
 		}
