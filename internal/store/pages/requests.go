@@ -123,8 +123,8 @@ func (l *requestList) rows() []frame.Row {
 	rows := make([]frame.Row, len(l.Calls))
 	for i, c := range l.Calls {
 		rows[i] = frame.Row{
-			frame.Link{Label: frame.Moment(c.Time()), Path: requestsPath(l.ws, "/"+c.ID.String())}, frame.Mono(c.Endpoint), frame.Words(l.key(c)),
-			callResult(c), frame.Amount(milliseconds(c.Took)), frame.Mono(c.Address), frame.Mono(c.ID.String()),
+			frame.Time(c.Time()), frame.Mono(strings.TrimPrefix(c.Endpoint, "/api/")), frame.Words(l.key(c)),
+			callResult(c), frame.Amount(milliseconds(c.Took)), frame.Mono(c.Address), frame.Link{Label: c.ID.String(), Path: requestsPath(l.ws, "/"+c.ID.String())},
 		}
 	}
 	return rows

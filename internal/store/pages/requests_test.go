@@ -15,7 +15,7 @@ func TestACallIsInTheListAndFoundByItsID(t *testing.T) {
 		id := s.call(t, value)
 		failed := s.call(t, value[:len(value)-8]+"00000000") // of nobody
 		b := s.as(t, "viewer")
-		b.Get("/w/ada/requests").Status(http.StatusOK).Says(id, "/api/account/details", "till", "Valid").SilentAbout(failed, value)
+		b.Get("/w/ada/requests").Status(http.StatusOK).Says(id, "account/details", "till", "Valid").SilentAbout(failed, value)
 		b.Get("/w/ada/requests?id=" + id).LeadsTo("/w/ada/requests/" + id)
 		page := b.Get("/w/ada/requests/"+id).Status(http.StatusOK).Says("GET /api/account/details", "200", "The call was valid.", "<i>till</i>/2.1", "api_key", "X-Api-Key").SilentAbout(value)
 		if strings.Contains(page.Body, "<i>till") || len(page.Having("href", path)) == 0 {
