@@ -209,7 +209,12 @@ func (s *Service) InUse(ctx context.Context, a people.Actor, code string) ([]Lic
 
 // Show reads one license by its id.
 func (s *Service) Show(ctx context.Context, a people.Actor, id string) (License, error) {
-	if err := access.Somewhere(a, access.View); err != nil {
+	return s.find(ctx, a, id, access.View)
+}
+
+// find reads one license by its id, for an actor with a permission in its workspace.
+func (s *Service) find(ctx context.Context, a people.Actor, id string, what access.Permission) (License, error) {
+	if err := access.Somewhere(a, what); err != nil {
 		return License{}, err
 	}
 	if !license.ValidID(id) {
@@ -217,7 +222,7 @@ func (s *Service) Show(ctx context.Context, a people.Actor, id string) (License,
 	}
 	l, err := s.db.License(ctx, id)
 	if err == nil {
-		err = access.In(ctx, s.db, a, l.WorkspaceID, access.View, noLicense(id))
+		err = access.In(ctx, s.db, a, l.WorkspaceID, what, noLicense(id))
 	}
 	if err != nil {
 		return License{}, sqldb.IfNotFound(err, noLicense(id))

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 )
@@ -193,7 +194,7 @@ func times(n int) string {
 // Reassign moves a license to another domain, as the operator wishes: it
 // counts as no move of the buyer's.
 func (s *Service) Reassign(ctx context.Context, a people.Actor, issuer, id, domain string) (Signed, error) {
-	old, err := s.Show(ctx, a, id)
+	old, err := s.find(ctx, a, id, access.Manage)
 	if err != nil {
 		return Signed{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 )
@@ -85,7 +86,7 @@ func (h purchaseLicenses) revocable(d license.Domain, id string) (storedb.Licens
 // revoked can be revoked, too: else a buyer could keep the seller from ending the
 // issuing. A second time is a conflict that says when the first one was.
 func (s *Service) Revoke(ctx context.Context, a people.Actor, id string) (License, error) {
-	l, err := s.Show(ctx, a, id)
+	l, err := s.find(ctx, a, id, access.Manage)
 	if err != nil {
 		return License{}, err
 	}

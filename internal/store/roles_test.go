@@ -1,0 +1,189 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/transfer"
+)
+
+// The ranks of people in the workspace ada, from the least.
+var ranks = []string{"stranger", "viewer", "manager", "owner", "administrator"}
+
+// staff adds a user of each rank, and returns them as actors.
+func (f *fixture) staff(t *testing.T) map[string]people.Actor {
+	t.Helper()
+	const password = "four quiet green words"
+	admin, err := f.People().CreateAdministrator(t.Context(), operator, "administrator@shop.example", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]people.Actor{"administrator": admin.Actor(people.Origin{})}
+	for who, workspace := range map[string]string{"stranger": "bob", "viewer": "ada", "manager": "ada", "owner": "ada"} {
+		role := Role(who)
+		if who == "stranger" {
+			role = RoleOwner
+		}
+		_, token, err := f.Invite(t.Context(), operator, workspace, who+"@shop.example", role)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, _, err := f.AcceptAsNew(t.Context(), people.Origin{}, token, who+"@shop.example", password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[who] = u.Actor(people.Origin{})
+	}
+	return all
+}
+
+// Every public rule asks for the role of a user. The least rank that may is beside it.
+func TestRulesAskForTheRoleOfAUser(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		k, _ := f.mustCreate(t, NewKey{Workspace: "ada", Name: "till"})
+		f.mustImport(t, lines(purchaseText("ada", 1, "a-code"), purchaseText("ada", 1, "licensed")))
+		issued := f.issue(t, "licensed", "shop.example")
+		sold, err := f.Validation.Show(ctx, operator, "a-code")
+		if err != nil {
+			t.Fatal(err)
+		}
+		staff := f.staff(t)
+		viewer := staff["viewer"].User
+		type rule struct {
+			least string
+			call  func(a people.Actor) error
+		}
+		rules := map[string]rule{
+			"Workspaces":      {"administrator", func(a people.Actor) error { _, err := f.Workspaces(ctx, a); return err }},
+			"CreateWorkspace": {"administrator", func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, Workspace{}); return err }},
+			"Keys of all":     {"administrator", func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err }},
+			"Import": {"administrator", func(a people.Actor) error {
+				_, err := f.Transfer.Import(ctx, a, strings.NewReader(""), transfer.ImportOptions{})
+				return err
+			}},
+			"Export":            {"administrator", func(a people.Actor) error { return f.Transfer.Export(ctx, a, discard{}, true) }},
+			"Rotate the signer": {"administrator", func(a people.Actor) error { _, err := f.Licensing.RotateKey(ctx, a, false); return err }},
+			"Licenses of all": {"administrator", func(a people.Actor) error {
+				return f.Licensing.List(ctx, a, licensing.Filter{}, func(licensing.License) error { return nil })
+			}},
+			"Workspace":    {"viewer", func(a people.Actor) error { _, err := f.Workspace(ctx, a, "ada"); return err }},
+			"Keys":         {"viewer", func(a people.Actor) error { _, err := f.Keys(ctx, a, "ada"); return err }},
+			"Key":          {"viewer", func(a people.Actor) error { _, err := f.Key(ctx, a, k.ID); return err }},
+			"ListItems":    {"viewer", func(a people.Actor) error { _, err := f.ListItems(ctx, a, "ada"); return err }},
+			"ShowItem":     {"viewer", func(a people.Actor) error { _, err := f.ShowItem(ctx, a, 1); return err }},
+			"Purchase":     {"viewer", func(a people.Actor) error { _, err := f.Validation.Purchase(ctx, a, sold.Purchase.ID); return err }},
+			"Show":         {"viewer", func(a people.Actor) error { _, err := f.Validation.Show(ctx, a, "a-code"); return err }},
+			"Nearby":       {"viewer", func(a people.Actor) error { _, err := f.Validation.Nearby(ctx, a, "ada", "b-code"); return err }},
+			"Members":      {"viewer", func(a people.Actor) error { _, err := f.Members(ctx, a, "ada"); return err }},
+			"Show license": {"viewer", func(a people.Actor) error { _, err := f.Licensing.Show(ctx, a, issued.ID); return err }},
+			"ListPurchases": {"viewer", func(a people.Actor) error {
+				_, err := f.ListPurchases(ctx, a, "ada", PurchaseFilter{}, PurchasePlace{})
+				return err
+			}},
+			"CreateItem": {"manager", func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err }},
+			"EditItem": {"manager", func(a people.Actor) error {
+				_, err := f.EditItem(ctx, a, 1, func(i *Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
+				return err
+			}},
+			"SetRule": {"manager", func(a people.Actor) error {
+				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
+				return err
+			}},
+			"CreatePurchase":  {"manager", func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", Purchase{}); return err }},
+			"EndPurchase":     {"manager", func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", StateRefunded); return err }},
+			"RestorePurchase": {"manager", func(a people.Actor) error { _, err := f.RestorePurchase(ctx, a, "a-code"); return err }},
+			"SetPurchase": {"manager", func(a people.Actor) error {
+				_, err := f.SetPurchase(ctx, a, "a-code", func(p *PurchaseTerms) { p.Downloaded = !p.Downloaded })
+				return err
+			}},
+			"Issue": {"manager", func(a people.Actor) error {
+				_, err := f.Licensing.Issue(ctx, a, issuer, "a-code", "site.example")
+				return err
+			}},
+			"Revoke": {"manager", func(a people.Actor) error { _, err := f.Licensing.Revoke(ctx, a, issued.ID); return err }},
+			"Reassign": {"manager", func(a people.Actor) error {
+				_, err := f.Licensing.Reassign(ctx, a, issuer, issued.ID, "b.example")
+				return err
+			}},
+			"SetWorkspace": {"owner", func(a people.Actor) error {
+				_, err := f.SetWorkspace(ctx, a, "ada", func(*Workspace) {})
+				return err
+			}},
+			"CreateKey":  {"owner", func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{Workspace: "ada"}); return err }},
+			"RevealKey":  {"owner", func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err }},
+			"RotateKey":  {"owner", func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err }},
+			"RevokeKey":  {"owner", func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err }},
+			"RestoreKey": {"owner", func(a people.Actor) error { _, err := f.RestoreKey(ctx, a, k.ID); return err }},
+			"SetKeyExpiry": {"owner", func(a people.Actor) error {
+				_, err := f.SetKeyExpiry(ctx, a, k.ID, at("2027-01-01T00:00:00Z"))
+				return err
+			}},
+			"Invitations": {"owner", func(a people.Actor) error { _, err := f.Invitations(ctx, a, "ada"); return err }},
+			"Invite": {"owner", func(a people.Actor) error {
+				_, _, err := f.Invite(ctx, a, "ada", "eve@home.example", RoleViewer)
+				return err
+			}},
+			"SetMember":    {"owner", func(a people.Actor) error { _, err := f.SetMember(ctx, a, "ada", viewer, RoleViewer); return err }},
+			"RemoveMember": {"owner", func(a people.Actor) error { _, err := f.RemoveMember(ctx, a, "ada", 0); return err }},
+			"Withdraw":     {"owner", func(a people.Actor) error { return f.WithdrawInvitation(ctx, a, "ada", "none") }},
+		}
+		for name, r := range rules {
+			for i, who := range ranks {
+				err := r.call(staff[who])
+				refused := fault.HasCode(err, "role_needed") || fault.HasCode(err, "not_allowed")
+				hidden := fault.HasCode(err, "workspace_not_found") || fault.HasCode(err, "key_not_found") || fault.HasCode(err, "item_not_found") ||
+					fault.HasCode(err, "purchase_not_found") || fault.HasCode(err, "license_not_found")
+				switch allowed := i >= slices.Index(ranks, r.least); {
+				case allowed && (refused || hidden && name != "CreatePurchase"):
+					t.Errorf("%s as %s: %v", name, who, err)
+				case !allowed && who == "stranger" && r.least != "administrator" && !hidden:
+					t.Errorf("%s as a stranger: %v, want that it does not exist", name, err)
+				case !allowed && (who != "stranger" || r.least == "administrator") && !refused:
+					t.Errorf("%s as %s: %v, want a refusal", name, who, err)
+				}
+			}
+		}
+	})
+}
+
+// discard takes everything and keeps nothing.
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+func TestViewersDoNotReadTheAddressesOfBuyers(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		sold, err := f.CreatePurchase(t.Context(), operator, "ada", Purchase{ItemID: 1, License: "Regular", Code: "sold-to-grace", BuyerName: "Grace", BuyerEmail: "grace@home.example"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		staff := f.staff(t)
+		for who, want := range map[string]string{"viewer": "", "manager": sold.BuyerEmail, "owner": sold.BuyerEmail, "administrator": sold.BuyerEmail} {
+			a := staff[who]
+			var read []Purchase
+			one, err1 := f.Validation.Purchase(t.Context(), a, sold.ID)
+			byCode, err2 := f.Validation.Show(t.Context(), a, sold.Code)
+			page, err3 := f.ListPurchases(t.Context(), a, "ada", PurchaseFilter{Limit: 10}, PurchasePlace{})
+			similar, err4 := f.Validation.Nearby(t.Context(), a, "ada", "sold-to-graze")
+			err5 := f.Purchases(t.Context(), a, "ada", PurchaseFilter{}, func(p Purchase) error { read = append(read, p); return nil })
+			for _, err := range []error{err1, err2, err3, err4, err5} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(page.Purchases) != 1 || len(similar) != 1 || len(read) != 1 {
+				t.Fatalf("%d, %d and %d purchases", len(page.Purchases), len(similar), len(read))
+			}
+			for _, p := range []Purchase{one.Purchase, byCode.Purchase, page.Purchases[0], similar[0], read[0]} {
+				if p.BuyerEmail != want || p.BuyerName != "Grace" {
+					t.Errorf("%s reads %q, %q", who, p.BuyerName, p.BuyerEmail)
+				}
+			}
+		}
+	})
+}
