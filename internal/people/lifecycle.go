@@ -84,7 +84,7 @@ func (p *People) DeactivateUser(ctx context.Context, a Actor, id int64) (User, e
 		if err := tx.UpdateUser(ctx, *u); err != nil {
 			return err
 		}
-		if err := wantActive(ctx, tx); err != nil {
+		if err := wantActive(ctx, tx, *u); err != nil {
 			return err
 		}
 		return p.record(ctx, tx, a, Event{Action: actionUserDeactivate, Subject: u.Email, Detail: endedText(ended), Before: "active", After: "inactive"})
@@ -118,7 +118,7 @@ func (p *People) RemoveUser(ctx context.Context, a Actor, id int64) (User, error
 		if err := tx.DeleteUser(ctx, u.ID, p.stamp()); err != nil {
 			return err
 		}
-		if err := wantActive(ctx, tx); err != nil {
+		if err := wantActive(ctx, tx, *u); err != nil {
 			return err
 		}
 		return p.record(ctx, tx, a, Event{Action: actionUserRemove, Subject: u.Email, Detail: endedText(ended)})
@@ -167,9 +167,12 @@ func (p *People) endAccess(ctx context.Context, tx *peopledb.DB, u *peopledb.Use
 	return p.endOthers(ctx, tx, u, 0)
 }
 
-// wantActive refuses a change after which nobody could sign in. It comes after the change,
-// in the transaction of [People.administer].
-func wantActive(ctx context.Context, tx *peopledb.DB) error {
+// wantActive refuses a change of an administrator after which no other one could sign in. It
+// comes after the change, in the transaction of [People.administer].
+func wantActive(ctx context.Context, tx *peopledb.DB, u peopledb.User) error {
+	if !u.Administrator {
+		return nil
+	}
 	n, err := tx.CountActive(ctx)
 	if err == nil && n == 0 {
 		err = errLastAdministrator

@@ -136,3 +136,25 @@ func TestTheLastOwnerStaysUnlessAnAdministratorSaysSo(t *testing.T) {
 		}
 	})
 }
+
+func TestAMemberCanBeRemovedFromAStoreWithoutAdministrators(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustInvite(t, "eve@home.example", RoleOwner)
+		if err := f.join(t, token, "eve@home.example"); err != nil {
+			t.Fatal(err)
+		}
+		u, err := f.People().UserNamed(t.Context(), operator, "eve@home.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.People().DeactivateUser(t.Context(), operator, u.ID); err != nil {
+			t.Error(err)
+		}
+		if _, err := f.People().RemoveUser(t.Context(), operator, u.ID); err != nil {
+			t.Error(err)
+		}
+		if members, err := f.Members(t.Context(), operator, "ada"); err != nil || len(members) != 0 {
+			t.Errorf("%v, %v", members, err)
+		}
+	})
+}
