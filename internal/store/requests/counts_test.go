@@ -1,0 +1,65 @@
+package requests
+
+import (
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/store/requestdb"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCallsAreCounted(t *testing.T) {
+	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
+		for i := range 60 { // from noon on, four hours apart: ten days
+			f.put(func(e *Entry) {
+				e.Item, e.Key = int64(1+i%2), int64(1+i%3)
+				if i%4 == 0 {
+					e.Reason = "purchase_not_found"
+				}
+			})
+			f.put(func(e *Entry) { e.Workspace = 2 })
+			f.clock.pass(4 * time.Hour)
+			f.flushed(t)
+		}
+		counts := func(q CountQuery) []Count {
+			t.Helper()
+			q.Workspace = 1
+			list, err := f.Counts(t.Context(), operator, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return list
+		}
+		end := f.clock.now()
+		day := noon.Truncate(24 * time.Hour)
+		for name, c := range map[string]struct {
+			q    CountQuery
+			want []Count
+		}{
+			"by item":   {CountQuery{From: noon, To: end, By: ByItem}, []Count{{ID: 1, Valid: 15, Failed: 15}, {ID: 2, Valid: 30}}},
+			"by key":    {CountQuery{From: noon, To: end, By: ByKey}, []Count{{ID: 1, Valid: 15, Failed: 5}, {ID: 2, Valid: 15, Failed: 5}, {ID: 3, Valid: 15, Failed: 5}}},
+			"by result": {CountQuery{From: noon, To: end, By: ByResult}, []Count{{Valid: 45}, {Reason: "purchase_not_found", Failed: 15}}},
+			"by hour":   {CountQuery{From: noon, To: noon.Add(5 * time.Hour), By: ByHour}, []Count{{At: noon, Failed: 1}, {At: noon.Add(4 * time.Hour), Valid: 1}}},
+			"by day, from the middle of one to the middle of another": {CountQuery{From: noon.Add(2 * time.Hour), To: day.Add(50 * time.Hour), By: ByDay}, []Count{
+				{At: day, Valid: 2}, {At: day.Add(24 * time.Hour), Valid: 4, Failed: 2}, {At: day.Add(48 * time.Hour), Valid: 1},
+			}},
+			"nothing": {CountQuery{From: end, To: end.Add(time.Hour), By: ByItem}, []Count{}},
+		} {
+			if diff := cmp.Diff(c.want, counts(c.q)); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+		if done, err := f.db.DaysDone(t.Context()); err != nil || done < hourOf(end)/24-2 {
+			t.Errorf("days are summed up to %d, %v", done, err)
+		}
+		f.clock.pass(40 * 24 * time.Hour)
+		f.put(nil)
+		f.flushed(t)
+		if diff := cmp.Diff([]Count{{ID: 1, Valid: 15, Failed: 15}, {ID: 2, Valid: 30}}, counts(CountQuery{From: day, To: f.clock.now().Truncate(24 * time.Hour), By: ByItem})); diff != "" {
+			t.Errorf("after the hours were deleted: %s", diff)
+		}
+		if sums, err := f.db.SumHours(t.Context(), 1, 0, hourOf(end), requestdb.ByNone); err != nil || len(sums) != 0 {
+			t.Errorf("hours are left: %v, %v", sums, err)
+		}
+	})
+}
