@@ -12,6 +12,9 @@ const key = (below) => `${at}/settings/api/3${below}`;
 /** A page of an active purchase of the demo. */
 const sale = (below) => (site) => `${at}/purchases/${site.sale}${below}`;
 
+/** A page of the license of that purchase. */
+const license = (below) => (site) => `${at}/licenses/${site.license}${below}`;
+
 export const store = [
   {
     name: 'the first run of a store', site: 'newStore', cases: [
@@ -90,6 +93,10 @@ export const store = [
       get(`GET ${sales}/{purchase}`, { name: 'purchase', path: sale('') }),
       get(`GET ${sales}/{purchase}/terms`, { name: 'terms', path: sale('/terms') }),
       post(`POST ${sales}/{purchase}/terms`, { name: 'terms-refused', at: sale('/terms'), values: { supported_until: 'soon' }, button: 'Save', status: 422 }),
+      get(`GET ${ws}/licenses/{license}/move`, { name: 'license-move-issued', path: license('/move') }),
+      post(`POST ${ws}/licenses/{license}/move`, { name: 'license-move-issued-refused', at: license('/move'), values: { domain: 'no domain' }, button: 'Move', status: 422 }),
+      get(`GET ${ws}/licenses/{license}/revoke`, { name: 'license-revoke-issued', path: license('/revoke') }),
+      post(`POST ${ws}/licenses/{license}/revoke`, { name: 'license-revoked-issued', at: license('/revoke'), button: 'Revoke' }),
       ...[['refund', 'Refund'], ['charge-back', 'Charge back'], ['revoke', 'Revoke']].flatMap(([path, button]) => [
         get(`GET ${sales}/{purchase}/${path}`, { name: `purchase-${path}`, path: sale(`/${path}`) }),
         post(`POST ${sales}/{purchase}/${path}`, { name: `purchase-${path}-done`, at: sale(`/${path}`), button }),

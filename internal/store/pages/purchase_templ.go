@@ -135,7 +135,7 @@ func purchaseView(one onePurchase) templ.Component {
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = frame.Table{
 				Caption: "Licenses",
-				Columns: []frame.Column{{Label: "Domain"}, {Label: "Id"}, {Label: "Issued"}, {Label: "State"}},
+				Columns: []frame.Column{{Label: "Domain"}, {Label: "Id"}, {Label: "Issued"}, {Label: "State"}, {Label: "Actions", Quiet: true}},
 				Rows:    one.licenses,
 				Empty:   frame.Empty{Icon: "file-key", Title: "No licenses yet", Text: "The buyer gets a license file for a domain with this code, on the license page of this store."},
 			}.Render(ctx, templ_7745c5c3_Buffer)

@@ -62,6 +62,11 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /w/{workspace}/settings/general", p.asOwner(p.saveAccount(generalForm)))
 	mux.Handle("GET /w/{workspace}/settings/profile", p.asOwner(p.showAccount(profileForm)))
 	mux.Handle("POST /w/{workspace}/settings/profile", p.asOwner(p.saveAccount(profileForm)))
+	mux.Handle("GET /w/{workspace}/licenses/{license}/move", p.onLicense(p.moveIssued))
+	mux.Handle("POST /w/{workspace}/licenses/{license}/move", p.onLicense(p.moveIssued))
+	mux.Handle("GET /w/{workspace}/licenses/{license}/revoke", p.onLicense(p.revokeIssued))
+	mux.Handle("POST /w/{workspace}/licenses/{license}/revoke", p.onLicense(p.revokeIssued))
+
 	mux.Handle("GET /w/{workspace}/requests", p.inWorkspace(p.showRequests))
 	mux.Handle("GET /w/{workspace}/requests/{request}", p.inWorkspace(p.showRequest))
 

@@ -4,16 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 )
-
-// licenseEnds are the endings of a license as people read them.
-var licenseEnds = map[licensing.Ending]string{
-	licensing.EndingMoved: "moved by its buyer", licensing.EndingGivenUp: "revoked by its buyer",
-	licensing.EndingReplaced: "replaced", licensing.EndingRevoked: "revoked",
-}
 
 // event is one line of the timeline of a purchase.
 type event struct {
@@ -36,16 +29,4 @@ func eventsOf(p store.Purchase, licenses []licensing.License) []event {
 	}
 	slices.SortStableFunc(all, func(a, b event) int { return b.at.Compare(a.at) })
 	return all
-}
-
-func licenseRows(licenses []licensing.License) []frame.Row {
-	rows := make([]frame.Row, len(licenses))
-	for i, l := range licenses {
-		state := frame.Badge{Text: "In use", Kind: frame.Good}
-		if l.Ended != "" {
-			state = frame.Badge{Text: frame.Sentence(licenseEnds[l.Ended]), Kind: frame.Warning}
-		}
-		rows[i] = frame.Row{frame.Words(licensing.DomainOf(l.License).String()), frame.Mono(l.ID), frame.Time(l.IssuedAt.Time), state}
-	}
-	return rows
 }
