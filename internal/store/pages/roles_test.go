@@ -73,6 +73,15 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/purchases/{purchase}/restore":      managers,
 	"POST /w/{workspace}/purchases/{purchase}/restore":     managers,
 
+	"GET /w/{workspace}/items":                   viewers,
+	"GET /w/{workspace}/items/new":               managers,
+	"POST /w/{workspace}/items/new":              managers,
+	"GET /w/{workspace}/items/{item}":            viewers,
+	"GET /w/{workspace}/items/{item}/edit":       managers,
+	"POST /w/{workspace}/items/{item}/edit":      managers,
+	"GET /w/{workspace}/items/{item}/licensing":  managers,
+	"POST /w/{workspace}/items/{item}/licensing": managers,
+
 	"GET /w/{workspace}/requests":           viewers,
 	"GET /w/{workspace}/requests/{request}": viewers,
 
@@ -148,7 +157,7 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				address := strings.NewReplacer("{workspace}", "ada", "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{request}", s.call(t, value))
+				address := strings.NewReplacer("{workspace}", "ada", "{item}", "1229", "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{request}", s.call(t, value))
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(route), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode
