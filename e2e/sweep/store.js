@@ -10,7 +10,7 @@ const members = `${ws}/settings/members`, api = `${ws}/settings/api`, sales = `$
 const key = (below) => `${at}/settings/api/3${below}`;
 
 /** A page of an item of the demo. */
-const item = (below) => `${at}/items/1229${below}`;
+const item = (below) => `${at}/items/1010${below}`;
 
 /** A page of an active purchase of the demo. */
 const sale = (below) => (site) => `${at}/purchases/${site.sale}${below}`;
@@ -95,7 +95,7 @@ export const store = [
       post(`POST ${items}/{item}/edit`, { name: 'item-previewed', at: item('/edit'), values: { name: 'Rain' }, button: 'Preview' }),
       post(`POST ${items}/{item}/edit`, {
         name: 'item-clash', at: item('/edit'), values: { name: 'Mine' }, button: 'Save', status: 412,
-        meanwhile: (site) => site.run('item', 'edit', '1229', '--name', 'Theirs'),
+        meanwhile: (site) => site.run('item', 'edit', '1010', '--name', 'Theirs'),
       }),
       get(`GET ${items}/{item}/licensing`, { name: 'item-rules', path: item('/licensing') }),
       post(`POST ${items}/{item}/licensing`, { name: 'item-rules-refused', at: item('/licensing'), values: { 'licensing.moves_a_year': 'many' }, button: 'Save', status: 422 }),
