@@ -4,10 +4,13 @@ import { get, post } from './case.js';
 
 const wrong = 'none of the right words';
 const ws = '/w/{workspace}', at = '/w/pixelgrove';
-const members = `${ws}/settings/members`, api = `${ws}/settings/api`, sales = `${ws}/purchases`;
+const members = `${ws}/settings/members`, api = `${ws}/settings/api`, sales = `${ws}/purchases`, items = `${ws}/items`;
 
 /** A page of the first key, web. */
 const key = (below) => `${at}/settings/api/3${below}`;
+
+/** A page of an item of the demo. */
+const item = (below) => `${at}/items/1010${below}`;
 
 /** A page of an active purchase of the demo. */
 const sale = (below) => (site) => `${at}/purchases/${site.sale}${below}`;
@@ -79,6 +82,27 @@ export const store = [
     name: 'requests', site: 'store', cases: [
       get(`GET ${ws}/requests`, { name: 'requests', path: `${at}/requests` }),
       get(`GET ${ws}/requests/{request}`, { name: 'request-none', path: `${at}/requests/none`, status: 404 }),
+    ],
+  },
+  {
+    name: 'items', site: 'store', cases: [
+      get(`GET ${items}`, { name: 'items', path: `${at}/items` }),
+      get(`GET ${items}`, { name: 'items-viewer', path: `${at}/items?kind=audio`, as: 'vera' }),
+      get(`GET ${items}`, { name: 'items-none', path: `${at}/items?name=none` }),
+      get(`GET ${items}/new`, { name: 'item-new', path: `${at}/items/new` }),
+      post(`POST ${items}/new`, { name: 'item-refused', at: `${at}/items/new`, values: { version: 'one', 'price.regular': 'much' }, button: 'Save', status: 422 }),
+      post(`POST ${items}/new`, { name: 'item-created', at: `${at}/items/new`, values: { name: 'Rain & <i>thunder</i>', version: '1.2.3' }, button: 'Save' }),
+      get(`GET ${items}/{item}`, { name: 'item', path: item('') }),
+      get(`GET ${items}/{item}`, { name: 'item-viewer', path: item(''), as: 'vera' }),
+      get(`GET ${items}/{item}/edit`, { name: 'item-edit', path: item('/edit') }),
+      post(`POST ${items}/{item}/edit`, { name: 'item-previewed', at: item('/edit'), values: { name: 'Rain' }, button: 'Preview' }),
+      post(`POST ${items}/{item}/edit`, {
+        name: 'item-clash', at: item('/edit'), values: { name: 'Mine' }, button: 'Save', status: 412,
+        meanwhile: (site) => site.run('item', 'edit', '1010', '--name', 'Theirs'),
+      }),
+      get(`GET ${items}/{item}/licensing`, { name: 'item-rules', path: item('/licensing') }),
+      post(`POST ${items}/{item}/licensing`, { name: 'item-rules-refused', at: item('/licensing'), values: { 'licensing.moves_a_year': 'many' }, button: 'Save', status: 422 }),
+      post(`POST ${items}/{item}/licensing`, { name: 'item-rules-saved', at: item('/licensing'), values: { 'licensing.moves_a_year': '5' }, button: 'Save' }),
     ],
   },
   {

@@ -186,12 +186,22 @@ func (l AuditLog) Act(line people.AuditLine) templ.Component {
 
 // LastAct says who did the newest of a log's entries about an action or a noun, and when; "" when that is not known.
 func LastAct(r *Request, log *people.AuditLog, about string) string {
-	lines, err := log.Audit(r.Context(), r.Actor, people.AuditFilter{Action: about, Limit: 1})
-	if err != nil || len(lines) == 0 {
+	return LastActOn(r, log, about, "")
+}
+
+// LastActOn is [LastAct] for one subject of the log, "" for any. It is "" where the entry is
+// not among the newest of its action.
+func LastActOn(r *Request, log *people.AuditLog, about, subject string) string {
+	lines, err := log.Audit(r.Context(), r.Actor, people.AuditFilter{Action: about})
+	if err != nil {
 		return ""
 	}
-	l := lines[0]
-	return "Last changed by " + Who(l.Kind, l.Actor) + ", " + Moment(l.At) + ", by " + Through(l.Face) + "."
+	for _, l := range lines {
+		if subject == "" || l.Subject == subject {
+			return "Last changed by " + Who(l.Kind, l.Actor) + ", " + Moment(l.At) + ", by " + Through(l.Face) + "."
+		}
+	}
+	return ""
 }
 
 // Through names the front end that an actor used.

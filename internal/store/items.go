@@ -3,9 +3,13 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -52,6 +56,13 @@ func (s *Store) ShowItem(ctx context.Context, a people.Actor, id int64) (Item, e
 	return item, nil
 }
 
+// NewItem is what an item of a workspace is before anything is said about it.
+func (s *Store) NewItem(w Workspace) Item {
+	i := Item{WorkspaceID: w.ID, Kind: KindOther, Licensing: storedb.DefaultLicensing()}
+	i.Currency, i.PublishedAt = w.Account.Currency, s.timestamp()
+	return i
+}
+
 // CreateItem writes a new item by the rules of an import. describe sets its properties. An
 // item without an id gets the next one, without a currency that of its workspace, and
 // without a date it is published now. An id that is taken is a conflict (item_exists).
@@ -62,8 +73,7 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 	}
 	var i Item
 	err = s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
-		i = Item{WorkspaceID: w.ID, Kind: KindOther, Licensing: storedb.DefaultLicensing()}
-		i.Currency, i.PublishedAt = w.Account.Currency, s.timestamp()
+		i = s.NewItem(w)
 		if err := describe(&i); err != nil {
 			return err
 		}
@@ -126,6 +136,33 @@ func (s *Store) EditItem(ctx context.Context, a people.Actor, id int64, change f
 		return people.Record(ctx, &tx.DB, s.now(), a, e)
 	})
 	return i, ifChanged(err)
+}
+
+// ItemRevision identifies the content of an item without its license rules.
+func ItemRevision(i Item) string {
+	content, err := json.Marshal(struct {
+		countersign.Item
+		Kind    Kind
+		Support bool
+	}{i.Item, i.Kind, i.Support})
+	if err != nil {
+		panic(err) // an item is text
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:16])
+}
+
+var errItemChanged = fault.New(countersign.KindPrecondition, "item_changed", "The item changed after you opened it. Nothing was saved. Check it and try again")
+
+// ReviseItem is [Store.EditItem] for an item that somebody saw with the revision seen. The error is of kind
+// Precondition (item_changed) when it has another one by now: the item is then as it is saved.
+func (s *Store) ReviseItem(ctx context.Context, a people.Actor, id int64, seen string, change func(*Item) error) (Item, error) {
+	return s.EditItem(ctx, a, id, func(i *Item, _ string) error {
+		if ItemRevision(*i) != seen {
+			return errItemChanged
+		}
+		return change(i)
+	})
 }
 
 // checkItem returns what is wrong with an item that is to be written, as for a line of an

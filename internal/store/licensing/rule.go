@@ -61,18 +61,18 @@ func CheckRule(l *Rule) error {
 	}
 	inRange := func(what string, n, most int) error {
 		if n < 0 || n > most {
-			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid licensing.%s: expected a whole number from 0 to %d", what, most))
+			return wrongRule(what, fmt.Sprintf("invalid licensing.%s: expected a whole number from 0 to %d", what, most))
 		}
 		return nil
 	}
 	if len(l.StagingHosts) > rules.MaxWords {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.staging_hosts: at most %d", rules.MaxWords))
+		return wrongRule("staging_hosts", fmt.Sprintf("licensing.staging_hosts: at most %d", rules.MaxWords))
 	}
 	hosts := make(countersign.List, len(l.StagingHosts)) // a new list: the old one may be another's
 	for i, host := range l.StagingHosts {
 		var err error
 		if hosts[i], err = license.ParseStaging(host); err != nil {
-			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("licensing.staging_hosts: %q: %s", host, fault.Message(err)))
+			return wrongRule("staging_hosts", fmt.Sprintf("licensing.staging_hosts: %q: %s", host, fault.Message(err)))
 		}
 	}
 	l.StagingHosts = hosts
@@ -82,4 +82,9 @@ func CheckRule(l *Rule) error {
 		inRange("moves_a_year", l.MovesAYear, maxLicenseMoves),
 		inRange("move_wait_hours", l.MoveWaitHours, maxMoveWaitHours),
 	)
+}
+
+// wrongRule is an error about one of the rules, by its name in the JSON of an item.
+func wrongRule(name, message string) error {
+	return fault.WithFields(fault.Invalid(fault.CodeInvalid, message), map[string]string{"licensing." + name: message})
 }

@@ -47,6 +47,7 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 	username := ws.Account.Username
 	menu := []frame.MenuItem{
 		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
+		{Label: "Items", Path: itemsPath(ws, ""), Icon: "tag"},
 		{Label: "Purchases", Path: purchasesPath(ws, ""), Icon: "credit-card"},
 		{Label: "Requests", Path: requestsPath(ws, ""), Icon: "activity"},
 		{Label: "Audit log", Path: workspacePath(username, "/audit"), Icon: "scroll-text"},

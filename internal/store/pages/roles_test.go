@@ -78,6 +78,15 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/licenses/{license}/revoke":  managers,
 	"POST /w/{workspace}/licenses/{license}/revoke": managers,
 
+	"GET /w/{workspace}/items":                   viewers,
+	"GET /w/{workspace}/items/new":               managers,
+	"POST /w/{workspace}/items/new":              managers,
+	"GET /w/{workspace}/items/{item}":            viewers,
+	"GET /w/{workspace}/items/{item}/edit":       managers,
+	"POST /w/{workspace}/items/{item}/edit":      managers,
+	"GET /w/{workspace}/items/{item}/licensing":  managers,
+	"POST /w/{workspace}/items/{item}/licensing": managers,
+
 	"GET /w/{workspace}/requests":           viewers,
 	"GET /w/{workspace}/requests/{request}": viewers,
 
@@ -153,7 +162,7 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				address := strings.NewReplacer("{workspace}", "ada", "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value))
+				address := strings.NewReplacer("{workspace}", "ada", "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value), "{item}", "1229")
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(route), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode

@@ -54,6 +54,15 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /w/{workspace}/purchases/{purchase}/restore", p.onOwnPurchase(p.restorePurchase))
 	mux.Handle("POST /w/{workspace}/purchases/{purchase}/restore", p.onOwnPurchase(p.restorePurchase))
 
+	mux.Handle("GET /w/{workspace}/items", p.inWorkspace(p.showItems))
+	mux.Handle("GET /w/{workspace}/items/new", p.inWorkspace(p.showNewItem))
+	mux.Handle("POST /w/{workspace}/items/new", p.inWorkspace(p.createItem))
+	mux.Handle("GET /w/{workspace}/items/{item}", p.onItem(p.showItem))
+	mux.Handle("GET /w/{workspace}/items/{item}/edit", p.onOwnItem(p.showItemForm))
+	mux.Handle("POST /w/{workspace}/items/{item}/edit", p.onOwnItem(p.saveItem))
+	mux.Handle("GET /w/{workspace}/items/{item}/licensing", p.onOwnItem(p.setRule))
+	mux.Handle("POST /w/{workspace}/items/{item}/licensing", p.onOwnItem(p.setRule))
+
 	mux.Handle("GET /w/{workspace}/audit", p.inWorkspace(p.showWorkspaceAudit))
 	mux.Handle("GET /w/{workspace}/audit.csv", p.fileInWorkspace(p.exportWorkspaceAudit(people.AuditCSV)))
 	mux.Handle("GET /w/{workspace}/audit.jsonl", p.fileInWorkspace(p.exportWorkspaceAudit(people.AuditJSONL)))

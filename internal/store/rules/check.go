@@ -63,15 +63,15 @@ func CheckWorkspace(w storedb.Workspace) error {
 func CheckItem(i storedb.Item) error {
 	switch {
 	case i.ID <= 0:
-		return fault.Invalid(fault.CodeInvalid, "id: an item's id is a positive whole number")
+		return wrong("id", "id: an item's id is a positive whole number")
 	case !slices.Contains([]storedb.Kind{storedb.KindAudio, storedb.KindVideo, storedb.KindOther}, i.Kind):
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid kind %q: use audio, video or other", i.Kind))
+		return wrong("kind", fmt.Sprintf("invalid kind %q: use audio, video or other", i.Kind))
 	case i.Name == "":
-		return fault.Invalid(fault.CodeInvalid, "name is missing")
+		return wrong("name", "name is missing")
 	case i.Version != "" && !versionPattern.MatchString(string(i.Version)):
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid version %q: use numbers with dots, like 1.2.3", i.Version))
+		return wrong("version", fmt.Sprintf("invalid version %q: use numbers with dots, like 1.2.3", i.Version))
 	case i.PublishedAt.IsZero():
-		return fault.Invalid(fault.CodeInvalid, "published_at is missing")
+		return wrong("published_at", "published_at is missing")
 	}
 	return cmp.Or(
 		checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
@@ -93,7 +93,7 @@ func checkMedia(m countersign.ItemMedia) error {
 		}
 	}
 	if len(m.Screenshots) > MaxWords {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("media.screenshots: at most %d", MaxWords))
+		return wrong("media.screenshots", fmt.Sprintf("media.screenshots: at most %d", MaxWords))
 	}
 	for _, link := range m.Screenshots {
 		if err := checkURL("media.screenshots", link); err != nil {
@@ -167,7 +167,7 @@ func noNUL(what, text string) error {
 
 func checkWords(what string, words []string) error {
 	if len(words) > MaxWords {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("%s: at most %d", what, MaxWords))
+		return wrong(what, fmt.Sprintf("%s: at most %d", what, MaxWords))
 	}
 	for _, w := range words {
 		if err := checkShort(what, w); err != nil {

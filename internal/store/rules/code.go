@@ -43,15 +43,15 @@ func LookupCode(text string) string {
 func FoldCode(code string) string {
 	for i := range len(code) {
 		if 'A' <= code[i] && code[i] <= 'Z' {
-			return lowerASCII(code)
+			return LowerASCII(code)
 		}
 	}
 	return code
 }
 
-// lowerASCII is [strings.ToLower] for ASCII letters alone, in the same time for all
+// LowerASCII is [strings.ToLower] for ASCII letters alone, in the same time for all
 // texts of a length.
-func lowerASCII(text string) string {
+func LowerASCII(text string) string {
 	lower := []byte(text)
 	for i, c := range lower {
 		if 'A' <= c && c <= 'Z' {

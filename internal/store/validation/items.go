@@ -7,6 +7,8 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -67,6 +69,15 @@ func (v *Validator) Item(ctx context.Context, a people.Actor, id int64) (ItemTex
 		return ItemText{}, sqldb.IfNotFound(err, errItemNotFound)
 	}
 	return item.text, nil
+}
+
+// ItemBody is the body in which the API answers with an item (spec 4.3), also with one that is not
+// saved. The default pictures of a store at the URL base stand where it has none.
+func ItemBody(i storedb.Item, base string) ([]byte, error) {
+	if err := rules.RenderItem(&i); err != nil {
+		return nil, err
+	}
+	return web.SuccessBody("item", newItemText(string(i.Body)).With(base)), nil
 }
 
 // item is what the API prints of an item, from memory or from the database.

@@ -1,0 +1,271 @@
+package pages_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+const (
+	itemsPath = "/w/ada/items"
+	itemPath  = "/w/ada/items/1229"
+	editPath  = "/w/ada/items/1229/edit"
+	rulesPath = "/w/ada/items/1229/licensing"
+)
+
+// stock creates an item of a workspace and returns it.
+func (s team) stock(t *testing.T, workspace string, describe func(*store.Item)) store.Item {
+	t.Helper()
+	made, err := s.CreateItem(t.Context(), operator, workspace, func(i *store.Item) error {
+		i.Name = "Rain"
+		describe(i)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (s team) item(t *testing.T, id int64) store.Item {
+	t.Helper()
+	i, err := s.ShowItem(t.Context(), operator, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// idsOf are the ids of a list as it shows them.
+func idsOf(p *webtest.Page) (ids []string) {
+	for _, body := range p.All("tbody") {
+		for row := range body.ChildNodes() {
+			if fields := strings.Fields(webtest.TextOf(row)); len(fields) > 1 {
+				ids = append(ids, fields[0])
+			}
+		}
+	}
+	return ids
+}
+
+func TestTheListOfItemsLeadsThroughAllOfThem(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		var want []string
+		for i := range 120 {
+			id := int64(5000 + 3*i)
+			s.stock(t, "ada", func(i *store.Item) { i.ID, i.Name = id, "Listed "+strconv.FormatInt(id, 10) })
+			want = append([]string{strconv.FormatInt(id, 10)}, want...)
+		}
+		s.stock(t, "bob", func(i *store.Item) { i.ID, i.Name = 5100, "Listed of another" })
+		b := s.as(t, "viewer")
+		var seen, back, pages []string
+		for address := itemsPath + "?name=listed"; address != ""; {
+			page := b.Get(address).Status(http.StatusOK).Says("120 items")
+			seen, pages = append(seen, idsOf(page)...), append(pages, address)
+			address = relOf(page, "next")
+		}
+		for address := pages[len(pages)-1]; address != ""; {
+			page := b.Get(address).Status(http.StatusOK)
+			back = append(idsOf(page), back...)
+			address = relOf(page, "prev")
+		}
+		if len(pages) != 3 || !slices.Equal(seen, want) || !slices.Equal(back, want) {
+			t.Errorf("%d pages\nforwards  %v\nbackwards %v", len(pages), seen, back)
+		}
+	})
+}
+
+func TestTheListOfItemsIsNarrowed(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		s.stock(t, "ada", func(i *store.Item) { i.ID, i.Name, i.Kind, i.Category = 9001, "100% Drizzle", store.KindAudio, "Loops" })
+		s.stock(t, "ada", func(i *store.Item) {
+			i.ID, i.Name, i.Kind, i.Category = 9002, "1000 Drizzles", store.KindVideo, "Clips"
+		})
+		s.stock(t, "ada", func(i *store.Item) { i.ID, i.Name, i.Kind, i.Category = 9003, "ÄRGER", store.KindAudio, "Clips_2" })
+		b := s.as(t, "viewer")
+		for query, want := range map[string][]string{
+			"?name=DRIZZLE":               {"9002", "9001"},
+			"?name=100%25":                {"9001"},
+			"?name=%C3%84rg":              {"9003"},
+			"?kind=audio&name=drizzle":    {"9001"},
+			"?category=clips":             {"9003", "9002"},
+			"?category=s_2":               {"9003"},
+			"?category=CLIPS&kind=video":  {"9002"},
+			"?category=clips&after=9003":  {"9002"},
+			"?category=clips&before=9002": {"9003"},
+			"?name=hail":                  nil,
+		} {
+			if got := idsOf(b.Get(itemsPath + query).Status(http.StatusOK)); !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", query, got, want)
+			}
+		}
+		b.Get(itemsPath + "?name=hail").Says("No matching items")
+		b.Get(itemsPath + "?kind=book").Status(http.StatusUnprocessableEntity).Says("from the list")
+	})
+}
+
+func TestThePageOfAnItemShowsWhatTheAPIAnswers(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		preview := "https://cdn.example/p.png"
+		made := s.stock(t, "ada", func(i *store.Item) {
+			i.Name, i.Kind, i.Description = "<b>Rain</b>", store.KindAudio, "<script>alert(1)</script>"
+			i.Media.PreviewImage = &preview
+		})
+		path := itemsPath + "/" + strconv.FormatInt(made.ID, 10)
+		page := s.as(t, "viewer").Get(path).Status(http.StatusOK).
+			Says("<b>Rain</b>", "Saved, but not printed for this kind", "lacks a thumbnail", "License rules").SilentAbout("Change the rules")
+		if strings.Contains(page.Body, "<b>Rain") || strings.Contains(page.Body, "<script>alert") {
+			t.Error("a text is not text")
+		}
+		_, token, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "preview", Class: store.ClassSecret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		api := apiText(t, s.server.URL+"/api/items/item?item_id="+strconv.FormatInt(made.ID, 10)+"&api_key="+token)
+		shown := page.Having("id", "field-answer")
+		if len(shown) != 1 || withoutSpace(webtest.TextOf(shown[0])) != withoutSpace(api) {
+			t.Errorf("the page has\n%s\nand the API answers\n%s", page.Text(), api)
+		}
+		s.as(t, "viewer").Get("/w/ada/items/201").Status(http.StatusNotFound) // of bob
+		s.as(t, "administrator").Get("/w/ada/items/201").Status(http.StatusNotFound)
+		s.as(t, "viewer").Get("/w/ada/items/x").Status(http.StatusNotFound)
+	})
+}
+
+func withoutSpace(text string) string { return strings.Join(strings.Fields(text), "") }
+
+func TestAnItemIsCreatedInTheForm(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b, form := s.as(t, "manager"), itemsPath+"/new"
+		b.Get(itemsPath).Says("New item")
+		made := b.Fill(form, form, "name", " Rain ", "kind", "video", "price.regular", "49", "price.extended", "199.5", "support", "yes",
+			"tags", "rain\r\n\r\n loops ", "version", "1.2.3", "description", "one\r\ntwo", "media.preview_video", "https://cdn.example/v.mp4",
+			"media.screenshots", "https://cdn.example/1.png\nhttps://cdn.example/2.png", "published_at", "2026-01-31").Status(http.StatusSeeOther)
+		address, err := url.Parse(made.Header.Get("Location"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := s.item(t, mustID(t, strings.TrimPrefix(address.Path, itemsPath+"/")))
+		if i.Name != "Rain" || i.Kind != store.KindVideo || i.Price.Regular != 4900 || i.Price.Extended != 19950 || !i.Support || i.Currency != "USD" ||
+			!slices.Equal(i.Tags, []string{"rain", "loops"}) || i.Version != "1.2.3" || i.Description != "one\ntwo" || *i.Media.PreviewVideo != "https://cdn.example/v.mp4" ||
+			i.Media.PreviewImage != nil || len(i.Media.Screenshots) != 2 || i.PublishedAt.String() != "2026-01-31T00:00:00Z" {
+			t.Errorf("%+v", i)
+		}
+		b.Get(address.Path).Says("The item is saved")
+		b.Fill(form, form, "name", "Hail", "id", "7001").LeadsTo(itemsPath + "/7001")
+		p := b.Fill(form, form, "name", "Hail again", "id", "7001").Status(http.StatusConflict).Wrong("id", "already exists")
+		if p.Value("name") != "Hail again" {
+			t.Error(p.Value("name"))
+		}
+		b.Fill(form, form, "name", "Hail", "id", "x").Status(http.StatusUnprocessableEntity).Wrong("id", "whole number")
+	})
+}
+
+func mustID(t *testing.T, text string) int64 {
+	t.Helper()
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestWrongAnswersAboutAnItemAreMarkedAndKept(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b, before := s.as(t, "manager"), s.item(t, 1229)
+		for name, value := range map[string]string{
+			"name": "", "kind": "book", "version": "one", "price.regular": "12,50", "price.extended": "-1", "currency": "usd", "demo_link": "/demo",
+			"media.thumbnail": "javascript:alert(1)", "media.preview_image": "x", "media.preview_video": "x", "media.preview_audio": "x",
+			"media.screenshots": "https://cdn.example/1.png\nx", "published_at": "soon", "category": strings.Repeat("x", 300),
+			"tags": strings.Repeat("x\n", 101), "options": strings.Repeat("x", 300),
+		} {
+			p := b.Fill(editPath, editPath, name, value).Status(http.StatusUnprocessableEntity).Says("Nothing was saved.")
+			wrong := p.Having("aria-invalid", "true")
+			if len(wrong) != 1 || webtest.Attr(wrong[0], "name") != name {
+				t.Errorf("%s: %d fields are marked", name, len(wrong))
+			}
+			if kept := strings.TrimSpace(p.Form(editPath).Get(name)); name != "kind" && kept != strings.TrimSpace(value) {
+				t.Errorf("%s: %q", name, kept)
+			}
+		}
+		if store.ItemRevision(s.item(t, 1229)) != store.ItemRevision(before) {
+			t.Error("something was saved")
+		}
+		b.Post(editPath, "name", "Mine").Status(http.StatusUnprocessableEntity).Says("arrived incomplete")
+	})
+}
+
+func TestThePreviewOfAnItemSavesNothing(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "manager")
+		p := b.Fill(editPath, editPath, "do", "preview", "name", "Storm", "kind", "audio").Status(http.StatusOK)
+		if got := previewOf(p); !strings.Contains(got, `"name": "Storm"`) || !strings.Contains(got, "preview_audio") || strings.Contains(got, "preview_image") || p.Value("name") != "Storm" {
+			t.Error(got)
+		}
+		if s.item(t, 1229).Name == "Storm" {
+			t.Error("the preview was saved")
+		}
+	})
+}
+
+func TestAnUnchangedFormChangesNothingOfAnItem(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		empty := ""
+		made := s.stock(t, "ada", func(i *store.Item) { i.Media.PreviewImage, i.Description = &empty, " one\r\ntwo " })
+		path := itemsPath + "/" + strconv.FormatInt(made.ID, 10)
+		before := store.ItemRevision(s.item(t, made.ID))
+		s.as(t, "manager").Fill(path+"/edit", path+"/edit").LeadsTo(path)
+		if store.ItemRevision(s.item(t, made.ID)) != before {
+			t.Errorf("%+v", s.item(t, made.ID))
+		}
+	})
+}
+
+func TestWhoeverSavesAnItemSecondSeesBothVersions(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "manager")
+		stale := b.Get(editPath).Form(editPath)
+		other := s.stock(t, "ada", func(*store.Item) {})
+		s.as(t, "owner").Fill(editPath, editPath, "name", "Theirs").LeadsTo(itemPath)
+		if _, err := s.EditItem(t.Context(), operator, other.ID, func(i *store.Item, _ string) error { i.Name = "Hail"; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		stale.Set("name", "Mine")
+		p := b.PostForm(editPath, stale).Status(http.StatusPreconditionFailed).
+			Says("somebody else saved first", "Last changed by owner@shop.example", "Theirs", "Mine", "Save my input")
+		if s.item(t, 1229).Name != "Theirs" || p.Value("name") != "Mine" {
+			t.Error(s.item(t, 1229).Name, p.Value("name"))
+		}
+		b.PostForm(editPath, p.Form(editPath)).LeadsTo(itemPath)
+		if s.item(t, 1229).Name != "Mine" {
+			t.Error(s.item(t, 1229).Name)
+		}
+	})
+}
+
+func TestTheLicenseRulesOfAnItemChange(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "manager")
+		stale := b.Get(editPath).Form(editPath)
+		b.Fill(rulesPath, rulesPath, "licensing.extended_domains", "5", "licensing.wildcard", "true", "licensing.staging_hosts", "Staging.*\r\n*.preview.example").LeadsTo(itemPath)
+		if l := s.item(t, 1229).Licensing; l.ExtendedDomains != 5 || l.MovesAYear != 3 || !l.Wildcard || !slices.Equal(l.StagingHosts, []string{"staging.*", "*.preview.example"}) {
+			t.Errorf("%+v", l)
+		}
+		b.Get(itemPath).Says("Extended 5", "staging.*, *.preview.example")
+		for name, value := range map[string]string{"licensing.moves_a_year": "many", "licensing.regular_domains": "5000", "licensing.move_wait_hours": "-1", "licensing.staging_hosts": "*"} {
+			if p := b.Fill(rulesPath, rulesPath, name, value).Status(http.StatusUnprocessableEntity); p.Form(rulesPath).Get(name) != value || len(p.Having("aria-invalid", "true")) != 1 {
+				t.Errorf("%s: %q", name, p.Form(rulesPath).Get(name))
+			}
+		}
+		b.PostForm(editPath, stale).LeadsTo(itemPath) // the rules are not on that form
+		if !s.item(t, 1229).Licensing.Wildcard {
+			t.Error("the other form has changed the rules")
+		}
+	})
+}
