@@ -49,6 +49,7 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
 		{Label: "Purchases", Path: purchasesPath(ws, ""), Icon: "credit-card"},
 		{Label: "Requests", Path: requestsPath(ws, ""), Icon: "activity"},
+		{Label: "Reports", Path: reportsPath(ws, ""), Icon: "chart-column"},
 		{Label: "Audit log", Path: workspacePath(username, "/audit"), Icon: "scroll-text"},
 	}
 	const settings = "Settings"
