@@ -181,7 +181,7 @@ func linkButton(b LinkButton) templ.Component {
 
 // Button submits the form it stands in. Danger is the kind of a button that destroys, and of the link to the question
 // before it: afterwards a thing that was there is gone, or what uses it stops working, and no other button brings it
-// back as it was. So of Remove, Delete, Revoke, Discard and Rotate, of moving a license, of turning two-step sign-in off
+// back as it was. So of Remove, Delete, Revoke, Undo (of an import), Discard and Rotate, of moving a license, of turning two-step sign-in off
 // and of new recovery codes. It is not the kind of what another button undoes, of what saves a value that was typed, and
 // of what ends a session, because signing in makes a new one. With a Path it is a small form of its own, for an action that needs no input.
 type Button struct {
