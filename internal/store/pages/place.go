@@ -50,6 +50,7 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 		{Label: "Items", Path: itemsPath(ws, ""), Icon: "tag"},
 		{Label: "Purchases", Path: purchasesPath(ws, ""), Icon: "credit-card"},
 		{Label: "Requests", Path: requestsPath(ws, ""), Icon: "activity"},
+		{Label: "Reports", Path: reportsPath(ws, ""), Icon: "chart-column"},
 		{Label: "Audit log", Path: workspacePath(username, "/audit"), Icon: "scroll-text"},
 	}
 	const settings = "Settings"

@@ -142,6 +142,10 @@ func (l purchaseList) counted() string {
 	return frame.Count(int(l.Count), "purchase")
 }
 
+func purchaseColumns() []frame.Column {
+	return []frame.Column{{Label: "Purchase"}, {Label: "Code"}, {Label: "Item"}, {Label: "Buyer"}, {Label: "Price", Number: true}, {Label: "Sold"}, {Label: "State"}}
+}
+
 func (l purchaseList) rows() []frame.Row {
 	rows := make([]frame.Row, len(l.Purchases))
 	for i, p := range l.Purchases {

@@ -101,7 +101,7 @@ func purchasesView(l purchaseList) templ.Component {
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = frame.Table{
 					Caption: "Purchases",
-					Columns: []frame.Column{{Label: "Purchase"}, {Label: "Code"}, {Label: "Item"}, {Label: "Buyer"}, {Label: "Price", Number: true}, {Label: "Sold"}, {Label: "State"}},
+					Columns: purchaseColumns(),
 					Rows:    l.rows(),
 					Empty:   l.empty(),
 				}.Render(ctx, templ_7745c5c3_Buffer)

@@ -46,6 +46,8 @@ var routeAudiences = map[string]audience{
 	"GET /audit.jsonl": administrators,
 
 	"GET /w/{workspace}":             viewers,
+	"GET /w/{workspace}/reports":     viewers,
+	"GET /w/{workspace}/reports.csv": viewers,
 	"GET /w/{workspace}/audit":       viewers,
 	"GET /w/{workspace}/audit.csv":   viewers,
 	"GET /w/{workspace}/audit.jsonl": viewers,

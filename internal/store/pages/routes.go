@@ -37,6 +37,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /w", p.frame.Admin(p.createWorkspace))
 	mux.Handle("GET /workspaces/new", p.frame.Admin(p.showNewWorkspace))
 	mux.Handle("GET /w/{workspace}", p.inWorkspace(p.showOverview))
+	mux.Handle("GET /w/{workspace}/reports", p.inWorkspace(p.showReports))
+	mux.Handle("GET /w/{workspace}/reports.csv", p.fileInWorkspace(p.exportReport))
 	mux.Handle("GET /w/{workspace}/purchases", p.inWorkspace(p.showPurchases))
 	mux.Handle("GET /w/{workspace}/purchases/lookup", p.inWorkspace(p.showLookup))
 	mux.Handle("POST /w/{workspace}/purchases/lookup", p.inWorkspace(p.lookUp))

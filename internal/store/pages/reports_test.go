@@ -1,0 +1,148 @@
+package pages_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/requests"
+	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+// logCalls puts calls of the workspace ada into the log, which have it then.
+func (s team) logCalls(t *testing.T, calls ...requests.Entry) {
+	t.Helper()
+	ws, err := s.Workspace(t.Context(), operator, "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range calls {
+		c.Number, c.Workspace, c.Endpoint, c.Method = web.FirstRequestNumber(today)+web.RequestNumber(i), ws.ID, "/api/purchases/validation", http.MethodPost
+		s.Requests.Put(&c)
+	}
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	s.Requests.Run(ended)
+}
+
+// row is the text of the row of a table that begins with a text.
+func row(p *webtest.Page, begin string) string {
+	for _, n := range p.All("tr") {
+		if text := strings.Join(strings.Fields(webtest.TextOf(n)), " "); strings.HasPrefix(text, begin) {
+			return text
+		}
+	}
+	p.T.Errorf("no row begins with %q: %s", begin, p.Text())
+	return ""
+}
+
+func wantRow(t *testing.T, p *webtest.Page, want string) {
+	t.Helper()
+	begin, _, _ := strings.Cut(want, " ")
+	if got := row(p, begin); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// sellThree sells on two days, in two currencies; one purchase is refunded.
+func (s team) sellThree(t *testing.T) {
+	t.Helper()
+	last, before := today.Add(-time.Hour), time.Date(2026, 10, 31, 23, 59, 59, 0, time.UTC)
+	s.sell(t, store.Purchase{Code: "sold-today", Price: 4900, Currency: "USD", SoldAt: countersign.At(last)})
+	s.sell(t, store.Purchase{Code: "sold-before", Price: 1050, Currency: "EUR", ItemID: 101, SoldAt: countersign.At(before)})
+	_, gone := s.sell(t, store.Purchase{Code: "sold-and-gone", Price: 100, Currency: "USD", SoldAt: countersign.At(before)})
+	if _, err := s.EndPurchase(t.Context(), operator, gone.Code, store.StateRefunded); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAReportCountsSalesByDayAndByItem(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		s.sellThree(t)
+		b := s.as(t, "viewer")
+		days := "&from=2026-10-30&to=2026-11-01"
+		p := b.Get("/w/ada/reports?metric=sales" + days).Status(http.StatusOK).Says("not over yet")
+		for _, want := range []string{"1 Nov 2026 (today, not over yet) 1 0", "31 Oct 2026 2 1", "30 Oct 2026 0 0", "Together 3 1"} {
+			if begin := want[:5]; row(p, begin) != want {
+				t.Errorf("%q, want %q", row(p, begin), want)
+			}
+		}
+		p = b.Get("/w/ada/reports?metric=revenue" + days)
+		if got := row(p, "31 Oct"); got != "31 Oct 2026 10.50 1.00" {
+			t.Error(got)
+		}
+		wantRow(t, p, "Together 10.50 50.00")
+		p = b.Get("/w/ada/reports?metric=sales&split=item" + days)
+		if len(p.Having("href", "/w/ada/purchases?from=2026-10-30&item=101&to=2026-11-01")) != 1 {
+			t.Error("nothing leads to the purchases of an item")
+		}
+		b.Get("/w/ada/reports?metric=sales&from=2024-01-01&to=2024-01-02").Says("Nothing was counted")
+		file := b.Get("/w/ada/reports.csv?metric=revenue" + days).Status(http.StatusOK)
+		if want := "day,EUR,USD,complete\n2026-11-01,0.00,49.00,no\n2026-10-31,10.50,1.00,yes\n2026-10-30,0.00,0.00,yes\n"; file.Body != want {
+			t.Errorf("%s", file.Body)
+		}
+		if d := file.Header.Get("Content-Disposition"); d != `attachment; filename="revenue-by-day.csv"` {
+			t.Error(d)
+		}
+	})
+}
+
+func TestAReportCountsCalls(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		k, _, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "=till()", Class: store.ClassSecret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.logCalls(t, requests.Entry{Key: k.ID, Item: 1229, Status: 200}, requests.Entry{Key: k.ID, Item: 1229, Status: 200},
+			requests.Entry{Key: k.ID, Status: 404, Reason: "purchase_not_found"})
+		b := s.as(t, "viewer")
+		wantRow(t, b.Get("/w/ada/reports").Status(http.StatusOK).Says("1 Nov 2026 (today, not over yet)"), "Together 2")
+		wantRow(t, b.Get("/w/ada/reports?metric=failed&split=key"), "=till() 1")
+		wantRow(t, b.Get("/w/ada/reports?metric=valid&split=item"), "Together 2")
+		p := b.Get("/w/ada/reports?metric=failed&split=result")
+		wantRow(t, p, "purchase_not_found 1")
+		if len(p.Having("href", "/w/ada/requests?reason=purchase_not_found&result=failed")) != 1 {
+			t.Error("nothing leads to the calls")
+		}
+		file := b.Get("/w/ada/reports.csv?metric=valid&split=key").Status(http.StatusOK).Body
+		if !strings.HasSuffix(file, ",'=till(),2\n") {
+			t.Error(file)
+		}
+	})
+}
+
+func TestAReportThatDoesNotApplyIsRefused(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "viewer")
+		for query, wrong := range map[string]string{
+			"metric=profit":                     "from the list",
+			"metric=sales&split=key":            "can't be split",
+			"metric=valid&split=result":         "can't be split",
+			"from=soon":                         "year, month and day",
+			"from=2026-11-02":                   "not come yet",
+			"from=2026-10-02&to=2026-10-01":     "after the last",
+			"metric=sales&from=2025-10-31":      "366 days at most",
+			"to=someday&from=2026-10-01&days=7": "year, month and day",
+		} {
+			b.Get("/w/ada/reports?" + query).Status(http.StatusUnprocessableEntity).Says(wrong)
+			if status := b.Get("/w/ada/reports.csv?" + query).StatusCode; status < 400 || status >= 500 {
+				t.Errorf("%s: the file has status %d", query, status)
+			}
+		}
+		b.Get("/w/ada/reports?metric=sales&from=2025-11-01").Status(http.StatusOK) // 366 days
+		q := store.SalesQuery{From: countersign.At(today.AddDate(-2, 0, 0)), Until: countersign.At(today)}
+		if _, err := s.Sales(t.Context(), operator, "ada", q); !fault.HasCode(err, "time_too_long") {
+			t.Error(err)
+		}
+		if _, err := s.Sales(t.Context(), people.Actor{}, "ada", store.SalesQuery{}); err == nil {
+			t.Error("nobody reads sales")
+		}
+	})
+}

@@ -1,0 +1,297 @@
+package pages
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/requests"
+)
+
+// maxReportRows is how many rows the page of a report shows. Its file has all.
+const maxReportRows = 400
+
+// reportTable is the numbers of a report.
+type reportTable struct {
+	columns []string // of the numbers
+	rows    []reportRow
+}
+
+// reportRow is the numbers of a day, an item, a key or an error code.
+type reportRow struct {
+	at      time.Time // by day
+	id      int64     // by item and by key; 0 for none
+	name    string    // by item, by key and by error code
+	numbers []int64
+}
+
+// fillReport counts.
+func (p *Pages) fillReport(r *frame.Request, rep *report) error {
+	fill := p.fillSales
+	if rep.metric.ofCalls() {
+		fill = p.fillCalls
+	}
+	if err := fill(r, rep); err != nil {
+		return err
+	}
+	if rep.split == byDay {
+		rep.fillDays()
+		return nil
+	}
+	rep.rows = slices.DeleteFunc(rep.rows, func(row reportRow) bool { return sum(row.numbers) == 0 })
+	slices.SortStableFunc(rep.rows, func(a, b reportRow) int { return slices.Compare(b.numbers, a.numbers) })
+	return p.nameRows(r, rep)
+}
+
+func sum(numbers []int64) (all int64) {
+	for _, n := range numbers {
+		all += n
+	}
+	return all
+}
+
+var callSplits = map[split]requests.By{byDay: requests.ByDay, byItem: requests.ByItem, byKey: requests.ByKey, byResult: requests.ByResult}
+
+func (p *Pages) fillCalls(r *frame.Request, rep *report) error {
+	counts, err := p.store.Requests.Counts(r.Context(), r.Actor, requests.CountQuery{Workspace: rep.ws.ID, From: rep.from, To: rep.until(), By: callSplits[rep.split]})
+	rep.columns = []string{labelOf(metricChoices, string(rep.metric))}
+	for _, c := range counts {
+		n := c.Valid
+		if rep.metric == metricFailed {
+			n = c.Failed
+		}
+		rep.rows = append(rep.rows, reportRow{at: c.At, id: c.ID, name: c.Reason, numbers: []int64{n}})
+	}
+	return err
+}
+
+func (p *Pages) fillSales(r *frame.Request, rep *report) error {
+	by := store.SalesByDay
+	if rep.split == byItem {
+		by = store.SalesByItem
+	}
+	sales, err := p.store.Sales(r.Context(), r.Actor, rep.ws.Account.Username, store.SalesQuery{From: countersign.At(rep.from), Until: countersign.At(rep.until()), By: by})
+	if err != nil {
+		return err
+	}
+	rep.columns = []string{"Sales", "No longer active"}
+	if rep.metric == metricRevenue {
+		rep.columns = currenciesOf(sales, rep.ws.Account.Currency)
+	}
+	for _, s := range sales {
+		row := rep.rowOf(s)
+		if rep.metric == metricSales {
+			row.numbers[0] += s.Count
+			row.numbers[1] += s.Ended
+		} else {
+			row.numbers[slices.Index(rep.columns, s.Currency)] += int64(s.Revenue)
+		}
+	}
+	return nil
+}
+
+// currenciesOf are the currencies of sales, or one where there are none.
+func currenciesOf(sales []store.Sales, without string) (all []string) {
+	for _, s := range sales {
+		all = append(all, s.Currency)
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); all == nil {
+		all = []string{without}
+	}
+	return all
+}
+
+// rowOf is the row of a day or an item, of which the currencies follow each other.
+func (rep *report) rowOf(s store.Sales) *reportRow {
+	at, _ := readDay(s.Day)
+	last := len(rep.rows) - 1
+	if last < 0 || rep.rows[last].id != s.Item || !rep.rows[last].at.Equal(at) {
+		rep.rows = append(rep.rows, reportRow{at: at, id: s.Item, numbers: make([]int64, len(rep.columns))})
+		last++
+	}
+	return &rep.rows[last]
+}
+
+// fillDays puts in the days on which nothing was, and the newest first.
+func (rep *report) fillDays() {
+	found := make(map[int64]reportRow, len(rep.rows))
+	for _, row := range rep.rows {
+		found[row.at.Unix()] = row
+	}
+	rep.rows = rep.rows[:0:0]
+	for day := rep.to; !day.Before(rep.from); day = day.AddDate(0, 0, -1) {
+		row, ok := found[day.Unix()]
+		if !ok {
+			row = reportRow{at: day, numbers: make([]int64, len(rep.columns))}
+		}
+		rep.rows = append(rep.rows, row)
+	}
+}
+
+// nameRows gives items and keys their names.
+func (p *Pages) nameRows(r *frame.Request, rep *report) (err error) {
+	var names map[int64]string
+	switch rep.split {
+	case byKey:
+		names, err = p.keyNames(r, rep.ws)
+	case byItem:
+		ids := make([]int64, len(rep.rows))
+		for i, row := range rep.rows {
+			ids[i] = row.id
+		}
+		names, err = p.store.ItemNames(r.Context(), r.Actor, rep.ws.Account.Username, ids)
+	default:
+		return nil
+	}
+	for i := range rep.rows {
+		rep.rows[i].name = names[rep.rows[i].id]
+	}
+	return err
+}
+
+// number is a number of the table as people read it, and in a file.
+func (rep *report) number(n int64, file bool) string {
+	switch {
+	case rep.metric == metricRevenue:
+		return countersign.Money(n).String()
+	case file:
+		return strconv.FormatInt(n, 10)
+	}
+	return frame.Thousands(n)
+}
+
+// lines is the file, with a line of names above it.
+func (rep *report) lines() [][]string {
+	heads := map[split][]string{byDay: {"day"}, byItem: {"item_id", "item"}, byKey: {"key_id", "key"}, byResult: {"error_code"}}[rep.split]
+	heads = append(heads, rep.columns...)
+	if rep.split == byDay {
+		heads = append(heads, "complete")
+	}
+	all := [][]string{heads}
+	for _, row := range rep.rows {
+		var line []string
+		switch rep.split {
+		case byDay:
+			line = []string{row.at.Format(time.DateOnly)}
+		case byResult:
+			line = []string{row.name}
+		default:
+			line = []string{strconv.FormatInt(row.id, 10), row.name}
+		}
+		for _, n := range row.numbers {
+			line = append(line, rep.number(n, true))
+		}
+		if rep.split == byDay {
+			line = append(line, map[bool]string{true: "yes", false: "no"}[row.at.Before(rep.today)])
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func (rep *report) tableColumns() []frame.Column {
+	all := []frame.Column{{Label: labelOf([]frame.Choice{{Value: "day", Label: "Day"}, {Value: "item", Label: "Item"}, {Value: "key", Label: "Key"}, {Value: "result", Label: "Error code"}}, string(rep.split))}}
+	for _, c := range rep.columns {
+		all = append(all, frame.Column{Label: c, Number: true})
+	}
+	return all
+}
+
+// tableRows is the table, with what its rows are together.
+func (rep *report) tableRows() []frame.Row {
+	if len(rep.rows) == 0 {
+		return nil
+	}
+	together := make([]int64, len(rep.columns))
+	var all []frame.Row
+	for i, row := range rep.rows {
+		for c, n := range row.numbers {
+			together[c] += n
+		}
+		if i < maxReportRows {
+			all = append(all, rep.tableRow(rep.rowLink(row), row.numbers))
+		}
+	}
+	return append(all, rep.tableRow(frame.Link{Label: "Together"}, together))
+}
+
+func (rep *report) tableRow(first frame.Link, numbers []int64) frame.Row {
+	row := frame.Row{frame.Words(first.Label)}
+	if first.Path != "" {
+		row[0] = first
+	}
+	for _, n := range numbers {
+		row = append(row, frame.Amount(rep.number(n, false)))
+	}
+	return row
+}
+
+// rowLink names a row, and leads to its calls or its purchases where a list of them can be narrowed to it.
+func (rep *report) rowLink(row reportRow) frame.Link {
+	l, q := frame.Link{}, url.Values{}
+	switch rep.split {
+	case byDay:
+		l.Label = row.at.Format("2 Jan 2006")
+		if row.at.Equal(rep.today) {
+			l.Label += " (today, not over yet)"
+		}
+		if rep.metric.ofCalls() {
+			return l // the list of calls is of no day
+		}
+	case byItem:
+		l.Label = cmp.Or(row.name, "Without an item")
+		if row.id == 0 {
+			return l
+		}
+		l.Label += " (" + strconv.FormatInt(row.id, 10) + ")"
+		q.Set("item", strconv.FormatInt(row.id, 10))
+	case byKey:
+		l.Label = cmp.Or(row.name, "Without a key")
+		if row.id == 0 {
+			return l
+		}
+		q.Set("key", strconv.FormatInt(row.id, 10))
+	case byResult:
+		l.Label = row.name
+		q.Set("reason", row.name)
+	}
+	l.Path = rep.list(q, row.at)
+	return l
+}
+
+// list is the list of calls or purchases behind a row.
+func (rep *report) list(q url.Values, day time.Time) string {
+	if rep.metric.ofCalls() {
+		q.Set("result", string(rep.metric))
+		return requestsPath(rep.ws, "?"+q.Encode())
+	}
+	from, to := rep.from, rep.to
+	if rep.split == byDay {
+		from, to = day, day
+	}
+	q.Set("from", from.Format(time.DateOnly))
+	q.Set("to", to.Format(time.DateOnly))
+	return purchasesPath(rep.ws, "?"+q.Encode())
+}
+
+// nothing reports whether all numbers are 0.
+func (rep *report) nothing() bool {
+	return !slices.ContainsFunc(rep.rows, func(row reportRow) bool { return sum(row.numbers) != 0 })
+}
+
+// note is what a reader has to know of the numbers.
+func (rep *report) note() string {
+	switch rep.metric {
+	case metricSales:
+		return "Purchases count on the day they were sold, also when they were refunded, charged back or revoked later."
+	case metricRevenue:
+		return "Prices of the purchases as sold, also of those that were refunded, charged back or revoked later."
+	}
+	return "Calls with a key of this workspace, counted as they are logged."
+}
