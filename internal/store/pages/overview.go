@@ -182,7 +182,7 @@ func (o *overview) checklist() frame.Checklist {
 		all[0].Action = frame.Link{Label: "Fill in", Path: workspacePath(o.ws.Account.Username, profileForm.below)}
 	}
 	if !o.setUp.Item && isManager(o.ws) {
-		all[1].Command = "countersign store import FILE"
+		all[1].Action = frame.Link{Label: "New item", Path: itemsPath(o.ws, "/new")}
 	}
 	if !o.setUp.Key && isOwner(o.ws) {
 		all[2].Action = frame.Link{Label: "New key", Path: keysPath(o.ws, "/new")}
