@@ -27,23 +27,27 @@ func (s *Store) PageItems(ctx context.Context, a people.Actor, workspace string,
 		return ItemPage{}, err
 	}
 	f.Name, f.Category = rules.LowerASCII(f.Name), rules.LowerASCII(f.Category)
-	page := ItemPage{Newer: f.After != 0, Older: f.Before != 0}
-	if page.Count, err = s.db.CountItems(ctx, w.ID, f, MaxCount); err != nil {
-		return ItemPage{}, err
-	}
 	limit := f.Limit
 	f.Limit++ // the row behind the page says whether it is the last
-	page.Items, err = s.db.ItemPage(ctx, w.ID, f)
-	more := len(page.Items) > limit
+	items, err := s.db.ItemPage(ctx, w.ID, f)
+	if err != nil {
+		return ItemPage{}, err
+	}
+	page := ItemPage{Newer: f.After != 0, Older: f.Before != 0}
+	more := len(items) > limit
 	switch {
 	case f.Before != 0:
 		if page.Newer = more; more {
-			page.Items = page.Items[1:]
+			items = items[1:]
 		}
 	default:
 		if page.Older = more; more {
-			page.Items = page.Items[:limit]
+			items = items[:limit]
 		}
+	}
+	page.Items, page.Count = items, int64(len(items))
+	if page.Newer || page.Older { // else this page is all there is
+		page.Count, err = s.db.CountItems(ctx, w.ID, f, MaxCount)
 	}
 	return page, err
 }
