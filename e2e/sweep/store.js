@@ -4,7 +4,7 @@ import { get, post } from './case.js';
 
 const wrong = 'none of the right words';
 const ws = '/w/{workspace}', at = '/w/pixelgrove';
-const members = `${ws}/settings/members`, api = `${ws}/settings/api`, sales = `${ws}/purchases`, items = `${ws}/items`;
+const members = `${ws}/settings/members`, api = `${ws}/settings/api`, sales = `${ws}/purchases`, items = `${ws}/items`, imports = `${ws}/import`;
 
 /** A page of the first key, web. */
 const key = (below) => `${at}/settings/api/3${below}`;
@@ -17,6 +17,23 @@ const sale = (below) => (site) => `${at}/purchases/${site.sale}${below}`;
 
 /** A page of the license of that purchase. */
 const license = (below) => (site) => `${at}/licenses/${site.license}${below}`;
+
+/** A file with an item, and one that is bad. */
+const rain = {
+  name: 'rain.csv', mimeType: 'text/csv',
+  buffer: Buffer.from('id,name,version,regular,extended,currency,published_at\n990001,Rain,1.0.0,49.00,199.00,USD,2026-04-27\n990002,Thunder,1.0.0,many,199.00,USD,2026-04-27\n'),
+};
+
+/** The page of an import that has ended; one that runs changes while it is looked at. */
+const whenEnded = (one) => ({
+  ...one,
+  async open(page, site) {
+    await one.open(page, site);
+    let answer;
+    do answer = await page.reload(); while (await page.locator('[data-running]').count());
+    return answer;
+  },
+});
 
 export const store = [
   {
@@ -103,6 +120,18 @@ export const store = [
       get(`GET ${items}/{item}/licensing`, { name: 'item-rules', path: item('/licensing') }),
       post(`POST ${items}/{item}/licensing`, { name: 'item-rules-refused', at: item('/licensing'), values: { 'licensing.moves_a_year': 'many' }, button: 'Save', status: 422 }),
       post(`POST ${items}/{item}/licensing`, { name: 'item-rules-saved', at: item('/licensing'), values: { 'licensing.moves_a_year': '5' }, button: 'Save' }),
+    ],
+  },
+  {
+    name: 'imports', site: 'store', cases: [
+      get(`GET ${imports}`, { name: 'imports-none', path: `${at}/import` }),
+      post(`POST ${imports}`, { name: 'import-refused', at: `${at}/import`, button: 'Import', status: 422 }),
+      whenEnded(post(`POST ${imports}`, { name: 'import-started', at: `${at}/import`, values: { file: rain }, button: 'Import' })),
+      get(`GET ${imports}/{job}`, { name: 'import-done', path: `${at}/import/1` }),
+      get(`GET ${imports}`, { name: 'imports', path: `${at}/import` }),
+      get(`GET ${imports}`, { name: 'imports-forbidden', path: `${at}/import`, as: 'vera', status: 403 }),
+      get(`GET ${imports}/{job}/undo`, { name: 'import-undo', path: `${at}/import/1/undo` }),
+      post(`POST ${imports}/{job}/undo`, { name: 'import-undone', at: `${at}/import/1/undo`, button: 'Undo' }),
     ],
   },
   {

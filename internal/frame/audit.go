@@ -1,7 +1,7 @@
 package frame
 
 import (
-	"log/slog"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -95,15 +95,9 @@ func (f *Frame) ShowAudit(w http.ResponseWriter, r *Request, log AuditLog) error
 
 // ExportAudit sends the entries that the page of an audit log would show, all of them.
 func (f *Frame) ExportAudit(w http.ResponseWriter, r *Request, log AuditLog, format people.AuditFormat) error {
-	out := &download{ResponseWriter: w, kind: auditKinds[format], name: "audit." + string(format)}
-	err := log.Log.ExportAudit(r.Context(), r.Actor, log.filter(r), format, out)
-	if err == nil || !out.begun {
-		return err
-	}
-	if r.Context().Err() == nil { // else the client has left, which is not a fault
-		f.Log.LogAttrs(r.Context(), slog.LevelError, "an export was broken off", slog.Any("error", err))
-	}
-	panic(http.ErrAbortHandler) // half a file must not be taken for a whole one
+	return f.Send(w, r, auditKinds[format], "audit."+string(format), func(out io.Writer) error {
+		return log.Log.ExportAudit(r.Context(), r.Actor, log.filter(r), format, out)
+	})
 }
 
 var auditKinds = map[people.AuditFormat]string{

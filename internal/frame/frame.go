@@ -155,6 +155,8 @@ type Request struct {
 	typed people.Typed
 	// as is whom the session belongs to from its next save on.
 	as people.User
+	// maxBody is the size of the largest body that is read, in bytes.
+	maxBody int64
 	// begun reports that the session is a new one.
 	begun bool
 }

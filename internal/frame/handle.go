@@ -33,15 +33,19 @@ func (f *Frame) admin(h, turnAway Handler) http.Handler {
 	})
 }
 
-func (f *Frame) handler(h Handler) http.Handler {
+func (f *Frame) handler(h Handler) http.Handler { return f.upTo(maxForm, h) }
+
+// upTo serves requests whose body is at most so many bytes.
+func (f *Frame) upTo(limit int64, h Handler) http.Handler {
 	return f.edge.Wrap(func(w http.ResponseWriter, r *http.Request) error {
 		f.setHeaders(w, r)
 		// net/http looks at the body of its own request: one that was not read to its end must not reset the
 		// connection before the client has the answer.
 		own := *r
-		own.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		own.Body = http.MaxBytesReader(w, r.Body, limit)
 		req, err := f.load(w, &own)
 		if err == nil {
+			req.maxBody = limit
 			err = f.run(w, req, h)
 		}
 		if err != nil {

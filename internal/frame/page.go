@@ -28,6 +28,9 @@ type Page struct {
 	Bare bool
 	// Wide makes a bare page wider.
 	Wide bool
+	// Running is for a page about something that runs: without scripts it loads itself again every
+	// 3 seconds, with them its part with [data-running] is brought up to date.
+	Running bool
 	// Scripts are further files from assets.
 	Scripts []string
 }
@@ -43,7 +46,11 @@ func (p Page) tab(brand string) string {
 }
 
 func (p Page) scripts() []string {
-	return append([]string{"copy.js", "reveal.js", "time.js", "fold.js"}, p.Scripts...)
+	all := []string{"copy.js", "reveal.js", "time.js", "fold.js"}
+	if p.Running {
+		all = append(all, "running.js")
+	}
+	return append(all, p.Scripts...)
 }
 
 // menu is the side menu for the user of the request.

@@ -55,6 +55,15 @@ func In(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64, wh
 	return nil
 }
 
+// Import is nil when an actor may import into a workspace, or without one (0) into all of
+// the store. The error about a workspace of others is missing.
+func Import(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64, missing error) error {
+	if workspace == 0 && a.Workspace == 0 {
+		return May(a, Administer)
+	}
+	return In(ctx, db, a, workspace, Manage, missing)
+}
+
 // Somewhere is an error unless an actor may have a permission in some workspace.
 func Somewhere(a people.Actor, what Permission) error {
 	if a.Kind == people.KindUser && a.User > 0 && what < Administer {

@@ -20,6 +20,11 @@ func (p *Pages) inWorkspace(h placeHandler) http.Handler { return p.frame.Admin(
 // fileInWorkspace is inWorkspace for a file instead of a page.
 func (p *Pages) fileInWorkspace(h placeHandler) http.Handler { return p.frame.AdminFile(p.placed(h)) }
 
+// uploadInWorkspace is inWorkspace for a form with a file of at most so many bytes.
+func (p *Pages) uploadInWorkspace(limit int64, h placeHandler) http.Handler {
+	return p.frame.AdminUpload(limit, p.placed(h))
+}
+
 // asOwner is inWorkspace for its owners alone.
 func (p *Pages) asOwner(h placeHandler) http.Handler {
 	return p.inWorkspace(func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
@@ -52,6 +57,9 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 		{Label: "Requests", Path: requestsPath(ws, ""), Icon: "activity"},
 		{Label: "Reports", Path: reportsPath(ws, ""), Icon: "chart-column"},
 		{Label: "Audit log", Path: workspacePath(username, "/audit"), Icon: "scroll-text"},
+	}
+	if isManager(ws) {
+		menu = append(menu, frame.MenuItem{Label: "Import", Path: importsPath(ws, ""), Icon: "upload"})
 	}
 	const settings = "Settings"
 	if isOwner(ws) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -89,6 +90,14 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/items/{item}/licensing":  managers,
 	"POST /w/{workspace}/items/{item}/licensing": managers,
 
+	"GET /w/{workspace}/import":                    managers,
+	"POST /w/{workspace}/import":                   managers,
+	"GET /w/{workspace}/import/{job}":              managers,
+	"POST /w/{workspace}/import/{job}/cancel":      managers,
+	"GET /w/{workspace}/import/{job}/rejected.csv": managers,
+	"GET /w/{workspace}/import/{job}/undo":         managers,
+	"POST /w/{workspace}/import/{job}/undo":        managers,
+
 	"GET /w/{workspace}/requests":           viewers,
 	"GET /w/{workspace}/requests/{request}": viewers,
 
@@ -164,7 +173,11 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				address := strings.NewReplacer("{workspace}", "ada", "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value), "{item}", "1229")
+				job, err := s.Transfer.Start(t.Context(), operator, transfer.NewImport{File: "a.jsonl", Workspace: "ada"}, strings.NewReader("{}"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				address := strings.NewReplacer("{workspace}", "ada", "{job}", strconv.FormatInt(job, 10), "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value), "{item}", "1229")
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(route), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode

@@ -65,6 +65,14 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /w/{workspace}/items/{item}/licensing", p.onOwnItem(p.setRule))
 	mux.Handle("POST /w/{workspace}/items/{item}/licensing", p.onOwnItem(p.setRule))
 
+	mux.Handle("GET /w/{workspace}/import", p.inWorkspace(p.showImports))
+	mux.Handle("POST /w/{workspace}/import", p.uploadInWorkspace(maxImport, p.startImport))
+	mux.Handle("GET /w/{workspace}/import/{job}", p.inWorkspace(p.showImport))
+	mux.Handle("POST /w/{workspace}/import/{job}/cancel", p.inWorkspace(p.cancelImport))
+	mux.Handle("GET /w/{workspace}/import/{job}/rejected.csv", p.fileInWorkspace(p.sendRejected))
+	mux.Handle("GET /w/{workspace}/import/{job}/undo", p.inWorkspace(p.undoImport))
+	mux.Handle("POST /w/{workspace}/import/{job}/undo", p.inWorkspace(p.undoImport))
+
 	mux.Handle("GET /w/{workspace}/audit", p.inWorkspace(p.showWorkspaceAudit))
 	mux.Handle("GET /w/{workspace}/audit.csv", p.fileInWorkspace(p.exportWorkspaceAudit(people.AuditCSV)))
 	mux.Handle("GET /w/{workspace}/audit.jsonl", p.fileInWorkspace(p.exportWorkspaceAudit(people.AuditJSONL)))

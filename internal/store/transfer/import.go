@@ -10,7 +10,6 @@ import (
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -20,7 +19,7 @@ import (
 // with SkipBad the good ones. Lines are staged first, in tables that no other
 // process sees and that lock nothing. The same file twice changes nothing.
 func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker, o ImportOptions) (ImportReport, error) {
-	if err := access.May(a, access.Administer); err != nil {
+	if _, err := s.importPlace(ctx, a, o.Workspace); err != nil {
 		return ImportReport{}, err
 	}
 	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}, told: map[int]bool{}}
@@ -113,7 +112,11 @@ func (imp *importer) stageLine(ctx context.Context, line int, raw []byte) error 
 	if err != nil {
 		return bad(err)
 	}
-	imp.others = imp.others || kind != "item" && kind != "purchase"
+	other := kind != "item" && kind != "purchase"
+	if other && imp.options.Workspace != "" {
+		return badf("a line of the type %q; an import into a workspace has the types item and purchase", kind)
+	}
+	imp.others = imp.others || other
 	switch kind {
 	case "workspace":
 		return imp.stageWorkspace(line, raw)
@@ -226,6 +229,9 @@ func (imp *importer) stagePurchase(ctx context.Context, line int, l purchaseLine
 
 // knowWorkspace makes sure that a workspace is in the store or in an earlier line.
 func (imp *importer) knowWorkspace(ctx context.Context, username string) error {
+	if only := imp.options.Workspace; only != "" && username != only {
+		return badf("the line is of the workspace %q; this import is into %s", username, only)
+	}
 	if imp.workspaceKnown[username] {
 		return nil
 	}

@@ -47,6 +47,9 @@ type numbered[T any] struct {
 type ImportOptions struct {
 	// File is the name of the file, for people. It may be "".
 	File string
+	// Workspace is the username of the one workspace whose items and purchases are read; lines
+	// of other types and workspaces are bad. "" is all of the store, for administrators.
+	Workspace string
 	// DryRun writes nothing.
 	DryRun bool
 	// SkipBad writes the good lines although there are bad ones.

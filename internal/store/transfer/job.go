@@ -25,10 +25,12 @@ const importKind = "import"
 // NewImport describes an import that runs as a job.
 type NewImport struct {
 	// File is the name of the file. Its end decides whether it is CSV, or else its first line.
-	File    string     `json:"file"`
-	DryRun  bool       `json:"dry_run,omitempty"`
-	SkipBad bool       `json:"skip_bad,omitempty"`
-	CSV     CSVOptions `json:"csv,omitzero"`
+	File string `json:"file"`
+	// Workspace is as for [ImportOptions]; rows of CSV belong to it.
+	Workspace string     `json:"workspace,omitempty"`
+	DryRun    bool       `json:"dry_run,omitempty"`
+	SkipBad   bool       `json:"skip_bad,omitempty"`
+	CSV       CSVOptions `json:"csv,omitzero"`
 }
 
 // importPayload is what the row of a job holds.
@@ -37,6 +39,8 @@ type importPayload struct {
 	Actor  people.Actor `json:"actor"`
 	Upload string       `json:"upload"` // name in the folder of uploads
 	Size   int64        `json:"size"`
+	// WorkspaceID is 0 for an import into all of the store.
+	WorkspaceID int64 `json:"workspace_id,omitempty"`
 }
 
 // ImportProgress is how far an import is.
@@ -59,20 +63,34 @@ type ImportJob struct {
 	Error     string                `json:"error,omitempty"`  // of a job that failed
 	CreatedAt countersign.Timestamp `json:"created_at"`
 	EndedAt   countersign.Timestamp `json:"ended_at,omitzero"`
+	// UndoneAt is zero for an import that was not undone.
+	UndoneAt countersign.Timestamp `json:"undone_at,omitzero"`
+}
+
+// HasEnded reports whether the job is done, failed or cancelled.
+func (j ImportJob) HasEnded() bool { return !j.EndedAt.IsZero() }
+
+// CanBeUndone reports whether there is something that [Service.UndoJob] would take back.
+func (j ImportJob) CanBeUndone() bool {
+	return j.Report != nil && j.Report.ID != 0 && j.UndoneAt.IsZero()
 }
 
 // Start copies a file to the data folder and has it imported by a job, whose id it returns. The
 // job goes on when the caller is gone, and after a restart.
 func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file io.Reader) (id int64, err error) {
-	if err := access.May(a, access.Administer); err != nil {
+	workspace, err := s.importPlace(ctx, a, n.Workspace)
+	if err != nil {
 		return 0, err
+	}
+	if n.Workspace != "" {
+		n.CSV.Workspace = n.Workspace
 	}
 	upload, size, err := s.keepUpload(ctx, file)
 	if err != nil {
 		return 0, err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{n, a, upload, size}, s.now())
+		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{n, a, upload, size, workspace}, s.now())
 		return err
 	})
 	if err != nil {
@@ -85,6 +103,15 @@ func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file i
 	return id, nil
 }
 
+// importPlace returns the id of a workspace into which an actor may import, 0 for all of the store.
+func (s *Service) importPlace(ctx context.Context, a people.Actor, username string) (id int64, err error) {
+	if username == "" {
+		return 0, access.Import(ctx, s.db, a, 0, access.NoWorkspace(username))
+	}
+	w, err := access.Workspace(ctx, s.db, a, username, access.Manage)
+	return w.ID, err
+}
+
 // Progress returns how far the import of a job is, or an error of kind NotFound.
 func (s *Service) Progress(ctx context.Context, a people.Actor, id int64) (ImportJob, error) {
 	job, _, err := s.importJob(ctx, a, id)
@@ -93,16 +120,78 @@ func (s *Service) Progress(ctx context.Context, a people.Actor, id int64) (Impor
 
 // importJob finds a job for an actor who may see it.
 func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (ImportJob, importPayload, error) {
-	var p importPayload
-	if err := access.May(a, access.Administer); err != nil {
-		return ImportJob{}, p, err
+	missing := fault.NotFound("job_not_found", fmt.Sprintf("No import with the job %d", id))
+	if err := access.Somewhere(a, access.Manage); err != nil {
+		return ImportJob{}, importPayload{}, err
 	}
 	j, err := jobs.Find(ctx, s.db.Queries, importKind, id)
 	if err != nil {
-		return ImportJob{}, p, sqldb.IfNotFound(err, fault.NotFound("job_not_found", fmt.Sprintf("No import with the job %d", id)))
+		return ImportJob{}, importPayload{}, sqldb.IfNotFound(err, missing)
 	}
+	job, p, err := importJobOf(j)
+	if err == nil {
+		err = access.Import(ctx, s.db, a, p.WorkspaceID, missing)
+	}
+	if err == nil && job.CanBeUndone() {
+		job.UndoneAt, err = s.undoneAt(ctx, job.Report.ID)
+	}
+	if err != nil {
+		return ImportJob{}, importPayload{}, err
+	}
+	return job, p, nil
+}
+
+// undoneAt is when an import was undone, zero when it was not.
+func (s *Service) undoneAt(ctx context.Context, id int64) (countersign.Timestamp, error) {
+	all, err := s.db.Imports(ctx, s.undoStart())
+	for _, i := range all {
+		if i.ID == id {
+			return i.UndoneAt, err
+		}
+	}
+	return countersign.Timestamp{}, err
+}
+
+// Jobs lists the imports into a workspace that run, or ended in the last 24 hours, newest first.
+func (s *Service) Jobs(ctx context.Context, a people.Actor, workspace string) ([]ImportJob, error) {
+	id, err := s.importPlace(ctx, a, workspace)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := jobs.List(ctx, s.db.Queries, importKind)
+	if err != nil {
+		return nil, err
+	}
+	imports, err := s.db.Imports(ctx, s.undoStart())
+	if err != nil {
+		return nil, err
+	}
+	undone := map[int64]countersign.Timestamp{}
+	for _, i := range imports {
+		undone[i.ID] = i.UndoneAt
+	}
+	var all []ImportJob
+	for _, j := range rows {
+		job, p, err := importJobOf(j)
+		if err != nil {
+			return nil, err
+		}
+		if p.WorkspaceID != id {
+			continue
+		}
+		if job.Report != nil {
+			job.UndoneAt = undone[job.Report.ID]
+		}
+		all = append(all, job)
+	}
+	return all, nil
+}
+
+// importJobOf reads the row of a job.
+func importJobOf(j jobs.Job) (ImportJob, importPayload, error) {
+	var p importPayload
 	job := ImportJob{ID: j.ID, State: j.State, Error: j.Error, CreatedAt: j.CreatedAt, EndedAt: j.EndedAt}
-	err = json.Unmarshal(j.Payload, &p)
+	err := json.Unmarshal(j.Payload, &p)
 	job.File, job.DryRun, job.Progress.SizeBytes = p.File, p.DryRun, p.Size
 	if err == nil && len(j.Progress) > 0 {
 		err = json.Unmarshal(j.Progress, &job.Progress)
@@ -116,12 +205,12 @@ func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (Impo
 // Cancel ends the import of a job that has not ended: nothing of it is written. It is an error of
 // kind Conflict when it has.
 func (s *Service) Cancel(ctx context.Context, a people.Actor, id int64) error {
-	job, _, err := s.importJob(ctx, a, id)
+	job, p, err := s.importJob(ctx, a, id)
 	if err != nil {
 		return err
 	}
 	ended, err := s.queue.Cancel(ctx, importKind, id, func(tx sqldb.Queries) error {
-		return people.Record(ctx, &storedb.In(tx).DB, s.now(), a, people.Event{Action: actionCancelImport, Subject: strconv.FormatInt(id, 10), Detail: job.File})
+		return people.Record(ctx, &storedb.In(tx).DB, s.now(), a, people.Event{Action: actionCancelImport, Workspace: p.Workspace, Subject: strconv.FormatInt(id, 10), Detail: job.File})
 	})
 	if err == nil && ended {
 		err = fault.Conflict("job_ended", "The import has already ended")
@@ -129,8 +218,8 @@ func (s *Service) Cancel(ctx context.Context, a people.Actor, id int64) error {
 	return err
 }
 
-// Result returns the report of an import that is done, and its rejected lines, nil when there
-// are none. Close them. It is an error of kind Conflict when the import is not done.
+// Result returns the report of an import that is done, and its rejected lines as CSV with the
+// reasons, nil when there are none. Close them. It is an error of kind Conflict when the import is not done.
 func (s *Service) Result(ctx context.Context, a people.Actor, id int64) (ImportReport, io.ReadCloser, error) {
 	job, p, err := s.importJob(ctx, a, id)
 	if err != nil {
@@ -186,11 +275,11 @@ func (s *Service) runImport(ctx context.Context, r *jobs.Run) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := ImportOptions{File: filepath.Base(p.File), DryRun: p.DryRun, SkipBad: p.SkipBad, job: &runningImport{r, p.Size}}
+	o := ImportOptions{File: filepath.Base(p.File), Workspace: p.Workspace, DryRun: p.DryRun, SkipBad: p.SkipBad, job: &runningImport{r, p.Size}}
 	if isCSV {
 		o.CSV = &p.CSV
 	}
-	rejects := &rejectedFile{path: s.rejectedPath(p.Upload)}
+	rejects := &rejectedFile{path: s.rejectedPath(p.Upload), isCSV: isCSV}
 	if err := rejects.remove(); err != nil {
 		return nil, err
 	}

@@ -63,12 +63,29 @@ func (s *Service) undoStart() countersign.Timestamp { return countersign.At(s.no
 // and what it changed is as before. When a row was changed or used since, nothing is undone,
 // or with rest everything else. Errors are import_not_found and import_undone.
 func (s *Service) Undo(ctx context.Context, a people.Actor, id int64, rest bool) (UndoReport, error) {
-	report := UndoReport{ID: id}
 	if err := access.May(a, access.Administer); err != nil {
-		return report, err
+		return UndoReport{ID: id}, err
 	}
+	return s.undoImport(ctx, a, id, "", rest)
+}
+
+// UndoJob is [Service.Undo] of the import that a job has done, for those who may import there.
+func (s *Service) UndoJob(ctx context.Context, a people.Actor, job int64, rest bool) (UndoReport, error) {
+	j, p, err := s.importJob(ctx, a, job)
+	if err != nil {
+		return UndoReport{}, err
+	}
+	if j.Report == nil || j.Report.ID == 0 {
+		return UndoReport{}, fault.Conflict("nothing_to_undo", "The import changed nothing that can be undone")
+	}
+	return s.undoImport(ctx, a, j.Report.ID, p.Workspace, rest)
+}
+
+// undoImport undoes an import into a workspace, "" for all of the store.
+func (s *Service) undoImport(ctx context.Context, a people.Actor, id int64, workspace string, rest bool) (UndoReport, error) {
+	report := UndoReport{ID: id}
 	err := s.db.Session(ctx, func(session *storedb.DB) error {
-		return session.Tx(ctx, func(tx *storedb.DB) error { return s.undo(ctx, tx, a, &report, rest) })
+		return session.Tx(ctx, func(tx *storedb.DB) error { return s.undo(ctx, tx, a, &report, workspace, rest) })
 	})
 	if errors.Is(err, errNotWritten) {
 		return report, nil
@@ -77,7 +94,7 @@ func (s *Service) Undo(ctx context.Context, a people.Actor, id int64, rest bool)
 	return report, err
 }
 
-func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, report *UndoReport, rest bool) error {
+func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, report *UndoReport, workspace string, rest bool) error {
 	i, err := tx.LockImport(ctx, report.ID)
 	switch {
 	case errors.Is(err, sqldb.ErrNotFound), err == nil && !i.CreatedAt.After(s.undoStart().Time):
@@ -103,7 +120,7 @@ func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, repo
 	if err := tx.EndImport(ctx, i.ID, s.timestamp()); err != nil {
 		return err
 	}
-	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionUndoImport, Subject: strconv.FormatInt(i.ID, 10), Detail: i.File})
+	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionUndoImport, Workspace: workspace, Subject: strconv.FormatInt(i.ID, 10), Detail: i.File})
 }
 
 // Prune forgets imports that are too old to be undone.

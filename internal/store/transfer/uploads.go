@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +54,9 @@ func (s *Service) keepUpload(ctx context.Context, from io.Reader) (name string, 
 		_ = os.Remove(file.Name())
 		if ctx.Err() != nil {
 			return "", 0, ctx.Err()
+		}
+		if fault.Of(err) != nil {
+			return "", 0, err // of the file itself, for example its size
 		}
 		return "", 0, uploadError(err)
 	}
@@ -124,11 +128,13 @@ func (s *Service) SweepUploads(ctx context.Context) error {
 	return nil
 }
 
-// rejectedFile is a file of rejected lines, which is made with the first of them.
+// rejectedFile is a file of rejected lines, which is made with the first of them. Those of
+// CSV have their reasons; lines of JSON become CSV.
 type rejectedFile struct {
-	path string
-	file *os.File
-	err  error
+	path  string
+	isCSV bool
+	file  *os.File
+	err   error
 }
 
 // remove removes what an earlier run has written.
@@ -139,13 +145,19 @@ func (r *rejectedFile) remove() error {
 	return nil
 }
 
-func (r *rejectedFile) add(_ int, _ string, line []byte) {
+func (r *rejectedFile) add(number int, reason string, line []byte) {
+	if !r.isCSV {
+		line = rowOf(',', safeCells([]string{strconv.Itoa(number), reason, strings.ToValidUTF8(string(line), "\ufffd")}))
+	}
 	if line == nil || r.err != nil {
 		return
 	}
 	if r.file == nil {
 		if r.file, r.err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); r.err != nil {
 			return
+		}
+		if !r.isCSV {
+			line = append([]byte("line,reason,text\n"), line...)
 		}
 	}
 	_, r.err = r.file.Write(append(line[:len(line):len(line)], '\n'))

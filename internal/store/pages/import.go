@@ -1,0 +1,155 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/transfer"
+)
+
+// oneImport is what the page of an import shows.
+type oneImport struct {
+	ws store.WorkspaceRole
+	transfer.ImportJob
+}
+
+// importJob is the import that the address names.
+func (p *Pages) importJob(r *frame.Request, ws store.WorkspaceRole) (oneImport, error) {
+	job, err := p.store.Transfer.Progress(r.Context(), r.Actor, idOf(r.PathValue("job")))
+	return oneImport{ws, job}, err
+}
+
+func (p *Pages) showImport(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	one, err := p.importJob(r, ws)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, frame.Page{
+		Title: "Import of " + one.File, Crumbs: importsCrumbs(ws), Body: importView(one), Running: !one.HasEnded(),
+	})
+}
+
+func (p *Pages) cancelImport(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	one, err := p.importJob(r, ws)
+	if err != nil {
+		return err
+	}
+	said := "The import was cancelled. Nothing was imported."
+	if err := p.store.Transfer.Cancel(r.Context(), r.Actor, one.ID); fault.HasCode(err, "job_ended") {
+		said = "The import had already ended."
+	} else if err != nil {
+		return err
+	}
+	return p.frame.Redirect(w, r, importPath(ws, one.ID, ""), said)
+}
+
+// sendRejected sends the rejected rows with their reasons.
+func (p *Pages) sendRejected(w http.ResponseWriter, r *frame.Request, _ store.WorkspaceRole) error {
+	_, rows, err := p.store.Transfer.Result(r.Context(), r.Actor, idOf(r.PathValue("job")))
+	if err != nil {
+		return err
+	}
+	if rows == nil {
+		return fault.NotFound("", "No row was rejected.")
+	}
+	err = p.frame.Send(w, r, "text/csv; charset=utf-8", "rejected.csv", func(out io.Writer) error {
+		_, err := io.Copy(out, rows)
+		return err
+	})
+	return errors.Join(err, rows.Close())
+}
+
+// undoImport asks before an import is taken back.
+func (p *Pages) undoImport(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	one, err := p.importJob(r, ws)
+	if err != nil {
+		return err
+	}
+	if !one.CanBeUndone() {
+		return fault.Conflict("nothing_to_undo", "The import has nothing to undo, or it was already undone.")
+	}
+	path := importPath(ws, one.ID, "")
+	return p.frame.Ask(w, r, frame.Confirm{
+		Title: "Undo the import of " + one.File, Crumbs: append(importsCrumbs(ws), frame.Link{Label: one.File, Path: path}),
+		Consequence: one.consequence(), Path: path + "/undo", Label: "Undo", Cancel: path,
+		Fields: []frame.Field{{Name: "rest", Label: "Leave out what was changed or used since", Kind: frame.Switch, Help: "Without it, nothing is undone when there is such a row."}},
+		Form: frame.Form{Do: func(in url.Values) error {
+			report, err := p.store.Transfer.UndoJob(r.Context(), r.Actor, one.ID, in.Get("rest") != "")
+			if err != nil {
+				return err
+			}
+			left := report.Items.Left + report.Purchases.Left
+			if !report.Written {
+				return wrongField("rest", fmt.Sprintf("%s changed or used since the import. Leave such rows out to undo the rest.", rowsWere(left)))
+			}
+			said := "The import was undone."
+			if left > 0 {
+				said = fmt.Sprintf("The import was undone, besides what was changed or used since: %s left as it is.", rowsWere(left))
+			}
+			return p.frame.Redirect(w, r, path, said)
+		}},
+	})
+}
+
+func rowsWere(n int64) string {
+	if n == 1 {
+		return "1 row was"
+	}
+	return frame.Thousands(n) + " rows were"
+}
+
+// consequence says what an undo does.
+func (one oneImport) consequence() string {
+	i, s := one.Report.Items, one.Report.Purchases
+	return fmt.Sprintf("%s are removed, with their items and purchase codes, and %s are as before the import.",
+		frame.Thousands(i.New+s.New)+" added rows", frame.Thousands(i.Changed+s.Changed)+" changed rows")
+}
+
+// title says how an import ended, and what that means.
+func (one oneImport) title() (kind frame.Kind, title, text string) {
+	switch {
+	case one.Error != "":
+		return frame.Danger, "The import failed", frame.Sentence(one.Error) + " Nothing was imported."
+	case one.Report == nil:
+		return frame.Note, "The import was cancelled", "Nothing was imported."
+	case !one.UndoneAt.IsZero():
+		return frame.Note, "The import was undone", "Items and purchases are as before it."
+	case one.DryRun:
+		return frame.Note, "This was a dry run", "Nothing was imported. The numbers are what an import would do."
+	case one.Report.Bad == one.Report.Lines:
+		return frame.Warning, "Nothing was imported", "The file has no row that could be imported."
+	case !one.Report.Written:
+		return frame.Warning, "Nothing was imported", "Rows were rejected, and the import was not to leave them out."
+	}
+	return frame.Good, "The file is imported", "You can undo it for 24 hours."
+}
+
+// counted is what became of rows of one kind.
+func (one oneImport) counted() []frame.Row {
+	row := func(name string, m transfer.Moved) frame.Row {
+		return frame.Row{frame.Words(name), frame.Amount(frame.Thousands(m.New)), frame.Amount(frame.Thousands(m.Changed)), frame.Amount(frame.Thousands(m.Same))}
+	}
+	return []frame.Row{row("Items", one.Report.Items), row("Purchases", one.Report.Purchases)}
+}
+
+// columns is what the columns of a file of CSV were read as.
+func (one oneImport) columns() []frame.Row {
+	if one.Report.CSV == nil {
+		return nil
+	}
+	var rows []frame.Row
+	for _, c := range one.Report.CSV.Columns {
+		field := frame.Muted("ignored")
+		if c.Field != "" {
+			field = frame.Mono(c.Field)
+		}
+		rows = append(rows, frame.Row{frame.Words(c.Name), field})
+	}
+	return rows
+}
