@@ -66,6 +66,11 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				_, err := f.Transfer.Import(ctx, a, strings.NewReader(""), transfer.ImportOptions{})
 				return err
 			}},
+			"Import into ada": {"manager", func(a people.Actor) error {
+				_, err := f.Transfer.Import(ctx, a, strings.NewReader(""), transfer.ImportOptions{Workspace: "ada"})
+				return err
+			}},
+			"Jobs of ada":       {"manager", func(a people.Actor) error { _, err := f.Transfer.Jobs(ctx, a, "ada"); return err }},
 			"Export":            {"administrator", func(a people.Actor) error { return f.Transfer.Export(ctx, a, discard{}, true) }},
 			"Rotate the signer": {"administrator", func(a people.Actor) error { _, err := f.Licensing.RotateKey(ctx, a, false); return err }},
 			"Licenses of all": {"administrator", func(a people.Actor) error {
