@@ -53,9 +53,3 @@ func (d *download) Write(b []byte) (n int, err error) {
 	}
 	return n, err
 }
-
-// Download returns a writer that answers with a file of a kind, the value of Content-Type,
-// and a name. Until its first bytes the answer can still become an error.
-func Download(w http.ResponseWriter, kind, name string) io.Writer {
-	return &download{ResponseWriter: w, kind: kind, name: name}
-}

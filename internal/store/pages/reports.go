@@ -2,6 +2,7 @@ package pages
 
 import (
 	"encoding/csv"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -209,15 +210,13 @@ func (p *Pages) exportReport(w http.ResponseWriter, r *frame.Request, ws store.W
 	if err := p.fillReport(r, rep); err != nil {
 		return err
 	}
-	file := csv.NewWriter(frame.Download(w, "text/csv; charset=utf-8", string(rep.metric)+"-by-"+string(rep.split)+".csv"))
-	for _, cells := range rep.lines() {
-		for i := range cells {
-			cells[i] = spreadsheet.Cell(cells[i])
+	return p.frame.Send(w, r, "text/csv; charset=utf-8", string(rep.metric)+"-by-"+string(rep.split)+".csv", func(out io.Writer) error {
+		lines := rep.lines()
+		for _, cells := range lines {
+			for i := range cells {
+				cells[i] = spreadsheet.Cell(cells[i])
+			}
 		}
-		if err := file.Write(cells); err != nil {
-			return nil // the client has left
-		}
-	}
-	file.Flush()
-	return nil
+		return csv.NewWriter(out).WriteAll(lines)
+	})
 }
