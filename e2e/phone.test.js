@@ -6,3 +6,4 @@ import './tests/settings.js';
 import './tests/credentials.js';
 import './tests/update.js';
 import './tests/license.js';
+import './tests/store.js';

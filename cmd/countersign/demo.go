@@ -205,8 +205,8 @@ func (v *demoView) fillAddon(ctx context.Context, s *addon.Addon, dir string) er
 	return err
 }
 
-// demoLink returns a link that signs in the demo's administrator of a service at url, what. Where there is none, it
-// makes one whose password nobody knows.
+// demoLink returns a link that signs in the demo's administrator of a service at url, what. Before the first one, it
+// creates one whose password nobody knows.
 func demoLink(ctx context.Context, p *people.People, of locationFlags, url, email, what, dir string) (string, error) {
 	users, err := p.Users(ctx, operator())
 	if err != nil {

@@ -86,7 +86,7 @@ function look() {
   }
   const plain = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = plain.nextNode(); node; node = plain.nextNode()) {
-    if (/\b\d{1,2} [A-Z][a-z]+ 20\d\d\b/.test(node.data) && !node.parentElement.closest('time, .prose, pre, script')) wrong.push(`a time that is no element: ${node.data.trim().slice(0, 80)}`);
+    if (/\b\d{1,2} [A-Z][a-z]+ 20\d\d\b/.test(node.data) && !node.parentElement.closest('time, .prose, pre, script')) wrong.push(`a time outside of an element: ${node.data.trim().slice(0, 80)}`);
   }
   return wrong;
 }

@@ -22,6 +22,13 @@ export async function press(page, what, { exact = true } = {}) {
 /** Follows a link. */
 export const follow = (page, name) => press(page, page.getByRole('link', { name, exact: true }).first());
 
+/** Presses a link of the menu, which is folded on small screens. */
+export async function followMenu(page, name) {
+  const folded = page.locator('.fold-menu > summary');
+  if (await folded.isVisible()) await folded.click();
+  return press(page, page.getByRole('navigation', { name: 'Main menu' }).getByRole('link', { name, exact: true }).filter({ visible: true }));
+}
+
 /** Signs in, and expects the first page. */
 export async function signIn(page, site, user) {
   await page.goto(`${site.url}${site.account}/login`);

@@ -112,7 +112,7 @@ const faults = {
   'text over the border': () => Object.assign(document.querySelector('.tag').style, { width: '10px', minWidth: '0' }),
   'text over text': () => { document.querySelector('tbody tr + tr').style.marginTop = '-78px'; },
   'broken code: gold': () => { const code = document.querySelector('h1').appendChild(document.createElement('code')); code.textContent = 'gold'; Object.assign(code.style, { display: 'inline-block', width: '1ch', overflowWrap: 'anywhere' }); },
-  'a time that is no element': () => { document.querySelector('.small-print').append(' since 3 Nov 2026'); },
+  'a time outside of an element': () => { document.querySelector('.small-print').append(' since 3 Nov 2026'); },
 };
 
 test('the check of layouts finds what is broken', async (t) => {

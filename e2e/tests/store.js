@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
-import { fill, flash, follow, heading, press, text, valueOf } from '../lib/page.js';
+import { fill, flash, follow, followMenu, heading, press, text, valueOf } from '../lib/page.js';
 import { ada, newStore, vera } from '../lib/site.js';
 
 test('an administrator sets the store up and invites a viewer, who reads and changes nothing', async (t) => {
@@ -19,7 +19,7 @@ test('an administrator sets the store up and invites a viewer, who reads and cha
   await fill(page, { username: 'rain', 'name.firstname': 'Ada' });
   await press(page, 'Create the workspace');
   assert.equal(await heading(page), 'rain');
-  await follow(page, 'Members');
+  await followMenu(page, 'Members');
   await follow(page, 'Invite a member');
   await fill(page, { email: vera.email, role: 'viewer' });
   await press(page, 'Create the link');
@@ -34,7 +34,7 @@ test('an administrator sets the store up and invites a viewer, who reads and cha
   assert.equal(await other.getByRole('link', { name: 'Members', exact: true }).count(), 0, 'the menu has no page of owners');
   const refused = await other.goto(`${site.url}/w/rain/settings/members`);
   assert.equal(refused.status(), 403);
-  await follow(page, 'Members');
+  await followMenu(page, 'Members');
   assert.match(await text(page), new RegExp(vera.email));
   for (const p of [page, other]) assert.deepEqual(p.complaints, []);
 });
@@ -50,7 +50,7 @@ test('the preview of the profile follows what is typed, and is what the API answ
   await page.goto(`${site.url}/workspaces/new`);
   await fill(page, { username: 'rain' });
   await press(page, 'Create the workspace');
-  await follow(page, 'Profile');
+  await followMenu(page, 'Profile');
   await fill(page, { 'profile.heading': '<b>Rain</b>', 'link.0.name': 'x', 'link.0.address': 'https://x.example/rain' });
   const preview = page.locator('[data-preview] code');
   await preview.filter({ hasText: 'https://x.example/rain' }).waitFor();
