@@ -196,7 +196,7 @@ func (rep *report) lines() [][]string {
 }
 
 func (rep *report) tableColumns() []frame.Column {
-	all := []frame.Column{{Label: labelOf([]frame.Choice{{Value: "day", Label: "Day"}, {Value: "item", Label: "Item"}, {Value: "key", Label: "Key"}, {Value: "result", Label: "Error code"}}, string(rep.split))}}
+	all := []frame.Column{{Label: labelOf([]frame.Choice{{Value: "day", Label: "Day (UTC)"}, {Value: "item", Label: "Item"}, {Value: "key", Label: "Key"}, {Value: "result", Label: "Error code"}}, string(rep.split))}}
 	for _, c := range rep.columns {
 		all = append(all, frame.Column{Label: c, Number: true})
 	}
@@ -237,7 +237,7 @@ func (rep *report) rowLink(row reportRow) frame.Link {
 	l, q := frame.Link{}, url.Values{}
 	switch rep.split {
 	case byDay:
-		l.Label = row.at.Format("2 Jan 2006")
+		l.Label = row.at.Format(time.DateOnly) // as it is typed into the form
 		if row.at.Equal(rep.today) {
 			l.Label += " (today, not over yet)"
 		}
