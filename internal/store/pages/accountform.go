@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/validation"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // accountField is a field about a member of the account. Its name is that of the member in the API.
@@ -97,11 +96,7 @@ func (a *accountPage) take(in url.Values) {
 
 // page completes the page, with the preview of what stands in the form.
 func (p *Pages) accountPage(r *frame.Request, a accountPage) (frame.Page, error) {
-	base := p.baseURL
-	if base == "" {
-		base = web.OwnURL(r.Request)
-	}
-	body, err := validation.AccountBody(a.part.Edited(a.saved.Workspace, a.typed).Account, base)
+	body, err := validation.AccountBody(a.part.Edited(a.saved.Workspace, a.typed).Account, p.apiURL(r))
 	a.preview = frame.Indented(body)
 	return frame.Page{
 		Title: a.title, Lead: a.lead, Crumbs: []frame.Link{workspaceCrumb(a.saved)}, Body: accountView(a), Scripts: []string{frame.PreviewScript},
@@ -191,10 +186,7 @@ func (p *Pages) explainAccount(r *frame.Request, a *accountPage, refused error) 
 func (a *accountPage) setConflict(first string) {
 	now := a.pageOf(a.saved)
 	a.revision = now.revision
-	a.conflict = &frame.Conflict{
-		Title: "Nothing was saved: somebody else saved first", First: first, Choices: accountChoices(*a),
-		Text: "Your input is in the form below. Saving it replaces the saved values.",
-	}
+	a.conflict = &frame.Conflict{Title: conflictTitle, First: first, Choices: accountChoices(*a), Text: conflictText}
 	for _, f := range a.fields {
 		was, is := *f.of(&now.typed), *f.of(&a.typed)
 		if was != is {
@@ -203,6 +195,6 @@ func (a *accountPage) setConflict(first string) {
 	}
 	a.conflict.Versions = append(a.conflict.Versions, linkChanges(now.typed.Profile.SocialLinks, a.typed.Profile.SocialLinks)...)
 	if len(a.conflict.Versions) == 0 {
-		a.conflict.Text = "Your input equals the saved values."
+		a.conflict.Text = conflictSame
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/validation"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // itemFormID is the id of the form that the preview follows.
@@ -71,11 +70,7 @@ func (p *Pages) itemPage(r *frame.Request, f itemForm) (frame.Page, error) {
 
 // itemAnswer is what the API answers for an item.
 func (p *Pages) itemAnswer(r *frame.Request, i store.Item) (string, error) {
-	base := p.baseURL
-	if base == "" {
-		base = web.OwnURL(r.Request)
-	}
-	body, err := validation.ItemBody(i, base)
+	body, err := validation.ItemBody(i, p.apiURL(r))
 	return frame.Indented(body), err
 }
 
@@ -206,10 +201,7 @@ func (p *Pages) explainItem(r *frame.Request, f *itemForm, refused error) (frame
 // setConflict puts what somebody else saved beside what was typed. Sent again, the form replaces it.
 func (f *itemForm) setConflict(first string) {
 	f.revision = store.ItemRevision(f.saved)
-	f.conflict = &frame.Conflict{
-		Title: "Nothing was saved: somebody else saved first", First: first, Choices: itemChoices(*f),
-		Text: "Your input is in the form below. Saving it replaces the saved values.",
-	}
+	f.conflict = &frame.Conflict{Title: conflictTitle, First: first, Choices: itemChoices(*f), Text: conflictText}
 	f.typed, _ = typedItem(f.saved, f.in)
 	for _, one := range itemFields() {
 		if was, is := asTyped(one.of(f.saved)), typedText(f.in, one.Name); was != is {
@@ -217,6 +209,6 @@ func (f *itemForm) setConflict(first string) {
 		}
 	}
 	if len(f.conflict.Versions) == 0 {
-		f.conflict.Text = "Your input equals the saved values."
+		f.conflict.Text = conflictSame
 	}
 }

@@ -23,9 +23,6 @@ func itemsCrumbs(ws store.WorkspaceRole) []frame.Link {
 	return []frame.Link{workspaceCrumb(ws), {Label: "Items", Path: itemsPath(ws, "")}}
 }
 
-// itemFilters are the names of what the list is narrowed by.
-var itemFilters = []string{"name", "kind", "category"}
-
 // itemList is what the page of the list shows.
 type itemList struct {
 	ws store.WorkspaceRole
@@ -57,22 +54,12 @@ func (p *Pages) showItems(w http.ResponseWriter, r *frame.Request, ws store.Work
 	return p.frame.Show(w, r, page)
 }
 
-// narrowed are the filters that are set, as the address has them.
-func (l itemList) narrowed() url.Values {
-	q := url.Values{}
-	for _, name := range itemFilters {
-		if value := l.query.Get(name); value != "" {
-			q.Set(name, value)
-		}
-	}
-	return q
-}
+// filter is what the list is narrowed by.
+func (l itemList) filter() filter { return filterOf(l.query, "name", "kind", "category") }
 
-// path is the list from a place on, with the same filter.
-func (l itemList) path(place string, id int64) string {
-	q := l.narrowed()
-	q.Set(place, strconv.FormatInt(id, 10))
-	return itemsPath(l.ws, "?"+q.Encode())
+// path is the list from an item on, with the same filter.
+func (l itemList) path(place string, i store.Item) string {
+	return l.filter().path(itemsPath(l.ws, ""), place, strconv.FormatInt(i.ID, 10))
 }
 
 func (l itemList) pager() (p frame.Pager) {
@@ -80,21 +67,13 @@ func (l itemList) pager() (p frame.Pager) {
 		return p
 	}
 	if l.Newer {
-		p.Newer = l.path("before", l.Items[0].ID)
+		p.Newer = l.path("before", l.Items[0])
 	}
 	if l.Older {
-		p.Older = l.path("after", l.Items[len(l.Items)-1].ID)
+		p.Older = l.path("after", l.Items[len(l.Items)-1])
 	}
-	p.Text = l.counted()
+	p.Text = counted(l.Count, "item")
 	return p
-}
-
-// counted says how many items there are, as far as they are counted.
-func (l itemList) counted() string {
-	if l.Count == store.MaxCount {
-		return frame.Thousands(store.MaxCount) + " items or more"
-	}
-	return frame.Count(int(l.Count), "item")
 }
 
 func (l itemList) rows() []frame.Row {
@@ -111,7 +90,7 @@ func (l itemList) rows() []frame.Row {
 
 func (l itemList) empty() frame.Empty {
 	switch {
-	case len(l.narrowed()) > 0:
+	case l.filter().narrowed():
 		return frame.Empty{Icon: "search", Title: "No matching items", Action: frame.Link{Label: "Show everything", Path: itemsPath(l.ws, "")}}
 	case isManager(l.ws):
 		return frame.Empty{Icon: "tag", Title: "No items yet", Text: "An item is something that is sold.", Action: frame.Link{Label: "New item", Path: itemsPath(l.ws, "/new")}}

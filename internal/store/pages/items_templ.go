@@ -68,7 +68,7 @@ func itemsView(l itemList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(l.narrowed()) > 0 {
+		if l.filter().narrowed() {
 			templ_7745c5c3_Err = frame.Link{Label: "Show everything", Path: itemsPath(l.ws, "")}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

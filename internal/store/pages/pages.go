@@ -46,10 +46,25 @@ type Options struct {
 	BaseURL string
 }
 
+// What an edit says that somebody else overtook.
+const (
+	conflictTitle = "Nothing was saved: somebody else saved first"
+	conflictText  = "Your input is in the form below. Saving it replaces the saved values."
+	conflictSame  = "Your input equals the saved values."
+)
+
 // Pages are the handlers.
 type Pages struct {
 	store   *store.Store
 	frame   *frame.Frame
 	guard   *web.Guard
 	baseURL string
+}
+
+// apiURL is the store's own address, as the API answers a caller at this address.
+func (p *Pages) apiURL(r *frame.Request) string {
+	if p.baseURL != "" {
+		return p.baseURL
+	}
+	return web.OwnURL(r.Request)
 }

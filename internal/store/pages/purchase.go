@@ -189,7 +189,7 @@ func stateChoices() []frame.Choice {
 }
 
 func (l purchaseList) empty() frame.Empty {
-	if l.narrowed() {
+	if l.filter().narrowed() {
 		return frame.Empty{Icon: "search", Title: "No matching purchases", Action: frame.Link{Label: "Show everything", Path: purchasesPath(l.ws, "")}}
 	}
 	return frame.Empty{Icon: "credit-card", Title: "No purchases yet", Text: "They appear here when they are recorded or imported."}

@@ -103,21 +103,12 @@ func readPurchaseFilter(q url.Values) (f store.PurchaseFilter, errs frame.Errors
 	return f, errs
 }
 
-// narrowed reports whether the list is filtered.
-func (l purchaseList) narrowed() bool {
-	return l.query.Get("state") != "" || l.query.Get("item") != "" || l.query.Get("from") != "" || l.query.Get("to") != ""
-}
+// filter is what the list is narrowed by.
+func (l purchaseList) filter() filter { return filterOf(l.query, "state", "item", "from", "to") }
 
-// path is the list from a place on, with the same filter.
-func (l purchaseList) path(place string, id int64) string {
-	q := url.Values{}
-	for _, name := range []string{"state", "item", "from", "to"} {
-		if value := l.query.Get(name); value != "" {
-			q.Set(name, value)
-		}
-	}
-	q.Set(place, strconv.FormatInt(id, 10))
-	return purchasesPath(l.ws, "?"+q.Encode())
+// path is the list from a purchase on, with the same filter.
+func (l purchaseList) path(place string, p store.Purchase) string {
+	return l.filter().path(purchasesPath(l.ws, ""), place, strconv.FormatInt(p.ID, 10))
 }
 
 func (l purchaseList) pager() (p frame.Pager) {
@@ -125,21 +116,13 @@ func (l purchaseList) pager() (p frame.Pager) {
 		return p
 	}
 	if l.Newer {
-		p.Newer = l.path("before", l.Purchases[0].ID)
+		p.Newer = l.path("before", l.Purchases[0])
 	}
 	if l.Older {
-		p.Older = l.path("after", l.Purchases[len(l.Purchases)-1].ID)
+		p.Older = l.path("after", l.Purchases[len(l.Purchases)-1])
 	}
-	p.Text = l.counted()
+	p.Text = counted(l.Count, "purchase")
 	return p
-}
-
-// counted says how many purchases there are, as far as they are counted.
-func (l purchaseList) counted() string {
-	if l.Count == store.MaxCount {
-		return "More than " + frame.Thousands(store.MaxCount) + " purchases"
-	}
-	return frame.Count(int(l.Count), "purchase")
 }
 
 func purchaseColumns() []frame.Column {

@@ -76,7 +76,7 @@ func purchasesView(l purchaseList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if l.narrowed() {
+		if l.filter().narrowed() {
 			templ_7745c5c3_Err = frame.Link{Label: "Show everything", Path: purchasesPath(l.ws, "")}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -26,9 +26,6 @@ func requestsCrumbs(ws store.WorkspaceRole) []frame.Link {
 	return []frame.Link{workspaceCrumb(ws), {Label: "Requests", Path: requestsPath(ws, "")}}
 }
 
-// requestFilters are the names of the filter in the address.
-var requestFilters = []string{"endpoint", "result", "reason", "key", "item", "address"}
-
 // requestList is what the page of the list shows.
 type requestList struct {
 	ws    store.WorkspaceRole
@@ -93,16 +90,14 @@ func (l *requestList) place(f requests.Filter) {
 	}
 }
 
-// path is the list from a place on, with the same filter.
+// narrowedBy is the filter for the links of the list.
+func (l *requestList) narrowedBy() filter {
+	return filterOf(l.query, "endpoint", "result", "reason", "key", "item", "address")
+}
+
+// path is the list from a call on, with the same filter.
 func (l *requestList) path(place string, number web.RequestNumber) string {
-	q := url.Values{}
-	for _, name := range requestFilters {
-		if value := l.query.Get(name); value != "" {
-			q.Set(name, value)
-		}
-	}
-	q.Set(place, number.String())
-	return requestsPath(l.ws, "?"+q.Encode())
+	return l.narrowedBy().path(requestsPath(l.ws, ""), place, number.String())
 }
 
 func (l *requestList) pager() (p frame.Pager) {
@@ -113,10 +108,6 @@ func (l *requestList) pager() (p frame.Pager) {
 		p.Older = l.path("before", l.Next)
 	}
 	return p
-}
-
-func (l *requestList) narrowed() bool {
-	return slices.ContainsFunc(requestFilters, func(name string) bool { return l.query.Get(name) != "" })
 }
 
 func (l *requestList) rows() []frame.Row {
@@ -234,7 +225,7 @@ func (l *requestList) empty() frame.Empty {
 	switch {
 	case l.Next != 0:
 		return frame.Empty{Icon: "search", Title: "No matching calls so far", Text: "The search stopped after a while.", Action: frame.Link{Label: "Search older calls", Path: l.path("before", l.Next)}}
-	case l.narrowed():
+	case l.narrowedBy().narrowed():
 		return frame.Empty{Icon: "search", Title: "No matching calls", Action: frame.Link{Label: "Show everything", Path: requestsPath(l.ws, "")}}
 	}
 	return frame.Empty{Icon: "activity", Title: "No calls yet", Text: "Calls appear here a second after a program made them.", Action: frame.Link{Label: "API access", Path: keysPath(l.ws, "")}}

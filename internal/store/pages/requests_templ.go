@@ -93,7 +93,7 @@ func requestsView(l *requestList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if l.narrowed() {
+		if l.narrowedBy().narrowed() {
 			templ_7745c5c3_Err = frame.Link{Label: "Show everything", Path: requestsPath(l.ws, "")}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
