@@ -17,7 +17,7 @@ func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return Thousands(int64(n)) + " " + noun + "s"
 }
 
 // momentLayout is how a moment is written in UTC.

@@ -59,7 +59,7 @@ func importsView(f importForm) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.Field{Name: "dry_run", Label: "Dry run", Kind: frame.Switch, On: f.dryRun, Help: "Says what an import would do, and imports nothing."}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: "dry_run", Label: "Dry run", Kind: frame.Switch, On: f.dryRun, Help: "Shows what an import would do, without importing."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -87,7 +87,7 @@ func importsView(f importForm) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Import a file", "CSV from a spreadsheet or another shop, or JSON Lines. The first row of CSV names the columns; the usual names are known.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Import a file", "CSV from a spreadsheet or another shop, or JSON Lines. The first row of a CSV file has the column names; common names are recognized.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -82,7 +82,7 @@ func itemText(f frame.Field, of func(*store.Item) *string) itemField {
 }
 
 func itemWords(f frame.Field, of func(*store.Item) *countersign.List) itemField {
-	f.Help = "One a line."
+	f.Help = "One per line."
 	return itemLines(f, func(i *store.Item) *[]string { return (*[]string)(of(i)) })
 }
 

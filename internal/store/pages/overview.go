@@ -168,10 +168,10 @@ func (o *overview) revenueFigure() frame.Figure {
 // checklist is what is still to do before the first customer. Who may not do it is not led there.
 func (o *overview) checklist() frame.Checklist {
 	all := frame.Checklist{
-		{Title: "Profile", Text: "What account details say about you."},
+		{Title: "Profile", Text: "What the API shows about the author."},
 		{Title: "First item", Text: "What you sell."},
 		{Title: "First key", Text: "What a program calls the API with."},
-		{Title: "First call", Text: "A program has called the API with a key. This is known a minute later."},
+		{Title: "First call", Text: "A program has called the API with a key. It shows here within a minute."},
 	}
 	for i, done := range []bool{o.setUp.Profile, o.setUp.Item, o.setUp.Key, o.setUp.Call} {
 		if done {

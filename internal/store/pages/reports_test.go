@@ -69,12 +69,12 @@ func TestAReportCountsSalesByDayAndByItem(t *testing.T) {
 		b := s.as(t, "viewer")
 		days := "&from=2026-10-30&to=2026-11-01"
 		p := b.Get("/w/ada/reports?metric=sales" + days).Status(http.StatusOK).Says("not over yet")
-		for _, want := range []string{"2026-11-01 (today, not over yet) 1 0", "2026-10-31 2 1", "2026-10-30 0 0", "Together 3 1"} {
+		for _, want := range []string{"2026-11-01 (today, not over yet) 1 0", "2026-10-31 2 1", "2026-10-30 0 0", "Total 3 1"} {
 			wantRow(t, p, want)
 		}
 		p = b.Get("/w/ada/reports?metric=revenue" + days)
 		wantRow(t, p, "2026-10-31 10.50 1.00")
-		wantRow(t, p, "Together 10.50 50.00")
+		wantRow(t, p, "Total 10.50 50.00")
 		p = b.Get("/w/ada/reports?metric=sales&split=item" + days)
 		if len(p.Having("href", "/w/ada/purchases?from=2026-10-30&item=101&to=2026-11-01")) != 1 {
 			t.Error("nothing leads to the purchases of an item")
@@ -99,9 +99,9 @@ func TestAReportCountsCalls(t *testing.T) {
 		s.logCalls(t, requests.Entry{Key: k.ID, Item: 1229, Status: 200}, requests.Entry{Key: k.ID, Item: 1229, Status: 200},
 			requests.Entry{Key: k.ID, Status: 404, Reason: "purchase_not_found"})
 		b := s.as(t, "viewer")
-		wantRow(t, b.Get("/w/ada/reports").Status(http.StatusOK).Says("2026-11-01 (today, not over yet)"), "Together 2")
+		wantRow(t, b.Get("/w/ada/reports").Status(http.StatusOK).Says("2026-11-01 (today, not over yet)"), "Total 2")
 		wantRow(t, b.Get("/w/ada/reports?metric=failed&split=key"), "=till() 1")
-		wantRow(t, b.Get("/w/ada/reports?metric=valid&split=item"), "Together 2")
+		wantRow(t, b.Get("/w/ada/reports?metric=valid&split=item"), "Total 2")
 		p := b.Get("/w/ada/reports?metric=failed&split=result")
 		wantRow(t, p, "purchase_not_found 1")
 		if len(p.Having("href", "/w/ada/requests?reason=purchase_not_found&result=failed")) != 1 {

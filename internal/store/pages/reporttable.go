@@ -203,22 +203,22 @@ func (rep *report) tableColumns() []frame.Column {
 	return all
 }
 
-// tableRows is the table, with what its rows are together.
+// tableRows is the table, with a row of totals.
 func (rep *report) tableRows() []frame.Row {
 	if len(rep.rows) == 0 {
 		return nil
 	}
-	together := make([]int64, len(rep.columns))
+	total := make([]int64, len(rep.columns))
 	var all []frame.Row
 	for i, row := range rep.rows {
 		for c, n := range row.numbers {
-			together[c] += n
+			total[c] += n
 		}
 		if i < maxReportRows {
 			all = append(all, rep.tableRow(rep.rowLink(row), row.numbers))
 		}
 	}
-	return append(all, rep.tableRow(frame.Link{Label: "Together"}, together))
+	return append(all, rep.tableRow(frame.Link{Label: "Total"}, total))
 }
 
 func (rep *report) tableRow(first frame.Link, numbers []int64) frame.Row {
