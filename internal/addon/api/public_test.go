@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 // get answers one GET, with headers as name, value, name, value.
@@ -90,7 +91,7 @@ func TestAServedAnswerCostsNoAllocationOfItsOwn(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/api-addons/app/settings", nil)
 	s.awaitMemory(t)
 	w := &discard{header: http.Header{}}
-	allocations := testing.AllocsPerRun(200, func() {
+	allocations := webtest.Allocations(func() {
 		clear(w.header)
 		h.ServeHTTP(w, r)
 	})
