@@ -21,7 +21,7 @@ func newStoreSetupLink(a *app) *cobra.Command {
 // newStoreUsers returns the commands for the people of a store.
 func newStoreUsers(a *app) *cobra.Command {
 	users := newUserCommands(a, storeLocation, a.withStore, a.fromStore)
-	return users.group(on(a.withStore, a.Listing(&cobra.Command{
+	group := users.group(on(a.withStore, a.Listing(&cobra.Command{
 		Use: "list", Short: "List the users, with their roles in workspaces", Args: cli.Args(),
 	}), func(ctx context.Context, s *store.Store, _ []string) error {
 		memberships, err := s.Memberships(ctx, operator())
@@ -33,6 +33,8 @@ func newStoreUsers(a *app) *cobra.Command {
 			return viewStoreUser(u, memberships[u.ID])
 		}, users.noUsers(), err)
 	}))
+	group.AddCommand(users.roles()...)
+	return group
 }
 
 // storeUserView is a user of a store, with the roles.

@@ -161,6 +161,37 @@ removed.`,
 	})
 }
 
+// roles returns the commands that make a user an administrator and undo it, for a service some of
+// whose users are no administrators.
+func (u userCommands) roles() []*cobra.Command {
+	set := func(administrator bool) func(context.Context, *people.People, people.User, []string) error {
+		return func(ctx context.Context, p *people.People, user people.User, _ []string) error {
+			after, err := p.SetAdministrator(ctx, operator(), user.ID, administrator)
+			return u.Show(administratorView{viewUser(after), after.Administrator}, err)
+		}
+	}
+	return []*cobra.Command{
+		u.onUser(&cobra.Command{
+			Use: "promote EMAIL", Short: "Promote a user to administrator",
+			Long: `Promote a user to administrator: an owner of every workspace, who manages users too. To undo it:
+` + u.of.command + ` user demote`,
+			Example: u.example("promote bob@shop.example"),
+		}, set(true)),
+		u.onUser(&cobra.Command{
+			Use: "demote EMAIL", Short: "Take administrator rights from a user, who keeps roles in workspaces",
+			Long: `Take administrator rights from a user. Sessions and roles in workspaces stay. The last active
+administrator can't be demoted. To undo it: ` + u.of.command + ` user promote`,
+			Example: u.example("demote bob@shop.example"),
+		}, set(false)),
+	}
+}
+
+// administratorView is a user of a service with roles.
+type administratorView struct {
+	userView
+	Administrator bool `json:"administrator" card:"6,Administrator"`
+}
+
 func (u userCommands) resetPassword() *cobra.Command {
 	var removeTwoStep bool
 	c := u.onNewPassword(&cobra.Command{

@@ -48,6 +48,7 @@ func AuditWords(own map[people.Action]string) map[people.Action]string {
 	all := map[people.Action]string{
 		"user.create": "Created a user", "user.invite": "Invited a user", "user.rename": "Changed a user's e-mail",
 		"user.deactivate": "Deactivated a user", "user.activate": "Activated a user", "user.remove": "Removed a user",
+		"user.promote": "Promoted a user to administrator", "user.demote": "Took administrator rights from a user",
 		"user.sign_in": "Signed in", "user.refuse_code": "Wrong code at sign-in", "user.refuse_sign_in": "Failed sign-ins",
 		"session.end": "Ended a session", "session.end_others": "Ended all other sessions", "password.change": "Changed the password", "password.reset": "Reset a password",
 		"totp.enable": "Turned on two-step sign-in", "totp.disable": "Turned off two-step sign-in", "recovery_codes.replace": "Created new recovery codes",

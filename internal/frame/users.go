@@ -252,6 +252,44 @@ func (f *Frame) removeUser(w http.ResponseWriter, r *Request, u people.User) err
 	return f.endUser(w, r, u, c, f.People.RemoveUser, f.users(), u.Email+" was removed.", noticeRemoved)
 }
 
+// ChangeAdministrator makes a user an administrator after asking, or takes those rights away. It
+// is for services with [Config.Roles]; {id} in the address names the user.
+func (f *Frame) ChangeAdministrator(w http.ResponseWriter, r *Request) error {
+	return f.onUser(func(w http.ResponseWriter, r *Request, u people.User) error {
+		if u.Administrator {
+			return f.demoteUser(w, r, u)
+		}
+		return f.promoteUser(w, r, u)
+	})(w, r)
+}
+
+func (f *Frame) promoteUser(w http.ResponseWriter, r *Request, u people.User) error {
+	return f.askAbout(w, r, u, Confirm{
+		Title: "Promote " + u.Email + " to administrator", Path: f.userPath(u) + "/administrator", Label: "Promote to administrator", Safe: true,
+		Consequence: "This person gets full access: to every workspace as its owner, to all users and to the state of the store.",
+	}, func() error {
+		if _, err := f.People.SetAdministrator(r.Context(), r.Actor, u.ID, true); err != nil {
+			return err
+		}
+		return f.Redirect(w, r, f.userPath(u), u.Email+" is an administrator.")
+	})
+}
+
+func (f *Frame) demoteUser(w http.ResponseWriter, r *Request, u people.User) error {
+	next, consequence := f.userPath(u), "This person keeps only their roles in workspaces."
+	if u.ID == r.User.ID {
+		next, consequence = f.Home, "This is your own account: you keep only your roles in workspaces, and only another administrator can undo it."
+	}
+	return f.askAbout(w, r, u, Confirm{
+		Title: "Remove administrator rights of " + u.Email, Path: f.userPath(u) + "/administrator", Label: "Remove administrator rights", Consequence: consequence,
+	}, func() error {
+		if _, err := f.People.SetAdministrator(r.Context(), r.Actor, u.ID, false); err != nil {
+			return err
+		}
+		return f.Redirect(w, r, next, u.Email+" is not an administrator any more.")
+	})
+}
+
 // endUser takes an account away and leads to a page, or out for the user's own account.
 func (f *Frame) endUser(w http.ResponseWriter, r *Request, u people.User, c Confirm,
 	do func(context.Context, people.Actor, int64) (people.User, error), next, done string, own notice) error {

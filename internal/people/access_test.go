@@ -39,6 +39,7 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 			"CreateAdministrator": func(a Actor) error { _, err := f.CreateAdministrator(ctx, a, "eve@site.example", password); return err },
 			"Administrator":       func(a Actor) error { _, err := f.UserByID(ctx, a, 1); return err },
 			"UserNamed":           func(a Actor) error { _, err := f.UserNamed(ctx, a, email); return err },
+			"SetAdministrator":    func(a Actor) error { _, err := f.SetAdministrator(ctx, a, 1, true); return err },
 			"LastAdministrator":   func(a Actor) error { _, err := f.LastAdministrator(ctx, a, User{}); return err },
 			"RenameUser":          func(a Actor) error { _, err := f.RenameUser(ctx, a, 1, "eve@site.example"); return err },
 			"DeactivateUser":      func(a Actor) error { _, err := f.DeactivateUser(ctx, a, 1); return err },

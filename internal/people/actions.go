@@ -10,6 +10,8 @@ const (
 	actionUserDeactivate       Action = "user.deactivate"
 	actionUserActivate         Action = "user.activate"
 	actionUserRemove           Action = "user.remove"
+	actionUserPromote          Action = "user.promote"
+	actionUserDemote           Action = "user.demote"
 	actionUserSignIn           Action = "user.sign_in"
 	actionUserRefuseSignIn     Action = "user.refuse_sign_in"
 	actionUserRefuseCode       Action = "user.refuse_code"
@@ -30,6 +32,7 @@ const (
 // actions are all of them, a line for each noun.
 var actions = []Action{
 	actionUserCreate, actionUserInvite, actionUserRename, actionUserDeactivate, actionUserActivate, actionUserRemove,
+	actionUserPromote, actionUserDemote,
 	actionUserSignIn, actionUserRefuseSignIn, actionUserRefuseCode,
 	actionSessionEnd, actionSessionEndOthers,
 	actionPasswordChange, actionPasswordReset,

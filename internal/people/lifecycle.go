@@ -33,7 +33,7 @@ func (p *People) UserNamed(ctx context.Context, a Actor, email string) (User, er
 }
 
 // LastAdministrator reports whether a user is the only active administrator with a password, whom
-// [People.DeactivateUser] and [People.RemoveUser] refuse to take away.
+// [People.DeactivateUser], [People.RemoveUser] and [People.SetAdministrator] refuse to take away.
 func (p *People) LastAdministrator(ctx context.Context, a Actor, u User) (bool, error) {
 	if err := may(a, manage); err != nil {
 		return false, err
@@ -106,6 +106,33 @@ func (p *People) ActivateUser(ctx context.Context, a Actor, id int64) (User, err
 	})
 }
 
+// SetAdministrator makes a user an administrator, or takes those rights away. Sessions and roles
+// in workspaces stay. The errors are those of [People.DeactivateUser] and all_administrators
+// (conflict) for a database without roles.
+func (p *People) SetAdministrator(ctx context.Context, a Actor, id int64, administrator bool) (User, error) {
+	return p.administer(ctx, a, id, func(tx *peopledb.DB, u *peopledb.User) error {
+		if !tx.HasRoles() {
+			return errAllAdministrators
+		}
+		if u.Administrator == administrator {
+			return nil
+		}
+		was := *u
+		u.Administrator = administrator
+		action, write := actionUserPromote, tx.AddAdministrator
+		if !administrator {
+			action, write = actionUserDemote, tx.DeleteAdministrator
+		}
+		if err := write(ctx, u.ID); err != nil {
+			return err
+		}
+		if err := wantActive(ctx, tx, was); err != nil {
+			return err
+		}
+		return p.record(ctx, tx, a, Event{Action: action, Subject: u.Email})
+	})
+}
+
 // RemoveUser removes a user with everything that lets it sign in. Entries of the
 // audit log keep its e-mail. It returns the user as it was. The errors are those of
 // [People.DeactivateUser].
@@ -126,7 +153,7 @@ func (p *People) RemoveUser(ctx context.Context, a Actor, id int64) (User, error
 }
 
 // administer runs an act of an actor on a user, in one transaction in which nobody else
-// changes any user. An actor who was removed or deactivated meanwhile is refused.
+// changes any user. An actor who was removed, deactivated or demoted meanwhile is refused.
 func (p *People) administer(ctx context.Context, a Actor, id int64, fn func(*peopledb.DB, *peopledb.User) error) (User, error) {
 	if err := may(a, manage); err != nil {
 		return User{}, err
@@ -138,7 +165,7 @@ func (p *People) administer(ctx context.Context, a Actor, id int64, fn func(*peo
 		}
 		if a.Kind == KindUser {
 			actor, err := tx.User(ctx, a.User)
-			if err == nil && actor.Inactive {
+			if err == nil && (actor.Inactive || !actor.Administrator) {
 				err = sqldb.ErrNotFound
 			}
 			if err != nil {
@@ -182,6 +209,7 @@ func wantActive(ctx context.Context, tx *peopledb.DB, u peopledb.User) error {
 
 var (
 	errLastAdministrator = fault.Conflict("last_administrator", "Nobody else could sign in: this is the last active administrator with a password. Nothing was changed")
+	errAllAdministrators = fault.Conflict("all_administrators", "Every user is an administrator here. Nothing was changed")
 	errNoUserID          = fault.NotFound("user_not_found", "This user does not exist, or was removed")
 )
 

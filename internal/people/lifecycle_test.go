@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // another creates a second administrator.
@@ -240,6 +242,20 @@ func TestAdministratorsWhoRemoveEachOtherLeaveOne(t *testing.T) {
 			if want := map[string]int{"": 1, "user_gone": 1}; !maps.Equal(codes, want) {
 				t.Fatalf("round %d: %v", round, codes)
 			}
+		}
+	})
+}
+
+func TestAServiceWithoutRolesHasOnlyAdministrators(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.administrator(t)
+		bob := f.another(t, "bob@site.example")
+		before := f.actions(t)
+		if _, err := f.SetAdministrator(t.Context(), operator, bob.ID, false); !fault.HasCode(err, "all_administrators") {
+			t.Fatal(err)
+		}
+		if after := f.actions(t); !slices.Equal(before, after) {
+			t.Errorf("%v", after)
 		}
 	})
 }

@@ -14,28 +14,28 @@ var rolesFiles embed.FS
 // comes after [Schema]. Without it every user is one.
 var Roles = sqldb.Schema{Name: "roles", Folder: "roles", Files: rolesFiles}
 
-// hasRoles reports whether the database has the table of administrators.
-func (d *DB) hasRoles() bool { return d.Queries.DB().Has(Roles.Name) }
+// HasRoles reports whether users of the database may be no administrators.
+func (d *DB) HasRoles() bool { return d.Queries.DB().Has(Roles.Name) }
 
 // isAdministrator is the condition that the user in a row u is an administrator.
 func (d *DB) isAdministrator() string {
-	if !d.hasRoles() {
+	if !d.HasRoles() {
 		return "true"
 	}
 	return "EXISTS (SELECT 1 FROM administrators a WHERE a.user_id = u.id)"
 }
 
-// addAdministrator makes a user an administrator.
-func (d *DB) addAdministrator(ctx context.Context, user int64) error {
-	if !d.hasRoles() {
+// AddAdministrator makes a user an administrator.
+func (d *DB) AddAdministrator(ctx context.Context, user int64) error {
+	if !d.HasRoles() {
 		return nil
 	}
 	return d.Run(ctx, `INSERT INTO administrators (user_id) VALUES ($1)`, user)
 }
 
-// deleteAdministrator is the reverse.
-func (d *DB) deleteAdministrator(ctx context.Context, user int64) error {
-	if !d.hasRoles() {
+// DeleteAdministrator is the reverse.
+func (d *DB) DeleteAdministrator(ctx context.Context, user int64) error {
+	if !d.HasRoles() {
 		return nil
 	}
 	return d.Run(ctx, `DELETE FROM administrators WHERE user_id = $1`, user)

@@ -15,7 +15,8 @@ type User struct {
 	Password string
 	// Inactive reports that the user may not sign in.
 	Inactive bool
-	// Administrator reports that the user may do everything. It is written once, by [DB.AddUser].
+	// Administrator reports that the user may do everything. [DB.AddUser], [DB.AddAdministrator] and
+	// [DB.DeleteAdministrator] write it.
 	Administrator bool
 	// Generation counts what ended all of the user's sessions.
 	Generation int64
@@ -118,7 +119,7 @@ func (d *DB) AddUser(ctx context.Context, u User) (id int64, err error) {
 	if err != nil || !u.Administrator {
 		return id, err
 	}
-	return id, d.addAdministrator(ctx, id)
+	return id, d.AddAdministrator(ctx, id)
 }
 
 // UpdateUser writes what can change of a user, found by its id; [sqldb.ErrExists] when
@@ -146,7 +147,7 @@ func (d *DB) DeleteUser(ctx context.Context, id int64, at sqldb.Time) error {
 	if err := d.DeleteRecoveryCodes(ctx, id); err != nil {
 		return err
 	}
-	if err := d.deleteAdministrator(ctx, id); err != nil {
+	if err := d.DeleteAdministrator(ctx, id); err != nil {
 		return err
 	}
 	return d.Run(ctx, `DELETE FROM users WHERE id = $1`, id)

@@ -23,6 +23,44 @@ func TestMembersAreNotTheLastAdministrator(t *testing.T) {
 	})
 }
 
+func TestAUserIsMadeAnAdministratorAndBack(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		boss, viewer := s.as(t, "administrator"), s.as(t, "viewer")
+		u, err := s.People().UserNamed(t.Context(), operator, email("viewer"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := fmt.Sprintf("/users/%d", u.ID)
+		change := path + "/administrator"
+		boss.Get(path).Says("Promote to administrator")
+		boss.Post(change, "password", "wrong words here").Status(http.StatusUnprocessableEntity).Wrong("password", "Wrong password")
+		viewer.Get("/users").Status(http.StatusForbidden)
+		boss.Fill(change, change, "password", password).LeadsTo(path)
+		viewer.Get("/users").Status(http.StatusOK).Says(email("viewer"))
+
+		boss.Get(path).Says("Remove administrator rights")
+		viewer.Fill(change, change, "password", password).LeadsTo("/")
+		viewer.Get("/users").Status(http.StatusForbidden)
+		viewer.Get("/w/ada").Status(http.StatusOK)
+	})
+}
+
+func TestTheLastAdministratorKeepsTheRights(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "administrator")
+		u, err := s.People().UserNamed(t.Context(), operator, email("administrator"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := fmt.Sprintf("/users/%d", u.ID)
+		if links := b.Get(path).Having("href", path+"/administrator"); len(links) > 0 {
+			t.Error("it is offered")
+		}
+		b.Post(path+"/administrator", "password", password).Status(http.StatusConflict).Says("last active administrator")
+		b.Get("/users").Status(http.StatusOK)
+	})
+}
+
 // A new invitation comes from an owner. The command is for the set-up link.
 func TestALostInvitationNamesNoCommand(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {

@@ -41,7 +41,10 @@ var routeAudiences = map[string]audience{
 	"POST /w":             administrators,
 	"GET /workspaces/new": administrators,
 
-	"GET /health":      administrators,
+	"GET /health":                    administrators,
+	"GET /users/{id}/administrator":  administrators,
+	"POST /users/{id}/administrator": administrators,
+
 	"GET /audit":       administrators,
 	"GET /audit.csv":   administrators,
 	"GET /audit.jsonl": administrators,
@@ -177,7 +180,7 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				address := strings.NewReplacer("{workspace}", "ada", "{job}", strconv.FormatInt(job, 10), "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value), "{item}", "1229")
+				address := strings.NewReplacer("/users/{id}", "/users/"+strconv.FormatInt(viewer.ID, 10), "{workspace}", "ada", "{job}", strconv.FormatInt(job, 10), "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value), "{item}", "1229")
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(route), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode

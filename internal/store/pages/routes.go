@@ -131,5 +131,7 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	// Below these, only readers who are signed in are told what there is.
 	mux.Handle("/w/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
 	mux.Handle("/me/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
+	mux.Handle("GET /users/{id}/administrator", p.frame.Admin(p.frame.ChangeAdministrator))
+	mux.Handle("POST /users/{id}/administrator", p.frame.Admin(p.frame.ChangeAdministrator))
 	mux.Handle("/users/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
 }
