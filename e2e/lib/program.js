@@ -48,22 +48,27 @@ export async function ask(folder, args, options) {
   return printed.trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
 }
 
-/** Starts a command that serves, and waits for the line of JSON that says where. */
-export async function serve(folder, args) {
-  const child = spawn(binary(), [...args, '--json', '--quiet'], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Starts a program that runs until stop() ends it, at the latest with the tests. */
+export function start(program, args, folder) {
+  const child = spawn(program, args, { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let complaint = '';
   child.stderr.on('data', (text) => { complaint += text; });
   const ended = once(child, 'exit').finally(() => running.delete(child));
-  const line = await Promise.race([
-    once(createInterface({ input: child.stdout }), 'line').then(([text]) => text),
-    ended.then(([code]) => { throw new Error(`countersign ${args.join(' ')} ended with ${code}: ${complaint}`); }),
-  ]);
   return {
-    said: JSON.parse(line),
+    child,
+    failed: ended.then(([code]) => { throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${complaint}`); }),
     async stop() {
       child.kill('SIGTERM');
       await ended;
     },
   };
+}
+
+/** Starts a command that serves, and waits for the line of JSON that says where. */
+export async function serve(folder, args) {
+  const server = start(binary(), [...args, '--json', '--quiet'], folder);
+  const line = await Promise.race([once(createInterface({ input: server.child.stdout }), 'line').then(([text]) => text), server.failed]);
+  server.failed.catch(() => {}); // it is stopped at some time
+  return { said: JSON.parse(line), stop: server.stop };
 }

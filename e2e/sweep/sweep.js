@@ -1,6 +1,5 @@
-// The sweep: every page under a path behind a proxy, that passes the path on and one
-// that takes it away, there without scripts. With SWEEP=full also without a proxy, with
-// and without scripts.
+// The sweep: every page under a path behind nginx, once passed on and once taken away,
+// there without scripts. With SWEEP=full also without nginx, with and without scripts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
@@ -89,16 +88,16 @@ const strays = (prefix) => [...document.querySelectorAll('a[href], link[href], s
   .map((e) => new URL(e.getAttribute('href') ?? e.getAttribute('src') ?? e.getAttribute('action'), document.baseURI))
   .filter((u) => u.origin === location.origin && !u.pathname.startsWith(`${prefix}/`)).map(String);
 
-/** Puts a site under a path, which the proxy takes away or passes on. */
+/** Puts a site under a path, which nginx takes away or passes on. */
 const under = (prefix, { strip }) => async (make) => {
   const front = await proxy(prefix, { strip });
   const site = await make('--base-url', front.url);
-  front.to(site.url);
+  await front.to(site.url);
   return {
     ...site,
     url: front.url,
     async stop() {
-      front.stop();
+      await front.stop();
       await site.stop();
     },
   };
@@ -116,11 +115,11 @@ if (full) {
   sweep('every page in both themes and three widths', { look: async (...on) => assert.deepEqual(await look(...on), []) });
   sweep('every page without scripts', { options: withoutScripts, look: async (...on) => assert.deepEqual(await lookWithoutScripts(...on), []) });
 }
-sweep('every page under a path, which the proxy passes on', {
+sweep('every page under a path, which nginx passes on', {
   open: passed,
   look: async (...on) => assert.deepEqual([...await look(...on), ...await lookForStrays(...on)], []),
 });
-sweep('every page under a path, which the proxy takes away', {
+sweep('every page under a path, which nginx takes away', {
   options: full ? {} : withoutScripts, open: taken,
   look: async (...on) => assert.deepEqual([...await lookWithoutScripts(...on), ...await lookForStrays(...on)], []),
 });
