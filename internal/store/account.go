@@ -65,7 +65,7 @@ func (s *Store) SetAccount(ctx context.Context, a people.Actor, username string,
 			return errAccountChanged
 		}
 		*w = e.Part.Edited(*w, e.Account)
-		event.Before, event.After = describe(accountDifferences(saved.Account, w.Account))
+		event.Before, event.After = accountDifferences(saved.Account, w.Account)
 		if event.Before == "" && event.After == "" {
 			return errSame
 		}
@@ -77,22 +77,24 @@ func (s *Store) SetAccount(ctx context.Context, a people.Actor, username string,
 	return after, nil
 }
 
-// accountDifferences are the fields of two accounts that a form can change.
-func accountDifferences(before, after countersign.Account) []difference {
+// accountDifferences describes the fields of two accounts that differ, of those that a form can change.
+func accountDifferences(before, after countersign.Account) (beforeText, afterText string) {
+	var d rules.Differences
 	was, is := before.Profile, after.Profile
-	all := []difference{
-		{"first name", before.Name.Firstname, after.Name.Firstname}, {"last name", before.Name.Lastname, after.Name.Lastname},
-		{"e-mail", before.Email, after.Email}, {"currency", before.Currency, after.Currency},
-		{"heading", was.Heading, is.Heading}, {"description", was.Description, is.Description},
-		{"contact", was.Contact.Email, is.Contact.Email}, {"avatar", was.Media.Avatar, is.Media.Avatar}, {"cover", was.Media.Cover, is.Media.Cover},
-	}
-	names := maps.Clone(was.SocialLinks)
-	if names == nil {
-		names = countersign.Links{}
-	}
+	d.Add("first name", before.Name.Firstname, after.Name.Firstname)
+	d.Add("last name", before.Name.Lastname, after.Name.Lastname)
+	d.Add("e-mail", before.Email, after.Email)
+	d.Add("currency", before.Currency, after.Currency)
+	d.Add("heading", was.Heading, is.Heading)
+	d.Add("description", was.Description, is.Description)
+	d.Add("contact", was.Contact.Email, is.Contact.Email)
+	d.Add("avatar", was.Media.Avatar, is.Media.Avatar)
+	d.Add("cover", was.Media.Cover, is.Media.Cover)
+	names := map[string]string{}
+	maps.Copy(names, was.SocialLinks)
 	maps.Copy(names, is.SocialLinks)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		all = append(all, difference{name, was.SocialLinks[name], is.SocialLinks[name]})
+		d.Add(name, was.SocialLinks[name], is.SocialLinks[name])
 	}
-	return all
+	return d.Texts()
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/license"
 	"github.com/google/go-cmp/cmp"
@@ -213,8 +214,16 @@ func TestLicensingIsHeldToItsLimits(t *testing.T) {
 		if err != nil || !slices.Equal(i.Licensing.StagingHosts, []string{"staging.example", "dev.*"}) {
 			t.Errorf("%v, %v", i.Licensing.StagingHosts, err)
 		}
-		if got := f.audits(t); got[len(got)-1] != "item.licensing ada 1" {
+		if _, err := f.Licensing.SetRule(t.Context(), operator, 1, func(*licensing.Rule) {}); err != nil {
+			t.Fatal(err)
+		}
+		got := f.audits(t)
+		if len(got) < 2 || got[len(got)-1] != "item.licensing ada 1" || got[len(got)-2] == got[len(got)-1] {
 			t.Error(got)
+		}
+		last, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1})
+		if err != nil || last[0].Before != "staging_hosts: []" || last[0].After != `staging_hosts: ["staging.example","dev.*"]` {
+			t.Errorf("%+v, %v", last, err)
 		}
 	})
 }

@@ -201,11 +201,11 @@ func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, ch
 
 // describeTerms describes the terms that differ, for the audit log.
 func describeTerms(before, after PurchaseTerms) (was, is string) {
-	return describe([]difference{
-		{"license", before.License, after.License},
-		{"supported until", timeOr(before.SupportedUntil, "none"), timeOr(after.SupportedUntil, "none")},
-		{"downloaded", strconv.FormatBool(before.Downloaded), strconv.FormatBool(after.Downloaded)},
-	})
+	var d rules.Differences
+	d.Add("license", before.License, after.License)
+	d.Add("supported until", timeOr(before.SupportedUntil, "none"), timeOr(after.SupportedUntil, "none"))
+	d.Add("downloaded", strconv.FormatBool(before.Downloaded), strconv.FormatBool(after.Downloaded))
+	return d.Texts()
 }
 
 // changePurchase runs an act on a purchase and its entry of the audit log, which the act

@@ -26,7 +26,7 @@ const (
 )
 
 // SetRule lets change alter what the purchases of an item may be licensed
-// for. Licenses that were issued stay.
+// for. Licenses that were issued stay. A change of nothing is not in the audit log.
 func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, change func(*Rule)) (storedb.Item, error) {
 	var i storedb.Item
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
@@ -37,8 +37,13 @@ func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, chang
 		if err != nil {
 			return sqldb.IfNotFound(err, rules.NoItem(item))
 		}
+		before := i.Licensing
 		change(&i.Licensing)
 		if err := CheckRule(&i.Licensing); err != nil {
+			return err
+		}
+		was, is, err := rules.DescribeMembers(before, i.Licensing)
+		if err != nil || was == is {
 			return err
 		}
 		w, err := tx.WorkspaceByID(ctx, i.WorkspaceID)
@@ -48,7 +53,9 @@ func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, chang
 		if err := tx.SetLicensing(ctx, item, i.Licensing); err != nil {
 			return err
 		}
-		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionSetRule, Workspace: w.Account.Username, Subject: fmt.Sprint(item)})
+		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{
+			Action: actionSetRule, Workspace: w.Account.Username, Subject: fmt.Sprint(item), Before: was, After: is,
+		})
 	})
 	return i, err
 }
