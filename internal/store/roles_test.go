@@ -116,6 +116,15 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				_, err := f.EditItem(ctx, a, 1, func(i *Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
 				return err
 			}},
+			"PublishItems": {"manager", func(a people.Actor) error { _, err := f.PublishItems(ctx, a, "ada", []int64{1}); return err }},
+			"SetItemsCategory": {"manager", func(a people.Actor) error {
+				_, err := f.SetItemsCategory(ctx, a, "ada", []int64{1}, "Loops")
+				return err
+			}},
+			"PageItems": {"viewer", func(a people.Actor) error { _, err := f.PageItems(ctx, a, "ada", ItemFilter{Limit: 1}); return err }},
+			"EachItem": {"viewer", func(a people.Actor) error {
+				return f.EachItem(ctx, a, "ada", ItemFilter{}, func(Item) error { return nil })
+			}},
 			"SetRule": {"manager", func(a people.Actor) error {
 				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
 				return err

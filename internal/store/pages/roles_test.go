@@ -83,6 +83,8 @@ var routeAudiences = map[string]audience{
 	"POST /w/{workspace}/licenses/{license}/revoke": managers,
 
 	"GET /w/{workspace}/items":                   viewers,
+	"GET /w/{workspace}/items.csv":               viewers,
+	"POST /w/{workspace}/items/bulk":             managers,
 	"GET /w/{workspace}/items/new":               managers,
 	"POST /w/{workspace}/items/new":              managers,
 	"GET /w/{workspace}/items/{item}":            viewers,
@@ -137,6 +139,7 @@ var forms = map[string][]string{
 	"POST /w/{workspace}/purchases/new":              {"item", "1229"},
 	"POST /w/{workspace}/purchases/{purchase}/terms": {"license", "Regular", "downloaded", "true"},
 	"POST /w/{workspace}/uploads/{upload}":           {"do", "dry_run"},
+	"POST /w/{workspace}/items/bulk":                 {"item", "1229", "new_category", "Loops"},
 	"POST /w":                                        {"username", "new", "currency", "USD"},
 	"POST /w/{workspace}/settings/api/new":           {"name", "made by the test"},
 	"POST /w/{workspace}/settings/api/{key}/reveal":  {"password", password},

@@ -57,6 +57,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /w/{workspace}/purchases/{purchase}/restore", p.onOwnPurchase(p.restorePurchase))
 
 	mux.Handle("GET /w/{workspace}/items", p.inWorkspace(p.showItems))
+	mux.Handle("GET /w/{workspace}/items.csv", p.fileInWorkspace(p.exportItems))
+	mux.Handle("POST /w/{workspace}/items/bulk", p.inWorkspace(p.changeItems))
 	mux.Handle("GET /w/{workspace}/items/new", p.inWorkspace(p.showNewItem))
 	mux.Handle("POST /w/{workspace}/items/new", p.inWorkspace(p.createItem))
 	mux.Handle("GET /w/{workspace}/items/{item}", p.onItem(p.showItem))

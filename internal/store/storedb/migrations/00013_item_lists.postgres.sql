@@ -9,3 +9,8 @@ CREATE TABLE import_uploads (
     options      text NOT NULL,
     created_at   text NOT NULL
 );
+
+-- Orders of the list of items.
+CREATE INDEX items_by_name ON items (workspace_id, lower(name), id);
+CREATE INDEX items_by_price ON items (workspace_id, regular, id);
+CREATE INDEX items_by_publication ON items (workspace_id, published_at, id);
