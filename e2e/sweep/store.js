@@ -1,10 +1,11 @@
 // Pages of the store for people who sign in: workspaces and their settings, users, health, audit.
 import { ada, owen, vera } from '../lib/site.js';
+import { fill, press } from '../lib/page.js';
 import { get, post } from './case.js';
 
 const wrong = 'none of the right words';
 const ws = '/w/{workspace}', at = '/w/pixelgrove';
-const members = `${ws}/settings/members`, api = `${ws}/settings/api`, sales = `${ws}/purchases`, items = `${ws}/items`, imports = `${ws}/import`;
+const members = `${ws}/settings/members`, api = `${ws}/settings/api`, sales = `${ws}/purchases`, items = `${ws}/items`, imports = `${ws}/import`, uploads = `${ws}/uploads/{upload}`;
 
 /** A page of the first key, web. */
 const key = (below) => `${at}/settings/api/3${below}`;
@@ -32,6 +33,24 @@ const whenEnded = (one) => ({
     let answer;
     do answer = await page.reload(); while (await page.locator('[data-running]').count());
     return answer;
+  },
+});
+
+/** A file that takes long enough to be cancelled, and stays for the next case when it was too fast. */
+const large = {
+  name: 'large.csv', mimeType: 'text/csv',
+  buffer: Buffer.from('id,name,version,regular,extended,currency,published_at\n' + Array.from({ length: 60000 }, (_, i) => `${991000 + i},Rain ${i},1.0.0,49.00,199.00,USD,2026-04-27\n`).join('')),
+};
+
+/** The page of an import that was cancelled while it ran. */
+const cancelled = (route) => ({
+  route, name: 'import-cancelled', as: 'ada', status: 200,
+  async open(page, site) {
+    await page.goto(`${site.url}${at}/import`);
+    await fill(page, { file: large });
+    await press(page, 'Upload');
+    await press(page, 'Dry run');
+    return press(page, page.getByRole('button', { name: 'Cancel the import' }));
   },
 });
 
@@ -106,6 +125,10 @@ export const store = [
       get(`GET ${items}`, { name: 'items', path: `${at}/items` }),
       get(`GET ${items}`, { name: 'items-viewer', path: `${at}/items?kind=audio`, as: 'vera' }),
       get(`GET ${items}`, { name: 'items-none', path: `${at}/items?name=none` }),
+      get(`GET ${items}`, { name: 'items-sorted', path: `${at}/items?sort=-price&status=published` }),
+      post(`POST ${items}/bulk`, { name: 'items-bulk-refused', at: `${at}/items`, button: 'Change category', status: 422 }),
+      post(`POST ${items}/bulk`, { name: 'items-bulk', at: `${at}/items`, values: { all: true, new_category: 'Loops' }, button: 'Change category' }),
+      post(`POST ${items}/bulk`, { name: 'items-bulk-partly', at: `${at}/items`, values: { item: true }, button: 'Publish now' }),
       get(`GET ${items}/new`, { name: 'item-new', path: `${at}/items/new` }),
       post(`POST ${items}/new`, { name: 'item-refused', at: `${at}/items/new`, values: { version: 'one', 'price.regular': 'much' }, button: 'Save', status: 422 }),
       post(`POST ${items}/new`, { name: 'item-created', at: `${at}/items/new`, values: { name: 'Rain & <i>thunder</i>', version: '1.2.3' }, button: 'Save' }),
@@ -125,13 +148,20 @@ export const store = [
   {
     name: 'imports', site: 'store', cases: [
       get(`GET ${imports}`, { name: 'imports-none', path: `${at}/import` }),
-      post(`POST ${imports}`, { name: 'import-refused', at: `${at}/import`, button: 'Import', status: 422 }),
-      whenEnded(post(`POST ${imports}`, { name: 'import-started', at: `${at}/import`, values: { file: rain }, button: 'Import' })),
-      get(`GET ${imports}/{job}`, { name: 'import-done', path: `${at}/import/1` }),
+      post(`POST ${imports}`, { name: 'import-refused', at: `${at}/import`, button: 'Upload', status: 422 }),
+      post(`POST ${imports}`, { name: 'import-uploaded', at: `${at}/import`, values: { file: rain }, button: 'Upload' }),
+      get(`GET ${imports}`, { name: 'imports-waiting', path: `${at}/import` }),
+      get(`GET ${uploads}`, { name: 'upload', path: `${at}/uploads/1?rows=purchases` }),
+      post(`POST ${uploads}`, { name: 'upload-refused', at: `${at}/uploads/1?rows=purchases`, button: 'Import', status: 422 }),
+      whenEnded(post(`POST ${uploads}`, { name: 'import-tried', at: `${at}/uploads/1`, button: 'Dry run' })),
+      whenEnded(post(`POST ${imports}/{job}/run`, { name: 'import-run', at: `${at}/import/1`, button: 'Import now' })),
+      get(`GET ${imports}/{job}`, { name: 'import-done', path: `${at}/import/2` }),
+      cancelled(`POST ${imports}/{job}/cancel`),
+      post(`POST ${uploads}/discard`, { name: 'upload-discarded', at: `${at}/import`, button: { css: 'form[action$="/discard"] button' } }),
       get(`GET ${imports}`, { name: 'imports', path: `${at}/import` }),
       get(`GET ${imports}`, { name: 'imports-forbidden', path: `${at}/import`, as: 'vera', status: 403 }),
-      get(`GET ${imports}/{job}/undo`, { name: 'import-undo', path: `${at}/import/1/undo` }),
-      post(`POST ${imports}/{job}/undo`, { name: 'import-undone', at: `${at}/import/1/undo`, button: 'Undo' }),
+      get(`GET ${imports}/{job}/undo`, { name: 'import-undo', path: `${at}/import/2/undo` }),
+      post(`POST ${imports}/{job}/undo`, { name: 'import-undone', at: `${at}/import/2/undo`, button: 'Undo' }),
     ],
   },
   {

@@ -101,41 +101,48 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 // workspace is the username of its workspace. An item that stays as it is writes nothing.
 func (s *Store) EditItem(ctx context.Context, a people.Actor, id int64, change func(i *Item, workspace string) error) (Item, error) {
 	var i Item
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		before, err := tx.LockItem(ctx, id)
-		if err == nil {
-			err = access.In(ctx, tx, a, before.WorkspaceID, access.Manage, rules.NoItem(id))
-		}
-		if err != nil {
-			return sqldb.IfNotFound(err, rules.NoItem(id))
-		}
-		w, err := tx.WorkspaceByID(ctx, before.WorkspaceID)
-		if err != nil {
-			return err
-		}
-		i = before
-		if err := change(&i, w.Account.Username); err != nil {
-			return err
-		}
-		if i.ID != id {
-			return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid id %d: the id of item %d can't be changed", i.ID, id))
-		}
-		if err := checkItem(&i); err != nil {
-			return err
-		}
-		e := people.Event{Action: actionEditItem, Workspace: w.Account.Username, Subject: idText(id)}
-		if e.Before, e.After, err = describeItem(before, i); err != nil {
-			return err
-		}
-		if e.After == "" {
-			return errSame
-		}
-		if err := tx.UpdateItem(ctx, i); err != nil {
-			return err
-		}
-		return people.Record(ctx, &tx.DB, s.now(), a, e)
+	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
+		i, err = s.editItem(ctx, tx, a, id, change)
+		return err
 	})
 	return i, ifChanged(err)
+}
+
+// editItem is EditItem in a transaction. It is errSame for an item that stays as it is, and
+// writes nothing before an error about the item.
+func (s *Store) editItem(ctx context.Context, tx *storedb.DB, a people.Actor, id int64, change func(i *Item, workspace string) error) (Item, error) {
+	before, err := tx.LockItem(ctx, id)
+	if err == nil {
+		err = access.In(ctx, tx, a, before.WorkspaceID, access.Manage, rules.NoItem(id))
+	}
+	if err != nil {
+		return Item{}, sqldb.IfNotFound(err, rules.NoItem(id))
+	}
+	w, err := tx.WorkspaceByID(ctx, before.WorkspaceID)
+	if err != nil {
+		return Item{}, err
+	}
+	i := before
+	if err := change(&i, w.Account.Username); err != nil {
+		return i, err
+	}
+	if i.ID != id {
+		return i, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid id %d: the id of item %d can't be changed", i.ID, id))
+	}
+	if err := checkItem(&i); err != nil {
+		return i, err
+	}
+	e := people.Event{Action: actionEditItem, Workspace: w.Account.Username, Subject: idText(id)}
+	if e.Before, e.After, err = describeItem(before, i); err != nil {
+		return i, err
+	}
+	if e.After == "" {
+		return i, errSame
+	}
+	if err := tx.UpdateItem(ctx, i); err != nil {
+		return i, err
+	}
+	return i, people.Record(ctx, &tx.DB, s.now(), a, e)
 }
 
 // ItemRevision identifies the content of an item without its license rules.

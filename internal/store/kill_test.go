@@ -68,6 +68,18 @@ func beKilled(act string) error {
 		if _, err = s.Transfer.Start(ctx, operator, killedJob, strings.NewReader(killedSales())); err == nil {
 			_, err = s.jobs.RunNext(ctx)
 		}
+	case "upload":
+		var id int64
+		how := killedJob
+		how.Workspace = "ada"
+		if id, err = s.Transfer.Upload(ctx, operator, how, strings.NewReader(killedSales())); err == nil {
+			dry := how
+			dry.DryRun = true
+			_, err = s.Transfer.Confirm(ctx, operator, id, dry)
+		}
+		if err == nil {
+			_, err = s.Transfer.Confirm(ctx, operator, id, how)
+		}
 	case "key":
 		_, _, err = s.CreateKey(ctx, operator, NewKey{Workspace: "ada", Name: "killed", Class: ClassSecret})
 	case "rekey":

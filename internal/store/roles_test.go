@@ -52,6 +52,10 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		waiting, err := f.Transfer.Upload(ctx, operator, uploaded, strings.NewReader(killedSales()))
+		if err != nil {
+			t.Fatal(err)
+		}
 		staff := f.staff(t)
 		viewer := staff["viewer"].User
 		type rule struct {
@@ -69,6 +73,23 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"Import into ada": {"manager", func(a people.Actor) error {
 				_, err := f.Transfer.Import(ctx, a, strings.NewReader(""), transfer.ImportOptions{Workspace: "ada"})
 				return err
+			}},
+			"Upload": {"manager", func(a people.Actor) error {
+				_, err := f.Transfer.Upload(ctx, a, uploaded, strings.NewReader("id\n"))
+				return err
+			}},
+			"Uploads": {"manager", func(a people.Actor) error { _, err := f.Transfer.Uploads(ctx, a, "ada"); return err }},
+			"Preview": {"manager", func(a people.Actor) error { _, err := f.Transfer.Preview(ctx, a, waiting, ""); return err }},
+			"Confirm": {"manager", func(a people.Actor) error {
+				_, err := f.Transfer.Confirm(ctx, a, waiting, transfer.NewImport{DryRun: true})
+				return err
+			}},
+			"Discard": {"manager", func(a people.Actor) error {
+				id, err := f.Transfer.Upload(ctx, operator, uploaded, strings.NewReader("id\n"))
+				if err != nil {
+					return err
+				}
+				return f.Transfer.Discard(ctx, a, id)
 			}},
 			"Jobs of ada":       {"manager", func(a people.Actor) error { _, err := f.Transfer.Jobs(ctx, a, "ada"); return err }},
 			"Export":            {"administrator", func(a people.Actor) error { return f.Transfer.Export(ctx, a, discard{}, true) }},
@@ -94,6 +115,15 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"EditItem": {"manager", func(a people.Actor) error {
 				_, err := f.EditItem(ctx, a, 1, func(i *Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
 				return err
+			}},
+			"PublishItems": {"manager", func(a people.Actor) error { _, err := f.PublishItems(ctx, a, "ada", []int64{1}); return err }},
+			"SetItemsCategory": {"manager", func(a people.Actor) error {
+				_, err := f.SetItemsCategory(ctx, a, "ada", []int64{1}, "Loops")
+				return err
+			}},
+			"PageItems": {"viewer", func(a people.Actor) error { _, err := f.PageItems(ctx, a, "ada", ItemFilter{Limit: 1}); return err }},
+			"EachItem": {"viewer", func(a people.Actor) error {
+				return f.EachItem(ctx, a, "ada", ItemFilter{}, func(Item) error { return nil })
 			}},
 			"SetRule": {"manager", func(a people.Actor) error {
 				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
@@ -142,7 +172,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				err := r.call(staff[who])
 				refused := fault.HasCode(err, "role_needed") || fault.HasCode(err, "not_allowed")
 				hidden := fault.HasCode(err, "workspace_not_found") || fault.HasCode(err, "key_not_found") || fault.HasCode(err, "item_not_found") ||
-					fault.HasCode(err, "purchase_not_found") || fault.HasCode(err, "license_not_found")
+					fault.HasCode(err, "purchase_not_found") || fault.HasCode(err, "license_not_found") || fault.HasCode(err, "upload_not_found")
 				switch allowed := i >= slices.Index(ranks, r.least); {
 				case allowed && (refused || hidden && name != "CreatePurchase"):
 					t.Errorf("%s as %s: %v", name, who, err)

@@ -17,16 +17,24 @@ import (
 type oneImport struct {
 	ws store.WorkspaceRole
 	transfer.ImportJob
+	// rejected are the first rejected rows.
+	rejected []transfer.RejectedRow
 }
+
+// shownRejected is how many rejected rows the page has.
+const shownRejected = 20
 
 // importJob is the import that the address names.
 func (p *Pages) importJob(r *frame.Request, ws store.WorkspaceRole) (oneImport, error) {
 	job, err := p.store.Transfer.Progress(r.Context(), r.Actor, idOf(r.PathValue("job")))
-	return oneImport{ws, job}, err
+	return oneImport{ws: ws, ImportJob: job}, err
 }
 
 func (p *Pages) showImport(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	one, err := p.importJob(r, ws)
+	if err == nil && one.Report != nil && one.Report.Bad > 0 {
+		one.rejected, err = p.store.Transfer.Rejected(r.Context(), r.Actor, one.ID, shownRejected)
+	}
 	if err != nil {
 		return err
 	}

@@ -33,13 +33,12 @@ func importsCrumbs(ws store.WorkspaceRole) []frame.Link {
 type importForm struct {
 	ws      store.WorkspaceRole
 	jobs    []transfer.ImportJob
-	dryRun  bool
-	skipBad bool
+	uploads []transfer.Upload
 	errs    frame.Errors
 }
 
 func (p *Pages) showImports(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	page, err := p.importsPage(r, importForm{ws: ws, skipBad: true})
+	page, err := p.importsPage(r, importForm{ws: ws})
 	if err != nil {
 		return err
 	}
@@ -47,47 +46,45 @@ func (p *Pages) showImports(w http.ResponseWriter, r *frame.Request, ws store.Wo
 }
 
 func (p *Pages) importsPage(r *frame.Request, f importForm) (page frame.Page, err error) {
-	f.jobs, err = p.store.Transfer.Jobs(r.Context(), r.Actor, f.ws.Account.Username)
+	if f.jobs, err = p.store.Transfer.Jobs(r.Context(), r.Actor, f.ws.Account.Username); err == nil {
+		f.uploads, err = p.store.Transfer.Uploads(r.Context(), r.Actor, f.ws.Account.Username)
+	}
 	return frame.Page{
 		Title: "Import", Crumbs: importsCrumbs(f.ws)[:1], Body: importsView(f),
 		Lead: "Items or purchases from another shop, a spreadsheet or another store.",
 	}, err
 }
 
-// startImport takes a file, and has it imported by a job.
-func (p *Pages) startImport(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+// upload takes a file, and leads to the page on which its columns get their fields.
+func (p *Pages) upload(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	if err := p.store.MayManage(r.Context(), r.Actor, ws.Account.Username); err != nil {
 		return err
 	}
-	f := importForm{ws: ws}
-	id, err := p.keepImport(w, r, &f)
+	id, err := p.keepUpload(w, r, ws)
 	if err == nil {
-		return p.frame.Redirect(w, r, importPath(ws, id, ""), "")
+		return p.frame.Redirect(w, r, uploadPath(ws, id, ""), "")
 	}
 	wrong, ours := frame.FormErrors(aboutFile(err), "file")
 	if !ours {
 		return err
 	}
-	f.errs = wrong
-	page, failed := p.importsPage(r, f)
+	page, failed := p.importsPage(r, importForm{ws: ws, errs: wrong})
 	if failed != nil {
 		return failed
 	}
 	return p.frame.Refuse(w, r, page, err)
 }
 
-// keepImport reads the form, and notes in f what was typed.
-func (p *Pages) keepImport(w http.ResponseWriter, r *frame.Request, f *importForm) (id int64, err error) {
+// keepUpload reads the form.
+func (p *Pages) keepUpload(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) (id int64, err error) {
 	u, err := r.Upload(w, "file")
 	if err != nil {
 		return 0, err
 	}
-	f.dryRun, f.skipBad = u.Values.Get("dry_run") != "", u.Values.Get("skip_bad") != ""
 	if u.File == nil {
 		return 0, fault.Invalid("file", "Choose a file.")
 	}
-	n := transfer.NewImport{File: u.Name, Workspace: f.ws.Account.Username, DryRun: f.dryRun, SkipBad: f.skipBad}
-	return p.store.Transfer.Start(r.Context(), r.Actor, n, u.File)
+	return p.store.Transfer.Upload(r.Context(), r.Actor, transfer.NewImport{File: u.Name, Workspace: ws.Account.Username}, u.File)
 }
 
 // aboutFile makes a refusal one of the field of the file.

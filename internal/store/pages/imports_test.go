@@ -39,15 +39,19 @@ func ended(t *testing.T, b *webtest.Browser, path string) *webtest.Page {
 	}
 }
 
-// upload sends the form of an import; names and values take turns.
-func upload(b *webtest.Browser, name, content string, namesAndValues ...string) *webtest.Page {
+// upload sends a file, and leads to the page of its columns.
+func upload(b *webtest.Browser, name, content string) *webtest.Page {
 	b.T.Helper()
-	var body strings.Builder
-	for i := 0; i < len(namesAndValues); i += 2 {
-		fmt.Fprintf(&body, "--b\r\nContent-Disposition: form-data; name=%q\r\n\r\n%s\r\n", namesAndValues[i], namesAndValues[i+1])
-	}
-	fmt.Fprintf(&body, "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=%q\r\n\r\n%s\r\n--b--\r\n", name, content)
-	return sendParts(b, strings.NewReader(body.String()))
+	body := fmt.Sprintf("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=%q\r\n\r\n%s\r\n--b--\r\n", name, content)
+	return sendParts(b, strings.NewReader(body))
+}
+
+// imported uploads a file and has it imported as its columns are guessed, with more of the form
+// as names and values in turns. It returns the address of the import.
+func imported(b *webtest.Browser, content string, namesAndValues ...string) string {
+	b.T.Helper()
+	path := upload(b, "sales.csv", content).Status(http.StatusSeeOther).Header.Get("Location")
+	return b.Fill(path, path, namesAndValues...).Status(http.StatusSeeOther).Header.Get("Location")
 }
 
 func sendParts(b *webtest.Browser, body io.Reader) *webtest.Page {
@@ -62,8 +66,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "manager")
 		b.Get("/w/ada/import").Says("No imports", "At most 200 MB")
-		started := upload(b, "sales.csv", sold, "skip_bad", "1").Status(http.StatusSeeOther)
-		path := started.Header.Get("Location")
+		path := imported(b, sold, "skip_bad", "1")
 		running := b.Get(path).Says("0 %", "Cancel")
 		if !strings.Contains(running.Body, `<noscript><meta http-equiv="refresh" content="3"`) || !strings.Contains(running.Body, "running.js") {
 			t.Errorf("the page does not follow the import: %s", running.Body)
@@ -89,7 +92,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 func TestAnUndoLeavesOutWhatWasChangedSinceOnlyWhenAsked(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "manager")
-		path := upload(b, "sales.csv", sold, "skip_bad", "1").Status(http.StatusSeeOther).Header.Get("Location")
+		path := imported(b, sold, "skip_bad", "1")
 		s.run(t)
 		ended(t, b, path).Says("The file is imported")
 		if _, err := s.EndPurchase(t.Context(), operator, "imported-one-of-many", "refunded"); err != nil {
@@ -104,7 +107,7 @@ func TestAnUndoLeavesOutWhatWasChangedSinceOnlyWhenAsked(t *testing.T) {
 func TestAnImportIsCancelled(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "manager")
-		path := upload(b, "sales.csv", sold).Status(http.StatusSeeOther).Header.Get("Location")
+		path := imported(b, sold)
 		b.Post(path + "/cancel").LeadsTo(path)
 		b.Get(path).Says("The import was cancelled. Nothing was imported.")
 		b.Post(path + "/cancel").LeadsTo(path)
@@ -113,15 +116,121 @@ func TestAnImportIsCancelled(t *testing.T) {
 	})
 }
 
-func TestAnImportSaysWhatItWouldDoOrWhyItFailed(t *testing.T) {
+func TestADryRunLeadsToTheImport(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "manager")
 		s.run(t)
-		for file, say := range map[string]string{sold: "This was a dry run", "<i>a</i>,b\n1,2\n": "The import failed"} {
-			path := upload(b, "sales.csv", file, "dry_run", "1").Status(http.StatusSeeOther).Header.Get("Location")
-			ended(t, b, path).Says(say, "Nothing was imported.").SilentAbout("<i>")
+		path := imported(b, sold, "do", "dry_run")
+		ended(t, b, path).Says("This was a dry run", "Nothing was imported.", "Import now", "Change the columns", "of-another-shop", "the workspace ada has no item 999999")
+		b.Get("/w/ada/import").Says("Dry run", "Not imported yet", "sales.csv")
+		run := b.Post(path + "/run").Status(http.StatusSeeOther).Header.Get("Location")
+		ended(t, b, run).Says("The file is imported").SilentAbout("Import now")
+		b.Get(path).Says("This was a dry run").SilentAbout("Import now")
+		b.Post(path + "/run").Status(http.StatusNotFound).Says("no longer here")
+		b.Get("/w/ada/import").SilentAbout("Not imported yet")
+	})
+}
+
+func TestColumnsGetTheirFieldsOnAPage(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "manager")
+		const file = "Ref,What,Kind of license,When,Note\none-of-many-sales,1229,Regular,2026-04-27,<i>hi</i>\n"
+		path := upload(b, "other.csv", file).Status(http.StatusSeeOther).Header.Get("Location")
+		b.Get(path).Says("The rows are items", "<i>hi</i>", "Kind of license")
+		as := path + "?rows=purchases"
+		if got := b.Get(as).Says("The rows are purchases", "For all rows").Form(path); got.Get("column.0") != "" || got.Get("column.4") != "" {
+			t.Errorf("guessed %q", got)
 		}
-		b.Get("/w/ada/import").Says("Dry run", "Failed")
+		b.Fill(as, path, "do", "import").Status(http.StatusUnprocessableEntity).Wrong("column.0", "Choose the column that is the purchase code.")
+		columns := []string{"rows", "purchases", "column.0", "purchase_code", "column.1", "item_id", "column.2", "license_type", "column.3", "date", "column.4", "", "skip_bad", "1"}
+		b.Post(path, columns...).Status(http.StatusUnprocessableEntity).Says("No column is currency")
+		job := b.Post(path, append(columns, "set.currency", "USD", "do", "dry_run")...).Status(http.StatusSeeOther).Header.Get("Location")
+		if in := b.Get(path).Says("The rows are purchases").Form(path); in.Get("column.0") != "purchase_code" || in.Get("set.currency") != "USD" {
+			t.Error("the choices of the dry run are not in the form")
+		}
+		s.run(t)
+		ended(t, b, job).Says("This was a dry run")
+		done := ended(t, b, b.Post(job+"/run").Status(http.StatusSeeOther).Header.Get("Location"))
+		done.Says("The file is imported", "purchase_code", "ignored")
+		again := upload(b, "more.csv", strings.ReplaceAll(file, "one-", "two-")).Status(http.StatusSeeOther).Header.Get("Location")
+		if in := b.Get(again).Says("those of the last import with these columns").Form(again); in.Get("column.0") != "purchase_code" {
+			t.Error("the columns are not remembered")
+		}
+		b.Post(again + "/discard").LeadsTo("/w/ada/import")
+		b.Get(again).Status(http.StatusNotFound)
+		b.Post(again + "/discard").Status(http.StatusNotFound)
+	})
+}
+
+func TestAnUploadBelongsToItsWorkspace(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path := upload(s.as(t, "manager"), "sales.csv", sold).Status(http.StatusSeeOther).Header.Get("Location")
+		b := s.as(t, "stranger")
+		theirs := strings.Replace(path, "/ada/", "/bob/", 1)
+		b.Get(theirs).Status(http.StatusNotFound)
+		b.Post(theirs, "do", "import").Status(http.StatusNotFound)
+		b.Post(theirs + "/discard").Status(http.StatusNotFound)
+		b.Get("/w/bob/import").SilentAbout("sales.csv")
+	})
+}
+
+// manySales is a file of 10,000 purchases, of which six are bad, each in another way.
+func manySales() string {
+	var file strings.Builder
+	file.WriteString("Order;Product ID;License;Price;Currency;Sale date;Customer\n")
+	for i := range 10_000 {
+		code, item, license, price, currency, date := fmt.Sprintf("sale-%05d-of-many-sales", i), "1229", "Regular License", "49,00", "USD", "2026-04-27"
+		switch i {
+		case 1000:
+			item = "999999"
+		case 2000:
+			price = "1,204.00"
+		case 3000:
+			date = "04/05/2026"
+		case 4000:
+			license = "Platinum"
+		case 5000:
+			code = ""
+		case 6000:
+			currency = "dollars"
+		}
+		fmt.Fprintf(&file, "%s;%s;%s;%s;%s;%s;Grace %d\n", code, item, license, price, currency, date, i)
+	}
+	return file.String()
+}
+
+func TestTenThousandRowsAreImportedByThePages(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "manager")
+		s.run(t)
+		path := upload(b, "sales.csv", manySales()).Status(http.StatusSeeOther).Header.Get("Location")
+		b.Get(path+"?rows=purchases").Says("sale-00004-of-many-sales", "Grace 4").SilentAbout("Grace 5")
+		dry := b.Fill(path+"?rows=purchases", path, "do", "dry_run", "column.0", "purchase_code").Status(http.StatusSeeOther).Header.Get("Location")
+		reasons := []string{"9,994", "6 rejected", "the workspace ada has no item 999999", "ambiguous", "Platinum", "dollars"}
+		ended(t, b, dry).Says(append(reasons, "This was a dry run")...)
+		b.Get("/w/ada/purchases?item=1229").SilentAbout("Grace 9")
+		run := b.Post(dry + "/run").Status(http.StatusSeeOther).Header.Get("Location")
+		ended(t, b, run).Says(append(reasons, "The file is imported")...)
+		rejected := strings.Split(b.Get(run+"/rejected.csv", "Accept", "text/csv").Status(http.StatusOK).Body, "\n")
+		if len(rejected) != 8 || !strings.HasSuffix(rejected[0], ";Customer;reason") {
+			t.Errorf("rejected %q", rejected)
+		}
+		b.Get("/w/ada/import").Says("9,994 new · 0 changed · 6 rejected")
+		b.Post(run + "/undo").LeadsTo(run)
+		b.Get(run).Says("The import was undone")
+	})
+}
+
+func TestAnImportSaysWhatItWouldDoOrWhyItsColumnsAreRefused(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "manager")
+		s.run(t)
+		ended(t, b, imported(b, sold, "do", "dry_run")).Says("This was a dry run", "Nothing was imported.")
+		path := upload(b, "sales.csv", "<i>a</i>,b\n1,2\n").Status(http.StatusSeeOther).Header.Get("Location")
+		b.Fill(path, path).Status(http.StatusUnprocessableEntity).Says("Choose the column that is the id.")
+		upload(b, "empty.csv", "").Status(http.StatusUnprocessableEntity).Wrong("file", "the file is empty")
+		path = upload(b, "lines.jsonl", "{}\n").Status(http.StatusSeeOther).Header.Get("Location")
+		ended(t, b, b.Fill(path, path, "do", "import").Status(http.StatusSeeOther).Header.Get("Location")).Says("Nothing was imported")
 	})
 }
 
@@ -133,7 +242,7 @@ func TestAFileThatIsTooLargeOrMissingIsRefused(t *testing.T) {
 		large := io.MultiReader(strings.NewReader(head), io.LimitReader(zeros{}, 201<<20))
 		sendParts(b, large).Status(http.StatusRequestEntityTooLarge).Wrong("file", "The file is larger than 200 MB.")
 		sendParts(b, strings.NewReader(head+"code")).Status(http.StatusUnprocessableEntity).Wrong("file", "did not arrive as a whole")
-		b.Get("/w/ada/import").Says("No imports")
+		b.Get("/w/ada/import").Says("No imports").SilentAbout("Not imported yet")
 	})
 }
 

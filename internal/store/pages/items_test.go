@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -267,5 +268,96 @@ func TestTheLicenseRulesOfAnItemChange(t *testing.T) {
 		if !s.item(t, 1229).Licensing.Wildcard {
 			t.Error("the other form has changed the rules")
 		}
+	})
+}
+
+func TestTheListOfItemsIsSortedByItsHeads(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		for n, name := range []string{"cello", "Bassoon", "accordion"} {
+			s.stock(t, "ada", func(i *store.Item) {
+				i.ID, i.Name, i.Category, i.Price.Regular = int64(9001+n), name, "Sounds", countersign.Money(100*(n+1))
+				i.Tags = countersign.List{"Loud"}
+			})
+		}
+		s.stock(t, "ada", func(i *store.Item) {
+			i.ID, i.Category, i.PublishedAt = 9009, "Sounds", countersign.At(today.AddDate(1, 0, 0))
+		})
+		b := s.as(t, "viewer")
+		p := b.Get(itemsPath + "?category=sounds&tag=loud&sort=name").Status(http.StatusOK)
+		if got := idsOf(p); !slices.Equal(got, []string{"9003", "9002", "9001"}) {
+			t.Errorf("by name: %v", got)
+		}
+		heads := p.Having("aria-sort", "ascending")
+		if len(heads) != 1 || strings.TrimSpace(webtest.TextOf(heads[0])) != "Name" || !strings.Contains(p.Body, "sort=-name") {
+			t.Errorf("%d sorted heads", len(heads))
+		}
+		for query, want := range map[string][]string{
+			"?tag=loud&sort=-price":                 {"9003", "9002", "9001"},
+			"?tag=loud&sort=price&after=9002":       {"9003"},
+			"?category=sounds&status=scheduled":     {"9009"},
+			"?category=sounds&status=published":     {"9003", "9002", "9001"},
+			"?category=sounds&sort=-":               {"9001", "9002", "9003", "9009"},
+			"?category=sounds&sort=-published&tag=": {"9009", "9003", "9002", "9001"},
+		} {
+			if got := idsOf(b.Get(itemsPath + query).Status(http.StatusOK)); !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", query, got, want)
+			}
+		}
+		for _, query := range []string{"?sort=colour", "?status=gone"} {
+			b.Get(itemsPath + query).Status(http.StatusUnprocessableEntity).Says("from the list")
+			b.Get("/w/ada/items.csv"+query, "Accept", "text/csv").Status(http.StatusBadRequest)
+		}
+		b.Get(itemsPath).SilentAbout("Publish now")
+	})
+}
+
+func TestChosenItemsAreChangedOrTheReasonIsSaid(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		s.stock(t, "ada", func(i *store.Item) {
+			i.ID, i.Name, i.PublishedAt = 9001, "Later", countersign.At(today.AddDate(1, 0, 0))
+		})
+		s.stock(t, "ada", func(i *store.Item) { i.ID, i.Name = 9002, "<i>Now</i>" })
+		b := s.as(t, "manager")
+		address := itemsPath + "/bulk?sort=name"
+		b.Post(address, "do", "publish").Status(http.StatusUnprocessableEntity).Says("Choose between 1 and 1000 items")
+		b.Post(address, "do", "publish", "all", "9001", "item", "9002").Status(http.StatusOK).
+			Says("1 done, 1 not", "<i>Now</i>", "The item is already published.")
+		if got := s.item(t, 9001).PublishedAt; !got.Equal(today) {
+			t.Errorf("published %s", got)
+		}
+		b.Post(address, "do", "category", "all", "9001 9002", "new_category", " Loops ").LeadsTo(itemsPath + "?sort=name")
+		b.Get(itemsPath).Says("2 items changed.")
+		if s.item(t, 9001).Category != "Loops" || s.item(t, 9002).Category != "Loops" {
+			t.Error("the category is not changed")
+		}
+		s.as(t, "stranger").Post(strings.Replace(address, "/ada/", "/bob/", 1), "do", "category", "item", "9001", "new_category", "Theirs").Says("0 done, 1 not", "No item 9001")
+		if got := s.item(t, 9001).Category; got != "Loops" {
+			t.Errorf("another workspace put it into %q", got)
+		}
+	})
+}
+
+func TestTheListOfItemsIsAFileThatAnImportReads(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		for id := range int64(3) {
+			s.stock(t, "ada", func(i *store.Item) {
+				i.ID, i.Name, i.Category, i.Tags, i.Options = 9001+id, "=1+1", "Sounds", countersign.List{"a, b"}, countersign.List{"x", "y"}
+			})
+		}
+		b := s.as(t, "manager")
+		s.run(t)
+		file := b.Get("/w/ada/items.csv?category=sounds&sort=name&after=9001", "Accept", "text/csv").Status(http.StatusOK)
+		if rows := strings.Split(file.Body, "\n"); len(rows) != 5 || !strings.HasPrefix(rows[1], "9001,other,no,'=1+1,") {
+			t.Errorf("%q", rows)
+		}
+		path := upload(b, "items.csv", file.Body).Status(http.StatusSeeOther).Header.Get("Location")
+		job := b.Fill(path, path, "do", "dry_run").Status(http.StatusSeeOther).Header.Get("Location")
+		ended(t, b, job).Says("This was a dry run", "3 rows read · 0 rejected")
+		b.Get("/w/ada/import").Says("0 new · 0 changed · 0 rejected")
+		chosen := b.Get("/w/ada/items.csv?chosen=1&item=9002&new_category=", "Accept", "text/csv").Status(http.StatusOK)
+		if rows := strings.Split(chosen.Body, "\n"); len(rows) != 3 || !strings.HasPrefix(rows[1], "9002,") {
+			t.Errorf("%q", rows)
+		}
+		b.Get("/w/ada/items.csv?chosen=1", "Accept", "text/csv").Status(http.StatusBadRequest)
 	})
 }

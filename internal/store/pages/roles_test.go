@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -85,6 +86,8 @@ var routeAudiences = map[string]audience{
 	"POST /w/{workspace}/licenses/{license}/revoke": managers,
 
 	"GET /w/{workspace}/items":                   viewers,
+	"GET /w/{workspace}/items.csv":               viewers,
+	"POST /w/{workspace}/items/bulk":             managers,
 	"GET /w/{workspace}/items/new":               managers,
 	"POST /w/{workspace}/items/new":              managers,
 	"GET /w/{workspace}/items/{item}":            viewers,
@@ -97,6 +100,10 @@ var routeAudiences = map[string]audience{
 	"POST /w/{workspace}/import":                   managers,
 	"GET /w/{workspace}/import/{job}":              managers,
 	"POST /w/{workspace}/import/{job}/cancel":      managers,
+	"POST /w/{workspace}/import/{job}/run":         managers,
+	"GET /w/{workspace}/uploads/{upload}":          managers,
+	"POST /w/{workspace}/uploads/{upload}":         managers,
+	"POST /w/{workspace}/uploads/{upload}/discard": managers,
 	"GET /w/{workspace}/import/{job}/rejected.csv": managers,
 	"GET /w/{workspace}/import/{job}/undo":         managers,
 	"POST /w/{workspace}/import/{job}/undo":        managers,
@@ -134,12 +141,14 @@ var forms = map[string][]string{
 	"POST /w/{workspace}/purchases/lookup":           {"code", "nobody-has-this"},
 	"POST /w/{workspace}/purchases/new":              {"item", "1229"},
 	"POST /w/{workspace}/purchases/{purchase}/terms": {"license", "Regular", "downloaded", "true"},
-	"POST /w":                              {"username", "new", "currency", "USD"},
-	"POST /w/{workspace}/settings/api/new": {"name", "made by the test"},
-	"POST /w/{workspace}/settings/api/{key}/reveal": {"password", password},
-	"POST /w/{workspace}/settings/api/{key}/revoke": {"name", "till"},
-	"POST /w/{workspace}/settings/members":          {"email", "eve@shop.example", "role", "viewer"},
-	"POST /w/{workspace}/settings/members/{user}":   {"role", "owner"},
+	"POST /w/{workspace}/uploads/{upload}":           {"do", "dry_run"},
+	"POST /w/{workspace}/items/bulk":                 {"item", "1229", "new_category", "Loops"},
+	"POST /w":                                        {"username", "new", "currency", "USD"},
+	"POST /w/{workspace}/settings/api/new":           {"name", "made by the test"},
+	"POST /w/{workspace}/settings/api/{key}/reveal":  {"password", password},
+	"POST /w/{workspace}/settings/api/{key}/revoke":  {"name", "till"},
+	"POST /w/{workspace}/settings/members":           {"email", "eve@shop.example", "role", "viewer"},
+	"POST /w/{workspace}/settings/members/{user}":    {"role", "owner"},
 }
 
 func TestEveryRouteHasARowInTheTableOfRoles(t *testing.T) {
@@ -176,11 +185,20 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				job, err := s.Transfer.Start(t.Context(), operator, transfer.NewImport{File: "a.jsonl", Workspace: "ada"}, strings.NewReader("{}"))
-				if err != nil {
+				file := transfer.NewImport{File: "a.jsonl", Workspace: "ada", DryRun: true}
+				tried, err1 := s.Transfer.Upload(t.Context(), operator, file, strings.NewReader("{}"))
+				job, err2 := s.Transfer.Confirm(t.Context(), operator, tried, file)
+				upload, err3 := s.Transfer.Upload(t.Context(), operator, file, strings.NewReader("{}"))
+				if err := errors.Join(err1, err2, err3); err != nil {
 					t.Fatal(err)
 				}
-				address := strings.NewReplacer("/users/{id}", "/users/"+strconv.FormatInt(viewer.ID, 10), "{workspace}", "ada", "{job}", strconv.FormatInt(job, 10), "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value), "{item}", "1229")
+address := strings.NewReplacer(
+					"/users/{id}", "/users/"+strconv.FormatInt(viewer.ID, 10), "{id}", "none",
+					"{workspace}", "ada", "{item}", "1229", "{purchase}", strconv.FormatInt(sold.ID, 10),
+					"{job}", strconv.FormatInt(job, 10), "{upload}", strconv.FormatInt(upload, 10),
+					"{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10),
+					"{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value),
+				)
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(route), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode

@@ -57,6 +57,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /w/{workspace}/purchases/{purchase}/restore", p.onOwnPurchase(p.restorePurchase))
 
 	mux.Handle("GET /w/{workspace}/items", p.inWorkspace(p.showItems))
+	mux.Handle("GET /w/{workspace}/items.csv", p.fileInWorkspace(p.exportItems))
+	mux.Handle("POST /w/{workspace}/items/bulk", p.inWorkspace(p.changeItems))
 	mux.Handle("GET /w/{workspace}/items/new", p.inWorkspace(p.showNewItem))
 	mux.Handle("POST /w/{workspace}/items/new", p.inWorkspace(p.createItem))
 	mux.Handle("GET /w/{workspace}/items/{item}", p.onItem(p.showItem))
@@ -66,9 +68,13 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /w/{workspace}/items/{item}/licensing", p.onOwnItem(p.setRule))
 
 	mux.Handle("GET /w/{workspace}/import", p.inWorkspace(p.showImports))
-	mux.Handle("POST /w/{workspace}/import", p.uploadInWorkspace(maxImport, p.startImport))
+	mux.Handle("POST /w/{workspace}/import", p.uploadInWorkspace(maxImport, p.upload))
 	mux.Handle("GET /w/{workspace}/import/{job}", p.inWorkspace(p.showImport))
 	mux.Handle("POST /w/{workspace}/import/{job}/cancel", p.inWorkspace(p.cancelImport))
+	mux.Handle("POST /w/{workspace}/import/{job}/run", p.inWorkspace(p.runImport))
+	mux.Handle("GET /w/{workspace}/uploads/{upload}", p.inWorkspace(p.showUpload))
+	mux.Handle("POST /w/{workspace}/uploads/{upload}", p.inWorkspace(p.confirmUpload))
+	mux.Handle("POST /w/{workspace}/uploads/{upload}/discard", p.inWorkspace(p.discardUpload))
 	mux.Handle("GET /w/{workspace}/import/{job}/rejected.csv", p.fileInWorkspace(p.sendRejected))
 	mux.Handle("GET /w/{workspace}/import/{job}/undo", p.inWorkspace(p.undoImport))
 	mux.Handle("POST /w/{workspace}/import/{job}/undo", p.inWorkspace(p.undoImport))

@@ -2,19 +2,42 @@ package storedb
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// ItemFilter narrows a list of items; zero values narrow nothing.
+// ItemOrder is what a list of items is in the order of.
+type ItemOrder string
+
+// The orders. Items that are equal in one are in the order of their ids.
+const (
+	ItemsByID          ItemOrder = ""
+	ItemsByName        ItemOrder = "name"
+	ItemsByPrice       ItemOrder = "price"
+	ItemsByPublication ItemOrder = "published"
+)
+
+// ItemFilter narrows a list of items, and is its order; zero values narrow nothing.
 type ItemFilter struct {
 	Kind Kind
 	// Name and Category are texts in the name and the category. Capitals among a to z are
 	// small letters.
 	Name, Category string
+	// Tag is one of the tags as a whole, in such letters.
+	Tag string
+	// PublishedBy is a time: items that are published then, or with NotPublished those that are not yet.
+	PublishedBy  countersign.Timestamp
+	NotPublished bool
+	// IDs are the items to choose from, nil for all.
+	IDs []int64
+	// Order begins with the least, but that by id with the newest; Backwards turns it round.
+	Order     ItemOrder
+	Backwards bool
 	// After and Before are ids: the page begins behind the item After, or ends before the
 	// item Before.
 	After, Before int64
@@ -41,28 +64,101 @@ func (f ItemFilter) conditions(workspace int64) (where string, args []any) {
 	if f.Category != "" {
 		add(`lower(category) LIKE $%d ESCAPE '\'`, "%"+wildcards.Replace(f.Category)+"%")
 	}
+	if f.Tag != "" {
+		text, err := json.Marshal(f.Tag) // as the column has it
+		if err != nil {
+			panic(err) // a text
+		}
+		add(`lower(tags) LIKE $%d ESCAPE '\'`, "%"+wildcards.Replace(string(text))+"%")
+	}
+	switch {
+	case f.PublishedBy.IsZero():
+	case f.NotPublished:
+		add("published_at > $%d", column(&f.PublishedBy))
+	default:
+		add("published_at <= $%d", column(&f.PublishedBy))
+	}
+	if f.IDs != nil {
+		where += " AND id IN (NULL"
+		for _, id := range f.IDs {
+			args = append(args, id)
+			where += fmt.Sprintf(", $%d", len(args))
+		}
+		where += ")"
+	}
 	return where, args
 }
 
-// ItemPage lists a workspace's items, newest id first, from the place of the filter on.
-func (d *DB) ItemPage(ctx context.Context, workspace int64, f ItemFilter) ([]Item, error) {
+// sortKey is the column of the order, and how it is made from a value.
+func (o ItemOrder) sortKey() (column, value string) {
+	switch o {
+	case ItemsByName:
+		return "lower(name)", "lower($%d)"
+	case ItemsByPrice:
+		return "regular", "$%d"
+	case ItemsByPublication:
+		return "published_at", "$%d"
+	}
+	return "id", "$%d"
+}
+
+// sortValue is the value of an item in the order.
+func (o ItemOrder) sortValue(i Item) any {
+	switch o {
+	case ItemsByName:
+		return i.Name
+	case ItemsByPrice:
+		return int64(i.Price.Regular)
+	case ItemsByPublication:
+		return column(&i.PublishedAt)
+	}
+	return i.ID
+}
+
+// ItemPage lists a workspace's items in the order of the filter. beside is the item After or Before.
+func (d *DB) ItemPage(ctx context.Context, workspace int64, f ItemFilter, beside Item) ([]Item, error) {
 	where, args := f.conditions(workspace)
-	order := "id DESC"
-	switch {
-	case f.Before != 0:
-		args, order = append(args, f.Before), "id"
-		where += fmt.Sprintf(" AND id > $%d", len(args))
-	case f.After != 0:
-		args = append(args, f.After)
-		where += fmt.Sprintf(" AND id < $%d", len(args))
+	descending := f.Backwards != (f.Order == ItemsByID)
+	if f.Before != 0 {
+		descending = !descending // from the place on, to be turned round
+	}
+	direction, sign := "", ">"
+	if descending {
+		direction, sign = " DESC", "<"
+	}
+	key, value := f.Order.sortKey()
+	if beside.ID != 0 {
+		args = append(args, f.Order.sortValue(beside), beside.ID)
+		where += fmt.Sprintf(" AND (%s, id) %s ("+value+", $%d)", key, sign, len(args)-1, len(args))
 	}
 	args = append(args, f.Limit)
 	list, err := sqldb.List(ctx, d.Queries, scanItem,
-		fmt.Sprintf(`SELECT %s FROM items WHERE %s ORDER BY %s LIMIT $%d`, itemColumns, where, order, len(args)), args...)
+		fmt.Sprintf(`SELECT %s FROM items WHERE %s ORDER BY %s%s, id%s LIMIT $%d`, itemColumns, where, key, direction, direction, len(args)), args...)
 	if f.Before != 0 {
 		slices.Reverse(list)
 	}
 	return list, err
+}
+
+// SalesOfItems returns how many purchases each of some items has, most at most.
+func (d *DB) SalesOfItems(ctx context.Context, items []Item, most int) (map[int64]int64, error) {
+	sales := map[int64]int64{}
+	if len(items) == 0 {
+		return sales, nil
+	}
+	args, marks := []any{most}, make([]string, len(items))
+	for n, i := range items {
+		args = append(args, i.ID)
+		marks[n] = fmt.Sprintf("$%d", len(args))
+	}
+	return sales, sqldb.Each(ctx, d.Queries, func(r sqldb.Row) (sold [2]int64, err error) {
+		err = r.Scan(&sold[0], &sold[1])
+		return sold, err
+	}, func(sold [2]int64) error {
+		sales[sold[0]] = sold[1]
+		return nil
+	}, `SELECT i.id, (SELECT count(*) FROM (SELECT 1 FROM purchases p WHERE p.item_id = i.id LIMIT $1) few)
+		FROM items i WHERE i.id IN (`+strings.Join(marks, ", ")+`)`, args...)
 }
 
 // CountItems returns how many of a workspace's items a filter wants, most at most.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // field is something that a column of CSV can hold.
@@ -59,6 +61,12 @@ var itemFields = []field[itemLine]{
 	{"published_at", []string{"published", "publish date", "date"}, "", date(func(l *itemLine) *timestamp { return &l.PublishedAt })},
 }
 
+// The fields that every row needs.
+var (
+	purchaseRequired = []string{"purchase_code", "item_id", "license_type", "currency", "date"}
+	itemRequired     = []string{"id"}
+)
+
 // fold makes the names of columns alike that differ in the case of letters, spaces and
 // punctuation.
 func fold(name string) string {
@@ -84,13 +92,14 @@ func namedField[L any](fields []field[L], name string) (field[L], bool) {
 
 // namesOf lists the fields of a kind of file, for messages.
 func namesOf[L any](fields []field[L]) string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-	}
+	names := namesIn(fields)
 	all := strings.Join(names, ", ")
 	if names[0] == "id" {
 		return "fields of items are: " + all + "; a file of purchases has a column that is purchase_code"
 	}
 	return "fields of purchases are: " + all
+}
+
+func namesIn[L any](fields []field[L]) []string {
+	return sqldb.Convert(fields, func(f field[L]) string { return f.name })
 }

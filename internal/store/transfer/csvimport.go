@@ -137,7 +137,7 @@ func (imp *importer) reportLateRows(file io.Reader, late []int) error {
 
 // planPurchases makes rows purchases.
 func (imp *importer) planPurchases(p *csvPlan) error {
-	list, constants, err := columns(p, purchaseFields, "purchase_code", "item_id", "license_type", "currency", "date")
+	list, constants, err := columns(p, purchaseFields, purchaseRequired...)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 
 // planItems makes rows items. What no column has of an item that is there stays.
 func (imp *importer) planItems(p *csvPlan) error {
-	list, constants, err := columns(p, itemFields, "id")
+	list, constants, err := columns(p, itemFields, itemRequired...)
 	if err != nil {
 		return err
 	}

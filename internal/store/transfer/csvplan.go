@@ -65,6 +65,23 @@ func badColumns(format string, args ...any) error {
 
 // planCSV reads the header and decides what the columns are.
 func (imp *importer) planCSV(ctx context.Context, r *csvReader) (*csvPlan, error) {
+	p, err := imp.readHeader(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if p.hasPurchases() {
+		err = imp.planPurchases(p)
+	} else {
+		err = imp.planItems(p)
+	}
+	for i, field := range p.fields {
+		imp.report.CSV.Columns = append(imp.report.CSV.Columns, CSVColumn{p.header[i], field})
+	}
+	return p, err
+}
+
+// readHeader reads the header, and finds how an earlier import has read it.
+func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, error) {
 	header, err := r.header()
 	var unreadable *badLine
 	if errors.As(err, &unreadable) {
@@ -87,18 +104,7 @@ func (imp *importer) planCSV(ctx context.Context, r *csvReader) (*csvPlan, error
 			return nil, err
 		}
 	}
-	if err := p.checkNames(); err != nil {
-		return nil, err
-	}
-	if p.hasPurchases() {
-		err = imp.planPurchases(p)
-	} else {
-		err = imp.planItems(p)
-	}
-	for i, field := range p.fields {
-		imp.report.CSV.Columns = append(imp.report.CSV.Columns, CSVColumn{p.header[i], field})
-	}
-	return p, err
+	return p, p.checkNames()
 }
 
 func trimmed(cells []string) []string {

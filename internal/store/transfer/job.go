@@ -41,6 +41,8 @@ type importPayload struct {
 	Size   int64        `json:"size"`
 	// WorkspaceID is 0 for an import into all of the store.
 	WorkspaceID int64 `json:"workspace_id,omitempty"`
+	// From is the upload that the file is of, 0 for none.
+	From int64 `json:"from,omitempty"`
 }
 
 // ImportProgress is how far an import is.
@@ -65,6 +67,9 @@ type ImportJob struct {
 	EndedAt   countersign.Timestamp `json:"ended_at,omitzero"`
 	// UndoneAt is zero for an import that was not undone.
 	UndoneAt countersign.Timestamp `json:"undone_at,omitzero"`
+	// Upload is the upload that a dry run was of, for [Service.ConfirmDryRun]; 0 for none, and
+	// when it is gone.
+	Upload int64 `json:"upload,omitempty"`
 }
 
 // HasEnded reports whether the job is done, failed or cancelled.
@@ -90,7 +95,7 @@ func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file i
 		return 0, err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{n, a, upload, size, workspace}, s.now())
+		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{NewImport: n, Actor: a, Upload: upload, Size: size, WorkspaceID: workspace}, s.now())
 		return err
 	})
 	if err != nil {
@@ -135,10 +140,22 @@ func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (Impo
 	if err == nil && job.CanBeUndone() {
 		job.UndoneAt, err = s.undoneAt(ctx, job.Report.ID)
 	}
+	if err == nil && p.DryRun && p.From != 0 {
+		job.Upload, err = s.waitingUpload(ctx, p.From)
+	}
 	if err != nil {
 		return ImportJob{}, importPayload{}, err
 	}
 	return job, p, nil
+}
+
+// waitingUpload is the id of an upload, 0 when it is gone.
+func (s *Service) waitingUpload(ctx context.Context, id int64) (int64, error) {
+	row, err := s.db.Upload(ctx, id)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return 0, nil
+	}
+	return row.ID, err
 }
 
 // undoneAt is when an import was undone, zero when it was not.

@@ -93,9 +93,12 @@ func (s *Service) importEnded(j jobs.Job) {
 	}
 }
 
-// SweepUploads forgets jobs of imports that ended a day ago, and removes files that no job needs.
+// SweepUploads forgets jobs of imports that ended a day ago and uploads of then that were not
+// confirmed, and removes files that nobody needs.
 func (s *Service) SweepUploads(ctx context.Context) error {
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error { return jobs.Prune(ctx, tx.Queries, s.undoStart().Time) })
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		return errors.Join(jobs.Prune(ctx, tx.Queries, s.undoStart().Time), tx.PruneUploads(ctx, s.undoStart()))
+	})
 	if err != nil {
 		return err
 	}
@@ -106,16 +109,9 @@ func (s *Service) SweepUploads(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store: uploads: %w", err)
 	}
-	all, err := jobs.List(ctx, s.db.Queries, importKind) // after the files: each job's file is older than its row
+	known, err := s.knownUploads(ctx) // after the files: each file is older than its row
 	if err != nil {
 		return err
-	}
-	known := map[string]bool{} // upload → its job has ended
-	for _, j := range all {
-		var p importPayload
-		if json.Unmarshal(j.Payload, &p) == nil {
-			known[p.Upload] = !j.EndedAt.IsZero()
-		}
 	}
 	for _, f := range files {
 		name, suffix, _ := strings.Cut(f.Name(), ".")
@@ -126,6 +122,29 @@ func (s *Service) SweepUploads(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// knownUploads are the names of files that jobs and uploads have, and whether the job has ended.
+func (s *Service) knownUploads(ctx context.Context) (map[string]bool, error) {
+	waiting, err := s.db.Uploads(ctx) // before the jobs, which they become
+	if err != nil {
+		return nil, err
+	}
+	all, err := jobs.List(ctx, s.db.Queries, importKind)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, u := range waiting {
+		known[u.Name] = false
+	}
+	for _, j := range all {
+		var p importPayload
+		if json.Unmarshal(j.Payload, &p) == nil {
+			known[p.Upload] = !j.EndedAt.IsZero()
+		}
+	}
+	return known, nil
 }
 
 // rejectedFile is a file of rejected lines, which is made with the first of them. Those of

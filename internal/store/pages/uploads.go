@@ -1,0 +1,257 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/transfer"
+)
+
+func uploadPath(ws store.WorkspaceRole, id int64, below string) string {
+	return workspacePath(ws.Account.Username, "/uploads/"+strconv.FormatInt(id, 10)+below)
+}
+
+// columnsForm is the page on which the columns of an upload get their fields.
+type columnsForm struct {
+	ws store.WorkspaceRole
+	transfer.Preview
+	// in is the form as it was posted, nil before.
+	in      url.Values
+	skipBad bool
+	errs    frame.Errors
+}
+
+// tryDry is what the button for a dry run sends.
+const tryDry = "dry_run"
+
+func (p *Pages) showUpload(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	preview, err := p.preview(r, r.URL.Query().Get("rows"))
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, columnsPage(columnsForm{ws: ws, Preview: preview, skipBad: preview.SkipBad || !preview.DryRun}))
+}
+
+// preview reads the upload that the address names.
+func (p *Pages) preview(r *frame.Request, rows string) (transfer.Preview, error) {
+	as := transfer.Rows(rows)
+	if as != transfer.RowsItems && as != transfer.RowsPurchases {
+		as = ""
+	}
+	return p.store.Transfer.Preview(r.Context(), r.Actor, idOf(r.PathValue("upload")), as)
+}
+
+func columnsPage(f columnsForm) frame.Page {
+	return frame.Page{Title: "Import " + f.File, Crumbs: importsCrumbs(f.ws), Body: columnsView(f)}
+}
+
+// confirmUpload has an upload tried or imported as the form says.
+func (p *Pages) confirmUpload(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	in, err := r.PostValues()
+	if err != nil {
+		return err
+	}
+	preview, err := p.preview(r, in.Get("rows"))
+	if err != nil {
+		return err
+	}
+	f := columnsForm{ws: ws, Preview: preview, in: in, skipBad: in.Get("skip_bad") != ""}
+	return p.frame.Submit(w, r, frame.Form{
+		Check: func(url.Values) frame.Errors { return f.check() },
+		Do: func(in url.Values) error {
+			how := transfer.NewImport{DryRun: in.Get("do") == tryDry, SkipBad: f.skipBad, CSV: f.options()}
+			job, err := p.store.Transfer.Confirm(r.Context(), r.Actor, f.ID, how)
+			if err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, importPath(ws, job, ""), "")
+		},
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+			f.errs = wrong
+			return columnsPage(f), nil
+		},
+	})
+}
+
+// runImport imports the file of a dry run.
+func (p *Pages) runImport(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	job, err := p.store.Transfer.ConfirmDryRun(r.Context(), r.Actor, idOf(r.PathValue("job")))
+	if err != nil {
+		return err
+	}
+	return p.frame.Redirect(w, r, importPath(ws, job, ""), "")
+}
+
+func (p *Pages) discardUpload(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+	if err := p.store.Transfer.Discard(r.Context(), r.Actor, idOf(r.PathValue("upload"))); err != nil {
+		return err
+	}
+	return p.frame.Redirect(w, r, importsPath(ws, ""), "The file was discarded.")
+}
+
+func columnName(n int) string { return fmt.Sprintf("column.%d", n) }
+
+// field is what a column is to be read as.
+func (f columnsForm) field(n int) string {
+	if f.in != nil {
+		return f.in.Get(columnName(n))
+	}
+	return f.CSV.Columns[n].Field
+}
+
+// check finds what the service can't know: which column of the form is meant.
+func (f columnsForm) check() (wrong frame.Errors) {
+	if f.CSV == nil {
+		return nil
+	}
+	named, found := map[string]string{}, false
+	for n, c := range f.CSV.Columns {
+		field := f.field(n)
+		found = found || field == f.CSV.Required[0]
+		if before, twice := named[c.Name]; twice && before != field {
+			wrong = append(wrong, frame.FieldError{Name: columnName(n), Text: "Another column has this name, too. Rename one of them in the file, or ignore both."})
+		}
+		named[c.Name] = field
+		if field != "" && !slices.Contains(f.CSV.Fields, field) {
+			wrong = append(wrong, frame.FieldError{Name: columnName(n), Text: "Choose a field from the list."})
+		}
+	}
+	if !found {
+		wrong = append(wrong, frame.FieldError{Name: columnName(0), Text: "Choose the column that is the " + fieldName(f.CSV.Required[0]) + "."})
+	}
+	return wrong
+}
+
+// options are what the form says about the columns.
+func (f columnsForm) options() (o transfer.CSVOptions) {
+	if f.CSV == nil {
+		return o
+	}
+	o.Map, o.Set = map[string]string{}, map[string]string{}
+	for n, c := range f.CSV.Columns {
+		o.Map[c.Name] = f.field(n)
+	}
+	for _, name := range f.constants() {
+		if value := strings.TrimSpace(f.in.Get(setName(name))); value != "" {
+			o.Set[name] = value
+		}
+	}
+	return o
+}
+
+func setName(field string) string { return "set." + field }
+
+// constants are the fields that every row needs and no column has, besides the one that tells rows apart.
+func (f columnsForm) constants() []string {
+	has := map[string]bool{}
+	for n := range f.CSV.Columns {
+		has[f.field(n)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(f.CSV.Required[1:]), func(name string) bool { return has[name] })
+}
+
+// constant is the value that all rows have of a field.
+func (f columnsForm) constant(name string) string {
+	if f.in != nil {
+		return f.in.Get(setName(name))
+	}
+	return f.NewImport.CSV.Set[name]
+}
+
+// fieldName is a field as people read it.
+func fieldName(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+func setLabel(name string) string { return strings.ToUpper(name[:1]) + fieldName(name[1:]) }
+
+func (f columnsForm) choices() []frame.Choice {
+	all := []frame.Choice{{Label: "(ignore)"}}
+	for _, name := range f.CSV.Fields {
+		all = append(all, frame.Choice{Value: name, Label: setLabel(name)})
+	}
+	return all
+}
+
+// columnsLead says what the file is, and where the choices come from.
+func columnsLead(f columnsForm) string {
+	text := fmt.Sprintf("The rows are %s. Separator %s, %s. Choose what each column is.", f.CSV.Rows, f.CSV.Separator, f.CSV.Encoding)
+	if f.CSV.Remembered {
+		text += " The choices are those of the last import with these columns."
+	}
+	return text
+}
+
+func columnLabel(n int, name string) string {
+	return cmp.Or(name, fmt.Sprintf("Column %d, without a name", n+1))
+}
+
+// first are the first rows as a table.
+func (f columnsForm) first() frame.Table {
+	t := frame.Table{Caption: "The first rows", Empty: frame.Empty{Icon: "upload", Title: "No rows", Text: "The file has only the names of its columns."}}
+	for n, c := range f.CSV.Columns {
+		t.Columns = append(t.Columns, frame.Column{Label: columnLabel(n, c.Name)})
+	}
+	for _, cells := range f.CSV.First {
+		row := make(frame.Row, len(cells))
+		for i, cell := range cells {
+			row[i] = frame.Words(cmp.Or(shortened(cell), "–"))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// maxCell is how many characters of a cell a preview has.
+const maxCell = 60
+
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > maxCell {
+		return string(runes[:maxCell-1]) + "…"
+	}
+	return text
+}
+
+// others is the link to the other kind of rows.
+func (f columnsForm) others() frame.Link {
+	other := transfer.RowsItems
+	if f.CSV.Rows == transfer.RowsItems {
+		other = transfer.RowsPurchases
+	}
+	return frame.Link{Label: "The rows are " + string(other), Path: uploadPath(f.ws, f.ID, "?rows="+string(other))}
+}
+
+// uploadRows are the files that wait.
+func (f importForm) uploadRows() []frame.Row {
+	rows := make([]frame.Row, len(f.uploads))
+	for i, u := range f.uploads {
+		which := fmt.Sprintf("%s, upload %d", u.File, u.ID)
+		rows[i] = frame.Row{
+			frame.Link{Label: cmp.Or(u.File, "(no name)"), Path: uploadPath(f.ws, u.ID, "")}, frame.Time(u.CreatedAt.Time),
+			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Continue", Path: uploadPath(f.ws, u.ID, "")}, Context: "with " + which},
+				frame.Button{Label: "Discard", Path: uploadPath(f.ws, u.ID, "/discard"), Kind: frame.Danger, Context: which}),
+		}
+	}
+	return rows
+}
+
+// rejectedRows are the first rejected rows with their reasons.
+func (one oneImport) rejectedRows() []frame.Row {
+	rows := make([]frame.Row, len(one.rejected))
+	for i, r := range one.rejected {
+		rows[i] = frame.Row{frame.Mono(shortened(r.Text)), frame.Words(frame.Sentence(r.Reason))}
+	}
+	return rows
+}
+
+func (one oneImport) rejectedLead() string {
+	if one.Report.Bad <= len(one.rejected) {
+		return ""
+	}
+	return fmt.Sprintf("The first %d. The file has all of them.", len(one.rejected))
+}

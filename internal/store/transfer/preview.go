@@ -1,0 +1,184 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/spreadsheet"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// previewRows is how many rows of a file a preview has.
+const previewRows = 5
+
+// Rows says what the rows of a file of CSV are.
+type Rows string
+
+// What rows can be.
+const (
+	RowsItems     Rows = "items"
+	RowsPurchases Rows = "purchases"
+)
+
+// Preview is what a file looks like before it is imported.
+type Preview struct {
+	Upload
+	// CSV is nil for a file of JSON Lines.
+	CSV *CSVPreview
+}
+
+// CSVPreview describes a file of CSV, and how its columns would be read.
+type CSVPreview struct {
+	// CSVReport has the columns with their fields: those of the last try, or of an earlier import
+	// with this header, or else those that have the name of the column.
+	CSVReport
+	Rows Rows
+	// Fields are the names of all fields that a column can have, and Required those that
+	// every row needs: from a column, or from a value for all rows.
+	Fields, Required []string
+	// First are the first rows, at most 5, with a cell for each column.
+	First [][]string
+}
+
+// Preview reads the beginning of an upload. rows says what its rows are to be; "" leaves that to
+// the columns.
+func (s *Service) Preview(ctx context.Context, a people.Actor, id int64, rows Rows) (Preview, error) {
+	row, u, err := s.upload(ctx, a, id)
+	if err != nil {
+		return Preview{}, err
+	}
+	p := Preview{Upload: u}
+	if p.CSV, err = s.preview(ctx, a, s.uploadPath(row.Name), u.NewImport); err != nil || p.CSV == nil {
+		return p, err
+	}
+	if rows != "" && rows != p.CSV.Rows {
+		p.CSV.Rows = rows
+		for i, c := range p.CSV.Columns {
+			p.CSV.Columns[i].Field = fieldNamed(rows, c.Field, c.Name)
+		}
+	}
+	p.CSV.Fields, p.CSV.Required = fieldsOf(p.CSV.Rows)
+	return p, nil
+}
+
+// preview reads the beginning of a file; it is nil for one that is not CSV.
+func (s *Service) preview(ctx context.Context, a people.Actor, path string, n NewImport) (*CSVPreview, error) {
+	file, isCSV, err := openUpload(path, n.File)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if !isCSV {
+		return nil, nil
+	}
+	n.CSV.Workspace = n.Workspace
+	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
+	reader := newCSVReader(file)
+	plan, err := imp.readHeader(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	p := &CSVPreview{CSVReport: *imp.report.CSV, Rows: RowsItems}
+	if plan.hasPurchases() {
+		p.Rows = RowsPurchases
+	}
+	for i, name := range plan.header {
+		p.Columns = append(p.Columns, CSVColumn{name, fieldNamed(p.Rows, plan.target(i))})
+	}
+	p.First, err = firstRows(reader, len(plan.header))
+	return p, err
+}
+
+// firstRows are the first rows that can be read, each with so many cells.
+func firstRows(reader *csvReader, columns int) (all [][]string, err error) {
+	for len(all) < previewRows && reader.next() {
+		cells, err := reader.cells()
+		var unreadable *badLine
+		if errors.As(err, &unreadable) || err == nil && isEmpty(cells) {
+			continue // it is rejected later, with the reason
+		}
+		if err != nil {
+			return nil, err
+		}
+		row := make([]string, columns)
+		copy(row, sqldb.Convert(cells, spreadsheet.Uncell))
+		all = append(all, row)
+	}
+	return all, reader.err
+}
+
+// fieldNamed is the name of the field that the first of some names means, "" for none.
+func fieldNamed(rows Rows, names ...string) string {
+	for _, name := range names {
+		if rows == RowsPurchases {
+			if f, ok := namedField(purchaseFields, name); ok {
+				return f.name
+			}
+		} else if f, ok := namedField(itemFields, name); ok {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// fieldsOf are the fields that rows can have, and those that they must have.
+func fieldsOf(rows Rows) (all, required []string) {
+	if rows == RowsPurchases {
+		return namesIn(purchaseFields), purchaseRequired
+	}
+	return namesIn(itemFields), itemRequired
+}
+
+// checkColumns is an error (csv_columns) when the columns of a file can't be read as an import is
+// to read them.
+func (s *Service) checkColumns(ctx context.Context, a people.Actor, path string, n NewImport) error {
+	file, isCSV, err := openUpload(path, n.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if !isCSV {
+		return nil
+	}
+	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
+	_, err = imp.planCSV(ctx, newCSVReader(file))
+	return err
+}
+
+// RejectedRow is a row that was rejected, as text.
+type RejectedRow struct{ Text, Reason string }
+
+// Rejected returns the first rejected rows of an import, most at most.
+func (s *Service) Rejected(ctx context.Context, a people.Actor, id int64, most int) ([]RejectedRow, error) {
+	report, file, err := s.Result(ctx, a, id)
+	if err != nil || file == nil {
+		return nil, err
+	}
+	defer file.Close()
+	rows := newCSVReader(file)
+	if _, err := rows.header(); err != nil {
+		return nil, fmt.Errorf("store: rejected rows: %w", err)
+	}
+	var all []RejectedRow
+	for len(all) < most && rows.next() {
+		cells, err := rows.cells()
+		if err != nil {
+			return nil, fmt.Errorf("store: rejected rows: %w", err)
+		}
+		cells = sqldb.Convert(cells, spreadsheet.Uncell)
+		if report.CSV == nil { // line, reason, text
+			all = append(all, RejectedRow{cells[2], cells[1]})
+			continue
+		}
+		last := len(cells) - 1
+		all = append(all, RejectedRow{string(rowOf(rows.separator, slices.Clone(cells[:last]))), cells[last]})
+	}
+	if rows.err != nil && !errors.Is(rows.err, io.EOF) {
+		return nil, rows.err
+	}
+	return all, nil
+}
