@@ -8,7 +8,7 @@ import { cases } from '../sweep/cases.js';
 const noPages = [
   'ANY /license', 'ANY /license/move', 'ANY /license/revoke',
   'GET /admincp/assets/{hash}/{file}', 'GET /licenses', 'GET /api-addons/admin/license/{id}/file',
-  'GET /assets/{hash}/{file}', 'GET /audit.csv', 'GET /audit.jsonl', 'GET /w/{workspace}/audit.csv', 'GET /w/{workspace}/reports.csv', 'GET /w/{workspace}/audit.jsonl', 'GET /w/{workspace}/import/{job}/rejected.csv', 'POST /w/{workspace}/import/{job}/cancel',
+  'GET /assets/{hash}/{file}', 'GET /audit.csv', 'GET /audit.jsonl', 'GET /w/{workspace}/audit.csv', 'GET /w/{workspace}/reports.csv', 'GET /w/{workspace}/requests/live', 'GET /w/{workspace}/audit.jsonl', 'GET /w/{workspace}/import/{job}/rejected.csv', 'POST /w/{workspace}/import/{job}/cancel',
   'GET /api-addons/admin/audit.csv', 'GET /api-addons/admin/audit.jsonl',
 ];
 
