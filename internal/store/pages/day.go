@@ -30,3 +30,11 @@ func readMinute(text string) (time.Time, error) {
 	}
 	return time.Parse(minuteLayout, strings.TrimSpace(text))
 }
+
+// dayLabel names a day as it is typed into a form, and says that today is not over.
+func dayLabel(day, today time.Time) string {
+	if day.Equal(today) {
+		return day.Format(time.DateOnly) + " (today, not over yet)"
+	}
+	return day.Format(time.DateOnly)
+}
