@@ -117,6 +117,8 @@ export const store = [
   {
     name: 'requests', site: 'store', cases: [
       get(`GET ${ws}/requests`, { name: 'requests', path: `${at}/requests` }),
+      get(`GET ${ws}/requests`, { name: 'requests-refused', path: `${at}/requests?from=soon`, status: 422 }),
+      get(`GET ${ws}/requests`, { name: 'requests-live', path: `${at}/requests?live=1`, as: 'vera' }),
       get(`GET ${ws}/requests/{request}`, { name: 'request-none', path: `${at}/requests/none`, status: 404 }),
     ],
   },

@@ -6,10 +6,23 @@ import { cases } from '../sweep/cases.js';
 
 // These answer with no page of their own, or only to methods that no browser sends.
 const noPages = [
-  'ANY /license', 'ANY /license/move', 'ANY /license/revoke',
-  'GET /admincp/assets/{hash}/{file}', 'GET /licenses', 'GET /api-addons/admin/license/{id}/file',
-  'GET /assets/{hash}/{file}', 'GET /audit.csv', 'GET /audit.jsonl', 'GET /w/{workspace}/audit.csv', 'GET /w/{workspace}/reports.csv', 'GET /w/{workspace}/items.csv', 'GET /w/{workspace}/audit.jsonl', 'GET /w/{workspace}/import/{job}/rejected.csv',
-  'GET /api-addons/admin/audit.csv', 'GET /api-addons/admin/audit.jsonl',
+  'GET /admincp/assets/{hash}/{file}',
+  'GET /api-addons/admin/audit.csv',
+  'GET /api-addons/admin/audit.jsonl',
+  'GET /api-addons/admin/license/{id}/file',
+  'GET /assets/{hash}/{file}',
+  'GET /audit.csv',
+  'GET /audit.jsonl',
+  'ANY /license',
+  'ANY /license/move',
+  'ANY /license/revoke',
+  'GET /licenses',
+  'GET /w/{workspace}/audit.csv',
+  'GET /w/{workspace}/audit.jsonl',
+  'GET /w/{workspace}/import/{job}/rejected.csv',
+  'GET /w/{workspace}/items.csv',
+  'GET /w/{workspace}/reports.csv',
+  'GET /w/{workspace}/requests/live',
 ];
 
 test('every route of the pages has a case, and every case a route', () => {

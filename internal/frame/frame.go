@@ -115,6 +115,7 @@ type Frame struct {
 	sessions *scs.SessionManager
 	origins  *http.CrossOriginProtection
 	assets   *assets
+	streams  streams
 }
 
 // installed reports whether People can be asked.

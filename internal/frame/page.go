@@ -31,6 +31,8 @@ type Page struct {
 	// Running is for a page about something that runs: without scripts it loads itself again every
 	// 3 seconds, with them its part with [data-running] is brought up to date.
 	Running bool
+	// Live is for a page that follows a [Frame.Stream]: without scripts it loads itself again every 3 seconds.
+	Live bool
 	// Scripts are further files from assets.
 	Scripts []string
 }
@@ -49,6 +51,9 @@ func (p Page) scripts() []string {
 	all := []string{"copy.js", "reveal.js", "time.js", "fold.js"}
 	if p.Running {
 		all = append(all, "running.js")
+	}
+	if p.Live {
+		all = append(all, "live.js")
 	}
 	return append(all, p.Scripts...)
 }

@@ -54,7 +54,7 @@ func (f *fixture) age(t *testing.T) {
 				return err
 			}
 		}
-		return execAll(t.Context(), tx, append(withoutIDs(),
+		return execAll(t.Context(), tx, append(withoutIDs(f.database.Engine()),
 			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`, `DROP TABLE limits`))
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -24,8 +25,13 @@ func execAll(ctx context.Context, tx *storedb.DB, statements []string) error {
 
 // withoutIDs are the statements that bring the tables to those of the version before
 // purchases had ids.
-func withoutIDs() []string {
-	return []string{
+func withoutIDs(engine sqldb.Engine) []string {
+	triggers := []string{`DROP TRIGGER purchases_sold`, `DROP TRIGGER purchases_unsold`, `DROP TRIGGER purchases_changed`}
+	if engine == sqldb.Postgres {
+		triggers = []string{`DROP FUNCTION countersign_count_sales CASCADE`}
+	}
+	return append(triggers, []string{
+		`DROP TABLE sales_days`, `DROP TABLE sales_items`,
 		`ALTER TABLE licenses ADD COLUMN code_digest bigint NOT NULL DEFAULT 0`,
 		`UPDATE licenses SET code_digest = (SELECT p.code_digest FROM purchases p WHERE p.id = licenses.purchase_id)`,
 		`DROP INDEX licenses_of_purchase`,
@@ -38,14 +44,14 @@ func withoutIDs() []string {
 		`DELETE FROM store_versions WHERE version_id > 5`, `DROP TABLE members`, `DROP TABLE invitations`,
 		`DROP TABLE import_mappings`, `DROP TABLE imports`, `DROP TABLE import_items`, `DROP TABLE import_purchases`, `DROP TABLE import_uploads`,
 		`DROP INDEX items_by_name`, `DROP INDEX items_by_price`, `DROP INDEX items_by_publication`,
-	}
+	}...)
 }
 
 // older makes the store one of the version before purchases had ids.
 func (f *fixture) older(t *testing.T) {
 	t.Helper()
 	err := f.db.Session(t.Context(), func(session *storedb.DB) error {
-		return session.Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, withoutIDs()) })
+		return session.Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, withoutIDs(f.database.Engine())) })
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,15 @@ func ClientAddr(w http.ResponseWriter) netip.Addr {
 	return netip.Addr{}
 }
 
+// Stopping returns a channel that is closed when the server begins to stop, for a response that has no end of its own.
+// Outside of [Serve] it is nil.
+func Stopping(w http.ResponseWriter) <-chan struct{} {
+	if a := answerOf(w); a != nil && a.conn != nil {
+		return a.conn.slots.ending
+	}
+	return nil
+}
+
 // Annotate notes which key made the request, for the access log: its id or name, never the key itself.
 func Annotate(w http.ResponseWriter, keyID string) {
 	if a := answerOf(w); a != nil {

@@ -90,6 +90,27 @@ func TestAStopFinishesRequestsInFlight(t *testing.T) {
 	}
 }
 
+func TestAnAnswerWithoutAnEndLearnsOfAStop(t *testing.T) {
+	t.Parallel()
+	s := start(t, NewEdge(Options{}).Wrap(func(w http.ResponseWriter, _ *http.Request) error {
+		w.WriteHeader(http.StatusOK)
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Error(err)
+		}
+		<-Stopping(w)
+		return nil
+	}), ServerOptions{})
+	res, err := http.Get("http://" + s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	s.stopped()
+	if _, err := io.ReadAll(res.Body); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAStopBreaksOffWhatDoesNotEnd(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	defer close(leave)

@@ -23,6 +23,8 @@ type slots struct {
 	note   func(evicted reason)
 	// stopping reports that each response is the last of its connection.
 	stopping atomic.Bool
+	// ending is closed when stopping begins.
+	ending chan struct{}
 	// settled is closed when a stop has no connection left.
 	settled chan struct{}
 
@@ -55,7 +57,7 @@ const (
 func newSlots(limit int, exempt []netip.Prefix, note func(reason)) *slots {
 	s := &slots{
 		limit: limit, quarter: max(1, limit/4), exempt: unmapped(exempt), note: note,
-		settled: make(chan struct{}), holders: map[netip.Prefix]*holder{},
+		settled: make(chan struct{}), ending: make(chan struct{}), holders: map[netip.Prefix]*holder{},
 		silent: silentList{link: func(c *conn) *silentLink { return &c.inSlots }},
 	}
 	s.changed.L = &s.mu
@@ -234,7 +236,9 @@ func (s *slots) release(c *conn) {
 func (s *slots) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stopping.Store(true)
+	if !s.stopping.Swap(true) {
+		close(s.ending)
+	}
 	for c := s.silent.first; c != nil; c = c.inSlots.next {
 		s.closeLater(c)
 	}

@@ -10,7 +10,10 @@ const zoneOf = (date) => {
     .formatToParts(date).find((part) => part.type === "timeZoneName").value);
   return names.find((name) => !/\d/.test(name)) ?? names[0];
 };
-for (const time of document.querySelectorAll("time[datetime]")) {
-  const date = new Date(time.dateTime);
-  time.textContent = `${format.format(date)} ${zoneOf(date)}`;
-}
+export const localize = (place) => {
+  for (const time of place.querySelectorAll("time[datetime]")) {
+    const date = new Date(time.dateTime);
+    time.textContent = `${format.format(date)} ${zoneOf(date)}`;
+  }
+};
+localize(document);

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"maps"
 	"net/url"
 
 	"github.com/countersign/countersign/internal/frame"
@@ -24,14 +25,28 @@ func filterOf(q url.Values, names ...string) filter {
 // narrowed reports whether the list does not have everything.
 func (f filter) narrowed() bool { return len(f) > 0 }
 
+// address is the list at an address with the filter.
+func (f filter) address(path string) string {
+	if !f.narrowed() {
+		return path
+	}
+	return path + "?" + url.Values(f).Encode()
+}
+
+// with is the filter with another value of a name; "" is none.
+func (f filter) with(name, value string) filter {
+	changed := filter(maps.Clone(url.Values(f)))
+	delete(changed, name)
+	if value != "" {
+		changed[name] = []string{value}
+	}
+	return changed
+}
+
 // path is the list at an address from a place on, with the same filter. place is after or
 // before, and id the row that it is beside.
 func (f filter) path(address, place, id string) string {
-	q := url.Values{place: {id}}
-	for name, values := range f {
-		q[name] = values
-	}
-	return address + "?" + q.Encode()
+	return f.with(place, id).address(address)
 }
 
 // counted says how many rows a list has, as far as they are counted.

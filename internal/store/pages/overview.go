@@ -31,6 +31,7 @@ type overview struct {
 	sales    [2][]store.Sales // of the last days, and of as many before
 	licenses int64
 	failing  []requests.Count
+	days     []requests.Count // with calls
 	missing  string // why calls are not counted
 	last     purchaseList
 }
@@ -42,7 +43,7 @@ func (p *Pages) showOverview(w http.ResponseWriter, r *frame.Request, ws store.W
 			return err
 		}
 	}
-	return p.frame.Show(w, r, frame.Page{Title: ws.Account.Username, Lead: ws.Account.Name.FullName, Body: overviewView(o)})
+	return p.frame.Show(w, r, frame.Page{Title: ws.Account.Username, Lead: ws.Account.Name.FullName, Body: overviewView(o), Scripts: []string{frame.ChartScript}})
 }
 
 func (p *Pages) readSetUp(r *frame.Request, o *overview) (err error) {
@@ -53,12 +54,15 @@ func (p *Pages) readSetUp(r *frame.Request, o *overview) (err error) {
 // readCalls counts calls. The page stays when the log of calls is gone.
 func (p *Pages) readCalls(r *frame.Request, o *overview) error {
 	tomorrow := o.today.AddDate(0, 0, 1)
-	count := func(from time.Time) ([]requests.Count, error) {
-		return p.store.Requests.Counts(r.Context(), r.Actor, requests.CountQuery{Workspace: o.ws.ID, From: from, To: tomorrow, By: requests.ByResult})
+	count := func(from time.Time, by requests.By) ([]requests.Count, error) {
+		return p.store.Requests.Counts(r.Context(), r.Actor, requests.CountQuery{Workspace: o.ws.ID, From: from, To: tomorrow, By: by})
 	}
-	today, err := count(o.today)
+	today, err := count(o.today, requests.ByResult)
 	if err == nil {
-		o.failing, err = count(o.from())
+		o.failing, err = count(o.from(), requests.ByResult)
+	}
+	if err == nil {
+		o.days, err = count(o.from(), requests.ByDay)
 	}
 	o.failing = slices.DeleteFunc(o.failing, func(c requests.Count) bool { return c.Failed == 0 })
 	o.failing = o.failing[:min(len(o.failing), 5)]
@@ -191,6 +195,19 @@ func (o *overview) checklist() frame.Checklist {
 		all[3].Action = frame.Link{Label: "API reference", Path: "/docs/api"}
 	}
 	return all
+}
+
+// dayRows are the calls of each day, the newest first.
+func (o *overview) dayRows() (rows []frame.Row) {
+	found := make(map[int64]requests.Count, len(o.days))
+	for _, c := range o.days {
+		found[c.At.Unix()] = c
+	}
+	for day := o.today; !day.Before(o.from()); day = day.AddDate(0, 0, -1) {
+		c := found[day.Unix()]
+		rows = append(rows, frame.Row{frame.Words(dayLabel(day, o.today)), frame.Amount(frame.Thousands(c.Valid)), frame.Amount(frame.Thousands(c.Failed))})
+	}
+	return rows
 }
 
 func (o *overview) failingRows() []frame.Row {

@@ -179,7 +179,7 @@ func (rep *report) file() string {
 
 func (p *Pages) showReports(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	rep := p.readReport(r, ws)
-	page := frame.Page{Title: "Reports", Crumbs: []frame.Link{workspaceCrumb(ws)}, Body: reportsView(rep), Lead: "Calls and sales by day, item, key or error code. Days are in UTC."}
+	page := frame.Page{Title: "Reports", Crumbs: []frame.Link{workspaceCrumb(ws)}, Body: reportsView(rep), Scripts: []string{frame.ChartScript}, Lead: "Calls and sales by day, item, key or error code. Days are in UTC."}
 	if rep.errs != nil {
 		page.Status = http.StatusUnprocessableEntity
 		return p.frame.Show(w, r, page)

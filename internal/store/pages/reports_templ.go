@@ -204,8 +204,19 @@ func reportNumbers(rep *report) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
+				if rep.split == byDay && !rep.nothing() {
+					templ_7745c5c3_Err = frame.Chart{Table: "report", Lines: rep.chartLines()}.Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " ")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
 				templ_7745c5c3_Err = frame.Table{
 					Caption: "Report",
+					ID:      "report",
 					Columns: rep.tableColumns(),
 					Rows:    rep.tableRows(),
 					Empty:   frame.Empty{Icon: "chart-column", Title: "Nothing was counted in this time"},
@@ -213,7 +224,7 @@ func reportNumbers(rep *report) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

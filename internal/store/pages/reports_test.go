@@ -90,6 +90,35 @@ func TestAReportCountsSalesByDayAndByItem(t *testing.T) {
 	})
 }
 
+func TestAReportOfDaysHasAChartOfItsTable(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		s.sellThree(t)
+		s.logCalls(t, requests.Entry{Item: 1229, Status: 200})
+		b := s.as(t, "viewer")
+		for path, chart := range map[string]string{
+			"/w/ada": "calls: success error", "/w/ada/reports": "report: success", "/w/ada/reports?metric=failed": "", "/w/ada/reports?metric=sales": "report: primary warning",
+			"/w/ada/reports?metric=revenue": "report: primary warning", "/w/ada/reports?metric=sales&split=item": "",
+		} {
+			p, found := b.Get(path), ""
+			for _, n := range p.All("div") {
+				if table := webtest.Attr(n, "data-chart"); table != "" {
+					found = table + ": " + webtest.Attr(n, "data-colors")
+					if len(p.Having("id", table)) != 1 || webtest.Attr(n.Parent, "aria-hidden") != "true" {
+						t.Errorf("%s: the chart has no table, or is read out", path)
+					}
+				}
+			}
+			if found != chart {
+				t.Errorf("%s: chart %q, want %q", path, found, chart)
+			}
+		}
+		if p := b.Get("/w/ada/items"); strings.Contains(p.Body, "chart.js") {
+			t.Error("a page without a chart loads its script")
+		}
+		wantRow(t, b.Get("/w/ada"), "2026-11-01 (today, not over yet) 1 0")
+	})
+}
+
 func TestAReportCountsCalls(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		k, _, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "=till()", Class: store.ClassSecret})

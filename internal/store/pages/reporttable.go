@@ -195,6 +195,21 @@ func (rep *report) lines() [][]string {
 	return all
 }
 
+// chartLines are the lines of the chart: of the first currencies where there are more than fit.
+func (rep *report) chartLines() (lines []frame.ChartLine) {
+	kinds := []frame.Kind{"", frame.Warning, frame.Note, frame.Good}
+	switch rep.metric {
+	case metricValid:
+		kinds = []frame.Kind{frame.Good}
+	case metricFailed:
+		kinds = []frame.Kind{frame.Danger}
+	}
+	for i, c := range rep.columns[:min(len(rep.columns), len(kinds))] {
+		lines = append(lines, frame.ChartLine{Label: c, Kind: kinds[i]})
+	}
+	return lines
+}
+
 func (rep *report) tableColumns() []frame.Column {
 	all := []frame.Column{{Label: labelOf([]frame.Choice{{Value: "day", Label: "Day (UTC)"}, {Value: "item", Label: "Item"}, {Value: "key", Label: "Key"}, {Value: "result", Label: "Error code"}}, string(rep.split))}}
 	for _, c := range rep.columns {
@@ -237,10 +252,7 @@ func (rep *report) rowLink(row reportRow) frame.Link {
 	l, q := frame.Link{}, url.Values{}
 	switch rep.split {
 	case byDay:
-		l.Label = row.at.Format(time.DateOnly) // as it is typed into the form
-		if row.at.Equal(rep.today) {
-			l.Label += " (today, not over yet)"
-		}
+		l.Label = dayLabel(row.at, rep.today)
 		if rep.metric.ofCalls() {
 			return l // the list of calls is of no day
 		}

@@ -34,17 +34,23 @@ type requestList struct {
 	state requests.State
 	newer web.RequestNumber // 0 on the newest page
 	keys  map[int64]string
+	errs  frame.Errors
+	now   time.Time
+	live  bool // new calls are added as they come in
 }
 
 func (p *Pages) showRequests(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	l := &requestList{ws: ws, query: r.URL.Query()}
+	l := &requestList{ws: ws, query: r.URL.Query(), now: p.frame.Now()}
 	if id := strings.TrimSpace(l.query.Get("id")); id != "" {
 		return p.frame.Redirect(w, r, requestsPath(ws, "/"+url.PathEscape(id)), "")
 	}
 	filter := l.filter()
+	l.live = l.query.Has("live") && l.errs == nil
 	var err error
-	if l.Page, err = p.store.Requests.Calls(r.Context(), r.Actor, filter); err != nil {
-		return err
+	if l.errs == nil {
+		if l.Page, err = p.store.Requests.Calls(r.Context(), r.Actor, filter); err != nil {
+			return err
+		}
 	}
 	l.place(filter)
 	if l.state, err = p.store.Requests.State(r.Context(), r.Actor, ws.ID); err != nil {
@@ -53,10 +59,14 @@ func (p *Pages) showRequests(w http.ResponseWriter, r *frame.Request, ws store.W
 	if l.keys, err = p.keyNames(r, ws); err != nil {
 		return err
 	}
-	return p.frame.Show(w, r, frame.Page{
-		Title: "Requests", Crumbs: requestsCrumbs(ws)[:1], Body: requestsView(l),
+	page := frame.Page{
+		Title: "Requests", Crumbs: requestsCrumbs(ws)[:1], Body: requestsView(l), Live: l.live,
 		Lead: "Every call that programs make with a key of this workspace, and license requests for its purchases.",
-	})
+	}
+	if l.errs != nil {
+		page.Status = http.StatusUnprocessableEntity
+	}
+	return p.frame.Show(w, r, page)
 }
 
 // filter is what the list is narrowed to.
@@ -68,6 +78,16 @@ func (l *requestList) filter() requests.Filter {
 	}
 	if result := requests.Result(q.Get("result")); result == requests.Valid || result == requests.Failed {
 		f.Result = result
+	}
+	for _, one := range []struct {
+		name string
+		into *time.Time
+	}{{"from", &f.From}, {"to", &f.To}} {
+		at, err := readMinute(q.Get(one.name))
+		if err != nil {
+			l.errs = append(l.errs, frame.FieldError{Name: one.name, Text: minuteHelp})
+		}
+		*one.into = at
 	}
 	f.Before, _ = web.ParseRequestNumber(q.Get("before"))
 	f.After, _ = web.ParseRequestNumber(q.Get("after"))
@@ -92,7 +112,7 @@ func (l *requestList) place(f requests.Filter) {
 
 // narrowedBy is the filter for the links of the list.
 func (l *requestList) narrowedBy() filter {
-	return filterOf(l.query, "endpoint", "result", "reason", "key", "item", "address")
+	return filterOf(l.query, "endpoint", "result", "reason", "key", "item", "address", "from", "to")
 }
 
 // path is the list from a call on, with the same filter.
@@ -119,6 +139,10 @@ func (l *requestList) rows() []frame.Row {
 		}
 	}
 	return rows
+}
+
+func requestColumns() []frame.Column {
+	return []frame.Column{{Label: "Time"}, {Label: "Endpoint"}, {Label: "Key"}, {Label: "Result"}, {Label: "Took", Number: true}, {Label: "Address"}, {Label: "Request id"}}
 }
 
 // key is the name of the key that a call was made with.
@@ -225,7 +249,7 @@ func (l *requestList) empty() frame.Empty {
 	switch {
 	case l.Next != 0:
 		return frame.Empty{Icon: "search", Title: "No matching calls so far", Text: "The search stopped after a while.", Action: frame.Link{Label: "Search older calls", Path: l.path("before", l.Next)}}
-	case l.narrowedBy().narrowed():
+	case l.narrowedBy().narrowed() || l.live:
 		return frame.Empty{Icon: "search", Title: "No matching calls", Action: frame.Link{Label: "Show everything", Path: requestsPath(l.ws, "")}}
 	}
 	return frame.Empty{Icon: "activity", Title: "No calls yet", Text: "Calls appear here a second after a program made them.", Action: frame.Link{Label: "API access", Path: keysPath(l.ws, "")}}

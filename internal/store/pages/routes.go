@@ -93,6 +93,7 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /w/{workspace}/licenses/{license}/revoke", p.onLicense(p.revokeIssued))
 
 	mux.Handle("GET /w/{workspace}/requests", p.inWorkspace(p.showRequests))
+	mux.Handle("GET /w/{workspace}/requests/live", p.fileInWorkspace(p.streamRequests))
 	mux.Handle("GET /w/{workspace}/requests/{request}", p.inWorkspace(p.showRequest))
 
 	mux.Handle("GET /w/{workspace}/settings/api", p.inWorkspace(p.showKeys))

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -212,6 +213,43 @@ func TestATailReturnsEachCallOnce(t *testing.T) {
 		f.flushed(t)
 		next(late)
 		next()
+	})
+}
+
+func TestAWatchReturnsTheNewestCallsOnce(t *testing.T) {
+	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
+		before := f.put(nil)
+		f.flushed(t)
+		f.clock.pass(time.Second)
+		watch, again := f.Watch(Filter{Workspace: 1}, 0), f.Watch(Filter{Workspace: 1}, before)
+		latest := func(tail *Tail, more bool, want ...web.RequestNumber) {
+			t.Helper()
+			calls, others, err := tail.Latest(t.Context(), operator)
+			var got []web.RequestNumber
+			for _, c := range calls {
+				got = append(got, c.ID)
+			}
+			if diff := cmp.Diff(want, got); err != nil || diff != "" || others != more {
+				t.Error(err, others, diff)
+			}
+		}
+		latest(watch, false)
+		latest(again, false, before) // it was the last of the connection before: those around it may be missing there
+		first := f.put(nil)
+		f.put(func(e *Entry) { e.Workspace = 2 })
+		f.flushed(t)
+		latest(watch, false, first)
+		f.clock.pass(time.Second)
+		var many []web.RequestNumber
+		for range watched + 1 {
+			many = append(many, f.put(nil))
+		}
+		f.flushed(t)
+		slices.Reverse(many)
+		latest(watch, true, many[:watched]...)
+		latest(watch, false)
+		f.clock.pass(2 * watchBack)
+		latest(f.Watch(Filter{Workspace: 1}, before), false) // too long ago
 	})
 }
 

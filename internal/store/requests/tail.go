@@ -59,6 +59,51 @@ func (t *Tail) Next(ctx context.Context, a people.Actor) (calls []Call, err erro
 	}
 }
 
+// What somebody who watches calls gets at once, and how far back a watch may begin.
+const (
+	watched   = 100
+	watchBack = 5 * time.Minute
+)
+
+// Watch begins to follow the log for somebody who watches, from shortly before a call on: those around it may come
+// again. 0 is now.
+func (l *Log) Watch(f Filter, last web.RequestNumber) *Tail {
+	t := l.Tail(f, nil)
+	if last != 0 {
+		t.floor = 0
+		if back := t.newest.Add(-watchBack); last.Time().Before(back) {
+			t.newest = back
+		} else if last.Time().Before(t.newest) {
+			t.newest = last.Time()
+		}
+	}
+	return t
+}
+
+// Latest is [Tail.Next] for a reader who can't follow every call: it returns the newest ones, a hundred at most, the
+// newest first. more reports that there may be others between these and those before.
+func (t *Tail) Latest(ctx context.Context, a people.Actor) (calls []Call, more bool, err error) {
+	f, now := t.filter, t.log.options.Now()
+	f.From, f.After, f.Limit = t.newest.Add(-tailOverlap), 0, watched
+	page, err := t.log.Calls(ctx, a, f)
+	if err != nil {
+		return nil, false, err
+	}
+	more = page.Next != 0
+	for _, c := range page.Calls {
+		switch {
+		case t.seen[c.ID]:
+			more = false
+		case c.ID > t.floor:
+			t.seen[c.ID] = true
+			calls = append(calls, c)
+		}
+	}
+	t.newest = now
+	t.forget()
+	return calls, more, nil
+}
+
 // forget drops what can't come again.
 func (t *Tail) forget() {
 	oldest := web.FirstRequestNumber(t.newest.Add(-2 * tailOverlap))

@@ -1,10 +1,12 @@
 package storedb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -23,7 +25,7 @@ const (
 
 // SalesQuery asks for the sales of a time.
 type SalesQuery struct {
-	// From is the first time of sale, Until the one behind the last.
+	// From is the first day of sale in UTC, Until the one behind the last.
 	From, Until countersign.Timestamp
 	By          SalesBy
 }
@@ -41,19 +43,116 @@ type Sales struct {
 }
 
 // Sales adds up the purchases of a workspace that were sold in a time, in the order of the
-// split and of the currencies.
+// split and of the currencies. They are added up as purchases are written: by day, and by
+// item and month.
 func (d *DB) Sales(ctx context.Context, workspace int64, q SalesQuery) ([]Sales, error) {
-	by := "'', 0"
+	by := "''"
 	switch q.By {
 	case SalesByDay:
-		by = "substr(sold_at, 1, 10), 0"
+		by = "day"
 	case SalesByItem:
-		by = "'', item_id"
+		return d.salesByItem(ctx, workspace, q)
 	}
 	return sqldb.List(ctx, d.Queries, scanSales,
-		`SELECT `+by+`, currency, count(*), sum(CASE WHEN state = 'active' THEN 0 ELSE 1 END), CAST(sum(price) AS bigint)
-		FROM purchases WHERE workspace_id = $1 AND sold_at >= $2 AND sold_at < $3 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
-		workspace, column(&q.From), column(&q.Until))
+		`SELECT `+by+`, 0, currency, CAST(sum(sold) AS bigint), CAST(sum(ended) AS bigint), CAST(sum(revenue) AS bigint)
+		FROM sales_days WHERE workspace_id = $1 AND day >= $2 AND day < $3 GROUP BY 1, 3 HAVING sum(sold) <> 0 ORDER BY 1, 3`,
+		workspace, dayText(q.From.Time), dayText(q.Until.Time))
+}
+
+func dayText(at time.Time) string { return at.UTC().Format(time.DateOnly) }
+
+// salesByItem adds up whole months, and the days around them.
+func (d *DB) salesByItem(ctx context.Context, workspace int64, q SalesQuery) ([]Sales, error) {
+	all := map[soldItem]*Sales{}
+	for _, part := range q.parts() {
+		query := `SELECT '', item_id, currency, count(*), sum(CASE WHEN state = 'active' THEN 0 ELSE 1 END), CAST(sum(price) AS bigint)
+			FROM purchases WHERE workspace_id = $1 AND sold_at >= $2 AND sold_at < $3 GROUP BY 2, 3`
+		if part.months {
+			query = `SELECT '', item_id, currency, CAST(sum(sold) AS bigint), CAST(sum(ended) AS bigint), CAST(sum(revenue) AS bigint)
+				FROM sales_items WHERE workspace_id = $1 AND month >= $2 AND month < $3 GROUP BY item_id, currency`
+		}
+		err := sqldb.Each(ctx, d.Queries, scanSales, func(s Sales) error {
+			of := soldItem{s.Item, s.Currency}
+			if all[of] == nil {
+				all[of] = &Sales{Item: s.Item, Currency: s.Currency}
+			}
+			sum := all[of]
+			sum.Count, sum.Ended, sum.Revenue = sum.Count+part.sign*s.Count, sum.Ended+part.sign*s.Ended, sum.Revenue+countersign.Money(part.sign)*s.Revenue
+			return nil
+		}, query, workspace, part.from, part.until)
+		if err != nil {
+			return nil, err
+		}
+	}
+	list := make([]Sales, 0, len(all))
+	for _, s := range all {
+		if s.Count != 0 {
+			list = append(list, *s)
+		}
+	}
+	slices.SortFunc(list, func(a, b Sales) int {
+		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Currency, b.Currency))
+	})
+	return list, nil
+}
+
+type soldItem struct {
+	item     int64
+	currency string
+}
+
+// salesPart is a time of a query: whole months, or days whose purchases are read.
+type salesPart struct {
+	months      bool
+	from, until string // until does not belong to it
+	sign        int64  // -1 for what is to be subtracted
+}
+
+// parts cuts the time of a query so that few purchases are read: a month of which more than
+// half is wanted is added, and what is too much is subtracted.
+func (q SalesQuery) parts() (parts []salesPart) {
+	const month = "2006-01"
+	days := func(from, until time.Time, sign int64) {
+		if from.Before(until) {
+			parts = append(parts, salesPart{from: dayText(from), until: dayText(until), sign: sign})
+		}
+	}
+	from, until := q.From.Time.UTC(), q.Until.Time.UTC()
+	first, last := nearestMonth(from), nearestMonth(until)
+	if !first.Before(last) {
+		days(from, until, 1)
+		return parts
+	}
+	parts = append(parts, salesPart{months: true, from: first.Format(month), until: last.Format(month), sign: 1})
+	days(from, first, 1)
+	days(first, from, -1)
+	days(last, until, 1)
+	days(until, last, -1)
+	return parts
+}
+
+// nearestMonth is the first day of the month that begins nearest to a time.
+func nearestMonth(at time.Time) time.Time {
+	return time.Date(at.Year(), at.Month()+time.Month(at.Day()/17), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// WrongSales compares the sums of some purchases, limit at most, with the purchases: those
+// from a digest on, which is a fair sample. It returns how many of them have a wrong sum.
+func (d *DB) WrongSales(ctx context.Context, from Digest, limit int) (wrong int64, err error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*)
+		FROM (SELECT workspace_id, item_id, currency, sold_at FROM purchases WHERE code_digest >= $1 ORDER BY code_digest LIMIT $2) p
+		LEFT JOIN sales_days d ON d.workspace_id = p.workspace_id AND d.day = substr(p.sold_at, 1, 10) AND d.currency = p.currency
+		LEFT JOIN sales_items i ON i.workspace_id = p.workspace_id AND i.item_id = p.item_id AND i.currency = p.currency AND i.month = substr(p.sold_at, 1, 7)
+		WHERE d.sold IS NULL OR i.sold IS NULL OR (
+			SELECT CASE WHEN count(*) = d.sold AND sum(q.price) = d.revenue AND sum(CASE WHEN q.state = 'active' THEN 0 ELSE 1 END) = d.ended THEN 0 ELSE 1 END
+			FROM purchases q WHERE q.workspace_id = p.workspace_id AND q.currency = p.currency
+				AND q.sold_at >= d.day AND q.sold_at < d.day || '~'
+		) = 1 OR (
+			SELECT CASE WHEN count(*) = i.sold AND sum(q.price) = i.revenue AND sum(CASE WHEN q.state = 'active' THEN 0 ELSE 1 END) = i.ended THEN 0 ELSE 1 END
+			FROM purchases q WHERE q.item_id = p.item_id AND q.workspace_id = p.workspace_id AND q.currency = p.currency
+				AND q.sold_at >= i.month AND q.sold_at < i.month || '~'
+		) = 1`,
+		from, limit)
 }
 
 func scanSales(r sqldb.Row) (s Sales, err error) {
