@@ -42,7 +42,11 @@ func (p *Pages) showOverview(w http.ResponseWriter, r *frame.Request, ws store.W
 			return err
 		}
 	}
-	return p.frame.Show(w, r, frame.Page{Title: ws.Account.Username, Lead: ws.Account.Name.FullName, Body: overviewView(o)})
+	page := frame.Page{Title: ws.Account.Username, Lead: ws.Account.Name.FullName, Body: overviewView(o)}
+	if isManager(ws) {
+		page.Action = frame.LinkButton{Link: frame.Link{Label: "Try the API", Path: consolePath(ws, ""), Icon: "square-terminal"}, Kind: frame.Primary}
+	}
+	return p.frame.Show(w, r, page)
 }
 
 func (p *Pages) readSetUp(r *frame.Request, o *overview) (err error) {
