@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/frame"
@@ -103,8 +104,10 @@ func (s *storeServer) run(ctx context.Context) error {
 	}
 	o := api.Options{
 		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
-		Pages: pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL}),
-		Log:   s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
+		Pages: func(console http.Handler) http.Handler {
+			return pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL, API: console})
+		},
+		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
 	}
 	if o.Metrics != nil {
 		addRequestLog(o.Metrics, s.store.Requests)

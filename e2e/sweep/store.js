@@ -123,6 +123,16 @@ export const store = [
     ],
   },
   {
+    name: 'console', site: 'store', cases: [
+      get(`GET ${ws}/console`, { name: 'console', path: `${at}/console` }),
+      get(`GET ${ws}/console`, { name: 'console-items', path: `${at}/console?endpoint=/api/items/all` }),
+      get(`GET ${ws}/console`, { name: 'console-forbidden', path: `${at}/console`, as: 'vera', status: 403 }),
+      post(`POST ${ws}/console`, { name: 'console-valid', at: `${at}/console`, button: 'Send' }),
+      post(`POST ${ws}/console`, { name: 'console-failed', at: `${at}/console`, values: { purchase_code: '</code><b>none</b>' }, button: 'Send' }),
+      post(`POST ${ws}/console`, { name: 'console-all-items', at: `${at}/console?endpoint=/api/items/all`, button: 'Send' }),
+    ],
+  },
+  {
     name: 'items', site: 'store', cases: [
       get(`GET ${items}`, { name: 'items', path: `${at}/items` }),
       get(`GET ${items}`, { name: 'items-viewer', path: `${at}/items?kind=audio`, as: 'vera' }),

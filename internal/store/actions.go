@@ -18,6 +18,7 @@ const (
 	actionRevokeKey          people.Action = "key.revoke"
 	actionRestoreKey         people.Action = "key.restore"
 	actionExpireKey          people.Action = "key.expire"
+	actionUseKey             people.Action = "key.use"
 	actionCreateItem         people.Action = "item.create"
 	actionEditItem           people.Action = "item.edit"
 	actionCreatePurchase     people.Action = "purchase.create"
@@ -39,7 +40,7 @@ const (
 func Actions() []people.Action {
 	return slices.Concat([]people.Action{
 		actionCreateWorkspace, actionSetWorkspace,
-		actionCreateKey, actionRevealKey, actionRotateKey, actionRevokeKey, actionRestoreKey, actionExpireKey,
+		actionCreateKey, actionRevealKey, actionRotateKey, actionRevokeKey, actionRestoreKey, actionExpireKey, actionUseKey,
 		actionCreateItem, actionEditItem,
 		actionCreatePurchase, actionRefundPurchase, actionChargeBackPurchase, actionRevokePurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,

@@ -121,14 +121,31 @@ func KeyStateAt(k Key, now time.Time) KeyState {
 // RevealKey shows the current value of a key again, and writes that down.
 func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, string, error) {
 	var token string
-	k, err := s.changeKey(ctx, a, id, actionRevealKey, func(_ *storedb.DB, k *Key, _ *people.Event) error {
-		var ok bool
-		if token, ok = rules.OpenKeyValue(s.gate.Box(), k.Digest, k.Sealed); !ok {
-			return fault.Conflict("key_not_kept", "The value of this key can't be revealed: it was deleted with an earlier key file. Rotate the key to get a new value")
-		}
-		return nil
+	k, err := s.changeKey(ctx, a, id, actionRevealKey, func(_ *storedb.DB, k *Key, _ *people.Event) (err error) {
+		token, err = s.openKey(k)
+		return err
 	})
 	return k, token, err
+}
+
+// KeyForCall returns the value of a key for one call of the API, in the name of a manager, and
+// writes that down. The value is for the API alone: only owners may see it, with [Store.RevealKey].
+func (s *Store) KeyForCall(ctx context.Context, a people.Actor, id int64, endpoint string) (value string, err error) {
+	_, err = s.lockKey(ctx, a, id, access.Manage, actionUseKey, func(_ *storedb.DB, k *Key, e *people.Event) (err error) {
+		e.Detail = endpoint
+		value, err = s.openKey(k)
+		return err
+	})
+	return value, err
+}
+
+// openKey returns the current value of a key.
+func (s *Store) openKey(k *Key) (string, error) {
+	value, ok := rules.OpenKeyValue(s.gate.Box(), k.Digest, k.Sealed)
+	if !ok {
+		return "", fault.Conflict("key_not_kept", "The value of this key can't be revealed: it was deleted with an earlier key file. Rotate the key to get a new value")
+	}
+	return value, nil
 }
 
 // EarlierValue is the value that a key had before its last rotation, while it still works.
@@ -236,14 +253,19 @@ func (s *Store) SetKeyExpiry(ctx context.Context, a people.Actor, id int64, at c
 	})
 }
 
-// changeKey runs an act on a key and its entry of the audit log, which the act may
+// changeKey runs an act of an owner on a key and its entry of the audit log, which the act may
 // describe, in one transaction.
 func (s *Store) changeKey(ctx context.Context, a people.Actor, id int64, did people.Action, act func(*storedb.DB, *Key, *people.Event) error) (Key, error) {
+	return s.lockKey(ctx, a, id, access.Own, did, act)
+}
+
+// lockKey is changeKey for those with a permission in the key's workspace.
+func (s *Store) lockKey(ctx context.Context, a people.Actor, id int64, what access.Permission, did people.Action, act func(*storedb.DB, *Key, *people.Event) error) (Key, error) {
 	var k Key
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
 		k, err = tx.LockKey(ctx, id)
 		if err == nil {
-			err = access.In(ctx, tx, a, k.WorkspaceID, access.Own, noKey(id))
+			err = access.In(ctx, tx, a, k.WorkspaceID, what, noKey(id))
 		}
 		if err != nil {
 			return sqldb.IfNotFound(err, noKey(id))

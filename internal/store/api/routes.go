@@ -25,7 +25,8 @@ func New(s *store.Store, o Options) http.Handler {
 	if o.Pages == nil {
 		return edge.Handler(f.routes(edge))
 	}
-	return edge.Handler(f.routes(edge), o.Pages)
+	console := edge.Handler(f.forConsole().routes(edge))
+	return edge.Handler(f.routes(edge), o.Pages(console))
 }
 
 func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {

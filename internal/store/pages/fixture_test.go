@@ -51,7 +51,9 @@ func frontEnds(t *testing.T, s *store.Store, failLimit int, base string) http.Ha
 		t.Fatal(err)
 	}
 	guard := web.NewGuard(limit.NewGuard(limit.Options{Failures: failLimit, Now: now}))
-	shown := pages.New(pages.Options{Store: s, Frame: f, Guard: guard})
+	shown := func(console http.Handler) http.Handler {
+		return pages.New(pages.Options{Store: s, Frame: f, Guard: guard, API: console})
+	}
 	return frame.StripBase(base, api.New(s, api.Options{Guard: guard, Pages: shown, Now: now}))
 }
 

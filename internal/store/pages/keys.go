@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/snippet"
 )
 
 // keysPath is the address of the API access of a workspace, and of pages below it.
@@ -241,8 +242,13 @@ func wrongField(name, text string) error {
 // showKeyValue is the page with the value of a key itself.
 func (p *Pages) showKeyValue(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, k store.Key, value, title, lead string) error {
 	w.Header().Set("Cache-Control", "no-store")
+	first := endpoints[0]
+	curl, err := snippet.Languages()[0].Write(first.call(p.frame.Address(w, r, first.path), "CODE"))
+	if err != nil {
+		return err
+	}
 	return p.frame.Show(w, r, frame.Page{
-		Title: title, Lead: lead, Crumbs: keyCrumbs(ws, k), Body: keyValueView(ws, k, value, p.frame.Address(w, r, "/api/purchases/validation")),
+		Title: title, Lead: lead, Crumbs: keyCrumbs(ws, k), Body: keyValueView(ws, k, value, curl),
 	})
 }
 

@@ -32,7 +32,7 @@ type overview struct {
 	licenses int64
 	failing  []requests.Count
 	days     []requests.Count // with calls
-	missing  string // why calls are not counted
+	missing  string           // why calls are not counted
 	last     purchaseList
 }
 
@@ -43,7 +43,11 @@ func (p *Pages) showOverview(w http.ResponseWriter, r *frame.Request, ws store.W
 			return err
 		}
 	}
-	return p.frame.Show(w, r, frame.Page{Title: ws.Account.Username, Lead: ws.Account.Name.FullName, Body: overviewView(o), Scripts: []string{frame.ChartScript}})
+	page := frame.Page{Title: ws.Account.Username, Lead: ws.Account.Name.FullName, Body: overviewView(o), Scripts: []string{frame.ChartScript}}
+	if isManager(ws) {
+		page.Action = frame.LinkButton{Link: frame.Link{Label: "Try the API", Path: consolePath(ws, ""), Icon: "square-terminal"}, Kind: frame.Primary}
+	}
+	return p.frame.Show(w, r, page)
 }
 
 func (p *Pages) readSetUp(r *frame.Request, o *overview) (err error) {

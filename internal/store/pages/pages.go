@@ -6,6 +6,8 @@ package pages
 //go:generate go tool templ generate
 
 import (
+	"net/http"
+
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
@@ -44,6 +46,8 @@ type Options struct {
 	// BaseURL is the store's own address without a trailing slash. Without it
 	// licenses name the signing key as their issuer.
 	BaseURL string
+	// API answers the calls of the console; nil is for tests that make none.
+	API http.Handler
 }
 
 // What an edit says that somebody else overtook.
@@ -59,6 +63,7 @@ type Pages struct {
 	frame   *frame.Frame
 	guard   *web.Guard
 	baseURL string
+	api     http.Handler
 }
 
 // apiURL is the store's own address, as the API answers a caller at this address.

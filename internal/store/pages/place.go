@@ -59,7 +59,9 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 		{Label: "Audit log", Path: workspacePath(username, "/audit"), Icon: "scroll-text"},
 	}
 	if isManager(ws) {
-		menu = append(menu, frame.MenuItem{Label: "Import", Path: importsPath(ws, ""), Icon: "upload"})
+		menu = append(menu,
+			frame.MenuItem{Label: "Import", Path: importsPath(ws, ""), Icon: "upload"},
+			frame.MenuItem{Label: "Console", Path: consolePath(ws, ""), Icon: "square-terminal"})
 	}
 	const settings = "Settings"
 	if isOwner(ws) {

@@ -112,6 +112,9 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/requests/live":      viewers,
 	"GET /w/{workspace}/requests/{request}": viewers,
 
+	"GET /w/{workspace}/console":  managers,
+	"POST /w/{workspace}/console": managers,
+
 	"GET /w/{workspace}/settings/api":                viewers,
 	"POST /w/{workspace}/settings/api/switches":      owners,
 	"GET /w/{workspace}/settings/api/new":            owners,

@@ -11,7 +11,7 @@ import (
 // New serves all pages of the store and the assets. It belongs inside web.Edge,
 // behind the other front ends' routes: it leaves paths that it does not know alone.
 func New(o Options) *http.ServeMux {
-	p := &Pages{store: o.Store, frame: o.Frame, guard: o.Guard, baseURL: o.BaseURL}
+	p := &Pages{store: o.Store, frame: o.Frame, guard: o.Guard, baseURL: o.BaseURL, api: o.API}
 	mux := http.NewServeMux()
 	o.Frame.Routes(mux)
 	p.routes(mux)
@@ -95,6 +95,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /w/{workspace}/requests", p.inWorkspace(p.showRequests))
 	mux.Handle("GET /w/{workspace}/requests/live", p.fileInWorkspace(p.streamRequests))
 	mux.Handle("GET /w/{workspace}/requests/{request}", p.inWorkspace(p.showRequest))
+	mux.Handle("GET /w/{workspace}/console", p.inWorkspace(p.showConsole))
+	mux.Handle("POST /w/{workspace}/console", p.inWorkspace(p.callAPI))
 
 	mux.Handle("GET /w/{workspace}/settings/api", p.inWorkspace(p.showKeys))
 	mux.Handle("POST /w/{workspace}/settings/api/switches", p.inWorkspace(p.setSwitches))
