@@ -78,22 +78,13 @@ Exit codes: 0 undone, 6 nothing undone because of later changes, 8 --rest left s
 	return c
 }
 
-// leftReasons say why an undo leaves a row alone.
-var leftReasons = map[string]string{
-	"changed":      "was changed since",
-	"removed":      "was removed since",
-	"licensed":     "has a license since",
-	"used":         "has purchases or keys since",
-	"item_removed": "belonged to an item that was removed since",
-}
-
 func (a *app) printUndo(r transfer.UndoReport) error {
 	for _, row := range r.Left {
 		name := cli.Safe(row.Name)
 		if row.Kind == "item" {
 			name = strconv.FormatInt(row.ID, 10) + " (" + name + ")"
 		}
-		fmt.Fprintf(a.Err, "%s %s %s\n", row.Kind, name, leftReasons[row.Reason])
+		fmt.Fprintf(a.Err, "%s %s %s\n", row.Kind, name, row.Why())
 	}
 	if a.JSON {
 		if err := a.PrintJSON(r); err != nil {

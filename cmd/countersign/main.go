@@ -74,7 +74,7 @@ func newStore(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "store", Short: "The store: workspaces, users, keys, items, purchases, licenses, and the server",
 	},
-		newServe(a), newStoreSetupLink(a), newImport(a), newImports(a), newExport(a), newRekey(a), newMigrate(a),
+		newServe(a), newStoreSetupLink(a), newImport(a), newImports(a), newExport(a), newSampleData(a), newRekey(a), newMigrate(a),
 		newWorkspace(a), newMember(a), newStoreUsers(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newRequestLog(a), newStoreAudit(a))
 }
 

@@ -73,6 +73,12 @@ export const store = [
       get('GET /workspaces/new', { name: 'workspace-forbidden', as: 'vera', status: 403 }),
       get(`GET ${ws}`, { name: 'overview', path: at }),
       get(`GET ${ws}`, { name: 'overview-viewer', path: at, as: 'vera' }),
+      post(`POST ${ws}/sample`, { name: 'sample-loaded', at: '/w/newleaf', button: 'Load sample data' }),
+      get(`GET ${ws}/sample/remove`, { name: 'sample-remove', path: '/w/newleaf/sample/remove' }),
+      post(`POST ${ws}/sample/remove`, {
+        name: 'sample-left', at: '/w/newleaf/sample/remove', button: 'Remove',
+        meanwhile: (site) => site.run('item', 'edit', '1473', '--name', '<b>Mine</b>'),
+      }),
       get(`GET ${ws}`, { name: 'workspace-none', path: '/w/none', status: 404 }),
     ],
   },

@@ -47,6 +47,8 @@ var nextSteps = fault.NextSteps{
 	"csv_columns":                    "map them like this: --map 'Purchase Ref=purchase_code,Notes=' --set license_type=Regular",
 	"csv_workspace":                  "name it with --workspace; list them with: countersign store workspace list",
 	"import_not_found":               "list them with: countersign store imports list",
+	"sample_not_found":               "load it with: countersign store sample load WORKSPACE",
+	"workspace_not_empty":            "create another workspace with: countersign store workspace create USERNAME",
 	"key_not_found":                  "list them with: countersign store key list",
 	countersign.CodeKeyRevoked:       "create a new one with: countersign store key create",
 	"license_not_found":              "list them with: countersign store license list",

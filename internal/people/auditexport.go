@@ -108,11 +108,7 @@ func (g *AuditLog) writeJSONL(out io.Writer, batch []AuditLine) error {
 
 func (g *AuditLog) writeCSV(table *csv.Writer, batch []AuditLine) error {
 	for _, l := range batch {
-		cells := l.Row(g.workspaces).cells()
-		for i := range cells {
-			cells[i] = spreadsheet.Cell(cells[i])
-		}
-		if err := table.Write(cells); err != nil {
+		if err := table.Write(spreadsheet.Row(l.Row(g.workspaces).cells())); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,15 @@ func Cell(cell string) string {
 	return out.String()
 }
 
+// Row is [Cell] for all cells of a row, which it returns as a new one.
+func Row(cells []string) []string {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = Cell(cell)
+	}
+	return row
+}
+
 // Uncell takes away what [Cell] has put before formulas, so that a cell of ours, or of
 // another program that protects its cells, comes back as the text that it was.
 func Uncell(cell string) string {

@@ -91,6 +91,9 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				}
 				return f.Transfer.Discard(ctx, a, id)
 			}},
+			"LoadSample":        {"manager", func(a people.Actor) error { _, err := f.Transfer.LoadSample(ctx, a, "ada"); return err }},
+			"RemoveSample":      {"manager", func(a people.Actor) error { _, err := f.Transfer.RemoveSample(ctx, a, "ada"); return err }},
+			"Sample":            {"viewer", func(a people.Actor) error { _, err := f.Transfer.Sample(ctx, a, "ada"); return err }},
 			"Jobs of ada":       {"manager", func(a people.Actor) error { _, err := f.Transfer.Jobs(ctx, a, "ada"); return err }},
 			"Export":            {"administrator", func(a people.Actor) error { return f.Transfer.Export(ctx, a, discard{}, true) }},
 			"Rotate the signer": {"administrator", func(a people.Actor) error { _, err := f.Licensing.RotateKey(ctx, a, false); return err }},

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
+	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // overviewDays is the time of the numbers of the overview, today included, and lastSales how
@@ -34,11 +35,12 @@ type overview struct {
 	days     []requests.Count // with calls
 	missing  string           // why calls are not counted
 	last     purchaseList
+	sample   *transfer.Import // the sample data that the reader may remove, or nil
 }
 
 func (p *Pages) showOverview(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	o := &overview{ws: ws, today: dayOf(p.frame.Now()), last: purchaseList{ws: ws}}
-	for _, read := range []func(*frame.Request, *overview) error{p.readSetUp, p.readCalls, p.readSales, p.readLastSales} {
+	for _, read := range []func(*frame.Request, *overview) error{p.readSetUp, p.readCalls, p.readSales, p.readLastSales, p.readSample} {
 		if err := read(r, o); err != nil {
 			return err
 		}

@@ -212,10 +212,8 @@ func (p *Pages) exportReport(w http.ResponseWriter, r *frame.Request, ws store.W
 	}
 	return p.frame.Send(w, r, "text/csv; charset=utf-8", string(rep.metric)+"-by-"+string(rep.split)+".csv", func(out io.Writer) error {
 		lines := rep.lines()
-		for _, cells := range lines {
-			for i := range cells {
-				cells[i] = spreadsheet.Cell(cells[i])
-			}
+		for i, cells := range lines {
+			lines[i] = spreadsheet.Row(cells)
 		}
 		return csv.NewWriter(out).WriteAll(lines)
 	})

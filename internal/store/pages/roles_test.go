@@ -112,6 +112,10 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/requests/live":      viewers,
 	"GET /w/{workspace}/requests/{request}": viewers,
 
+	"POST /w/{workspace}/sample":        managers,
+	"GET /w/{workspace}/sample/remove":  managers,
+	"POST /w/{workspace}/sample/remove": managers,
+
 	"GET /w/{workspace}/console":  managers,
 	"POST /w/{workspace}/console": managers,
 

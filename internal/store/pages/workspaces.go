@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"log/slog"
 	"net/http"
 	"net/url"
 
@@ -72,7 +73,16 @@ func (p *Pages) createWorkspace(w http.ResponseWriter, r *frame.Request) error {
 			if err != nil {
 				return err
 			}
-			return p.frame.Redirect(w, r, workspacePath(ws.Account.Username, ""), "The workspace “"+ws.Account.Username+"” was created.")
+			said := "The workspace “" + ws.Account.Username + "” was created."
+			if in.Get("sample") != "" {
+				loaded, err := p.sampleLoaded(r, ws.Account.Username)
+				if err != nil { // the workspace is there, and its overview offers the data again
+					p.frame.Log.LogAttrs(r.Context(), slog.LevelError, "sample data was not loaded", slog.Any("error", err))
+					loaded = "Sample data could not be loaded. Try again below."
+				}
+				said += " " + loaded
+			}
+			return p.frame.Redirect(w, r, workspacePath(ws.Account.Username, ""), said)
 		},
 	})
 }

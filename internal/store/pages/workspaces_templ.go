@@ -146,6 +146,14 @@ func newWorkspaceView(f newWorkspace) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " ")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = frame.Field{Name: "sample", Label: "Load sample data", Kind: frame.Switch, On: f.in.Get("sample") != "", Help: "Items and purchases of a made-up shop, to try everything with. One button removes them again."}.Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
 				return nil
 			})
 			templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: PathWorkspaces, Errors: f.errs, Failed: "Nothing was created.", Submit: frame.Button{Label: "Create the workspace"}, Cancel: frame.Link{Label: "Cancel", Path: PathWorkspaces}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)

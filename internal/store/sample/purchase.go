@@ -1,7 +1,6 @@
 package sample
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -120,10 +119,4 @@ func drawState(rng *rand.Rand, date time.Time) (state string, at time.Time) {
 }
 
 // line writes the purchase in the import format.
-func (p purchase) line() string {
-	text, err := countersign.EncodeJSON(p)
-	if err != nil {
-		panic(fmt.Sprintf("sample: %v", err)) // dates of our own always have a JSON form
-	}
-	return string(text)
-}
+func (p purchase) line() string { return lineOf(p) }

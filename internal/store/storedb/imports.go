@@ -20,6 +20,9 @@ type Import struct {
 	Counts ImportCounts `json:"counts"`
 	// UndoneAt is zero for an import that was not undone.
 	UndoneAt countersign.Timestamp `json:"undone_at,omitzero"`
+	// SampleOf is the id of the workspace whose sample data it is, 0 for another import. Sample
+	// data can be taken back at any time.
+	SampleOf int64 `json:"-"`
 }
 
 // ImportCounts are the numbers of rows that an import has added and changed.
@@ -28,17 +31,17 @@ type ImportCounts struct {
 	Purchases Moved `json:"purchases"`
 }
 
-const selectImports = `SELECT id, created_at, actor, file, counts, undone_at FROM imports `
+const selectImports = `SELECT id, created_at, actor, file, counts, undone_at, sample_of FROM imports `
 
 func scanImport(r sqldb.Row) (i Import, err error) {
-	err = r.Scan(&i.ID, column(&i.CreatedAt), &i.Actor, &i.File, sqldb.JSONInto(&i.Counts), column(&i.UndoneAt))
+	err = r.Scan(&i.ID, column(&i.CreatedAt), &i.Actor, &i.File, sqldb.JSONInto(&i.Counts), column(&i.UndoneAt), &i.SampleOf)
 	return i, err
 }
 
 // AddImport writes a new import without counts and returns its id.
 func (d *DB) AddImport(ctx context.Context, i Import) (id int64, err error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO imports (created_at, actor, file, counts)
-		VALUES ($1, $2, $3, $4) RETURNING id`, column(&i.CreatedAt), i.Actor, i.File, sqldb.JSON[ImportCounts]{V: i.Counts})
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO imports (created_at, actor, file, counts, sample_of)
+		VALUES ($1, $2, $3, $4, $5) RETURNING id`, column(&i.CreatedAt), i.Actor, i.File, sqldb.JSON[ImportCounts]{V: i.Counts}, i.SampleOf)
 }
 
 // SetImportCounts writes what an import did.
@@ -56,6 +59,11 @@ func (d *DB) Imports(ctx context.Context, after countersign.Timestamp) ([]Import
 	return sqldb.List(ctx, d.Queries, scanImport, selectImports+`WHERE created_at > $1 ORDER BY id DESC`, column(&after))
 }
 
+// SampleImport finds the import that is the sample data of a workspace.
+func (d *DB) SampleImport(ctx context.Context, workspace int64) (Import, error) {
+	return sqldb.One(ctx, d.Queries, scanImport, selectImports+`WHERE sample_of = $1`, workspace)
+}
+
 // LockImport finds an import by its id, and makes others who would undo it wait until the
 // transaction ends.
 func (d *DB) LockImport(ctx context.Context, id int64) (Import, error) {
@@ -67,19 +75,19 @@ func (d *DB) LockImport(ctx context.Context, id int64) (Import, error) {
 // pruneRows is how many rows one transaction of a prune removes.
 const pruneRows = 20_000
 
-// PruneImports removes imports up to a time, and a portion of their rows. more reports that
-// there are others left.
+// PruneImports removes imports up to a time, and a portion of their rows, but no sample data.
+// more reports that there are others left.
 func (d *DB) PruneImports(ctx context.Context, until countersign.Timestamp) (more bool, err error) {
-	if err := d.Run(ctx, `DELETE FROM imports WHERE created_at <= $1`, column(&until)); err != nil {
+	if err := d.Run(ctx, `DELETE FROM imports WHERE created_at <= $1 AND sample_of = 0`, column(&until)); err != nil {
 		return false, err
 	}
-	first, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT coalesce(min(id), CAST($1 AS bigint)) FROM imports`, int64(math.MaxInt64))
+	first, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT coalesce(min(id), CAST($1 AS bigint)) FROM imports WHERE sample_of = 0`, int64(math.MaxInt64))
 	if err != nil {
 		return false, err
 	}
 	for _, table := range []string{"import_purchases", "import_items"} {
 		removed, err := d.Exec(ctx, `DELETE FROM `+table+` WHERE (import_id, before, id) IN (
-			SELECT import_id, before, id FROM `+table+` WHERE import_id < $1 ORDER BY import_id, before, id LIMIT $2)`, first, pruneRows)
+			SELECT import_id, before, id FROM `+table+` WHERE import_id < $1 AND import_id NOT IN (SELECT id FROM imports) ORDER BY import_id, before, id LIMIT $2)`, first, pruneRows)
 		if err != nil {
 			return false, err
 		}

@@ -18,6 +18,21 @@ type ImportedRow struct {
 	Reason string `json:"reason"`
 }
 
+// Why says in words why the row is left alone, as the end of a sentence.
+func (r ImportedRow) Why() string {
+	switch r.Reason {
+	case "removed":
+		return "was removed since"
+	case "licensed":
+		return "has a license since"
+	case "used":
+		return "has purchases or keys since"
+	case "item_removed":
+		return "belonged to an item that was removed since"
+	}
+	return "was changed since"
+}
+
 func scanImportedRow(r sqldb.Row) (row ImportedRow, err error) {
 	err = r.Scan(&row.Kind, &row.ID, &row.Name, &row.Reason)
 	return row, err
@@ -121,5 +136,5 @@ func (d *DB) EndImport(ctx context.Context, id int64, now countersign.Timestamp)
 			return err
 		}
 	}
-	return d.Run(ctx, `UPDATE imports SET undone_at = $1 WHERE id = $2`, column(&now), id)
+	return d.Run(ctx, `UPDATE imports SET undone_at = $1, sample_of = 0 WHERE id = $2`, column(&now), id)
 }

@@ -80,7 +80,7 @@ func (imp *importer) rejectRow(rows *csvReader, err error) error {
 		if rows.encoding != encodingUTF8 {
 			mark = byteOrderMark
 		}
-		head := rowOf(rows.separator, append(safeCells(imp.csv.originalHeader()), reasonColumn))
+		head := rowOf(rows.separator, append(spreadsheet.Row(imp.csv.originalHeader()), reasonColumn))
 		text = slices.Concat([]byte(mark), head, []byte("\n"), text)
 	}
 	return imp.reject(rows.line, err, text)
@@ -107,7 +107,7 @@ func (imp *importer) rejectedRow(rows *csvReader, reason string) []byte {
 	for i, cell := range cells {
 		cells[i] = spreadsheet.Uncell(cell)
 	}
-	return rowOf(rows.separator, append(safeCells(cells), spreadsheet.Cell(reason)))
+	return rowOf(rows.separator, append(spreadsheet.Row(cells), spreadsheet.Cell(reason)))
 }
 
 // originalHeader is the header without the reasons of an earlier import.
@@ -117,8 +117,6 @@ func (p *csvPlan) originalHeader() []string {
 	}
 	return p.header
 }
-
-func safeCells(cells []string) []string { return sqldb.Convert(cells, spreadsheet.Cell) }
 
 // reportLateRows is reportLate for CSV.
 func (imp *importer) reportLateRows(file io.Reader, late []int) error {

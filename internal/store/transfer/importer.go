@@ -64,6 +64,8 @@ type ImportOptions struct {
 	Progress func(bytes int64)
 	// job is the job that does the import, nil for none.
 	job *runningImport
+	// sampleOf is the id of the workspace whose sample data is imported, 0 for another import.
+	sampleOf int64
 }
 
 // ImportReport describes what an import did, or would have done.

@@ -28,6 +28,9 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.dropStale(ctx, tx); err != nil {
 		return err
 	}
+	if err := imp.checkSample(ctx, tx); err != nil {
+		return err
+	}
 	now := imp.service.timestamp()
 	id, err := imp.keepBefore(ctx, tx, now)
 	if err != nil {

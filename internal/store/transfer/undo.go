@@ -97,7 +97,7 @@ func (s *Service) undoImport(ctx context.Context, a people.Actor, id int64, work
 func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, report *UndoReport, workspace string, rest bool) error {
 	i, err := tx.LockImport(ctx, report.ID)
 	switch {
-	case errors.Is(err, sqldb.ErrNotFound), err == nil && !i.CreatedAt.After(s.undoStart().Time):
+	case errors.Is(err, sqldb.ErrNotFound), err == nil && i.SampleOf == 0 && !i.CreatedAt.After(s.undoStart().Time):
 		return fault.NotFound("import_not_found", fmt.Sprintf("No import %d of the last 24 hours that can be undone", report.ID))
 	case err != nil:
 		return err
@@ -146,7 +146,7 @@ func (imp *importer) keepBefore(ctx context.Context, tx *storedb.DB, now counter
 	if _, err := tx.PruneImports(ctx, imp.service.undoStart()); err != nil {
 		return 0, err
 	}
-	id, err = tx.AddImport(ctx, storedb.Import{CreatedAt: now, Actor: imp.actor.ID, File: imp.options.File})
+	id, err = tx.AddImport(ctx, storedb.Import{CreatedAt: now, Actor: imp.actor.ID, File: imp.options.File, SampleOf: imp.options.sampleOf})
 	if err != nil {
 		return 0, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/spreadsheet"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -166,7 +167,7 @@ func (r *rejectedFile) remove() error {
 
 func (r *rejectedFile) add(number int, reason string, line []byte) {
 	if !r.isCSV {
-		line = rowOf(',', safeCells([]string{strconv.Itoa(number), reason, strings.ToValidUTF8(string(line), "\ufffd")}))
+		line = rowOf(',', spreadsheet.Row([]string{strconv.Itoa(number), reason, strings.ToValidUTF8(string(line), "\ufffd")}))
 	}
 	if line == nil || r.err != nil {
 		return
