@@ -90,6 +90,18 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/items/{item}/licensing":  managers,
 	"POST /w/{workspace}/items/{item}/licensing": managers,
 
+	"GET /w/{workspace}/items/{item}/media":                managers,
+	"GET /w/{workspace}/items/{item}/media/{slot}":         managers,
+	"POST /w/{workspace}/items/{item}/media/{slot}":        managers,
+	"GET /w/{workspace}/items/{item}/media/{slot}/remove":  managers,
+	"POST /w/{workspace}/items/{item}/media/{slot}/remove": managers,
+
+	"GET /w/{workspace}/settings/profile/media":                owners,
+	"GET /w/{workspace}/settings/profile/media/{slot}":         owners,
+	"POST /w/{workspace}/settings/profile/media/{slot}":        owners,
+	"GET /w/{workspace}/settings/profile/media/{slot}/remove":  owners,
+	"POST /w/{workspace}/settings/profile/media/{slot}/remove": owners,
+
 	"GET /w/{workspace}/import":                    managers,
 	"POST /w/{workspace}/import":                   managers,
 	"GET /w/{workspace}/import/{job}":              managers,
@@ -178,8 +190,9 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 					t.Fatal(err)
 				}
 				address := strings.NewReplacer("{workspace}", "ada", "{job}", strconv.FormatInt(job, 10), "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value), "{item}", "1229")
+				slots := strings.NewReplacer("profile/media/{slot}", "profile/media/avatar", "{slot}", "thumbnail")
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
-					method, path, _ := strings.Cut(address.Replace(route), " ")
+					method, path, _ := strings.Cut(address.Replace(slots.Replace(route)), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode
 					if want := outcome(who, routeAudiences[route], route, status); want != "" {
 						t.Errorf("%s: status %d, want %s", route, status, want)
