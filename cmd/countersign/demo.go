@@ -27,7 +27,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-type demoFlags struct{ listen, addonListen, keep string }
+type demoFlags struct{ listen, addonListen, keep, media string }
 
 func newDemo(a *app) *cobra.Command {
 	var flags demoFlags
@@ -53,6 +53,7 @@ The store's API keys are public. Do not make it reachable from other machines.`,
 	c.Flags().StringVar(&flags.listen, "listen", defaultListen, "`address` of the store")
 	c.Flags().StringVar(&flags.addonListen, "addon-listen", defaultAddonListen, "`address` of the addon")
 	c.Flags().StringVar(&flags.keep, "keep", "", "keep the data in this `folder` (default a temporary one, deleted at the end)")
+	c.Flags().StringVar(&flags.media, "media", "", "`URL` of the folder or bucket of uploaded files (default a folder in the data)")
 	return c
 }
 
@@ -66,7 +67,7 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 		defer os.RemoveAll(temporary)
 		dir = temporary
 	}
-	of, ofSite := location{dir: dir}, location{dir: filepath.Join(dir, "addon")}
+	of, ofSite := location{dir: dir, media: flags.media}, location{dir: filepath.Join(dir, "addon")}
 	if err := errors.Join(a.checkStore(ctx, of), a.checkAddon(ctx, ofSite)); err != nil {
 		return err
 	}

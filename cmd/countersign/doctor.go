@@ -35,6 +35,7 @@ also tries to download the service's key file from there. It fails if it can.`,
 		},
 	}
 	doctorAddonLocation.register(c.Flags())
+	storeLocation.registerMedia(c.Flags())
 	for _, l := range []locationFlags{storeLocation, doctorAddonLocation} {
 		c.Flags().String(l.baseURLFlag, "", "public `URL` at which to look for the key file ("+l.baseURL+")")
 	}

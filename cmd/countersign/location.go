@@ -19,6 +19,7 @@ const (
 	envURL    = "COUNTERSIGN_BASE_URL"
 
 	envRequestLog = "COUNTERSIGN_REQUEST_LOG"
+	envMedia      = "COUNTERSIGN_STORE_MEDIA"
 
 	envAddonData   = "COUNTERSIGN_ADDON_DATA"
 	envAddonDB     = "COUNTERSIGN_ADDON_DB"
@@ -38,6 +39,7 @@ const defaultData = "./countersign-data"
 type location struct {
 	dir, url, keyText string
 	keyVariable       string // what keyText comes from, "" without it
+	media             string // URL of a store's uploaded files, "" for a folder in dir
 }
 
 // locationFlags names the flags and variables that say where a service is.
@@ -49,13 +51,14 @@ type locationFlags struct {
 	address                          string // where its server listens by default
 	signIn                           string // the folder of the pages that links lead to
 	adminEmail, adminPassword        string // variables of its first administrator
+	media                            string // flag of a store's uploaded files
 }
 
 var (
 	storeLocation = locationFlags{
 		command: "countersign store", data: "data", db: "db", envData: envData, envDB: envDB, envKey: envKey,
 		listen: envListen, baseURL: envURL, baseURLFlag: "base-url", address: defaultListen,
-		adminEmail: envStoreAdminEmail, adminPassword: envStoreAdminPassword,
+		adminEmail: envStoreAdminEmail, adminPassword: envStoreAdminPassword, media: "media",
 	}
 	addonLocation = locationFlags{
 		command: "countersign addon", data: "data", db: "db", envData: envAddonData, envDB: envAddonDB, envKey: envAddonKey,
@@ -84,6 +87,11 @@ func (l locationFlags) register(flags *pflag.FlagSet) {
 	flags.String(l.db, "", "`URL` of "+database+" ("+l.envDB+", or "+l.envDB+"_FILE, which keeps a password off the process list)")
 }
 
+// registerMedia adds the flag that says where a store's uploaded files are.
+func (l locationFlags) registerMedia(flags *pflag.FlagSet) {
+	flags.String(l.media, "", "`URL` of the folder or bucket of uploaded files, like file:///srv/media or s3://bucket?region=eu-central-1; default the folder media in the data folder ("+envMedia+")")
+}
+
 // named reports whether a flag or a variable says where the service is.
 func (l locationFlags) named(a *app, c *cobra.Command) bool {
 	return c.Flag(l.data).Changed || c.Flag(l.db).Changed || a.Getenv(l.envData) != "" || a.Getenv(l.envDB) != "" || a.Getenv(l.envDB+"_FILE") != ""
@@ -98,6 +106,11 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	}
 	if at.url, err = a.SecretSetting(c, l.db, l.envDB); err != nil {
 		return location{}, err
+	}
+	if l.media != "" && c.Flag(l.media) != nil {
+		if at.media, err = a.Setting(c, l.media, envMedia); err != nil {
+			return location{}, err
+		}
 	}
 	if at.keyText, err = a.Secret(l.envKey); err != nil {
 		return location{}, err

@@ -71,9 +71,11 @@ func withoutStore(c *cobra.Command) *cobra.Command {
 }
 
 func newStore(a *app) *cobra.Command {
-	return cli.Group(&cobra.Command{
+	c := &cobra.Command{
 		Use: "store", Short: "The store: workspaces, users, keys, items, purchases, licenses, and the server",
-	},
+	}
+	storeLocation.registerMedia(c.PersistentFlags())
+	return cli.Group(c,
 		newServe(a), newStoreSetupLink(a), newImport(a), newImports(a), newExport(a), newSampleData(a), newRekey(a), newMigrate(a),
 		newWorkspace(a), newMember(a), newStoreUsers(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newRequestLog(a), newStoreAudit(a))
 }

@@ -178,7 +178,7 @@ func (a *app) checkAddon(ctx context.Context, at location) error {
 // storeOptions are those of a store at a location. A command that does one thing has no log:
 // its error says what failed.
 func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store.Options {
-	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, log, a.Now
+	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Media, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, at.media, log, a.Now
 	return o
 }
 

@@ -25,6 +25,17 @@ const rain = {
   buffer: Buffer.from('id,name,version,regular,extended,currency,published_at\n990001,Rain,1.0.0,49.00,199.00,USD,2026-04-27\n990002,Thunder,1.0.0,many,199.00,USD,2026-04-27\n'),
 };
 
+/** A picture, and a page that is called a picture. */
+const pixel = {
+  name: '"><b>rain.png', mimeType: 'image/png',
+  buffer: Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64'),
+};
+const liar = { name: 'rain.png', mimeType: 'image/png', buffer: Buffer.from('<!doctype html><script>alert(1)</script>') };
+
+/** The button of a slot's form. */
+const uploads = (slot) => ({ css: `form[action$="/media/${slot}"] button` });
+const profile = `${ws}/settings/profile/media`;
+
 /** The page of an import that has ended; one that runs changes while it is looked at. */
 const whenEnded = (one) => ({
   ...one,
@@ -161,6 +172,22 @@ export const store = [
       get(`GET ${items}/{item}/licensing`, { name: 'item-rules', path: item('/licensing') }),
       post(`POST ${items}/{item}/licensing`, { name: 'item-rules-refused', at: item('/licensing'), values: { 'licensing.moves_a_year': 'many' }, button: 'Save', status: 422 }),
       post(`POST ${items}/{item}/licensing`, { name: 'item-rules-saved', at: item('/licensing'), values: { 'licensing.moves_a_year': '5' }, button: 'Save' }),
+    ],
+  },
+  {
+    name: 'uploads', site: 'store', cases: [
+      get(`GET ${items}/{item}/media`, { name: 'files', path: item('/media') }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-refused', at: item('/media'), values: { thumbnail: liar }, button: uploads('thumbnail'), status: 422 }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-uploaded', at: item('/media'), values: { thumbnail: pixel }, button: uploads('thumbnail') }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-private', at: item('/media'), values: { file: liar }, button: uploads('file') }),
+      get(`GET ${items}/{item}/media/{slot}`, { name: 'files-again', path: item('/media/thumbnail'), leads: true }),
+      get(`GET ${items}/{item}/media/{slot}/remove`, { name: 'file-remove', path: item('/media/thumbnail/remove') }),
+      post(`POST ${items}/{item}/media/{slot}/remove`, { name: 'file-removed', at: item('/media/thumbnail/remove'), button: 'Remove' }),
+      get(`GET ${profile}`, { name: 'profile-pictures', path: `${at}/settings/profile/media` }),
+      post(`POST ${profile}/{slot}`, { name: 'profile-picture-uploaded', at: `${at}/settings/profile/media`, values: { avatar: pixel }, button: uploads('avatar') }),
+      get(`GET ${profile}/{slot}`, { name: 'profile-pictures-again', path: `${at}/settings/profile/media/avatar`, leads: true }),
+      get(`GET ${profile}/{slot}/remove`, { name: 'profile-picture-remove', path: `${at}/settings/profile/media/avatar/remove` }),
+      post(`POST ${profile}/{slot}/remove`, { name: 'profile-picture-removed', at: `${at}/settings/profile/media/avatar/remove`, button: 'Remove' }),
     ],
   },
   {

@@ -102,6 +102,9 @@ func (r *Request) uploadError(err error) error {
 	return badForm("The file did not arrive as a whole. Nothing was saved: send it again.", err)
 }
 
+// pieceWait is how long the server waits for the next piece of a file.
+const pieceWait = 15 * time.Second
+
 // slowly reads a file from a client, which has pieceWait for each piece: a large file takes
 // longer than any other request may.
 type slowly struct {

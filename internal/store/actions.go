@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
@@ -45,5 +46,5 @@ func Actions() []people.Action {
 		actionCreatePurchase, actionRefundPurchase, actionChargeBackPurchase, actionRevokePurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,
 		actionRekey, actionAcceptLoss,
-	}, people.Actions(), licensing.Actions(), transfer.Actions())
+	}, people.Actions(), licensing.Actions(), media.Actions(), transfer.Actions())
 }

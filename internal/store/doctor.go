@@ -18,7 +18,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 		return findings
 	}
 	key, box := s.checkKey(ctx)
-	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkSales(ctx))
+	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx), s.checkSales(ctx))
 	if box == nil {
 		return findings
 	}
@@ -59,4 +59,13 @@ func (s *Store) checkKey(ctx context.Context) (health.Finding, *keyfile.Box) {
 		return health.Of(name, err, why, "Restore the key file from a backup, or create a new one with: countersign store rekey"), nil
 	}
 	return health.Finding{Name: name, Level: health.OK, What: "The key file belongs to the database"}, box
+}
+
+// checkMedia reports whether uploaded files can be written.
+func (s *Store) checkMedia(ctx context.Context) health.Finding {
+	const name, why = "uploaded files", "Nobody can upload files, and those that are there may be missing."
+	if err := s.Media.Bucket().Check(ctx); err != nil {
+		return health.Of(name, err, why, "Check the folder or the bucket, and --media and its credentials.")
+	}
+	return health.Finding{Name: name, Level: health.OK, What: "Uploaded files can be written to " + s.Media.Bucket().String()}
 }

@@ -42,7 +42,7 @@ func withoutIDs(engine sqldb.Engine) []string {
 		`ALTER TABLE purchases DROP COLUMN id`,
 		`DROP INDEX purchases_by_item`, `DROP INDEX purchases_ended`,
 		`DELETE FROM store_versions WHERE version_id > 5`, `DROP TABLE members`, `DROP TABLE invitations`,
-		`DROP TABLE import_mappings`, `DROP TABLE imports`, `DROP TABLE import_items`, `DROP TABLE import_purchases`, `DROP TABLE import_uploads`,
+		`DROP TABLE import_mappings`, `DROP TABLE imports`, `DROP TABLE import_items`, `DROP TABLE import_purchases`, `DROP TABLE import_uploads`, `DROP TABLE media`, `DROP TABLE download_links`,
 		`DROP INDEX items_by_name`, `DROP INDEX items_by_price`, `DROP INDEX items_by_publication`,
 	}...)
 }

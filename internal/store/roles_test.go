@@ -8,6 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
@@ -114,7 +115,18 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				_, err := f.ListPurchases(ctx, a, "ada", PurchaseFilter{}, PurchasePlace{})
 				return err
 			}},
-			"CreateItem": {"manager", func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err }},
+			"CreateItem":     {"manager", func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err }},
+			"Media.ItemFile": {"viewer", func(a people.Actor) error { _, _, err := f.Media.ItemFile(ctx, a, 1); return err }},
+			"Media.SetItem": {"manager", func(a people.Actor) error {
+				_, err := f.Media.SetItem(ctx, a, 1, media.Thumbnail, pictureFile(t, 3))
+				return err
+			}},
+			"Media.RemoveItem": {"manager", func(a people.Actor) error { _, err := f.Media.RemoveItem(ctx, a, 1, media.Thumbnail); return err }},
+			"Media.SetProfile": {"owner", func(a people.Actor) error {
+				_, err := f.Media.SetProfile(ctx, a, "ada", media.Avatar, pictureFile(t, 3))
+				return err
+			}},
+			"Media.RemoveProfile": {"owner", func(a people.Actor) error { _, err := f.Media.RemoveProfile(ctx, a, "ada", media.Avatar); return err }},
 			"EditItem": {"manager", func(a people.Actor) error {
 				_, err := f.EditItem(ctx, a, 1, func(i *Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
 				return err

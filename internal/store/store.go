@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/blob"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -18,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -53,6 +56,9 @@ type Options struct {
 	Lock *sqldb.FolderLock
 	Log  *slog.Logger
 	Now  func() time.Time
+	// Media is the URL of the folder or the bucket of uploaded files, as [blob.Open] takes it;
+	// empty for a folder in Dir.
+	Media string
 	// RequestLog is how much is kept of the log of API requests by a server; the zero value
 	// logs nothing.
 	RequestLog requests.Keep
@@ -66,6 +72,8 @@ type Store struct {
 	Licensing *licensing.Service
 	// Transfer imports and exports.
 	Transfer *transfer.Service
+	// Media keeps uploaded files.
+	Media *media.Service
 	// Requests is the log of API requests.
 	Requests *requests.Log
 
@@ -114,6 +122,21 @@ func (o Options) database() sqldb.Options {
 	}
 }
 
+// mediaFolder is the folder of uploaded files in the data folder.
+const mediaFolder = "media"
+
+// media is where uploaded files are. The error is of kind Invalid (media_url).
+func (o Options) media(ctx context.Context) (*blob.Bucket, error) {
+	if o.Media == "" {
+		return blob.Folder(filepath.Join(o.Dir, mediaFolder)), nil
+	}
+	bucket, err := blob.Open(ctx, o.Media)
+	if err != nil {
+		return nil, fault.WithCause(fault.Invalid("media_url", "Invalid URL for uploaded files: "+err.Error()), err)
+	}
+	return bucket, nil
+}
+
 // Open opens the store's database. Call [Store.Prepare] before anything else.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Now == nil {
@@ -121,6 +144,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	bucket, err := o.media(ctx)
+	if err != nil {
+		return nil, err
 	}
 	keys := o.location()
 	database, err := keys.OpenDatabase(ctx, o.database())
@@ -134,6 +161,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Validation = validation.New(s.db, &s.gate, o.CacheBytes, o.Now, o.Log)
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
 	s.jobs = jobs.New(database, o.Now, o.Log)
+	s.Media = media.New(s.db, &s.gate, s.Validation, bucket, o.Now)
 	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, o.Now)
 	s.Requests = requests.New(requests.Options{Dir: o.Dir, URL: o.URL, Keep: o.RequestLog, Now: o.Now, Log: o.Log, Longer: o.Longer, See: s.seeRequests})
 	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {
@@ -151,7 +179,7 @@ func (s *Store) Close() error {
 	s.Validation.Close(ctx)
 	s.leaveLimits(ctx)
 	s.people.Close(ctx)
-	return errors.Join(s.Requests.Close(), s.database.Close())
+	return errors.Join(s.Requests.Close(), s.Media.Bucket().Close(), s.database.Close())
 }
 
 // Run does the store's background work until ctx ends: it follows changes made
@@ -206,9 +234,12 @@ func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
 
 func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
 
-// pruneEvery deletes rows of changes that nobody waits for any more, and imports that can't
-// be undone any more, now and then every hour.
+// pruneEvery deletes rows of changes that nobody waits for any more, imports that can't be
+// undone any more, and files that nothing refers to, now and then every hour.
 func (s *Store) pruneEvery(ctx context.Context) {
+	if err := s.Media.Bucket().Check(ctx); err != nil && ctx.Err() == nil {
+		s.log.Warn("uploads are answered 503 until files can be written", "cause", err)
+	}
 	for {
 		if err := s.database.PruneChanges(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("old changes could not be pruned", "cause", err)
@@ -218,6 +249,9 @@ func (s *Store) pruneEvery(ctx context.Context) {
 		}
 		if err := s.Transfer.SweepUploads(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("old uploads could not be removed", "cause", err)
+		}
+		if err := s.Media.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("unused uploaded files could not be removed", "cause", err)
 		}
 		if !group.Sleep(ctx, time.Hour, nil) {
 			return

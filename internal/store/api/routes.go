@@ -46,6 +46,7 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	handle("GET /api/licenses/revoked", f.listRevokedLicenses)
 	handle("GET /.well-known/jwks.json", f.getLicenseKeys)
 	handle("GET /media/default/{picture}", f.getPicture)
+	handle("GET /media/{name}", f.getMedium)
 	handle("GET /openapi.json", f.openAPI.Serve)
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.store.Ready))

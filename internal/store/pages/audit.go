@@ -26,11 +26,11 @@ var auditNouns = frame.AuditNouns(append(workspaceNouns[:len(workspaceNouns):len
 
 // acts says in words what the actions of the log are.
 var acts = frame.AuditWords(map[people.Action]string{
-	"workspace.create": "Created a workspace", "workspace.set": "Changed the account or a switch",
+	"workspace.create": "Created a workspace", "workspace.set": "Changed the account or a switch", "workspace.set_media": "Uploaded a picture of the profile", "workspace.remove_media": "Removed a picture of the profile",
 	"key.create": "Created an API key", "key.reveal": "Revealed an API key", "key.rotate": "Rotated an API key", "key.revoke": "Revoked an API key", "key.restore": "Restored an API key", "key.expire": "Changed when an API key expires", "key.use": "Called the API with a key",
-	"item.create": "Created an item", "item.edit": "Changed an item", "item.licensing": "Changed the license rules of an item",
+	"item.create": "Created an item", "item.edit": "Changed an item", "item.licensing": "Changed the license rules of an item", "item.set_media": "Uploaded a file of an item", "item.remove_media": "Removed a file of an item",
 	"license.issue": "Issued a license", "license.move": "Moved a license to another domain", "license.revoke": "Revoked a license", "license_key.rotate": "Rotated the key that signs licenses",
-	"purchase.create": "Recorded a purchase", "purchase.refund": "Refunded a purchase", "purchase.charge_back": "Marked a purchase as charged back", "purchase.revoke": "Revoked a purchase", "purchase.restore": "Restored a purchase", "purchase.set": "Changed a purchase",
+	"purchase.create": "Recorded a purchase", "purchase.refund": "Refunded a purchase", "purchase.charge_back": "Marked a purchase as charged back", "purchase.revoke": "Revoked a purchase", "purchase.restore": "Restored a purchase", "purchase.set": "Changed a purchase", "purchase.create_download_link": "Created a download link", "purchase.download": "Downloaded the file of a purchase",
 	"member.invite": "Invited a member", "member.withdraw_invitation": "Withdrew an invitation", "member.add": "Added a member", "member.set": "Changed a role", "member.remove": "Removed a member",
 	"store.import": "Imported a file", "store.undo_import": "Undid an import", "store.cancel_import": "Cancelled an import", "store.export": "Exported the store", "store.rekey": "Created a new key file", "store.accept_loss": "Accepted missing commits",
 })

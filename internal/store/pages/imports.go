@@ -64,7 +64,7 @@ func (p *Pages) upload(w http.ResponseWriter, r *frame.Request, ws store.Workspa
 	if err == nil {
 		return p.frame.Redirect(w, r, uploadPath(ws, id, ""), "")
 	}
-	wrong, ours := frame.FormErrors(aboutFile(err), "file")
+	wrong, ours := frame.FormErrors(aboutFile(err, "file"), "file")
 	if !ours {
 		return err
 	}
@@ -88,9 +88,9 @@ func (p *Pages) keepUpload(w http.ResponseWriter, r *frame.Request, ws store.Wor
 }
 
 // aboutFile makes a refusal one of the field of the file.
-func aboutFile(err error) error {
+func aboutFile(err error, field string) error {
 	if ours := fault.Of(err); ours != nil && ours.Kind.Status() < http.StatusInternalServerError {
-		return fault.WithFields(ours, map[string]string{"file": ours.Message})
+		return fault.WithFields(ours, map[string]string{field: ours.Message})
 	}
 	return err
 }

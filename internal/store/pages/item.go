@@ -20,8 +20,13 @@ const itemAnswerLabel = "GET /api/items/item"
 type itemHandler func(http.ResponseWriter, *frame.Request, store.WorkspaceRole, store.Item) error
 
 // onItem serves what the address names: an item of the workspace.
-func (p *Pages) onItem(h itemHandler) http.Handler {
-	return p.inWorkspace(func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+func (p *Pages) onItem(h itemHandler) http.Handler { return p.inWorkspace(p.withItem(h)) }
+
+// onOwnItem is onItem for those who may change it.
+func (p *Pages) onOwnItem(h itemHandler) http.Handler { return p.inWorkspace(p.withOwnItem(h)) }
+
+func (p *Pages) withItem(h itemHandler) placeHandler {
+	return func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 		id := idOf(r.PathValue("item"))
 		if id == 0 {
 			return p.frame.NotFound(w, r)
@@ -31,12 +36,11 @@ func (p *Pages) onItem(h itemHandler) http.Handler {
 			return err
 		}
 		return h(w, r, ws, i)
-	})
+	}
 }
 
-// onOwnItem is onItem for those who may change it.
-func (p *Pages) onOwnItem(h itemHandler) http.Handler {
-	return p.onItem(func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, i store.Item) error {
+func (p *Pages) withOwnItem(h itemHandler) placeHandler {
+	return p.withItem(func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, i store.Item) error {
 		if err := p.store.MayManage(r.Context(), r.Actor, ws.Account.Username); err != nil {
 			return err
 		}

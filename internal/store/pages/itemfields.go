@@ -22,6 +22,7 @@ type itemField struct {
 type itemSection struct {
 	title, lead string
 	fields      []itemField
+	upload      bool // its values can be uploaded as files
 }
 
 // itemSections are the fields of an item from top to bottom.
@@ -45,7 +46,7 @@ var itemSections = []itemSection{
 		{frame.Field{Name: "support", Label: "Support", Kind: frame.Select, Choices: supportChoices, Help: "Without support, the API leaves the end of support out of its purchases."},
 			func(i store.Item) string { return supportValue(i.Support) }, func(i *store.Item, text string) error { i.Support = text == supportValue(true); return nil }},
 	}},
-	{title: "Media", lead: mediaRule, fields: []itemField{
+	{title: "Media", lead: mediaRule, upload: true, fields: []itemField{
 		itemText(frame.Field{Name: "media.thumbnail", Label: "Thumbnail", Help: "Address of a picture. Empty is the store's default picture.", Example: "https://cdn.example/thumb.png"}, func(i *store.Item) *string { return &i.Media.Thumbnail }),
 		itemLink(frame.Field{Name: "media.preview_image", Label: "Preview image", Help: "For video and other items. Empty is the store's default picture."}, func(i *store.Item) **string { return &i.Media.PreviewImage }),
 		itemLink(frame.Field{Name: "media.preview_video", Label: "Preview video", Help: "For video items."}, func(i *store.Item) **string { return &i.Media.PreviewVideo }),

@@ -26,13 +26,15 @@ func (p *Pages) uploadInWorkspace(limit int64, h placeHandler) http.Handler {
 }
 
 // asOwner is inWorkspace for its owners alone.
-func (p *Pages) asOwner(h placeHandler) http.Handler {
-	return p.inWorkspace(func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
+func (p *Pages) asOwner(h placeHandler) http.Handler { return p.inWorkspace(p.ownerAlone(h)) }
+
+func (p *Pages) ownerAlone(h placeHandler) placeHandler {
+	return func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 		if err := p.store.MayOwn(r.Context(), r.Actor, ws.Account.Username); err != nil {
 			return err
 		}
 		return h(w, r, ws)
-	})
+	}
 }
 
 func (p *Pages) placed(h placeHandler) frame.Handler {

@@ -55,7 +55,7 @@ func CheckWorkspace(w storedb.Workspace) error {
 		checkEmail("email", a.Email), checkEmail("profile.contact.email", p.Contact.Email),
 		checkAmount("balance", max(a.Balance, -a.Balance)), checkCurrency(a.Currency),
 		checkShort("profile.heading", p.Heading), checkText("profile.description", p.Description),
-		checkURL("profile.media.avatar", p.Media.Avatar), checkURL("profile.media.cover", p.Media.Cover),
+		checkMediaURL("profile.media.avatar", p.Media.Avatar), checkMediaURL("profile.media.cover", p.Media.Cover),
 	)
 }
 
@@ -82,12 +82,12 @@ func CheckItem(i storedb.Item) error {
 }
 
 func checkMedia(m countersign.ItemMedia) error {
-	if err := checkURL("media.thumbnail", m.Thumbnail); err != nil {
+	if err := checkMediaURL("media.thumbnail", m.Thumbnail); err != nil {
 		return err
 	}
 	for name, link := range map[string]*string{"preview_image": m.PreviewImage, "preview_video": m.PreviewVideo, "preview_audio": m.PreviewAudio} {
 		if link != nil {
-			if err := checkURL("media."+name, *link); err != nil {
+			if err := checkMediaURL("media."+name, *link); err != nil {
 				return err
 			}
 		}

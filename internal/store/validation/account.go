@@ -3,6 +3,7 @@ package validation
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
@@ -32,14 +33,22 @@ func (v *Validator) Account(ctx context.Context, a people.Actor) (countersign.Ac
 }
 
 // AccountBody is the body in which the API answers with an account (spec 4.1). The default pictures of a store at the
-// URL base stand where the profile has none.
+// URL base stand where the profile has none, and uploaded ones are at that URL.
 func AccountBody(account countersign.Account, base string) ([]byte, error) {
 	m := &account.Profile.Media
-	m.Avatar = cmp.Or(m.Avatar, base+"/media/default/avatar.png")
-	m.Cover = cmp.Or(m.Cover, base+"/media/default/cover.png")
+	m.Avatar = whole(cmp.Or(m.Avatar, "/media/default/avatar.png"), base)
+	m.Cover = whole(cmp.Or(m.Cover, "/media/default/cover.png"), base)
 	text, err := countersign.EncodeJSON(account)
 	if err != nil {
 		return nil, err
 	}
 	return web.SuccessBody("data", string(text)), nil
+}
+
+// whole is an address with that of the store, if it lacks one.
+func whole(address, base string) string {
+	if strings.HasPrefix(address, "/") {
+		return base + address
+	}
+	return address
 }

@@ -1,0 +1,205 @@
+package blob
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/countersign/countersign/internal/fault"
+)
+
+func folder(t *testing.T) (b *Bucket, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "media")
+	b, err := Open(t.Context(), "file://"+filepath.ToSlash(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b, dir
+}
+
+// files are the paths below a folder.
+func files(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			all = append(all, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestAFileIsReadFromAnyPlace(t *testing.T) {
+	b, dir := folder(t)
+	if size, err := b.Write(t.Context(), "public/a.txt", strings.NewReader("rain and thunder")); err != nil || size != 16 {
+		t.Fatal(size, err)
+	}
+	if got := files(t, dir); !slices.Equal(got, []string{"public/a.txt"}) {
+		t.Errorf("the folder has %q", got)
+	}
+	r, err := b.Read(t.Context(), "public/a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Seek(9, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(r); string(rest) != "thunder" || err != nil {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
+func TestOnlyTheOwnerReadsAFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Log("Windows has other permissions")
+		return
+	}
+	b, dir := folder(t)
+	if _, err := b.Write(t.Context(), "private/a", strings.NewReader("a")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]fs.FileMode{"": 0o700, "private": 0o700, "private/a": 0o600} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%q: %v, %v", name, info.Mode().Perm(), err)
+		}
+	}
+}
+
+func TestAFileThatDoesNotArriveWholeIsNotThere(t *testing.T) {
+	b, dir := folder(t)
+	broken := errors.New("the client has left")
+	for name, from := range map[string]io.Reader{
+		"at once": iotest.ErrReader(broken),
+		"later":   io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), iotest.ErrReader(broken)),
+	} {
+		if _, err := b.Write(t.Context(), "public/a", from); !errors.Is(err, broken) || fault.Of(err) != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := files(t, dir); len(got) > 0 {
+			t.Errorf("%s: %q are left", name, got)
+		}
+	}
+	if _, err := b.Read(t.Context(), "public/a"); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsMissingIsNotAFault(t *testing.T) {
+	b, dir := folder(t)
+	for range 2 { // without a folder, then with one
+		if _, err := b.Read(t.Context(), "a"); !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+		if err := errors.Join(b.Delete(t.Context(), "a"), b.Check(t.Context())); err != nil {
+			t.Error(err)
+		}
+		if got := files(t, dir); len(got) > 0 {
+			t.Errorf("%q are left", got)
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestKeysStayInTheirFolder(t *testing.T) {
+	b, dir := folder(t)
+	if _, err := b.Write(t.Context(), "public/a", strings.NewReader("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(dir), "secret"), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"../secret", "public/../../secret", `..\secret`, "/../secret", "public", "."} {
+		if r, err := b.Read(t.Context(), key); err == nil {
+			r.Close()
+			t.Errorf("%q can be read", key)
+		}
+	}
+}
+
+func TestWhatIsLeftOfAnUnfinishedFileIsRemovedWithIt(t *testing.T) {
+	b, dir := folder(t)
+	for _, key := range []string{"public/a.png", "public/a.png.17f00.tmp", "public/b.png", "private/a.png"} {
+		if _, err := b.Write(t.Context(), key, strings.NewReader(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Delete(t.Context(), "public/a.png"); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, dir); !slices.Equal(got, []string{"private/a.png", "public/b.png"}) {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
+func TestAWrongURLIsRefused(t *testing.T) {
+	for _, text := range []string{
+		"", "media", "/var/media", "file://", "file:///", "file://host/media", "file:///media?create_dir=1",
+		"s3://", "s3://bucket?colour=red", "s3://key:secret@bucket", "mem://", "gs://bucket", "http://bucket", "file:///a\x00b",
+	} {
+		if b, err := Open(t.Context(), text); err == nil {
+			t.Errorf("%q is %v", text, b)
+		}
+	}
+}
+
+// refused is a bucket that the credentials do not open.
+func refused(t *testing.T) *Bucket {
+	t.Helper()
+	t.Setenv("AWS_ACCESS_KEY_ID", "a")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "b")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	t.Cleanup(server.Close)
+	b, err := Open(t.Context(), "s3://shop-media?region=eu-central-1&use_path_style=true&endpoint="+server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func TestABucketThatRefusesIsUnavailable(t *testing.T) {
+	b := refused(t)
+	if b.String() != "s3://shop-media" {
+		t.Error(b)
+	}
+	_, written := b.Write(t.Context(), "public/a", strings.NewReader("a"))
+	_, read := b.Read(t.Context(), "public/a")
+	for what, err := range map[string]error{"written": written, "read": read, "removed": b.Delete(t.Context(), "public/a"), "checked": b.Check(t.Context())} {
+		if !fault.HasCode(err, CodeUnavailable) || !fault.IsUnavailable(err) || !strings.Contains(fault.Message(err), "s3://shop-media") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestAFolderThatCanNotBeWrittenIsUnavailable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := Folder(file)
+	_, err := b.Write(t.Context(), "a", strings.NewReader("a"))
+	for _, err := range []error{err, b.Check(t.Context())} {
+		if !fault.HasCode(err, CodeUnavailable) || !strings.Contains(fault.Message(err), file) {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// getMedium serves an uploaded picture, sound or video, of which nothing is believed: whatever
+// its content is, a browser neither runs it nor takes it for something else. A name is never
+// used for another content.
+func (f *frontEnd) getMedium(w http.ResponseWriter, r *http.Request) error {
+	m, content, err := f.store.Media.Open(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return fault.Public(err)
+	}
+	defer content.Close()
+	h := w.Header()
+	h.Set("Content-Type", m.Type)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("ETag", `"`+m.Digest+`"`)
+	web.ServeFile(w, r, m.CreatedAt.Time, content)
+	return nil
+}

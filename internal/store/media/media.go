@@ -1,0 +1,136 @@
+// Package media keeps the uploaded files of workspaces: the pictures, sounds and videos that
+// the API names (spec 2.2, 2.3), and the files that buyers download. A row of the database
+// describes each; what it holds is in a bucket, under a random name.
+package media
+
+import (
+	"context"
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/blob"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/validation"
+)
+
+// Medium is an uploaded file.
+type Medium = storedb.Medium
+
+// Kind is what an uploaded file is.
+type Kind = storedb.MediumKind
+
+// The kinds of uploaded files. A file is private: it is what buyers download.
+const (
+	KindPicture = storedb.MediumPicture
+	KindAudio   = storedb.MediumAudio
+	KindVideo   = storedb.MediumVideo
+	KindFile    = storedb.MediumFile
+)
+
+// Service keeps uploaded files. Its methods may be called from many goroutines.
+type Service struct {
+	db         *storedb.DB
+	gate       *access.Gate
+	validation *validation.Validator
+	bucket     *blob.Bucket
+	now        func() time.Time
+	// decoding has room for one: a picture may need hundreds of megabytes while it is decoded.
+	decoding chan struct{}
+}
+
+// New returns the uploaded files of a store, which are in a bucket.
+func New(db *storedb.DB, gate *access.Gate, v *validation.Validator, bucket *blob.Bucket, now func() time.Time) *Service {
+	return &Service{db: db, gate: gate, validation: v, bucket: bucket, now: now, decoding: make(chan struct{}, 1)}
+}
+
+// What this package writes into the audit log.
+const (
+	actionSetItem         people.Action = "item.set_media"
+	actionRemoveItem      people.Action = "item.remove_media"
+	actionSetWorkspace    people.Action = "workspace.set_media"
+	actionRemoveWorkspace people.Action = "workspace.remove_media"
+	actionCreateLink      people.Action = "purchase.create_download_link"
+	actionDownload        people.Action = "purchase.download"
+)
+
+// Actions lists the actions that this package writes into the audit log.
+func Actions() []people.Action {
+	return []people.Action{actionSetItem, actionRemoveItem, actionSetWorkspace, actionRemoveWorkspace, actionCreateLink, actionDownload}
+}
+
+// Bucket is where the files are.
+func (s *Service) Bucket() *blob.Bucket { return s.bucket }
+
+func (s *Service) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
+
+// Path is the path at which the store serves a medium, also as items and profiles keep it.
+func Path(m Medium) string { return rules.MediaPath + m.Name }
+
+// key is where the bucket has a medium. Private files have a folder of their own, so that an
+// operator who publishes a bucket can publish the rest alone.
+func key(m Medium) string {
+	if m.Kind == KindFile {
+		return path.Join("private", m.Name)
+	}
+	return path.Join("public", m.Name)
+}
+
+var mediumName = regexp.MustCompile(`^[a-z2-7]{26}\.[a-z0-9]{3,4}$`)
+
+// ErrNotFound is the error about a medium that does not exist, or is private.
+var ErrNotFound error = fault.NotFound(countersign.CodeNotFound, "")
+
+// Open opens a medium that everybody may see. Close the reader. Other names are [ErrNotFound].
+func (s *Service) Open(ctx context.Context, name string) (Medium, blob.Reader, error) {
+	if err := s.gate.Ready(); err != nil {
+		return Medium{}, blob.Reader{}, err
+	}
+	if !mediumName.MatchString(name) {
+		return Medium{}, blob.Reader{}, ErrNotFound
+	}
+	m, err := s.db.Medium(ctx, name)
+	if err == nil && m.Kind == KindFile {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Medium{}, blob.Reader{}, sqldb.IfNotFound(err, ErrNotFound)
+	}
+	return s.open(ctx, m)
+}
+
+func (s *Service) open(ctx context.Context, m Medium) (Medium, blob.Reader, error) {
+	r, err := s.bucket.Read(ctx, key(m))
+	if errors.Is(err, blob.ErrNotFound) {
+		err = ErrNotFound
+	}
+	return m, r, err
+}
+
+// ItemFile returns the file that buyers of an item download, for those who see the item. ok is
+// false for an item without one.
+func (s *Service) ItemFile(ctx context.Context, a people.Actor, item int64) (m Medium, ok bool, err error) {
+	workspace, err := s.db.ItemWorkspace(ctx, item)
+	if err == nil {
+		err = access.In(ctx, s.db, a, workspace, access.View, rules.NoItem(item))
+	}
+	if err != nil {
+		return Medium{}, false, sqldb.IfNotFound(err, rules.NoItem(item))
+	}
+	m, err = s.db.ItemFile(ctx, item)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return Medium{}, false, nil
+	}
+	return m, err == nil, err
+}
+
+// Uploaded reports whether an address is that of an uploaded file of this store.
+func Uploaded(address string) bool { return strings.HasPrefix(address, rules.MediaPath) }

@@ -1,0 +1,191 @@
+package media
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Upload is a file as a client sends it.
+type Upload struct {
+	// Name is what the client calls it. It says nothing about its content, and no file is
+	// called like that; those who download the file of an item get it under this name.
+	Name string
+	// Size is the length that the client announced, in bytes; 0 when it did not.
+	Size int64
+	From io.Reader
+}
+
+// maxTitle is how many characters of a file's name are kept.
+const maxTitle = 120
+
+// title is the name of a file without what could make a path or an end of a header of it.
+func title(name string) string {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar || strings.ContainsRune(`"/\:*?<>|`, r) {
+			return -1
+		}
+		return r
+	}, name)
+	name = strings.Trim(name, ". ")
+	if all := []rune(name); len(all) > maxTitle {
+		end := path.Ext(name)
+		if len(end) > 10 {
+			end = ""
+		}
+		name = string(all[:maxTitle-len(end)]) + end
+	}
+	return cmp.Or(name, "download")
+}
+
+// keep writes an uploaded file to the bucket, behind the row that describes it: nothing is in
+// the bucket of which the database does not know. The caller uses the medium or discards it.
+func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload) (Medium, error) {
+	if err := s.gate.Ready(); err != nil {
+		return Medium{}, err
+	}
+	if u.Size > slot.Limit() {
+		return Medium{}, slot.TooLarge()
+	}
+	from := &limited{from: contextReader{ctx, u.From}, left: slot.Limit(), over: slot.TooLarge()}
+	head := make([]byte, headLength)
+	n, err := io.ReadFull(from, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return Medium{}, err
+	}
+	if n == 0 {
+		return Medium{}, fault.Invalid("media_empty", "The file is empty")
+	}
+	f, err := recognize(slot.Kind(), head[:n])
+	if err != nil {
+		return Medium{}, err
+	}
+	m := Medium{WorkspaceID: workspace, Kind: slot.Kind(), Title: title(u.Name), CreatedAt: sqldb.Time{Time: s.now()}}
+	content := io.MultiReader(bytes.NewReader(head[:n]), from)
+	if m.Kind == KindPicture {
+		p, err := s.picture(ctx, content)
+		if err != nil {
+			return Medium{}, err
+		}
+		f, content = p.format, bytes.NewReader(p.content)
+		m.Width, m.Height = int64(p.width), int64(p.height)
+	}
+	m.Name, m.Type = newName(f.end), f.mediaType
+	if err := s.db.Tx(ctx, func(tx *storedb.DB) error { return tx.AddMedium(ctx, m) }); err != nil {
+		return Medium{}, err
+	}
+	counted := &digested{from: content, hash: sha256.New()}
+	if m.Size, err = s.bucket.Write(ctx, key(m), counted); err != nil {
+		s.discard(ctx, m, err)
+		return Medium{}, err
+	}
+	m.Digest = hex.EncodeToString(counted.hash.Sum(nil))
+	return m, nil
+}
+
+// picture reads a picture whose file has a limit, one at a time.
+func (s *Service) picture(ctx context.Context, from io.Reader) (picture, error) {
+	content, err := io.ReadAll(from)
+	if err != nil {
+		return picture{}, err
+	}
+	select {
+	case s.decoding <- struct{}{}:
+	case <-ctx.Done():
+		return picture{}, ctx.Err()
+	}
+	defer func() { <-s.decoding }()
+	return readPicture(content)
+}
+
+// newName returns a random name for a file.
+func newName(end string) string { return strings.ToLower(rand.Text()) + end }
+
+// discard removes a medium that nothing refers to. What is left when this fails is swept.
+func (s *Service) discard(ctx context.Context, m Medium, cause error) {
+	if !fault.HasCode(cause, countersign.CodeOutcomeUnknown) {
+		_ = s.remove(context.WithoutCancel(ctx), m)
+	}
+}
+
+// remove removes the file of a medium, and then its row.
+func (s *Service) remove(ctx context.Context, m Medium) error {
+	if err := s.bucket.Delete(ctx, key(m)); err != nil {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *storedb.DB) error { return tx.DeleteMedium(ctx, m.Name) })
+}
+
+// describe says what was uploaded, for the audit log.
+func (m uploaded) describe() string {
+	text := fmt.Sprintf("%s: %q, %s, %d bytes", m.slot, m.Title, m.Type, m.Size)
+	if m.Width > 0 {
+		text += fmt.Sprintf(", %d × %d pixels", m.Width, m.Height)
+	}
+	return text
+}
+
+// uploaded is a medium and its slot.
+type uploaded struct {
+	Medium
+	slot Slot
+}
+
+// limited reads up to a number of bytes; more are an error.
+type limited struct {
+	from io.Reader
+	left int64
+	over error
+}
+
+// Read reads on.
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.from.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, l.over
+	}
+	return n, err
+}
+
+// contextReader ends with its context.
+type contextReader struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read reads on.
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p)
+}
+
+// digested reads on and makes a digest of what was read.
+type digested struct {
+	from io.Reader
+	hash hash.Hash
+}
+
+// Read reads on.
+func (d *digested) Read(p []byte) (int, error) {
+	n, err := d.from.Read(p)
+	d.hash.Write(p[:n])
+	return n, err
+}

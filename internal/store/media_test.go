@@ -1,0 +1,346 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/store/media"
+)
+
+// pictureFile is a PNG of some width.
+func pictureFile(t testing.TB, width int) media.Upload {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, width, 2))); err != nil {
+		t.Fatal(err)
+	}
+	return media.Upload{Name: "../rain.png", From: &b}
+}
+
+// soundFile is the beginning of an MP3.
+func soundFile() media.Upload {
+	return media.Upload{Name: "rain.mp3", From: strings.NewReader("ID3\x04\x00\x00\x00\x00\x02\x01" + strings.Repeat("\x00", 600))}
+}
+
+// stored are the files of the folder of uploads.
+func (f *fixture) stored(t *testing.T) (all []string) {
+	t.Helper()
+	root := filepath.Join(f.at.Dir, "media")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(root, path)
+			all = append(all, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// kind makes item 1 one of a kind.
+func (f *fixture) kind(t *testing.T, kind Kind) {
+	t.Helper()
+	if _, err := f.EditItem(t.Context(), operator, 1, func(i *Item, _ string) error { i.Kind = kind; return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// content reads an uploaded file by the address that an item has.
+func (f *fixture) content(t *testing.T, address string) (media.Medium, []byte) {
+	t.Helper()
+	m, r, err := f.Media.Open(t.Context(), strings.TrimPrefix(address, "/media/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, content
+}
+
+func TestAnUploadedPictureIsWhatTheAPIAnswers(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		actor := f.actorOf(t, token)
+		i, err := f.Media.SetItem(t.Context(), operator, 1, media.Thumbnail, pictureFile(t, 7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, content := f.content(t, i.Media.Thumbnail)
+		if c, err := png.DecodeConfig(bytes.NewReader(content)); err != nil || c.Width != 7 || m.Width != 7 || m.Type != "image/png" || m.Size != int64(len(content)) || len(m.Digest) != 64 || m.Kind != media.KindPicture {
+			t.Errorf("%+v, %v", m, err)
+		}
+		if strings.Contains(i.Media.Thumbnail, "rain") || !strings.HasSuffix(i.Media.Thumbnail, ".png") {
+			t.Errorf("the address is %s", i.Media.Thumbnail)
+		}
+		item, err := f.Validation.Item(t.Context(), actor, 1)
+		if err != nil || item.Complete() || !strings.Contains(item.With("https://shop.example"), `"thumbnail":"https://shop.example`+i.Media.Thumbnail+`"`) {
+			t.Errorf("%s, %v", item.With("https://shop.example"), err)
+		}
+		if e := f.newestAudit(t); e.Action != "item.set_media" || e.Workspace != "ada" || e.Subject != "1" || e.Detail != "thumbnail" || !strings.Contains(e.After, "7 × 2 pixels") || !strings.Contains(e.After, `"rain.png"`) {
+			t.Errorf("%+v", e)
+		}
+		if i, err = f.Media.RemoveItem(t.Context(), operator, 1, media.Thumbnail); err != nil || i.Media.Thumbnail != "" {
+			t.Error(i.Media.Thumbnail, err)
+		}
+		if e := f.newestAudit(t); e.Action != "item.remove_media" || e.Before != "/media/"+m.Name {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func TestEachKindOfItemHasItsSlots(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		all := []media.Slot{media.Thumbnail, media.PreviewImage, media.PreviewVideo, media.PreviewAudio, media.File}
+		for kind, want := range map[Kind]string{KindAudio: "thumbnail preview_audio file", KindVideo: "thumbnail preview_image preview_video file", KindOther: "thumbnail preview_image file"} {
+			f.kind(t, kind)
+			for _, slot := range all {
+				u := map[media.Kind]media.Upload{
+					media.KindPicture: pictureFile(t, 3), media.KindAudio: soundFile(), media.KindFile: {Name: "rain.zip", From: strings.NewReader("PK")},
+					media.KindVideo: {From: strings.NewReader("\x00\x00\x00\x20ftypisom\x00\x00\x02\x00" + strings.Repeat("\x00", 600))},
+				}[slot.Kind()]
+				i, err := f.Media.SetItem(t.Context(), operator, 1, slot, u)
+				if slices.Contains(strings.Fields(want), string(slot)) {
+					if err != nil || slot != media.File && !media.Uploaded(media.ItemAddress(i, slot)) {
+						t.Errorf("%s, %s: %v", kind, slot, err)
+					}
+				} else if !fault.HasCode(err, "slot_kind") {
+					t.Errorf("%s, %s: %v, want a refusal", kind, slot, err)
+				}
+			}
+		}
+		if _, err := f.Media.SetItem(t.Context(), operator, 1, "../x", pictureFile(t, 3)); !fault.HasCode(err, "slot_unknown") {
+			t.Error(err)
+		}
+		if _, err := f.Media.SetItem(t.Context(), operator, 1, media.Avatar, pictureFile(t, 3)); !fault.HasCode(err, "slot_unknown") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestPicturesOfAProfileAreUploaded(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		for _, slot := range media.ProfileSlots() {
+			w, err := f.Media.SetProfile(t.Context(), operator, "ada", slot, pictureFile(t, 5))
+			if err != nil || !media.Uploaded(media.ProfileAddress(w, slot)) {
+				t.Fatalf("%s: %v", slot, err)
+			}
+			if e := f.newestAudit(t); e.Action != "workspace.set_media" || e.Workspace != "ada" || e.Detail != string(slot) {
+				t.Errorf("%+v", e)
+			}
+			if w, err = f.Media.RemoveProfile(t.Context(), operator, "ada", slot); err != nil || media.ProfileAddress(w, slot) != "" {
+				t.Error(err)
+			}
+		}
+		if _, err := f.Media.SetProfile(t.Context(), operator, "ada", media.Thumbnail, pictureFile(t, 5)); !fault.HasCode(err, "slot_unknown") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheFileOfAnItemIsNeverPublic(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		if _, err := f.Media.SetItem(t.Context(), operator, 1, media.File, media.Upload{Name: `..\rain.zip`, From: strings.NewReader("<script>")}); err != nil {
+			t.Fatal(err)
+		}
+		m, ok, err := f.Media.ItemFile(t.Context(), operator, 1)
+		if err != nil || !ok || m.Title != "rain.zip" || m.Size != 8 || m.Type != "application/octet-stream" {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		if _, _, err := f.Media.Open(t.Context(), m.Name); !errors.Is(err, media.ErrNotFound) {
+			t.Errorf("anybody reads it: %v", err)
+		}
+		if got := f.stored(t); !slices.Equal(got, []string{"private/" + m.Name}) {
+			t.Errorf("%q are stored", got)
+		}
+	})
+}
+
+func TestWhatIsRefusedLeavesNothingBehind(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		f.kind(t, KindAudio)
+		broken := errors.New("the client has left")
+		many := func(n int64) io.Reader { return io.LimitReader(zeros{}, n) }
+		cases := []struct {
+			name string
+			slot media.Slot
+			u    media.Upload
+			want string
+		}{
+			{"a page that is called a picture", media.Thumbnail, media.Upload{Name: "a.png", From: strings.NewReader("<html><script>")}, "media_type"},
+			{"a picture for a sound", media.PreviewAudio, pictureFile(t, 3), "media_type"},
+			{"nothing", media.File, media.Upload{From: strings.NewReader("")}, "media_empty"},
+			{"a picture that says that it is too large", media.Thumbnail, media.Upload{Size: 11 << 20, From: iotest.ErrReader(broken)}, "body_too_large"},
+			{"a picture that is too large", media.Thumbnail, media.Upload{From: io.MultiReader(pictureFile(t, 3).From, many(11<<20))}, "body_too_large"},
+			{"a sound that is too large", media.PreviewAudio, media.Upload{From: io.MultiReader(soundFile().From, many(51<<20))}, "body_too_large"},
+		}
+		before := len(f.audits(t))
+		for _, c := range cases {
+			if _, err := f.Media.SetItem(t.Context(), operator, 1, c.slot, c.u); codeOf(err) != c.want {
+				t.Errorf("%s: %v, want the code %s", c.name, err, c.want)
+			}
+		}
+		if _, err := f.Media.SetItem(t.Context(), operator, 1, media.PreviewAudio, media.Upload{From: io.MultiReader(soundFile().From, iotest.ErrReader(broken))}); !errors.Is(err, broken) {
+			t.Error(err)
+		}
+		if got := f.stored(t); len(got) > 0 || len(f.audits(t)) != before {
+			t.Errorf("%q are left, %d entries", got, len(f.audits(t))-before)
+		}
+		if i, err := f.ShowItem(t.Context(), operator, 1); err != nil || media.Uploaded(i.Media.Thumbnail) {
+			t.Error(i.Media.Thumbnail, err)
+		}
+	})
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestUnusedFilesAreSweptAfterADay(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		upload := func(slot media.Slot) string {
+			t.Helper()
+			u := pictureFile(t, 3)
+			i, err := f.Media.SetItem(t.Context(), operator, 1, slot, u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slot == media.File {
+				m, _, err := f.Media.ItemFile(t.Context(), operator, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return "private/" + m.Name
+			}
+			return "public/" + strings.TrimPrefix(i.Media.Thumbnail, "/media/")
+		}
+		sweep := func(later time.Duration) {
+			t.Helper()
+			f.clock.set(f.clock.Now().Add(later))
+			if err := f.Media.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		old, oldFile := upload(media.Thumbnail), upload(media.File)
+		present, file := upload(media.Thumbnail), upload(media.File)
+		shared, err := f.EditItem(t.Context(), operator, 1, func(i *Item, _ string) error {
+			i.Media.Screenshots = nil
+			return nil
+		})
+		if err != nil || shared.Media.Thumbnail == "" {
+			t.Fatal(err)
+		}
+		all := []string{old, oldFile, present, file}
+		slices.Sort(all)
+		sweep(0)
+		if sweep(23 * time.Hour); !slices.Equal(f.stored(t), all) {
+			t.Errorf("%q, want all of %q", f.stored(t), all)
+		}
+		foreign := filepath.Join(f.at.Dir, "media", "public", "of-somebody-else.txt")
+		if err := os.WriteFile(foreign, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sweep(2 * time.Hour)
+		want := []string{present, file, "public/of-somebody-else.txt"}
+		if slices.Sort(want); !slices.Equal(f.stored(t), want) {
+			t.Errorf("%q, want %q", f.stored(t), want)
+		}
+		// What is used again is kept.
+		if _, err := f.Media.RemoveItem(t.Context(), operator, 1, media.Thumbnail); err != nil {
+			t.Fatal(err)
+		}
+		sweep(0)
+		if _, err := f.EditItem(t.Context(), operator, 2, func(i *Item, _ string) error { i.Media.Thumbnail = shared.Media.Thumbnail; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		sweep(25 * time.Hour)
+		if sweep(25 * time.Hour); !slices.Equal(f.stored(t), want) {
+			t.Errorf("%q, want %q", f.stored(t), want)
+		}
+	})
+}
+
+func TestAnUploadThatWasKilledIsSwept(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		started, ended := make(chan struct{}), make(chan error)
+		r, w := io.Pipe()
+		go func() {
+			_, err := f.Media.SetItem(t.Context(), operator, 1, media.File, media.Upload{Name: "rain.zip", From: r})
+			ended <- err
+		}()
+		go func() {
+			_, _ = w.Write(make([]byte, 1<<20))
+			close(started)
+		}()
+		<-started
+		unfinished := f.stored(t)
+		if len(unfinished) != 1 || !strings.HasSuffix(unfinished[0], ".tmp") {
+			t.Fatalf("%q", unfinished)
+		}
+		path := filepath.Join(f.at.Dir, "media", filepath.FromSlash(unfinished[0]))
+		copied := path[:len(path)-len(".tmp")] + "0.tmp" // what a kill would have left
+		if err := os.WriteFile(copied, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.clock.set(f.clock.Now().Add(25 * time.Hour))
+		if err := f.Media.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.stored(t); len(got) > 0 {
+			t.Errorf("%q are left", got)
+		}
+		w.CloseWithError(io.ErrUnexpectedEOF)
+		if err := <-ended; !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestABucketOutOfReachRefusesUploadsAlone(t *testing.T) {
+	twoShopsStore.Engines(t, func(t *testing.T, db dbtest.DB) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := optionsOf(db, newClock())
+		o.Media = "file://" + filepath.ToSlash(file)
+		s := opened(t, o)
+		if err := s.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Media.SetItem(t.Context(), operator, 1, media.Thumbnail, pictureFile(t, 3)); !fault.HasCode(err, "media_unavailable") || !fault.IsUnavailable(err) {
+			t.Error(err)
+		}
+		if _, err := s.ShowItem(t.Context(), operator, 1); err != nil {
+			t.Error(err)
+		}
+		found := false
+		for _, one := range s.Doctor(t.Context()) {
+			found = found || one.Name == "uploaded files" && one.Level == "fail" && strings.Contains(one.What, file)
+		}
+		if !found {
+			t.Error("doctor does not find it")
+		}
+		o.Media = "gs://bucket"
+		if _, err := Open(t.Context(), o); !fault.HasCode(err, "media_url") {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// A file is sent in pieces, and the server waits this long for a client to take the next one: a
+// large file takes longer than any other answer may.
+const (
+	pieceSize = 32 << 10
+	pieceWait = 15 * time.Second
+)
+
+// Patient returns a writer that gives the client time for each piece of a body, where the
+// server's own limit is for the whole of it.
+func Patient(w http.ResponseWriter) http.ResponseWriter { return patient{w} }
+
+type patient struct{ http.ResponseWriter }
+
+// Unwrap returns the wrapped writer for http.ResponseController.
+func (p patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// Write sends bytes of the body.
+func (p patient) Write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(pieceWait)) // a writer without deadlines has none
+		var sent int
+		sent, err = p.ResponseWriter.Write(b[n:min(len(b), n+pieceSize)])
+		n += sent
+	}
+	return n, err
+}
+
+// ServeFile answers with a file, of which a client may ask for ranges. The caller has set the
+// headers that describe it, its type and its ETag among them.
+func ServeFile(w http.ResponseWriter, r *http.Request, modified time.Time, content io.ReadSeeker) {
+	http.ServeContent(Patient(w), r, "", modified, content)
+}
