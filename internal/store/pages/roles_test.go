@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -27,15 +29,16 @@ const (
 
 // routeAudiences is the table of routes and roles: every address of the pages has a row.
 var routeAudiences = map[string]audience{
-	"GET /":                everybody,
-	"GET /invite":          everybody,
-	"POST /invite":         everybody,
-	"GET /license":         everybody,
-	"POST /license":        everybody,
-	"GET /license/move":    everybody,
-	"POST /license/move":   everybody,
-	"GET /license/revoke":  everybody,
-	"POST /license/revoke": everybody,
+	"GET /":                 everybody,
+	"GET /invite":           everybody,
+	"POST /invite":          everybody,
+	"GET /download/{token}": everybody,
+	"GET /license":          everybody,
+	"POST /license":         everybody,
+	"GET /license/move":     everybody,
+	"POST /license/move":    everybody,
+	"GET /license/revoke":   everybody,
+	"POST /license/revoke":  everybody,
 
 	"GET /w":              signedIn,
 	"POST /w":             administrators,
@@ -59,22 +62,24 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/settings/profile":  owners,
 	"POST /w/{workspace}/settings/profile": owners,
 
-	"GET /w/{workspace}/purchases":                         viewers,
-	"GET /w/{workspace}/purchases/lookup":                  viewers,
-	"POST /w/{workspace}/purchases/lookup":                 viewers,
-	"GET /w/{workspace}/purchases/new":                     managers,
-	"POST /w/{workspace}/purchases/new":                    managers,
-	"GET /w/{workspace}/purchases/{purchase}":              viewers,
-	"GET /w/{workspace}/purchases/{purchase}/terms":        managers,
-	"POST /w/{workspace}/purchases/{purchase}/terms":       managers,
-	"GET /w/{workspace}/purchases/{purchase}/refund":       managers,
-	"POST /w/{workspace}/purchases/{purchase}/refund":      managers,
-	"GET /w/{workspace}/purchases/{purchase}/charge-back":  managers,
-	"POST /w/{workspace}/purchases/{purchase}/charge-back": managers,
-	"GET /w/{workspace}/purchases/{purchase}/revoke":       managers,
-	"POST /w/{workspace}/purchases/{purchase}/revoke":      managers,
-	"GET /w/{workspace}/purchases/{purchase}/restore":      managers,
-	"POST /w/{workspace}/purchases/{purchase}/restore":     managers,
+	"GET /w/{workspace}/purchases":                           viewers,
+	"GET /w/{workspace}/purchases/lookup":                    viewers,
+	"POST /w/{workspace}/purchases/lookup":                   viewers,
+	"GET /w/{workspace}/purchases/new":                       managers,
+	"POST /w/{workspace}/purchases/new":                      managers,
+	"GET /w/{workspace}/purchases/{purchase}":                viewers,
+	"GET /w/{workspace}/purchases/{purchase}/terms":          managers,
+	"POST /w/{workspace}/purchases/{purchase}/terms":         managers,
+	"GET /w/{workspace}/purchases/{purchase}/download-link":  managers,
+	"POST /w/{workspace}/purchases/{purchase}/download-link": managers,
+	"GET /w/{workspace}/purchases/{purchase}/refund":         managers,
+	"POST /w/{workspace}/purchases/{purchase}/refund":        managers,
+	"GET /w/{workspace}/purchases/{purchase}/charge-back":    managers,
+	"POST /w/{workspace}/purchases/{purchase}/charge-back":   managers,
+	"GET /w/{workspace}/purchases/{purchase}/revoke":         managers,
+	"POST /w/{workspace}/purchases/{purchase}/revoke":        managers,
+	"GET /w/{workspace}/purchases/{purchase}/restore":        managers,
+	"POST /w/{workspace}/purchases/{purchase}/restore":       managers,
 
 	"GET /w/{workspace}/licenses/{license}/move":    managers,
 	"POST /w/{workspace}/licenses/{license}/move":   managers,
@@ -140,9 +145,10 @@ var routeAudiences = map[string]audience{
 
 // forms are what a form needs so that the role is what decides.
 var forms = map[string][]string{
-	"POST /w/{workspace}/purchases/lookup":           {"code", "nobody-has-this"},
-	"POST /w/{workspace}/purchases/new":              {"item", "1229"},
-	"POST /w/{workspace}/purchases/{purchase}/terms": {"license", "Regular", "downloaded", "true"},
+	"POST /w/{workspace}/purchases/lookup":                   {"code", "nobody-has-this"},
+	"POST /w/{workspace}/purchases/new":                      {"item", "1229"},
+	"POST /w/{workspace}/purchases/{purchase}/terms":         {"license", "Regular", "downloaded", "true"},
+	"POST /w/{workspace}/purchases/{purchase}/download-link": {"days", "7"},
 	"POST /w":                              {"username", "new", "currency", "USD"},
 	"POST /w/{workspace}/settings/api/new": {"name", "made by the test"},
 	"POST /w/{workspace}/settings/api/{key}/reveal": {"password", password},
@@ -190,7 +196,14 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 					t.Fatal(err)
 				}
 				address := strings.NewReplacer("{workspace}", "ada", "{job}", strconv.FormatInt(job, 10), "{purchase}", strconv.FormatInt(sold.ID, 10), "{key}", strconv.FormatInt(key.ID, 10), "{user}", strconv.FormatInt(viewer.ID, 10), "{id}", "none", "{license}", s.license(t, sold.Code, "till.example"), "{request}", s.call(t, value), "{item}", "1229")
-				slots := strings.NewReplacer("profile/media/{slot}", "profile/media/avatar", "{slot}", "thumbnail")
+				if _, err := s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
+					t.Fatal(err)
+				}
+				link, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour)
+				if err != nil {
+					t.Fatal(err)
+				}
+				slots := strings.NewReplacer("profile/media/{slot}", "profile/media/avatar", "{slot}", "thumbnail", "{token}", link)
 				for _, route := range slices.Sorted(maps.Keys(routeAudiences)) { // reading comes first, and removing last
 					method, path, _ := strings.Cut(address.Replace(slots.Replace(route)), " ")
 					status := visit(browser, method, path, forms[route]).StatusCode
