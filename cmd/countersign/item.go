@@ -17,13 +17,13 @@ import (
 
 func newItem(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "item", Short: "Items: list, show, create, edit, set their license rules",
+		Use: "item", Short: "Items: list, show, create, edit, set their license rules, upload their files",
 	}, newItemList(a),
 		onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{Use: "show ID", Short: "Show an item"}, func(ctx context.Context, s *store.Store, id int64) error {
 			i, err := s.ShowItem(ctx, operator(), id)
 			return a.showItem(ctx, s, i, err)
 		}),
-		newItemCreate(a), newItemEdit(a), newItemSet(a))
+		newItemCreate(a), newItemEdit(a), newItemSet(a), newItemMedia(a))
 }
 
 // itemView is an item: as the API prints it, and what only the store knows.

@@ -221,6 +221,12 @@ export const store = [
       get(`GET ${sales}/{purchase}`, { name: 'purchase', path: sale('') }),
       get(`GET ${sales}/{purchase}/terms`, { name: 'terms', path: sale('/terms') }),
       post(`POST ${sales}/{purchase}/terms`, { name: 'terms-refused', at: sale('/terms'), values: { supported_until: 'soon' }, button: 'Save', status: 422 }),
+      get(`GET ${sales}/{purchase}/download-link`, { name: 'download-link', path: sale('/download-link') }),
+      post(`POST ${sales}/{purchase}/download-link`, {
+        name: 'download-link-made', at: sale('/download-link'), button: 'Create the link',
+        meanwhile: (site) => site.run('item', 'media', 'set', `${site.item}`, '--file', new URL(import.meta.url).pathname),
+      }),
+      get('GET /download/{token}', { name: 'download-refused', path: '/download/none', as: 'stranger', status: 403 }),
       get(`GET ${ws}/licenses/{license}/move`, { name: 'license-move-issued', path: license('/move') }),
       post(`POST ${ws}/licenses/{license}/move`, { name: 'license-move-issued-refused', at: license('/move'), values: { domain: 'no domain' }, button: 'Move', status: 422 }),
       get(`GET ${ws}/licenses/{license}/revoke`, { name: 'license-revoke-issued', path: license('/revoke') }),

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
@@ -117,6 +118,11 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			}},
 			"CreateItem":     {"manager", func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err }},
 			"Media.ItemFile": {"viewer", func(a people.Actor) error { _, _, err := f.Media.ItemFile(ctx, a, 1); return err }},
+			"Media.Links":    {"viewer", func(a people.Actor) error { _, err := f.Media.Links(ctx, a, sold.Purchase.ID); return err }},
+			"Media.CreateLink": {"manager", func(a people.Actor) error {
+				_, _, err := f.Media.CreateLink(ctx, a, sold.Purchase.ID, time.Hour)
+				return err
+			}},
 			"Media.SetItem": {"manager", func(a people.Actor) error {
 				_, err := f.Media.SetItem(ctx, a, 1, media.Thumbnail, pictureFile(t, 3))
 				return err

@@ -58,7 +58,11 @@ func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.W
 	if err != nil {
 		return err
 	}
-	one.licenses, one.events = licenseRows(ws, licenses), eventsOf(c.Purchase, licenses)
+	links, err := p.store.Media.Links(r.Context(), r.Actor, c.Purchase.ID)
+	if err != nil {
+		return err
+	}
+	one.licenses, one.events = licenseRows(ws, licenses), eventsOf(c.Purchase, licenses, links)
 	return p.frame.Show(w, r, frame.Page{
 		Title: "Purchase " + strconv.FormatInt(c.Purchase.ID, 10), Heading: c.Item.Name, Crumbs: purchasesCrumbs(ws), Body: purchaseView(one),
 	})

@@ -96,6 +96,10 @@ func purchaseView(one onePurchase) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.State == store.StateActive {
+						templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Make a download link", Path: purchasePath(one.ws, p.ID, "/download-link"), Icon: "download"}}.Render(ctx, templ_7745c5c3_Buffer)
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
 						for _, e := range []end{refund, chargeBack, revoke} {
 							templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: e.label, Path: purchasePath(one.ws, p.ID, e.path)}, Kind: frame.Danger}.Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
@@ -180,7 +184,7 @@ func purchaseView(one onePurchase) templ.Component {
 				var templ_7745c5c3_Var6 string
 				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(e.text)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `purchase.templ`, Line: 52, Col: 41}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `purchase.templ`, Line: 53, Col: 41}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 				if templ_7745c5c3_Err != nil {
