@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/spreadsheet"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 )
 
@@ -39,7 +38,11 @@ func (p *Pages) exportItems(w http.ResponseWriter, r *frame.Request, ws store.Wo
 			return err
 		}
 		err := p.store.EachItem(r.Context(), r.Actor, ws.Account.Username, filter, func(i store.Item) error {
-			return rows.Write(sqldb.Convert(itemCells(i), spreadsheet.Cell))
+			cells := itemCells(i)
+			for n, cell := range cells {
+				cells[n] = spreadsheet.Cell(cell)
+			}
+			return rows.Write(cells)
 		})
 		rows.Flush()
 		if err == nil {
