@@ -146,6 +146,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"EachItem": {"viewer", func(a people.Actor) error {
 				return f.EachItem(ctx, a, "ada", ItemFilter{}, func(Item) error { return nil })
 			}},
+			"ItemVersions": {"viewer", func(a people.Actor) error { _, err := f.ItemVersions(ctx, a, 1); return err }},
 			"SetRule": {"manager", func(a people.Actor) error {
 				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -116,8 +117,26 @@ func (s team) call(t *testing.T, key string) (id string) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
+	s.flush(t)
+	return res.Header.Get("X-Request-Id")
+}
+
+// validate asks the API about a code, and returns the status of the answer.
+func (s team) validate(t *testing.T, key, code string) int {
+	t.Helper()
+	res, err := http.PostForm(s.server.URL+"/api/purchases/validation", url.Values{"api_key": {key}, "purchase_code": {code}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	s.flush(t)
+	return res.StatusCode
+}
+
+// flush writes the log of calls.
+func (s team) flush(t *testing.T) {
+	t.Helper()
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	s.Requests.Run(ended)
-	return res.Header.Get("X-Request-Id")
 }

@@ -3,6 +3,7 @@ package requestdb
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -112,4 +113,25 @@ func (d *DB) SumDays(ctx context.Context, workspace, from, to int64, by string) 
 	}
 	return sqldb.List(ctx, d.Queries, scanSum, fmt.Sprintf(`SELECT CAST(%[1]s AS bigint) AS by_what, result, CAST(sum(calls) AS bigint) FROM request_days
 		WHERE workspace_id = $1 AND subject = $2 AND day >= $3 AND day < $4 GROUP BY by_what, result`, column), workspace, subject, from, to)
+}
+
+// SumItemHours is SumHours for one item. Each hour is looked up by itself: all items of
+// the time are many.
+func (d *DB) SumItemHours(ctx context.Context, workspace, item, from, to int64) ([]Sum, error) {
+	return d.sumItem(ctx, "request_counts WHERE workspace_id = $1 AND item_id = $2 AND hour", from, to, workspace, item)
+}
+
+// SumItemDays is SumItemHours for days that were summed.
+func (d *DB) SumItemDays(ctx context.Context, workspace, item, from, to int64) ([]Sum, error) {
+	return d.sumItem(ctx, "request_days WHERE workspace_id = $1 AND subject_id = $2 AND subject = $3 AND day", from, to, workspace, item, SubjectItem)
+}
+
+func (d *DB) sumItem(ctx context.Context, where string, from, to int64, args ...any) ([]Sum, error) {
+	marks := []string{"NULL"}
+	for at := from; at < to; at++ {
+		args = append(args, at)
+		marks = append(marks, fmt.Sprintf("$%d", len(args)))
+	}
+	return sqldb.List(ctx, d.Queries, scanSum, fmt.Sprintf(`SELECT CAST(0 AS bigint) AS by_what, result, CAST(sum(calls) AS bigint) FROM %s IN (%s) GROUP BY result`,
+		where, strings.Join(marks, ", ")), args...)
 }

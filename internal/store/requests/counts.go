@@ -32,6 +32,8 @@ type CountQuery struct {
 	// are older than hoursKept are counted in whole days only.
 	From, To time.Time
 	By       By
+	// Item narrows the counts by result to one item, in at most 40 days.
+	Item int64
 }
 
 // Count is a part of the calls that were counted.
@@ -45,6 +47,9 @@ type Count struct {
 
 // hoursKept is how long counts are kept by the hour. Days are kept for good.
 const hoursKept = 35 * 24 * time.Hour
+
+// maxItemHours is the longest time that the calls of one item are counted of.
+const maxItemHours = 40 * 24
 
 // Counts returns how many calls there were, in the order of time, else the most calls first.
 func (l *Log) Counts(ctx context.Context, a people.Actor, q CountQuery) ([]Count, error) {
@@ -68,11 +73,17 @@ var columns = map[By]string{ByHour: requestdb.ByHour, ByDay: requestdb.ByDay, By
 // sums reads whole days that are summed up as such, and the hours around them.
 func (q CountQuery) sums(ctx context.Context, db *requestdb.DB) ([]requestdb.Sum, error) {
 	from, to, by := hourOf(q.From), hourOf(q.To), columns[q.By]
+	if q.Item != 0 {
+		from = max(from, to-maxItemHours)
+	}
 	done, err := db.DaysDone(ctx)
 	if err != nil {
 		return nil, err
 	}
 	firstDay, lastDay := (from+23)/24, min(to/24, done+1)
+	if q.Item != 0 {
+		return q.itemSums(ctx, db, from, firstDay, lastDay, to)
+	}
 	if q.By == ByHour || firstDay >= lastDay {
 		return db.SumHours(ctx, q.Workspace, from, to, by)
 	}
@@ -85,6 +96,23 @@ func (q CountQuery) sums(ctx context.Context, db *requestdb.DB) ([]requestdb.Sum
 		return nil, err
 	}
 	after, err := db.SumHours(ctx, q.Workspace, lastDay*24, to, by)
+	return slices.Concat(before, days, after), err
+}
+
+// itemSums is sums for one item.
+func (q CountQuery) itemSums(ctx context.Context, db *requestdb.DB, from, firstDay, lastDay, to int64) ([]requestdb.Sum, error) {
+	if firstDay >= lastDay {
+		return db.SumItemHours(ctx, q.Workspace, q.Item, from, to)
+	}
+	before, err := db.SumItemHours(ctx, q.Workspace, q.Item, from, firstDay*24)
+	if err != nil {
+		return nil, err
+	}
+	days, err := db.SumItemDays(ctx, q.Workspace, q.Item, firstDay, lastDay)
+	if err != nil {
+		return nil, err
+	}
+	after, err := db.SumItemHours(ctx, q.Workspace, q.Item, lastDay*24, to)
 	return slices.Concat(before, days, after), err
 }
 

@@ -36,10 +36,12 @@ func TestCallsAreCounted(t *testing.T) {
 			q    CountQuery
 			want []Count
 		}{
-			"by item":   {CountQuery{From: noon, To: end, By: ByItem}, []Count{{ID: 1, Valid: 15, Failed: 15}, {ID: 2, Valid: 30}}},
-			"by key":    {CountQuery{From: noon, To: end, By: ByKey}, []Count{{ID: 1, Valid: 15, Failed: 5}, {ID: 2, Valid: 15, Failed: 5}, {ID: 3, Valid: 15, Failed: 5}}},
-			"by result": {CountQuery{From: noon, To: end, By: ByResult}, []Count{{Valid: 45}, {Reason: "purchase_not_found", Failed: 15}}},
-			"by hour":   {CountQuery{From: noon, To: noon.Add(5 * time.Hour), By: ByHour}, []Count{{At: noon, Failed: 1}, {At: noon.Add(4 * time.Hour), Valid: 1}}},
+			"by item":             {CountQuery{From: noon, To: end, By: ByItem}, []Count{{ID: 1, Valid: 15, Failed: 15}, {ID: 2, Valid: 30}}},
+			"by key":              {CountQuery{From: noon, To: end, By: ByKey}, []Count{{ID: 1, Valid: 15, Failed: 5}, {ID: 2, Valid: 15, Failed: 5}, {ID: 3, Valid: 15, Failed: 5}}},
+			"by result":           {CountQuery{From: noon, To: end, By: ByResult}, []Count{{Valid: 45}, {Reason: "purchase_not_found", Failed: 15}}},
+			"of an item":          {CountQuery{From: noon, To: end, By: ByResult, Item: 1}, []Count{{Valid: 15}, {Reason: "purchase_not_found", Failed: 15}}},
+			"of an item in hours": {CountQuery{From: noon, To: noon.Add(5 * time.Hour), By: ByResult, Item: 1}, []Count{{Reason: "purchase_not_found", Failed: 1}}},
+			"by hour":             {CountQuery{From: noon, To: noon.Add(5 * time.Hour), By: ByHour}, []Count{{At: noon, Failed: 1}, {At: noon.Add(4 * time.Hour), Valid: 1}}},
 			"by day, from the middle of one to the middle of another": {CountQuery{From: noon.Add(2 * time.Hour), To: day.Add(50 * time.Hour), By: ByDay}, []Count{
 				{At: day, Valid: 2}, {At: day.Add(24 * time.Hour), Valid: 4, Failed: 2}, {At: day.Add(48 * time.Hour), Valid: 1},
 			}},
