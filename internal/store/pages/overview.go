@@ -32,7 +32,7 @@ type overview struct {
 	licenses int64
 	failing  []requests.Count
 	days     []requests.Count // with calls
-	missing  string // why calls are not counted
+	missing  string           // why calls are not counted
 	last     purchaseList
 }
 

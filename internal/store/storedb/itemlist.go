@@ -57,8 +57,9 @@ func (d *DB) ItemPage(ctx context.Context, workspace int64, f ItemFilter) ([]Ite
 		where += fmt.Sprintf(" AND id < $%d", len(args))
 	}
 	args = append(args, f.Limit)
+	// The search reads an index that has what it looks at: whole items are many times as long.
 	list, err := sqldb.List(ctx, d.Queries, scanItem,
-		fmt.Sprintf(`SELECT %s FROM items WHERE %s ORDER BY %s LIMIT $%d`, itemColumns, where, order, len(args)), args...)
+		fmt.Sprintf(`SELECT %s FROM items WHERE id IN (SELECT id FROM items WHERE %s ORDER BY %[3]s LIMIT $%d) ORDER BY %[3]s`, itemColumns, where, order, len(args)), args...)
 	if f.Before != 0 {
 		slices.Reverse(list)
 	}
