@@ -65,3 +65,43 @@ func TestCallsAreCounted(t *testing.T) {
 		}
 	})
 }
+
+// What is counted by day, key and result is read without the hours, of which today has many.
+func TestDaysAreCountedWithTheirCalls(t *testing.T) {
+	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
+		f.put(nil)
+		f.put(func(e *Entry) { e.Key, e.Reason = 7, "purchase_not_found" })
+		f.flushed(t)
+		f.put(nil)
+		f.flushed(t)
+		day := noon.Truncate(24 * time.Hour)
+		check := func(when string) {
+			t.Helper()
+			for by, want := range map[By][]Count{
+				ByDay:    {{At: day, Valid: 2, Failed: 1}},
+				ByKey:    {{ID: 2, Valid: 2}, {ID: 7, Failed: 1}},
+				ByResult: {{Valid: 2}, {Reason: "purchase_not_found", Failed: 1}},
+			} {
+				got, err := f.Counts(t.Context(), operator, CountQuery{Workspace: 1, From: day, To: day.Add(24 * time.Hour), By: by})
+				if diff := cmp.Diff(want, got); err != nil || diff != "" {
+					t.Errorf("%s, by %s: %v %s", when, by, err, diff)
+				}
+			}
+		}
+		exec := func(query string) {
+			t.Helper()
+			if _, err := f.db.Exec(t.Context(), query); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check("with their calls")
+		exec(`DELETE FROM request_days`)
+		exec(`DELETE FROM requests_versions WHERE version_id = 2`)
+		if err := f.db.DB().Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("after the migration")
+		exec(`DELETE FROM request_counts`)
+		check("without the hours")
+	})
+}

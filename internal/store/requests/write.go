@@ -150,6 +150,9 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 		if err := tx.AddCounts(ctx, counts); err != nil {
 			return err
 		}
+		if err := tx.AddDays(ctx, daysOf(counts)); err != nil {
+			return err
+		}
 		return l.batch.write(ctx, tx, l.unwritten)
 	})
 	if err != nil && !fault.HasCode(err, countersign.CodeOutcomeUnknown) {

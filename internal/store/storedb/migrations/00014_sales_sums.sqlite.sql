@@ -56,3 +56,7 @@ BEGIN
         ON CONFLICT DO UPDATE SET sold = sold + excluded.sold, ended = ended + excluded.ended, revenue = revenue + excluded.revenue;
 END;
 -- +goose StatementEnd
+
+-- A search for items reads what it compares from the index.
+DROP INDEX items_of_workspace;
+CREATE INDEX items_of_workspace ON items (workspace_id, id, kind, name, category);
