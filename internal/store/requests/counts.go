@@ -194,21 +194,30 @@ func (l *Log) sumDays(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	last := hourOf(now.Add(-sumAfter))/24 - 1
-	done, err := l.db.DaysDone(ctx)
-	for day := done; err == nil && day < last; {
-		if day, err = l.db.FirstCountedDay(ctx, workspaces, day); err != nil || day == 0 || day > last {
-			break
-		}
-		err = l.db.Tx(ctx, func(tx *requestdb.DB) error { return tx.SumDay(ctx, workspaces, day) })
+	err = eachOpenDay(ctx, l.db, workspaces, now, func(day int64) error {
+		err := l.db.Tx(ctx, func(tx *requestdb.DB) error { return tx.SumDay(ctx, workspaces, day) })
 		if errors.Is(err, sqldb.ErrExists) {
-			err = nil
+			return nil
 		}
-	}
+		return err
+	})
 	for _, w := range workspaces {
 		if err == nil {
 			err = l.db.DeleteCounts(ctx, w, hourOf(now.Add(-hoursKept)))
 		}
+	}
+	return err
+}
+
+// eachOpenDay calls sum with each day that is over, has counts and is not summed up.
+func eachOpenDay(ctx context.Context, db *requestdb.DB, workspaces []int64, now time.Time, sum func(day int64) error) error {
+	last := hourOf(now.Add(-sumAfter))/24 - 1
+	day, err := db.DaysDone(ctx)
+	for err == nil && day < last {
+		if day, err = db.FirstCountedDay(ctx, workspaces, day); err != nil || day == 0 || day > last {
+			return err
+		}
+		err = sum(day)
 	}
 	return err
 }

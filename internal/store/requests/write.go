@@ -2,6 +2,7 @@ package requests
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -100,6 +101,9 @@ func (l *Log) flush(ctx context.Context) {
 	l.unwritten, l.attempts = nil, 0
 	if err == nil {
 		err = l.tidy(ctx, wrote)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return // at the end; what was not tidied is later
 	}
 	l.note(err)
 }
