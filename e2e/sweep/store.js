@@ -214,6 +214,7 @@ export const store = [
       get(`GET ${sales}`, { name: 'purchases', path: `${at}/purchases` }),
       get(`GET ${sales}`, { name: 'purchases-viewer', path: `${at}/purchases`, as: 'vera' }),
       get(`GET ${sales}`, { name: 'purchases-none', path: `${at}/purchases?item=1` }),
+      get(`GET ${sales}`, { name: 'purchases-of-buyer', path: `${at}/purchases?buyer=a` }),
       get(`GET ${sales}/lookup`, { name: 'lookup', path: `${at}/purchases/lookup` }),
       post(`POST ${sales}/lookup`, { name: 'lookup-refused', at: `${at}/purchases/lookup`, values: { code: 'none' }, button: 'Look up', status: 422 }),
       get(`GET ${sales}/new`, { name: 'purchase-new', path: `${at}/purchases/new` }),

@@ -148,6 +148,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				return f.EachItem(ctx, a, "ada", ItemFilter{}, func(Item) error { return nil })
 			}},
 			"ItemVersions": {"viewer", func(a people.Actor) error { _, err := f.ItemVersions(ctx, a, 1); return err }},
+			"FindBuyer":    {"viewer", func(a people.Actor) error { _, err := f.FindBuyer(ctx, a, "ada", "grace"); return err }},
 			"SetRule": {"manager", func(a people.Actor) error {
 				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
 				return err

@@ -80,7 +80,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 			t.Errorf("rejected %q", rejected)
 		}
 		b.Get("/w/ada/import").Says("sales.csv", "Imported", "2 new · 0 changed · 1 rejected")
-		b.Get(path+"/undo").Says("What the import added is removed: 2 purchases.")
+		b.Get(path + "/undo").Says("What the import added is removed: 2 purchases.")
 		b.Post(path + "/undo").LeadsTo(path)
 		b.Get(path).Says("The import was undone")
 		b.Get(path + "/undo").Status(http.StatusConflict)

@@ -45,7 +45,7 @@ type onePurchase struct {
 	ws store.WorkspaceRole
 	validation.Check
 	licenses []frame.Row
-	events   []event
+	timeline timeline
 }
 
 func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
@@ -58,11 +58,10 @@ func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.W
 	if err != nil {
 		return err
 	}
-	links, err := p.store.Media.Links(r.Context(), r.Actor, c.Purchase.ID)
-	if err != nil {
+	one.licenses = licenseRows(ws, licenses)
+	if one.timeline, err = p.readTimeline(r, ws, c, licenses); err != nil {
 		return err
 	}
-	one.licenses, one.events = licenseRows(ws, licenses), eventsOf(c.Purchase, licenses, links)
 	return p.frame.Show(w, r, frame.Page{
 		Title: "Purchase " + strconv.FormatInt(c.Purchase.ID, 10), Heading: c.Item.Name, Crumbs: purchasesCrumbs(ws), Body: purchaseView(one),
 	})
