@@ -15,8 +15,7 @@ import (
 
 func newPurchaseDownloadLink(a *app) *cobra.Command {
 	valid, base := media.DefaultLinkTime, ""
-	var c *cobra.Command
-	c = a.onPurchase(&cobra.Command{
+	c := a.onPurchase(&cobra.Command{
 		Use: "download-link CODE", Short: "Print a link by which the buyer downloads the file of the item",
 		Long: `Print a link by which the buyer downloads the file of the item. Who has the link can download.
 The purchase then counts as downloaded. A refund, a chargeback or a revocation ends the link.

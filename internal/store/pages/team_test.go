@@ -62,9 +62,12 @@ func teams(t *testing.T, fn func(t *testing.T, s team)) {
 	teamStore.Engines(t, func(t *testing.T, db dbtest.DB) { fn(t, openTeam(t, db)) })
 }
 
-func openTeam(t *testing.T, db dbtest.DB) team {
+func openTeam(t *testing.T, db dbtest.DB) team { return openTeamAs(t, db, store.Options{}) }
+
+func openTeamAs(t *testing.T, db dbtest.DB, o store.Options) team {
 	t.Helper()
-	s := storetest.Open(t, db, store.Options{Now: now, HashCost: people.TestCost, RequestLog: requests.DefaultKeep})
+	o.Now, o.HashCost, o.RequestLog = now, people.TestCost, requests.DefaultKeep
+	s := storetest.Open(t, db, o)
 	server := httptest.NewServer(frontEnds(t, s, 0, ""))
 	t.Cleanup(server.Close)
 	return team{s, server}
