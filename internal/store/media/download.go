@@ -36,7 +36,7 @@ var (
 	ErrLinkUnknown = fault.Forbidden("download_unknown", "This download link is not valid. It may have been copied in part")
 	ErrLinkExpired = fault.Forbidden("download_expired", "This download link has expired")
 	ErrLinkEnded   = fault.Forbidden("download_ended", "This download link no longer works, because the purchase was refunded or revoked")
-	ErrNoFile      = fault.Forbidden("download_no_file", "There is no file to download any more")
+	ErrNoFile      = fault.Forbidden("download_no_file", "The file was removed by the seller")
 )
 
 // CreateLink makes a link by which the buyer of a purchase downloads the file of its item, and

@@ -26,8 +26,8 @@ var linkTimes = []frame.Choice{{Value: "1", Label: "1 day"}, {Value: "7", Label:
 func (p *Pages) createDownloadLink(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
 	path := purchasePath(ws, c.Purchase.ID, "")
 	return p.frame.Ask(w, r, frame.Confirm{
-		Title: "Make a download link", Crumbs: purchaseCrumbs(ws, c), Failed: "No link was created.", Safe: true,
-		Consequence: "Whoever has the link downloads the file of this item. The purchase then counts as downloaded.",
+		Title: "Create a download link", Crumbs: purchaseCrumbs(ws, c), Failed: "No link was created.", Safe: true,
+		Consequence: "Anybody with the link can download the file of this item. The purchase then counts as downloaded.",
 		Path:        path + "/download-link", Label: "Create the link", Cancel: path,
 		Fields: []frame.Field{{Name: "days", Label: "Valid for", Kind: frame.Select, Value: "7", Choices: linkTimes}},
 		Form: frame.Form{Fields: []string{"days"}, Do: func(in url.Values) error {
@@ -60,7 +60,7 @@ var deadLinks = map[string]deadLink{
 	media.ErrLinkUnknown.Code: {http.StatusForbidden, "The link is not valid", "It may have been copied in part. Copy all of it, or ask the seller for a new one."},
 	media.ErrLinkExpired.Code: {http.StatusGone, "The link has expired", "Ask the seller for a new one."},
 	media.ErrLinkEnded.Code:   {http.StatusForbidden, "The link no longer works", "The purchase was refunded or revoked. Ask the seller if you think that this is a mistake."},
-	media.ErrNoFile.Code:      {http.StatusGone, "There is no file any more", "The seller has removed the file. Ask the seller for it."},
+	media.ErrNoFile.Code:      {http.StatusGone, "The file was removed", "Ask the seller for it."},
 }
 
 // download sends a buyer the file to which a link leads. A program that only looks where a link

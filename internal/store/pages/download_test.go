@@ -20,7 +20,7 @@ func TestAManagerMakesADownloadLinkForABuyer(t *testing.T) {
 		}
 		page := "/w/ada/purchases/" + strconv.FormatInt(sold.ID, 10)
 		path := page + "/download-link"
-		b.Get(page).Says("Make a download link")
+		b.Get(page).Says("Create a download link")
 		b.Fill(path, path).Status(http.StatusUnprocessableEntity).Says("has no file for buyers yet")
 		if _, err := s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: `Rain "☔".zip`, From: strings.NewReader("rain and thunder")}); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestAManagerMakesADownloadLinkForABuyer(t *testing.T) {
 		if _, err := s.Media.RemoveItem(t.Context(), operator, 1229, media.File); err != nil {
 			t.Fatal(err)
 		}
-		buyer.Get(at).Status(http.StatusGone).Says("There is no file any more")
+		buyer.Get(at).Status(http.StatusGone).Says("The file was removed")
 	})
 }
 

@@ -96,7 +96,7 @@ func purchaseView(one onePurchase) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if p.State == store.StateActive {
-						templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Make a download link", Path: purchasePath(one.ws, p.ID, "/download-link"), Icon: "download"}}.Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = frame.LinkButton{Link: frame.Link{Label: "Create a download link", Path: purchasePath(one.ws, p.ID, "/download-link"), Icon: "download"}}.Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
