@@ -29,8 +29,7 @@ const (
 // keepAll is for a log in which every call of the fill stays.
 var keepAll = requests.Keep{For: callTime + 2*day, Calls: 1 << 40}
 
-// fillCalls logs calls, unless an earlier run did, as many every day, and returns the request id before all of them. Then
-// it copies the sums of their days to the eleven months before, so that the counts are of a year.
+// fillCalls logs calls, unless an earlier run did, as many every day, and returns the request id before all of them.
 func (s *shop) fillCalls(ctx context.Context, log io.Writer) (first string, err error) {
 	note := filepath.Join(s.data, "calls.json")
 	if f := readFilled(note); f.Calls == s.settings.calls {
