@@ -136,6 +136,8 @@ export const store = [
       get(`GET ${ws}/requests`, { name: 'requests', path: `${at}/requests` }),
       get(`GET ${ws}/requests`, { name: 'requests-refused', path: `${at}/requests?from=soon`, status: 422 }),
       get(`GET ${ws}/requests`, { name: 'requests-live', path: `${at}/requests?live=1`, as: 'vera' }),
+      get(`GET ${ws}/requests/{request}`, { name: 'request', path: (site) => `${at}/requests/${site.request}` }),
+      get(`GET ${ws}/console`, { name: 'console-repeat', path: (site) => `${at}/console?from=${site.request}` }),
       get(`GET ${ws}/requests/{request}`, { name: 'request-none', path: `${at}/requests/none`, status: 404 }),
     ],
   },

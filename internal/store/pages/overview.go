@@ -199,6 +199,9 @@ func (o *overview) checklist() frame.Checklist {
 	}
 	if !o.setUp.Call {
 		all[3].Action = frame.Link{Label: "API reference", Path: "/docs/api"}
+		if isManager(o.ws) {
+			all[3].Action = frame.Link{Label: "Console", Path: consolePath(o.ws, "")}
+		}
 	}
 	return all
 }
