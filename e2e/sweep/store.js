@@ -33,7 +33,7 @@ const pixel = {
 const liar = { name: 'rain.png', mimeType: 'image/png', buffer: Buffer.from('<!doctype html><script>alert(1)</script>') };
 
 /** The button of a slot's form. */
-const uploads = (slot) => ({ css: `form[action$="/media/${slot}"] button` });
+const uploadTo = (slot) => ({ css: `form[action$="/media/${slot}"] button` });
 const profile = `${ws}/settings/profile/media`;
 
 /** The page of an import that has ended; one that runs changes while it is looked at. */
@@ -179,14 +179,14 @@ export const store = [
   {
     name: 'uploads', site: 'store', cases: [
       get(`GET ${items}/{item}/media`, { name: 'files', path: item('/media') }),
-      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-refused', at: item('/media'), values: { thumbnail: liar }, button: uploads('thumbnail'), status: 422 }),
-      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-uploaded', at: item('/media'), values: { thumbnail: pixel }, button: uploads('thumbnail') }),
-      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-private', at: item('/media'), values: { file: liar }, button: uploads('file') }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-refused', at: item('/media'), values: { thumbnail: liar }, button: uploadTo('thumbnail'), status: 422 }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-uploaded', at: item('/media'), values: { thumbnail: pixel }, button: uploadTo('thumbnail') }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-private', at: item('/media'), values: { file: liar }, button: uploadTo('file') }),
       get(`GET ${items}/{item}/media/{slot}`, { name: 'files-again', path: item('/media/thumbnail'), leads: true }),
       get(`GET ${items}/{item}/media/{slot}/remove`, { name: 'file-remove', path: item('/media/thumbnail/remove') }),
       post(`POST ${items}/{item}/media/{slot}/remove`, { name: 'file-removed', at: item('/media/thumbnail/remove'), button: 'Remove' }),
       get(`GET ${profile}`, { name: 'profile-pictures', path: `${at}/settings/profile/media` }),
-      post(`POST ${profile}/{slot}`, { name: 'profile-picture-uploaded', at: `${at}/settings/profile/media`, values: { avatar: pixel }, button: uploads('avatar') }),
+      post(`POST ${profile}/{slot}`, { name: 'profile-picture-uploaded', at: `${at}/settings/profile/media`, values: { avatar: pixel }, button: uploadTo('avatar') }),
       get(`GET ${profile}/{slot}`, { name: 'profile-pictures-again', path: `${at}/settings/profile/media/avatar`, leads: true }),
       get(`GET ${profile}/{slot}/remove`, { name: 'profile-picture-remove', path: `${at}/settings/profile/media/avatar/remove` }),
       post(`POST ${profile}/{slot}/remove`, { name: 'profile-picture-removed', at: `${at}/settings/profile/media/avatar/remove`, button: 'Remove' }),
