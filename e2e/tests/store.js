@@ -95,7 +95,7 @@ for (const scripts of [true, false]) {
     await page.goto(`${site.url}/w/rain/import`);
     await fill(page, { file: manySales() });
     await press(page, 'Upload');
-    await follow(page, 'The rows are purchases');
+    await follow(page, 'Read the rows as purchases');
     assert.equal(await page.getByLabel('Sale date', { exact: true }).inputValue(), 'date', 'the column is guessed');
     await page.getByLabel('Order', { exact: true }).selectOption('purchase_code');
     await press(page, 'Dry run');

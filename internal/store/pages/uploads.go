@@ -223,7 +223,7 @@ func (f columnsForm) others() frame.Link {
 	if f.CSV.Rows == transfer.RowsItems {
 		other = transfer.RowsPurchases
 	}
-	return frame.Link{Label: "The rows are " + string(other), Path: uploadPath(f.ws, f.ID, "?rows="+string(other))}
+	return frame.Link{Label: "Read the rows as " + string(other), Path: uploadPath(f.ws, f.ID, "?rows="+string(other))}
 }
 
 // uploadRows are the files that wait.
