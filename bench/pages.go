@@ -35,10 +35,12 @@ const pageUser, pagePassword = "bench@warehouse.example", "four quiet green word
 
 // pageTime is the server time of a page, as a client on the same machine sees it.
 type pageTime struct {
-	Name   string        `json:"name"`
-	Path   string        `json:"path"`
-	P50    time.Duration `json:"p50_ns"`
-	P99    time.Duration `json:"p99_ns"`
+	Name string        `json:"name"`
+	Path string        `json:"path"`
+	P50  time.Duration `json:"p50_ns"`
+	P99  time.Duration `json:"p99_ns"`
+	// CPU is the processor time of the store for a view, without that of PostgreSQL.
+	CPU    time.Duration `json:"cpu_ns"`
 	Missed bool          `json:"missed"`
 }
 
@@ -124,12 +126,12 @@ func (s *shop) measurePages(ctx context.Context, log io.Writer) (pageTimes, erro
 		return t, err
 	}
 	for _, p := range s.settings.pages(key, first) {
-		one, err := v.measure(ctx, p)
+		one, err := v.measure(ctx, p, server.command.Process.Pid)
 		if err != nil {
 			return t, fmt.Errorf("%s: %w", p.name, err)
 		}
 		t.Pages = append(t.Pages, one)
-		fmt.Fprintf(log, "%s: %.1f ms\n", one.Name, one.P99.Seconds()*1e3)
+		fmt.Fprintf(log, "%s: %.1f ms, %.1f ms of processor time\n", one.Name, milliseconds(one.P99), milliseconds(one.CPU))
 	}
 	return t, nil
 }
@@ -213,8 +215,8 @@ func (v viewer) answer(r *http.Request) (string, error) {
 
 var olderLink = regexp.MustCompile(`href="([^"]+)" rel="next"`)
 
-// measure loads a page again and again.
-func (v viewer) measure(ctx context.Context, p page) (t pageTime, err error) {
+// measure loads a page again and again from the server with a process id.
+func (v viewer) measure(ctx context.Context, p page, pid int) (t pageTime, err error) {
 	for step := 0; p.last; step++ {
 		text, _, err := v.load(ctx, p.path)
 		next := olderLink.FindStringSubmatch(text)
@@ -226,15 +228,27 @@ func (v viewer) measure(ctx context.Context, p page) (t pageTime, err error) {
 	}
 	t = pageTime{Name: p.name, Path: p.path}
 	times := make([]time.Duration, 0, pageViews)
-	for i := range pageWarm + pageViews {
+	for range pageWarm {
+		if _, _, err := v.load(ctx, p.path); err != nil {
+			return t, err
+		}
+	}
+	before, err := usageOf(pid)
+	if err != nil {
+		return t, err
+	}
+	for range pageViews {
 		_, took, err := v.load(ctx, p.path)
 		if err != nil {
 			return t, err
 		}
-		if i >= pageWarm {
-			times = append(times, took)
-		}
+		times = append(times, took)
 	}
+	after, err := usageOf(pid)
+	if err != nil {
+		return t, err
+	}
+	t.CPU = (after.cpu - before.cpu) / pageViews
 	slices.Sort(times)
 	t.P50, t.P99 = quantile(times, 0.5), quantile(times, 0.99)
 	t.Missed = t.P99 > pageLimit
@@ -244,13 +258,13 @@ func (v viewer) measure(ctx context.Context, p page) (t pageTime, err error) {
 func (t pageTimes) print(w io.Writer) {
 	fmt.Fprintf(w, "\n%s, %d purchases, %d items, %d calls: server time of each page in milliseconds, %d views\n\n", t.Engine, t.Purchases, t.Items, t.Calls, pageViews)
 	out := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(out, "Page\tp50\tp99\t")
+	fmt.Fprintln(out, "Page\tp50\tp99\tCPU\t")
 	for _, p := range t.Pages {
 		mark := ""
 		if p.Missed {
 			mark = fmt.Sprintf("above %v", pageLimit)
 		}
-		fmt.Fprintf(out, "%s\t%.1f\t%.1f\t%s\n", p.Name, p.P50.Seconds()*1e3, p.P99.Seconds()*1e3, mark)
+		fmt.Fprintf(out, "%s\t%.1f\t%.1f\t%.1f\t%s\n", p.Name, milliseconds(p.P50), milliseconds(p.P99), milliseconds(p.CPU), mark)
 	}
 	_ = out.Flush()
 }
