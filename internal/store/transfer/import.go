@@ -224,7 +224,7 @@ func (imp *importer) stagePurchase(ctx context.Context, line int, l purchaseLine
 	}
 	imp.report.WeakCodes.Note(CodeBits(p.Code), SafeCodeBits, line)
 	p.Digest = rules.CodeDigest(imp.service.gate.Box(), p.Code)
-	return imp.stage.AddPurchase(ctx, line, p)
+	return imp.stage.AddPurchase(ctx, line, l.Workspace, p)
 }
 
 // knowWorkspace makes sure that a workspace is in the store or in an earlier line.

@@ -22,6 +22,9 @@ import (
 func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	imp.bad = map[int]string{}
 	imp.report.Workspaces, imp.report.Keys, imp.report.LicenseKeys = Moved{}, Moved{}, Moved{}
+	if err := tx.BeginImport(ctx); err != nil {
+		return err
+	}
 	if err := imp.moveWorkspaces(ctx, tx); err != nil {
 		return err
 	}
@@ -62,6 +65,9 @@ func (imp *importer) moveRows(ctx context.Context, tx *storedb.DB, now countersi
 		return err
 	}
 	if err := imp.moveKeys(ctx, tx); err != nil {
+		return err
+	}
+	if err := imp.dropLost(ctx, tx); err != nil {
 		return err
 	}
 	if err := imp.dropConflicts(ctx, tx); err != nil {
@@ -290,6 +296,21 @@ func (imp *importer) dropStale(ctx context.Context, tx *storedb.DB) error {
 	for _, line := range lines {
 		imp.bad[line] = "somebody has changed this item while the file was read; import the row again"
 		if err := tx.UnstageItem(ctx, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropLost takes purchases out of the stage whose item their workspace has no more.
+func (imp *importer) dropLost(ctx context.Context, tx *storedb.DB) error {
+	lines, err := tx.StageLostItems(ctx)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		imp.bad[line] = "somebody has removed the item of this purchase while the file was read"
+		if err := tx.UnstagePurchase(ctx, line); err != nil {
 			return err
 		}
 	}
