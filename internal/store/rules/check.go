@@ -59,6 +59,14 @@ func CheckWorkspace(w storedb.Workspace) error {
 	)
 }
 
+// CheckNewID returns what is wrong with the id that somebody gives a new item.
+func CheckNewID(id int64) error {
+	if id > storedb.MaxGivenID {
+		return wrong("id", fmt.Sprintf("id: an item's id is at most %d", int64(storedb.MaxGivenID)))
+	}
+	return nil
+}
+
 // CheckItem returns what is wrong with an item that is to be written.
 func CheckItem(i storedb.Item) error {
 	switch {

@@ -144,8 +144,12 @@ func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone
 	if err != nil {
 		return done, err
 	}
-	done.Removed, err = d.Exec(ctx, `DELETE FROM `+u.table+` WHERE id IN (SELECT a.id FROM `+imported+` a
-		WHERE a.import_id = $1 AND a.before = false AND NOT EXISTS (SELECT 1 FROM `+imported+` b WHERE b.import_id = $1 AND b.before = true AND b.id = a.id))`, i.ID)
+	added := `SELECT a.id FROM ` + imported + ` a WHERE a.import_id = $1 AND a.before = false
+		AND NOT EXISTS (SELECT 1 FROM ` + imported + ` b WHERE b.import_id = $1 AND b.before = true AND b.id = a.id)`
+	if err = d.keepRemovedIDs(ctx, u.table, added, i.ID); err != nil {
+		return done, err
+	}
+	done.Removed, err = d.Exec(ctx, `DELETE FROM `+u.table+` WHERE id IN (`+added+`)`, i.ID)
 	return done, err
 }
 

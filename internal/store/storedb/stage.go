@@ -166,7 +166,7 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep 
 			return Moved{}, err
 		}
 	}
-	base, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], lastPurchaseID)
+	base, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], highestPurchaseID)
 	if err != nil {
 		return Moved{}, err
 	}

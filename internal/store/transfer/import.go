@@ -194,6 +194,9 @@ func (imp *importer) stageItem(ctx context.Context, line int, l itemLine, was *s
 	if owner != "" && owner != l.Workspace {
 		return badf("item %d already exists: ids are unique in the store", item.ID)
 	}
+	if err := rules.CheckNewID(item.ID); err != nil && owner == "" {
+		return bad(err)
+	}
 	imp.owners[item.ID] = l.Workspace
 	if rules.LacksPicture(item) {
 		imp.report.NoPicture.note(line)
