@@ -19,10 +19,10 @@ import (
 // with SkipBad the good ones. Lines are staged first, in tables that no other
 // process sees and that lock nothing. The same file twice changes nothing.
 func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker, o ImportOptions) (ImportReport, error) {
-	if _, err := s.importPlace(ctx, a, o.Workspace); err != nil {
+	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}, told: map[int]bool{}}
+	if err := imp.mayImport(ctx, s.db); err != nil {
 		return ImportReport{}, err
 	}
-	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}, told: map[int]bool{}}
 	err := s.db.Session(ctx, func(session *storedb.DB) error {
 		imp.session = session
 		if err := imp.stageAll(ctx, file); err != nil {

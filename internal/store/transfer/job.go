@@ -83,7 +83,7 @@ func (j ImportJob) CanBeUndone() bool {
 // Start copies a file to the data folder and has it imported by a job, whose id it returns. The
 // job goes on when the caller is gone, and after a restart.
 func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file io.Reader) (id int64, err error) {
-	workspace, err := s.importPlace(ctx, a, n.Workspace)
+	workspace, err := importPlace(ctx, s.db, a, n.Workspace)
 	if err != nil {
 		return 0, err
 	}
@@ -106,15 +106,6 @@ func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file i
 	}
 	s.queue.Wake()
 	return id, nil
-}
-
-// importPlace returns the id of a workspace into which an actor may import, 0 for all of the store.
-func (s *Service) importPlace(ctx context.Context, a people.Actor, username string) (id int64, err error) {
-	if username == "" {
-		return 0, access.Import(ctx, s.db, a, 0, access.NoWorkspace(username))
-	}
-	w, err := access.Workspace(ctx, s.db, a, username, access.Manage)
-	return w.ID, err
 }
 
 // Progress returns how far the import of a job is, or an error of kind NotFound.
@@ -171,7 +162,7 @@ func (s *Service) undoneAt(ctx context.Context, id int64) (countersign.Timestamp
 
 // Jobs lists the imports into a workspace that run, or ended in the last 24 hours, newest first.
 func (s *Service) Jobs(ctx context.Context, a people.Actor, workspace string) ([]ImportJob, error) {
-	id, err := s.importPlace(ctx, a, workspace)
+	id, err := importPlace(ctx, s.db, a, workspace)
 	if err != nil {
 		return nil, err
 	}

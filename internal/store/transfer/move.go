@@ -25,6 +25,9 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := tx.BeginImport(ctx); err != nil {
 		return err
 	}
+	if err := imp.mayImport(ctx, tx); err != nil {
+		return err
+	}
 	if err := imp.moveWorkspaces(ctx, tx); err != nil {
 		return err
 	}
