@@ -90,11 +90,17 @@ func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file i
 	if n.Workspace != "" {
 		n.CSV.Workspace = n.Workspace
 	}
+	if err := checkOpen(ctx, s.db, workspace); err != nil { // before the file is copied
+		return 0, err
+	}
 	upload, size, err := s.keepUpload(ctx, file)
 	if err != nil {
 		return 0, err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := checkOpen(ctx, tx, workspace); err != nil {
+			return err
+		}
 		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{NewImport: n, Actor: a, Upload: upload, Size: size, WorkspaceID: workspace}, s.now())
 		return err
 	})
@@ -106,6 +112,35 @@ func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file i
 	}
 	s.queue.Wake()
 	return id, nil
+}
+
+// Limits of what waits in a workspace, and in all of the store.
+const (
+	maxOpenJobs = 10
+	maxUploads  = 10
+)
+
+// checkOpen is an error (imports_waiting) when as many imports of a workspace, 0 for those of
+// all of the store, wait or run as may.
+func checkOpen(ctx context.Context, db *storedb.DB, workspace int64) error {
+	if err := db.Lock(ctx, "workspaces", "id", workspace); err != nil {
+		return err
+	}
+	open, err := jobs.Open(ctx, db.Queries, importKind)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, j := range open {
+		var p importPayload
+		if json.Unmarshal(j.Payload, &p) == nil && p.WorkspaceID == workspace {
+			n++
+		}
+	}
+	if n >= maxOpenJobs {
+		return fault.Conflict("imports_waiting", fmt.Sprintf("%d imports have not ended yet, and no more can wait. Wait until one has ended, or cancel one", n))
+	}
+	return nil
 }
 
 // Progress returns how far the import of a job is, or an error of kind NotFound.
@@ -287,7 +322,7 @@ func (s *Service) runImport(ctx context.Context, r *jobs.Run) (any, error) {
 	if isCSV {
 		o.CSV = &p.CSV
 	}
-	rejects := &rejectedFile{path: s.rejectedPath(p.Upload), isCSV: isCSV}
+	rejects := &rejectedFile{path: s.rejectedPath(p.Upload), isCSV: isCSV, room: rejectedRoom(p.Size)}
 	if err := rejects.remove(); err != nil {
 		return nil, err
 	}
