@@ -322,11 +322,17 @@ func (imp *importer) dropLost(ctx context.Context, tx *storedb.DB) error {
 
 // dropConflicts takes purchases out of the stage whose code another workspace has.
 func (imp *importer) dropConflicts(ctx context.Context, tx *storedb.DB) error {
+	if err := imp.checkClashes(); err != nil {
+		return err
+	}
 	lines, err := tx.StagePurchaseConflicts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, line := range lines {
+		if err := imp.takeClash(line); err != nil {
+			return err
+		}
 		imp.bad[line] = "this purchase code already exists; codes are unique in the store and do not depend on upper and lower case"
 		if err := tx.UnstagePurchase(ctx, line); err != nil {
 			return err
