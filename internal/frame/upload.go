@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -23,6 +26,12 @@ type Upload struct {
 	Name string
 	File io.Reader
 }
+
+// Limits of what comes with a file. The fields before it share maxForm bytes.
+const (
+	maxUploadFields = 100
+	maxFileName     = 255 // characters
+)
 
 // AdminUpload is [Frame.Admin] for a form with a file, of at most limit bytes together, which
 // the handler reads by [Request.Upload]. Whoever is signed out has to choose the file again.
@@ -51,7 +60,8 @@ func (r *Request) Upload(w http.ResponseWriter, name string) (u Upload, err erro
 		return u, err
 	}
 	u.Values = url.Values{}
-	for {
+	room := maxForm
+	for fields := 0; ; fields++ {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			return u, checkUpload(u)
@@ -65,24 +75,41 @@ func (r *Request) Upload(w http.ResponseWriter, name string) (u Upload, err erro
 			}
 			return u, checkUpload(u)
 		}
-		value, err := io.ReadAll(io.LimitReader(part, maxForm))
+		value, err := io.ReadAll(io.LimitReader(part, int64(room)+1))
 		if err != nil {
 			return u, r.uploadError(err)
+		}
+		room -= len(part.FormName()) + len(value)
+		if room < 0 || fields == maxUploadFields {
+			return u, fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The fields before the file are larger than 1 MB, or too many. Nothing was saved: send less at once.")
 		}
 		u.Values.Add(part.FormName(), string(value))
 	}
 }
 
-// fileName is the name of a part's file, without the folders that some browsers send.
+// fileName is the name of a part's file, without the folders that some browsers send and
+// without characters that can't be seen or turn the text around them.
 func fileName(part *multipart.Part) string {
 	name := part.FileName()
-	if name == "" {
-		return ""
+	if name == "" || !isText(name) {
+		return name
 	}
-	return path.Base(strings.ReplaceAll(name, `\`, "/"))
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsPrint(r):
+			return r
+		case unicode.IsSpace(r) && !unicode.IsControl(r):
+			return ' '
+		}
+		return -1
+	}, path.Base(strings.ReplaceAll(name, `\`, "/")))
+	return cmp.Or(name, "file")
 }
 
 func checkUpload(u Upload) error {
+	if utf8.RuneCountInString(u.Name) > maxFileName {
+		return badForm(fmt.Sprintf("The name of the file is longer than %d characters. Nothing was saved: rename the file and send it again.", maxFileName), errNoText)
+	}
 	err := checkText(u.Values)
 	if err == nil && !isText(u.Name) {
 		err = errNoText

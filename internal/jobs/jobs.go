@@ -78,6 +78,11 @@ func List(ctx context.Context, q sqldb.Queries, kind string) ([]Job, error) {
 	return sqldb.List(ctx, q, scanJob, selectJobs+`WHERE kind = $1 ORDER BY id DESC`, kind)
 }
 
+// Open reads the jobs of a kind that have not ended.
+func Open(ctx context.Context, q sqldb.Queries, kind string) ([]Job, error) {
+	return sqldb.List(ctx, q, scanJob, selectJobs+`WHERE kind = $1 AND ended_at IS NULL ORDER BY id`, kind)
+}
+
 // Prune removes jobs that ended up to a time.
 func Prune(ctx context.Context, tx sqldb.Queries, until time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE ended_at <= $1`, sqldb.Time{Time: until})

@@ -6,10 +6,13 @@ import "strings"
 // formulaSigns begin a formula, also in their wide forms.
 const formulaSigns = "=+-@＝＋－＠"
 
+// separators stand between cells, in one program or another.
+const separators = ",;|\t\r\n"
+
 // Cell keeps a spreadsheet from taking a cell for a formula, which could send
 // other cells elsewhere. People choose some of these texts, their e-mail address
 // for example. What stands behind a separator counts like the beginning: programs
-// that split at semicolons, tabs or line ends take it for a cell of its own.
+// that split at commas, semicolons, bars, tabs or line ends take it for a cell of its own.
 func Cell(cell string) string {
 	if cell != "" && strings.ContainsRune("\t\r\n", rune(cell[0])) {
 		cell = "'" + cell
@@ -20,7 +23,7 @@ func Cell(cell string) string {
 		if starts && strings.ContainsRune(formulaSigns, r) {
 			out.WriteByte('\'')
 		}
-		starts = strings.ContainsRune(";\t\r\n", r) || starts && i > 0 && r == '"'
+		starts = strings.ContainsRune(separators, r) || starts && i > 0 && r == '"'
 		out.WriteRune(r)
 	}
 	return out.String()
@@ -47,7 +50,7 @@ func Uncell(cell string) string {
 		if starts && r == '\'' && beginsFormula(cell[i+1:]) {
 			continue
 		}
-		starts = strings.ContainsRune(";\t\r\n", r) || starts && i > 0 && r == '"'
+		starts = strings.ContainsRune(separators, r) || starts && i > 0 && r == '"'
 		out.WriteRune(r)
 	}
 	return out.String()

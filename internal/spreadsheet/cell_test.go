@@ -12,6 +12,8 @@ func TestACellIsNeverAFormula(t *testing.T) {
 		"@a":            "'@a",
 		"＝cmd()":        "'＝cmd()",
 		"a;=b":          "a;'=b",
+		"a,=b":          "a,'=b",
+		"a|=b":          "a|'=b",
 		"a;\"=b":        "a;\"'=b",
 		"a\n=b":         "a\n'=b",
 		"\ta":           "'\ta",
@@ -26,7 +28,7 @@ func TestACellIsNeverAFormula(t *testing.T) {
 }
 
 func TestACellComesBackAsItsText(t *testing.T) {
-	for _, text := range []string{"", "plain", "=cmd()", "-1", "@a", "＝cmd()", "a;=b", "a;\"=b", "a\n=b", "\ta", "a=b", "it's", "'quoted'", "'", "''"} {
+	for _, text := range []string{"", "plain", "=cmd()", "-1", "@a", "＝cmd()", "a;=b", "a,=b", "a|\"=b", "a;\"=b", "a\n=b", "\ta", "a=b", "it's", "'quoted'", "'", "''"} {
 		if got := Uncell(Cell(text)); got != text {
 			t.Errorf("%q came back as %q", text, got)
 		}

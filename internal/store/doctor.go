@@ -18,7 +18,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 		return findings
 	}
 	key, box := s.checkKey(ctx)
-	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx), s.checkSales(ctx))
+	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx), s.checkSales(ctx), s.checkItems(ctx))
 	if box == nil {
 		return findings
 	}

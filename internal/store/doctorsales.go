@@ -30,3 +30,20 @@ func (s *Store) checkSales(ctx context.Context) health.Finding {
 	}
 	return health.Finding{Name: name, Level: health.OK, What: "The sums of sales are those of the purchases"}
 }
+
+// checkItems looks for purchases of items that another workspace has.
+func (s *Store) checkItems(ctx context.Context) health.Finding {
+	const name, why = "items of purchases", "A purchase gives its buyer licenses of its item, and that item has another seller."
+	stray, err := s.db.StraySales(ctx)
+	switch {
+	case err != nil:
+		return health.Of(name, err, why, "Check the database.")
+	case stray > 0:
+		return health.Finding{
+			Name: name, Level: health.Fail, Why: why,
+			What: fmt.Sprintf("Items that are in purchases of another workspace than their own: %d. These purchases get no licenses", stray),
+			Fix:  "Import these purchases again with an item of their own workspace.",
+		}
+	}
+	return health.Finding{Name: name, Level: health.OK, What: "Every purchase is of an item of its workspace"}
+}

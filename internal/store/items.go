@@ -78,9 +78,11 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 			return err
 		}
 		if i.ID == 0 {
-			if i.ID, err = tx.NextItemID(ctx); err != nil {
+			if i.ID, err = tx.NextItemIDs(ctx, 1); err != nil {
 				return err
 			}
+		} else if err := rules.CheckNewID(i.ID); err != nil {
+			return err
 		}
 		if err := cmp.Or(checkNotes("", i), checkItem(&i)); err != nil {
 			return err

@@ -51,12 +51,20 @@ func CheckWorkspace(w storedb.Workspace) error {
 		return fault.Invalid(fault.CodeInvalid, "registered_at is missing")
 	}
 	return cmp.Or(
-		checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
+		checkYear("registered_at", a.RegisteredAt), checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
 		checkEmail("email", a.Email), checkEmail("profile.contact.email", p.Contact.Email),
 		checkAmount("balance", max(a.Balance, -a.Balance)), checkCurrency(a.Currency),
 		checkShort("profile.heading", p.Heading), checkText("profile.description", p.Description),
 		checkMediaURL("profile.media.avatar", p.Media.Avatar), checkMediaURL("profile.media.cover", p.Media.Cover),
 	)
+}
+
+// CheckNewID returns what is wrong with the id that somebody gives a new item.
+func CheckNewID(id int64) error {
+	if id > storedb.MaxGivenID {
+		return wrong("id", fmt.Sprintf("id: an item's id is at most %d", int64(storedb.MaxGivenID)))
+	}
+	return nil
 }
 
 // CheckItem returns what is wrong with an item that is to be written.
@@ -74,7 +82,7 @@ func CheckItem(i storedb.Item) error {
 		return wrong("published_at", "published_at is missing")
 	}
 	return cmp.Or(
-		checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
+		checkYear("published_at", i.PublishedAt), checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
 		checkShort("sub_category", i.SubCategory), checkWords("options", i.Options), checkWords("tags", i.Tags),
 		checkURL("demo_link", i.DemoLink), checkMedia(i.Media), checkCurrency(i.Currency),
 		checkAmount("price.regular", i.Price.Regular), checkAmount("price.extended", i.Price.Extended),
@@ -121,7 +129,7 @@ func CheckPurchase(p *storedb.Purchase) error {
 	case p.SoldAt.IsZero():
 		return fault.Invalid(fault.CodeInvalid, "date is missing")
 	}
-	return cmp.Or(checkAmount("price", p.Price), checkCurrency(p.Currency),
+	return cmp.Or(checkYear("date", p.SoldAt), checkYear("supported_until", p.SupportedUntil), checkYear("state_at", p.StateAt), checkAmount("price", p.Price), checkCurrency(p.Currency),
 		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
 }
 
@@ -145,6 +153,14 @@ func CheckName(what, name string) error {
 // wrong is an error about one field, by its name in the API.
 func wrong(field, message string) error {
 	return fault.WithFields(fault.Invalid(fault.CodeInvalid, message), map[string]string{field: message})
+}
+
+// checkYear refuses a time that an offset leads to before the year 1, where no calendar agrees.
+func checkYear(what string, at countersign.Timestamp) error {
+	if at.UTC().Year() < 1 {
+		return wrong(what, what+": it is before the year 1 in UTC")
+	}
+	return nil
 }
 
 func checkShort(what, text string) error { return checkLength(what, text, maxName) }

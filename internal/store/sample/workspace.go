@@ -21,6 +21,9 @@ type ForWorkspace struct {
 	NewCode func() string
 }
 
+// ItemCount is how many items there are.
+func ItemCount() int { return len(embedded(itemLines)) }
+
 // Reader returns items and purchases as JSON Lines, like [Reader].
 func (o ForWorkspace) Reader() io.ReadSeeker {
 	items := decoded[item](itemLines)

@@ -48,10 +48,13 @@ type undone struct {
 // In what follows, a is a row as the import left it, and b as the import found it: none for
 // one that it added.
 
+// itemLost is true for a purchase whose item its workspace has no more.
+const itemLost = `b.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM items x WHERE x.id = b.item_id AND x.workspace_id = b.workspace_id)`
+
 var undonePurchases = undone{"purchases", keptPurchase, `
 	SELECT 'purchase' AS kind, a.id AS id, a.code AS name, CASE WHEN p.id IS NULL THEN 'removed'
 		WHEN b.id IS NULL AND a.id IN (SELECT purchase_id FROM licenses) THEN 'licensed'
-		WHEN b.id IS NOT NULL AND b.item_id NOT IN (SELECT id FROM items) THEN 'item_removed'
+		WHEN ` + itemLost + ` THEN 'item_removed'
 		ELSE 'changed' END AS reason
 	FROM import_purchases a
 		LEFT JOIN import_purchases b ON b.import_id = a.import_id AND b.before = true AND b.id = a.id
@@ -59,7 +62,7 @@ var undonePurchases = undone{"purchases", keptPurchase, `
 	WHERE a.import_id = $1 AND a.before = false AND CAST($2 AS text) <> '' AND (p.id IS NULL OR ` + differ("p", "a", keptPurchase) + `
 		OR b.id IS NULL AND a.id IN (SELECT purchase_id FROM licenses)
 		OR b.id IS NULL AND CAST(a.id AS text) IN (SELECT subject FROM audit WHERE at >= $2 AND action LIKE 'purchase.%')
-		OR b.id IS NOT NULL AND b.item_id NOT IN (SELECT id FROM items))`}
+		OR ` + itemLost + `)`}
 
 var undoneItems = undone{"items", keptItem, `
 	SELECT 'item' AS kind, a.id AS id, a.name AS name, CASE WHEN i.id IS NULL THEN 'removed'
@@ -69,6 +72,23 @@ var undoneItems = undone{"items", keptItem, `
 		LEFT JOIN items i ON i.id = a.id
 	WHERE a.import_id = $1 AND a.before = false AND CAST($2 AS text) <> '' AND (i.id IS NULL OR ` + differ("i", "a", keptItem) + `
 		OR b.id IS NULL AND (a.id IN (SELECT item_id FROM purchases) OR a.id IN (SELECT item_id FROM keys WHERE item_id IS NOT NULL)))`}
+
+// BeginImport keeps undos out until the transaction ends: they remove items that an import has
+// checked, and lock rows in another order. Imports do not keep each other out.
+func (d *DB) BeginImport(ctx context.Context) error { return d.lockImports(ctx, "ROW EXCLUSIVE") }
+
+// BeginUndo keeps imports and other undos out until the transaction ends.
+func (d *DB) BeginUndo(ctx context.Context) error {
+	return d.lockImports(ctx, "SHARE ROW EXCLUSIVE")
+}
+
+// lockImports locks the table of imports. SQLite has one writer.
+func (d *DB) lockImports(ctx context.Context, mode string) error {
+	if d.DB.DB().Engine() != sqldb.Postgres {
+		return nil
+	}
+	return d.Run(ctx, `LOCK TABLE imports IN `+mode+` MODE`)
+}
 
 // UndoPurchases takes back what an import did with purchases: those that it added are
 // removed, those that it changed are as before. What has changed since, or is used, is left
@@ -124,8 +144,12 @@ func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone
 	if err != nil {
 		return done, err
 	}
-	done.Removed, err = d.Exec(ctx, `DELETE FROM `+u.table+` WHERE id IN (SELECT a.id FROM `+imported+` a
-		WHERE a.import_id = $1 AND a.before = false AND NOT EXISTS (SELECT 1 FROM `+imported+` b WHERE b.import_id = $1 AND b.before = true AND b.id = a.id))`, i.ID)
+	added := `SELECT a.id FROM ` + imported + ` a WHERE a.import_id = $1 AND a.before = false
+		AND NOT EXISTS (SELECT 1 FROM ` + imported + ` b WHERE b.import_id = $1 AND b.before = true AND b.id = a.id)`
+	if err = d.keepRemovedIDs(ctx, u.table, added, i.ID); err != nil {
+		return done, err
+	}
+	done.Removed, err = d.Exec(ctx, `DELETE FROM `+u.table+` WHERE id IN (`+added+`)`, i.ID)
 	return done, err
 }
 

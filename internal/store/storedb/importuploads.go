@@ -43,6 +43,11 @@ func (d *DB) Uploads(ctx context.Context) ([]ImportUpload, error) {
 	return sqldb.List(ctx, d.Queries, scanUpload, selectUploads+`ORDER BY id DESC`)
 }
 
+// CountUploads returns how many uploads a workspace has.
+func (d *DB) CountUploads(ctx context.Context, workspace int64) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM import_uploads WHERE workspace_id = $1`, workspace)
+}
+
 // SetUploadOptions writes how an upload is to be imported. It returns false when the upload is gone.
 func (d *DB) SetUploadOptions(ctx context.Context, id int64, options []byte) (bool, error) {
 	n, err := d.Exec(ctx, `UPDATE import_uploads SET options = $1 WHERE id = $2`, string(options), id)

@@ -97,11 +97,6 @@ func (d *DB) LockItem(ctx context.Context, id int64) (Item, error) {
 	return sqldb.Locked(ctx, d.Queries, "items", "id", id, d.Item)
 }
 
-// NextItemID returns the id after the highest of the store.
-func (d *DB) NextItemID(ctx context.Context) (int64, error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT coalesce(max(id), 0) + 1 FROM items`)
-}
-
 // AddItem writes a new one; [sqldb.ErrExists] when its id is taken.
 func (d *DB) AddItem(ctx context.Context, i Item) error {
 	return d.Change(ctx, TopicItems, `INSERT INTO items (`+itemColumns+`)

@@ -66,9 +66,10 @@ const (
 		l.issued_at, coalesce(l.ended, ''), l.ended_at, coalesce(l.claim, '')`
 	purchaseItemColumns = `p.id, p.code_digest, p.code, p.workspace_id, p.item_id, p.license, p.supported_until, p.sold_at, p.state, p.state_at,
 		w.username, i.name, i.support, i.licensing`
-	purchaseItemTables = `purchases p JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`
-	licensedTables     = `licenses l JOIN purchases p ON p.id = l.purchase_id JOIN items i ON i.id = p.item_id
-		JOIN workspaces w ON w.id = p.workspace_id`
+	// joinItem leaves purchases out whose item another workspace has.
+	joinItem           = ` JOIN items i ON i.id = p.item_id AND i.workspace_id = p.workspace_id JOIN workspaces w ON w.id = p.workspace_id`
+	purchaseItemTables = `purchases p` + joinItem
+	licensedTables     = `licenses l JOIN purchases p ON p.id = l.purchase_id` + joinItem
 )
 
 func scanLicensed(r sqldb.Row) (one Licensed, err error) {
@@ -107,8 +108,7 @@ func (d *DB) ActivePurchaseLicenses(ctx context.Context, digest Digest) (Purchas
 func (d *DB) WorkspacePurchaseLicenses(ctx context.Context, digest Digest, workspace int64) (PurchaseLicenses, error) {
 	// The purchase at the digest or, where none is, the next one: a row is read in any
 	// case, and only then it is decided whether it is the right one.
-	return d.onePurchaseLicenses(ctx, selectPurchaseLicenses+`(SELECT * FROM purchases WHERE code_digest >= $1 ORDER BY code_digest LIMIT 1) p
-		JOIN items i ON i.id = p.item_id JOIN workspaces w ON w.id = p.workspace_id`+joinLicenses+`
+	return d.onePurchaseLicenses(ctx, selectPurchaseLicenses+`(SELECT * FROM purchases WHERE code_digest >= $1 ORDER BY code_digest LIMIT 1) p`+joinItem+joinLicenses+`
 		WHERE p.code_digest = $1 AND (p.state = 'active' OR p.workspace_id = $2)`, digest, workspace)
 }
 

@@ -61,6 +61,9 @@ func numberSome(ctx context.Context, q sqldb.Queries, after Digest, last int64) 
 // lastPurchaseID is the highest id of a purchase, 0 without purchases.
 const lastPurchaseID = `SELECT coalesce((SELECT id FROM purchases WHERE id IS NOT NULL ORDER BY id DESC LIMIT 1), 0)`
 
+// highestPurchaseID is the highest id that a purchase has or had.
+const highestPurchaseID = `SELECT max(id) FROM (SELECT (` + lastPurchaseID + `) AS id UNION ALL SELECT highest FROM removed_ids WHERE kind = 'purchases') used`
+
 // newPurchaseID is the expression for the id of a new purchase, for the row that is
 // number place among those that are written at once, after the id base.
 func (d *DB) newPurchaseID(base, place string) string {

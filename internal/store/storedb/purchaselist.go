@@ -39,7 +39,7 @@ func (f PurchaseFilter) conditions(workspace int64) (where []string, args []any)
 	if !f.From.IsZero() {
 		add("sold_at >= $%d", column(&f.From))
 	}
-	if !f.Until.IsZero() {
+	if !f.Until.IsZero() && f.Until.UTC().Year() <= 9999 { // as text, year 10000 is before the others
 		add("sold_at < $%d", column(&f.Until))
 	}
 	return where, args

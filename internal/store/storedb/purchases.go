@@ -134,7 +134,7 @@ func (d *DB) AddPurchase(ctx context.Context, p Purchase) (id int64, err error) 
 		return 0, err
 	}
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO purchases (`+purchaseColumns+`)
-		VALUES (`+d.newPurchaseID(`(`+lastPurchaseID+`)`, `1`)+`, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+		VALUES (`+d.newPurchaseID(`(`+highestPurchaseID+`)`, `1`)+`, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		RETURNING id`, purchaseArgs(p)...)
 }
 

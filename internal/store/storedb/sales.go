@@ -155,6 +155,12 @@ func (d *DB) WrongSales(ctx context.Context, from Digest, limit int) (wrong int6
 		from, limit)
 }
 
+// StraySales returns how many items have sold purchases of another workspace than theirs.
+func (d *DB) StraySales(ctx context.Context) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(DISTINCT s.item_id) FROM sales_items s JOIN items i ON i.id = s.item_id
+		WHERE i.workspace_id <> s.workspace_id AND s.sold > 0`)
+}
+
 func scanSales(r sqldb.Row) (s Sales, err error) {
 	err = r.Scan(&s.Day, &s.Item, &s.Currency, &s.Count, &s.Ended, (*int64)(&s.Revenue))
 	return s, err

@@ -23,7 +23,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 		`CREATE TEMPORARY TABLE stage_items (line integer PRIMARY KEY, id bigint, workspace text, kind text,
 			support boolean, name text, description text, category text, sub_category text, options text, version text,
 			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text, licensing text, was text)`,
-		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, code_digest bigint, code text,
+		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, workspace text, code_digest bigint, code text,
 			item_id bigint, license text, price bigint, currency text, supported_until text, downloaded boolean,
 			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
 		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest bigint, purchase_id bigint,
@@ -39,7 +39,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 	return &Stage{
 		items: db.Bulk("stage_items", "line", "id", "workspace", "kind", "support", "name", "description", "category",
 			"sub_category", "options", "version", "demo_link", "tags", "media", "regular", "extended", "currency", "published_at", "body", "licensing", "was"),
-		purchases: db.Bulk("stage_purchases", "line", "code_digest", "code", "item_id", "license", "price", "currency",
+		purchases: db.Bulk("stage_purchases", "line", "workspace", "code_digest", "code", "item_id", "license", "price", "currency",
 			"supported_until", "downloaded", "sold_at", "state", "state_at", "buyer_name", "buyer_email"),
 		licenses: db.Bulk("stage_licenses", "line", "id", "code_digest", "domain", "wildcard", "free", "issued_at", "ended", "ended_at"),
 	}, nil
@@ -61,8 +61,8 @@ func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item,
 }
 
 // AddPurchase stages the purchase of a line.
-func (s *Stage) AddPurchase(ctx context.Context, line int, p Purchase) error {
-	return s.purchases.Add(ctx, line, p.Digest, p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
+func (s *Stage) AddPurchase(ctx context.Context, line int, workspace string, p Purchase) error {
+	return s.purchases.Add(ctx, line, workspace, p.Digest, p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
 		column(&p.SupportedUntil), p.Downloaded, column(&p.SoldAt), string(p.State), column(&p.StateAt), p.BuyerName, p.BuyerEmail)
 }
 
@@ -158,14 +158,15 @@ const lastPurchase = `NOT EXISTS (SELECT 1 FROM stage_purchases l WHERE l.code_d
 // MovePurchases writes the staged purchases; of several lines for one code the
 // last counts. Purchases that are there keep their values of the columns in keep. A state
 // that changed without saying when gets the time of the move.
-// A code that another workspace took meanwhile fails, as an item's id does.
+// A code that another workspace took meanwhile fails, as an item's id does. Purchases of
+// items that their workspace has no more must be out of the stage, see [DB.StageLostItems].
 func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep map[string]bool) (Moved, error) {
 	for _, topic := range []string{TopicPurchases, TopicLicenses} { // states put licenses on their list
 		if err := d.Mark(ctx, topic, ""); err != nil {
 			return Moved{}, err
 		}
 	}
-	base, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], lastPurchaseID)
+	base, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], highestPurchaseID)
 	if err != nil {
 		return Moved{}, err
 	}
@@ -177,7 +178,8 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep 
 		`INSERT INTO purchases (`+purchaseColumns+`)
 		SELECT `+d.newPurchaseID(strconv.FormatInt(base, 10), `row_number() OVER (ORDER BY s.code_digest)`)+`, s.code_digest, s.code, i.workspace_id, s.item_id, s.license, s.price, s.currency, s.supported_until,
 			s.downloaded, s.sold_at, s.state, s.state_at, s.buyer_name, s.buyer_email
-		FROM stage_purchases s JOIN items i ON i.id = s.item_id WHERE `+lastPurchase+` AND CAST($1 AS text) <> '' ORDER BY s.code_digest
+		FROM stage_purchases s JOIN workspaces w ON w.username = s.workspace JOIN items i ON i.id = s.item_id AND i.workspace_id = w.id
+		WHERE `+lastPurchase+` AND CAST($1 AS text) <> '' ORDER BY s.code_digest
 		ON CONFLICT (code_digest) DO UPDATE SET
 			workspace_id = CASE WHEN purchases.workspace_id = excluded.workspace_id AND lower(purchases.code) = lower(excluded.code)
 				THEN purchases.workspace_id END, `+assign+`
@@ -233,4 +235,11 @@ func (d *DB) UnstageItem(ctx context.Context, line int) error {
 // UnstagePurchase drops a line's purchase from the stage.
 func (d *DB) UnstagePurchase(ctx context.Context, line int) error {
 	return d.Run(ctx, `DELETE FROM stage_purchases WHERE line = $1`, line)
+}
+
+// StageLostItems lists the lines of staged purchases whose item their workspace has no more.
+// Items must have been moved.
+func (d *DB) StageLostItems(ctx context.Context) ([]int, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT s.line FROM stage_purchases s WHERE NOT EXISTS (
+		SELECT 1 FROM items i JOIN workspaces w ON w.id = i.workspace_id WHERE i.id = s.item_id AND w.username = s.workspace) ORDER BY s.line`)
 }

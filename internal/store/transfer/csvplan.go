@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -90,6 +91,9 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 	if err != nil {
 		return nil, err
 	}
+	if err := checkHeader(header); err != nil {
+		return nil, err
+	}
 	o := imp.options.CSV
 	p := &csvPlan{header: trimmed(header), fieldOf: folded(o.Map), set: o.Set}
 	if p.workspace, err = imp.csvWorkspace(ctx, o.Workspace); err != nil {
@@ -105,6 +109,33 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 		}
 	}
 	return p, p.checkNames()
+}
+
+// Limits of a header: it is kept with every import.
+const (
+	maxColumns    = 1000
+	maxColumnName = 255 // characters
+)
+
+func checkHeader(header []string) error {
+	if len(header) > maxColumns {
+		return fault.Invalid("csv_header", fmt.Sprintf("The first line has %d columns. A file has %d at most: remove those that are not needed", len(header), maxColumns))
+	}
+	for i, name := range header {
+		if utf8.RuneCountInString(name) > maxColumnName {
+			return fault.Invalid("csv_header", fmt.Sprintf("The name of column %d is longer than %d characters. The first line has to be the names of the columns", i+1, maxColumnName))
+		}
+	}
+	return nil
+}
+
+// someNames is a list of names for a message, at most a few of them.
+func someNames(names []string) string {
+	const few = 20
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d others", strings.Join(names[:few], ", "), len(names)-few)
 }
 
 func trimmed(cells []string) []string {
@@ -173,7 +204,7 @@ func (p *csvPlan) checkNames() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.fieldOf)) {
 		if !known[name] {
-			return badColumns("No column %q; the columns are: %s", name, strings.Join(p.header, ", "))
+			return badColumns("No column %q; the columns are: %s", name, someNames(p.header))
 		}
 	}
 	return nil
@@ -212,7 +243,7 @@ func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, nil, badColumns("No field for %s; map each column to a field, or ignore it; the %s", strings.Join(unknown, ", "), namesOf(fields))
+		return nil, nil, badColumns("No field for %s; map each column to a field, or ignore it; the %s", someNames(unknown), namesOf(fields))
 	}
 	if constants, err = constantsOf(p, fields, at); err != nil {
 		return nil, nil, err

@@ -19,10 +19,10 @@ import (
 // with SkipBad the good ones. Lines are staged first, in tables that no other
 // process sees and that lock nothing. The same file twice changes nothing.
 func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker, o ImportOptions) (ImportReport, error) {
-	if _, err := s.importPlace(ctx, a, o.Workspace); err != nil {
+	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}, told: map[int]bool{}}
+	if err := imp.mayImport(ctx, s.db); err != nil {
 		return ImportReport{}, err
 	}
-	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}, told: map[int]bool{}}
 	err := s.db.Session(ctx, func(session *storedb.DB) error {
 		imp.session = session
 		if err := imp.stageAll(ctx, file); err != nil {
@@ -194,6 +194,9 @@ func (imp *importer) stageItem(ctx context.Context, line int, l itemLine, was *s
 	if owner != "" && owner != l.Workspace {
 		return badf("item %d already exists: ids are unique in the store", item.ID)
 	}
+	if err := rules.CheckNewID(item.ID); err != nil && owner == "" {
+		return bad(err)
+	}
 	imp.owners[item.ID] = l.Workspace
 	if rules.LacksPicture(item) {
 		imp.report.NoPicture.note(line)
@@ -224,7 +227,7 @@ func (imp *importer) stagePurchase(ctx context.Context, line int, l purchaseLine
 	}
 	imp.report.WeakCodes.Note(CodeBits(p.Code), SafeCodeBits, line)
 	p.Digest = rules.CodeDigest(imp.service.gate.Box(), p.Code)
-	return imp.stage.AddPurchase(ctx, line, p)
+	return imp.stage.AddPurchase(ctx, line, l.Workspace, p)
 }
 
 // knowWorkspace makes sure that a workspace is in the store or in an earlier line.

@@ -83,18 +83,24 @@ func (j ImportJob) CanBeUndone() bool {
 // Start copies a file to the data folder and has it imported by a job, whose id it returns. The
 // job goes on when the caller is gone, and after a restart.
 func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file io.Reader) (id int64, err error) {
-	workspace, err := s.importPlace(ctx, a, n.Workspace)
+	workspace, err := importPlace(ctx, s.db, a, n.Workspace)
 	if err != nil {
 		return 0, err
 	}
 	if n.Workspace != "" {
 		n.CSV.Workspace = n.Workspace
 	}
+	if err := checkOpen(ctx, s.db, workspace); err != nil { // before the file is copied
+		return 0, err
+	}
 	upload, size, err := s.keepUpload(ctx, file)
 	if err != nil {
 		return 0, err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := checkOpen(ctx, tx, workspace); err != nil {
+			return err
+		}
 		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{NewImport: n, Actor: a, Upload: upload, Size: size, WorkspaceID: workspace}, s.now())
 		return err
 	})
@@ -108,13 +114,33 @@ func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file i
 	return id, nil
 }
 
-// importPlace returns the id of a workspace into which an actor may import, 0 for all of the store.
-func (s *Service) importPlace(ctx context.Context, a people.Actor, username string) (id int64, err error) {
-	if username == "" {
-		return 0, access.Import(ctx, s.db, a, 0, access.NoWorkspace(username))
+// Limits of what waits in a workspace, and in all of the store.
+const (
+	maxOpenJobs = 10
+	maxUploads  = 10
+)
+
+// checkOpen is an error (imports_waiting) when as many imports of a workspace, 0 for those of
+// all of the store, wait or run as may.
+func checkOpen(ctx context.Context, db *storedb.DB, workspace int64) error {
+	if err := db.Lock(ctx, "workspaces", "id", workspace); err != nil {
+		return err
 	}
-	w, err := access.Workspace(ctx, s.db, a, username, access.Manage)
-	return w.ID, err
+	open, err := jobs.Open(ctx, db.Queries, importKind)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, j := range open {
+		var p importPayload
+		if json.Unmarshal(j.Payload, &p) == nil && p.WorkspaceID == workspace {
+			n++
+		}
+	}
+	if n >= maxOpenJobs {
+		return fault.Conflict("imports_waiting", fmt.Sprintf("%d imports have not ended yet, and no more can wait. Wait until one has ended, or cancel one", n))
+	}
+	return nil
 }
 
 // Progress returns how far the import of a job is, or an error of kind NotFound.
@@ -171,7 +197,7 @@ func (s *Service) undoneAt(ctx context.Context, id int64) (countersign.Timestamp
 
 // Jobs lists the imports into a workspace that run, or ended in the last 24 hours, newest first.
 func (s *Service) Jobs(ctx context.Context, a people.Actor, workspace string) ([]ImportJob, error) {
-	id, err := s.importPlace(ctx, a, workspace)
+	id, err := importPlace(ctx, s.db, a, workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +322,7 @@ func (s *Service) runImport(ctx context.Context, r *jobs.Run) (any, error) {
 	if isCSV {
 		o.CSV = &p.CSV
 	}
-	rejects := &rejectedFile{path: s.rejectedPath(p.Upload), isCSV: isCSV}
+	rejects := &rejectedFile{path: s.rejectedPath(p.Upload), isCSV: isCSV, room: rejectedRoom(p.Size)}
 	if err := rejects.remove(); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,12 @@ import (
 func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	imp.bad = map[int]string{}
 	imp.report.Workspaces, imp.report.Keys, imp.report.LicenseKeys = Moved{}, Moved{}, Moved{}
+	if err := tx.BeginImport(ctx); err != nil {
+		return err
+	}
+	if err := imp.mayImport(ctx, tx); err != nil {
+		return err
+	}
 	if err := imp.moveWorkspaces(ctx, tx); err != nil {
 		return err
 	}
@@ -67,6 +73,9 @@ func (imp *importer) moveRows(ctx context.Context, tx *storedb.DB, now countersi
 		}
 	}
 	if err := imp.moveKeys(ctx, tx); err != nil {
+		return err
+	}
+	if err := imp.dropLost(ctx, tx); err != nil {
 		return err
 	}
 	if err := imp.dropConflicts(ctx, tx); err != nil {
@@ -301,13 +310,34 @@ func (imp *importer) dropStale(ctx context.Context, tx *storedb.DB) error {
 	return nil
 }
 
+// dropLost takes purchases out of the stage whose item their workspace has no more.
+func (imp *importer) dropLost(ctx context.Context, tx *storedb.DB) error {
+	lines, err := tx.StageLostItems(ctx)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		imp.bad[line] = "somebody has removed the item of this purchase while the file was read"
+		if err := tx.UnstagePurchase(ctx, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // dropConflicts takes purchases out of the stage whose code another workspace has.
 func (imp *importer) dropConflicts(ctx context.Context, tx *storedb.DB) error {
+	if err := imp.checkClashes(); err != nil {
+		return err
+	}
 	lines, err := tx.StagePurchaseConflicts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, line := range lines {
+		if err := imp.takeClash(line); err != nil {
+			return err
+		}
 		imp.bad[line] = "this purchase code already exists; codes are unique in the store and do not depend on upper and lower case"
 		if err := tx.UnstagePurchase(ctx, line); err != nil {
 			return err

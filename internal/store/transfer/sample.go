@@ -38,7 +38,11 @@ func (s *Service) LoadSample(ctx context.Context, a people.Actor, workspace stri
 	if err != nil {
 		return ImportReport{}, err
 	}
-	first, err := s.db.NextItemID(ctx)
+	var first int64
+	err = s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
+		first, err = tx.NextItemIDs(ctx, sample.ItemCount())
+		return err
+	})
 	if err != nil {
 		return ImportReport{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -18,12 +19,14 @@ type Service struct {
 	queue *jobs.Queue
 	dir   string
 	now   func() time.Time
+	// clashes counts, by workspace, lines whose codes another workspace has.
+	clashes *limit.Window[string]
 }
 
 // New returns the import and export of a store, and adds the imports to the queue of its jobs.
 // dir is the data folder.
 func New(db *storedb.DB, gate *access.Gate, queue *jobs.Queue, dir string, now func() time.Time) *Service {
-	s := &Service{db: db, gate: gate, queue: queue, dir: dir, now: now}
+	s := &Service{db: db, gate: gate, queue: queue, dir: dir, now: now, clashes: limit.NewWindow[string](clashTime, now)}
 	queue.Handle(importKind, jobs.Kind{Work: s.runImport, Ended: s.importEnded})
 	return s
 }

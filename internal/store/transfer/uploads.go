@@ -153,9 +153,18 @@ func (s *Service) knownUploads(ctx context.Context) (map[string]bool, error) {
 type rejectedFile struct {
 	path  string
 	isCSV bool
-	file  *os.File
-	err   error
+	// room is how many bytes it may still take, see rejectedRoom.
+	room int64
+	file *os.File
+	err  error
 }
+
+// rejectedRoom is how large the rejected lines of an upload may become, in bytes: each has a
+// reason, and commas for the cells that it lacks.
+func rejectedRoom(size int64) int64 { return min(3*size+1<<20, 256<<20) }
+
+// noRoom is the reason of the last row of a file that has no room for others.
+const noRoom = "more rows were rejected than fit into this file"
 
 // remove removes what an earlier run has written.
 func (r *rejectedFile) remove() error {
@@ -169,8 +178,11 @@ func (r *rejectedFile) add(number int, reason string, line []byte) {
 	if !r.isCSV {
 		line = rowOf(',', spreadsheet.Row([]string{strconv.Itoa(number), reason, strings.ToValidUTF8(string(line), "\ufffd")}))
 	}
-	if line == nil || r.err != nil {
+	if line == nil || r.err != nil || r.room <= 0 {
 		return
+	}
+	if r.room -= int64(len(line)) + 1; r.room <= 0 {
+		line = r.lastRow()
 	}
 	if r.file == nil {
 		if r.file, r.err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); r.err != nil {
@@ -181,6 +193,14 @@ func (r *rejectedFile) add(number int, reason string, line []byte) {
 		}
 	}
 	_, r.err = r.file.Write(append(line[:len(line):len(line)], '\n'))
+}
+
+// lastRow says that there are others.
+func (r *rejectedFile) lastRow() []byte {
+	if r.isCSV {
+		return rowOf(',', []string{noRoom})
+	}
+	return rowOf(',', []string{"", noRoom, ""})
 }
 
 func (r *rejectedFile) close() error {

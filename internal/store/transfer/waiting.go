@@ -56,6 +56,16 @@ func (s *Service) addUpload(ctx context.Context, workspace int64, name string, s
 		return 0, fmt.Errorf("store: upload: %w", err)
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := tx.Lock(ctx, "workspaces", "id", workspace); err != nil {
+			return err
+		}
+		n, err := tx.CountUploads(ctx, workspace)
+		if err != nil {
+			return err
+		}
+		if n >= maxUploads {
+			return fault.Conflict("uploads_waiting", fmt.Sprintf("%d uploaded files wait to be imported, and no more can wait. Import one of them, or discard one", n))
+		}
 		id, err = tx.AddUpload(ctx, storedb.ImportUpload{WorkspaceID: workspace, Name: name, Size: size, Options: options, CreatedAt: s.timestamp()})
 		return err
 	})
@@ -133,6 +143,9 @@ func (s *Service) Confirm(ctx context.Context, a people.Actor, id int64, how New
 		}
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := checkOpen(ctx, tx, row.WorkspaceID); err != nil {
+			return err
+		}
 		if err := takeUpload(ctx, tx, row.ID, how); err != nil {
 			return err
 		}

@@ -96,6 +96,9 @@ func (v *Validator) checkPurchase(ctx context.Context, a people.Actor, p storedb
 	if c.Item, err = v.db.Item(ctx, p.ItemID); err != nil {
 		return Check{}, err
 	}
+	if c.Item.WorkspaceID != p.WorkspaceID {
+		c.Item = storedb.Item{Item: countersign.Item{ID: p.ItemID}} // of others
+	}
 	w, err := v.db.WorkspaceByID(ctx, p.WorkspaceID)
 	if err != nil {
 		return Check{}, err

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/store/transfer"
+)
+
+// salesHeader names the columns of sales and n others.
+func salesHeader(n int, name string) string {
+	return "code,item_id,license,currency,date" + strings.Repeat(","+name, n) + "\n"
+}
+
+func TestAHeaderIsLimited(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		var unknown []string
+		for i := range 900 {
+			unknown = append(unknown, fmt.Sprintf("column-%d", i))
+		}
+		cases := []struct{ name, header, code string }{
+			{"as many columns as can be", salesHeader(995, ""), ""},
+			{"too many columns", salesHeader(996, ""), "csv_header"},
+			{"a long name", salesHeader(1, strings.Repeat("ä", 256)), "csv_header"},
+			{"many unknown names", salesHeader(1, strings.Join(unknown, ",")), "csv_columns"},
+		}
+		for _, c := range cases {
+			o := csvInto("ada", nil)
+			_, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(c.header), o)
+			if codeOf(err) != c.code || len(messageOf(err)) > 1000 {
+				t.Errorf("%s: %.2000v", c.name, err)
+			}
+			_, err = f.Transfer.Upload(t.Context(), operator, uploaded, strings.NewReader(c.header))
+			if refused := c.code == "csv_header"; refused != fault.HasCode(err, "csv_header") {
+				t.Errorf("%s, as an upload: %v", c.name, err)
+			}
+		}
+	})
+}
+
+func TestRejectedRowsHaveLimitedRoom(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		for name, file := range map[string]string{
+			"sales.csv":   salesHeader(995, "") + strings.Repeat("x\n", 3000),
+			"sales.jsonl": strings.Repeat("x\n", 40_000),
+		} {
+			n := transfer.NewImport{File: name, Workspace: "ada", SkipBad: true}
+			id := f.start(t, n, file)
+			f.runJobs(t)
+			report, rejected, err := f.Transfer.Result(t.Context(), operator, id)
+			if err != nil || report.Bad != strings.Count(file, "x\n") {
+				t.Fatalf("%s: %+v, %v", name, report, err)
+			}
+			text, err := io.ReadAll(rejected)
+			if most := 3*len(file) + 1<<20 + 100; err != nil || len(text) > most || !strings.Contains(string(text[len(text)-60:]), "more rows were rejected than fit into this file") {
+				t.Errorf("%s: %d bytes of %d, end %q, %v", name, len(text), most, text[len(text)-60:], err)
+			}
+			if rows, err := f.Transfer.Rejected(t.Context(), operator, id, 100_000); err != nil || rows[len(rows)-1].Text != "" || rejected.Close() != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+func TestFewImportsOfAWorkspaceWait(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
+		start := func(workspace string) (int64, error) {
+			n.Workspace = workspace
+			return f.Transfer.Start(t.Context(), operator, n, strings.NewReader(lines(itemText("ada", 1))))
+		}
+		var last int64
+		for range 10 {
+			id, err := start("ada")
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = id
+		}
+		_, err := start("ada")
+		wantError(t, err, "imports_waiting")
+		if _, err := start("bob"); err != nil {
+			t.Errorf("another workspace: %v", err)
+		}
+		if got := len(f.uploads(t)); got != 11 {
+			t.Errorf("%d files", got)
+		}
+		waiting, err := f.Transfer.Upload(t.Context(), operator, uploaded, strings.NewReader(killedSales()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dry := range []bool{true, false} {
+			how := uploaded
+			how.DryRun = dry
+			_, err = f.Transfer.Confirm(t.Context(), operator, waiting, how)
+			wantError(t, err, "imports_waiting")
+		}
+		if err := f.Transfer.Cancel(t.Context(), operator, last); err != nil {
+			t.Fatal(err)
+		}
+		id, err := f.Transfer.Confirm(t.Context(), operator, waiting, uploaded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.runJobs(t)
+		if job, err := f.Transfer.Progress(t.Context(), operator, id); err != nil || job.State != jobs.Done {
+			t.Errorf("%+v, %v", job, err)
+		}
+		if _, err := start("ada"); err != nil {
+			t.Errorf("when they have ended: %v", err)
+		}
+	})
+}
+
+func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		var last int64
+		upload := func(workspace string) (err error) {
+			last, err = f.Transfer.Upload(t.Context(), operator, transfer.NewImport{File: "a.csv", Workspace: workspace}, strings.NewReader(salesHeader(0, "")))
+			return err
+		}
+		for range 10 {
+			if err := upload("ada"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		discarded := last
+		wantError(t, upload("ada"), "uploads_waiting")
+		if got := len(f.uploads(t)); got != 10 {
+			t.Errorf("%d files", got)
+		}
+		if err := upload("bob"); err != nil {
+			t.Errorf("another workspace: %v", err)
+		}
+		if err := f.Transfer.Discard(t.Context(), operator, discarded); err != nil {
+			t.Fatal(err)
+		}
+		if err := upload("ada"); err != nil {
+			t.Errorf("when one was discarded: %v", err)
+		}
+	})
+}
