@@ -134,7 +134,8 @@ func (s *Store) RemoveMember(ctx context.Context, a people.Actor, workspace stri
 }
 
 // changeMember runs an act on a member and its entry of the audit log in one transaction,
-// in which nobody else changes the members of the workspace.
+// in which nobody else changes the members of the workspace. Invitations by somebody who
+// may not invite any more end.
 func (s *Store) changeMember(ctx context.Context, a people.Actor, workspace string, user int64,
 	act func(*storedb.DB, Workspace, *Member) (people.Event, error)) (Member, error) {
 	var m Member
@@ -152,6 +153,9 @@ func (s *Store) changeMember(ctx context.Context, a people.Actor, workspace stri
 		event, err := act(tx, w, &m)
 		if err == nil {
 			err = wantOwner(ctx, tx, a, w)
+		}
+		if err == nil {
+			err = tx.DeleteVoidInvitations(ctx, w.ID)
 		}
 		if err != nil {
 			return err
