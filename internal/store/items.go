@@ -67,12 +67,12 @@ func (s *Store) NewItem(w Workspace) Item {
 // item without an id gets the next one, without a currency that of its workspace, and
 // without a date it is published now. An id that is taken is a conflict (item_exists).
 func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string, describe func(*Item) error) (Item, error) {
-	w, err := s.workspace(ctx, a, workspace, access.Manage)
-	if err != nil {
-		return Item{}, err
-	}
 	var i Item
-	err = s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		w, err := access.Workspace(ctx, tx, a, workspace, access.Manage)
+		if err != nil {
+			return err
+		}
 		i = s.NewItem(w)
 		if err := describe(&i); err != nil {
 			return err

@@ -56,18 +56,18 @@ func (s *Store) Purchases(ctx context.Context, a people.Actor, workspace string,
 // CreatePurchase writes a sale. Without a code it gets a new one, without a date
 // it is sold now, and without a currency its price and currency are the item's.
 func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace string, p Purchase) (Purchase, error) {
-	w, err := s.workspace(ctx, a, workspace, access.Manage)
-	if err != nil {
-		return Purchase{}, err
-	}
 	if p.Code == "" {
 		p.Code = uuid.NewString()
 	}
 	if p.SoldAt.IsZero() {
 		p.SoldAt = s.timestamp()
 	}
-	p.WorkspaceID, p.State = w.ID, StateActive
-	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		w, err := access.Workspace(ctx, tx, a, workspace, access.Manage)
+		if err != nil {
+			return err
+		}
+		p.WorkspaceID, p.State = w.ID, StateActive
 		item, err := tx.Item(ctx, p.ItemID)
 		if errors.Is(err, sqldb.ErrNotFound) || (err == nil && item.WorkspaceID != w.ID) {
 			return fault.NotFound("item_not_found", fmt.Sprintf("No item %[2]d in the workspace %[1]s", workspace, p.ItemID))

@@ -102,6 +102,9 @@ func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace
 	}
 	username := w.Account.Username
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := access.Administers(ctx, tx, a); err != nil {
+			return err
+		}
 		err := tx.AddWorkspace(ctx, w)
 		if errors.Is(err, sqldb.ErrExists) {
 			return fault.Conflict("workspace_exists", fmt.Sprintf("The workspace %q already exists", username))
@@ -127,12 +130,17 @@ func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username strin
 
 // setWorkspace is SetWorkspace with a change that can refuse, and describe itself for the audit log.
 func (s *Store) setWorkspace(ctx context.Context, a people.Actor, username string, change func(*Workspace, *people.Event) error) (Workspace, error) {
-	if _, err := s.workspace(ctx, a, username, access.Own); err != nil {
+	if err := access.Somewhere(a, access.Own); err != nil {
 		return Workspace{}, err
 	}
 	var w Workspace
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
-		if w, err = tx.LockWorkspace(ctx, username); err != nil {
+		w, err = tx.LockWorkspace(ctx, username)
+		if err == nil {
+			err = access.In(ctx, tx, a, w.ID, access.Own, access.NoWorkspace(username))
+		}
+		if err != nil {
+			w = Workspace{}
 			return sqldb.IfNotFound(err, access.NoWorkspace(username))
 		}
 		id := w.ID

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -42,8 +43,11 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 	if err != nil {
 		return err
 	}
-	if r.Method == http.MethodPost && in.Get("replaces") != k.Hint {
+	rotated := func() error {
 		return p.frame.Redirect(w, r, keyPath(ws, k, ""), "Nothing was changed: this key was rotated already. To see its value, press Reveal.")
+	}
+	if r.Method == http.MethodPost && in.Get("replaces") != k.Hint {
+		return rotated()
 	}
 	earlier, err := p.store.EarlierValue(r.Context(), r.Actor, k.ID)
 	if err != nil {
@@ -69,7 +73,10 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 			if err != nil || hours < 0 || hours > 8760 {
 				return wrongField("overlap", "Choose how long the current value works.")
 			}
-			k, value, err := p.store.RotateKey(r.Context(), r.Actor, k.ID, time.Duration(hours)*time.Hour)
+			k, value, err := p.store.RotateSeenKey(r.Context(), r.Actor, k.ID, time.Duration(hours)*time.Hour, in.Get("replaces"))
+			if fault.HasCode(err, "key_rotated") {
+				return rotated()
+			}
 			if err != nil {
 				return err
 			}
