@@ -3,9 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -153,16 +150,11 @@ func (s *Store) editItem(ctx context.Context, tx *storedb.DB, a people.Actor, id
 
 // ItemRevision identifies the content of an item without its license rules.
 func ItemRevision(i Item) string {
-	content, err := json.Marshal(struct {
+	return rules.Revision(struct {
 		countersign.Item
 		Kind    Kind
 		Support bool
 	}{i.Item, i.Kind, i.Support})
-	if err != nil {
-		panic(err) // an item is text
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:16])
 }
 
 var errItemChanged = fault.New(countersign.KindPrecondition, "item_changed", "The item changed after you opened it. Nothing was saved. Check it and try again")

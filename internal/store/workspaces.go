@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -124,6 +125,24 @@ func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace
 func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username string, change func(*Workspace)) (Workspace, error) {
 	return s.setWorkspace(ctx, a, username, func(w *Workspace, _ *people.Event) error {
 		change(w)
+		return nil
+	})
+}
+
+// SwitchesRevision identifies the switches of a workspace.
+func SwitchesRevision(w Workspace) string { return rules.Revision(w.Switches) }
+
+var errSwitchesChanged = fault.New(countersign.KindPrecondition, "switches_changed", "The settings changed after you opened them. Nothing was saved. Check them and try again")
+
+// SetSwitches replaces the switches of a workspace that somebody saw with the revision seen. The
+// error is of kind Precondition (switches_changed) when they have another one by now. Without
+// seen they count as seen.
+func (s *Store) SetSwitches(ctx context.Context, a people.Actor, username, seen string, to Switches) (Workspace, error) {
+	return s.setWorkspace(ctx, a, username, func(w *Workspace, _ *people.Event) error {
+		if seen != "" && SwitchesRevision(*w) != seen {
+			return errSwitchesChanged
+		}
+		w.Switches = to
 		return nil
 	})
 }

@@ -249,3 +249,26 @@ func TestARecordedPurchaseIsValidAtOnce(t *testing.T) {
 		b.Post("/w/ada/purchases/new", "item", "x").Status(http.StatusUnprocessableEntity).Wrong("item", "whole number")
 	})
 }
+
+func TestTermsThatSomebodyElseSavedFirstAreShownBesideTheInput(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path, sold := s.sell(t, store.Purchase{})
+		b := s.as(t, "manager")
+		form := b.Get(path + "/terms").Form(path + "/terms")
+		s.as(t, "owner").Fill(path+"/terms", path+"/terms", "license", "Extended", "supported_until", "2030-01-01").LeadsTo(path)
+		form.Set("downloaded", "true")
+		page := b.PostForm(path+"/terms", form).Status(http.StatusPreconditionFailed).Says("somebody else saved first", "owner@shop.example", "2030-01-01", "Extended", "Downloaded")
+		c, err := s.Validation.Purchase(t.Context(), operator, sold.ID)
+		if err != nil || c.Purchase.License != countersign.LicenseExtended || c.Purchase.Downloaded {
+			t.Fatalf("%+v, %v", c.Purchase, err)
+		}
+		again := page.Form(path + "/terms")
+		if again.Get("license") != "Regular" || again.Get("downloaded") != "true" {
+			t.Errorf("the form lost its input: %v", again)
+		}
+		b.PostForm(path+"/terms", again).LeadsTo(path)
+		if c, err = s.Validation.Purchase(t.Context(), operator, sold.ID); err != nil || c.Purchase.License != countersign.LicenseRegular || !c.Purchase.Downloaded {
+			t.Errorf("%+v, %v", c.Purchase, err)
+		}
+	})
+}
