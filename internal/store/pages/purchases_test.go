@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -9,7 +10,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -271,4 +275,15 @@ func TestTermsThatSomebodyElseSavedFirstAreShownBesideTheInput(t *testing.T) {
 			t.Errorf("%+v, %v", c.Purchase, err)
 		}
 	})
+}
+
+func TestLooksForCodesThatNobodyHasAreLimited(t *testing.T) {
+	s := storetest.Open(t, teamStore.New(t, dbtest.SQLite), store.Options{Now: now, HashCost: people.TestCost})
+	server := httptest.NewServer(frontEnds(t, s, 3, ""))
+	t.Cleanup(server.Close)
+	b := team{s, server}.as(t, "viewer")
+	for range 3 {
+		b.Post("/w/ada/purchases/lookup", "code", "guessed").Status(http.StatusUnprocessableEntity)
+	}
+	b.Post("/w/ada/purchases/lookup", "code", "guessed").Status(http.StatusTooManyRequests)
 }
