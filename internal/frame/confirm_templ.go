@@ -15,6 +15,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // Confirm is a page that asks before something is done that can't be undone. [Frame.Ask] shows it.
@@ -38,8 +41,15 @@ type Confirm struct {
 	// Safe is for a step that destroys nothing: its button is not one of danger (see [Button]).
 	Safe bool
 	// Form does what was asked. Its page is this one.
-	Form   Form
-	errors Errors
+	Form Form
+	// Revision identifies what the fields change, "" for nothing. The form sends it along as
+	// "revision". When Form.Do finds another one, its error is of kind Precondition: the page then
+	// has both versions.
+	Revision string
+	// Overtaken says who saved first, for that page; nil says nobody.
+	Overtaken func() (first string)
+	errors    Errors
+	conflict  *Conflict
 }
 
 // Ask shows a page that asks before something is done, and answers it when it was posted.
@@ -48,11 +58,25 @@ func (f *Frame) Ask(w http.ResponseWriter, r *Request, c Confirm) error {
 		return f.Show(w, r, c.page(nil, nil))
 	}
 	c.Form.Again = func(in url.Values, wrong Errors) (Page, error) { return c.page(in, wrong), nil }
+	if c.Revision != "" {
+		c.Form.Explain = func(refused error) (Errors, bool) {
+			if fault.HasKind(refused, countersign.KindPrecondition) {
+				c.conflict = &Conflict{Title: ConflictTitle, Text: ConflictText}
+				return nil, true
+			}
+			return FormErrors(refused, c.Form.Fields...)
+		}
+	}
 	return f.Submit(w, r, c.Form)
 }
 
 // page is the page as it was sent. An error of a field that it does not have is about the form as a whole.
 func (c Confirm) page(in url.Values, wrong Errors) Page {
+	if c.conflict != nil {
+		c.setConflict(in)
+	} else if in.Has(fieldRevision) {
+		c.Revision = in.Get(fieldRevision)
+	}
 	for i, one := range wrong {
 		if !slices.ContainsFunc(c.Fields, func(f Field) bool { return f.Name == one.Name }) {
 			wrong[i].Name = ""
@@ -67,6 +91,34 @@ func (c Confirm) page(in url.Values, wrong Errors) Page {
 	}
 	c.errors = wrong
 	return Page{Title: c.Title, Crumbs: c.Crumbs, Body: c}
+}
+
+// fieldRevision is the name of the field with [Confirm.Revision].
+const fieldRevision = "revision"
+
+// setConflict puts what is saved now beside what was typed.
+func (c Confirm) setConflict(in url.Values) {
+	if c.Overtaken != nil {
+		c.conflict.First = c.Overtaken()
+	}
+	for _, f := range c.Fields {
+		if typed := in.Get(f.Name); typed != f.Value {
+			c.conflict.Versions = append(c.conflict.Versions, Change{Key: f.Name, Label: f.Label, Before: f.words(f.Value), After: f.words(typed)})
+		}
+	}
+	if len(c.conflict.Versions) == 0 {
+		c.conflict.Text = ConflictSame
+	}
+}
+
+// words is a value of the field as people read it.
+func (f Field) words(value string) string {
+	for _, c := range f.Choices {
+		if c.Value == value {
+			return c.Label
+		}
+	}
+	return value
 }
 
 // Render writes the page's body.
@@ -93,6 +145,12 @@ func confirm(c Confirm) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
+		if c.conflict != nil {
+			templ_7745c5c3_Err = c.conflict.Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"panel max-w-152 panel-plain\"><div class=\"panel-content\"><p class=\"max-w-136 text-pretty\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -123,6 +181,12 @@ func confirm(c Confirm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
+			if c.Revision != "" {
+				templ_7745c5c3_Err = Field{Name: fieldRevision, Kind: Hidden, Value: c.Revision}.Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
 			for _, f := range c.Fields {
 				templ_7745c5c3_Err = f.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {

@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -36,12 +33,7 @@ func (p AccountPart) Edited(w Workspace, from countersign.Account) Workspace {
 
 // Revision identifies the content of this part. A change elsewhere in the workspace does not change it.
 func (p AccountPart) Revision(w Workspace) string {
-	content, err := json.Marshal(p.Edited(Workspace{}, w.Account).Account)
-	if err != nil {
-		panic(err) // an account is text
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:16])
+	return rules.Revision(p.Edited(Workspace{}, w.Account).Account)
 }
 
 // AccountEdit is a part of an account as somebody wrote it.

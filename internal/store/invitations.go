@@ -30,33 +30,34 @@ func (s *Store) Invitations(ctx context.Context, a people.Actor, workspace strin
 	return s.db.Invitations(ctx, w.ID, sqldb.Time{Time: s.now()})
 }
 
-// Invite makes an invitation to a workspace, valid for 7 days and one use. The token is
-// nowhere else: the database stores its digest. email says for whom it is; whoever has the
-// token may accept it, with an account of any e-mail.
+// Invite makes an invitation to a workspace, valid for 7 days and one use, while the actor may
+// invite. The token is nowhere else: the database stores its digest. email says for whom it
+// is; whoever has the token may accept it, with an account of any e-mail.
 func (s *Store) Invite(ctx context.Context, a people.Actor, workspace, email string, role Role) (i Invitation, token string, err error) {
-	w, err := s.workspace(ctx, a, workspace, access.Own)
-	if err != nil {
-		return Invitation{}, "", err
-	}
-	if _, err := ParseRole(string(role)); err != nil {
-		return Invitation{}, "", err
-	}
-	if email, err = people.CleanEmail(email); err != nil {
-		return Invitation{}, "", err
-	}
 	token, now := rand.Text(), s.now().Truncate(time.Second)
 	i = Invitation{
-		ID: rand.Text()[:12], Digest: digestOf(token), Workspace: w.ID, Role: role, Email: email, InvitedBy: a.ID,
+		ID: rand.Text()[:12], Digest: digestOf(token), Role: role, InvitedBy: a.ID, Inviter: a.User,
 		CreatedAt: sqldb.Time{Time: now}, ExpiresAt: sqldb.Time{Time: now.Add(invitationLife)},
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		w, err := access.Workspace(ctx, tx, a, workspace, access.Own)
+		if err != nil {
+			return err
+		}
+		i.Workspace = w.ID
+		if _, err := ParseRole(string(role)); err != nil {
+			return err
+		}
+		if i.Email, err = people.CleanEmail(email); err != nil {
+			return err
+		}
 		if err := tx.DeleteExpiredInvitations(ctx, i.CreatedAt); err != nil {
 			return err
 		}
 		if err := tx.AddInvitation(ctx, i); err != nil {
 			return err
 		}
-		return people.Record(ctx, &tx.DB, now, a, people.Event{Action: actionInviteMember, Workspace: workspace, Subject: email, After: string(role)})
+		return people.Record(ctx, &tx.DB, now, a, people.Event{Action: actionInviteMember, Workspace: workspace, Subject: i.Email, After: string(role)})
 	})
 	if err != nil {
 		return Invitation{}, "", err
@@ -66,11 +67,11 @@ func (s *Store) Invite(ctx context.Context, a people.Actor, workspace, email str
 
 // WithdrawInvitation ends an invitation that nobody has accepted.
 func (s *Store) WithdrawInvitation(ctx context.Context, a people.Actor, workspace, id string) error {
-	w, err := s.workspace(ctx, a, workspace, access.Own)
-	if err != nil {
-		return err
-	}
 	return s.db.Tx(ctx, func(tx *storedb.DB) error {
+		w, err := access.Workspace(ctx, tx, a, workspace, access.Own)
+		if err != nil {
+			return err
+		}
 		i, err := tx.DeleteInvitation(ctx, w.ID, id)
 		if err != nil {
 			return sqldb.IfNotFound(err, fault.NotFound("invitation_not_found", "This invitation was accepted, was withdrawn or has expired"))
@@ -86,14 +87,14 @@ type Offer struct {
 }
 
 // Offer returns what a token invites to. It is public: the token is the credential. The
-// error is link_unknown (forbidden) when the invitation was accepted or withdrawn or has
-// expired.
+// error is link_unknown (forbidden) when the invitation was accepted or withdrawn, has
+// expired, or its inviter may not invite any more.
 func (s *Store) Offer(ctx context.Context, token string) (Offer, error) {
-	return s.offer(ctx, s.db, token, s.db.Invitation)
+	return s.offer(ctx, s.db, token)
 }
 
-func (s *Store) offer(ctx context.Context, db *storedb.DB, token string, find func(context.Context, string) (Invitation, error)) (Offer, error) {
-	i, err := find(ctx, digestOf(token))
+func (s *Store) offer(ctx context.Context, db *storedb.DB, token string) (Offer, error) {
+	i, err := db.Invitation(ctx, digestOf(token))
 	if err == nil && !i.ExpiresAt.After(s.now()) {
 		err = sqldb.ErrNotFound
 	}
@@ -135,15 +136,18 @@ func (s *Store) AcceptAsNew(ctx context.Context, from people.Origin, token, emai
 
 // accept uses an invitation up for a user.
 func (s *Store) accept(ctx context.Context, tx *storedb.DB, a people.Actor, token string) (Offer, error) {
-	o, err := s.offer(ctx, tx, token, func(ctx context.Context, digest string) (Invitation, error) {
-		return tx.TakeInvitation(ctx, digest, sqldb.Time{Time: s.now()})
-	})
+	o, err := s.offer(ctx, tx, token)
 	if err != nil {
 		return Offer{}, err
 	}
 	w, err := tx.LockWorkspace(ctx, o.Username)
 	if err != nil {
 		return Offer{}, err
+	}
+	// Behind the lock, nobody takes the role of its inviter any more.
+	o.Invitation, err = tx.TakeInvitation(ctx, o.Digest, sqldb.Time{Time: s.now()})
+	if err != nil {
+		return Offer{}, sqldb.IfNotFound(err, errNoOffer)
 	}
 	return o, s.addMember(ctx, tx, a, w, Member{User: a.User, Email: a.ID, Role: o.Role, Since: sqldb.Time{Time: s.now()}})
 }

@@ -158,3 +158,81 @@ func TestAMemberCanBeRemovedFromAStoreWithoutAdministrators(t *testing.T) {
 		}
 	})
 }
+
+func TestAnInvitationEndsWithTheRightsOfItsInviter(t *testing.T) {
+	ends := map[string]func(f *fixture, owner people.Actor) error{
+		"a lesser role": func(f *fixture, owner people.Actor) error {
+			_, err := f.SetMember(t.Context(), operator, "ada", owner.User, RoleManager)
+			return err
+		},
+		"removed from the workspace": func(f *fixture, owner people.Actor) error {
+			_, err := f.RemoveMember(t.Context(), operator, "ada", owner.User)
+			return err
+		},
+		"deactivated": func(f *fixture, owner people.Actor) error {
+			_, err := f.People().DeactivateUser(t.Context(), operator, owner.User)
+			return err
+		},
+		"removed": func(f *fixture, owner people.Actor) error {
+			_, err := f.People().RemoveUser(t.Context(), operator, owner.User)
+			return err
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			shops(t, func(t *testing.T, f *fixture) {
+				owner := f.staff(t)["owner"]
+				_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", RoleOwner)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := end(f, owner); err != nil {
+					t.Fatal(err)
+				}
+				wantError(t, f.join(t, token, "again@home.example"), "link_unknown")
+				if list, err := f.Invitations(t.Context(), operator, "ada"); err != nil || len(list) != 0 {
+					t.Errorf("%v, %v", list, err)
+				}
+			})
+		})
+	}
+}
+
+func TestAnInvitationOfAnAdministratorEndsWithItsRights(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		staff := f.staff(t)
+		other, err := f.People().SetAdministrator(t.Context(), operator, staff["viewer"].User, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, again := "", ""
+		for _, one := range []*string{&token, &again} {
+			if _, *one, err = f.Invite(t.Context(), other.Actor(people.Origin{}), "ada", "eve@home.example", RoleOwner); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.join(t, token, "eve@home.example"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.People().SetAdministrator(t.Context(), operator, other.ID, false); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, f.join(t, again, "other@home.example"), "link_unknown")
+	})
+}
+
+func TestAnInvitationDoesNotComeBackWithTheRoleOfItsInviter(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		owner := f.staff(t)["owner"]
+		_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", RoleOwner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, role := range []Role{RoleViewer, RoleOwner} {
+			if _, err := f.SetMember(t.Context(), operator, "ada", owner.User, role); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantError(t, f.join(t, token, "again@home.example"), "link_unknown")
+	})
+}

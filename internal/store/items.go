@@ -3,9 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -67,12 +64,12 @@ func (s *Store) NewItem(w Workspace) Item {
 // item without an id gets the next one, without a currency that of its workspace, and
 // without a date it is published now. An id that is taken is a conflict (item_exists).
 func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string, describe func(*Item) error) (Item, error) {
-	w, err := s.workspace(ctx, a, workspace, access.Manage)
-	if err != nil {
-		return Item{}, err
-	}
 	var i Item
-	err = s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		w, err := access.Workspace(ctx, tx, a, workspace, access.Manage)
+		if err != nil {
+			return err
+		}
 		i = s.NewItem(w)
 		if err := describe(&i); err != nil {
 			return err
@@ -155,16 +152,11 @@ func (s *Store) editItem(ctx context.Context, tx *storedb.DB, a people.Actor, id
 
 // ItemRevision identifies the content of an item without its license rules.
 func ItemRevision(i Item) string {
-	content, err := json.Marshal(struct {
+	return rules.Revision(struct {
 		countersign.Item
 		Kind    Kind
 		Support bool
 	}{i.Item, i.Kind, i.Support})
-	if err != nil {
-		panic(err) // an item is text
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:16])
 }
 
 var errItemChanged = fault.New(countersign.KindPrecondition, "item_changed", "The item changed after you opened it. Nothing was saved. Check it and try again")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -40,17 +39,18 @@ type NewKey struct {
 
 // CreateKey creates a key and returns it with its value.
 func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, string, error) {
-	w, err := s.workspace(ctx, a, n.Workspace, access.Own)
-	if err != nil {
-		return Key{}, "", err
-	}
-	if err := rules.CheckName("the key's name", n.Name); err != nil {
-		return Key{}, "", err
-	}
-	k := Key{WorkspaceID: w.ID, Workspace: n.Workspace, Name: n.Name, Class: n.Class, ItemID: n.Item, ExpiresAt: n.ExpiresAt, CreatedAt: s.timestamp()}
+	k := Key{Workspace: n.Workspace, Name: n.Name, Class: n.Class, ItemID: n.Item, ExpiresAt: n.ExpiresAt, CreatedAt: s.timestamp()}
 	token := rules.NewKeyValue(n.Class)
-	rules.SetKeyValue(s.gate.Box(), &k, token)
-	err = s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		w, err := access.Workspace(ctx, tx, a, n.Workspace, access.Own)
+		if err != nil {
+			return err
+		}
+		if err := rules.CheckName("the key's name", n.Name); err != nil {
+			return err
+		}
+		k.WorkspaceID = w.ID
+		rules.SetKeyValue(s.gate.Box(), &k, token)
 		if err := rules.CheckKeyScope(ctx, tx, k); err != nil {
 			return err
 		}
@@ -66,23 +66,25 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 		}
 		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreateKey, Workspace: n.Workspace, Subject: n.Name, Detail: string(n.Class)})
 	})
-	return k, token, err
+	if err != nil {
+		return Key{}, "", err
+	}
+	return k, token, nil
 }
 
 // Keys lists the keys of a workspace, of all workspaces when it is "".
 func (s *Store) Keys(ctx context.Context, a people.Actor, workspace string) ([]Key, error) {
-	err := access.May(a, access.Administer)
-	if workspace != "" {
-		_, err = s.Workspace(ctx, a, workspace)
+	if workspace == "" {
+		if err := access.May(a, access.Administer); err != nil {
+			return nil, err
+		}
+		return s.db.Keys(ctx)
 	}
+	w, err := s.Workspace(ctx, a, workspace)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.db.Keys(ctx)
-	if err != nil || workspace == "" {
-		return all, err
-	}
-	return slices.DeleteFunc(all, func(k Key) bool { return k.Workspace != workspace }), nil
+	return s.db.KeysOf(ctx, w.ID)
 }
 
 // Key reads one key, without its value.
@@ -188,11 +190,26 @@ func noKey(id int64) error {
 // RotateKey sets a new value of a key. The previous one works for the overlap; an
 // earlier one still in its overlap ([Store.EarlierValue]) ends at once.
 func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration) (Key, string, error) {
+	return s.rotateKey(ctx, a, id, overlap, nil)
+}
+
+var errKeyRotated = fault.New(countersign.KindPrecondition, "key_rotated", "Nothing was changed: this key was rotated already")
+
+// RotateSeenKey is [Store.RotateKey] of the value with the hint seen. A key that has another
+// value by now stays as it is: the error is of kind Precondition (key_rotated).
+func (s *Store) RotateSeenKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen string) (Key, string, error) {
+	return s.rotateKey(ctx, a, id, overlap, &seen)
+}
+
+func (s *Store) rotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen *string) (Key, string, error) {
 	if overlap < 0 {
 		return Key{}, "", fault.Invalid(fault.CodeInvalid, "The overlap can't be negative")
 	}
 	var token string
 	k, err := s.changeKey(ctx, a, id, actionRotateKey, func(tx *storedb.DB, k *Key, e *people.Event) error {
+		if seen != nil && k.Hint != *seen {
+			return errKeyRotated
+		}
 		if !k.RevokedAt.IsZero() {
 			return fault.Conflict("key_revoked", "This key is revoked")
 		}
@@ -236,13 +253,14 @@ func (s *Store) RestoreKey(ctx context.Context, a people.Actor, id int64) (Key, 
 // RevokeKey ends a key, its current and its earlier value. [Store.RestoreKey] undoes it for
 // a short time. Revoking it again changes nothing.
 func (s *Store) RevokeKey(ctx context.Context, a people.Actor, id int64) (Key, error) {
-	return s.changeKey(ctx, a, id, actionRevokeKey, func(tx *storedb.DB, k *Key, _ *people.Event) error {
+	k, err := s.changeKey(ctx, a, id, actionRevokeKey, func(tx *storedb.DB, k *Key, _ *people.Event) error {
 		if !k.RevokedAt.IsZero() {
-			return nil
+			return errSame
 		}
 		k.RevokedAt = s.timestamp()
 		return tx.UpdateKey(ctx, *k)
 	})
+	return k, ifChanged(err)
 }
 
 // SetKeyExpiry sets the expiry of a key, or none for the zero time.

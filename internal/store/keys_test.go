@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -359,4 +360,48 @@ func TestRevocationIsNotLostToAChangeUnderWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestOfTwoRotationsOfASeenValueOneIsDone(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		k, first := f.mustCreate(t, NewKey{Workspace: "ada"})
+		errs := make([]error, 4)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() { _, _, errs[i] = f.RotateSeenKey(t.Context(), operator, k.ID, time.Hour, k.Hint) })
+		}
+		all.Wait()
+		done := 0
+		for _, err := range errs {
+			if err == nil {
+				done++
+			} else {
+				wantError(t, err, "key_rotated")
+			}
+		}
+		if done != 1 {
+			t.Errorf("%d rotations, want 1: %v", done, errs)
+		}
+		if _, err := f.Validation.Authenticate(t.Context(), first, client); err != nil {
+			t.Errorf("the value within its overlap: %v", err)
+		}
+	})
+}
+
+func TestASecondRevocationIsNotInTheAuditLog(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		k, _ := f.mustCreate(t, NewKey{Workspace: "ada"})
+		first, err := f.RevokeKey(t.Context(), operator, k.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := len(f.audits(t))
+		again, err := f.RevokeKey(t.Context(), operator, k.ID)
+		if err != nil || !again.RevokedAt.Equal(first.RevokedAt.Time) {
+			t.Errorf("%+v, %v", again, err)
+		}
+		if n := len(f.audits(t)); n != entries {
+			t.Errorf("%d entries, want %d", n, entries)
+		}
+	})
 }

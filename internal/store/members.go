@@ -87,7 +87,12 @@ func (s *Store) AddMember(ctx context.Context, a people.Actor, workspace, email 
 		return Member{}, err
 	}
 	m := Member{User: u.ID, Email: u.Email, Inactive: u.Inactive, Role: role, Since: sqldb.Time{Time: s.now()}}
-	err = s.db.Tx(ctx, func(tx *storedb.DB) error { return s.addMember(ctx, tx, a, w, m) })
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := access.Administers(ctx, tx, a); err != nil {
+			return err
+		}
+		return s.addMember(ctx, tx, a, w, m)
+	})
 	return m, err
 }
 
@@ -134,7 +139,8 @@ func (s *Store) RemoveMember(ctx context.Context, a people.Actor, workspace stri
 }
 
 // changeMember runs an act on a member and its entry of the audit log in one transaction,
-// in which nobody else changes the members of the workspace.
+// in which nobody else changes the members of the workspace. Invitations by somebody who
+// may not invite any more end.
 func (s *Store) changeMember(ctx context.Context, a people.Actor, workspace string, user int64,
 	act func(*storedb.DB, Workspace, *Member) (people.Event, error)) (Member, error) {
 	var m Member
@@ -153,6 +159,9 @@ func (s *Store) changeMember(ctx context.Context, a people.Actor, workspace stri
 		if err == nil {
 			err = wantOwner(ctx, tx, a, w)
 		}
+		if err == nil {
+			err = tx.DeleteVoidInvitations(ctx, w.ID)
+		}
 		if err != nil {
 			return err
 		}
@@ -165,7 +174,7 @@ func (s *Store) changeMember(ctx context.Context, a people.Actor, workspace stri
 // wantOwner refuses a change by a member after which a workspace has no active owner. It
 // comes after the change.
 func wantOwner(ctx context.Context, tx *storedb.DB, a people.Actor, w Workspace) error {
-	if access.May(a, access.Administer) == nil {
+	if access.Administers(ctx, tx, a) == nil {
 		return nil
 	}
 	members, err := tx.Members(ctx, w.ID)

@@ -56,18 +56,18 @@ func (s *Store) Purchases(ctx context.Context, a people.Actor, workspace string,
 // CreatePurchase writes a sale. Without a code it gets a new one, without a date
 // it is sold now, and without a currency its price and currency are the item's.
 func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace string, p Purchase) (Purchase, error) {
-	w, err := s.workspace(ctx, a, workspace, access.Manage)
-	if err != nil {
-		return Purchase{}, err
-	}
 	if p.Code == "" {
 		p.Code = uuid.NewString()
 	}
 	if p.SoldAt.IsZero() {
 		p.SoldAt = s.timestamp()
 	}
-	p.WorkspaceID, p.State = w.ID, StateActive
-	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		w, err := access.Workspace(ctx, tx, a, workspace, access.Manage)
+		if err != nil {
+			return err
+		}
+		p.WorkspaceID, p.State = w.ID, StateActive
 		item, err := tx.Item(ctx, p.ItemID)
 		if errors.Is(err, sqldb.ErrNotFound) || (err == nil && item.WorkspaceID != w.ID) {
 			return fault.NotFound("item_not_found", fmt.Sprintf("No item %[2]d in the workspace %[1]s", workspace, p.ItemID))
@@ -178,10 +178,16 @@ type PurchaseTerms struct {
 // SetPurchase lets change alter the terms of a purchase, by the rules of an import. Terms
 // that stay the same change nothing. Licenses that were issued stay.
 func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, change func(*PurchaseTerms)) (Purchase, error) {
+	return s.RevisePurchase(ctx, a, text, "", change)
+}
+
+func (s *Store) setPurchase(ctx context.Context, a people.Actor, text string, change func(Purchase, *PurchaseTerms) error) (Purchase, error) {
 	return s.changePurchase(ctx, a, text, actionSetPurchase, func(tx *storedb.DB, p *Purchase, e *people.Event) error {
-		before := PurchaseTerms{p.License, p.SupportedUntil, p.Downloaded}
+		before := presentTerms(*p)
 		after := before
-		change(&after)
+		if err := change(*p, &after); err != nil {
+			return err
+		}
 		e.Before, e.After = describeTerms(before, after)
 		if e.After == "" {
 			return errSame
@@ -196,6 +202,28 @@ func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, ch
 			}
 		}
 		return tx.UpdatePurchaseTerms(ctx, *p)
+	})
+}
+
+func presentTerms(p Purchase) PurchaseTerms {
+	return PurchaseTerms{p.License, p.SupportedUntil, p.Downloaded}
+}
+
+// TermsRevision identifies the terms of a purchase.
+func TermsRevision(p Purchase) string { return rules.Revision(presentTerms(p)) }
+
+var errTermsChanged = fault.New(countersign.KindPrecondition, "purchase_changed", "The purchase changed after you opened it. Nothing was saved. Check it and try again")
+
+// RevisePurchase is [Store.SetPurchase] for terms that somebody saw with the revision seen. The error
+// is of kind Precondition (purchase_changed) when they have another one by now. Without seen they
+// count as seen.
+func (s *Store) RevisePurchase(ctx context.Context, a people.Actor, text, seen string, change func(*PurchaseTerms)) (Purchase, error) {
+	return s.setPurchase(ctx, a, text, func(p Purchase, terms *PurchaseTerms) error {
+		if seen != "" && TermsRevision(p) != seen {
+			return errTermsChanged
+		}
+		change(terms)
+		return nil
 	})
 }
 

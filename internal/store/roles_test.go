@@ -173,12 +173,13 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				_, err := f.SetWorkspace(ctx, a, "ada", func(*Workspace) {})
 				return err
 			}},
-			"CreateKey":  {"owner", func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{Workspace: "ada"}); return err }},
-			"RevealKey":  {"owner", func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err }},
-			"KeyForCall": {"manager", func(a people.Actor) error { _, err := f.KeyForCall(ctx, a, k.ID, ""); return err }},
-			"RotateKey":  {"owner", func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err }},
-			"RevokeKey":  {"owner", func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err }},
-			"RestoreKey": {"owner", func(a people.Actor) error { _, err := f.RestoreKey(ctx, a, k.ID); return err }},
+			"CreateKey":     {"owner", func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{Workspace: "ada"}); return err }},
+			"RevealKey":     {"owner", func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err }},
+			"KeyForCall":    {"manager", func(a people.Actor) error { _, err := f.KeyForCall(ctx, a, k.ID, ""); return err }},
+			"RotateKey":     {"owner", func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err }},
+			"RotateSeenKey": {"owner", func(a people.Actor) error { _, _, err := f.RotateSeenKey(ctx, a, k.ID, 0, ""); return err }},
+			"RevokeKey":     {"owner", func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err }},
+			"RestoreKey":    {"owner", func(a people.Actor) error { _, err := f.RestoreKey(ctx, a, k.ID); return err }},
 			"SetKeyExpiry": {"owner", func(a people.Actor) error {
 				_, err := f.SetKeyExpiry(ctx, a, k.ID, at("2027-01-01T00:00:00Z"))
 				return err

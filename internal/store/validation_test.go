@@ -191,6 +191,20 @@ func TestCheckPurchaseSaysWhy(t *testing.T) {
 	})
 }
 
+func TestAKeyOfAnotherWorkspaceIsAnUnknownCode(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+		staff := f.staff(t)
+		for who, want := range map[string]string{
+			"stranger": "no purchase has this code", "viewer": "this is an API key, not a purchase code", "administrator": "this is an API key, not a purchase code",
+		} {
+			if got, err := f.Validation.Check(t.Context(), staff[who], token); err != nil || got.Reason != want {
+				t.Errorf("%s: %q, %v", who, got.Reason, err)
+			}
+		}
+	})
+}
+
 // read is the purchase of an answer as a client reads it.
 func read(t *testing.T, v validation.Valid) countersign.Purchase {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -102,6 +103,9 @@ func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace
 	}
 	username := w.Account.Username
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := access.Administers(ctx, tx, a); err != nil {
+			return err
+		}
 		err := tx.AddWorkspace(ctx, w)
 		if errors.Is(err, sqldb.ErrExists) {
 			return fault.Conflict("workspace_exists", fmt.Sprintf("The workspace %q already exists", username))
@@ -125,14 +129,37 @@ func (s *Store) SetWorkspace(ctx context.Context, a people.Actor, username strin
 	})
 }
 
+// SwitchesRevision identifies the switches of a workspace.
+func SwitchesRevision(w Workspace) string { return rules.Revision(w.Switches) }
+
+var errSwitchesChanged = fault.New(countersign.KindPrecondition, "switches_changed", "The settings changed after you opened them. Nothing was saved. Check them and try again")
+
+// SetSwitches replaces the switches of a workspace that somebody saw with the revision seen. The
+// error is of kind Precondition (switches_changed) when they have another one by now. Without
+// seen they count as seen.
+func (s *Store) SetSwitches(ctx context.Context, a people.Actor, username, seen string, to Switches) (Workspace, error) {
+	return s.setWorkspace(ctx, a, username, func(w *Workspace, _ *people.Event) error {
+		if seen != "" && SwitchesRevision(*w) != seen {
+			return errSwitchesChanged
+		}
+		w.Switches = to
+		return nil
+	})
+}
+
 // setWorkspace is SetWorkspace with a change that can refuse, and describe itself for the audit log.
 func (s *Store) setWorkspace(ctx context.Context, a people.Actor, username string, change func(*Workspace, *people.Event) error) (Workspace, error) {
-	if _, err := s.workspace(ctx, a, username, access.Own); err != nil {
+	if err := access.Somewhere(a, access.Own); err != nil {
 		return Workspace{}, err
 	}
 	var w Workspace
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
-		if w, err = tx.LockWorkspace(ctx, username); err != nil {
+		w, err = tx.LockWorkspace(ctx, username)
+		if err == nil {
+			err = access.In(ctx, tx, a, w.ID, access.Own, access.NoWorkspace(username))
+		}
+		if err != nil {
+			w = Workspace{}
 			return sqldb.IfNotFound(err, access.NoWorkspace(username))
 		}
 		id := w.ID

@@ -40,8 +40,8 @@ func In(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64, wh
 	if a.Workspace != 0 && a.Workspace != workspace {
 		return missing
 	}
-	if May(a, what) == nil {
-		return nil
+	if everywhere, err := mayEverywhere(ctx, db, a, what); err != nil || everywhere {
+		return err
 	}
 	m, err := db.Member(ctx, workspace, a.User)
 	switch {
@@ -55,11 +55,38 @@ func In(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64, wh
 	return nil
 }
 
+// mayEverywhere reports whether an actor has a permission in every workspace. Of an
+// administrator the database has the last word: the rights may have ended since the request began.
+func mayEverywhere(ctx context.Context, db *storedb.DB, a people.Actor, what Permission) (bool, error) {
+	if May(a, what) != nil {
+		return false, nil
+	}
+	if a.Kind != people.KindUser {
+		return true, nil
+	}
+	u, err := db.User(ctx, a.User)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && u.Administrator && !u.Inactive, err
+}
+
+// Administers is [May] with [Administer], for a transaction: it is refused to an administrator
+// whose rights have ended by then.
+func Administers(ctx context.Context, tx *storedb.DB, a people.Actor) error {
+	is, err := mayEverywhere(ctx, tx, a, Administer)
+	if err == nil && !is {
+		a.Administrator = false
+		err = May(a, Administer)
+	}
+	return err
+}
+
 // Import is nil when an actor may import into a workspace, or without one (0) into all of
 // the store. The error about a workspace of others is missing.
 func Import(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64, missing error) error {
 	if workspace == 0 && a.Workspace == 0 {
-		return May(a, Administer)
+		return Administers(ctx, db, a)
 	}
 	return In(ctx, db, a, workspace, Manage, missing)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/countersign/countersign/license"
 )
 
@@ -97,6 +98,9 @@ func (s *Service) addLicenses(ctx context.Context, a people.Actor, h purchaseLic
 		return purchaseLicenses{}, err
 	}
 	return h, s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := access.In(ctx, tx, a, h.WorkspaceID, access.LicensePurchases, validation.ErrNotFound); err != nil {
+			return err
+		}
 		if err := h.write(ctx, tx, fresh); err != nil {
 			return err
 		}

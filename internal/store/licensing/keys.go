@@ -173,6 +173,9 @@ func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier boo
 		if _, err := tx.LockMeta(ctx, keyfile.CheckName); err != nil { // one rotation at a time
 			return err
 		}
+		if err := access.Administers(ctx, tx, a); err != nil {
+			return err
+		}
 		if err := retireKeys(ctx, tx, countersign.At(s.now()), dropEarlier); err != nil {
 			return err
 		}

@@ -64,9 +64,13 @@ func (s *Service) findByCode(ctx context.Context, find purchaseQuery, code strin
 	return h, err
 }
 
-// lockPurchase reads a purchase again and locks it and its licenses.
+// lockPurchase reads a purchase again, for an actor who may still license it, and locks it and
+// its licenses.
 func (s *Service) lockPurchase(ctx context.Context, tx *storedb.DB, a people.Actor, purchase int64) (purchaseLicenses, error) {
 	h, err := tx.LockPurchaseLicenses(ctx, purchase)
+	if err == nil {
+		err = access.In(ctx, tx, a, h.WorkspaceID, access.LicensePurchases, validation.ErrNotFound)
+	}
 	return s.hold(a, h, err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
@@ -94,8 +95,11 @@ func (s *Service) Revoke(ctx context.Context, a people.Actor, id string) (Licens
 		if _, err := tx.LockPurchase(ctx, l.PurchaseID); err != nil {
 			return err
 		}
-		if l, err = tx.License(ctx, id); err != nil {
-			return err
+		if l, err = tx.License(ctx, id); err == nil {
+			err = access.In(ctx, tx, a, l.WorkspaceID, access.Manage, noLicense(id))
+		}
+		if err != nil {
+			return sqldb.IfNotFound(err, noLicense(id))
 		}
 		if l.Ended != "" && l.Ended != storedb.EndingGivenUp {
 			return fault.Conflict("license_ended", "Nothing changed: "+endReason(l))

@@ -57,6 +57,9 @@ func (s *Service) CreateLink(ctx context.Context, a people.Actor, purchase int64
 	l = Link{Digest: digest(value), Purchase: purchase, CreatedAt: s.timestamp(), CreatedBy: a.ID, ExpiresAt: countersign.At(s.now().Add(valid))}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
 		p, err := tx.LockPurchase(ctx, purchase)
+		if err == nil {
+			err = access.In(ctx, tx, a, p.WorkspaceID, access.Manage, validation.NoPurchase(purchase))
+		}
 		if err != nil {
 			return sqldb.IfNotFound(err, validation.NoPurchase(purchase))
 		}

@@ -48,11 +48,16 @@ func (s *Service) RemoveProfile(ctx context.Context, a people.Actor, username st
 
 // changeProfile changes what is in a slot of a profile, with its entry of the audit log, in one transaction.
 func (s *Service) changeProfile(ctx context.Context, a people.Actor, username string, slot Slot, did people.Action, act func(*storedb.DB, *string, *people.Event) error) (w storedb.Workspace, err error) {
-	if _, err := access.Workspace(ctx, s.db, a, username, access.Own); err != nil {
+	if err := access.Somewhere(a, access.Own); err != nil {
 		return storedb.Workspace{}, err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if w, err = tx.LockWorkspace(ctx, username); err != nil {
+		w, err = tx.LockWorkspace(ctx, username)
+		if err == nil {
+			err = access.In(ctx, tx, a, w.ID, access.Own, access.NoWorkspace(username))
+		}
+		if err != nil {
+			w = storedb.Workspace{}
 			return sqldb.IfNotFound(err, access.NoWorkspace(username))
 		}
 		link := profileLink(&w.Account.Profile, slot)

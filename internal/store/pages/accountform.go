@@ -186,7 +186,7 @@ func (p *Pages) explainAccount(r *frame.Request, a *accountPage, refused error) 
 func (a *accountPage) setConflict(first string) {
 	now := a.pageOf(a.saved)
 	a.revision = now.revision
-	a.conflict = &frame.Conflict{Title: conflictTitle, First: first, Choices: accountChoices(*a), Text: conflictText}
+	a.conflict = &frame.Conflict{Title: frame.ConflictTitle, First: first, Choices: accountChoices(*a), Text: frame.ConflictText}
 	for _, f := range a.fields {
 		was, is := *f.of(&now.typed), *f.of(&a.typed)
 		if was != is {
@@ -195,6 +195,6 @@ func (a *accountPage) setConflict(first string) {
 	}
 	a.conflict.Versions = append(a.conflict.Versions, linkChanges(now.typed.Profile.SocialLinks, a.typed.Profile.SocialLinks)...)
 	if len(a.conflict.Versions) == 0 {
-		a.conflict.Text = conflictSame
+		a.conflict.Text = frame.ConflictSame
 	}
 }

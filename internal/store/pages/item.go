@@ -215,13 +215,13 @@ func (p *Pages) setRule(w http.ResponseWriter, r *frame.Request, ws store.Worksp
 		Title: "License rules", Crumbs: itemCrumbs(ws, i),
 		Consequence: "The rules decide what a purchase of this item may be licensed for, from the next license on. Licenses that were issued stay.",
 		Path:        path + "/licensing", Label: "Save", Cancel: path, Safe: true, Failed: "Nothing was saved.",
-		Fields: fields,
+		Fields: fields, Revision: licensing.Revision(rule), Overtaken: p.lastAct(r, ws, "item.licensing", strconv.FormatInt(i.ID, 10)),
 		Form: frame.Form{Do: func(in url.Values) error {
 			rule, err := typedRule(in)
 			if err != nil {
 				return err
 			}
-			if _, err := p.store.Licensing.SetRule(r.Context(), r.Actor, i.ID, func(saved *licensing.Rule) { *saved = rule }); err != nil {
+			if _, err := p.store.Licensing.ReviseRule(r.Context(), r.Actor, i.ID, in.Get("revision"), func(saved *licensing.Rule) { *saved = rule }); err != nil {
 				return err
 			}
 			return p.frame.Redirect(w, r, path, "The license rules are saved.")

@@ -201,7 +201,7 @@ func (p *Pages) explainItem(r *frame.Request, f *itemForm, refused error) (frame
 // setConflict puts what somebody else saved beside what was typed. Sent again, the form replaces it.
 func (f *itemForm) setConflict(first string) {
 	f.revision = store.ItemRevision(f.saved)
-	f.conflict = &frame.Conflict{Title: conflictTitle, First: first, Choices: itemChoices(*f), Text: conflictText}
+	f.conflict = &frame.Conflict{Title: frame.ConflictTitle, First: first, Choices: itemChoices(*f), Text: frame.ConflictText}
 	f.typed, _ = typedItem(f.saved, f.in)
 	for _, one := range itemFields() {
 		if was, is := asTyped(one.of(f.saved)), typedText(f.in, one.Name); was != is {
@@ -209,6 +209,6 @@ func (f *itemForm) setConflict(first string) {
 		}
 	}
 	if len(f.conflict.Versions) == 0 {
-		f.conflict.Text = conflictSame
+		f.conflict.Text = frame.ConflictSame
 	}
 }

@@ -383,3 +383,20 @@ func TestThePageOfAnItemHasItsNumbersVersionsAndHistory(t *testing.T) {
 		page.SilentAbout("Created an API key", key.Name)
 	})
 }
+
+func TestRulesThatSomebodyElseSavedFirstStay(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "manager")
+		form := b.Get(rulesPath).Form(rulesPath)
+		s.as(t, "owner").Fill(rulesPath, rulesPath, "licensing.regular_domains", "7").Status(http.StatusSeeOther)
+		form.Set("licensing.moves_a_year", "9")
+		page := b.PostForm(rulesPath, form).Status(http.StatusPreconditionFailed).Says("somebody else saved first", "owner@shop.example")
+		if rule := s.item(t, 1229).Licensing; rule.RegularDomains != 7 || rule.MovesAYear == 9 {
+			t.Fatalf("%+v", rule)
+		}
+		b.PostForm(rulesPath, page.Form(rulesPath)).Status(http.StatusSeeOther)
+		if rule := s.item(t, 1229).Licensing; rule.MovesAYear != 9 {
+			t.Errorf("%+v", rule)
+		}
+	})
+}

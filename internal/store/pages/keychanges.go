@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -42,8 +43,11 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 	if err != nil {
 		return err
 	}
-	if r.Method == http.MethodPost && in.Get("replaces") != k.Hint {
+	rotated := func() error {
 		return p.frame.Redirect(w, r, keyPath(ws, k, ""), "Nothing was changed: this key was rotated already. To see its value, press Reveal.")
+	}
+	if r.Method == http.MethodPost && in.Get("replaces") != k.Hint {
+		return rotated()
 	}
 	earlier, err := p.store.EarlierValue(r.Context(), r.Actor, k.ID)
 	if err != nil {
@@ -69,7 +73,10 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 			if err != nil || hours < 0 || hours > 8760 {
 				return wrongField("overlap", "Choose how long the current value works.")
 			}
-			k, value, err := p.store.RotateKey(r.Context(), r.Actor, k.ID, time.Duration(hours)*time.Hour)
+			k, value, err := p.store.RotateSeenKey(r.Context(), r.Actor, k.ID, time.Duration(hours)*time.Hour, in.Get("replaces"))
+			if fault.HasCode(err, "key_rotated") {
+				return rotated()
+			}
 			if err != nil {
 				return err
 			}
@@ -116,17 +123,28 @@ func (p *Pages) restoreKey(w http.ResponseWriter, r *frame.Request, ws store.Wor
 	return p.frame.Redirect(w, r, keyPath(ws, k, ""), "The key works again.")
 }
 
+// keptExpiry is the choice of a key's expiry that changes nothing.
+const keptExpiry = "keep"
+
 // setKeyExpiry changes when a key ends.
 func (p *Pages) setKeyExpiry(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, k store.Key) error {
+	lives, kept := keyLives, ""
+	if !k.ExpiresAt.IsZero() {
+		kept = keptExpiry
+		lives = append([]frame.Choice{{Value: kept, Label: "As it is: " + k.ExpiresAt.Format("2006-01-02 15:04") + " UTC"}}, keyLives...)
+	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Expiry of “" + k.Name + "”", Crumbs: keyCrumbs(ws, k),
 		Consequence: "When the key expires, programs that use it are refused. " + keyUses(k),
 		Path:        keyPath(ws, k, "/expiry"), Label: "Save", Cancel: keyPath(ws, k, ""), Safe: true,
 		Fields: []frame.Field{
-			{Name: "expires", Label: "Expires", Kind: frame.Select, Choices: keyLives},
+			{Name: "expires", Label: "Expires", Kind: frame.Select, Value: kept, Choices: lives},
 			{Name: "date", Label: "Date", Help: "For “On a date”: the start of that day, UTC.", Example: "2027-01-31"},
 		},
 		Form: frame.Form{Fields: []string{"expires", "date"}, Do: func(in url.Values) error {
+			if in.Get("expires") == keptExpiry {
+				return p.frame.Redirect(w, r, keyPath(ws, k, ""), "Nothing was changed.")
+			}
 			at, err := readExpiry(in, p.frame.Now())
 			if err != nil {
 				return err

@@ -35,7 +35,7 @@ func keyCrumbs(ws store.WorkspaceRole, k store.Key) []frame.Link {
 }
 
 func (p *Pages) showKeys(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	page, err := p.keysPage(w, r, ws, switchesForm{Switches: ws.Switches})
+	page, err := p.keysPage(w, r, ws, switchesOf(ws))
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,12 @@ package pages_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -175,6 +178,51 @@ func TestAKeyOfAnotherWorkspaceIsNotFound(t *testing.T) {
 		path, _ := s.makeKey(t, "till")
 		for _, who := range []string{"stranger", "administrator"} {
 			s.as(t, who).Get(strings.Replace(path, "/w/ada/", "/w/bob/", 1)).Status(http.StatusNotFound)
+		}
+	})
+}
+
+func TestSwitchesThatSomebodyElseSavedFirstStay(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		const path, post = "/w/ada/settings/api", "/w/ada/settings/api/switches"
+		b := s.as(t, "owner")
+		form := b.Get(path).Form(post)
+		s.as(t, "administrator").Fill(path, post, "quota", "60").LeadsTo(path)
+		form.Set("always_200", "1")
+		page := b.PostForm(post, form).Status(http.StatusPreconditionFailed).Says("somebody else saved first", "Calls a minute")
+		if w, err := s.Workspace(t.Context(), operator, "ada"); err != nil || w.Switches != (store.Switches{Quota: 60}) {
+			t.Fatalf("%+v, %v", w.Switches, err)
+		}
+		b.PostForm(post, page.Form(post)).LeadsTo(path)
+		if w, err := s.Workspace(t.Context(), operator, "ada"); err != nil || w.Switches != (store.Switches{Always200: true}) {
+			t.Errorf("%+v, %v", w.Switches, err)
+		}
+	})
+}
+
+func TestTheExpiryOfAKeyStaysUnlessAnotherIsChosen(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "owner")
+		b.Post("/w/ada/settings/api/new", "name", "short", "expires", "30").Status(http.StatusOK)
+		keys, err := s.Keys(t.Context(), operator, "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := keys[slices.IndexFunc(keys, func(k store.Key) bool { return k.Name == "short" })]
+		path := "/w/ada/settings/api/" + strconv.FormatInt(k.ID, 10)
+		for chosen, want := range map[string]countersign.Timestamp{"keep": k.ExpiresAt, "": {}} {
+			form := b.Get(path + "/expiry").Form(path + "/expiry")
+			if got := form.Get("expires"); got != "keep" {
+				t.Errorf("%q is chosen", got)
+			}
+			form.Set("expires", chosen)
+			b.PostForm(path+"/expiry", form).LeadsTo(path)
+			if now, err := s.Key(t.Context(), operator, k.ID); err != nil || !now.ExpiresAt.Equal(want.Time) {
+				t.Errorf("%q: %v, %v", chosen, now.ExpiresAt, err)
+			}
+			if _, err := s.SetKeyExpiry(t.Context(), operator, k.ID, k.ExpiresAt); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

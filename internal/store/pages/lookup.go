@@ -31,13 +31,20 @@ func (p *Pages) lookUp(w http.ResponseWriter, r *frame.Request, ws store.Workspa
 			return p.lookupPage(r, lookupForm{ws, in.Get("code"), true, wrong})
 		},
 		Do: func(in url.Values) error {
+			if err := p.guard.Admit(w); err != nil {
+				return err
+			}
 			code := strings.Join(strings.Fields(in.Get("code")), "")
 			c, err := p.store.Validation.Check(r.Context(), r.Actor, code)
 			if err != nil {
 				return err
 			}
 			if c.Purchase.ID == 0 {
-				return wrongField("code", fault.Sentence(fault.NotFound(c.Code, c.Reason)))
+				refused := p.guard.Failed(w, fault.NotFound(c.Code, c.Reason))
+				if fault.HasCode(refused, c.Code) {
+					refused = wrongField("code", fault.Sentence(refused))
+				}
+				return refused
 			}
 			flash := "This code is valid."
 			if !c.Valid {

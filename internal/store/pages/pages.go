@@ -50,13 +50,6 @@ type Options struct {
 	API http.Handler
 }
 
-// What an edit says that somebody else overtook.
-const (
-	conflictTitle = "Nothing was saved: somebody else saved first"
-	conflictText  = "Your input is in the form below. Saving it replaces the saved values."
-	conflictSame  = "Your input equals the saved values."
-)
-
 // Pages are the handlers.
 type Pages struct {
 	store   *store.Store
@@ -72,4 +65,11 @@ func (p *Pages) apiURL(r *frame.Request) string {
 		return p.baseURL
 	}
 	return web.OwnURL(r.Request)
+}
+
+// lastAct returns what says who did something with a subject last.
+func (p *Pages) lastAct(r *frame.Request, ws store.WorkspaceRole, action, subject string) func() string {
+	return func() string {
+		return frame.LastActOn(r, p.store.WorkspaceAudit(ws.Account.Username), action, subject)
+	}
 }

@@ -154,6 +154,7 @@ func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.Works
 		Title: "Change the purchase", Crumbs: purchaseCrumbs(ws, c),
 		Consequence: "The API answers with the new values from the next call on. Licenses that were issued stay.",
 		Path:        path + "/terms", Label: "Save", Cancel: path, Safe: true, Failed: "Nothing was saved.",
+		Revision: store.TermsRevision(c.Purchase), Overtaken: p.lastAct(r, ws, "purchase.set", strconv.FormatInt(c.Purchase.ID, 10)),
 		Fields: []frame.Field{
 			{Name: "supported_until", Label: "Support until", Value: until, Help: "The start of that day, UTC. Empty: sold without support.", Example: "2027-01-31"},
 			{Name: "license", Label: "License", Kind: frame.Select, Value: c.Purchase.License, Choices: licenseChoices},
@@ -164,7 +165,7 @@ func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.Works
 			if err != nil {
 				return wrongField("supported_until", dayHelp)
 			}
-			_, err = p.store.SetPurchase(r.Context(), r.Actor, c.Purchase.Code, func(t *store.PurchaseTerms) {
+			_, err = p.store.RevisePurchase(r.Context(), r.Actor, c.Purchase.Code, in.Get("revision"), func(t *store.PurchaseTerms) {
 				if strings.TrimSpace(in.Get("supported_until")) != until { // the time of day stays with the day
 					t.SupportedUntil = countersign.Timestamp{}
 					if !day.IsZero() {

@@ -3,6 +3,7 @@ package pages_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -10,7 +11,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -301,4 +305,38 @@ func TestABuyerIsFoundOnThePageOfPurchases(t *testing.T) {
 		b.Get("/w/ada/purchases?buyer=nobody").Says("No matching purchases")
 		s.as(t, "viewer").Get("/w/ada/purchases?buyer=rear").Says("No matching purchases", "The beginning of a name.")
 	})
+}
+
+func TestTermsThatSomebodyElseSavedFirstAreShownBesideTheInput(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		path, sold := s.sell(t, store.Purchase{})
+		b := s.as(t, "manager")
+		form := b.Get(path + "/terms").Form(path + "/terms")
+		s.as(t, "owner").Fill(path+"/terms", path+"/terms", "license", "Extended", "supported_until", "2030-01-01").LeadsTo(path)
+		form.Set("downloaded", "true")
+		page := b.PostForm(path+"/terms", form).Status(http.StatusPreconditionFailed).Says("somebody else saved first", "owner@shop.example", "2030-01-01", "Extended", "Downloaded")
+		c, err := s.Validation.Purchase(t.Context(), operator, sold.ID)
+		if err != nil || c.Purchase.License != countersign.LicenseExtended || c.Purchase.Downloaded {
+			t.Fatalf("%+v, %v", c.Purchase, err)
+		}
+		again := page.Form(path + "/terms")
+		if again.Get("license") != "Regular" || again.Get("downloaded") != "true" {
+			t.Errorf("the form lost its input: %v", again)
+		}
+		b.PostForm(path+"/terms", again).LeadsTo(path)
+		if c, err = s.Validation.Purchase(t.Context(), operator, sold.ID); err != nil || c.Purchase.License != countersign.LicenseRegular || !c.Purchase.Downloaded {
+			t.Errorf("%+v, %v", c.Purchase, err)
+		}
+	})
+}
+
+func TestLooksForCodesThatNobodyHasAreLimited(t *testing.T) {
+	s := storetest.Open(t, teamStore.New(t, dbtest.SQLite), store.Options{Now: now, HashCost: people.TestCost})
+	server := httptest.NewServer(frontEnds(t, s, 3, ""))
+	t.Cleanup(server.Close)
+	b := team{s, server}.as(t, "viewer")
+	for range 3 {
+		b.Post("/w/ada/purchases/lookup", "code", "guessed").Status(http.StatusUnprocessableEntity)
+	}
+	b.Post("/w/ada/purchases/lookup", "code", "guessed").Status(http.StatusTooManyRequests)
 }

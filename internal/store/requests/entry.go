@@ -53,19 +53,51 @@ func (e *Entry) row() requestdb.Call {
 }
 
 // cleanAgent returns a client's name as one line that both engines store, without anything
-// that looks like a key.
+// that looks like a key or a purchase code.
 func cleanAgent(agent string) string {
 	for _, prefix := range []string{"csk_", "csp_"} {
 		if i := strings.Index(agent, prefix); i >= 0 {
 			agent = agent[:i+len(prefix)] + "…"
 		}
 	}
+	agent = maskTokens(agent)
 	for i := range len(agent) {
 		if c := agent[i]; c < ' ' || c > '~' {
 			return strings.Map(printable, agent)
 		}
 	}
 	return agent
+}
+
+// The lengths from which a word may be a secret: with digits, and without any.
+const (
+	longToken = 16
+	longWord  = 32
+)
+
+// maskTokens leaves of long words, as purchase codes are, the ends that are shown of codes. Names
+// and versions stay.
+func maskTokens(text string) string {
+	start, digits := 0, false
+	for i := 0; i <= len(text); i++ {
+		switch {
+		case i < len(text) && '0' <= text[i] && text[i] <= '9':
+			digits = true
+		case i < len(text) && isWord(text[i]):
+		default:
+			if n := i - start; n >= longWord || n >= longToken && digits {
+				masked := appendMasked(nil, "", text[start:i])
+				text = text[:start] + string(masked) + text[i:]
+				i = start + len(masked)
+			}
+			start, digits = i+1, false
+		}
+	}
+	return text
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '_'
 }
 
 func printable(r rune) rune {

@@ -117,6 +117,21 @@ func (f *fixture) ids(t *testing.T, filter Filter) (ids []web.RequestNumber) {
 	}
 }
 
+func TestCodesInAgentsAreMasked(t *testing.T) {
+	for agent, want := range map[string]string{
+		"curl/8.11.1": "curl/8.11.1", "": "",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/143.0.7499.109": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/143.0.7499.109",
+		"ElectronicSoftwareDistribution/2 7c0f3b1e-5d2a-4c44-9b1e-00000000abcd":                                "ElectronicSoftwareDistribution/2 7c0f…cd",
+		"shop/7c0f3b1e5d2a4c449b1e00000000abcd (a 0123456789abcdef)":                                           "shop/7c0f…cd (a 0123…ef)",
+		"abcdefghijklmnopqrstuvwxyzabcdefghijk":                                                                "abcd…jk",
+		"shop/1 csk_0123":                                                                                      "shop/1 csk_…",
+	} {
+		if got := cleanAgent(agent); got != want {
+			t.Errorf("%q: %q, want %q", agent, got, want)
+		}
+	}
+}
+
 func TestACallIsFoundByItsID(t *testing.T) {
 	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
 		id := f.put(func(e *Entry) { e.Status, e.Reason, e.Agent = 404, "purchase_refunded", "curl/8 \x00\xff\n csk_0123" })

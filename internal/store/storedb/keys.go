@@ -68,6 +68,11 @@ func (d *DB) Keys(ctx context.Context) ([]Key, error) {
 	return sqldb.List(ctx, d.Queries, scanKey, selectKeys+`ORDER BY w.username, k.name`)
 }
 
+// KeysOf lists the keys of a workspace by name.
+func (d *DB) KeysOf(ctx context.Context, workspace int64) ([]Key, error) {
+	return sqldb.List(ctx, d.Queries, scanKey, selectKeys+`WHERE k.workspace_id = $1 ORDER BY k.name`, workspace)
+}
+
 // Key reads one by its id.
 func (d *DB) Key(ctx context.Context, id int64) (Key, error) {
 	return sqldb.One(ctx, d.Queries, scanKey, selectKeys+`WHERE k.id = $1`, id)

@@ -98,6 +98,9 @@ func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file i
 		return 0, err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := access.Import(ctx, tx, a, workspace, access.NoWorkspace(n.Workspace)); err != nil {
+			return err
+		}
 		if err := checkOpen(ctx, tx, workspace); err != nil {
 			return err
 		}
@@ -143,6 +146,20 @@ func checkOpen(ctx context.Context, db *storedb.DB, workspace int64) error {
 	return nil
 }
 
+// importPlace returns the id of a workspace into which an actor may import, 0 for all of the store.
+func (s *Service) importPlace(ctx context.Context, a people.Actor, username string) (id int64, err error) {
+	return placeIn(ctx, s.db, a, username)
+}
+
+// placeIn is importPlace in a transaction.
+func placeIn(ctx context.Context, db *storedb.DB, a people.Actor, username string) (id int64, err error) {
+	if username == "" {
+		return 0, access.Import(ctx, db, a, 0, access.NoWorkspace(username))
+	}
+	w, err := access.Workspace(ctx, db, a, username, access.Manage)
+	return w.ID, err
+}
+
 // Progress returns how far the import of a job is, or an error of kind NotFound.
 func (s *Service) Progress(ctx context.Context, a people.Actor, id int64) (ImportJob, error) {
 	job, _, err := s.importJob(ctx, a, id)
@@ -151,7 +168,7 @@ func (s *Service) Progress(ctx context.Context, a people.Actor, id int64) (Impor
 
 // importJob finds a job for an actor who may see it.
 func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (ImportJob, importPayload, error) {
-	missing := fault.NotFound("job_not_found", fmt.Sprintf("No import with the job %d", id))
+	missing := noJob(id)
 	if err := access.Somewhere(a, access.Manage); err != nil {
 		return ImportJob{}, importPayload{}, err
 	}
@@ -173,6 +190,10 @@ func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (Impo
 		return ImportJob{}, importPayload{}, err
 	}
 	return job, p, nil
+}
+
+func noJob(id int64) error {
+	return fault.NotFound("job_not_found", fmt.Sprintf("No import with the job %d", id))
 }
 
 // waitingUpload is the id of an upload, 0 when it is gone.
@@ -253,6 +274,9 @@ func (s *Service) Cancel(ctx context.Context, a people.Actor, id int64) error {
 		return err
 	}
 	ended, err := s.queue.Cancel(ctx, importKind, id, func(tx sqldb.Queries) error {
+		if err := access.Import(ctx, storedb.In(tx), a, p.WorkspaceID, noJob(id)); err != nil {
+			return err
+		}
 		return people.Record(ctx, &storedb.In(tx).DB, s.now(), a, people.Event{Action: actionCancelImport, Workspace: p.Workspace, Subject: strconv.FormatInt(id, 10), Detail: job.File})
 	})
 	if err == nil && ended {

@@ -42,7 +42,7 @@ func (s *Service) Upload(ctx context.Context, a people.Actor, n NewImport, file 
 		return 0, err
 	}
 	if _, err = s.preview(ctx, a, s.uploadPath(name), n); err == nil {
-		id, err = s.addUpload(ctx, workspace.ID, name, size, n)
+		id, err = s.addUpload(ctx, a, workspace.ID, name, size, n)
 	}
 	if err != nil && !fault.HasCode(err, countersign.CodeOutcomeUnknown) {
 		_ = os.Remove(s.uploadPath(name)) // [Service.SweepUploads] would do it later
@@ -50,21 +50,24 @@ func (s *Service) Upload(ctx context.Context, a people.Actor, n NewImport, file 
 	return id, err
 }
 
-func (s *Service) addUpload(ctx context.Context, workspace int64, name string, size int64, n NewImport) (id int64, err error) {
+func (s *Service) addUpload(ctx context.Context, a people.Actor, workspace int64, name string, size int64, n NewImport) (id int64, err error) {
 	options, err := json.Marshal(n)
 	if err != nil {
 		return 0, fmt.Errorf("store: upload: %w", err)
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := access.In(ctx, tx, a, workspace, access.Manage, access.NoWorkspace(n.Workspace)); err != nil {
+			return err
+		}
 		if err := tx.Lock(ctx, "workspaces", "id", workspace); err != nil {
 			return err
 		}
-		n, err := tx.CountUploads(ctx, workspace)
+		waiting, err := tx.CountUploads(ctx, workspace)
 		if err != nil {
 			return err
 		}
-		if n >= maxUploads {
-			return fault.Conflict("uploads_waiting", fmt.Sprintf("%d uploaded files wait to be imported, and no more can wait. Import one of them, or discard one", n))
+		if waiting >= maxUploads {
+			return fault.Conflict("uploads_waiting", fmt.Sprintf("%d uploaded files wait to be imported, and no more can wait. Import one of them, or discard one", waiting))
 		}
 		id, err = tx.AddUpload(ctx, storedb.ImportUpload{WorkspaceID: workspace, Name: name, Size: size, Options: options, CreatedAt: s.timestamp()})
 		return err
@@ -143,6 +146,9 @@ func (s *Service) Confirm(ctx context.Context, a people.Actor, id int64, how New
 		}
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := access.In(ctx, tx, a, row.WorkspaceID, access.Manage, noUpload()); err != nil {
+			return err
+		}
 		if err := checkOpen(ctx, tx, row.WorkspaceID); err != nil {
 			return err
 		}
@@ -218,6 +224,9 @@ func (s *Service) Discard(ctx context.Context, a people.Actor, id int64) error {
 		return err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		if err := access.In(ctx, tx, a, row.WorkspaceID, access.Manage, noUpload()); err != nil {
+			return err
+		}
 		there, err := tx.RemoveUpload(ctx, id)
 		if err == nil && !there {
 			err = noUpload()

@@ -40,7 +40,7 @@ func (v *Validator) Check(ctx context.Context, a people.Actor, text string) (Che
 	digest := rules.CodeDigest(v.gate.Box(), code)
 	p, err := v.db.PurchaseByDigest(ctx, digest)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return v.unknownCode(ctx, code)
+		return v.unknownCode(ctx, a, code)
 	}
 	if err == nil {
 		err = v.SameCode(p.Code, rules.FoldCode(code), digest)
@@ -110,16 +110,25 @@ func (v *Validator) checkPurchase(ctx context.Context, a people.Actor, p storedb
 	return c, nil
 }
 
-func (v *Validator) unknownCode(ctx context.Context, code string) (Check, error) {
+// unknownCode describes a code that no purchase has. That it is a key learns only who sees the
+// workspace of the key.
+func (v *Validator) unknownCode(ctx context.Context, a people.Actor, code string) (Check, error) {
 	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
-	_, _, err := v.keys.find(ctx, code)
-	if err == nil {
-		c.Reason = "this is an API key, not a purchase code"
-	}
-	if err == nil || errors.Is(err, errKeyUnknown) {
+	k, _, err := v.keys.find(ctx, code)
+	if errors.Is(err, errKeyUnknown) {
 		return c, nil
 	}
-	return Check{}, err
+	if err == nil {
+		err = access.In(ctx, v.db, a, k.WorkspaceID, access.View, errKeyUnknown)
+	}
+	switch {
+	case errors.Is(err, errKeyUnknown):
+		return c, nil
+	case err != nil:
+		return Check{}, err
+	}
+	c.Reason = "this is an API key, not a purchase code"
+	return c, nil
 }
 
 // StateReason returns what became of a purchase, and when, as far as that is known.
