@@ -217,7 +217,7 @@ export const store = [
       get(`GET ${sales}/lookup`, { name: 'lookup', path: `${at}/purchases/lookup` }),
       post(`POST ${sales}/lookup`, { name: 'lookup-refused', at: `${at}/purchases/lookup`, values: { code: 'none' }, button: 'Look up', status: 422 }),
       get(`GET ${sales}/new`, { name: 'purchase-new', path: `${at}/purchases/new` }),
-      post(`POST ${sales}/new`, { name: 'purchase-refused', at: `${at}/purchases/new`, values: { item: 'x', price: 'much' }, button: 'Record the purchase', status: 422 }),
+      post(`POST ${sales}/new`, { name: 'purchase-refused', at: `${at}/purchases/new`, values: { price: 'much' }, button: 'Record the purchase', status: 422 }),
       get(`GET ${sales}/{purchase}`, { name: 'purchase', path: sale('') }),
       get(`GET ${sales}/{purchase}/terms`, { name: 'terms', path: sale('/terms') }),
       post(`POST ${sales}/{purchase}/terms`, { name: 'terms-refused', at: sale('/terms'), values: { supported_until: 'soon' }, button: 'Save', status: 422 }),

@@ -173,13 +173,15 @@ type PurchaseTerms struct {
 	SupportedUntil countersign.Timestamp
 	// Downloaded reports that the buyer has downloaded the item.
 	Downloaded bool
+	// BuyerName and BuyerEmail are who bought it, as far as that is known.
+	BuyerName, BuyerEmail string
 }
 
 // SetPurchase lets change alter the terms of a purchase, by the rules of an import. Terms
 // that stay the same change nothing. Licenses that were issued stay.
 func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, change func(*PurchaseTerms)) (Purchase, error) {
 	return s.changePurchase(ctx, a, text, actionSetPurchase, func(tx *storedb.DB, p *Purchase, e *people.Event) error {
-		before := PurchaseTerms{p.License, p.SupportedUntil, p.Downloaded}
+		before := PurchaseTerms{p.License, p.SupportedUntil, p.Downloaded, p.BuyerName, p.BuyerEmail}
 		after := before
 		change(&after)
 		e.Before, e.After = describeTerms(before, after)
@@ -187,6 +189,7 @@ func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, ch
 			return errSame
 		}
 		p.License, p.SupportedUntil, p.Downloaded = after.License, after.SupportedUntil, after.Downloaded
+		p.BuyerName, p.BuyerEmail = after.BuyerName, after.BuyerEmail
 		if err := rules.CheckPurchase(p); err != nil {
 			return err
 		}
@@ -205,7 +208,24 @@ func describeTerms(before, after PurchaseTerms) (was, is string) {
 	d.Add("license", before.License, after.License)
 	d.Add("supported until", timeOr(before.SupportedUntil, "none"), timeOr(after.SupportedUntil, "none"))
 	d.Add("downloaded", strconv.FormatBool(before.Downloaded), strconv.FormatBool(after.Downloaded))
+	addHidden(&d, "buyer's name", before.BuyerName, after.BuyerName)
+	addHidden(&d, "buyer's e-mail", before.BuyerEmail, after.BuyerEmail)
 	return d.Texts()
+}
+
+// addHidden adds a property of a person without its values: the log outlives the purchase.
+func addHidden(d *rules.Differences, name, was, is string) {
+	if was != is {
+		d.Add(name, hiddenText(was, "earlier"), hiddenText(is, "changed"))
+	}
+}
+
+// hiddenText stands for a text in the log.
+func hiddenText(text, instead string) string {
+	if text == "" {
+		return "none"
+	}
+	return instead
 }
 
 // changePurchase runs an act on a purchase and its entry of the audit log, which the act

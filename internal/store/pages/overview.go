@@ -120,9 +120,8 @@ func (p *Pages) readSales(r *frame.Request, o *overview) (err error) {
 	return err
 }
 
-func (p *Pages) readLastSales(r *frame.Request, o *overview) (err error) {
-	o.last.PurchasePage, err = p.store.ListPurchases(r.Context(), r.Actor, o.ws.Account.Username, store.PurchaseFilter{Limit: lastSales}, store.PurchasePlace{})
-	return err
+func (p *Pages) readLastSales(r *frame.Request, o *overview) error {
+	return p.readPurchases(r, &o.last, store.PurchaseFilter{Limit: lastSales}, store.PurchasePlace{})
 }
 
 func (o *overview) figures() frame.Figures {

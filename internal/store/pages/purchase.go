@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/validation"
@@ -46,10 +47,21 @@ type onePurchase struct {
 	validation.Check
 	licenses []frame.Row
 	events   []event
+	// endedBy is the e-mail address of who ended it, "" when nobody is known.
+	endedBy string
+}
+
+func (one onePurchase) noLicenses() frame.Empty {
+	e := frame.Empty{Icon: "file-key", Title: "No licenses"}
+	if one.Purchase.State == store.StateActive {
+		e.Title, e.Text = "No licenses yet", "The buyer gets a license file for a domain with this code, on the license page of this store."
+		e.Action = frame.Link{Label: "License page", Path: PathLicense}
+	}
+	return e
 }
 
 func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
-	one := onePurchase{ws: ws, Check: c}
+	one := onePurchase{ws: ws, Check: c, endedBy: p.endedBy(r, ws, c.Purchase)}
 	var licenses []licensing.License
 	err := p.store.Licensing.List(r.Context(), r.Actor, licensing.Filter{Workspace: ws.Account.Username, Purchase: c.Purchase.ID}, func(l licensing.License) error {
 		licenses = append(licenses, l)
@@ -64,12 +76,40 @@ func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.W
 	})
 }
 
+// endActions are the actions of the audit log that lead to a state.
+var endActions = map[store.State]people.Action{
+	store.StateRefunded: "purchase.refund", store.StateChargedBack: "purchase.charge_back", store.StateRevoked: "purchase.revoke",
+}
+
 // validity says whether the API takes the code, and since when it does not.
-func validity(c validation.Check) templ.Component {
-	if c.Valid {
-		return stateBadge(c.Purchase.State)
+func validity(one onePurchase) templ.Component {
+	state, at := one.Purchase.State, one.Purchase.StateAt
+	if state == store.StateActive || at.IsZero() {
+		return stateBadge(state)
 	}
-	return frame.Stack(stateBadge(c.Purchase.State), frame.Muted(frame.Sentence(c.Reason)))
+	text := stateNames[state] + " on " + frame.Moment(at.Time)
+	if one.endedBy != "" {
+		text += " by " + one.endedBy
+	}
+	return frame.Stack(stateBadge(state), frame.Words(text))
+}
+
+// endedBy names who ended a purchase, as far as the newest such entries of the audit log have it.
+func (p *Pages) endedBy(r *frame.Request, ws store.WorkspaceRole, sold store.Purchase) string {
+	action := endActions[sold.State]
+	if action == "" {
+		return ""
+	}
+	lines, err := p.store.WorkspaceAudit(ws.Account.Username).Audit(r.Context(), r.Actor, people.AuditFilter{Action: string(action)})
+	if err != nil {
+		return ""
+	}
+	for _, l := range lines {
+		if l.Subject == strconv.FormatInt(sold.ID, 10) {
+			return frame.Who(l.Kind, l.Actor)
+		}
+	}
+	return ""
 }
 
 // support says until when a purchase has support.
@@ -78,9 +118,9 @@ func support(c validation.Check) templ.Component {
 	case c.Purchase.SupportedUntil.IsZero():
 		return frame.Muted("Sold without support")
 	case !c.Item.Support:
-		return frame.Group(frame.Time(c.Purchase.SupportedUntil.Time), frame.Muted("(the item has no support, so the API leaves it out)"))
+		return frame.Group(frame.Day(c.Purchase.SupportedUntil.Time), frame.Muted("(the item has no support, so the API leaves it out)"))
 	}
-	return frame.Time(c.Purchase.SupportedUntil.Time)
+	return frame.Day(c.Purchase.SupportedUntil.Time)
 }
 
 func yesNo(yes bool) templ.Component {
@@ -152,11 +192,13 @@ func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.Works
 		Consequence: "The API answers with the new values from the next call on. Licenses that were issued stay.",
 		Path:        path + "/terms", Label: "Save", Cancel: path, Safe: true, Failed: "Nothing was saved.",
 		Fields: []frame.Field{
-			{Name: "supported_until", Label: "Support until", Value: until, Help: "The start of that day, UTC. Empty: sold without support.", Example: "2027-01-31"},
+			{Name: "supported_until", Label: "Support until", Kind: frame.Date, Value: until, Help: supportEnds + " Empty: sold without support."},
 			{Name: "license", Label: "License", Kind: frame.Select, Value: c.Purchase.License, Choices: licenseChoices},
 			{Name: "downloaded", Label: "Downloaded", Kind: frame.Select, Value: strconv.FormatBool(c.Purchase.Downloaded), Choices: []frame.Choice{{Value: "false", Label: "No"}, {Value: "true", Label: "Yes"}}},
+			{Name: "buyer.name", Label: "Name of the buyer", Value: c.Purchase.BuyerName},
+			{Name: "buyer.email", Label: "E-mail of the buyer", Kind: frame.Email, Value: c.Purchase.BuyerEmail},
 		},
-		Form: frame.Form{Fields: []string{"supported_until", "license", "downloaded"}, Do: func(in url.Values) error {
+		Form: frame.Form{Fields: []string{"supported_until", "license", "downloaded", "buyer.name", "buyer.email"}, Do: func(in url.Values) error {
 			day, err := readDay(in.Get("supported_until"))
 			if err != nil {
 				return wrongField("supported_until", dayHelp)
@@ -169,6 +211,9 @@ func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.Works
 					}
 				}
 				t.License, t.Downloaded = in.Get("license"), in.Get("downloaded") == "true"
+				if in.Has("buyer.name") && in.Has("buyer.email") {
+					t.BuyerName, t.BuyerEmail = strings.TrimSpace(in.Get("buyer.name")), strings.TrimSpace(in.Get("buyer.email"))
+				}
 			})
 			if err != nil {
 				return err

@@ -56,15 +56,15 @@ func purchasesView(l purchaseList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Field{Name: "item", Label: "Item id", Value: l.query.Get("item"), Error: l.errs.Of("item")}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = l.items.field(frame.Field{Name: "item", Label: "Item", Value: l.query.Get("item"), Error: l.errs.Of("item")}, "All").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Field{Name: "from", Label: "Sold from", Value: l.query.Get("from"), Error: l.errs.Of("from"), Help: "For example 2026-01-31"}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Field{Name: "from", Label: "Sold from", Kind: frame.Date, Value: l.query.Get("from"), Error: l.errs.Of("from")}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Field{Name: "to", Label: "Sold to", Value: l.query.Get("to"), Error: l.errs.Of("to"), Help: "For example 2026-12-31"}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Field{Name: "to", Label: "Sold to", Kind: frame.Date, Value: l.query.Get("to"), Error: l.errs.Of("to")}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

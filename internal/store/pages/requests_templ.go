@@ -69,7 +69,7 @@ func requestsView(l *requestList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Field{Name: "item", Label: "Item id", Value: l.query.Get("item")}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = l.items.field(frame.Field{Name: "item", Label: "Item", Value: l.query.Get("item"), Error: l.errs.Of("item")}, "All").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -77,7 +77,7 @@ func requestsView(l *requestList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Field{Name: "endpoint", Label: "Endpoint", Value: l.query.Get("endpoint")}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Field{Name: "endpoint", Label: "Endpoint", Value: l.query.Get("endpoint"), Help: "As in the list."}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -89,7 +89,7 @@ func requestsView(l *requestList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = frame.Field{Name: "id", Label: "Request id", Value: "", Help: "From X-Request-Id."}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Field{Name: "id", Label: "Request id", Value: l.query.Get("id"), Error: l.errs.Of("id"), Help: "From X-Request-Id."}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -440,7 +440,7 @@ func requestView(one oneRequest) templ.Component {
 				{Label: "Status", Value: frame.Words(strconv.Itoa(one.Status))},
 				{Label: "Took", Value: frame.Amount(milliseconds(one.Took))},
 				{Label: "Key", Value: requestKey(one)},
-				{Label: "Item", Value: orNone(one.Item)},
+				{Label: "Item", Value: requestItem(one)},
 				{Label: "Purchase", Value: requestPurchase(one)},
 				{Label: "Address", Value: frame.Mono(one.Address)},
 				{Label: "Program", Value: frame.Words(one.Agent)},
