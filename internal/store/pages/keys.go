@@ -249,13 +249,27 @@ func wrongField(name, text string) error {
 func (p *Pages) showKeyValue(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, k store.Key, value, title, lead string) error {
 	w.Header().Set("Cache-Control", "no-store")
 	first := endpoints[0]
-	curl, err := snippet.Languages()[0].Write(first.call(p.frame.Address(w, r, first.path), "CODE"))
+	code, err := p.sampleCode(r, ws, k)
+	if err != nil {
+		return err
+	}
+	curl, err := snippet.Languages()[0].Write(first.call(p.frame.Address(w, r, first.path), code))
 	if err != nil {
 		return err
 	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: title, Lead: lead, Crumbs: keyCrumbs(ws, k), Body: keyValueView(ws, k, value, curl),
 	})
+}
+
+// sampleCode is the code of the newest purchase that a key finds, CODE without one.
+func (p *Pages) sampleCode(r *frame.Request, ws store.WorkspaceRole, k store.Key) (string, error) {
+	filter := store.PurchaseFilter{Limit: 1, State: store.StateActive, Item: k.ItemID}
+	sold, err := p.store.ListPurchases(r.Context(), r.Actor, ws.Account.Username, filter, store.PurchasePlace{})
+	if err != nil || len(sold.Purchases) == 0 {
+		return "CODE", err
+	}
+	return sold.Purchases[0].Code, nil
 }
 
 // keyUses says how much a key is used.

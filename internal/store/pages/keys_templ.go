@@ -208,7 +208,7 @@ func newKeyView(ws store.WorkspaceRole, f keyForm) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.Field{Name: "name", Label: "Name", Value: f.in.Get("name"), Required: true, Focus: f.errs == nil, Error: f.errs.Of("name"), Help: "Where you will use it.", Example: "Shop server"}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: "name", Label: "Name", Value: f.in.Get("name"), Required: true, Mark: markRequired, Focus: f.errs == nil, Error: f.errs.Of("name"), Help: "Where you will use it.", Example: "Shop server"}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

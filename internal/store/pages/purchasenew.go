@@ -58,7 +58,7 @@ func (f purchaseForm) usualSupport() string {
 }
 
 func (f purchaseForm) itemField() frame.Field {
-	return f.items.field(frame.Field{Name: "item", Label: "Item", Value: f.in.Get("item"), Required: true, Focus: f.errs == nil, Error: f.errs.Of("item")}, "Choose an item")
+	return f.items.field(frame.Field{Name: "item", Label: "Item", Value: f.in.Get("item"), Required: true, Mark: markRequired, Focus: f.errs == nil, Error: f.errs.Of("item")}, "Choose an item")
 }
 
 func (f purchaseForm) supportHelp() string {

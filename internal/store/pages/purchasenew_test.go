@@ -2,10 +2,13 @@ package pages_test
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/html"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
@@ -59,12 +62,7 @@ func TestAnItemIsChosenByItsName(t *testing.T) {
 
 // chosen reports whether a list of the page has a value chosen.
 func chosen(p *webtest.Page, value string) bool {
-	for _, n := range p.Having("selected", "") {
-		if webtest.Attr(n, "value") == value {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Having("value", value), func(n *html.Node) bool { return webtest.Has(n, "selected") })
 }
 
 func TestTheFormOfAPurchaseSaysAllThatIsWrongAndKnowsSupport(t *testing.T) {

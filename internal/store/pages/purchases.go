@@ -153,7 +153,7 @@ func (l purchaseList) rows() []frame.Row {
 	rows := make([]frame.Row, len(l.Purchases))
 	for i, p := range l.Purchases {
 		rows[i] = frame.Row{
-			frame.Stack(frame.Link{Label: shortCode(p.Code), Path: purchasePath(l.ws, p.ID, "")}, frame.Muted(strconv.FormatInt(p.ID, 10))),
+			frame.Stack(frame.LinkOf(purchasePath(l.ws, p.ID, ""), frame.Amount(shortCode(p.Code))), frame.Muted(strconv.FormatInt(p.ID, 10))),
 			frame.Stack(frame.Words(l.names[p.ItemID]), frame.Muted(p.License+" · "+strconv.FormatInt(p.ItemID, 10))),
 			frame.Words(cmp.Or(p.BuyerName, p.BuyerEmail, "–")), frame.Amount(paid(p)), frame.Day(p.SoldAt.Time), stateBadge(p.State),
 		}
