@@ -19,6 +19,7 @@ import (
 // The names of cases that have a bound.
 const (
 	caseWarm    = "validation, warm, Zipf over 100,000 codes"
+	caseUniform = "validation, uniform over all codes"
 	caseCold    = "validation, uniform, --cache 0"
 	caseInvalid = "invalid codes"
 	caseBadKeys = "bad keys"
@@ -106,7 +107,7 @@ func cases(s settings) []benchCase {
 		name: "account/details", next: always(get("/api/account/details", sample.BigKey(), `"username":"warehouse"`)),
 	}, benchCase{
 		name: "items/item", next: func(r *rand.Rand) request {
-			id := sample.BigItem(r.IntN(items))
+			id := sample.BigItem(r.IntN(s.items))
 			return get(fmt.Sprintf("/api/items/item?item_id=%d", id), sample.BigKey(), fmt.Sprintf(`"id":%d,`, id))
 		},
 	})
@@ -118,7 +119,7 @@ func cases(s settings) []benchCase {
 	})
 	var wanted []benchCase
 	for _, c := range all {
-		measured := s.mode != modeBaseline || slices.Contains(baselineCases, c.name)
+		measured := s.mode != modeBaseline && s.mode != modeLog || slices.Contains(map[mode][]string{modeBaseline: baselineCases, modeLog: logCases}[s.mode], c.name)
 		if measured && strings.Contains(c.name, s.only) {
 			wanted = append(wanted, c)
 		}
@@ -147,7 +148,7 @@ func validations(s settings) []benchCase {
 	}
 	all := []benchCase{
 		{name: caseWarm, next: zipf(hot), warm: hot, warmBy: valid},
-		{name: "validation, uniform over all codes", next: uniform, warm: few, warmBy: anyCode},
+		{name: caseUniform, next: uniform, warm: few, warmBy: anyCode},
 		{name: caseCold, next: uniform, serve: []string{"--cache", "0"}, warm: few, warmBy: anyCode},
 		{name: caseInvalid, next: invalid},
 		{name: caseBadKeys, next: badKey},

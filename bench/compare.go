@@ -112,11 +112,15 @@ func (s *shop) rounds(ctx context.Context, c benchCase, store, other *process) (
 // checked: it writes the same one to everything.
 func (s *shop) pair(ctx context.Context, c benchCase, store, other *process, length time.Duration) (pair, error) {
 	next := func(r *rand.Rand) (request, bool) { return c.next(r), true }
-	a, err := turn(ctx, store.address, store.command.Process.Pid, length, next, true)
+	settle := time.Duration(0)
+	if s.settings.mode == modeLog {
+		settle = logSettle
+	}
+	a, err := turn(ctx, store.address, store.command.Process.Pid, length, settle, next, true)
 	if err != nil {
 		return pair{}, err
 	}
-	b, err := turn(ctx, other.address, other.command.Process.Pid, length, next, s.settings.other != "")
+	b, err := turn(ctx, other.address, other.command.Process.Pid, length, settle, next, s.baseline != nil || s.settings.other != "")
 	if err == nil && c.file && a.Body != b.Body {
 		err = fmt.Errorf("the store's responses have %d bytes, those of the floor %d", a.Body, b.Body)
 	}
@@ -124,8 +128,8 @@ func (s *shop) pair(ctx context.Context, c benchCase, store, other *process, len
 }
 
 // turn sends requests to a server for a while. Its processor time is that of the process
-// with an id and of its descendants.
-func turn(ctx context.Context, address string, pid int, length time.Duration, next func(*rand.Rand) (request, bool), check bool) (figures, error) {
+// with an id and of its descendants, until some time after the last response.
+func turn(ctx context.Context, address string, pid int, length, settle time.Duration, next func(*rand.Rand) (request, bool), check bool) (figures, error) {
 	before, err := usageOf(pid)
 	if err != nil {
 		return figures{}, err
@@ -134,6 +138,7 @@ func turn(ctx context.Context, address string, pid int, length time.Duration, ne
 	if err != nil {
 		return figures{}, err
 	}
+	program.Pause(ctx, settle)
 	after, err := usageOf(pid)
 	if err != nil {
 		return figures{}, err
@@ -149,7 +154,7 @@ func turn(ctx context.Context, address string, pid int, length time.Duration, ne
 // other starts what the store is measured against: the baseline, the peer or the floor.
 func (s *shop) other(ctx context.Context, store *process, c *benchCase) (*process, error) {
 	switch s.settings.mode {
-	case modeBaseline:
+	case modeBaseline, modeLog:
 		return s.serveBaseline(ctx, *c)
 	case modePeer:
 		return s.peer(ctx)

@@ -12,7 +12,8 @@
 // One run measures one store. full measures stores of 10,000, 1,000,000 and
 // 10,000,000 purchases on SQLite and on PostgreSQL, with and without access log,
 // and counts stale answers (see stale.go). --timing compares the times of codes that
-// callers must not distinguish (see timing.go). docs/performance.md describes the output.
+// callers must not distinguish (see timing.go). --pages loads every list and report (see
+// pages.go), --request-log compares the store with and without its log of API requests. docs/performance.md describes the output.
 package main
 
 import (
@@ -127,6 +128,8 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 		return shop.measureTiming(ctx)
 	case modeSilent:
 		return shop.besideSilent(ctx, all.stderr)
+	case modePages:
+		return shop.measurePages(ctx, all.stderr)
 	}
 	r, err := shop.measure(ctx, all.stderr)
 	if err == nil {
@@ -139,7 +142,7 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 func (s settings) file() string {
 	name := s.engine()
 	switch s.mode {
-	case modeStale, modeTiming, modeSilent:
+	case modeStale, modeTiming, modeSilent, modePages:
 		return name + "-" + string(s.mode[2:]) + ".json"
 	}
 	name += fmt.Sprintf("-%d", s.purchases)
@@ -149,8 +152,8 @@ func (s settings) file() string {
 	switch s.mode {
 	case modePeer:
 		name += "-" + s.peer()
-	case modeBaseline:
-		name += "-baseline"
+	case modeBaseline, modeLog:
+		name += string(s.mode[1:])
 	}
 	return name + ".json"
 }

@@ -36,7 +36,10 @@ func (s *shop) measure(ctx context.Context, log io.Writer) (result, error) {
 		Flags: strings.TrimSpace(s.settings.serveFlags), Against: "a bare net/http handler", settings: s.settings,
 	}
 	list := cases(s.settings)
-	if s.settings.other != "" {
+	switch {
+	case s.settings.mode == modeLog:
+		r.Against = "the same store without the log of API requests"
+	case s.settings.other != "":
 		r.Against = s.settings.other
 	}
 	if s.settings.mode == modePeer {
@@ -73,6 +76,11 @@ func (r result) missed() error {
 	for _, c := range r.Cases {
 		if r.settings.mode == modeBaseline && c.Missed {
 			all = append(all, fmt.Errorf("slower than the baseline: %s: the lower quartile of the ratios is %.3f, at most %.2f", c.Name, c.LowerQuartile, c.AtMost))
+		}
+	}
+	for _, f := range r.Figures {
+		if r.settings.mode == modeLog && f.Missed {
+			all = append(all, errors.New(f.String()))
 		}
 	}
 	return errors.Join(all...)
@@ -176,6 +184,13 @@ func (r result) figures() []figure {
 		if value > 0 {
 			all = append(all, figure{name, value, unit, boundedBy(value, atMost)})
 		}
+	}
+	if r.settings.mode == modeLog {
+		for _, c := range r.Cases {
+			cost := quantileOf(c.Pairs, median, func(p pair) float64 { return microseconds(p.store.CPU - p.other.CPU) })
+			all = append(all, figure{"log of API requests, " + c.Name, cost, "µs of processor time a call", boundedBy(cost, logLimit)})
+		}
+		return all
 	}
 	add("start of the process to the first correct response", "ms", milliseconds(r.Start), 300, r.Purchases == 10_000_000)
 	add("largest RssAnon of the store", "MB", float64(memory)/megabyte, 150, r.Purchases == 1_000_000)

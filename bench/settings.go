@@ -12,6 +12,8 @@ type settings struct {
 	out        string
 	database   string // empty for SQLite, ownPostgres, or a URL
 	purchases  int
+	items      int // of the store without its lists
+	calls      int // logged, for modePages
 	rounds     int
 	turn       time.Duration
 	only       string
@@ -33,13 +35,18 @@ const (
 	modeStale    mode = "--stale"
 	modeTiming   mode = "--timing"
 	modeSilent   mode = "--silent"
+	modePages    mode = "--pages"
+	modeLog      mode = "--request-log"
 )
 
 const (
 	// ownPostgres is the database that stands for the harness's own server.
 	ownPostgres = "postgres"
-	// items is how many items a store has, beside those of the lists.
-	items = 1000
+	// items is how many items a store has, beside those of the lists, and pageItems and pageCalls how many items and
+	// logged calls one has for the pages.
+	items     = 1000
+	pageItems = 10_000
+	pageCalls = 10_000_000
 	// connections is how many keep-alive connections send requests.
 	connections = 64
 )
@@ -50,6 +57,8 @@ func parse(args []string) (settings, error) {
 	f.StringVar(&s.out, "out", "bench/out", "folder for the binary, the data and the results")
 	f.StringVar(&s.database, "db", "", "postgres for a PostgreSQL server of the harness's own, or the `URL` of a database that is empty or that an earlier run filled (default SQLite)")
 	f.IntVar(&s.purchases, "purchases", 1_000_000, "purchases in the store")
+	f.IntVar(&s.items, "items", 0, "items in the store (default 1,000, with --pages 10,000)")
+	f.IntVar(&s.calls, "calls", pageCalls, "with --pages, calls in the log of API requests, spread over 30 days")
 	f.IntVar(&s.rounds, "rounds", 0, "turns of each server that count in a case; the table shows medians (default 5, with --baseline 31)")
 	f.DurationVar(&s.turn, "turn", time.Second, "length of a turn")
 	f.StringVar(&s.only, "only", "", "run only the cases whose name contains this")
@@ -66,6 +75,8 @@ func parse(args []string) (settings, error) {
 	for mode, usage := range map[mode]string{
 		modeStale:  "count stale answers after refunds and revocations, and measure nothing else",
 		modeTiming: "compare the times of codes that callers must not distinguish, and measure nothing else",
+		modePages:  "measure the server time of every list and report page, and nothing else; fails when the 99th percentile of one is above 50 ms",
+		modeLog:    "measure what the log of API requests costs a call, against the same store without it, and nothing else; fails above 6 µs",
 		modeSilent: "measure valid requests beside 9,900 silent and slow connections and without them, and nothing else; fails below 90 % of the rate",
 	} {
 		f.BoolFunc(string(mode[2:]), usage, func(string) error { return s.choose(mode) })
@@ -103,10 +114,17 @@ func (s settings) complete() (settings, error) {
 		s.rounds = 5
 	}
 	switch {
-	case min(s.purchases, s.rounds) < 1:
-		return s, errors.New("--purchases and --rounds start at 1")
+	case s.items == 0 && s.mode == modePages:
+		s.items = pageItems
+	case s.items == 0:
+		s.items = items
+	}
+	switch {
+	case min(s.purchases, s.rounds, s.items, s.calls) < 1:
+		return s, errors.New("--purchases, --items, --calls and --rounds start at 1")
 	case s.database != "" && (s.mode == modeFull || s.mode == modeBaseline):
 		return s, fmt.Errorf("%s chooses its own databases: omit --db", s.mode)
+	case s.mode == modePages && len(s.pages(0, "")) > 0:
 	case len(cases(s)) == 0:
 		return s, fmt.Errorf("no case has a name that contains %q", s.only)
 	}
@@ -115,6 +133,8 @@ func (s settings) complete() (settings, error) {
 		s.purchases = staleTries
 	case modeTiming:
 		s.purchases = timingStore
+	case modeLog:
+		s.turn = max(s.turn, logTurn)
 	case modeSilent:
 		s.purchases, s.turn = silentPurchases, max(s.turn, silentTurn)
 	}
@@ -157,6 +177,8 @@ func (s settings) engine() string {
 // because they refund purchases that other runs need.
 func (s settings) storeName() string {
 	switch s.mode {
+	case modePages:
+		return fmt.Sprintf("%d_%d_%d_%s", s.purchases, s.items, s.calls, s.mode[2:])
 	case modeStale, modeTiming, modeSilent:
 		return fmt.Sprintf("%d_%s", s.purchases, s.mode[2:])
 	}

@@ -35,6 +35,8 @@ func TestArguments(t *testing.T) {
 		"a run has a round":                           {args: []string{"--rounds", "-1"}, err: "start at 1"},
 		"a store has a purchase":                      {args: []string{"--purchases", "0"}, err: "start at 1"},
 		"times are compared by themselves":            {args: []string{"--timing", "--stale"}, err: "--timing and --stale exclude each other"},
+		"pages have more items":                       {args: []string{"--pages", "--only", "report"}, want: func(s *settings) { s.mode, s.items, s.only = modePages, 10_000, "report" }},
+		"pages are known":                             {args: []string{"--pages", "--only", "reprot"}, err: `no case has a name that contains "reprot"`},
 		"silent connections stand alone":              {args: []string{"--silent", "--stale"}, err: "--silent and --stale exclude each other"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +47,7 @@ func TestArguments(t *testing.T) {
 				}
 				return
 			}
-			want := settings{out: "bench/out", purchases: 1_000_000, rounds: 5, turn: time.Second}
+			want := settings{out: "bench/out", purchases: 1_000_000, items: 1000, calls: 10_000_000, rounds: 5, turn: time.Second}
 			c.want(&want)
 			if err != nil || got != want {
 				t.Errorf("got %+v, error %v; want %+v", got, err, want)

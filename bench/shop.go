@@ -50,7 +50,10 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 	if set.mode == modeBaseline {
 		return s, s.useBaseline(ctx)
 	}
-	return s, s.fill(ctx)
+	if err := s.fill(ctx); err != nil || set.mode != modeLog {
+		return s, err
+	}
+	return s, s.useWithoutLog(ctx)
 }
 
 // fill imports the shop, unless an earlier run did. The store itself is asked
@@ -92,7 +95,7 @@ func writeLines(path string, set settings) error {
 		return err
 	}
 	out := bufio.NewWriter(f) // reports its first error at the end
-	_, err = io.Copy(out, sample.Big(items, set.purchases))
+	_, err = io.Copy(out, sample.Big(set.items, set.purchases))
 	for _, size := range listSizes {
 		w := listWorkspace(size)
 		fmt.Fprintf(out, `{"type":"workspace","username":%q,"name":{"firstname":"A","lastname":"B"},"currency":"USD","registered_at":"2024-04-27T12:00:00Z"}`+"\n"+

@@ -96,6 +96,9 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	work := group.New(ctx, s.log)
+	work.Go("history", func(ctx context.Context) error { // the demo is ready without it, and it is whole when the demo is kept
+		return a.fillHistory(context.WithoutCancel(ctx), s.store)
+	})
 	work.Go("store", ending(stop, s.run))
 	work.Go("addon", ending(stop, site.run))
 	return work.Wait()
@@ -178,9 +181,9 @@ Try it:
   curl -H 'X-Api-Key: %[4]s' \
        -d purchase_code=%[5]s %[3]s/api/purchases/validation
 
-%[9]s workspaces, %[10]s items, %[11]s purchases. Press Ctrl+C to stop.
+%[9]s workspaces, %[10]s items, %[11]s purchases, %[12]d days of calls. Press Ctrl+C to stop.
 `, home, v.StoreAdminLink, v.StoreURL, v.APIKey, v.PurchaseCode, v.RefundedCode, v.AddonAdminLink, v.AddonURL,
-		all(v.report.Workspaces), all(v.report.Items), all(v.report.Purchases))
+		all(v.report.Workspaces), all(v.report.Items), all(v.report.Purchases), sample.CallDays)
 	return nil
 }
 

@@ -17,13 +17,13 @@ import (
 
 func newItem(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "item", Short: "Items: list, show, create, edit, set their license rules",
+		Use: "item", Short: "Items: list, show, create, edit, their versions, license rules and files",
 	}, newItemList(a),
 		onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{Use: "show ID", Short: "Show an item"}, func(ctx context.Context, s *store.Store, id int64) error {
 			i, err := s.ShowItem(ctx, operator(), id)
 			return a.showItem(ctx, s, i, err)
 		}),
-		newItemCreate(a), newItemEdit(a), newItemSet(a))
+		newItemCreate(a), newItemEdit(a), newItemSet(a), newItemVersions(a), newItemMedia(a))
 }
 
 // itemView is an item: as the API prints it, and what only the store knows.
@@ -150,6 +150,7 @@ func (i *itemChange) register(c *cobra.Command) {
 	cli.EditText(fs, &i.edits, "currency", "of its prices, a `code` like USD", func(i *store.Item) *string { return &i.Currency })
 	cli.EditVar(fs, &i.edits, "published", "when it was published: 2006-01-02 (the start of that day, UTC) or 2006-01-02T15:04:05Z",
 		func(i *store.Item) *countersign.Timestamp { return &i.PublishedAt }, cli.ParseDate, "date")
+	cli.EditText(fs, &i.edits, "notes", "what changed in the new version, a `text` for the history of versions", func(i *store.Item) *string { return &i.Notes })
 	i.registerLinks(fs)
 }
 
@@ -235,6 +236,7 @@ func newItemEdit(a *app) *cobra.Command {
 		Use: "edit ID", Short: "Change an item by a file or flags and print it",
 		Long: "Change an item and print it. What neither the file nor a flag names stays as it is.\n\n" + itemFileHelp,
 		Example: `  countersign store item edit 1229 --version 1.2.4 --tag rain --tag loops
+  countersign store item edit 1229 --version 1.2.5 --notes "Fixes the menu on phones"
   countersign store item edit 1229 -f changes.json`,
 		PreRunE: func(c *cobra.Command, args []string) error {
 			if err := cli.AnyChanged(c, args); err != nil {
@@ -272,4 +274,30 @@ func newItemSet(a *app) *cobra.Command {
 	cli.EditSwitch(fs, &edits, "wildcard", "allow wildcard licenses for all hosts one level below a domain (*.shop.example)", func(r *licensing.Rule) *bool { return &r.Wildcard })
 	cli.EditList(fs, &edits, "staging-host", "`host` that counts as a test domain, like staging.*, *.preview.example or dev.example; replaces the current list (repeatable; empty for none)", func(r *licensing.Rule) *countersign.List { return &r.StagingHosts })
 	return c
+}
+
+// itemVersionView is a version of an item.
+type itemVersionView struct {
+	Number  int64                 `json:"number" row:"1,NUMBER"`
+	Version string                `json:"version" row:"2,VERSION,text"`
+	At      countersign.Timestamp `json:"at" row:"3,SINCE"`
+	Actor   string                `json:"actor" row:"4,BY,text"`
+	Notes   string                `json:"notes" row:"5,NOTES,text"`
+}
+
+func newItemVersions(a *app) *cobra.Command {
+	return a.Listing(onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{
+		Use: "versions ID", Short: "List the versions of an item, newest first",
+		Example: `  countersign store item versions 1229`,
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		return listNewest(a, 0, "No versions. Set one with: countersign store item edit ID --version 1.0.0", func(_ int, add func(itemVersionView) error) error {
+			all, err := s.ItemVersions(ctx, operator(), id)
+			for _, v := range all {
+				if err := add(itemVersionView{v.Number, string(v.Version), v.At, v.Actor, v.Notes}); err != nil {
+					return err
+				}
+			}
+			return err
+		})
+	}))
 }

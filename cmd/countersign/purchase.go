@@ -17,14 +17,14 @@ import (
 
 func newPurchase(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "purchase", Short: "Purchases: list, show, check, create, set, refund, charge-back, revoke, restore",
+		Use: "purchase", Short: "Purchases: list, show, check, create, set, refund, charge-back, revoke, restore, download-link",
 	}, newPurchaseList(a),
 		a.onPurchase(&cobra.Command{Use: "show CODE", Short: "Show a purchase"}, func(ctx context.Context, s *store.Store, code string) error {
 			found, err := s.Validation.Show(ctx, operator(), code)
 			return a.Show(viewPurchase(found.Purchase, found.Workspace), err)
 		}),
 		a.onPurchase(&cobra.Command{Use: "check CODE", Short: "Check whether a purchase code is valid; if not, print the reason (exit code 4)"}, a.checkPurchase),
-		newPurchaseCreate(a), newPurchaseSet(a),
+		newPurchaseCreate(a), newPurchaseSet(a), newPurchaseDownloadLink(a),
 		a.onPurchase(&cobra.Command{Use: "refund CODE", Short: "Mark a purchase as refunded: its code is no longer valid"}, a.changePurchase(endAs(store.StateRefunded))),
 		a.onPurchase(&cobra.Command{Use: "charge-back CODE", Short: "Mark a purchase as charged back: its code is no longer valid"}, a.changePurchase(endAs(store.StateChargedBack))),
 		a.onPurchase(&cobra.Command{Use: "revoke CODE", Short: "Revoke a purchase: its code is no longer valid"}, a.changePurchase(endAs(store.StateRevoked))),

@@ -275,7 +275,7 @@ func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(out, []byte(`{"status":"success","data":{"purchase":`)) {
 		t.Errorf("%q answers %q, %v", pasted, out, err)
 	}
-	for _, want := range []string{"Demo ready.", "  API key  csk_", " (valid) ", " (refunded)", "40 items, 1,200 purchases.", "/api-addons/app/settings", "/admincp/link#"} {
+	for _, want := range []string{"Demo ready.", "  API key  csk_", " (valid) ", " (refunded)", "40 items, 1,200 purchases, 90 days of calls.", "/api-addons/app/settings", "/admincp/link#"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%q is not in %q", want, said.String())
 		}

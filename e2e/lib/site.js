@@ -70,9 +70,10 @@ async function fill() {
   await addon(['api', 'create', 'Staging server']);
   await fillUsers(folder);
   const sales = await ask(folder, ['store', 'purchase', 'list', '--workspace', 'pixelgrove', '--data', '.']);
-  const sale = sales.find((p) => p.state === 'active').id;
+  const { id: sale, item_id: item } = sales.find((p) => p.state === 'active');
   const [license] = await ask(folder, ['store', 'license', 'issue', '--id', `${sale}`, '--domain', 'licensed.example', '--data', '.']);
-  return { folder, code: demo.said.purchase_code, sale, license: license.license_id };
+  const [request] = await ask(folder, ['store', 'log', 'tail', '--workspace', 'pixelgrove', '--reason', 'purchase_refunded', '--lines', '1', '--data', '.']);
+  return { folder, code: demo.said.purchase_code, sale, item, license: license.license_id, request: request.id };
 }
 
 /** Gives the demo's store its administrators, ada and bob, and a workspace its members, vera and owen: users 1 to 4. */
@@ -100,12 +101,12 @@ export async function filledSite(...flags) {
   return open(folder, ...flags);
 }
 
-/** A store with the demo's items and purchases: code is of one of these, sale the id of an active one in the workspace pixelgrove, and license that of its license. */
+/** A store with the demo's items and purchases: code is of one of these, sale the id of an active one in the workspace pixelgrove, item that of its item, license that of its license, and request that of a failed call. */
 export async function filledStore(...flags) {
   template ??= fill();
-  const folder = newFolder(), { folder: from, code, sale, license } = await template;
+  const folder = newFolder(), { folder: from, code, sale, item, license, request } = await template;
   cpSync(from, path.join(folder, 'countersign-data'), { recursive: true, filter: (file) => file !== path.join(from, 'addon') });
-  return { ...await openStore(folder, ...flags), code, sale, license };
+  return { ...await openStore(folder, ...flags), code, sale, item, license, request };
 }
 
 /** A filled addon beside the store where its owner bought the app. */

@@ -33,7 +33,7 @@ const pixel = {
 const liar = { name: 'rain.png', mimeType: 'image/png', buffer: Buffer.from('<!doctype html><script>alert(1)</script>') };
 
 /** The button of a slot's form. */
-const uploads = (slot) => ({ css: `form[action$="/media/${slot}"] button` });
+const uploadTo = (slot) => ({ css: `form[action$="/media/${slot}"] button` });
 const profile = `${ws}/settings/profile/media`;
 
 /** The page of an import that has ended; one that runs changes while it is looked at. */
@@ -136,6 +136,8 @@ export const store = [
       get(`GET ${ws}/requests`, { name: 'requests', path: `${at}/requests` }),
       get(`GET ${ws}/requests`, { name: 'requests-refused', path: `${at}/requests?from=soon`, status: 422 }),
       get(`GET ${ws}/requests`, { name: 'requests-live', path: `${at}/requests?live=1`, as: 'vera' }),
+      get(`GET ${ws}/requests/{request}`, { name: 'request', path: (site) => `${at}/requests/${site.request}` }),
+      get(`GET ${ws}/console`, { name: 'console-repeat', path: (site) => `${at}/console?from=${site.request}` }),
       get(`GET ${ws}/requests/{request}`, { name: 'request-none', path: `${at}/requests/none`, status: 404 }),
     ],
   },
@@ -177,14 +179,14 @@ export const store = [
   {
     name: 'uploads', site: 'store', cases: [
       get(`GET ${items}/{item}/media`, { name: 'files', path: item('/media') }),
-      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-refused', at: item('/media'), values: { thumbnail: liar }, button: uploads('thumbnail'), status: 422 }),
-      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-uploaded', at: item('/media'), values: { thumbnail: pixel }, button: uploads('thumbnail') }),
-      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-private', at: item('/media'), values: { file: liar }, button: uploads('file') }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-refused', at: item('/media'), values: { thumbnail: liar }, button: uploadTo('thumbnail'), status: 422 }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-uploaded', at: item('/media'), values: { thumbnail: pixel }, button: uploadTo('thumbnail') }),
+      post(`POST ${items}/{item}/media/{slot}`, { name: 'files-private', at: item('/media'), values: { file: liar }, button: uploadTo('file') }),
       get(`GET ${items}/{item}/media/{slot}`, { name: 'files-again', path: item('/media/thumbnail'), leads: true }),
       get(`GET ${items}/{item}/media/{slot}/remove`, { name: 'file-remove', path: item('/media/thumbnail/remove') }),
       post(`POST ${items}/{item}/media/{slot}/remove`, { name: 'file-removed', at: item('/media/thumbnail/remove'), button: 'Remove' }),
       get(`GET ${profile}`, { name: 'profile-pictures', path: `${at}/settings/profile/media` }),
-      post(`POST ${profile}/{slot}`, { name: 'profile-picture-uploaded', at: `${at}/settings/profile/media`, values: { avatar: pixel }, button: uploads('avatar') }),
+      post(`POST ${profile}/{slot}`, { name: 'profile-picture-uploaded', at: `${at}/settings/profile/media`, values: { avatar: pixel }, button: uploadTo('avatar') }),
       get(`GET ${profile}/{slot}`, { name: 'profile-pictures-again', path: `${at}/settings/profile/media/avatar`, leads: true }),
       get(`GET ${profile}/{slot}/remove`, { name: 'profile-picture-remove', path: `${at}/settings/profile/media/avatar/remove` }),
       post(`POST ${profile}/{slot}/remove`, { name: 'profile-picture-removed', at: `${at}/settings/profile/media/avatar/remove`, button: 'Remove' }),
@@ -214,6 +216,7 @@ export const store = [
       get(`GET ${sales}`, { name: 'purchases', path: `${at}/purchases` }),
       get(`GET ${sales}`, { name: 'purchases-viewer', path: `${at}/purchases`, as: 'vera' }),
       get(`GET ${sales}`, { name: 'purchases-none', path: `${at}/purchases?item=1` }),
+      get(`GET ${sales}`, { name: 'purchases-of-buyer', path: `${at}/purchases?buyer=a` }),
       get(`GET ${sales}/lookup`, { name: 'lookup', path: `${at}/purchases/lookup` }),
       post(`POST ${sales}/lookup`, { name: 'lookup-refused', at: `${at}/purchases/lookup`, values: { code: 'none' }, button: 'Look up', status: 422 }),
       get(`GET ${sales}/new`, { name: 'purchase-new', path: `${at}/purchases/new` }),
@@ -221,6 +224,12 @@ export const store = [
       get(`GET ${sales}/{purchase}`, { name: 'purchase', path: sale('') }),
       get(`GET ${sales}/{purchase}/terms`, { name: 'terms', path: sale('/terms') }),
       post(`POST ${sales}/{purchase}/terms`, { name: 'terms-refused', at: sale('/terms'), values: { supported_until: '2001-01-31' }, button: 'Save', status: 422 }),
+      get(`GET ${sales}/{purchase}/download-link`, { name: 'download-link', path: sale('/download-link') }),
+      post(`POST ${sales}/{purchase}/download-link`, {
+        name: 'download-link-made', at: sale('/download-link'), button: 'Create the link',
+        meanwhile: (site) => site.run('item', 'media', 'set', `${site.item}`, '--file', new URL(import.meta.url).pathname),
+      }),
+      get('GET /download/{token}', { name: 'download-refused', path: '/download/none', as: 'stranger', status: 403 }),
       get(`GET ${ws}/licenses/{license}/move`, { name: 'license-move-issued', path: license('/move') }),
       post(`POST ${ws}/licenses/{license}/move`, { name: 'license-move-issued-refused', at: license('/move'), values: { domain: 'no domain' }, button: 'Move', status: 422 }),
       get(`GET ${ws}/licenses/{license}/revoke`, { name: 'license-revoke-issued', path: license('/revoke') }),

@@ -1,6 +1,8 @@
 // A store from its first administrator to somebody who only reads.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { tab, visitor } from '../lib/browser.js';
 import { fill, flash, follow, followMenu, heading, press, text, valueOf } from '../lib/page.js';
 import { ada, newStore, vera } from '../lib/site.js';
@@ -102,7 +104,7 @@ for (const scripts of [true, false]) {
     for (const reason of [/This was a dry run/, ...reasons]) assert.match(await text(page), reason);
     await press(page, 'Import now');
     await untilEnded(page);
-    for (const reason of [/The file is imported/, ...reasons]) assert.match(await text(page), reason);
+    for (const reason of [/9,994 of 10,000 rows imported/, ...reasons]) assert.match(await text(page), reason);
     const rejected = await page.request.get(await page.getByRole('link', { name: 'Download rejected rows' }).evaluate((a) => a.href));
     const rows = (await rejected.text()).trim().split('\n');
     assert.equal(rows.length, 7);
@@ -113,3 +115,97 @@ for (const scripts of [true, false]) {
     assert.deepEqual(page.complaints, []);
   });
 }
+
+/** Validates a purchase code with curl, as programs do. */
+async function validate(site, key, code) {
+  const { stdout } = await promisify(execFile)('curl', [
+    '--silent', '--include', '--max-time', '60', '-H', `Authorization: Bearer ${key}`, '--data-urlencode', `purchase_code=${code}`, `${site.url}/api/purchases/validation`,
+  ]);
+  const [head, body] = stdout.split('\r\n\r\n'), header = (name) => head.match(new RegExp(`^${name}: (.*)$`, 'im'))?.[1].trim();
+  return { ...JSON.parse(body), status: Number(head.split(' ')[1]), code: header('X-Error-Code'), id: header('X-Request-Id') };
+}
+
+/** An administrator of a new store, in its workspace rain, with the key web. */
+async function newAuthor(t) {
+  const site = await newStore(), context = await visitor();
+  t.after(() => Promise.all([context.close(), site.stop()]));
+  const page = await tab(context);
+  await page.goto(site.setupLink);
+  await fill(page, ada);
+  await press(page, 'Create and continue');
+  await page.goto(`${site.url}/w`);
+  await follow(page, 'New workspace');
+  await fill(page, { username: 'rain' });
+  await press(page, 'Create the workspace');
+  await followMenu(page, 'API access');
+  await follow(page, 'New key');
+  await fill(page, { name: 'web' });
+  await press(page, 'Create the key');
+  return { site, page, key: await valueOf(page, 'API key') };
+}
+
+/** Records a purchase of a new item, and gives its code. The page of the purchase is open. */
+async function sell(page) {
+  await followMenu(page, 'Items');
+  await follow(page, 'New item');
+  await fill(page, { name: 'Rain Loops', version: '1.0.0' });
+  await press(page, 'Save');
+  const item = new URL(page.url()).pathname.match(/\/items\/(\d+)/)[1];
+  await followMenu(page, 'Purchases');
+  await follow(page, 'Record a purchase');
+  await fill(page, { item, price: '49.00', 'buyer.name': 'Zoe' });
+  await press(page, 'Record the purchase');
+  return valueOf(page, 'Purchase code');
+}
+
+test('from an empty folder to a validated purchase, its row in the log, and a refund that ends it', async (t) => {
+  const { site, page, key } = await newAuthor(t);
+  const code = await sell(page), purchase = page.url();
+  const valid = await validate(site, key, code);
+  assert.deepEqual([valid.status, valid.data.purchase.item.name, valid.data.purchase.price], [200, 'Rain Loops', 49]);
+
+  await followMenu(page, 'Requests');
+  let answer;
+  do { // it is written within a second
+    await fill(page, { id: valid.id });
+    answer = await press(page, 'Show');
+  } while (answer.status() === 422);
+  assert.equal(await heading(page), `Request ${valid.id}`);
+  assert.match(await text(page), /The call was valid\./);
+
+  await page.goto(purchase);
+  await follow(page, 'Refund');
+  await press(page, 'Refund');
+  const refused = await validate(site, key, code);
+  assert.deepEqual([refused.status, refused.code, refused.msg], [404, 'purchase_refunded', 'Invalid purchase code']);
+  await followMenu(page, 'Console');
+  await fill(page, { purchase_code: code });
+  await press(page, 'Send');
+  assert.match(await text(page), /The purchase was refunded\./);
+  assert.ok(!(await page.content()).includes(key), 'the console shows no key');
+  await page.getByRole('radio', { name: 'Python', exact: true }).check();
+  assert.match(await page.locator('.code-tabs pre:visible').innerText(), /urllib/);
+  assert.deepEqual(page.complaints, []);
+});
+
+test('a rotated key answers beside its successor, until that is rotated at once', async (t) => {
+  const { site, page, key } = await newAuthor(t);
+  const code = await sell(page);
+  const rotate = async (overlap) => {
+    await followMenu(page, 'API access');
+    await follow(page, 'web');
+    await follow(page, 'Rotate');
+    await fill(page, { overlap });
+    await press(page, 'Rotate');
+    return valueOf(page, 'API key');
+  };
+  const second = await rotate('24');
+  for (const value of [key, second]) assert.equal((await validate(site, value, code)).status, 200);
+  const third = await rotate('0');
+  assert.equal((await validate(site, third, code)).status, 200);
+  for (const [value, name] of [[key, 'first'], [second, 'second']]) {
+    const refused = await validate(site, value, code);
+    assert.equal(refused.status, 401, `the ${name} value has ended`);
+  }
+  assert.deepEqual(page.complaints, []);
+});

@@ -73,6 +73,28 @@ func (a auditPage) narrowed() bool {
 	return a.filter.Action != "" || a.filter.Actor != "" || a.filter.Workspace != ""
 }
 
+// History is the table of what the log has about a subject, the newest first.
+type History struct {
+	AuditLog
+	Lines []people.AuditLine
+}
+
+// HistoryLimit is how many entries a history has.
+const HistoryLimit = 20
+
+// History reads the newest entries of a log about an action or a noun and its subject.
+func (l AuditLog) History(r *Request, about, subject string) (History, error) {
+	lines, err := l.Log.Audit(r.Context(), r.Actor, people.AuditFilter{Action: about, Subject: subject, Limit: HistoryLimit})
+	l.Workspaces = false
+	return History{l, lines}, err
+}
+
+// Table is the history as a table.
+func (h History) Table() Table {
+	page := auditPage{AuditLog: h.AuditLog, lines: h.Lines}
+	return Table{Caption: "History", Columns: page.columns(), Rows: page.rows(), Empty: Empty{Icon: "scroll-text", Title: "No entries"}}
+}
+
 // ShowAudit shows the page of an audit log.
 func (f *Frame) ShowAudit(w http.ResponseWriter, r *Request, log AuditLog) error {
 	a := auditPage{AuditLog: log, filter: log.filter(r)}
@@ -204,19 +226,14 @@ func LastAct(r *Request, log *people.AuditLog, about string) string {
 	return LastActOn(r, log, about, "")
 }
 
-// LastActOn is [LastAct] for one subject of the log, "" for any. It is "" where the entry is
-// not among the newest of its action.
+// LastActOn is [LastAct] for one subject of the log, "" for any.
 func LastActOn(r *Request, log *people.AuditLog, about, subject string) string {
-	lines, err := log.Audit(r.Context(), r.Actor, people.AuditFilter{Action: about})
-	if err != nil {
+	lines, err := log.Audit(r.Context(), r.Actor, people.AuditFilter{Action: about, Subject: subject, Limit: 1})
+	if err != nil || len(lines) == 0 {
 		return ""
 	}
-	for _, l := range lines {
-		if subject == "" || l.Subject == subject {
-			return "Last changed by " + Who(l.Kind, l.Actor) + ", " + Moment(l.At) + ", by " + Through(l.Face) + "."
-		}
-	}
-	return ""
+	l := lines[0]
+	return "Last changed by " + Who(l.Kind, l.Actor) + ", " + Moment(l.At) + ", by " + Through(l.Face) + "."
 }
 
 // Through names the front end that an actor used.

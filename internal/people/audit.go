@@ -53,6 +53,8 @@ type AuditFilter struct {
 	Actor string
 	// Workspace is the username of a workspace; "" for all.
 	Workspace string
+	// Subject names what was acted upon; "" for all. Only [AuditLog.Audit] knows it.
+	Subject string
 }
 
 // AuditLog is the audit log of a database, for reading.
@@ -122,12 +124,12 @@ func (g *AuditLog) of(f AuditFilter) AuditFilter {
 // rows is the filter for the query. It reports false for one that no line fits and
 // that not every engine can look for.
 func (f AuditFilter) rows() (rows peopledb.AuditFilter, possible bool) {
-	for _, text := range []string{f.Action, f.Actor, f.Workspace} {
+	for _, text := range []string{f.Action, f.Actor, f.Workspace, f.Subject} {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return rows, false
 		}
 	}
-	rows = peopledb.AuditFilter{Before: f.Before, Limit: f.Limit, Actor: f.Actor, Workspace: f.Workspace}
+	rows = peopledb.AuditFilter{Before: f.Before, Limit: f.Limit, Actor: f.Actor, Workspace: f.Workspace, Subject: f.Subject}
 	if f.Limit <= 0 {
 		rows.Limit = auditLimit
 	}

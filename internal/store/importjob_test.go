@@ -23,6 +23,13 @@ import (
 // killedJob imports killedSales into ada, and leaves out what is bad.
 var killedJob = transfer.NewImport{File: "sales.csv", SkipBad: true, CSV: transfer.CSVOptions{Workspace: "ada"}}
 
+// killedJobOf is killedJob of another file.
+func killedJobOf(file string) transfer.NewImport {
+	n := killedJob
+	n.File, n.Workspace = file, "ada"
+	return n
+}
+
 // killedSales is 3,000 rows, of which two are bad, the second only when all are known.
 func killedSales() string {
 	var file strings.Builder

@@ -82,7 +82,7 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 				return err
 			}
 		}
-		if err := checkItem(&i); err != nil {
+		if err := cmp.Or(checkNotes("", i), checkItem(&i)); err != nil {
 			return err
 		}
 		err = tx.AddItem(ctx, i)
@@ -90,6 +90,9 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 			return fault.Conflict("item_exists", fmt.Sprintf("Item %d already exists. Ids are unique in the store", i.ID))
 		}
 		if err != nil {
+			return err
+		}
+		if err := s.keepVersion(ctx, tx, a, i); err != nil {
 			return err
 		}
 		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreateItem, Workspace: workspace, Subject: idText(i.ID), Detail: i.Name})
@@ -129,7 +132,7 @@ func (s *Store) editItem(ctx context.Context, tx *storedb.DB, a people.Actor, id
 	if i.ID != id {
 		return i, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid id %d: the id of item %d can't be changed", i.ID, id))
 	}
-	if err := checkItem(&i); err != nil {
+	if err := cmp.Or(checkNotes(before.Version, i), checkItem(&i)); err != nil {
 		return i, err
 	}
 	e := people.Event{Action: actionEditItem, Workspace: w.Account.Username, Subject: idText(id)}
@@ -140,6 +143,9 @@ func (s *Store) editItem(ctx context.Context, tx *storedb.DB, a people.Actor, id
 		return i, errSame
 	}
 	if err := tx.UpdateItem(ctx, i); err != nil {
+		return i, err
+	}
+	if err := s.keepVersion(ctx, tx, a, i); err != nil {
 		return i, err
 	}
 	return i, people.Record(ctx, &tx.DB, s.now(), a, e)

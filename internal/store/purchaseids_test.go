@@ -43,7 +43,8 @@ func withoutIDs(engine sqldb.Engine) []string {
 		`DROP INDEX purchases_by_item`, `DROP INDEX purchases_ended`,
 		`DELETE FROM store_versions WHERE version_id > 5`, `DROP TABLE members`, `DROP TABLE invitations`,
 		`DROP TABLE import_mappings`, `DROP TABLE imports`, `DROP TABLE import_items`, `DROP TABLE import_purchases`, `DROP TABLE import_uploads`, `DROP TABLE media`, `DROP TABLE download_links`,
-		`DROP INDEX items_by_name`, `DROP INDEX items_by_price`, `DROP INDEX items_by_publication`,
+		`DROP INDEX audit_by_subject`, `DROP INDEX purchases_by_buyer_name`, `DROP INDEX purchases_by_buyer_email`,
+		`DROP TABLE item_versions`, `DROP INDEX items_by_name`, `DROP INDEX items_by_price`, `DROP INDEX items_by_publication`,
 	}...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
@@ -64,6 +65,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			call  func(a people.Actor) error
 		}
 		rules := map[string]rule{
+			"AddHistory":      {"administrator", func(a people.Actor) error { return f.AddHistory(ctx, a, nil) }},
 			"Workspaces":      {"administrator", func(a people.Actor) error { _, err := f.Workspaces(ctx, a); return err }},
 			"CreateWorkspace": {"administrator", func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, Workspace{}); return err }},
 			"Keys of all":     {"administrator", func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err }},
@@ -117,6 +119,11 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			}},
 			"CreateItem":     {"manager", func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err }},
 			"Media.ItemFile": {"viewer", func(a people.Actor) error { _, _, err := f.Media.ItemFile(ctx, a, 1); return err }},
+			"Media.Links":    {"viewer", func(a people.Actor) error { _, err := f.Media.Links(ctx, a, sold.Purchase.ID); return err }},
+			"Media.CreateLink": {"manager", func(a people.Actor) error {
+				_, _, err := f.Media.CreateLink(ctx, a, sold.Purchase.ID, time.Hour)
+				return err
+			}},
 			"Media.SetItem": {"manager", func(a people.Actor) error {
 				_, err := f.Media.SetItem(ctx, a, 1, media.Thumbnail, pictureFile(t, 3))
 				return err
@@ -141,6 +148,8 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"EachItem": {"viewer", func(a people.Actor) error {
 				return f.EachItem(ctx, a, "ada", ItemFilter{}, func(Item) error { return nil })
 			}},
+			"ItemVersions": {"viewer", func(a people.Actor) error { _, err := f.ItemVersions(ctx, a, 1); return err }},
+			"FindBuyer":    {"viewer", func(a people.Actor) error { _, err := f.FindBuyer(ctx, a, "ada", "grace"); return err }},
 			"SetRule": {"manager", func(a people.Actor) error {
 				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
 				return err

@@ -52,7 +52,7 @@ type AuditFilter struct {
 	Limit int
 	// Action and Actor are exact; Noun is the part of an action before its dot.
 	// Empty ones admit everything.
-	Action, Noun, Actor, Workspace string
+	Action, Noun, Actor, Workspace, Subject string
 }
 
 // auditWhere is the filter but for Before and Limit.
@@ -72,9 +72,13 @@ func (f AuditFilter) args() []any {
 
 // Audits lists lines, newest first.
 func (d *DB) Audits(ctx context.Context, f AuditFilter) ([]Audit, error) {
+	where, args := auditWhere, append(f.args(), f.Limit)
+	if f.Subject != "" { // by its index
+		where, args = where+`AND subject = $8 `, append(args, f.Subject)
+	}
 	return sqldb.List(ctx, d.Queries, scanAudit, `SELECT id, at, actor_kind, actor, face, address, action, workspace, subject,
 		detail, before, after FROM audit
-		WHERE id < $1 AND`+auditWhere+`ORDER BY id DESC LIMIT $7`, append(f.args(), f.Limit)...)
+		WHERE id < $1 AND`+where+`ORDER BY id DESC LIMIT $7`, args...)
 }
 
 // AuditPlace is where a page of the log is among all lines that a filter wants.
@@ -85,7 +89,7 @@ type AuditPlace struct {
 	Before int64
 }
 
-// AuditPlace returns where the page of a filter is.
+// AuditPlace returns where the page of a filter is, whose Subject counts for nothing.
 func (d *DB) AuditPlace(ctx context.Context, f AuditFilter) (AuditPlace, error) {
 	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (p AuditPlace, err error) {
 		err = r.Scan(&p.All, &p.Newer, &p.Before)

@@ -16,7 +16,7 @@ const upright turned = 1
 func orientation(content []byte) turned {
 	for rest := content[min(2, len(content)):]; len(rest) >= 4 && rest[0] == 0xff; {
 		length := 2 + int(binary.BigEndian.Uint16(rest[2:]))
-		if length > len(rest) || rest[1] == 0xda { // the picture itself
+		if length < 4 || length > len(rest) || rest[1] == 0xda { // broken, or the picture itself
 			return upright
 		}
 		if tags, is := bytes.CutPrefix(rest[4:length], []byte("Exif\x00\x00")); is && rest[1] == 0xe1 {

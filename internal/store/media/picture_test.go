@@ -226,6 +226,7 @@ func TestABadPictureIsRefused(t *testing.T) {
 		"a GIF that ends early":           {gifOf(t, 2, 40, 20)[:120], "media_damaged"},
 		"an animation of large frames":    {second, "media_pixels"},
 		"an animation of too many frames": {gifOf(t, maxFrames+1, 1, 1), "media_pixels"},
+		"a JPEG with a part of no length": {[]byte("\xff\xd8\xff0\x00\x000"), "media_damaged"},
 		"a WebP that ends early":          {webpOf(t)[:24], "media_damaged"},
 	}
 	for name, c := range cases {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
@@ -114,9 +115,22 @@ func rowsWere(n int64) string {
 
 // consequence says what an undo does.
 func (one oneImport) consequence() string {
+	var said []string
 	i, s := one.Report.Items, one.Report.Purchases
-	return fmt.Sprintf("%s are removed, with their items and purchase codes, and %s are as before the import.",
-		frame.Thousands(i.New+s.New)+" added rows", frame.Thousands(i.Changed+s.Changed)+" changed rows")
+	if i.New > 0 {
+		said = append(said, frame.Count(int(i.New), "item"))
+	}
+	if s.New > 0 {
+		said = append(said, frame.Count(int(s.New), "purchase"))
+	}
+	text := ""
+	if len(said) > 0 {
+		text = "What the import added is removed: " + strings.Join(said, " and ") + ". "
+	}
+	if changed := i.Changed + s.Changed; changed > 0 {
+		text += rowsWere(changed) + " changed, and each gets back what it had before the import."
+	}
+	return strings.TrimSpace(text)
 }
 
 // title says how an import ended, and what that means.
@@ -135,11 +149,15 @@ func (one oneImport) title() (kind frame.Kind, title, text string) {
 	case !one.Report.Written:
 		return frame.Warning, "Nothing was imported", "Rows were rejected, and the import was not to leave them out."
 	}
+	if bad := one.Report.Bad; bad > 0 {
+		title := fmt.Sprintf("%s of %s rows imported", frame.Thousands(int64(one.Report.Lines-bad)), frame.Thousands(int64(one.Report.Lines)))
+		return frame.Warning, title, rowsWere(int64(bad)) + " rejected. You can undo the import for 24 hours."
+	}
 	return frame.Good, "The file is imported", "You can undo it for 24 hours."
 }
 
-// counted is what became of rows of one kind.
-func (one oneImport) counted() []frame.Row {
+// countedRows is what became of rows of one kind.
+func (one oneImport) countedRows() []frame.Row {
 	row := func(name string, m transfer.Moved) frame.Row {
 		return frame.Row{frame.Words(name), frame.Amount(frame.Thousands(m.New)), frame.Amount(frame.Thousands(m.Changed)), frame.Amount(frame.Thousands(m.Same))}
 	}

@@ -370,7 +370,7 @@ func importEnd(one oneImport) templ.Component {
 				templ_7745c5c3_Err = frame.Table{
 					Caption: "What became of the rows",
 					Columns: []frame.Column{{Label: "Rows"}, {Label: "New", Number: true}, {Label: "Changed", Number: true}, {Label: "Unchanged", Number: true}},
-					Rows:    one.counted(),
+					Rows:    one.countedRows(),
 				}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

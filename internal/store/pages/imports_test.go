@@ -72,7 +72,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 			t.Errorf("the page does not follow the import: %s", running.Body)
 		}
 		s.run(t)
-		done := ended(t, b, path).Says("The file is imported", "3 rows read · 1 rejected", "purchase_code")
+		done := ended(t, b, path).Says("2 of 3 rows imported", "3 rows read · 1 rejected", "purchase_code")
 		if strings.Contains(done.Body, `http-equiv="refresh"`) {
 			t.Error("the page of an import that has ended loads itself again")
 		}
@@ -80,7 +80,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 			t.Errorf("rejected %q", rejected)
 		}
 		b.Get("/w/ada/import").Says("sales.csv", "Imported", "2 new · 0 changed · 1 rejected")
-		b.Get(path+"/undo").Says("2 added rows", "are removed")
+		b.Get(path + "/undo").Says("What the import added is removed: 2 purchases.")
 		b.Post(path + "/undo").LeadsTo(path)
 		b.Get(path).Says("The import was undone")
 		b.Get(path + "/undo").Status(http.StatusConflict)
@@ -94,7 +94,7 @@ func TestAnUndoLeavesOutWhatWasChangedSinceOnlyWhenAsked(t *testing.T) {
 		b := s.as(t, "manager")
 		path := imported(b, sold, "skip_bad", "1")
 		s.run(t)
-		ended(t, b, path).Says("The file is imported")
+		ended(t, b, path).Says("2 of 3 rows imported")
 		if _, err := s.EndPurchase(t.Context(), operator, "imported-one-of-many", "refunded"); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestADryRunLeadsToTheImport(t *testing.T) {
 		ended(t, b, path).Says("This was a dry run", "Nothing was imported.", "Import now", "Change the columns", "of-another-shop", "the workspace ada has no item 999999")
 		b.Get("/w/ada/import").Says("Dry run", "Not imported yet", "sales.csv")
 		run := b.Post(path + "/run").Status(http.StatusSeeOther).Header.Get("Location")
-		ended(t, b, run).Says("The file is imported").SilentAbout("Import now")
+		ended(t, b, run).Says("2 of 3 rows imported").SilentAbout("Import now")
 		b.Get(path).Says("This was a dry run").SilentAbout("Import now")
 		b.Post(path + "/run").Status(http.StatusNotFound).Says("no longer here")
 		b.Get("/w/ada/import").SilentAbout("Not imported yet")
@@ -210,7 +210,7 @@ func TestTenThousandRowsAreImportedByThePages(t *testing.T) {
 		ended(t, b, dry).Says(append(reasons, "This was a dry run")...)
 		b.Get("/w/ada/purchases?item=1229").SilentAbout("Grace 9")
 		run := b.Post(dry + "/run").Status(http.StatusSeeOther).Header.Get("Location")
-		ended(t, b, run).Says(append(reasons, "The file is imported")...)
+		ended(t, b, run).Says(append(reasons, "9,994 of 10,000 rows imported")...)
 		rejected := strings.Split(b.Get(run+"/rejected.csv", "Accept", "text/csv").Status(http.StatusOK).Body, "\n")
 		if len(rejected) != 8 || !strings.HasSuffix(rejected[0], ";Customer;reason") {
 			t.Errorf("rejected %q", rejected)

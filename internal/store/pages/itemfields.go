@@ -40,6 +40,7 @@ var itemSections = []itemSection{
 	{title: "Version and price", fields: []itemField{
 		{frame.Field{Name: "version", Label: "Version", Help: "Numbers with dots.", Example: "1.2.3"},
 			func(i store.Item) string { return string(i.Version) }, func(i *store.Item, text string) error { i.Version = countersign.Version(text); return nil }},
+		itemText(frame.Field{Name: "notes", Label: "What changed", Kind: frame.TextArea, Rows: 3, Help: "For the history of versions, together with a new version. The API does not print it."}, func(i *store.Item) *string { return &i.Notes }),
 		itemAmount(frame.Field{Name: "price.regular", Label: "Price, Regular license"}, func(i *store.Item) *countersign.Money { return &i.Price.Regular }),
 		itemAmount(frame.Field{Name: "price.extended", Label: "Price, Extended license"}, func(i *store.Item) *countersign.Money { return &i.Price.Extended }),
 		itemText(frame.Field{Name: "currency", Label: "Currency", Required: true, Help: "Three letters, as in ISO 4217. Amounts are not converted.", Example: "USD"}, func(i *store.Item) *string { return &i.Currency }),

@@ -170,7 +170,7 @@ func (l itemList) column(label, order string) frame.Column {
 func (l itemList) columns() []frame.Column {
 	price, sales := l.column("Regular, Extended", "price"), frame.Column{Label: "Sales", Number: true}
 	price.Number = true
-	return []frame.Column{{Label: "Item"}, l.column("Name", "name"), {Label: "Kind"}, {Label: "Category"}, {Label: "Version"}, price, sales, l.column("Published", "published")}
+	return []frame.Column{l.column("Name", "name"), {Label: "Kind"}, {Label: "Category"}, {Label: "Version"}, price, sales, l.column("Published", "published")}
 }
 
 func (l itemList) rows() []frame.Row {
@@ -181,7 +181,7 @@ func (l itemList) rows() []frame.Row {
 			published = frame.Stack(published, frame.Badge{Text: "Later", Kind: frame.Note})
 		}
 		rows[n] = frame.Row{
-			itemHead(l, i), frame.Words(i.Name), frame.Words(kindNames[i.Kind]),
+			itemHead(l, i), frame.Words(kindNames[i.Kind]),
 			frame.Words(cmp.Or(i.Category, "–")), frame.Words(cmp.Or(string(i.Version), "–")),
 			frame.Stack(frame.Amount(i.Price.Regular.String()+" "+i.Currency), frame.Muted(i.Price.Extended.String()+" "+i.Currency)), frame.Amount(salesText(l.Sales[i.ID])), published,
 		}

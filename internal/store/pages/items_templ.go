@@ -283,7 +283,7 @@ func itemTable(l itemList) templ.Component {
 	})
 }
 
-// itemHead is the first cell of an item: its id, with a box to choose it for those who may change it.
+// itemHead is the first cell of an item: its name and its id, with a box to choose it for those who may change it.
 func itemHead(l itemList, i store.Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -305,7 +305,7 @@ func itemHead(l itemList, i store.Item) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"inline-flex items-center gap-2.5\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<span class=\"flex items-start gap-2.5\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -351,7 +351,7 @@ func itemHead(l itemList, i store.Item) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = frame.Link{Label: strconv.FormatInt(i.ID, 10), Path: itemPath(l.ws, i.ID, "")}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Stack(frame.Link{Label: i.Name, Path: itemPath(l.ws, i.ID, "")}, frame.Muted(strconv.FormatInt(i.ID, 10))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

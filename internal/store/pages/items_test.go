@@ -3,6 +3,7 @@ package pages_test
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,8 +48,11 @@ func (s team) item(t *testing.T, id int64) store.Item {
 func idsOf(p *webtest.Page) (ids []string) {
 	for _, body := range p.All("tbody") {
 		for row := range body.ChildNodes() {
-			if fields := strings.Fields(webtest.TextOf(row)); len(fields) > 1 {
-				ids = append(ids, fields[0])
+			for n := range row.Descendants() {
+				if n.Data == "a" {
+					ids = append(ids, path.Base(webtest.Attr(n, "href")))
+					break
+				}
 			}
 		}
 	}
@@ -359,5 +363,27 @@ func TestTheListOfItemsIsAFileThatAnImportReads(t *testing.T) {
 			t.Errorf("%q", rows)
 		}
 		b.Get("/w/ada/items.csv?chosen=1", "Accept", "text/csv").Status(http.StatusBadRequest)
+	})
+}
+
+func TestThePageOfAnItemHasItsNumbersVersionsAndHistory(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		made := s.stock(t, "ada", func(i *store.Item) { i.ID, i.Version = 9001, "1.0" })
+		key, token, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: made.ID, License: "Regular"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.validate(t, token, sold.Code)
+		s.validate(t, token, sold.Code)
+		b, form := s.as(t, "manager"), itemsPath+"/9001/edit"
+		b.Fill(form, form, "notes", "Nothing").Status(http.StatusUnprocessableEntity).Wrong("notes", "Notes belong to a new version")
+		b.Fill(form, form, "version", "1.1", "notes", "One <i>fix</i>\r\nand another").LeadsTo(itemsPath + "/9001")
+		page := s.as(t, "viewer").Get(itemsPath + "/9001").Status(http.StatusOK)
+		page.Says("Calls in 30 days 2 valid 0 failed.", "Sales in 30 days 1", "1.1", "One <i>fix</i> and another", email("manager"), "Created an item", "Changed an item", `version: "1.1"`)
+		page.SilentAbout("Created an API key", key.Name)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -198,5 +199,37 @@ func TestALargeFileIsRefusedBeforeItArrives(t *testing.T) {
 		// Without its length, it is refused while it arrives.
 		p := b.Send("POST", mediaPath+"/thumbnail", io.MultiReader(strings.NewReader(start), io.LimitReader(zeros{}, 12<<20)), "Content-Type", "multipart/form-data; boundary=b", "Sec-Fetch-Site", "same-origin")
 		p.Status(http.StatusRequestEntityTooLarge).Says("larger than 10 MB")
+	})
+}
+
+func TestAFormWithTwoFilesForOneSlotTakesTheFirst(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		b := s.as(t, "manager")
+		part := func(name, content string) string {
+			return "--b\r\nContent-Disposition: form-data; name=\"thumbnail\"; filename=\"" + name + "\"\r\n\r\n" + content + "\r\n"
+		}
+		send := func(body string) *webtest.Page {
+			return b.Send("POST", mediaPath+"/thumbnail", strings.NewReader(body), "Content-Type", "multipart/form-data; boundary=b", "Sec-Fetch-Site", "same-origin")
+		}
+		send(part("a.png", picture(t, "")) + part("b.png", "<script>") + "--b--\r\n").LeadsTo(mediaPath)
+		first := s.item(t, 1229).Media.Thumbnail
+		send(part("b.png", "<script>") + part("a.png", picture(t, "")) + "--b--\r\n").Status(http.StatusUnprocessableEntity)
+		if got := s.item(t, 1229).Media.Thumbnail; got != first || !strings.HasPrefix(got, "/media/") {
+			t.Errorf("the thumbnail is %s, was %s", got, first)
+		}
+	})
+}
+
+func TestUploadsAre503WhileTheirFolderCanNotBeWritten(t *testing.T) {
+	t.Parallel()
+	teamStore.Engines(t, func(t *testing.T, db dbtest.DB) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := openTeamAs(t, db, store.Options{Media: "file://" + filepath.ToSlash(file)})
+		sendFile(s.as(t, "manager"), mediaPath+"/thumbnail", "rain.png", "image/png", picture(t, "")).Status(http.StatusServiceUnavailable).Says("Files can't be written")
+		s.as(t, "manager").Get(mediaPath).Status(http.StatusOK)
+		s.as(t, "administrator").Get("/health").Says("uploaded files")
 	})
 }

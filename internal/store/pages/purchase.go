@@ -10,7 +10,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/validation"
@@ -46,9 +45,7 @@ type onePurchase struct {
 	ws store.WorkspaceRole
 	validation.Check
 	licenses []frame.Row
-	events   []event
-	// endedBy is the e-mail address of who ended it, "" when nobody is known.
-	endedBy string
+	timeline timeline
 }
 
 func (one onePurchase) noLicenses() frame.Empty {
@@ -61,7 +58,7 @@ func (one onePurchase) noLicenses() frame.Empty {
 }
 
 func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
-	one := onePurchase{ws: ws, Check: c, endedBy: p.endedBy(r, ws, c.Purchase)}
+	one := onePurchase{ws: ws, Check: c}
 	var licenses []licensing.License
 	err := p.store.Licensing.List(r.Context(), r.Actor, licensing.Filter{Workspace: ws.Account.Username, Purchase: c.Purchase.ID}, func(l licensing.License) error {
 		licenses = append(licenses, l)
@@ -70,15 +67,13 @@ func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.W
 	if err != nil {
 		return err
 	}
-	one.licenses, one.events = licenseRows(ws, licenses), eventsOf(c.Purchase, licenses)
+	one.licenses = licenseRows(ws, licenses)
+	if one.timeline, err = p.readTimeline(r, ws, c, licenses); err != nil {
+		return err
+	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: "Purchase " + strconv.FormatInt(c.Purchase.ID, 10), Heading: c.Item.Name, Crumbs: purchasesCrumbs(ws), Body: purchaseView(one),
 	})
-}
-
-// endActions are the actions of the audit log that lead to a state.
-var endActions = map[store.State]people.Action{
-	store.StateRefunded: "purchase.refund", store.StateChargedBack: "purchase.charge_back", store.StateRevoked: "purchase.revoke",
 }
 
 // validity says whether the API takes the code, and since when it does not.
@@ -88,28 +83,10 @@ func validity(one onePurchase) templ.Component {
 		return stateBadge(state)
 	}
 	text := stateNames[state] + " on " + frame.Moment(at.Time)
-	if one.endedBy != "" {
-		text += " by " + one.endedBy
+	if by := one.timeline.endedBy; by != "" {
+		text += " by " + by
 	}
 	return frame.Stack(stateBadge(state), frame.Words(text))
-}
-
-// endedBy names who ended a purchase, as far as the newest such entries of the audit log have it.
-func (p *Pages) endedBy(r *frame.Request, ws store.WorkspaceRole, sold store.Purchase) string {
-	action := endActions[sold.State]
-	if action == "" {
-		return ""
-	}
-	lines, err := p.store.WorkspaceAudit(ws.Account.Username).Audit(r.Context(), r.Actor, people.AuditFilter{Action: string(action)})
-	if err != nil {
-		return ""
-	}
-	for _, l := range lines {
-		if l.Subject == strconv.FormatInt(sold.ID, 10) {
-			return frame.Who(l.Kind, l.Actor)
-		}
-	}
-	return ""
 }
 
 // support says until when a purchase has support.

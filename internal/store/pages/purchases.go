@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -48,6 +49,28 @@ type purchaseList struct {
 	items itemNames        // to narrow the list to one
 	query url.Values       // the filter, as the address has it
 	errs  frame.Errors
+	more  bool // of a buyer there are others
+}
+
+// buyer is the buyer who is searched for, "" for none.
+func (l purchaseList) buyer() string { return strings.TrimSpace(l.query.Get("buyer")) }
+
+// findBuyer reads the purchases of the buyer who is searched for.
+func (p *Pages) findBuyer(r *frame.Request, l *purchaseList) error {
+	found, err := p.store.FindBuyer(r.Context(), r.Actor, l.ws.Account.Username, l.buyer())
+	if err != nil {
+		return err
+	}
+	l.Purchases, l.more, l.Count = found.Purchases, found.More, int64(len(found.Purchases))
+	return p.readNames(r, l)
+}
+
+// foundText says how much a search has found.
+func (l purchaseList) foundText() string {
+	if l.more {
+		return fmt.Sprintf("These are %d of the purchases found, and there are more. Type more of the name.", len(l.Purchases))
+	}
+	return frame.Count(len(l.Purchases), "purchase") + " found."
 }
 
 // readPurchases reads a page of the list with the names of its items.
@@ -55,6 +78,11 @@ func (p *Pages) readPurchases(r *frame.Request, l *purchaseList, f store.Purchas
 	if l.PurchasePage, err = p.store.ListPurchases(r.Context(), r.Actor, l.ws.Account.Username, f, at); err != nil {
 		return err
 	}
+	return p.readNames(r, l)
+}
+
+// readNames reads the names of the items of the list.
+func (p *Pages) readNames(r *frame.Request, l *purchaseList) (err error) {
 	ids := make([]int64, len(l.Purchases))
 	for i, sold := range l.Purchases {
 		ids[i] = sold.ItemID
@@ -69,7 +97,12 @@ func (p *Pages) showPurchases(w http.ResponseWriter, r *frame.Request, ws store.
 	filter, errs := readPurchaseFilter(l.query)
 	at := store.PurchasePlace{After: idOf(l.query.Get("after")), Before: idOf(l.query.Get("before"))}
 	l.errs = errs
-	if errs == nil {
+	if l.buyer() != "" {
+		l.errs, errs = nil, nil
+		if err := p.findBuyer(r, &l); err != nil {
+			return err
+		}
+	} else if errs == nil {
 		if err := p.readPurchases(r, &l, filter, at); err != nil {
 			return err
 		}
@@ -124,7 +157,12 @@ func readPurchaseFilter(q url.Values) (f store.PurchaseFilter, errs frame.Errors
 }
 
 // filter is what the list is narrowed by.
-func (l purchaseList) filter() filter { return filterOf(l.query, "state", "item", "from", "to") }
+func (l purchaseList) filter() filter {
+	if l.buyer() != "" { // who is searched for among all purchases
+		return filterOf(l.query, "buyer")
+	}
+	return filterOf(l.query, "state", "item", "from", "to")
+}
 
 // path is the list from a purchase on, with the same filter.
 func (l purchaseList) path(place string, p store.Purchase) string {

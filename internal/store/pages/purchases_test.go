@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -251,5 +252,57 @@ func TestARecordedPurchaseIsValidAtOnce(t *testing.T) {
 		form("supported_until", "2025-01-01").Status(http.StatusUnprocessableEntity)
 		b.Post("/w/ada/purchases/new", "item", "201").Status(http.StatusNotFound).Wrong("item", "No item 201")
 		b.Post("/w/ada/purchases/new", "item", "x").Status(http.StatusUnprocessableEntity).Wrong("item", "Choose the item")
+	})
+}
+
+func TestTheTimelineOfAPurchaseHasItsValidationsAndWhatPeopleDid(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		_, token, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sold [2]store.Purchase
+		for i := range sold {
+			if sold[i], err = s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path := fmt.Sprintf("/w/ada/purchases/%d", sold[0].ID)
+		b := s.as(t, "manager")
+		b.Get(path).SilentAbout("alidation")
+		for range 4 {
+			if got := s.validate(t, token, sold[0].Code); got != http.StatusOK {
+				t.Fatal(got)
+			}
+		}
+		s.validate(t, token, sold[1].Code)
+		b.Get(path).Says("First logged validation from 127.0.0.1", "3 validations", "Recorded a purchase by tester", "Sold")
+		b.Post(path + "/refund").LeadsTo(path)
+		if got := s.validate(t, token, sold[0].Code); got != http.StatusNotFound {
+			t.Fatal(got)
+		}
+		page := b.Get(path).Says("Refunded a purchase by "+email("manager"), "ailed", "purchase_refunded", "Show its calls")
+		if n := strings.Count(page.Text(), "Refunded"); n != 3 { // the state, since when, and the act
+			t.Errorf("refunded is said %d times", n)
+		}
+		calls := b.Get(fmt.Sprintf("/w/ada/requests?item=1229&purchase=%d", sold[0].ID)).Status(http.StatusOK)
+		if got := len(calls.Having("role", "row")); got != 6 {
+			t.Errorf("%d rows", got)
+		}
+		b.Get(fmt.Sprintf("/w/ada/purchases/%d", sold[1].ID)).Says("First logged validation").SilentAbout("3 validations", "Refunded")
+	})
+}
+
+func TestABuyerIsFoundOnThePageOfPurchases(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		_, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular", Code: "sold-to-grace", BuyerName: "<b>Grace</b> Hopper", BuyerEmail: "rear@home.example"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := s.as(t, "manager")
+		b.Get("/w/ada/purchases?buyer=%3Cb%3Egr").Says("1 purchase found", "<b>Grace</b> Hopper")
+		b.Get("/w/ada/purchases?buyer=REAR&state=refunded").Says("1 purchase found")
+		b.Get("/w/ada/purchases?buyer=nobody").Says("No matching purchases")
+		s.as(t, "viewer").Get("/w/ada/purchases?buyer=rear").Says("No matching purchases", "The beginning of a name.")
 	})
 }

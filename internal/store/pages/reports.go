@@ -223,6 +223,7 @@ func (p *Pages) exportReport(w http.ResponseWriter, r *frame.Request, ws store.W
 	if rep.errs != nil {
 		return fault.Invalid("report_filter", strings.TrimSuffix(rep.errs[0].Text, "."))
 	}
+	rep.whole = true
 	if err := p.fillReport(r, rep); err != nil {
 		return err
 	}

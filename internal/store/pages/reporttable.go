@@ -20,6 +20,7 @@ const maxReportRows = 400
 type reportTable struct {
 	columns []string // of the numbers
 	rows    []reportRow
+	whole   bool // it is a file, not a page
 }
 
 // reportRow is the numbers of a day, an item, a key or an error code.
@@ -134,23 +135,27 @@ func (rep *report) fillDays() {
 	}
 }
 
-// nameRows gives items and keys their names.
+// nameRows gives items and keys their names, those of a page the rows that it shows.
 func (p *Pages) nameRows(r *frame.Request, rep *report) (err error) {
+	rows := rep.rows
+	if !rep.whole {
+		rows = rows[:min(len(rows), maxReportRows)]
+	}
 	var names map[int64]string
 	switch rep.split {
 	case byKey:
 		names, err = p.keyNames(r, rep.ws)
 	case byItem:
-		ids := make([]int64, len(rep.rows))
-		for i, row := range rep.rows {
+		ids := make([]int64, len(rows))
+		for i, row := range rows {
 			ids[i] = row.id
 		}
 		names, err = p.store.ItemNames(r.Context(), r.Actor, rep.ws.Account.Username, ids)
 	default:
 		return nil
 	}
-	for i := range rep.rows {
-		rep.rows[i].name = names[rep.rows[i].id]
+	for i := range rows {
+		rows[i].name = names[rows[i].id]
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func (l *requestList) filter() requests.Filter {
 	q := l.query
 	f := requests.Filter{
 		Workspace: l.ws.ID, Endpoint: wholeEndpoint(q.Get("endpoint")), Reason: strings.TrimSpace(q.Get("reason")), Address: strings.TrimSpace(q.Get("address")),
-		Key: idOf(q.Get("key")), Item: idOf(strings.TrimSpace(q.Get("item"))), Limit: perPage,
+		Key: idOf(q.Get("key")), Item: idOf(strings.TrimSpace(q.Get("item"))), Purchase: idOf(q.Get("purchase")), Limit: perPage,
 	}
 	if f.Item == 0 && strings.TrimSpace(q.Get("item")) != "" {
 		l.errs = append(l.errs, frame.FieldError{Name: "item", Text: wrongItem})
@@ -126,7 +126,7 @@ func (l *requestList) place(f requests.Filter) {
 
 // narrowedBy is the filter for the links of the list.
 func (l *requestList) narrowedBy() filter {
-	return filterOf(l.query, "endpoint", "result", "reason", "key", "item", "address", "from", "to")
+	return filterOf(l.query, "endpoint", "result", "reason", "key", "item", "purchase", "address", "from", "to")
 }
 
 // path is the list from a call on, with the same filter.

@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -28,15 +30,16 @@ const (
 
 // routeAudiences is the table of routes and roles: every address of the pages has a row.
 var routeAudiences = map[string]audience{
-	"GET /":                everybody,
-	"GET /invite":          everybody,
-	"POST /invite":         everybody,
-	"GET /license":         everybody,
-	"POST /license":        everybody,
-	"GET /license/move":    everybody,
-	"POST /license/move":   everybody,
-	"GET /license/revoke":  everybody,
-	"POST /license/revoke": everybody,
+	"GET /":                 everybody,
+	"GET /invite":           everybody,
+	"POST /invite":          everybody,
+	"GET /download/{token}": everybody,
+	"GET /license":          everybody,
+	"POST /license":         everybody,
+	"GET /license/move":     everybody,
+	"POST /license/move":    everybody,
+	"GET /license/revoke":   everybody,
+	"POST /license/revoke":  everybody,
 
 	"GET /w":              signedIn,
 	"POST /w":             administrators,
@@ -63,22 +66,24 @@ var routeAudiences = map[string]audience{
 	"GET /w/{workspace}/settings/profile":  owners,
 	"POST /w/{workspace}/settings/profile": owners,
 
-	"GET /w/{workspace}/purchases":                         viewers,
-	"GET /w/{workspace}/purchases/lookup":                  viewers,
-	"POST /w/{workspace}/purchases/lookup":                 viewers,
-	"GET /w/{workspace}/purchases/new":                     managers,
-	"POST /w/{workspace}/purchases/new":                    managers,
-	"GET /w/{workspace}/purchases/{purchase}":              viewers,
-	"GET /w/{workspace}/purchases/{purchase}/terms":        managers,
-	"POST /w/{workspace}/purchases/{purchase}/terms":       managers,
-	"GET /w/{workspace}/purchases/{purchase}/refund":       managers,
-	"POST /w/{workspace}/purchases/{purchase}/refund":      managers,
-	"GET /w/{workspace}/purchases/{purchase}/charge-back":  managers,
-	"POST /w/{workspace}/purchases/{purchase}/charge-back": managers,
-	"GET /w/{workspace}/purchases/{purchase}/revoke":       managers,
-	"POST /w/{workspace}/purchases/{purchase}/revoke":      managers,
-	"GET /w/{workspace}/purchases/{purchase}/restore":      managers,
-	"POST /w/{workspace}/purchases/{purchase}/restore":     managers,
+	"GET /w/{workspace}/purchases":                           viewers,
+	"GET /w/{workspace}/purchases/lookup":                    viewers,
+	"POST /w/{workspace}/purchases/lookup":                   viewers,
+	"GET /w/{workspace}/purchases/new":                       managers,
+	"POST /w/{workspace}/purchases/new":                      managers,
+	"GET /w/{workspace}/purchases/{purchase}":                viewers,
+	"GET /w/{workspace}/purchases/{purchase}/terms":          managers,
+	"POST /w/{workspace}/purchases/{purchase}/terms":         managers,
+	"GET /w/{workspace}/purchases/{purchase}/download-link":  managers,
+	"POST /w/{workspace}/purchases/{purchase}/download-link": managers,
+	"GET /w/{workspace}/purchases/{purchase}/refund":         managers,
+	"POST /w/{workspace}/purchases/{purchase}/refund":        managers,
+	"GET /w/{workspace}/purchases/{purchase}/charge-back":    managers,
+	"POST /w/{workspace}/purchases/{purchase}/charge-back":   managers,
+	"GET /w/{workspace}/purchases/{purchase}/revoke":         managers,
+	"POST /w/{workspace}/purchases/{purchase}/revoke":        managers,
+	"GET /w/{workspace}/purchases/{purchase}/restore":        managers,
+	"POST /w/{workspace}/purchases/{purchase}/restore":       managers,
 
 	"GET /w/{workspace}/licenses/{license}/move":    managers,
 	"POST /w/{workspace}/licenses/{license}/move":   managers,
@@ -158,17 +163,18 @@ var routeAudiences = map[string]audience{
 
 // forms are what a form needs so that the role is what decides.
 var forms = map[string][]string{
-	"POST /w/{workspace}/purchases/lookup":           {"code", "nobody-has-this"},
-	"POST /w/{workspace}/purchases/new":              {"item", "1229"},
-	"POST /w/{workspace}/purchases/{purchase}/terms": {"license", "Regular", "downloaded", "true"},
-	"POST /w/{workspace}/uploads/{upload}":           {"do", "dry_run"},
-	"POST /w/{workspace}/items/bulk":                 {"item", "1229", "new_category", "Loops"},
-	"POST /w":                                        {"username", "new", "currency", "USD"},
-	"POST /w/{workspace}/settings/api/new":           {"name", "made by the test"},
-	"POST /w/{workspace}/settings/api/{key}/reveal":  {"password", password},
-	"POST /w/{workspace}/settings/api/{key}/revoke":  {"name", "till"},
-	"POST /w/{workspace}/settings/members":           {"email", "eve@shop.example", "role", "viewer"},
-	"POST /w/{workspace}/settings/members/{user}":    {"role", "owner"},
+	"POST /w/{workspace}/purchases/lookup":                   {"code", "nobody-has-this"},
+	"POST /w/{workspace}/purchases/new":                      {"item", "1229"},
+	"POST /w/{workspace}/purchases/{purchase}/terms":         {"license", "Regular", "downloaded", "true"},
+	"POST /w/{workspace}/purchases/{purchase}/download-link": {"days", "7"},
+	"POST /w/{workspace}/uploads/{upload}":                   {"do", "dry_run"},
+	"POST /w/{workspace}/items/bulk":                         {"item", "1229", "new_category", "Loops"},
+	"POST /w":                                                {"username", "new", "currency", "USD"},
+	"POST /w/{workspace}/settings/api/new":                   {"name", "made by the test"},
+	"POST /w/{workspace}/settings/api/{key}/reveal":          {"password", password},
+	"POST /w/{workspace}/settings/api/{key}/revoke":          {"name", "till"},
+	"POST /w/{workspace}/settings/members":                   {"email", "eve@shop.example", "role", "viewer"},
+	"POST /w/{workspace}/settings/members/{user}":            {"role", "owner"},
 }
 
 func TestEveryRouteHasARowInTheTableOfRoles(t *testing.T) {
@@ -212,7 +218,14 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if err := errors.Join(err1, err2, err3); err != nil {
 					t.Fatal(err)
 				}
-				slots := strings.NewReplacer("profile/media/{slot}", "profile/media/avatar", "{slot}", "thumbnail")
+				if _, err := s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
+					t.Fatal(err)
+				}
+				link, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour)
+				if err != nil {
+					t.Fatal(err)
+				}
+				slots := strings.NewReplacer("profile/media/{slot}", "profile/media/avatar", "{slot}", "thumbnail", "{token}", link)
 				address := strings.NewReplacer(
 					"/users/{id}", "/users/"+strconv.FormatInt(viewer.ID, 10), "{id}", "none",
 					"{workspace}", "ada", "{item}", "1229", "{purchase}", strconv.FormatInt(sold.ID, 10),

@@ -50,6 +50,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /w/{workspace}/purchases/{purchase}", p.onPurchase(p.showPurchase))
 	mux.Handle("GET /w/{workspace}/purchases/{purchase}/terms", p.onOwnPurchase(p.setTerms))
 	mux.Handle("POST /w/{workspace}/purchases/{purchase}/terms", p.onOwnPurchase(p.setTerms))
+	mux.Handle("GET /w/{workspace}/purchases/{purchase}/download-link", p.onOwnPurchase(p.createDownloadLink))
+	mux.Handle("POST /w/{workspace}/purchases/{purchase}/download-link", p.onOwnPurchase(p.createDownloadLink))
 	mux.Handle("GET /w/{workspace}/purchases/{purchase}/refund", p.onOwnPurchase(p.endPurchase(refund)))
 	mux.Handle("POST /w/{workspace}/purchases/{purchase}/refund", p.onOwnPurchase(p.endPurchase(refund)))
 	mux.Handle("GET /w/{workspace}/purchases/{purchase}/charge-back", p.onOwnPurchase(p.endPurchase(chargeBack)))
@@ -138,6 +140,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /audit", p.frame.Admin(p.showAudit))
 	mux.Handle("GET /audit.csv", p.frame.AdminFile(p.exportAudit(people.AuditCSV)))
 	mux.Handle("GET /audit.jsonl", p.frame.AdminFile(p.exportAudit(people.AuditJSONL)))
+
+	mux.Handle("GET /download/{token}", p.frame.Public(p.download))
 
 	mux.Handle("GET /license", p.frame.Public(p.showLicense))
 	mux.Handle("POST /license", p.frame.Public(p.issueLicense))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -61,9 +62,12 @@ func teams(t *testing.T, fn func(t *testing.T, s team)) {
 	teamStore.Engines(t, func(t *testing.T, db dbtest.DB) { fn(t, openTeam(t, db)) })
 }
 
-func openTeam(t *testing.T, db dbtest.DB) team {
+func openTeam(t *testing.T, db dbtest.DB) team { return openTeamAs(t, db, store.Options{}) }
+
+func openTeamAs(t *testing.T, db dbtest.DB, o store.Options) team {
 	t.Helper()
-	s := storetest.Open(t, db, store.Options{Now: now, HashCost: people.TestCost, RequestLog: requests.DefaultKeep})
+	o.Now, o.HashCost, o.RequestLog = now, people.TestCost, requests.DefaultKeep
+	s := storetest.Open(t, db, o)
 	server := httptest.NewServer(frontEnds(t, s, 0, ""))
 	t.Cleanup(server.Close)
 	return team{s, server}
@@ -116,8 +120,26 @@ func (s team) call(t *testing.T, key string) (id string) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
+	s.flush(t)
+	return res.Header.Get("X-Request-Id")
+}
+
+// validate asks the API about a code, and returns the status of the answer.
+func (s team) validate(t *testing.T, key, code string) int {
+	t.Helper()
+	res, err := http.PostForm(s.server.URL+"/api/purchases/validation", url.Values{"api_key": {key}, "purchase_code": {code}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	s.flush(t)
+	return res.StatusCode
+}
+
+// flush writes the log of calls.
+func (s team) flush(t *testing.T) {
+	t.Helper()
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	s.Requests.Run(ended)
-	return res.Header.Get("X-Request-Id")
 }

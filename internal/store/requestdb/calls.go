@@ -52,8 +52,8 @@ func (d *DB) AddCalls(ctx context.Context, p Part, rows int, call func(i int) Ca
 
 // Match selects calls by their columns; zero fields match all.
 type Match struct {
-	WorkspaceID, KeyID, ItemID int64
-	Endpoint, Reason, Address  string
+	WorkspaceID, KeyID, ItemID, PurchaseID int64
+	Endpoint, Reason, Address              string
 	// Valid and Failed select one result.
 	Valid, Failed bool
 }
@@ -68,7 +68,7 @@ func (m Match) where(n int) (text string, args []any) {
 	for _, c := range []struct {
 		column string
 		id     int64
-	}{{"workspace_id", m.WorkspaceID}, {"key_id", m.KeyID}, {"item_id", m.ItemID}} {
+	}{{"workspace_id", m.WorkspaceID}, {"key_id", m.KeyID}, {"item_id", m.ItemID}, {"purchase_id", m.PurchaseID}} {
 		if c.id != 0 {
 			add(c.column, c.id)
 		}

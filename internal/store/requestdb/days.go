@@ -3,16 +3,41 @@ package requestdb
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// What the counts of a day are about.
+// What the counts of a day are about. Those of items are added up when the day is over, the few others with each call.
 const (
 	SubjectAll  int64 = iota // all calls of a workspace; their id is 0
 	SubjectItem              // an item's
 	SubjectKey               // a key's
 )
+
+// DayCount is how many calls of a day have the same workspace, subject and result.
+type DayCount struct {
+	WorkspaceID int64
+	Subject     int64
+	Day         int64 // since 1970, in UTC
+	ID          int64 // of the subject
+	Result      string
+	Calls       int64
+}
+
+// AddDays adds to the counts of days. Each of them must occur once, and in the same order by
+// every server.
+func (d *DB) AddDays(ctx context.Context, counts []DayCount) error {
+	for _, c := range counts {
+		_, err := d.Exec(ctx, `INSERT INTO request_days (workspace_id, subject, day, subject_id, result, calls) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (workspace_id, subject, day, subject_id, result) DO UPDATE SET calls = request_days.calls + excluded.calls`,
+			c.WorkspaceID, c.Subject, c.Day, c.ID, c.Result, c.Calls)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // DaysDone returns the last day that [DB.SumDay] was run for, 0 for none; days count from 1970.
 func (d *DB) DaysDone(ctx context.Context) (int64, error) {
@@ -47,20 +72,18 @@ func (d *DB) CountedWorkspaces(ctx context.Context) (all []int64, err error) {
 	}
 }
 
-// SumDay adds up the hours of a day that is over, inside a transaction; [sqldb.ErrExists] when
-// another server did.
+// SumDay adds up the hours of the items of a day that is over, inside a transaction;
+// [sqldb.ErrExists] when another server did.
 func (d *DB) SumDay(ctx context.Context, workspaces []int64, day int64) error {
 	if _, err := d.Exec(ctx, `INSERT INTO request_days_done (day) VALUES ($1)`, day); err != nil {
 		return err
 	}
 	for _, w := range workspaces {
-		for subject, column := range map[int64]string{SubjectAll: "0", SubjectItem: "item_id", SubjectKey: "key_id"} {
-			_, err := d.Exec(ctx, fmt.Sprintf(`INSERT INTO request_days (workspace_id, subject, day, subject_id, result, calls)
-				SELECT CAST($1 AS bigint), CAST($2 AS bigint), CAST($3 AS bigint), %s AS by_what, result, sum(calls) FROM request_counts
-				WHERE workspace_id = $1 AND hour >= $4 AND hour < $5 GROUP BY by_what, result`, column), w, subject, day, day*24, (day+1)*24)
-			if err != nil {
-				return err
-			}
+		_, err := d.Exec(ctx, `INSERT INTO request_days (workspace_id, subject, day, subject_id, result, calls)
+			SELECT CAST($1 AS bigint), CAST($2 AS bigint), CAST($3 AS bigint), item_id, result, sum(calls) FROM request_counts
+			WHERE workspace_id = $1 AND hour >= $4 AND hour < $5 GROUP BY item_id, result`, w, SubjectItem, day, day*24, (day+1)*24)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -99,7 +122,7 @@ func (d *DB) SumHours(ctx context.Context, workspace, from, to int64, by string)
 		WHERE workspace_id = $1 AND hour >= $2 AND hour < $3 GROUP BY by_what, result`, by), workspace, from, to)
 }
 
-// SumDays is SumHours for days that were summed.
+// SumDays is SumHours for whole days; those of items only for days that [DB.SumDay] was run for.
 func (d *DB) SumDays(ctx context.Context, workspace, from, to int64, by string) ([]Sum, error) {
 	subject, column := SubjectAll, "0"
 	switch by {
@@ -112,4 +135,25 @@ func (d *DB) SumDays(ctx context.Context, workspace, from, to int64, by string) 
 	}
 	return sqldb.List(ctx, d.Queries, scanSum, fmt.Sprintf(`SELECT CAST(%[1]s AS bigint) AS by_what, result, CAST(sum(calls) AS bigint) FROM request_days
 		WHERE workspace_id = $1 AND subject = $2 AND day >= $3 AND day < $4 GROUP BY by_what, result`, column), workspace, subject, from, to)
+}
+
+// SumItemHours is SumHours for one item. Each hour is looked up by itself: all items of
+// the time are many.
+func (d *DB) SumItemHours(ctx context.Context, workspace, item, from, to int64) ([]Sum, error) {
+	return d.sumItem(ctx, "request_counts WHERE workspace_id = $1 AND item_id = $2 AND hour", from, to, workspace, item)
+}
+
+// SumItemDays is SumItemHours for days that were summed.
+func (d *DB) SumItemDays(ctx context.Context, workspace, item, from, to int64) ([]Sum, error) {
+	return d.sumItem(ctx, "request_days WHERE workspace_id = $1 AND subject_id = $2 AND subject = $3 AND day", from, to, workspace, item, SubjectItem)
+}
+
+func (d *DB) sumItem(ctx context.Context, where string, from, to int64, args ...any) ([]Sum, error) {
+	marks := []string{"NULL"}
+	for at := from; at < to; at++ {
+		args = append(args, at)
+		marks = append(marks, fmt.Sprintf("$%d", len(args)))
+	}
+	return sqldb.List(ctx, d.Queries, scanSum, fmt.Sprintf(`SELECT CAST(0 AS bigint) AS by_what, result, CAST(sum(calls) AS bigint) FROM %s IN (%s) GROUP BY result`,
+		where, strings.Join(marks, ", ")), args...)
 }

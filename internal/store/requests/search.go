@@ -29,9 +29,11 @@ type Filter struct {
 	Endpoint  string
 	Key       int64
 	Item      int64
-	Result    Result
-	Reason    string
-	Address   string
+	// Purchase is found among the calls that the other fields select: name its item, too.
+	Purchase int64
+	Result   Result
+	Reason   string
+	Address  string
 	// From and To bound the time of the call; To does not belong to it.
 	From, To time.Time
 	// Before and After are the id at the end of the page before: Before lists what is older,
@@ -172,7 +174,7 @@ func newSearch(db *requestdb.DB, f Filter) search {
 		s.limit = min(f.Limit, maxLimit)
 	}
 	s.match = requestdb.Match{
-		WorkspaceID: f.Workspace, KeyID: f.Key, ItemID: f.Item, Endpoint: f.Endpoint, Reason: f.Reason, Address: f.Address,
+		WorkspaceID: f.Workspace, KeyID: f.Key, ItemID: f.Item, PurchaseID: f.Purchase, Endpoint: f.Endpoint, Reason: f.Reason, Address: f.Address,
 		Valid: f.Result == Valid, Failed: f.Result == Failed,
 	}
 	if !f.From.IsZero() {

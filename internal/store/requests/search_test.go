@@ -22,12 +22,13 @@ func TestCallsAreFilteredAndPaged(t *testing.T) {
 				if i%6 == 0 {
 					e.Endpoint = "/api/items/item"
 				}
+				e.Purchase = int64(i%8 + 1)
 				e.Addr = netip.AddrFrom4([4]byte{192, 0, 2, byte(i % 7)})
 			})
 			all = append([]web.RequestNumber{id}, all...)
 			for name, is := range map[string]bool{
 				"workspace": i%2 == 1, "key": i%3 == 2, "item": i%4 == 3, "failed": i%5 == 0, "valid": i%5 != 0, "endpoint": i%6 == 0,
-				"address": i%7 == 6, "all of them": i%2 == 0 && i%3 == 0 && i%5 == 0, "second day": i >= 30, "first day": i < 30, "nothing": false,
+				"address": i%7 == 6, "purchase": i%8 == 0, "all of them": i%2 == 0 && i%3 == 0 && i%5 == 0, "second day": i >= 30, "first day": i < 30, "nothing": false,
 			} {
 				if is {
 					match[name] = append([]web.RequestNumber{id}, match[name]...)
@@ -44,7 +45,7 @@ func TestCallsAreFilteredAndPaged(t *testing.T) {
 		f.flushed(t)
 		second := noon.Add(24 * time.Hour)
 		tests := map[string]Filter{
-			"workspace": {Workspace: 2}, "key": {Key: 3}, "item": {Item: 4}, "failed": {Result: Failed}, "valid": {Result: Valid},
+			"workspace": {Workspace: 2}, "key": {Key: 3}, "item": {Item: 4}, "purchase": {Purchase: 1}, "failed": {Result: Failed}, "valid": {Result: Valid},
 			"endpoint": {Endpoint: "/api/items/item"}, "address": {Address: "192.0.2.6"},
 			"all of them": {Workspace: 1, Key: 1, Reason: "purchase_not_found", Endpoint: "/api/items/item"},
 			"second day":  {From: second}, "first day": {To: second}, "nothing": {Key: 99},

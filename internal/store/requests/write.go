@@ -2,6 +2,7 @@ package requests
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -101,6 +102,9 @@ func (l *Log) flush(ctx context.Context) {
 	if err == nil {
 		err = l.tidy(ctx, wrote)
 	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return // at the end; what was not tidied is later
+	}
 	l.note(err)
 }
 
@@ -148,6 +152,9 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 			}
 		}
 		if err := tx.AddCounts(ctx, counts); err != nil {
+			return err
+		}
+		if err := tx.AddDays(ctx, daysOf(counts)); err != nil {
 			return err
 		}
 		return l.batch.write(ctx, tx, l.unwritten)

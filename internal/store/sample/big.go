@@ -84,12 +84,18 @@ func bigItemLine(i int) string {
 		bigPrice(i), 5*bigPrice(i))
 }
 
+// bigDays is over how many days the purchases of Big are spread.
+const bigDays = 1000
+
+// BigFirstDay is the day of the first purchases of Big, in UTC.
+func BigFirstDay() time.Time { return End().AddDate(0, 0, -bigDays) }
+
 func bigPrice(item int) countersign.Money { return countersign.Money(900 + 100*(item%90)) }
 
 func bigPurchaseLine(i, items int) string {
 	n := mix(uint64(i) + 1<<40)
 	item := int(n % uint64(items))
-	date := countersign.At(End().Add(-time.Duration(1+n>>20%(1000*86400)) * time.Second))
+	date := countersign.At(End().Add(-time.Duration(1+n>>20%(bigDays*86400)) * time.Second))
 	p := purchase{
 		Type: "purchase", Workspace: BigWorkspace, ItemID: BigItem(item), Code: BigCode(i), License: countersign.LicenseRegular,
 		Price: bigPrice(item), Currency: "USD", Downloaded: n>>6%4 != 0, Date: date, State: "active",

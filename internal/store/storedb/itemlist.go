@@ -132,8 +132,10 @@ func (d *DB) ItemPage(ctx context.Context, workspace int64, f ItemFilter, beside
 		where += fmt.Sprintf(" AND (%s, id) %s ("+value+", $%d)", key, sign, len(args)-1, len(args))
 	}
 	args = append(args, f.Limit)
+	// The search reads an index that has what it looks at: whole items are many times as long.
 	list, err := sqldb.List(ctx, d.Queries, scanItem,
-		fmt.Sprintf(`SELECT %s FROM items WHERE %s ORDER BY %s%s, id%s LIMIT $%d`, itemColumns, where, key, direction, direction, len(args)), args...)
+		fmt.Sprintf(`SELECT %s FROM items WHERE id IN (SELECT id FROM items WHERE %s ORDER BY %[3]s%[4]s, id%[4]s LIMIT $%[5]d) ORDER BY %[3]s%[4]s, id%[4]s`,
+			itemColumns, where, key, direction, len(args)), args...)
 	if f.Before != 0 {
 		slices.Reverse(list)
 	}

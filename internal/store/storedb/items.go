@@ -29,6 +29,8 @@ type Item struct {
 	Licensing Licensing
 	// Body is the item as the API prints it.
 	Body []byte
+	// Notes say what changed in a new version, for those who write one. No query fills them in.
+	Notes string
 }
 
 const itemColumns = `id, workspace_id, kind, support, name, description, category, sub_category, options, version,

@@ -27,6 +27,7 @@ func (f PurchaseFilter) conditions(workspace int64) (where []string, args []any)
 		where = append(where, fmt.Sprintf(condition, len(args)))
 	}
 	if f.Item != 0 {
+		where[0] = "+workspace_id = $1" // or SQLite counts in an index of the whole workspace
 		add("item_id = $%d", f.Item)
 	}
 	if f.State != "" {

@@ -163,9 +163,10 @@ func scanSales(r sqldb.Row) (s Sales, err error) {
 // CountLicenses returns how many licenses were issued for purchases of a workspace from a
 // time up to another one.
 func (d *DB) CountLicenses(ctx context.Context, workspace int64, from, until countersign.Timestamp) (int64, error) {
+	// With CROSS JOIN, SQLite begins with the licenses of the time, not with all purchases of the workspace.
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64],
-		`SELECT count(*) FROM licenses l JOIN purchases p ON p.id = l.purchase_id
-		WHERE l.issued_at >= $2 AND l.issued_at < $3 AND p.workspace_id = $1`, workspace, column(&from), column(&until))
+		`SELECT count(*) FROM licenses l CROSS JOIN purchases p
+		WHERE p.id = l.purchase_id AND l.issued_at >= $2 AND l.issued_at < $3 AND p.workspace_id = $1`, workspace, column(&from), column(&until))
 }
 
 // HasItems reports whether a workspace has an item.

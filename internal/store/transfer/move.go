@@ -61,6 +61,11 @@ func (imp *importer) moveRows(ctx context.Context, tx *storedb.DB, now countersi
 	if imp.report.Items, err = tx.MoveItems(ctx); err != nil {
 		return err
 	}
+	if imp.report.Items.New+imp.report.Items.Changed > 0 {
+		if err = tx.KeepStagedVersions(ctx, storedb.ItemVersion{At: now, Actor: imp.actor.ID}); err != nil {
+			return err
+		}
+	}
 	if err := imp.moveKeys(ctx, tx); err != nil {
 		return err
 	}

@@ -117,6 +117,9 @@ func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, repo
 	if len(report.Left) > 0 && !rest {
 		return errNotWritten
 	}
+	if err := tx.KeepImportedVersions(ctx, i.ID, storedb.ItemVersion{At: s.timestamp(), Actor: a.ID}); err != nil {
+		return err
+	}
 	if err := tx.EndImport(ctx, i.ID, s.timestamp()); err != nil {
 		return err
 	}

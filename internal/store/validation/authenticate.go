@@ -44,6 +44,9 @@ func (v *Validator) Authenticate(ctx context.Context, key string, from netip.Add
 	return access, nil
 }
 
+// NoteUse counts a call with a key at a time from an address, as [Validator.Authenticate] does.
+func (v *Validator) NoteUse(key int64, at time.Time, from netip.Addr) { v.uses.Note(key, at, from) }
+
 // usable reports whether a value of a key opens anything now: the key is neither
 // revoked nor expired, and an earlier value is within its overlap.
 func usable(k *cachedKey, digest storedb.KeyDigest, now time.Time) error {

@@ -13,17 +13,17 @@ CREATE TABLE sales_days (
 );
 CREATE TABLE sales_items (
     workspace_id bigint NOT NULL,
+    month        text COLLATE "C" NOT NULL,
     item_id      bigint NOT NULL,
     currency     text COLLATE "C" NOT NULL,
-    month        text COLLATE "C" NOT NULL,
     sold         bigint NOT NULL,
     ended        bigint NOT NULL,
     revenue      bigint NOT NULL,
-    PRIMARY KEY (workspace_id, item_id, currency, month)
+    PRIMARY KEY (workspace_id, month, item_id, currency)
 );
 
 INSERT INTO sales_days SELECT workspace_id, left(sold_at, 10), currency, count(*), count(*) FILTER (WHERE state <> 'active'), sum(price) FROM purchases GROUP BY 1, 2, 3;
-INSERT INTO sales_items SELECT workspace_id, item_id, currency, left(sold_at, 7), count(*), count(*) FILTER (WHERE state <> 'active'), sum(price) FROM purchases GROUP BY 1, 2, 3, 4;
+INSERT INTO sales_items SELECT workspace_id, left(sold_at, 7), item_id, currency, count(*), count(*) FILTER (WHERE state <> 'active'), sum(price) FROM purchases GROUP BY 1, 2, 3, 4;
 
 -- +goose StatementBegin
 CREATE FUNCTION countersign_count_sales() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -40,9 +40,9 @@ BEGIN
         ON CONFLICT (workspace_id, day, currency) DO UPDATE
             SET sold = s.sold + excluded.sold, ended = s.ended + excluded.ended, revenue = s.revenue + excluded.revenue;
     INSERT INTO sales_items AS s
-        SELECT workspace_id, item_id, currency, left(sold_at, 7), sign * count(*), sign * count(*) FILTER (WHERE state <> 'active'), sign * sum(price)
+        SELECT workspace_id, left(sold_at, 7), item_id, currency, sign * count(*), sign * count(*) FILTER (WHERE state <> 'active'), sign * sum(price)
         FROM changed GROUP BY 1, 2, 3, 4
-        ON CONFLICT (workspace_id, item_id, currency, month) DO UPDATE
+        ON CONFLICT (workspace_id, month, item_id, currency) DO UPDATE
             SET sold = s.sold + excluded.sold, ended = s.ended + excluded.ended, revenue = s.revenue + excluded.revenue;
     RETURN NULL;
 END

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/countersign/countersign/bench/program"
+)
+
+const (
+	// logLimit is the processor time in microseconds that the log of API requests may cost a call, writing included.
+	logLimit = 6
+	// logTurn is how long a turn is at least, and logSettle how long after it the log has written all but some counts.
+	logTurn   = 10 * time.Second
+	logSettle = 2 * time.Second
+)
+
+// logCases are the cases that are measured with the log of API requests and without it.
+var logCases = []string{caseWarm, caseUniform, caseInvalid}
+
+// useWithoutLog copies the store for a server that logs no requests. On PostgreSQL both use one database.
+func (s *shop) useWithoutLog(ctx context.Context) error {
+	dir := filepath.Join(s.settings.out, "without-log")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
+	}
+	without := *s
+	without.settings.out, without.data = dir, filepath.Join(dir, "data")
+	without.settings.serveFlags += " --request-log off"
+	if err := program.Copy(ctx, s.data, without.data); err != nil {
+		return fmt.Errorf("copy the store: %w", err)
+	}
+	s.baseline = &without
+	return nil
+}
