@@ -25,6 +25,8 @@ type AuditLog struct {
 	// return them.
 	Nouns []Choice
 	Words map[people.Action]string
+	// Links leads from an entry to what it is about; it returns "" for nothing, and nil is without links.
+	Links func(people.AuditLine) string
 	// Workspaces reports that the page names the workspace of each entry, and can be narrowed to one.
 	Workspaces bool
 }
@@ -193,12 +195,30 @@ func (l AuditLog) Act(line people.AuditLine) templ.Component {
 	}
 	parts := []templ.Component{Words(words)}
 	if line.Subject != "" && line.Subject != line.Actor {
-		parts = append(parts, Mono(line.Subject))
+		parts = append(parts, l.subject(line))
 	}
 	if line.Detail != "" {
 		parts = append(parts, Muted(line.Detail))
 	}
 	return Stack(parts...)
+}
+
+// subject names what an entry is about, as a link where that has a page.
+func (l AuditLog) subject(line people.AuditLine) templ.Component {
+	if l.Links != nil {
+		if path := l.Links(line); path != "" {
+			return Link{Label: line.Subject, Path: path}
+		}
+	}
+	return Mono(line.Subject)
+}
+
+// empty stands in place of the table.
+func (a auditPage) empty() Empty {
+	if !a.narrowed() {
+		return Empty{Icon: "scroll-text", Title: "No changes yet"}
+	}
+	return Empty{Icon: "scroll-text", Title: "No matching entries", Action: Link{Label: "Show everything", Path: a.Path}}
 }
 
 // LastAct says who did the newest of a log's entries about an action or a noun, and when; "" when that is not known.

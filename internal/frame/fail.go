@@ -2,6 +2,7 @@ package frame
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -48,6 +49,7 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 		view.Text = "This address does not accept " + r.Method + " requests. If a link or form led here, go back and reload that page."
 	case status == http.StatusForbidden:
 		p.Title = "Not allowed"
+		view.Text = strings.TrimPrefix(view.Text, p.Title+". ")
 	case status == http.StatusServiceUnavailable:
 		p.Title, view.ID = "Not available right now", web.RequestID(w)
 		view.Text = Sentence(unavailableText(shown))
@@ -56,6 +58,9 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 		view.Text = "This is an error of the server. Your last change may have been saved: check before you repeat it. The server's log has details under the number below."
 	default:
 		p.Title = "That did not work"
+	}
+	if r.Place.Label != "" && (status == http.StatusForbidden || status == http.StatusNotFound) {
+		view.Back = Link{Label: "Go to " + r.Place.Label, Path: r.Place.Path, Icon: "arrow-right"}
 	}
 	p.Body = failureView(view)
 	return p
@@ -82,4 +87,6 @@ type failure struct {
 	// ID is the request's, where the log says more; "" where there is nothing to find.
 	ID string
 	On Link
+	// Back leads to the place in which the page would be; without a label there is none.
+	Back Link
 }

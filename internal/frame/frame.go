@@ -41,6 +41,9 @@ type Options struct {
 	Menu []MenuItem
 	// Roles reports that some users are not administrators.
 	Roles bool
+	// RolesOf returns what users are besides administrators, by their ids; nil is without
+	// such a column.
+	RolesOf func(*Request) (map[int64][]string, error)
 	// BasePath is the path of --base-url, "" or "/prefix": every link, cookie
 	// and redirect begins with it.
 	BasePath string

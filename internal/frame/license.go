@@ -29,8 +29,8 @@ func (f LicenseForm) fields() []Field {
 	return append(append(f.Code,
 		Field{Name: "domain", Label: "Domain of the site", Value: f.Domain, Required: true, Error: f.Form.Errors.Of("domain"),
 			Help: "The domain of " + f.Site + ". www. makes no difference.", Example: "shop.example"},
-		Field{Name: "tests", Label: "Also these test domains", Value: f.Tests, Error: f.Form.Errors.Of("tests"),
-			Help: "Optional and free. Each domain gets its own file.", Example: "localhost shop.test"},
+		Field{Name: "tests", Label: "Also these test domains (optional)", Value: f.Tests, Error: f.Form.Errors.Of("tests"),
+			Help: "Free. Each domain gets its own file.", Example: "localhost shop.test"},
 	), f.More...)
 }
 

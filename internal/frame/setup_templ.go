@@ -113,7 +113,7 @@ func setupView(f *Frame, token, email string, errs Errors) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = TokenField("Set-up link", token, once, errs).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = TokenField("Set-up link", token, errs).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/a-h/templ"
@@ -33,17 +34,36 @@ func (f *Frame) showUsers(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
+	rows, err := f.userRows(r, all)
+	if err != nil {
+		return err
+	}
 	lead := "Everybody who signs in here. All have full access."
 	if f.Roles {
 		lead = "Everybody who signs in here. Administrators have full access. The others have roles in workspaces."
 	}
 	return f.Show(w, r, Page{
-		Title: f.usersTitle(), Lead: lead, Body: usersView(f.usersTitle(), f.userRows(r, all)),
+		Title: f.usersTitle(), Lead: lead, Body: usersView(f.usersTitle(), f.userColumns(), rows),
 		Action: LinkButton{Link: Link{Label: "Add an administrator", Path: f.users() + "/new", Icon: "plus"}, Kind: Primary},
 	})
 }
 
-func (f *Frame) userRows(r *Request, all []people.User) []Row {
+func (f *Frame) userColumns() []Column {
+	all := []Column{{Label: "E-mail"}, {Label: "State"}, {Label: "Two-step sign-in"}, {Label: "Last sign-in"}, {Label: "Actions", Quiet: true}}
+	if f.RolesOf == nil {
+		return all
+	}
+	return slices.Insert(all, 1, Column{Label: "Roles"})
+}
+
+func (f *Frame) userRows(r *Request, all []people.User) ([]Row, error) {
+	var roles map[int64][]string
+	if f.RolesOf != nil {
+		var err error
+		if roles, err = f.RolesOf(r); err != nil {
+			return nil, err
+		}
+	}
 	rows := make([]Row, len(all))
 	for i, u := range all {
 		var name templ.Component = Link{Label: u.Email, Path: f.userPath(u)}
@@ -57,8 +77,23 @@ func (f *Frame) userRows(r *Request, all []people.User) []Row {
 			name, userState(u), onOff(u.TOTP), lastSignIn(u),
 			LinkButton{Link: Link{Label: "Manage", Path: f.userPath(u)}, Context: u.Email},
 		}
+		if f.RolesOf != nil {
+			rows[i] = slices.Insert(rows[i], 1, rolesCell(roles[u.ID]))
+		}
 	}
-	return rows
+	return rows, nil
+}
+
+// rolesCell lists roles under each other, a dash for none.
+func rolesCell(roles []string) templ.Component {
+	if len(roles) == 0 {
+		return Muted("–")
+	}
+	all := make([]templ.Component, len(roles))
+	for i, role := range roles {
+		all[i] = Words(role)
+	}
+	return Stack(all...)
 }
 
 func userState(u people.User) Badge {

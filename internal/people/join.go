@@ -18,7 +18,7 @@ func (p *People) Join(ctx context.Context, from Origin, email, password string, 
 	var u peopledb.User
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		var err error
-		if u, err = p.addUser(ctx, tx, peopledb.User{Email: email, Password: hash}); err != nil {
+		if u, err = p.addUser(ctx, tx, peopledb.User{Email: email, Password: hash, SignedInAt: p.stamp()}); err != nil {
 			return err
 		}
 		if err := allow(tx, userOf(u)); err != nil {

@@ -73,7 +73,7 @@ func (p *People) Setup(ctx context.Context, from Origin, token, email, password 
 		if _, err := tx.UseLink(ctx, peopledb.PurposeSetup, digestOf(token), p.stamp()); err != nil {
 			return p.whyNot(ctx, tx, err, token)
 		}
-		if u, err = p.addUser(ctx, tx, peopledb.User{Email: email, Password: hash, First: true, Administrator: true}); err != nil {
+		if u, err = p.addUser(ctx, tx, peopledb.User{Email: email, Password: hash, First: true, Administrator: true, SignedInAt: p.stamp()}); err != nil {
 			return err
 		}
 		return p.record(ctx, tx, userOf(u).Actor(from), Event{Action: actionUserCreate, Subject: u.Email, Detail: "by the set-up link"})

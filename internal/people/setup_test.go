@@ -51,7 +51,7 @@ func TestSetupLinkIsGoodOnceFor24Hours(t *testing.T) {
 				u, err := f.Setup(t.Context(), home, token, "carol@site.example", password)
 				wantCode(t, err, tt.code)
 				after, err := f.db.CountAdministrators(t.Context())
-				if err != nil || (tt.code == "") != (after == before+1) || (tt.code == "") != (u.ID != 0) {
+				if err != nil || (tt.code == "") != (after == before+1) || (tt.code == "") != (u.ID != 0) || (tt.code == "") != u.SignedInAt.Equal(f.clock.now()) {
 					t.Errorf("%d users before and %d after, %+v, %v", before, after, u, err)
 				}
 			})

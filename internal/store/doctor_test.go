@@ -36,7 +36,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		}, "key", health.Fail, "replace it with that one"},
 		{"items have no pictures", func(t *testing.T, at dbtest.DB) {
 			pictureless(t, at, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
-		}, "item pictures", health.Warn, "image: 1 (7)"},
+		}, "item pictures", health.Warn, "1 item has no thumbnail or preview image: Item 7 (ada)"},
 		{"an audio item needs no preview image", func(t *testing.T, at dbtest.DB) {
 			pictureless(t, at, `"kind":"audio"`, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
 		}, "item pictures", health.OK, "has its pictures"},

@@ -14,24 +14,23 @@ const namedItems = 5
 // checkPictures lists items for which the API prints a default picture.
 func (s *Store) checkPictures(ctx context.Context) health.Finding {
 	const name, why = "item pictures", "Clients show the store's default picture for these items."
-	count, ids, err := s.db.ItemsWithoutPicture(ctx, namedItems)
+	count, names, err := s.db.ItemsWithoutPicture(ctx, namedItems)
 	if err != nil {
 		return health.Of(name, err, why, "Check the database.")
 	}
 	if count == 0 {
 		return health.Finding{Name: name, Level: health.OK, What: "Every item has its pictures"}
 	}
-	named := make([]string, len(ids))
-	for i, id := range ids {
-		named[i] = fmt.Sprint(id)
+	what := "1 item has no thumbnail or preview image: "
+	if count > 1 {
+		what = fmt.Sprintf("%d items have no thumbnail or preview image: ", count)
 	}
-	which := strings.Join(named, ", ")
-	if count > int64(len(ids)) {
-		which = "the first are " + which
+	if count > int64(len(names)) {
+		what += "the first are "
 	}
 	return health.Finding{
 		Name: name, Level: health.Warn, Why: why,
-		What: fmt.Sprintf("Items without a thumbnail or a preview image: %d (%s)", count, which),
+		What: what + strings.Join(names, ", "),
 		Fix: "countersign store item edit ID --thumbnail URL --preview-image URL. " +
 			"To list all of them: countersign store item list --without-picture",
 	}

@@ -173,6 +173,8 @@ type PurchaseTerms struct {
 	SupportedUntil countersign.Timestamp
 	// Downloaded reports that the buyer has downloaded the item.
 	Downloaded bool
+	// BuyerName and BuyerEmail are who bought it, as far as that is known.
+	BuyerName, BuyerEmail string
 }
 
 // SetPurchase lets change alter the terms of a purchase, by the rules of an import. Terms
@@ -193,6 +195,7 @@ func (s *Store) setPurchase(ctx context.Context, a people.Actor, text string, ch
 			return errSame
 		}
 		p.License, p.SupportedUntil, p.Downloaded = after.License, after.SupportedUntil, after.Downloaded
+		p.BuyerName, p.BuyerEmail = after.BuyerName, after.BuyerEmail
 		if err := rules.CheckPurchase(p); err != nil {
 			return err
 		}
@@ -206,7 +209,7 @@ func (s *Store) setPurchase(ctx context.Context, a people.Actor, text string, ch
 }
 
 func presentTerms(p Purchase) PurchaseTerms {
-	return PurchaseTerms{p.License, p.SupportedUntil, p.Downloaded}
+	return PurchaseTerms{p.License, p.SupportedUntil, p.Downloaded, p.BuyerName, p.BuyerEmail}
 }
 
 // TermsRevision identifies the terms of a purchase.
@@ -233,7 +236,24 @@ func describeTerms(before, after PurchaseTerms) (was, is string) {
 	d.Add("license", before.License, after.License)
 	d.Add("supported until", timeOr(before.SupportedUntil, "none"), timeOr(after.SupportedUntil, "none"))
 	d.Add("downloaded", strconv.FormatBool(before.Downloaded), strconv.FormatBool(after.Downloaded))
+	addHidden(&d, "buyer's name", before.BuyerName, after.BuyerName)
+	addHidden(&d, "buyer's e-mail", before.BuyerEmail, after.BuyerEmail)
 	return d.Texts()
+}
+
+// addHidden adds a property of a person without its values: the log outlives the purchase.
+func addHidden(d *rules.Differences, name, was, is string) {
+	if was != is {
+		d.Add(name, hiddenText(was, "earlier"), hiddenText(is, "changed"))
+	}
+}
+
+// hiddenText stands for a text in the log.
+func hiddenText(text, instead string) string {
+	if text == "" {
+		return "none"
+	}
+	return instead
 }
 
 // changePurchase runs an act on a purchase and its entry of the audit log, which the act

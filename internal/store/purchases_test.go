@@ -146,7 +146,9 @@ func TestSetPurchase(t *testing.T) {
 	}{
 		{"support", func(p *PurchaseTerms) { p.SupportedUntil = support }, "", "supported until: none", "supported until: 2027-04-27T12:00:00Z"},
 		{"the license type", func(p *PurchaseTerms) { p.License = "Extended" }, "", "license: Regular", "license: Extended"},
-		{"all of them", func(p *PurchaseTerms) { *p = PurchaseTerms{"Extended", support, true} }, "",
+		{"all of them", func(p *PurchaseTerms) {
+			*p = PurchaseTerms{License: "Extended", SupportedUntil: support, Downloaded: true}
+		}, "",
 			"license: Regular, supported until: none, downloaded: false", "license: Extended, supported until: 2027-04-27T12:00:00Z, downloaded: true"},
 		{"what it is already", func(p *PurchaseTerms) { p.License = "Regular" }, "", "", ""},
 		{"an unknown license", func(p *PurchaseTerms) { p.License = "Lifetime" }, "invalid", "", ""},

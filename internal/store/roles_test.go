@@ -143,7 +143,8 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				_, err := f.SetItemsCategory(ctx, a, "ada", []int64{1}, "Loops")
 				return err
 			}},
-			"PageItems": {"viewer", func(a people.Actor) error { _, err := f.PageItems(ctx, a, "ada", ItemFilter{Limit: 1}); return err }},
+			"PageItems":     {"viewer", func(a people.Actor) error { _, err := f.PageItems(ctx, a, "ada", ItemFilter{Limit: 1}); return err }},
+			"ListItemNames": {"viewer", func(a people.Actor) error { _, err := f.ListItemNames(ctx, a, "ada", 1); return err }},
 			"EachItem": {"viewer", func(a people.Actor) error {
 				return f.EachItem(ctx, a, "ada", ItemFilter{}, func(Item) error { return nil })
 			}},

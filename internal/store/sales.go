@@ -65,11 +65,13 @@ type SetUp struct {
 	Profile bool // has a heading
 	Item    bool
 	Key     bool // that works
-	Call    bool // with a key; known some seconds after it
+	// Purchase reports that something was sold.
+	Purchase bool
+	Call     bool // with a key; known some seconds after it
 }
 
 // Done reports whether nothing is left to do.
-func (s SetUp) Done() bool { return s == SetUp{true, true, true, true} }
+func (s SetUp) Done() bool { return s == SetUp{true, true, true, true, true} }
 
 // SetUp returns how far a workspace is set up.
 func (s *Store) SetUp(ctx context.Context, a people.Actor, workspace string) (SetUp, error) {
@@ -79,6 +81,9 @@ func (s *Store) SetUp(ctx context.Context, a people.Actor, workspace string) (Se
 	}
 	done := SetUp{Profile: w.Account.Profile.Heading != ""}
 	if done.Item, err = s.db.HasItems(ctx, w.ID); err != nil {
+		return SetUp{}, err
+	}
+	if done.Purchase, err = s.db.HasPurchases(ctx, w.ID); err != nil {
 		return SetUp{}, err
 	}
 	keys, err := s.Keys(ctx, a, workspace)

@@ -59,7 +59,7 @@ func askView(errs frame.Errors) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = frame.TokenField("Set-up link or update token", "", "The next page shows the plan.", errs).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.TokenField("Set-up link or update token", "", errs).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -113,9 +113,9 @@ func (d *DB) AddUser(ctx context.Context, u User) (id int64, err error) {
 		return 0, err
 	}
 	id, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO users
-		(email, password, generation, is_first, totp_step, created_at, password_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
-		u.Email, u.storedPassword(), u.Generation, u.First, u.TOTPStep, u.CreatedAt, u.PasswordAt)
+		(email, password, generation, is_first, totp_step, created_at, password_at, signed_in_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
+		u.Email, u.storedPassword(), u.Generation, u.First, u.TOTPStep, u.CreatedAt, u.PasswordAt, u.SignedInAt)
 	if err != nil || !u.Administrator {
 		return id, err
 	}

@@ -50,7 +50,7 @@ func In(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64, wh
 	case err != nil:
 		return err
 	case m.Inactive || !Allows(m.Role, what):
-		return roleNeeded(ctx, db, workspace, what)
+		return roleNeeded(ctx, db, workspace, m.Role, what)
 	}
 	return nil
 }
@@ -112,8 +112,9 @@ func Allows(r storedb.Role, what Permission) bool {
 	return false
 }
 
-// roleNeeded names the role that has a permission, and the owners, who can give it.
-func roleNeeded(ctx context.Context, db *storedb.DB, workspace int64, what Permission) error {
+// roleNeeded names the role of a member, that which has a permission, and who can give it: the owners, without any the
+// administrators.
+func roleNeeded(ctx context.Context, db *storedb.DB, workspace int64, has storedb.Role, what Permission) error {
 	role := storedb.RoleManager
 	if !Allows(role, what) {
 		role = storedb.RoleOwner
@@ -128,11 +129,26 @@ func roleNeeded(ctx context.Context, db *storedb.DB, workspace int64, what Permi
 			owners = append(owners, m.Email)
 		}
 	}
-	who := "an administrator of the store"
-	if len(owners) > 0 {
-		who = strings.Join(owners, ", ")
+	who := "an owner of the workspace: " + strings.Join(owners, ", ")
+	if len(owners) == 0 {
+		names, err := administrators(ctx, db)
+		if err != nil {
+			return err
+		}
+		who = "an administrator of the store: " + strings.Join(names, ", ")
 	}
-	return fault.Forbidden("role_needed", fmt.Sprintf("This needs the role %s in this workspace. Ask %s", role, who))
+	return fault.Forbidden("role_needed", fmt.Sprintf("Your role here is %s. This needs the role %s. Ask %s", has, role, who))
+}
+
+// administrators are the e-mail addresses of the store's active administrators.
+func administrators(ctx context.Context, db *storedb.DB) (names []string, err error) {
+	users, err := db.Users(ctx)
+	for _, u := range users {
+		if u.Administrator && !u.Inactive {
+			names = append(names, u.Email)
+		}
+	}
+	return names, err
 }
 
 // SeesBuyers reports whether an actor who sees a workspace may read the e-mail addresses of

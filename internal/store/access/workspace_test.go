@@ -143,7 +143,7 @@ func TestARefusalNamesTheRoleAndTheOwners(t *testing.T) {
 	teams(t, func(t *testing.T, f team) {
 		for what, role := range map[Permission]string{Manage: "manager", Own: "owner"} {
 			_, err := Workspace(t.Context(), f.db, f.users["viewer"], "ada", what)
-			want := "This needs the role " + role + " in this workspace. Ask owner@shop.example"
+			want := "Your role here is viewer. This needs the role " + role + ". Ask an owner of the workspace: owner@shop.example"
 			if fault.Message(err) != want {
 				t.Errorf("%q, want %q", fault.Message(err), want)
 			}
@@ -152,7 +152,7 @@ func TestARefusalNamesTheRoleAndTheOwners(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Workspace(t.Context(), f.db, f.users["viewer"], "ada", Own)
-		if !strings.HasSuffix(fault.Message(err), "Ask an administrator of the store") {
+		if !strings.HasSuffix(fault.Message(err), "Ask an administrator of the store: administrator@shop.example") {
 			t.Errorf("%q", fault.Message(err))
 		}
 	})

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
@@ -35,10 +36,25 @@ var acts = frame.AuditWords(map[people.Action]string{
 	"store.import": "Imported a file", "store.undo_import": "Undid an import", "store.cancel_import": "Cancelled an import", "store.export": "Exported the store", "store.rekey": "Created a new key file", "store.accept_loss": "Accepted missing commits",
 })
 
+// auditLink leads from an entry of the log to its purchase or item.
+func auditLink(l people.AuditLine) string {
+	noun, _, _ := strings.Cut(string(l.Action), ".")
+	if l.Workspace == "" || idOf(l.Subject) == 0 {
+		return ""
+	}
+	switch noun {
+	case "purchase":
+		return workspacePath(l.Workspace, "/purchases/"+l.Subject)
+	case "item":
+		return workspacePath(l.Workspace, "/items/"+l.Subject)
+	}
+	return ""
+}
+
 // storeLog is the audit log of the whole store.
 func (p *Pages) storeLog() frame.AuditLog {
 	return frame.AuditLog{
-		Log: p.store.AuditLog(), Path: pathAudit, Nouns: auditNouns, Words: acts, Workspaces: true,
+		Log: p.store.AuditLog(), Path: pathAudit, Nouns: auditNouns, Words: acts, Links: auditLink, Workspaces: true,
 		Lead: "All changes in the store by pages, command line and API: who, what, when and from where.",
 	}
 }
@@ -47,7 +63,7 @@ func (p *Pages) storeLog() frame.AuditLog {
 func (p *Pages) workspaceLog(ws store.WorkspaceRole) frame.AuditLog {
 	return frame.AuditLog{
 		Log: p.store.WorkspaceAudit(ws.Account.Username), Path: workspacePath(ws.Account.Username, "/audit"), Crumbs: []frame.Link{workspaceCrumb(ws)},
-		Nouns: append([]frame.Choice{{Label: "Everything"}}, workspaceNouns...), Words: acts,
+		Nouns: append([]frame.Choice{{Label: "Everything"}}, workspaceNouns...), Words: acts, Links: auditLink,
 		Lead: "All changes in this workspace: who, what, when and from where.",
 	}
 }

@@ -8,6 +8,9 @@ import (
 // dayHelp says how a day is typed.
 const dayHelp = "Type the date as year, month and day, for example 2027-01-31."
 
+// supportEnds says when support until a day is over.
+const supportEnds = "Support ends when this day begins (UTC)."
+
 // readDay reads the start of a day in UTC; the zero time is that of an empty text.
 func readDay(text string) (time.Time, error) {
 	if text = strings.TrimSpace(text); text == "" {

@@ -94,7 +94,7 @@ func TestAnUndoLeavesOutWhatWasChangedSinceOnlyWhenAsked(t *testing.T) {
 		b := s.as(t, "manager")
 		path := imported(b, sold, "skip_bad", "1")
 		s.run(t)
-		ended(t, b, path).Says("The file is imported")
+		ended(t, b, path).Says("2 of 3 rows imported")
 		if _, err := s.EndPurchase(t.Context(), operator, "imported-one-of-many", "refunded"); err != nil {
 			t.Fatal(err)
 		}

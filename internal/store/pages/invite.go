@@ -39,7 +39,13 @@ func (p *Pages) acceptInvite(w http.ResponseWriter, r *frame.Request) error {
 		Fields:    []string{"token", "email", "password"},
 		About:     map[string]string{"link": "token", "email": "email", "password": "password", "member_exists": "token"},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
-			return invitePage(inviteForm{r.User, frame.TokenOf(in.Get("token")), in.Get("email"), wrong}), nil
+			f := inviteForm{r.User, frame.TokenOf(in.Get("token")), in.Get("email"), wrong}
+			if f.email == "" {
+				if o, err := p.store.Offer(r.Context(), f.token); err == nil {
+					f.email = o.Email
+				}
+			}
+			return invitePage(f), nil
 		},
 		Do: func(in url.Values) error {
 			token := frame.TokenOf(in.Get("token"))

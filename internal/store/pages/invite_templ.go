@@ -67,7 +67,7 @@ func inviteView(f inviteForm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = frame.TokenField("Invitation link", f.token, "It works once.", f.errs).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = frame.TokenField("Invitation link", f.token, f.errs).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -15,6 +15,9 @@ import (
 // itemFormID is the id of the form that the preview follows.
 const itemFormID = "item"
 
+// markRequired marks the required fields of a form in which most are not.
+const markRequired = "required"
+
 // itemForm is what the form of an item shows.
 type itemForm struct {
 	ws store.WorkspaceRole
@@ -54,6 +57,10 @@ func (f itemForm) shown(of itemField) frame.Field {
 	if f.in != nil {
 		field.Value = f.in.Get(of.Name)
 	}
+	if field.Required {
+		field.Mark = markRequired
+	}
+	field.Focus = f.isNew() && f.in == nil && of.Name == "name"
 	return field
 }
 

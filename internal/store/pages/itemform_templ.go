@@ -69,12 +69,7 @@ func itemFormView(f itemForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if f.isNew() {
-					templ_7745c5c3_Err = frame.Field{Name: "id", Label: "Id", Value: f.in.Get("id"), Error: f.errs.Of("id"), Help: "Unique in the whole store. Empty: the next one."}.Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
-				} else {
+				if !f.isNew() {
 					templ_7745c5c3_Err = frame.Field{Name: "revision", Kind: frame.Hidden, Value: f.revision}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -88,7 +83,7 @@ func itemFormView(f itemForm) templ.Component {
 					var templ_7745c5c3_Var4 string
 					templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(s.title)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `itemform.templ`, Line: 21, Col: 63}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `itemform.templ`, Line: 19, Col: 63}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 					if templ_7745c5c3_Err != nil {
@@ -106,7 +101,7 @@ func itemFormView(f itemForm) templ.Component {
 						var templ_7745c5c3_Var5 string
 						templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(s.lead)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `itemform.templ`, Line: 23, Col: 38}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `itemform.templ`, Line: 21, Col: 38}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 						if templ_7745c5c3_Err != nil {
@@ -142,6 +137,16 @@ func itemFormView(f itemForm) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " ")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				if f.isNew() {
+					templ_7745c5c3_Err = frame.Field{Name: "id", Label: "Id", Value: f.in.Get("id"), Error: f.errs.Of("id"), Help: "The number of the item in the API, unique in the whole store. Empty: the next one."}.Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+				}
 				return nil
 			})
 			templ_7745c5c3_Err = frame.FormOf(frame.FormView{ID: itemFormID, Path: f.path(), Errors: f.errs, Submit: frame.Button{Label: "Save"}, More: []frame.Button{{Label: "Preview", Name: "do", Value: "preview"}}, Cancel: frame.Link{Label: "Cancel", Path: f.back()}, Sticky: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
@@ -158,7 +163,7 @@ func itemFormView(f itemForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -3,6 +3,7 @@ package pages_test
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,8 +48,11 @@ func (s team) item(t *testing.T, id int64) store.Item {
 func idsOf(p *webtest.Page) (ids []string) {
 	for _, body := range p.All("tbody") {
 		for row := range body.ChildNodes() {
-			if fields := strings.Fields(webtest.TextOf(row)); len(fields) > 1 {
-				ids = append(ids, fields[0])
+			for n := range row.Descendants() {
+				if n.Data == "a" {
+					ids = append(ids, path.Base(webtest.Attr(n, "href")))
+					break
+				}
 			}
 		}
 	}

@@ -139,7 +139,7 @@ func (p *Pages) setKeyExpiry(w http.ResponseWriter, r *frame.Request, ws store.W
 		Path:        keyPath(ws, k, "/expiry"), Label: "Save", Cancel: keyPath(ws, k, ""), Safe: true,
 		Fields: []frame.Field{
 			{Name: "expires", Label: "Expires", Kind: frame.Select, Value: kept, Choices: lives},
-			{Name: "date", Label: "Date", Help: "For “On a date”: the start of that day, UTC.", Example: "2027-01-31"},
+			{Name: "date", Label: "Date", Kind: frame.Date, Help: "For “On a date”: the start of that day, UTC."},
 		},
 		Form: frame.Form{Fields: []string{"expires", "date"}, Do: func(in url.Values) error {
 			if in.Get("expires") == keptExpiry {

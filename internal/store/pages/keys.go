@@ -139,8 +139,9 @@ func (p *Pages) restorable(k store.Key) bool {
 
 // keyForm is what the form of a new key holds.
 type keyForm struct {
-	in   url.Values
-	errs frame.Errors
+	in    url.Values
+	errs  frame.Errors
+	items itemNames
 }
 
 // The ends of a new key that the form offers, in days.
@@ -154,15 +155,20 @@ var keyClasses = []frame.Choice{
 	{Value: string(store.ClassPublishable), Label: "Publishable: validates purchases of one item, may be shipped in a product"},
 }
 
-func (p *Pages) newKeyPage(ws store.WorkspaceRole, f keyForm) frame.Page {
-	return frame.Page{Title: "New key", Crumbs: keysCrumbs(ws), Body: newKeyView(ws, f)}
+func (p *Pages) newKeyPage(r *frame.Request, ws store.WorkspaceRole, f keyForm) (page frame.Page, err error) {
+	f.items, err = p.itemNames(r, ws)
+	return frame.Page{Title: "New key", Crumbs: keysCrumbs(ws), Body: newKeyView(ws, f)}, err
 }
 
 func (p *Pages) showNewKey(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	if err := p.store.MayOwn(r.Context(), r.Actor, ws.Account.Username); err != nil {
 		return err
 	}
-	return p.frame.Show(w, r, p.newKeyPage(ws, keyForm{}))
+	page, err := p.newKeyPage(r, ws, keyForm{})
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, page)
 }
 
 // createKey shows the new value in its response: it is in no session and at no address.
@@ -173,7 +179,7 @@ func (p *Pages) createKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 		Fields: []string{"name", "class", "item", "expires", "date"},
 		About:  map[string]string{"key_exists": "name", "item_not_found": "item"},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
-			return p.newKeyPage(ws, keyForm{in, wrong}), nil
+			return p.newKeyPage(r, ws, keyForm{in: in, errs: wrong})
 		},
 		Do: func(in url.Values) error {
 			n, err := p.readNewKey(ws, in)
@@ -201,7 +207,7 @@ func (p *Pages) readNewKey(ws store.WorkspaceRole, in url.Values) (store.NewKey,
 		n.Class = store.ClassPublishable
 		var err error
 		if n.Item, err = strconv.ParseInt(strings.TrimSpace(in.Get("item")), 10, 64); err != nil || n.Item <= 0 {
-			return n, wrongField("item", "Type the id of the item, a whole number.")
+			return n, wrongField("item", "Choose the item for which the key is valid.")
 		}
 	default:
 		return n, wrongField("class", "Choose secret or publishable.")
@@ -243,13 +249,27 @@ func wrongField(name, text string) error {
 func (p *Pages) showKeyValue(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, k store.Key, value, title, lead string) error {
 	w.Header().Set("Cache-Control", "no-store")
 	first := endpoints[0]
-	curl, err := snippet.Languages()[0].Write(first.call(p.frame.Address(w, r, first.path), "CODE"))
+	code, err := p.sampleCode(r, ws, k)
+	if err != nil {
+		return err
+	}
+	curl, err := snippet.Languages()[0].Write(first.call(p.frame.Address(w, r, first.path), code))
 	if err != nil {
 		return err
 	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: title, Lead: lead, Crumbs: keyCrumbs(ws, k), Body: keyValueView(ws, k, value, curl),
 	})
+}
+
+// sampleCode is the code of the newest purchase that a key finds, CODE without one.
+func (p *Pages) sampleCode(r *frame.Request, ws store.WorkspaceRole, k store.Key) (string, error) {
+	filter := store.PurchaseFilter{Limit: 1, State: store.StateActive, Item: k.ItemID}
+	sold, err := p.store.ListPurchases(r.Context(), r.Actor, ws.Account.Username, filter, store.PurchasePlace{})
+	if err != nil || len(sold.Purchases) == 0 {
+		return "CODE", err
+	}
+	return sold.Purchases[0].Code, nil
 }
 
 // keyUses says how much a key is used.

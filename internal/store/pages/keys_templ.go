@@ -226,7 +226,7 @@ func newKeyView(ws store.WorkspaceRole, f keyForm) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.Field{Name: "name", Label: "Name", Value: f.in.Get("name"), Required: true, Focus: f.errs == nil, Error: f.errs.Of("name"), Help: "Where you will use it.", Example: "Shop server"}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: "name", Label: "Name", Value: f.in.Get("name"), Required: true, Mark: markRequired, Focus: f.errs == nil, Error: f.errs.Of("name"), Help: "Where you will use it.", Example: "Shop server"}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -242,7 +242,7 @@ func newKeyView(ws store.WorkspaceRole, f keyForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: "item", Label: "Item", Value: f.in.Get("item"), Error: f.errs.Of("item"), Help: "For a publishable key: the id of its item."}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = f.items.field(frame.Field{Name: "item", Label: "Item", Value: f.in.Get("item"), Error: f.errs.Of("item"), Help: "For a publishable key."}, "None").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -258,7 +258,7 @@ func newKeyView(ws store.WorkspaceRole, f keyForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: "date", Label: "Date", Value: f.in.Get("date"), Error: f.errs.Of("date"), Help: "For “On a date”: the start of that day, UTC.", Example: "2027-01-31"}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = frame.Field{Name: "date", Label: "Date", Kind: frame.Date, Value: f.in.Get("date"), Error: f.errs.Of("date"), Help: "For “On a date”: the start of that day, UTC."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -65,7 +65,7 @@ func TestAPublishableKeyHasAnItemAndAnEnd(t *testing.T) {
 		form := func(more ...string) *webtest.Page {
 			return b.Post("/w/ada/settings/api/new", append([]string{"name", "Plugin", "class", "publishable"}, more...)...)
 		}
-		form().Status(http.StatusUnprocessableEntity).Wrong("item", "Type the id of the item")
+		form().Status(http.StatusUnprocessableEntity).Wrong("item", "Choose the item")
 		form("item", "201").Status(http.StatusNotFound).Wrong("item", "201") // of bob
 		form("item", "1229", "expires", "date").Status(http.StatusUnprocessableEntity).Wrong("date", "year, month and day")
 		form("item", "1229", "expires", "date", "date", "2026-11-01").Status(http.StatusUnprocessableEntity).Wrong("date", "has passed")

@@ -36,7 +36,7 @@ func licenseState(l licensing.License) templ.Component {
 	if l.Ended != "" {
 		return frame.Stack(frame.Badge{Text: "Ended", Kind: frame.Warning}, frame.Muted(licenseEnds[l.Ended]))
 	}
-	return frame.Badge{Text: "In use", Kind: frame.Good}
+	return frame.Badge{Text: "Active", Kind: frame.Good}
 }
 
 // licenseActions are the buttons of a license in use, for those who may press them.

@@ -23,7 +23,7 @@ func TestAManagerMovesAndRevokesALicense(t *testing.T) {
 		purchase, _ := s.sell(t, store.Purchase{Code: "to-be-licensed"})
 		path := "/w/ada/licenses/" + s.license(t, "to-be-licensed", "old.example")
 		b := s.as(t, "manager")
-		b.Get(purchase).Status(http.StatusOK).Says("old.example", "In use")
+		b.Get(purchase).Status(http.StatusOK).Says("old.example", "Active")
 		b.Get(path+"/move").Status(http.StatusOK).Says("Move the license for old.example", "does not count")
 		b.Post(path+"/move", "domain", "").Status(http.StatusUnprocessableEntity).Wrong("domain", "Type the new domain")
 		b.Post(path+"/move", "domain", "co.uk").Status(http.StatusUnprocessableEntity).Wrong("domain", "co.uk")

@@ -15,6 +15,20 @@ var roleNames = map[store.Role]string{store.RoleViewer: "Viewer", store.RoleMana
 
 func roleName(r store.Role) string { return roleNames[r] }
 
+// rolesOf reads what all users are in workspaces, for the page of users.
+func rolesOf(s *store.Store) func(*frame.Request) (map[int64][]string, error) {
+	return func(r *frame.Request) (map[int64][]string, error) {
+		all, err := s.Memberships(r.Context(), r.Actor)
+		roles := make(map[int64][]string, len(all))
+		for user, of := range all {
+			for _, m := range of {
+				roles[user] = append(roles[user], roleName(m.Role)+" in "+m.Workspace)
+			}
+		}
+		return roles, err
+	}
+}
+
 // roleChoices are the roles of a form, from the least.
 var roleChoices = []frame.Choice{
 	{Value: string(store.RoleViewer), Label: "Viewer: reads everything but the e-mail addresses of buyers"},
@@ -115,11 +129,17 @@ func (p *Pages) inviteMember(w http.ResponseWriter, r *frame.Request, ws store.W
 				return err
 			}
 			return p.frame.Show(w, r, frame.Page{
-				Title: "Invitation for " + made.Email, Crumbs: membersCrumbs(ws), Body: invitedView(ws, made, p.frame.Address(w, r, PathInvite)+"#"+token),
+				Title: "Invitation for " + made.Email, Crumbs: membersCrumbs(ws), Body: invitedView(ws, made, r.User.Email, p.frame.Address(w, r, PathInvite)+"#"+token),
 				Lead: "The server sends no e-mail. Send the link to the person yourself.",
 			})
 		},
 	})
+}
+
+// invitationText is what the inviter sends to the person.
+func invitationText(ws store.WorkspaceRole, made store.Invitation, inviter, link string) string {
+	return inviter + " invites you to the workspace " + ws.Account.Username + " with the role " + roleName(made.Role) +
+		".\n\nOpen this link to join. It works once, until " + frame.Moment(made.ExpiresAt.Time) + ":\n" + link + "\n"
 }
 
 // withdrawInvitation ends an invitation. Its button asks nothing first: another invitation

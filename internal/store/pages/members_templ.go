@@ -166,7 +166,7 @@ func newMemberView(ws store.WorkspaceRole, f invitationForm) templ.Component {
 	})
 }
 
-func invitedView(ws store.WorkspaceRole, made store.Invitation, link string) templ.Component {
+func invitedView(ws store.WorkspaceRole, made store.Invitation, inviter, link string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -243,6 +243,14 @@ func invitedView(ws store.WorkspaceRole, made store.Invitation, link string) tem
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = frame.Code{Name: "invitation-text", Label: "Message with the link", Text: invitationText(ws, made, inviter, link)}.Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -93,6 +93,7 @@ func (o *overview) callsFigure(today []requests.Count) frame.Figure {
 	for _, c := range today {
 		valid, failed = valid+c.Valid, failed+c.Failed
 	}
+	o.setUp.Call = o.setUp.Call || valid+failed > 0
 	f.Value = frame.Thousands(valid) + " valid"
 	f.Note = frame.Thousands(failed) + " failed"
 	if failed > 0 {
@@ -120,9 +121,8 @@ func (p *Pages) readSales(r *frame.Request, o *overview) (err error) {
 	return err
 }
 
-func (p *Pages) readLastSales(r *frame.Request, o *overview) (err error) {
-	o.last.PurchasePage, err = p.store.ListPurchases(r.Context(), r.Actor, o.ws.Account.Username, store.PurchaseFilter{Limit: lastSales}, store.PurchasePlace{})
-	return err
+func (p *Pages) readLastSales(r *frame.Request, o *overview) error {
+	return p.readPurchases(r, &o.last, store.PurchaseFilter{Limit: lastSales}, store.PurchasePlace{})
 }
 
 func (o *overview) figures() frame.Figures {
@@ -170,7 +170,7 @@ func (o *overview) revenueFigure() frame.Figure {
 		amounts = []string{countersign.Money(0).String() + " " + o.ws.Account.Currency}
 	}
 	return frame.Figure{
-		Label: "Revenue in 30 days", Value: strings.Join(amounts, ", "), Note: "Prices as sold, refunded purchases included.",
+		Label: "Gross revenue in 30 days", Value: strings.Join(amounts, ", "), Note: "Prices as sold, refunded purchases included.",
 		Link: frame.Link{Label: "Revenue by day", Path: reportsPath(o.ws, "?metric=revenue&days="+strconv.Itoa(overviewDays))},
 	}
 }
@@ -181,9 +181,10 @@ func (o *overview) checklist() frame.Checklist {
 		{Title: "Profile", Text: "What the API shows about the author."},
 		{Title: "First item", Text: "What you sell."},
 		{Title: "First key", Text: "What a program calls the API with."},
-		{Title: "First call", Text: "A program has called the API with a key. It shows here within a minute."},
+		{Title: "First purchase", Text: "A sale of an item, with a code for its buyer."},
+		{Title: "First call", Text: "Validate a purchase code with your key. This takes up to a minute to show."},
 	}
-	for i, done := range []bool{o.setUp.Profile, o.setUp.Item, o.setUp.Key, o.setUp.Call} {
+	for i, done := range []bool{o.setUp.Profile, o.setUp.Item, o.setUp.Key, o.setUp.Purchase, o.setUp.Call} {
 		if done {
 			all[i].Kind = frame.Good
 		}
@@ -197,13 +198,18 @@ func (o *overview) checklist() frame.Checklist {
 	if !o.setUp.Key && isOwner(o.ws) {
 		all[2].Action = frame.Link{Label: "New key", Path: keysPath(o.ws, "/new")}
 	}
-	if !o.setUp.Call {
-		all[3].Action = frame.Link{Label: "API reference", Path: "/docs/api"}
-		if isManager(o.ws) {
-			all[3].Action = frame.Link{Label: "Console", Path: consolePath(o.ws, "")}
-		}
+	if !o.setUp.Purchase && o.setUp.Item && isManager(o.ws) {
+		all[3].Action = frame.Link{Label: "Record a purchase", Path: purchasesPath(o.ws, "/new")}
+	}
+	if !o.setUp.Call && isManager(o.ws) {
+		all[4].Action = frame.Link{Label: "Open the console", Path: consolePath(o.ws, "")}
 	}
 	return all
+}
+
+// asks reports whether something of the checklist is left to do that the reader may do.
+func (o *overview) asks() bool {
+	return !o.setUp.Done() && slices.ContainsFunc(o.checklist(), func(c frame.Check) bool { return c.Action.Label != "" })
 }
 
 // dayRows are the calls of each day, the newest first.

@@ -48,6 +48,15 @@ type onePurchase struct {
 	timeline timeline
 }
 
+func (one onePurchase) noLicenses() frame.Empty {
+	e := frame.Empty{Icon: "file-key", Title: "No licenses"}
+	if one.Purchase.State == store.StateActive {
+		e.Title, e.Text = "No licenses yet", "The buyer gets a license file for a domain with this code, on the license page of this store."
+		e.Action = frame.Link{Label: "License page", Path: PathLicense}
+	}
+	return e
+}
+
 func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
 	one := onePurchase{ws: ws, Check: c}
 	var licenses []licensing.License
@@ -68,11 +77,16 @@ func (p *Pages) showPurchase(w http.ResponseWriter, r *frame.Request, ws store.W
 }
 
 // validity says whether the API takes the code, and since when it does not.
-func validity(c validation.Check) templ.Component {
-	if c.Valid {
-		return stateBadge(c.Purchase.State)
+func validity(one onePurchase) templ.Component {
+	state, at := one.Purchase.State, one.Purchase.StateAt
+	if state == store.StateActive || at.IsZero() {
+		return stateBadge(state)
 	}
-	return frame.Stack(stateBadge(c.Purchase.State), frame.Muted(frame.Sentence(c.Reason)))
+	text := stateNames[state] + " on " + frame.Moment(at.Time)
+	if by := one.timeline.endedBy; by != "" {
+		text += " by " + by
+	}
+	return frame.Stack(stateBadge(state), frame.Words(text))
 }
 
 // support says until when a purchase has support.
@@ -81,9 +95,9 @@ func support(c validation.Check) templ.Component {
 	case c.Purchase.SupportedUntil.IsZero():
 		return frame.Muted("Sold without support")
 	case !c.Item.Support:
-		return frame.Group(frame.Time(c.Purchase.SupportedUntil.Time), frame.Muted("(the item has no support, so the API leaves it out)"))
+		return frame.Group(frame.Day(c.Purchase.SupportedUntil.Time), frame.Muted("(the item has no support, so the API leaves it out)"))
 	}
-	return frame.Time(c.Purchase.SupportedUntil.Time)
+	return frame.Day(c.Purchase.SupportedUntil.Time)
 }
 
 func yesNo(yes bool) templ.Component {
@@ -156,11 +170,13 @@ func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.Works
 		Path:        path + "/terms", Label: "Save", Cancel: path, Safe: true, Failed: "Nothing was saved.",
 		Revision: store.TermsRevision(c.Purchase), Overtaken: p.lastAct(r, ws, "purchase.set", strconv.FormatInt(c.Purchase.ID, 10)),
 		Fields: []frame.Field{
-			{Name: "supported_until", Label: "Support until", Value: until, Help: "The start of that day, UTC. Empty: sold without support.", Example: "2027-01-31"},
+			{Name: "supported_until", Label: "Support until", Kind: frame.Date, Value: until, Help: supportEnds + " Empty: sold without support."},
 			{Name: "license", Label: "License", Kind: frame.Select, Value: c.Purchase.License, Choices: licenseChoices},
 			{Name: "downloaded", Label: "Downloaded", Kind: frame.Select, Value: strconv.FormatBool(c.Purchase.Downloaded), Choices: []frame.Choice{{Value: "false", Label: "No"}, {Value: "true", Label: "Yes"}}},
+			{Name: "buyer.name", Label: "Name of the buyer", Value: c.Purchase.BuyerName},
+			{Name: "buyer.email", Label: "E-mail of the buyer", Kind: frame.Email, Value: c.Purchase.BuyerEmail},
 		},
-		Form: frame.Form{Fields: []string{"supported_until", "license", "downloaded"}, Do: func(in url.Values) error {
+		Form: frame.Form{Fields: []string{"supported_until", "license", "downloaded", "buyer.name", "buyer.email"}, Do: func(in url.Values) error {
 			day, err := readDay(in.Get("supported_until"))
 			if err != nil {
 				return wrongField("supported_until", dayHelp)
@@ -173,6 +189,9 @@ func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.Works
 					}
 				}
 				t.License, t.Downloaded = in.Get("license"), in.Get("downloaded") == "true"
+				if in.Has("buyer.name") && in.Has("buyer.email") {
+					t.BuyerName, t.BuyerEmail = strings.TrimSpace(in.Get("buyer.name")), strings.TrimSpace(in.Get("buyer.email"))
+				}
 			})
 			if err != nil {
 				return err

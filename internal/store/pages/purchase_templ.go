@@ -58,11 +58,11 @@ func purchaseView(one onePurchase) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = frame.Facts{
-				{Label: "State", Value: validity(one.Check)},
-				{Label: "Item", Value: frame.Group(frame.Words(one.Item.Name), frame.Muted(strconv.FormatInt(p.ItemID, 10)))},
+				{Label: "State", Value: validity(one)},
+				{Label: "Item", Value: frame.Group(frame.Link{Label: one.Item.Name, Path: itemPath(one.ws, p.ItemID, "")}, frame.Muted(strconv.FormatInt(p.ItemID, 10)))},
 				{Label: "License", Value: frame.Words(p.License)},
 				{Label: "Price", Value: frame.Words(paid(p))},
-				{Label: "Sold", Value: frame.Time(p.SoldAt.Time)},
+				{Label: "Sold", Value: frame.Day(p.SoldAt.Time)},
 				{Label: "Support until", Value: support(one.Check)},
 				{Label: "Downloaded", Value: yesNo(p.Downloaded)},
 				{Label: "Buyer", Value: buyerOf(p)},
@@ -141,7 +141,7 @@ func purchaseView(one onePurchase) templ.Component {
 				Caption: "Licenses",
 				Columns: []frame.Column{{Label: "Domain"}, {Label: "Id"}, {Label: "Issued"}, {Label: "State"}, {Label: "Actions", Quiet: true}},
 				Rows:    one.licenses,
-				Empty:   frame.Empty{Icon: "file-key", Title: "No licenses yet", Text: "The buyer gets a license file for a domain with this code, on the license page of this store."},
+				Empty:   one.noLicenses(),
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -342,79 +342,123 @@ func newPurchaseView(f purchaseForm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Var13 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-				if !templ_7745c5c3_IsBuffer {
-					defer func() {
-						templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-						if templ_7745c5c3_Err == nil {
-							templ_7745c5c3_Err = templ_7745c5c3_BufErr
-						}
-					}()
-				}
-				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = frame.Field{Name: "item", Label: "Item id", Value: f.in.Get("item"), Required: true, Focus: f.errs == nil, Error: f.errs.Of("item")}.Render(ctx, templ_7745c5c3_Buffer)
+			if len(f.items) == 0 {
+				templ_7745c5c3_Err = frame.Empty{Icon: "tag", Title: "Create an item first.", Text: "A purchase is a sale of an item.", Action: frame.Link{Label: "New item", Path: itemsPath(f.ws, "/new")}}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " ")
+			} else {
+				templ_7745c5c3_Err = newPurchaseForm(f).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = frame.Field{Name: "license", Label: "License", Kind: frame.Select, Value: f.in.Get("license"), Choices: licenseChoices, Error: f.errs.Of("license")}.Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
+			}
+			return nil
+		})
+		templ_7745c5c3_Err = frame.Card().Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		return nil
+	})
+}
+
+func newPurchaseForm(f purchaseForm) templ.Component {
+	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
+			return templ_7745c5c3_CtxErr
+		}
+		templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+		if !templ_7745c5c3_IsBuffer {
+			defer func() {
+				templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err == nil {
+					templ_7745c5c3_Err = templ_7745c5c3_BufErr
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, " ")
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = frame.Field{Name: "price", Label: "Price", Value: f.in.Get("price"), Error: f.errs.Of("price"), Help: "Empty: the price of the item for this license.", Example: "49.00"}.Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " ")
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = frame.Field{Name: "supported_until", Label: "Support until", Value: f.in.Get("supported_until"), Error: f.errs.Of("supported_until"), Help: "The start of that day, UTC. Empty: sold without support.", Example: "2027-01-31"}.Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, " ")
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = frame.Field{Name: "buyer_name", Label: "Name of the buyer", Value: f.in.Get("buyer_name"), Error: f.errs.Of("buyer_name")}.Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, " ")
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = frame.Field{Name: "buyer_email", Label: "E-mail of the buyer", Kind: frame.Email, Value: f.in.Get("buyer_email"), Error: f.errs.Of("buyer_email")}.Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " ")
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = frame.Field{Name: "code", Label: "Purchase code", Value: f.in.Get("code"), Code: true, Error: f.errs.Of("code"), Help: "Empty: a new one."}.Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				return nil
-			})
-			templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: purchasesPath(f.ws, "/new"), Errors: f.errs, Failed: "Nothing was recorded.", Submit: frame.Button{Label: "Record the purchase"}, Cancel: frame.Link{Label: "Cancel", Path: purchasesPath(f.ws, "")}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+			}()
+		}
+		ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var13 := templ.GetChildren(ctx)
+		if templ_7745c5c3_Var13 == nil {
+			templ_7745c5c3_Var13 = templ.NopComponent
+		}
+		ctx = templ.ClearChildren(ctx)
+		templ_7745c5c3_Var14 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
+			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
+			if !templ_7745c5c3_IsBuffer {
+				defer func() {
+					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err == nil {
+						templ_7745c5c3_Err = templ_7745c5c3_BufErr
+					}
+				}()
+			}
+			ctx = templ.InitializeContext(ctx)
+			templ_7745c5c3_Err = f.itemField().Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = frame.Field{Name: "license", Label: "License", Kind: frame.Select, Value: f.in.Get("license"), Choices: licenseChoices, Error: f.errs.Of("license")}.Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = frame.Field{Name: "price", Label: "Price", Value: f.in.Get("price"), Error: f.errs.Of("price"), Help: "Empty: the price of the item for this license.", Example: "49.00"}.Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = frame.Field{Name: "sold_on", Label: "Sold on", Kind: frame.Date, Value: f.in.Get("sold_on"), Error: f.errs.Of("sold_on"), Help: "A day in UTC. Empty: today."}.Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = frame.Field{Name: "supported_until", Label: "Support until", Kind: frame.Date, Value: f.in.Get("supported_until"), Error: f.errs.Of("supported_until"), Help: f.supportHelp()}.Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = frame.Field{Name: "buyer.name", Label: "Name of the buyer", Value: f.in.Get("buyer.name"), Error: f.errs.Of("buyer.name")}.Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = frame.Field{Name: "buyer.email", Label: "E-mail of the buyer", Kind: frame.Email, Value: f.in.Get("buyer.email"), Error: f.errs.Of("buyer.email")}.Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, " ")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = frame.Field{Name: "code", Label: "Purchase code", Value: f.in.Get("code"), Code: true, Error: f.errs.Of("code"), Help: "Empty: a new one."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Card().Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.FormOf(frame.FormView{Path: purchasesPath(f.ws, "/new"), Errors: f.errs, Failed: "Nothing was recorded.", Submit: frame.Button{Label: "Record the purchase"}, Cancel: frame.Link{Label: "Cancel", Path: purchasesPath(f.ws, "")}}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

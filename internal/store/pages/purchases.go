@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,7 +45,9 @@ func stateBadge(s store.State) frame.Badge {
 type purchaseList struct {
 	ws store.WorkspaceRole
 	store.PurchasePage
-	query url.Values // the filter, as the address has it
+	names map[int64]string // of the items, by id
+	items itemNames        // to narrow the list to one
+	query url.Values       // the filter, as the address has it
 	errs  frame.Errors
 	more  bool // of a buyer there are others
 }
@@ -55,8 +58,11 @@ func (l purchaseList) buyer() string { return strings.TrimSpace(l.query.Get("buy
 // findBuyer reads the purchases of the buyer who is searched for.
 func (p *Pages) findBuyer(r *frame.Request, l *purchaseList) error {
 	found, err := p.store.FindBuyer(r.Context(), r.Actor, l.ws.Account.Username, l.buyer())
+	if err != nil {
+		return err
+	}
 	l.Purchases, l.more, l.Count = found.Purchases, found.More, int64(len(found.Purchases))
-	return err
+	return p.readNames(r, l)
 }
 
 // foundText says how much a search has found.
@@ -65,6 +71,25 @@ func (l purchaseList) foundText() string {
 		return fmt.Sprintf("These are %d of the purchases found, and there are more. Type more of the name.", len(l.Purchases))
 	}
 	return frame.Count(len(l.Purchases), "purchase") + " found."
+}
+
+// readPurchases reads a page of the list with the names of its items.
+func (p *Pages) readPurchases(r *frame.Request, l *purchaseList, f store.PurchaseFilter, at store.PurchasePlace) (err error) {
+	if l.PurchasePage, err = p.store.ListPurchases(r.Context(), r.Actor, l.ws.Account.Username, f, at); err != nil {
+		return err
+	}
+	return p.readNames(r, l)
+}
+
+// readNames reads the names of the items of the list.
+func (p *Pages) readNames(r *frame.Request, l *purchaseList) (err error) {
+	ids := make([]int64, len(l.Purchases))
+	for i, sold := range l.Purchases {
+		ids[i] = sold.ItemID
+	}
+	slices.Sort(ids)
+	l.names, err = p.store.ItemNames(r.Context(), r.Actor, l.ws.Account.Username, slices.Compact(ids))
+	return err
 }
 
 func (p *Pages) showPurchases(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
@@ -78,10 +103,13 @@ func (p *Pages) showPurchases(w http.ResponseWriter, r *frame.Request, ws store.
 			return err
 		}
 	} else if errs == nil {
-		var err error
-		if l.PurchasePage, err = p.store.ListPurchases(r.Context(), r.Actor, ws.Account.Username, filter, at); err != nil {
+		if err := p.readPurchases(r, &l, filter, at); err != nil {
 			return err
 		}
+	}
+	var err error
+	if l.items, err = p.itemNames(r, ws); err != nil {
+		return err
 	}
 	page := frame.Page{Title: "Purchases", Crumbs: purchasesCrumbs(ws)[:1], Body: purchasesView(l)}
 	if errs != nil {
@@ -110,7 +138,7 @@ func readPurchaseFilter(q url.Values) (f store.PurchaseFilter, errs frame.Errors
 	}
 	if text := strings.TrimSpace(q.Get("item")); text != "" {
 		if f.Item = idOf(text); f.Item == 0 {
-			errs = append(errs, frame.FieldError{Name: "item", Text: "Type the id of an item, a whole number."})
+			errs = append(errs, frame.FieldError{Name: "item", Text: wrongItem})
 		}
 	}
 	for _, one := range []struct {
@@ -156,15 +184,16 @@ func (l purchaseList) pager() (p frame.Pager) {
 }
 
 func purchaseColumns() []frame.Column {
-	return []frame.Column{{Label: "Purchase"}, {Label: "Code"}, {Label: "Item"}, {Label: "Buyer"}, {Label: "Price", Number: true}, {Label: "Sold"}, {Label: "State"}}
+	return []frame.Column{{Label: "Code"}, {Label: "Item"}, {Label: "Buyer"}, {Label: "Price", Number: true}, {Label: "Sold"}, {Label: "State"}}
 }
 
 func (l purchaseList) rows() []frame.Row {
 	rows := make([]frame.Row, len(l.Purchases))
 	for i, p := range l.Purchases {
 		rows[i] = frame.Row{
-			frame.Link{Label: strconv.FormatInt(p.ID, 10), Path: purchasePath(l.ws, p.ID, "")}, frame.Mono(shortCode(p.Code)), frame.Stack(frame.Words(strconv.FormatInt(p.ItemID, 10)), frame.Muted(p.License)),
-			frame.Words(cmp.Or(p.BuyerName, p.BuyerEmail, "–")), frame.Amount(paid(p)), frame.Time(p.SoldAt.Time), stateBadge(p.State),
+			frame.Stack(frame.LinkOf(purchasePath(l.ws, p.ID, ""), frame.Amount(shortCode(p.Code))), frame.Muted(strconv.FormatInt(p.ID, 10))),
+			frame.Stack(frame.Words(l.names[p.ItemID]), frame.Muted(p.License+" · "+strconv.FormatInt(p.ItemID, 10))),
+			frame.Words(cmp.Or(p.BuyerName, p.BuyerEmail, "–")), frame.Amount(paid(p)), frame.Day(p.SoldAt.Time), stateBadge(p.State),
 		}
 	}
 	return rows

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ const (
 
 var metricChoices = []frame.Choice{
 	{Value: string(metricValid), Label: "Valid calls"}, {Value: string(metricFailed), Label: "Failed calls"},
-	{Value: string(metricSales), Label: "Sales"}, {Value: string(metricRevenue), Label: "Revenue"},
+	{Value: string(metricSales), Label: "Sales"}, {Value: string(metricRevenue), Label: "Gross revenue"},
 }
 
 // ofCalls reports whether the log of calls has the numbers, and not the purchases.
@@ -79,6 +80,7 @@ type report struct {
 	from, to time.Time
 	errs     frame.Errors
 	reportTable
+	byDay   bool // in place of a split that the metric does not have
 	logged  bool // calls are logged
 	missing bool // the log can't be read
 }
@@ -104,18 +106,32 @@ func (rep *report) wrong(name, text string) {
 	rep.errs = append(rep.errs, frame.FieldError{Name: name, Text: text})
 }
 
-// checkSplit refuses what can't be counted, or not in these rows.
+// checkSplit refuses what can't be counted. What can't be counted in these rows is counted by day.
 func (rep *report) checkSplit() {
 	if labelOf(metricChoices, string(rep.metric)) == "" {
 		rep.wrong("metric", "Choose what to count from the list.")
 		return
 	}
-	for _, s := range rep.metric.splits() {
-		if s == rep.split {
-			return
-		}
+	if labelOf(splitChoices, string(rep.split)) == "" {
+		rep.wrong("split", "Choose what to split by from the list.")
+	} else if !slices.Contains(rep.metric.splits(), rep.split) {
+		rep.split, rep.byDay = byDay, true
 	}
-	rep.wrong("split", labelOf(metricChoices, string(rep.metric))+" can't be split by this. Choose another row of the list, for example day.")
+}
+
+// fallback says why the rows are days.
+func (rep *report) fallback() string {
+	var names []string
+	for _, s := range rep.metric.splits() {
+		name, _, _ := strings.Cut(labelOf(splitChoices, string(s)), " (")
+		names = append(names, strings.ToLower(name))
+	}
+	last := len(names) - 1
+	verb := " are split by "
+	if rep.metric == metricRevenue {
+		verb = " is split by "
+	}
+	return labelOf(metricChoices, string(rep.metric)) + verb + strings.Join(names[:last], ", ") + " or " + names[last] + ". Shown by day."
 }
 
 func labelOf(choices []frame.Choice, value string) string {

@@ -148,8 +148,7 @@ func TestAReportThatDoesNotApplyIsRefused(t *testing.T) {
 		b := s.as(t, "viewer")
 		for query, wrong := range map[string]string{
 			"metric=profit":                     "from the list",
-			"metric=sales&split=key":            "can't be split",
-			"metric=valid&split=result":         "can't be split",
+			"metric=valid&split=nothing":        "Choose what to split by",
 			"from=soon":                         "year, month and day",
 			"from=2026-11-02":                   "not come yet",
 			"from=2026-10-02&to=2026-10-01":     "after the last",
@@ -161,6 +160,9 @@ func TestAReportThatDoesNotApplyIsRefused(t *testing.T) {
 				t.Errorf("%s: the file has status %d", query, status)
 			}
 		}
+		b.Get("/w/ada/reports?metric=sales&split=key").Status(http.StatusOK).Says("Sales are split by day or item. Shown by day.", "Measure")
+		b.Get("/w/ada/reports?metric=revenue&split=key").Says("Gross revenue is split by day or item. Shown by day.")
+		b.Get("/w/ada/reports?metric=valid&split=result").Says("Valid calls are split by day, item or key. Shown by day.")
 		b.Get("/w/ada/reports?metric=sales&from=2025-11-01").Status(http.StatusOK) // 366 days
 		q := store.SalesQuery{From: countersign.At(today.AddDate(-2, 0, 0)), Until: countersign.At(today)}
 		if _, err := s.Sales(t.Context(), operator, "ada", q); !fault.HasCode(err, "time_too_long") {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
@@ -34,6 +35,7 @@ type requestList struct {
 	state requests.State
 	newer web.RequestNumber // 0 on the newest page
 	keys  map[int64]string
+	items itemNames // to narrow the list to one
 	errs  frame.Errors
 	now   time.Time
 	live  bool // new calls are added as they come in
@@ -42,7 +44,13 @@ type requestList struct {
 func (p *Pages) showRequests(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	l := &requestList{ws: ws, query: r.URL.Query(), now: p.frame.Now()}
 	if id := strings.TrimSpace(l.query.Get("id")); id != "" {
-		return p.frame.Redirect(w, r, requestsPath(ws, "/"+url.PathEscape(id)), "")
+		switch _, err := p.store.Requests.Call(r.Context(), r.Actor, ws.ID, id); {
+		case err == nil:
+			return p.frame.Redirect(w, r, requestsPath(ws, "/"+url.PathEscape(id)), "")
+		case !fault.HasKind(err, countersign.KindNotFound):
+			return err
+		}
+		l.errs = append(l.errs, frame.FieldError{Name: "id", Text: "No call of this workspace has this id. Calls are kept for a limited time."})
 	}
 	filter := l.filter()
 	l.live = l.query.Has("live") && l.errs == nil
@@ -59,9 +67,12 @@ func (p *Pages) showRequests(w http.ResponseWriter, r *frame.Request, ws store.W
 	if l.keys, err = p.keyNames(r, ws); err != nil {
 		return err
 	}
+	if l.items, err = p.itemNames(r, ws); err != nil {
+		return err
+	}
 	page := frame.Page{
 		Title: "Requests", Crumbs: requestsCrumbs(ws)[:1], Body: requestsView(l), Live: l.live,
-		Lead: "Every call that programs make with a key of this workspace, and license requests for its purchases.",
+		Lead: "Calls of the API with a key of this workspace, and license requests of programs. Licenses created on pages are in the purchase's timeline.",
 	}
 	if l.errs != nil {
 		page.Status = http.StatusUnprocessableEntity
@@ -73,8 +84,11 @@ func (p *Pages) showRequests(w http.ResponseWriter, r *frame.Request, ws store.W
 func (l *requestList) filter() requests.Filter {
 	q := l.query
 	f := requests.Filter{
-		Workspace: l.ws.ID, Endpoint: q.Get("endpoint"), Reason: strings.TrimSpace(q.Get("reason")), Address: strings.TrimSpace(q.Get("address")),
-		Key: idOf(q.Get("key")), Item: idOf(q.Get("item")), Purchase: idOf(q.Get("purchase")), Limit: perPage,
+		Workspace: l.ws.ID, Endpoint: wholeEndpoint(q.Get("endpoint")), Reason: strings.TrimSpace(q.Get("reason")), Address: strings.TrimSpace(q.Get("address")),
+		Key: idOf(q.Get("key")), Item: idOf(strings.TrimSpace(q.Get("item"))), Purchase: idOf(q.Get("purchase")), Limit: perPage,
+	}
+	if f.Item == 0 && strings.TrimSpace(q.Get("item")) != "" {
+		l.errs = append(l.errs, frame.FieldError{Name: "item", Text: wrongItem})
 	}
 	if result := requests.Result(q.Get("result")); result == requests.Valid || result == requests.Failed {
 		f.Result = result
@@ -134,8 +148,8 @@ func (l *requestList) rows() []frame.Row {
 	rows := make([]frame.Row, len(l.Calls))
 	for i, c := range l.Calls {
 		rows[i] = frame.Row{
-			frame.Time(c.Time()), frame.Mono(strings.TrimPrefix(c.Endpoint, "/api/")), frame.Words(l.key(c)),
-			callResult(c), frame.Amount(milliseconds(c.Took)), frame.Mono(c.Address), frame.Link{Label: c.ID.String(), Path: requestsPath(l.ws, "/"+c.ID.String())},
+			l.head(c), frame.Mono(strings.TrimPrefix(c.Endpoint, apiPrefix)), frame.Words(l.key(c)),
+			callResult(c), frame.Amount(milliseconds(c.Took)), frame.Amount(c.Address), frame.Muted(c.ID.String()),
 		}
 	}
 	return rows
@@ -143,6 +157,23 @@ func (l *requestList) rows() []frame.Row {
 
 func requestColumns() []frame.Column {
 	return []frame.Column{{Label: "Time"}, {Label: "Endpoint"}, {Label: "Key"}, {Label: "Result"}, {Label: "Took", Number: true}, {Label: "Address"}, {Label: "Request id"}}
+}
+
+// head is the first cell of a call: its time, which leads to it.
+func (l *requestList) head(c requests.Call) templ.Component {
+	return frame.LinkOf(requestsPath(l.ws, "/"+c.ID.String()), frame.Time(c.Time()))
+}
+
+// apiPrefix is what the list leaves out of endpoints.
+const apiPrefix = "/api/"
+
+// wholeEndpoint is an endpoint that may be typed as the list shows it.
+func wholeEndpoint(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.HasPrefix(text, "/") {
+		return text
+	}
+	return apiPrefix + text
 }
 
 // key is the name of the key that a call was made with.
@@ -179,7 +210,8 @@ func (p *Pages) keyNames(r *frame.Request, ws store.WorkspaceRole) (map[int64]st
 type oneRequest struct {
 	ws store.WorkspaceRole
 	requests.Call
-	key string
+	key  string
+	item string // the name of its item, "" for none
 }
 
 func (p *Pages) showRequest(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
@@ -191,8 +223,12 @@ func (p *Pages) showRequest(w http.ResponseWriter, r *frame.Request, ws store.Wo
 	if err != nil {
 		return err
 	}
+	items, err := p.store.ItemNames(r.Context(), r.Actor, ws.Account.Username, []int64{c.Item})
+	if err != nil {
+		return err
+	}
 	return p.frame.Show(w, r, frame.Page{
-		Title: "Request " + c.ID.String(), Crumbs: requestsCrumbs(ws), Body: requestView(oneRequest{ws, c, names[c.Key]}),
+		Title: "Request " + c.ID.String(), Crumbs: requestsCrumbs(ws), Body: requestView(oneRequest{ws, c, names[c.Key], items[c.Item]}),
 	})
 }
 
@@ -263,10 +299,14 @@ func sentRows(sent []requests.Param) []frame.Row {
 	return rows
 }
 
-// orNone is an id, or a dash for none.
-func orNone(id int64) templ.Component {
-	if id == 0 {
+// requestItem leads to the item of a call, where the workspace has it.
+func requestItem(one oneRequest) templ.Component {
+	id := frame.Muted(strconv.FormatInt(one.Item, 10))
+	switch {
+	case one.Item == 0:
 		return frame.Muted("–")
+	case one.item == "":
+		return id
 	}
-	return frame.Words(strconv.FormatInt(id, 10))
+	return frame.Group(frame.Link{Label: one.item, Path: itemPath(one.ws, one.Item, "")}, id)
 }

@@ -45,6 +45,8 @@ func TestTheListOfCallsIsNarrowed(t *testing.T) {
 			"address=192.0.2.1":             {false, false},
 			"endpoint=/api/account/details": {true, true},
 			"endpoint=/api/items/all":       {false, false},
+			"endpoint=account/details":      {true, true},
+			"endpoint=items/all":            {false, false},
 			"item=1229":                     {false, false},
 		} {
 			text := b.Get("/w/ada/requests?" + query).Status(http.StatusOK).Text()
@@ -52,6 +54,9 @@ func TestTheListOfCallsIsNarrowed(t *testing.T) {
 				t.Errorf("%s: %s", query, text)
 			}
 		}
+		b.Get("/w/ada/requests?item=theme").Status(http.StatusUnprocessableEntity).Says("whole number")
+		b.Get("/w/ada/requests?id=nonsense").Status(http.StatusUnprocessableEntity).Says("No call of this workspace")
+		b.Get("/w/ada/requests?id=" + id).LeadsTo("/w/ada/requests/" + id)
 	})
 }
 

@@ -37,6 +37,8 @@ type timeline struct {
 	events []event
 	// note says what the timeline lacks, "" for nothing.
 	note string
+	// endedBy is who ended the purchase last, "" when nobody is known.
+	endedBy string
 }
 
 // readTimeline reads what happened to a purchase and its licenses. The page stays when the log of calls is gone.
@@ -44,6 +46,9 @@ func (p *Pages) readTimeline(r *frame.Request, ws store.WorkspaceRole, c validat
 	history, err := p.workspaceLog(ws).History(r, "purchase", strconv.FormatInt(c.Purchase.ID, 10))
 	if err != nil {
 		return t, err
+	}
+	if i := slices.IndexFunc(history.Lines, func(l people.AuditLine) bool { return endActs[l.Action] }); i >= 0 {
+		t.endedBy = frame.Who(history.Lines[i].Kind, history.Lines[i].Actor)
 	}
 	calls, err := p.store.Requests.Calls(r.Context(), r.Actor, requests.Filter{
 		Workspace: ws.ID, Item: c.Purchase.ItemID, Purchase: c.Purchase.ID, Endpoint: validationEndpoint, Limit: maxTimelineCalls,

@@ -61,15 +61,16 @@ func (d *DB) ItemBodies(ctx context.Context, workspace int64) ([]string, error) 
 }
 
 // ItemsWithoutPicture returns how many items of the store lack a thumbnail or a preview
-// image, and the first few of them by id. A body names its members with plain quotes, which
+// image, and the first few of them by id, named with their workspaces. A body names its members with plain quotes, which
 // text within a string never has.
-func (d *DB) ItemsWithoutPicture(ctx context.Context, few int) (count int64, ids []int64, err error) {
+func (d *DB) ItemsWithoutPicture(ctx context.Context, few int) (count int64, names []string, err error) {
 	const lacking = ` FROM items WHERE body LIKE '%"media":{"thumbnail":""%' OR body LIKE '%"preview_image":""%'`
 	if count, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*)`+lacking); err != nil || count == 0 {
 		return 0, nil, err
 	}
-	ids, err = sqldb.List(ctx, d.Queries, sqldb.Value[int64], `SELECT id`+lacking+` ORDER BY id LIMIT $1`, few)
-	return count, ids, err
+	names, err = sqldb.List(ctx, d.Queries, sqldb.Value[string],
+		`SELECT name || ' (' || (SELECT username FROM workspaces w WHERE w.id = items.workspace_id) || ')'`+lacking+` ORDER BY id LIMIT $1`, few)
+	return count, names, err
 }
 
 // ItemBody is one item of a workspace as the API prints it, and whether its

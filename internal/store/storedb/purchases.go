@@ -153,13 +153,13 @@ func (d *DB) SetPurchaseState(ctx context.Context, p Purchase, state State, at c
 	return d.Change(ctx, TopicLicenses, `UPDATE purchases SET state = $1, state_at = $2 WHERE id = $3`, string(state), column(&at), p.ID)
 }
 
-// UpdatePurchaseTerms writes the license type, the support and the download of a purchase, found by its id.
+// UpdatePurchaseTerms writes the license type, the support, the download and the buyer of a purchase, found by its id.
 func (d *DB) UpdatePurchaseTerms(ctx context.Context, p Purchase) error {
 	if err := d.Mark(ctx, TopicPurchases, p.Ref()); err != nil {
 		return err
 	}
-	return d.Run(ctx, `UPDATE purchases SET license = $1, supported_until = $2, downloaded = $3 WHERE id = $4`,
-		p.License, column(&p.SupportedUntil), p.Downloaded, p.ID)
+	return d.Run(ctx, `UPDATE purchases SET license = $1, supported_until = $2, downloaded = $3, buyer_name = $4, buyer_email = $5 WHERE id = $6`,
+		p.License, column(&p.SupportedUntil), p.Downloaded, p.BuyerName, p.BuyerEmail, p.ID)
 }
 
 // Ref names the purchase in a mark: its workspace and its folded code.

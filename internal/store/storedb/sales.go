@@ -181,6 +181,12 @@ func (d *DB) HasItems(ctx context.Context, workspace int64) (bool, error) {
 	return n > 0, err
 }
 
+// HasPurchases reports whether a workspace has a purchase.
+func (d *DB) HasPurchases(ctx context.Context, workspace int64) (bool, error) {
+	n, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM (SELECT 1 FROM purchases WHERE workspace_id = $1 LIMIT 1) one`, workspace)
+	return n > 0, err
+}
+
 type itemName struct {
 	id   int64
 	name string

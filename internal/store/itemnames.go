@@ -1,0 +1,20 @@
+package store
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// ItemName is an item with nothing but its name.
+type ItemName = storedb.ItemName
+
+// ListItemNames lists the names of a workspace's items by name, most at most.
+func (s *Store) ListItemNames(ctx context.Context, a people.Actor, workspace string, most int) ([]ItemName, error) {
+	w, err := s.Workspace(ctx, a, workspace)
+	if err != nil {
+		return nil, err
+	}
+	return s.db.ListItemNames(ctx, w.ID, most)
+}
