@@ -153,10 +153,16 @@ func (r *Run) end(ctx context.Context, cause error, result any, failed error) er
 	return err
 }
 
+// maxMessage is how many characters of an error are kept with its job.
+const maxMessage = 2000
+
 // message is what people are told of a failure. What is not our error is logged.
 func (r *Run) message(failed error) string {
 	ours := fault.Of(failed)
 	if ours != nil && ours.Kind != countersign.KindUnavailable {
+		if all := []rune(ours.Message); len(all) > maxMessage {
+			return string(all[:maxMessage]) + "…"
+		}
 		return ours.Message
 	}
 	r.queue.log.Error("a job failed", "kind", r.Kind, "job", r.ID, "cause", failed)

@@ -52,14 +52,14 @@ func TestPeopleGiveItemsIDsThatEveryReaderKeeps(t *testing.T) {
 		if i, err := f.newItem(t, 0); err != nil || i.ID != 4 {
 			t.Errorf("item %d, %v", i.ID, err)
 		}
-		for name, kind := range map[string]struct {
+		for name, of := range map[string]struct {
 			file string
-			csv  *transfer.CSVOptions
+			o    transfer.ImportOptions
 		}{
-			"lines": {lines(itemText("ada", tooHigh)), nil},
-			"rows":  {"id,name,currency,published_at\n" + strconv.Itoa(tooHigh) + ",New,USD,2024-01-01\n", &transfer.CSVOptions{Workspace: "ada"}},
+			"lines": {lines(itemText("ada", tooHigh)), transfer.ImportOptions{Workspace: "ada"}},
+			"rows":  {"id,name,currency,published_at\n" + strconv.Itoa(tooHigh) + ",New,USD,2024-01-01\n", csvInto("ada", nil)},
 		} {
-			_, bad := f.importText(t, kind.file, transfer.ImportOptions{CSV: kind.csv})
+			_, bad := f.importText(t, of.file, of.o)
 			if len(bad) != 1 || !strings.Contains(bad[0].Reason, "at most 9007199254740991") {
 				t.Errorf("%s: %v", name, bad)
 			}
@@ -77,7 +77,11 @@ func TestAnItemWithAHigherIDKeepsWorking(t *testing.T) {
 		if i, err := f.EditItem(t.Context(), operator, high, func(i *Item, _ string) error { i.Name = "Edited"; return nil }); err != nil || i.Name != "Edited" {
 			t.Error(err)
 		}
-		f.mustImport(t, lines(itemText("ada", high, `"name":"Imported"`), purchaseText("ada", high, "of-it")))
+		file := lines(itemText("ada", high, `"name":"Imported"`), purchaseText("ada", high, "of-it"))
+		if _, bad := f.importText(t, file, transfer.ImportOptions{Workspace: "ada"}); len(bad) > 0 {
+			t.Error(bad)
+		}
+		f.mustImport(t, lines(itemText("bob", high-1))) // in the export of another store
 		if i, err := f.newItem(t, 0); err != nil || i.ID != 4 {
 			t.Errorf("item %d, %v", i.ID, err)
 		}

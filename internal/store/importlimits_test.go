@@ -144,3 +144,19 @@ func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsWrongIsSaidInAFewWords(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		long := strings.Repeat("ä", 100_000)
+		_, bad := f.importText(t, lines(purchaseText("ada", 1, "a-code", `"currency":"`+long+`"`)), transfer.ImportOptions{})
+		if len(bad) != 1 || !strings.HasPrefix(bad[0].Reason, `invalid currency "ä`) || len(bad[0].Reason) > 1100 {
+			t.Errorf("%.2000v", bad)
+		}
+		n := transfer.NewImport{File: "a.csv", Workspace: "ada", CSV: transfer.CSVOptions{Map: map[string]string{"code": long}}}
+		id := f.start(t, n, salesHeader(0, ""))
+		f.runJobs(t)
+		if job, err := f.Transfer.Progress(t.Context(), operator, id); err != nil || job.State != jobs.Failed || len(job.Error) > 4100 || job.Error == "" {
+			t.Errorf("%s, %d bytes, %v", job.State, len(job.Error), err)
+		}
+	})
+}

@@ -12,9 +12,19 @@ type badLine struct{ error }
 
 func bad(err error) error {
 	if ours := fault.Of(err); ours != nil {
-		return &badLine{errors.New(ours.Message)}
+		return reason(ours.Message)
 	}
-	return &badLine{err}
+	return reason(err.Error())
 }
 
-func badf(format string, args ...any) error { return &badLine{fmt.Errorf(format, args...)} }
+func badf(format string, args ...any) error { return reason(fmt.Sprintf(format, args...)) }
+
+// maxReason is how many characters of a reason are kept: it may quote a cell.
+const maxReason = 500
+
+func reason(text string) error {
+	if all := []rune(text); len(all) > maxReason {
+		text = string(all[:maxReason]) + "…"
+	}
+	return &badLine{errors.New(text)}
+}

@@ -194,7 +194,7 @@ func (imp *importer) stageItem(ctx context.Context, line int, l itemLine, was *s
 	if owner != "" && owner != l.Workspace {
 		return badf("item %d already exists: ids are unique in the store", item.ID)
 	}
-	if err := rules.CheckNewID(item.ID); err != nil && owner == "" {
+	if err := rules.CheckNewID(item.ID); err != nil && owner == "" && !imp.mayBeExport() {
 		return bad(err)
 	}
 	imp.owners[item.ID] = l.Workspace
@@ -206,6 +206,10 @@ func (imp *importer) stageItem(ctx context.Context, line int, l itemLine, was *s
 	}
 	return imp.stage.AddItem(ctx, line, l.Workspace, item, rule, was)
 }
+
+// mayBeExport reports whether the file may be the export of a store, which may have ids from
+// before they had a limit.
+func (imp *importer) mayBeExport() bool { return imp.options.Workspace == "" && imp.csv == nil }
 
 func (imp *importer) stagePurchase(ctx context.Context, line int, l purchaseLine) error {
 	p := l.purchase()
