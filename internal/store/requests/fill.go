@@ -50,6 +50,9 @@ func (l *Log) fill(ctx context.Context, tx *requestdb.DB, entries []Entry) error
 		if err := tx.AddCounts(ctx, counts); err != nil {
 			return err
 		}
+		if err := tx.AddDays(ctx, daysOf(counts)); err != nil {
+			return err
+		}
 		b.counted(counts, now)
 	}
 	workspaces, err := tx.CountedWorkspaces(ctx)
