@@ -31,7 +31,7 @@ func withoutIDs(engine sqldb.Engine) []string {
 		triggers = []string{`DROP FUNCTION countersign_count_sales CASCADE`}
 	}
 	return append(triggers, []string{
-		`DROP TABLE sales_days`, `DROP TABLE sales_items`,
+		`DROP TABLE sales_days`, `DROP TABLE sales_items`, `DROP TABLE removed_ids`,
 		`ALTER TABLE licenses ADD COLUMN code_digest bigint NOT NULL DEFAULT 0`,
 		`UPDATE licenses SET code_digest = (SELECT p.code_digest FROM purchases p WHERE p.id = licenses.purchase_id)`,
 		`DROP INDEX licenses_of_purchase`,
