@@ -215,7 +215,7 @@ func (l AuditLog) subject(line people.AuditLine) templ.Component {
 
 // empty stands in place of the table.
 func (a auditPage) empty() Empty {
-	if !a.narrowed() {
+	if !a.narrowed() && a.filter.Before == 0 {
 		return Empty{Icon: "scroll-text", Title: "No changes yet"}
 	}
 	return Empty{Icon: "scroll-text", Title: "No matching entries", Action: Link{Label: "Show everything", Path: a.Path}}
