@@ -188,6 +188,9 @@ func (f *Frame) newUserPage(email string, wrong Errors) Page {
 }
 
 func (f *Frame) showNewUser(w http.ResponseWriter, r *Request) error {
+	if err := f.People.MayManage(r.Actor); err != nil {
+		return err
+	}
 	return f.Show(w, r, f.newUserPage("", nil))
 }
 

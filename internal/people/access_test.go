@@ -37,6 +37,7 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 		rules := map[string]func(a Actor) error{
 			"Users":               func(a Actor) error { _, err := f.Users(ctx, a); return err },
 			"CreateAdministrator": func(a Actor) error { _, err := f.CreateAdministrator(ctx, a, "eve@site.example", password); return err },
+			"MayManage":           func(a Actor) error { return f.MayManage(a) },
 			"Administrator":       func(a Actor) error { _, err := f.UserByID(ctx, a, 1); return err },
 			"UserNamed":           func(a Actor) error { _, err := f.UserNamed(ctx, a, email); return err },
 			"SetAdministrator":    func(a Actor) error { _, err := f.SetAdministrator(ctx, a, 1, true); return err },

@@ -17,7 +17,7 @@ func (p *People) CreateAdministrator(ctx context.Context, a Actor, email, passwo
 	if err := may(a, manage); err != nil {
 		return User{}, err
 	}
-	email, hash, err := p.hashNew(ctx, email, password)
+	email, hash, err := p.hashNew(ctx, wholeQueue, email, password)
 	if err != nil {
 		return User{}, err
 	}
@@ -66,7 +66,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 	if err != nil {
 		return sqldb.IfNotFound(err, errNoUser(email))
 	}
-	_, hash, err := p.hashNew(ctx, email, password)
+	_, hash, err := p.hashNew(ctx, wholeQueue, email, password)
 	if err != nil {
 		return err
 	}

@@ -83,9 +83,9 @@ func (h hashes) enter(ctx context.Context, q queue) (leave func(), err error) {
 	}
 }
 
-// make hashes a password with a salt of its own, in the PHC string format.
-func (h hashes) make(ctx context.Context, password string) (string, error) {
-	leave, err := h.enter(ctx, wholeQueue)
+// make hashes a password with a salt of its own, in the PHC string format. errBusy as for enter.
+func (h hashes) make(ctx context.Context, q queue, password string) (string, error) {
+	leave, err := h.enter(ctx, q)
 	if err != nil {
 		return "", err
 	}

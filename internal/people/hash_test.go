@@ -42,7 +42,7 @@ func TestHashesWaitInAQueueWithABound(t *testing.T) {
 		fill(wholeQueue)
 		_, err = h.matches(t.Context(), wholeQueue, h.nobodys(), password)
 		refused("one more who is known", err)
-		_, err = h.make(t.Context(), password)
+		_, err = h.make(t.Context(), wholeQueue, password)
 		refused("a new password", err)
 
 		cancel()
@@ -50,7 +50,7 @@ func TestHashesWaitInAQueueWithABound(t *testing.T) {
 		if n := h.queued.Load(); n != 0 {
 			t.Errorf("%d are left in the queue", n)
 		}
-		if _, err := h.make(t.Context(), password); err != nil {
+		if _, err := h.make(t.Context(), wholeQueue, password); err != nil {
 			t.Errorf("when it is empty: %v", err)
 		}
 	})
@@ -68,6 +68,10 @@ func TestSignInThatFindsAFullQueueIsNotAFailure(t *testing.T) {
 		}
 		if _, err := f.SignIn(t.Context(), f.known(u), email, password); err != nil {
 			t.Errorf("a known browser: %v", err)
+		}
+		_, err := f.Join(t.Context(), home, "eve@site.example", other, nil)
+		if !errors.Is(err, errBusy) {
+			t.Errorf("a stranger with an invitation: %v", err)
 		}
 		f.hashes.queued.Store(0)
 		if _, err := f.SignIn(t.Context(), home, email, password); err != nil {

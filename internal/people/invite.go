@@ -91,7 +91,7 @@ func (p *People) ChoosePassword(ctx context.Context, a Actor, keep SessionID, pa
 	if err := may(a, ownAccount); err != nil {
 		return User{}, err
 	}
-	_, hash, err := p.hashNew(ctx, a.ID, password)
+	_, hash, err := p.hashNew(ctx, wholeQueue, a.ID, password)
 	if err != nil {
 		return User{}, err
 	}

@@ -11,7 +11,7 @@ import (
 // before the call too, or strangers get as far as the costly hash. The errors are those of
 // [People.CreateAdministrator].
 func (p *People) Join(ctx context.Context, from Origin, email, password string, allow func(tx *peopledb.DB, u User) error) (User, error) {
-	email, hash, err := p.hashNew(ctx, email, password)
+	email, hash, err := p.hashNew(ctx, strangersQueue, email, password)
 	if err != nil {
 		return User{}, err
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
+// MayManage is an error unless an actor manages users.
+func (p *People) MayManage(a Actor) error { return may(a, manage) }
+
 // UserByID returns a user by its id; user_not_found (not found) when there is none.
 func (p *People) UserByID(ctx context.Context, a Actor, id int64) (User, error) {
 	if err := may(a, manage); err != nil {

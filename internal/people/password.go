@@ -56,15 +56,15 @@ func common(folded string) bool {
 }
 
 // hashNew checks an e-mail and a password that is to be set, and returns the e-mail as it
-// is kept and the hash.
-func (p *People) hashNew(ctx context.Context, email, password string) (kept, hash string, err error) {
+// is kept and the hash. q is the part of the queue that may be filled for it.
+func (p *People) hashNew(ctx context.Context, q queue, email, password string) (kept, hash string, err error) {
 	if kept, err = CleanEmail(email); err != nil {
 		return "", "", err
 	}
 	if err := checkPassword(kept, password); err != nil {
 		return "", "", err
 	}
-	hash, err = p.hashes.make(ctx, password)
+	hash, err = p.hashes.make(ctx, q, password)
 	return kept, hash, err
 }
 
@@ -151,7 +151,7 @@ func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, ol
 	if err != nil {
 		return User{}, err
 	}
-	hash, err := p.hashes.make(ctx, new)
+	hash, err := p.hashes.make(ctx, wholeQueue, new)
 	if err != nil {
 		return User{}, err
 	}

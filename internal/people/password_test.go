@@ -46,8 +46,8 @@ func TestCommonPasswordsAreWrittenAsTheyAreCompared(t *testing.T) {
 
 func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 	h := newHashes(HashCost{})
-	one, err1 := h.make(t.Context(), password)
-	two, err2 := h.make(t.Context(), password)
+	one, err1 := h.make(t.Context(), wholeQueue, password)
+	two, err2 := h.make(t.Context(), wholeQueue, password)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 // The costly part is the hash; nobody's has the same parameters and is reached in
 // the same way.
 func TestUnknownEmailCostsAsMuchAsAWrongPassword(t *testing.T) {
-	real, err := newHashes(HashCost{}).make(t.Context(), password)
+	real, err := newHashes(HashCost{}).make(t.Context(), wholeQueue, password)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (p *People) Setup(ctx context.Context, from Origin, token, email, password 
 	if err := p.CheckSetupLink(ctx, token); err != nil {
 		return User{}, err // strangers don't get as far as the costly hash
 	}
-	email, hash, err := p.hashNew(ctx, email, password)
+	email, hash, err := p.hashNew(ctx, wholeQueue, email, password)
 	if err != nil {
 		return User{}, err
 	}

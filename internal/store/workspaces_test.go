@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -107,6 +108,12 @@ func TestCreateWorkspaceRefuses(t *testing.T) {
 		{"a description in no UTF-8", func(w *Workspace) { w.Account.Profile.Description = "\xff" }, "invalid"},
 		{"an avatar without a host", func(w *Workspace) { w.Account.Profile.Media.Avatar = "https:///a.png" }, "invalid"},
 		{"a cover that is a script", func(w *Workspace) { w.Account.Profile.Media.Cover = "javascript:alert(1)" }, "invalid"},
+		{"more than 50 links", func(w *Workspace) {
+			w.Account.Profile.SocialLinks = countersign.Links{}
+			for i := range 51 {
+				w.Account.Profile.SocialLinks[fmt.Sprint("x", i)] = "https://x.example/ada"
+			}
+		}, "invalid"},
 		{"a link that is relative", func(w *Workspace) { w.Account.Profile.SocialLinks = countersign.Links{"x": "/ada"} }, "invalid"},
 		{"a link without a name", func(w *Workspace) { w.Account.Profile.SocialLinks = countersign.Links{"": "https://x.example"} }, "invalid"},
 		{"a negative quota", func(w *Workspace) { w.Switches.Quota = -1 }, "invalid"},

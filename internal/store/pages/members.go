@@ -100,6 +100,24 @@ type invitationForm struct {
 	errs  frame.Errors
 }
 
+// ownerPassword asks for the password, which only a new owner needs.
+func ownerPassword(wrong frame.Errors) frame.Field {
+	field := frame.PasswordField(wrong)
+	field.Required, field.Help = false, "Only for the role Owner."
+	return field
+}
+
+// checkOwner asks for the password of whoever makes somebody an owner: a stolen session must not.
+func (p *Pages) checkOwner(r *frame.Request, role store.Role, in url.Values) error {
+	if role != store.RoleOwner {
+		return nil
+	}
+	if in.Get("password") == "" {
+		return wrongField("password", "Type your password: this person becomes an owner.")
+	}
+	return p.store.People().CheckPassword(r.Context(), r.Actor, in.Get("password"))
+}
+
 func (p *Pages) newMemberPage(ws store.WorkspaceRole, f invitationForm) frame.Page {
 	return frame.Page{
 		Title: "Invite a member", Crumbs: membersCrumbs(ws), Body: newMemberView(ws, f),
@@ -118,13 +136,17 @@ func (p *Pages) showNewMember(w http.ResponseWriter, r *frame.Request, ws store.
 func (p *Pages) inviteMember(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Check:  frame.Required("email", "Type the person's e-mail.", "role", "Choose a role."),
-		Fields: []string{"email", "role"},
-		About:  map[string]string{"email": "email", "role_invalid": "role"},
+		Fields: []string{"email", "role", "password"},
+		About:  map[string]string{"email": "email", "role_invalid": "role", "password": "password"},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newMemberPage(ws, invitationForm{in.Get("email"), store.Role(in.Get("role")), wrong}), nil
 		},
 		Do: func(in url.Values) error {
-			made, token, err := p.store.Invite(r.Context(), r.Actor, ws.Account.Username, in.Get("email"), store.Role(in.Get("role")))
+			role := store.Role(in.Get("role"))
+			if err := p.checkOwner(r, role, in); err != nil {
+				return err
+			}
+			made, token, err := p.store.Invite(r.Context(), r.Actor, ws.Account.Username, in.Get("email"), role)
 			if err != nil {
 				return err
 			}
@@ -179,15 +201,22 @@ func (p *Pages) showMember(w http.ResponseWriter, r *frame.Request, ws store.Wor
 }
 
 func (p *Pages) setMember(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, m store.Member) error {
+	before := m.Role
 	return p.frame.Submit(w, r, frame.Form{
-		Fields: []string{"role"},
-		About:  map[string]string{"role_invalid": "role", "last_owner": "role"},
+		Fields: []string{"role", "password"},
+		About:  map[string]string{"role_invalid": "role", "last_owner": "role", "password": "password"},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			m.Role = store.Role(in.Get("role"))
 			return memberPage(ws, m, wrong), nil
 		},
 		Do: func(in url.Values) error {
-			after, err := p.store.SetMember(r.Context(), r.Actor, ws.Account.Username, m.User, store.Role(in.Get("role")))
+			role := store.Role(in.Get("role"))
+			if role != before {
+				if err := p.checkOwner(r, role, in); err != nil {
+					return err
+				}
+			}
+			after, err := p.store.SetMember(r.Context(), r.Actor, ws.Account.Username, m.User, role)
 			if err != nil {
 				return err
 			}

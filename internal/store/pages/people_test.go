@@ -69,3 +69,37 @@ func TestALostInvitationNamesNoCommand(t *testing.T) {
 			Status(http.StatusForbidden).Says("Ask the person who invited you for a new one").SilentAbout("countersign store")
 	})
 }
+
+// A stolen session must not give anybody lasting access as an owner.
+func TestOnlyThePasswordMakesAnOwner(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		const members, form = "/w/ada/settings/members", "/w/ada/settings/members/new"
+		b := s.as(t, "owner")
+		b.Fill(form, members, "email", "eve@home.example", "role", "owner").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password")
+		b.Fill(form, members, "email", "eve@home.example", "role", "owner", "password", "wrong words here").Status(http.StatusUnprocessableEntity).Wrong("password", "Wrong password")
+		if list, err := s.Invitations(t.Context(), operator, "ada"); err != nil || len(list) != 0 {
+			t.Errorf("%v, %v", list, err)
+		}
+		b.Fill(form, members, "email", "eve@home.example", "role", "owner", "password", password).Status(http.StatusOK).Says("Role: Owner")
+		b.Fill(form, members, "email", "max@home.example", "role", "manager").Status(http.StatusOK)
+
+		u, err := s.People().UserNamed(t.Context(), operator, email("viewer"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		member := fmt.Sprintf("%s/%d", members, u.ID)
+		b.Fill(member, member, "role", "owner").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password")
+		b.Fill(member, member, "role", "manager").LeadsTo(members)
+		b.Fill(member, member, "role", "owner", "password", password).LeadsTo(members)
+		if m, err := s.Member(t.Context(), operator, "ada", u.ID); err != nil || m.Role != "owner" {
+			t.Errorf("%+v, %v", m, err)
+		}
+	})
+}
+
+func TestTheFormOfANewAdministratorIsForAdministrators(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		s.as(t, "viewer").Get("/users/new").Status(http.StatusForbidden)
+		s.as(t, "administrator").Get("/users/new").Status(http.StatusOK)
+	})
+}

@@ -20,7 +20,11 @@ const (
 	maxName  = 255     // characters of a name or a title
 	maxText  = 100_000 // characters of a description
 	MaxWords = 100     // entries of a list
+	maxLinks = 50      // social links
+	// maxMoney is the largest balance, and maxPrice the largest price: 90 million purchases at that
+	// price still have a sum.
 	maxMoney = 1_000_000_000_000_00
+	maxPrice = 1_000_000_000_00
 )
 
 var (
@@ -35,6 +39,9 @@ func CheckWorkspace(w storedb.Workspace) error {
 	a, p := w.Account, w.Account.Profile
 	if !usernamePattern.MatchString(a.Username) {
 		return wrong("username", fmt.Sprintf("invalid username %q: use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit", a.Username))
+	}
+	if len(p.SocialLinks) > maxLinks {
+		return wrong("social_links", fmt.Sprintf("social_links: at most %d", maxLinks))
 	}
 	for name, link := range p.SocialLinks {
 		if err := CheckName("a social link's name", name); err != nil {
@@ -53,7 +60,7 @@ func CheckWorkspace(w storedb.Workspace) error {
 	return cmp.Or(
 		checkYear("registered_at", a.RegisteredAt), checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
 		checkEmail("email", a.Email), checkEmail("profile.contact.email", p.Contact.Email),
-		checkAmount("balance", max(a.Balance, -a.Balance)), checkCurrency(a.Currency),
+		checkAmount("balance", max(a.Balance, -a.Balance), maxMoney), checkCurrency(a.Currency),
 		checkShort("profile.heading", p.Heading), checkText("profile.description", p.Description),
 		checkMediaURL("profile.media.avatar", p.Media.Avatar), checkMediaURL("profile.media.cover", p.Media.Cover),
 	)
@@ -85,7 +92,7 @@ func CheckItem(i storedb.Item) error {
 		checkYear("published_at", i.PublishedAt), checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
 		checkShort("sub_category", i.SubCategory), checkWords("options", i.Options), checkWords("tags", i.Tags),
 		checkURL("demo_link", i.DemoLink), checkMedia(i.Media), checkCurrency(i.Currency),
-		checkAmount("price.regular", i.Price.Regular), checkAmount("price.extended", i.Price.Extended),
+		checkAmount("price.regular", i.Price.Regular, maxPrice), checkAmount("price.extended", i.Price.Extended, maxPrice),
 	)
 }
 
@@ -129,7 +136,7 @@ func CheckPurchase(p *storedb.Purchase) error {
 	case p.SoldAt.IsZero():
 		return fault.Invalid(fault.CodeInvalid, "date is missing")
 	}
-	return cmp.Or(checkYear("date", p.SoldAt), checkYear("supported_until", p.SupportedUntil), checkYear("state_at", p.StateAt), checkAmount("price", p.Price), checkCurrency(p.Currency),
+	return cmp.Or(checkYear("date", p.SoldAt), checkYear("supported_until", p.SupportedUntil), checkYear("state_at", p.StateAt), checkAmount("price", p.Price, maxPrice), checkCurrency(p.Currency),
 		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
 }
 
@@ -219,11 +226,11 @@ func checkCurrency(text string) error {
 	return nil
 }
 
-func checkAmount(what string, m countersign.Money) error {
+func checkAmount(what string, m, most countersign.Money) error {
 	if m < 0 {
 		return wrong(what, what+" is negative")
 	}
-	if m > maxMoney {
+	if m > most {
 		return wrong(what, what+" is too large")
 	}
 	return nil
