@@ -33,7 +33,7 @@ func (s *Store) checkSales(ctx context.Context) health.Finding {
 
 // checkItems looks for purchases of items that another workspace has.
 func (s *Store) checkItems(ctx context.Context) health.Finding {
-	const name, why = "items of purchases", "A purchase gives its buyer licenses of its item, and that item has another seller."
+	const name, why = "items of purchases", "The licenses of a purchase are for its item, and that item has another seller."
 	stray, err := s.db.StraySales(ctx)
 	switch {
 	case err != nil:

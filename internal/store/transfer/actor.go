@@ -12,7 +12,7 @@ import (
 )
 
 // errNoUser means that whoever began an import may not sign in any more.
-var errNoUser = fault.Forbidden("not_allowed", "Whoever began this import is not an active user any more. Nothing was imported")
+var errNoUser = fault.Forbidden("not_allowed", "The user who began this import is not active any more. Nothing was imported")
 
 // actorNow is an actor with the rights that the user has by now: an import may wait long, and
 // read long.
