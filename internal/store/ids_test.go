@@ -71,7 +71,7 @@ func TestPeopleGiveItemsIDsThatEveryReaderKeeps(t *testing.T) {
 func TestAnItemWithAHigherIDKeepsWorking(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		const high = 1<<63 - 1
-		for _, statement := range []string{`DELETE FROM item_versions WHERE item_id = 2 AND $1 > 0`, `UPDATE items SET id = $1 WHERE id = 2`} {
+		for _, statement := range []string{`DELETE FROM item_versions WHERE item_id = 2 AND CAST($1 AS bigint) > 0`, `UPDATE items SET id = $1 WHERE id = 2`} {
 			if _, err := f.database.Queries().Exec(t.Context(), statement, int64(high)); err != nil {
 				t.Fatal(err)
 			}
