@@ -146,12 +146,7 @@ func checkOpen(ctx context.Context, db *storedb.DB, workspace int64) error {
 	return nil
 }
 
-// importPlace returns the id of a workspace into which an actor may import, 0 for all of the store.
-func (s *Service) importPlace(ctx context.Context, a people.Actor, username string) (id int64, err error) {
-	return placeIn(ctx, s.db, a, username)
-}
-
-// placeIn is importPlace in a transaction.
+// placeIn returns the id of a workspace into which an actor may import, 0 for all of the store.
 func placeIn(ctx context.Context, db *storedb.DB, a people.Actor, username string) (id int64, err error) {
 	if username == "" {
 		return 0, access.Import(ctx, db, a, 0, access.NoWorkspace(username))
