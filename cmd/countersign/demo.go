@@ -109,6 +109,7 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 
 // demoView is what a filled demo has to show.
 type demoView struct {
+	Folder         string `json:"folder"` // of the data
 	StoreURL       string `json:"store_url"`
 	StoreAdminLink string `json:"store_admin_link"` // signs its administrator in, once
 	APIKey         string `json:"api_key"`
@@ -125,7 +126,7 @@ type demoView struct {
 func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir string) (demoView, error) {
 	d := sample.NewDemo()
 	v := demoView{
-		StoreURL: urlOf(s.listener), APIKey: d.APIKey, PurchaseCode: d.PurchaseCode, RefundedCode: d.RefundedCode, EmptyAPIKey: d.EmptyAPIKey, AddonURL: urlOf(site.listener),
+		Folder: dir, StoreURL: urlOf(s.listener), APIKey: d.APIKey, PurchaseCode: d.PurchaseCode, RefundedCode: d.RefundedCode, EmptyAPIKey: d.EmptyAPIKey, AddonURL: urlOf(site.listener),
 	}
 	var err error
 	if v.report, err = fillDemo(ctx, s.store, dir); err != nil {
@@ -167,23 +168,27 @@ func (a *app) printDemo(v demoView, flags demoFlags) error {
 		home = "The data is in " + cli.Safe(flags.keep) + " and is kept."
 	}
 	all := func(m transfer.Moved) string { return cli.Thousands(m.New + m.Changed + m.Same) }
-	a.Print(`Demo ready. %s
+	a.Print(`Demo ready. %[1]s
 
-  Store    %s   (signs in to the store's pages once, within 10 minutes)
-           %s/   (start page: license files, API reference, manuals)
-  API key  %s   (works only in this demo)
-  Code     %s (valid)   %s (refunded)
+  Store    %[2]s   (signs in to the store's pages once, within 10 minutes)
+           %[3]s/   (start page: license files, API reference, manuals)
+  API key  %[4]s   (of the workspace %[13]s, works only in this demo)
+  Code     %[5]s (valid)   %[6]s (refunded)
 
-  Addon    %s   (signs in to the addon's pages once, within 10 minutes)
-           %s/api-addons/app/settings   (what the app receives)
+  Addon    %[7]s   (signs in to the addon's pages once, within 10 minutes)
+           %[8]s/api-addons/app/settings   (what the app receives)
 
 Try it:
   curl -H 'X-Api-Key: %[4]s' \
        -d purchase_code=%[5]s %[3]s/api/purchases/validation
 
+To sign in to the store's pages again:
+  countersign store user sign-in-link %[14]s --data %[15]s
+
 %[9]s workspaces, %[10]s items, %[11]s purchases, %[12]d days of calls. Press Ctrl+C to stop.
 `, home, v.StoreAdminLink, v.StoreURL, v.APIKey, v.PurchaseCode, v.RefundedCode, v.AddonAdminLink, v.AddonURL,
-		all(v.report.Workspaces), all(v.report.Items), all(v.report.Purchases), sample.CallDays)
+		all(v.report.Workspaces), all(v.report.Items), all(v.report.Purchases), sample.CallDays,
+		sample.NewDemo().Workspace, sample.NewDemo().AdminEmail, cli.Safe(v.Folder))
 	return nil
 }
 
