@@ -24,7 +24,7 @@ function look() {
     if (getComputedStyle(cell, '::before').content.replace(/^"|"( \/ "")?$/g, '') !== cell.dataset.label || !cell.dataset.label) wrong.push(`no label: ${name(cell)}`);
   }
   for (const place of document.querySelectorAll('.table-place')) {
-    if (place.clientWidth < 736 && !cards.includes(place.querySelector('.grid-table'))) wrong.push(`a table of ${place.clientWidth} px is not made of cards`);
+    if (place.checkVisibility() && place.clientWidth < 736 && !cards.includes(place.querySelector('.grid-table'))) wrong.push(`a table of ${place.clientWidth} px is not made of cards`);
   }
 
   // Text lies within the box that is drawn around it, and beside the text of others.

@@ -51,3 +51,9 @@ export const valueOf = (page, label) => page.getByLabel(label, { exact: true }).
 
 /** All that is to be read on the page. */
 export const text = (page) => page.evaluate(() => document.body.innerText);
+
+/** Opens the filter of a list, which is folded on a phone. */
+export async function openFilter(page) {
+  const folded = page.locator('details.filters:not([open]) > summary');
+  if (await folded.isVisible()) await folded.click();
+}

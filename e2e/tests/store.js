@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { tab, visitor } from '../lib/browser.js';
-import { fill, flash, follow, followMenu, heading, press, text, valueOf } from '../lib/page.js';
+import { fill, flash, follow, followMenu, heading, openFilter, press, text, valueOf } from '../lib/page.js';
 import { ada, newStore, vera } from '../lib/site.js';
 
 test('an administrator sets the store up and invites a viewer, who reads and changes nothing', async (t) => {
@@ -167,6 +167,7 @@ test('from an empty folder to a validated purchase, its row in the log, and a re
   await followMenu(page, 'Requests');
   let answer;
   do { // it is written within a second
+    await openFilter(page);
     await fill(page, { id: valid.id });
     answer = await press(page, 'Show');
   } while (answer.status() === 422);
