@@ -87,6 +87,6 @@ type failure struct {
 	// ID is the request's, where the log says more; "" where there is nothing to find.
 	ID string
 	On Link
-	// Back leads to the place in which the page would be; without a label there is none.
+	// Back leads to the place in which the page would be; left out when its label is empty.
 	Back Link
 }

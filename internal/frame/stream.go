@@ -36,7 +36,7 @@ type Event struct {
 	ID string
 	// Name is "" for a message.
 	Name string
-	// Data is HTML; nil is none.
+	// Data is HTML, and may be nil.
 	Data templ.Component
 }
 

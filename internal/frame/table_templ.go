@@ -55,7 +55,7 @@ type Row []templ.Component
 type Table struct {
 	// Caption names the table. It is read out, not shown.
 	Caption string
-	// ID is that of the element, for a [Chart]; "" is none.
+	// ID is that of the element, for a [Chart]. It may be empty.
 	ID      string
 	Columns []Column
 	Rows    []Row

@@ -26,7 +26,7 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 		actor func(*testing.T, *fixture) people.Actor
 		lose  func(*testing.T, *fixture, people.Actor) error
 	}{
-		{"an administrator who is none any more", administrator, func(t *testing.T, f *fixture, a people.Actor) error {
+		{"a demoted administrator", administrator, func(t *testing.T, f *fixture, a people.Actor) error {
 			_, err := f.People().SetAdministrator(t.Context(), operator, a.User, false)
 			return err
 		}},

@@ -22,7 +22,7 @@ type Options struct {
 	// Guard limits guessing of keys and codes; nil means no limit. The store's front
 	// ends share one.
 	Guard *web.Guard
-	// Pages returns the handler of the paths that the API does not know; nil is none. console
+	// Pages returns the handler of the paths that the API does not know. It may be nil. console
 	// answers calls that people make on a page: see [frontEnd.forConsole].
 	Pages          func(console http.Handler) http.Handler
 	TrustedProxies []netip.Prefix

@@ -83,7 +83,7 @@ func TestTheConsoleBeginsWithWhatIsThere(t *testing.T) {
 		b := s.as(t, "manager")
 		page := b.Get("/w/ada/console").Status(http.StatusOK).Says("Validate a purchase code", "curl", "PHP", "Laravel", "WordPress", "Node", "Python", "Go", "Dart", "Kotlin", "COUNTERSIGN_API_KEY", s.server.URL+"/api/purchases/validation")
 		if page.Value("purchase_code") == "" || b.Get("/w/ada/console?endpoint=/api/items/item").Value("item_id") == "" {
-			t.Error("there is no sample value")
+			t.Error("a sample value is missing")
 		}
 		if _, err := s.CreateWorkspace(t.Context(), operator, store.Workspace{Account: countersign.Account{Username: "fresh", Currency: "USD"}}); err != nil {
 			t.Fatal(err)

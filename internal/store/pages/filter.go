@@ -33,7 +33,7 @@ func (f filter) address(path string) string {
 	return path + "?" + url.Values(f).Encode()
 }
 
-// with is the filter with another value of a name; "" is none.
+// with is the filter with another value of a name. An empty value removes the name.
 func (f filter) with(name, value string) filter {
 	changed := filter(maps.Clone(url.Values(f)))
 	delete(changed, name)

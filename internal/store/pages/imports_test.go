@@ -126,7 +126,7 @@ func TestADryRunLeadsToTheImport(t *testing.T) {
 		run := b.Post(path + "/run").Status(http.StatusSeeOther).Header.Get("Location")
 		ended(t, b, run).Says("2 of 3 rows imported").SilentAbout("Import now")
 		b.Get(path).Says("This was a dry run").SilentAbout("Import now")
-		b.Post(path + "/run").Status(http.StatusNotFound).Says("no longer here")
+		b.Post(path + "/run").Status(http.StatusNotFound).Says("was imported or discarded")
 		b.Get("/w/ada/import").SilentAbout("Not imported yet")
 	})
 }

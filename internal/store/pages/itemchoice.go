@@ -26,7 +26,7 @@ func (p *Pages) itemNames(r *frame.Request, ws store.WorkspaceRole) (itemNames, 
 	return p.store.ListItemNames(r.Context(), r.Actor, ws.Account.Username, maxSuggested)
 }
 
-// field completes a field that takes an item's id. The first choice of a list is none.
+// field completes a field that takes an item's id. The first choice of a list selects no item.
 func (all itemNames) field(f frame.Field, none string) frame.Field {
 	for _, i := range all {
 		id := strconv.FormatInt(i.ID, 10)

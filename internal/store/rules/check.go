@@ -66,7 +66,7 @@ func CheckWorkspace(w storedb.Workspace) error {
 	)
 }
 
-// CheckNewID returns what is wrong with the id that somebody gives a new item.
+// CheckNewID returns what is wrong with the id that was chosen for a new item.
 func CheckNewID(id int64) error {
 	if id > storedb.MaxGivenID {
 		return wrong("id", fmt.Sprintf("id: an item's id is at most %d", int64(storedb.MaxGivenID)))

@@ -12,8 +12,8 @@ import (
 // every reader of JSON keeps.
 const MaxGivenID = 1<<53 - 1
 
-// farID is where ids begin that do not count when the store chooses one: who gives an item
-// such an id leaves the others room.
+// farID is the first id that does not count when the store chooses one. An item that was
+// imported with such an id does not use up those below it.
 const farID = 1 << 52
 
 // NextItemIDs returns the first of n ids in a row that no item has: those after the highest

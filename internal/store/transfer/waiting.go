@@ -92,7 +92,7 @@ func (s *Service) upload(ctx context.Context, a people.Actor, id int64) (storedb
 }
 
 func noUpload() error {
-	return fault.NotFound("upload_not_found", "The uploaded file is no longer here: it was imported, discarded or kept for a day. Upload it again")
+	return fault.NotFound("upload_not_found", "The uploaded file was imported or discarded, or removed after a day. Upload it again")
 }
 
 func uploadOf(row storedb.ImportUpload) (Upload, error) {
@@ -186,7 +186,7 @@ func takeUpload(ctx context.Context, tx *storedb.DB, id int64, how NewImport) er
 	return err
 }
 
-// copyUpload gives a dry run a file of its own, which is removed when it has ended.
+// copyUpload makes a second file for a dry run, which is removed when the dry run has ended.
 func (s *Service) copyUpload(ctx context.Context, name string) (string, error) {
 	other := uuid.NewString()
 	err := os.Link(s.uploadPath(name), s.uploadPath(other))
