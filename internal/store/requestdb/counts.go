@@ -51,3 +51,28 @@ func (d *DB) addCounts(ctx context.Context, query string, counts ...Count) error
 	_, err := d.Exec(ctx, query, args...)
 	return err
 }
+
+// CountedWorkspaces lists the workspaces that have counts.
+func (d *DB) CountedWorkspaces(ctx context.Context) (all []int64, err error) {
+	for last := int64(-1); ; {
+		list, err := sqldb.List(ctx, d.Queries, sqldb.Value[int64],
+			`SELECT workspace_id FROM request_counts WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 1`, last)
+		if err != nil || len(list) == 0 {
+			return all, err
+		}
+		last = list[0]
+		all = append(all, last)
+	}
+}
+
+// FirstCountedHour returns the first hour, from one on, in which a workspace has counts; 0 when there is none.
+func (d *DB) FirstCountedHour(ctx context.Context, workspace, from int64) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64],
+		`SELECT coalesce(min(hour), 0) FROM request_counts WHERE workspace_id = $1 AND hour >= $2`, workspace, from)
+}
+
+// DeleteCounts deletes the counts of a workspace before an hour.
+func (d *DB) DeleteCounts(ctx context.Context, workspace, hour int64) error {
+	_, err := d.Exec(ctx, `DELETE FROM request_counts WHERE workspace_id = $1 AND hour < $2`, workspace, hour)
+	return err
+}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
@@ -32,7 +31,7 @@ type CountQuery struct {
 	// are older than hoursKept are counted in whole days only.
 	From, To time.Time
 	By       By
-	// Item narrows the counts by result to one item, in at most 40 days.
+	// Item narrows the counts by result to one item.
 	Item int64
 }
 
@@ -47,9 +46,6 @@ type Count struct {
 
 // hoursKept is how long counts are kept by the hour. Days are kept for good.
 const hoursKept = 35 * 24 * time.Hour
-
-// maxItemHours is the longest time that the calls of one item are counted of.
-const maxItemHours = 40 * 24
 
 // Counts returns how many calls there were, in the order of time, else the most calls first.
 func (l *Log) Counts(ctx context.Context, a people.Actor, q CountQuery) ([]Count, error) {
@@ -70,23 +66,13 @@ func (l *Log) Counts(ctx context.Context, a people.Actor, q CountQuery) ([]Count
 // columns are what the splits are for the queries.
 var columns = map[By]string{ByHour: requestdb.ByHour, ByDay: requestdb.ByDay, ByItem: requestdb.ByItem, ByKey: requestdb.ByKey, ByResult: requestdb.ByNone}
 
-// sums reads whole days, and the hours around them. Days of items are there when they are over.
+// sums reads whole days, and the hours around them.
 func (q CountQuery) sums(ctx context.Context, db *requestdb.DB) ([]requestdb.Sum, error) {
 	from, to, by := hourOf(q.From), hourOf(q.To), columns[q.By]
-	if q.Item != 0 {
-		from = max(from, to-maxItemHours)
+	if q.By == ByItem || q.Item != 0 {
+		return q.itemSums(ctx, db, from, to)
 	}
 	firstDay, lastDay := (from+23)/24, to/24
-	if q.By == ByItem || q.Item != 0 {
-		done, err := db.DaysDone(ctx)
-		if err != nil {
-			return nil, err
-		}
-		lastDay = min(lastDay, done+1)
-	}
-	if q.Item != 0 {
-		return q.itemSums(ctx, db, from, firstDay, lastDay, to)
-	}
 	if q.By == ByHour || firstDay >= lastDay {
 		return db.SumHours(ctx, q.Workspace, from, to, by)
 	}
@@ -99,23 +85,6 @@ func (q CountQuery) sums(ctx context.Context, db *requestdb.DB) ([]requestdb.Sum
 		return nil, err
 	}
 	after, err := db.SumHours(ctx, q.Workspace, lastDay*24, to, by)
-	return slices.Concat(before, days, after), err
-}
-
-// itemSums is sums for one item.
-func (q CountQuery) itemSums(ctx context.Context, db *requestdb.DB, from, firstDay, lastDay, to int64) ([]requestdb.Sum, error) {
-	if firstDay >= lastDay {
-		return db.SumItemHours(ctx, q.Workspace, q.Item, from, to)
-	}
-	before, err := db.SumItemHours(ctx, q.Workspace, q.Item, from, firstDay*24)
-	if err != nil {
-		return nil, err
-	}
-	days, err := db.SumItemDays(ctx, q.Workspace, q.Item, firstDay, lastDay)
-	if err != nil {
-		return nil, err
-	}
-	after, err := db.SumItemHours(ctx, q.Workspace, q.Item, lastDay*24, to)
 	return slices.Concat(before, days, after), err
 }
 
@@ -183,41 +152,4 @@ func daysOf(counts []requestdb.Count) []requestdb.DayCount {
 			cmp.Compare(a.ID, b.ID), cmp.Compare(a.Result, b.Result))
 	})
 	return list
-}
-
-// sumAfter is how long after its end a day is summed up: calls of it may still be written.
-const sumAfter = time.Hour
-
-// sumDays sums up days that are over, and deletes hours that are not kept any more.
-func (l *Log) sumDays(ctx context.Context, now time.Time) error {
-	workspaces, err := l.db.CountedWorkspaces(ctx)
-	if err != nil {
-		return err
-	}
-	err = eachOpenDay(ctx, l.db, workspaces, now, func(day int64) error {
-		err := l.db.Tx(ctx, func(tx *requestdb.DB) error { return tx.SumDay(ctx, workspaces, day) })
-		if errors.Is(err, sqldb.ErrExists) {
-			return nil
-		}
-		return err
-	})
-	for _, w := range workspaces {
-		if err == nil {
-			err = l.db.DeleteCounts(ctx, w, hourOf(now.Add(-hoursKept)))
-		}
-	}
-	return err
-}
-
-// eachOpenDay calls sum with each day that is over, has counts and is not summed up.
-func eachOpenDay(ctx context.Context, db *requestdb.DB, workspaces []int64, now time.Time, sum func(day int64) error) error {
-	last := hourOf(now.Add(-sumAfter))/24 - 1
-	day, err := db.DaysDone(ctx)
-	for err == nil && day < last {
-		if day, err = db.FirstCountedDay(ctx, workspaces, day); err != nil || day == 0 || day > last {
-			return err
-		}
-		err = sum(day)
-	}
-	return err
 }

@@ -21,6 +21,7 @@ func TestCallsAreCounted(t *testing.T) {
 			f.clock.pass(4 * time.Hour)
 			f.flushed(t)
 		}
+		f.packedAll(t)
 		counts := func(q CountQuery) []Count {
 			t.Helper()
 			q.Workspace = 1
@@ -51,12 +52,17 @@ func TestCallsAreCounted(t *testing.T) {
 				t.Errorf("%s: %s", name, diff)
 			}
 		}
-		if done, err := f.db.DaysDone(t.Context()); err != nil || done < hourOf(end)/24-2 {
-			t.Errorf("days are summed up to %d, %v", done, err)
+		until, err := f.db.PackedItems(t.Context())
+		if want := (requestdb.PackedUntil{hourOf(end) - 4, hourOf(end)/24 - 1, spanAt(requestdb.SpanMonth, hourOf(noon))}); err != nil || until != want {
+			t.Errorf("packed until %d, %v; want %d", until, err, want)
 		}
 		f.clock.pass(40 * 24 * time.Hour)
 		f.put(nil)
 		f.flushed(t)
+		f.packedAll(t)
+		if err := f.deleteHours(t.Context(), f.clock.now()); err != nil {
+			t.Fatal(err)
+		}
 		if diff := cmp.Diff([]Count{{ID: 1, Valid: 15, Failed: 15}, {ID: 2, Valid: 30}}, counts(CountQuery{From: day, To: f.clock.now().Truncate(24 * time.Hour), By: ByItem})); diff != "" {
 			t.Errorf("after the hours were deleted: %s", diff)
 		}
@@ -64,6 +70,16 @@ func TestCallsAreCounted(t *testing.T) {
 			t.Errorf("hours are left: %v, %v", sums, err)
 		}
 	})
+}
+
+// packedAll packs everything that is over.
+func (f *fixture) packedAll(t *testing.T) {
+	t.Helper()
+	for f.packed = 0; f.packed != overBefore(f.clock.now()); {
+		if err := f.pack(t.Context(), f.clock.now()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // What is counted by day, key and result is read without the hours, of which today has many.
@@ -96,7 +112,10 @@ func TestDaysAreCountedWithTheirCalls(t *testing.T) {
 		}
 		check("with their calls")
 		exec(`DELETE FROM request_days`)
-		exec(`DELETE FROM requests_versions WHERE version_id = 2`)
+		exec(`DROP TABLE request_items`)
+		exec(`DROP TABLE request_items_done`)
+		exec(`CREATE TABLE request_days_done (day bigint PRIMARY KEY)`)
+		exec(`DELETE FROM requests_versions WHERE version_id >= 2`)
 		if err := f.db.DB().Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}

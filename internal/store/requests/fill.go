@@ -33,8 +33,8 @@ func (l *Log) Fill(ctx context.Context, a people.Actor, entries []Entry) (filled
 
 // hasHistory reports whether there are calls of an earlier day.
 func (l *Log) hasHistory(ctx context.Context, tx *requestdb.DB) (bool, error) {
-	done, err := tx.DaysDone(ctx)
-	if err != nil || done > 0 {
+	packed, err := tx.PackedItems(ctx)
+	if err != nil || packed[requestdb.SpanDay] > 0 {
 		return true, err
 	}
 	parts, err := tx.Parts(ctx, timeOf)
@@ -55,12 +55,11 @@ func (l *Log) fill(ctx context.Context, tx *requestdb.DB, entries []Entry) error
 		}
 		b.counted(counts, now)
 	}
-	workspaces, err := tx.CountedWorkspaces(ctx)
-	if err != nil {
-		return err
-	}
-	if err := eachOpenDay(ctx, tx, workspaces, now, func(day int64) error { return tx.SumDay(ctx, workspaces, day) }); err != nil {
-		return err
+	for packed := true; packed; {
+		var err error
+		if packed, err = packNext(ctx, tx, overBefore(now)); err != nil {
+			return err
+		}
 	}
 	oldest := firstAt(now.Add(-l.options.Keep.For))
 	first := sort.Search(len(entries), func(i int) bool { return int64(entries[i].Number) >= oldest })

@@ -41,9 +41,12 @@ func partOf(ctx context.Context, tx *requestdb.DB, parts []requestdb.Part, id in
 	return part, slices.Insert(parts, i, part), tx.CreatePart(ctx, part)
 }
 
-// tidy cuts a part that has become long, and drops parts that are not kept any more: after
-// calls were written, and now and then.
+// tidy packs the calls of items. It cuts a part that has become long, and drops parts that are
+// not kept any more: after calls were written, and now and then.
 func (l *Log) tidy(ctx context.Context, wrote bool) error {
+	if err := l.pack(ctx, l.options.Now()); err != nil {
+		return err
+	}
 	if !wrote && l.options.Now().Sub(l.lastPrune) < pruneEvery {
 		return nil
 	}
@@ -96,7 +99,7 @@ func (l *Log) prune(ctx context.Context, parts []requestdb.Part, now time.Time) 
 		return nil
 	}
 	l.lastPrune = now
-	if err := l.sumDays(ctx, now); err != nil {
+	if err := l.deleteHours(ctx, now); err != nil {
 		return err
 	}
 	return l.db.DeleteGaps(ctx, now.Add(-l.options.Keep.For))

@@ -71,6 +71,7 @@ type Log struct {
 	attempts   int
 	batch      batch
 	lastPrune  time.Time
+	packed     int64 // everything before this hour is
 	lastReopen time.Time
 	lastWarn   time.Time
 	ending     bool // the next batch is the last

@@ -157,6 +157,9 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 		if err := tx.AddDays(ctx, daysOf(counts)); err != nil {
 			return err
 		}
+		if err := addLate(ctx, tx, counts, now); err != nil {
+			return err
+		}
 		return l.batch.write(ctx, tx, l.unwritten)
 	})
 	if err != nil && !fault.HasCode(err, countersign.CodeOutcomeUnknown) {

@@ -58,7 +58,10 @@ func fillYear(b *testing.B, l *Log, end int64) {
 			b.Fatal(err)
 		}
 	}
-	if err := l.sumDays(b.Context(), l.options.Now().Add(2*sumAfter)); err != nil {
-		b.Fatal(err)
+	now := l.options.Now().Add(2 * packAfter)
+	for l.packed != overBefore(now) {
+		if err := l.pack(b.Context(), now); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
