@@ -17,7 +17,11 @@ type Map[K comparable, V any] struct {
 // SetCapacity sets the capacity in bytes; size returns the size of a value. Call it
 // before the other methods.
 func (m *Map[K, V]) SetCapacity(bytes int64, size func(V) int) {
-	m.values = otter.Must(&otter.Options[K, V]{
+	m.values = newCache[K](bytes, size)
+}
+
+func newCache[K comparable, V any](bytes int64, size func(V) int) *otter.Cache[K, V] {
+	return otter.Must(&otter.Options[K, V]{
 		MaximumWeight: uint64(bytes),
 		Weigher:       func(_ K, v V) uint32 { return uint32(min(size(v), 1<<31)) },
 	})

@@ -37,7 +37,10 @@ func (s *Store) Sales(ctx context.Context, a people.Actor, workspace string, q S
 	if q.Until.Sub(q.From.Time) > MaxSalesTime {
 		return nil, fault.Invalid("time_too_long", "Sales are added up for 366 days at most")
 	}
-	return s.db.Sales(ctx, w.ID, q)
+	if q.By == SalesByItem {
+		return s.salesByItem.Sales(ctx, w.ID, q)
+	}
+	return s.db.SalesOfDays(ctx, w.ID, q)
 }
 
 // CountLicenses returns how many licenses were issued for purchases of a workspace from a

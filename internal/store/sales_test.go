@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // sums are the sums that the store keeps, and those of its purchases.
@@ -43,6 +44,28 @@ func (f *fixture) wantSums(t *testing.T) {
 	kept, counted := f.sums(t)
 	if diff := cmp.Diff(counted, kept); diff != "" || len(kept) == 0 {
 		t.Errorf("%d sums: %s", len(kept), diff)
+	}
+	f.wantSalesByItem(t)
+}
+
+// wantSalesByItem compares the sales of whole months with their purchases.
+func (f *fixture) wantSalesByItem(t *testing.T) {
+	t.Helper()
+	ada, err := f.Workspace(t.Context(), operator, "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, year := range []int{2024, 2025, 2026} {
+		from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		until := from.AddDate(1, 0, 0)
+		want, err := f.db.SalesByItem(t.Context(), ada.ID, from, until)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Sales(t.Context(), operator, "ada", SalesQuery{From: countersign.At(from), Until: countersign.At(until), By: SalesByItem})
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%d: %v %s", year, err, diff)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package storedb
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,16 +41,12 @@ type Sales struct {
 	Revenue countersign.Money
 }
 
-// Sales adds up the purchases of a workspace that were sold in a time, in the order of the
-// split and of the currencies. They are added up as purchases are written: by day, and by
-// item and month.
-func (d *DB) Sales(ctx context.Context, workspace int64, q SalesQuery) ([]Sales, error) {
+// SalesOfDays adds up the purchases of a workspace that were sold in a time, together or by day,
+// in the order of the days and of the currencies. They are added up as purchases are written.
+func (d *DB) SalesOfDays(ctx context.Context, workspace int64, q SalesQuery) ([]Sales, error) {
 	by := "''"
-	switch q.By {
-	case SalesByDay:
+	if q.By == SalesByDay {
 		by = "day"
-	case SalesByItem:
-		return d.salesByItem(ctx, workspace, q)
 	}
 	return sqldb.List(ctx, d.Queries, scanSales,
 		`SELECT `+by+`, 0, currency, CAST(sum(sold) AS bigint), CAST(sum(ended) AS bigint), CAST(sum(revenue) AS bigint)
@@ -61,79 +56,33 @@ func (d *DB) Sales(ctx context.Context, workspace int64, q SalesQuery) ([]Sales,
 
 func dayText(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
-// salesByItem adds up whole months, and the days around them.
-func (d *DB) salesByItem(ctx context.Context, workspace int64, q SalesQuery) ([]Sales, error) {
-	all := map[soldItem]*Sales{}
-	for _, part := range q.parts() {
-		query := `SELECT '', item_id, currency, count(*), sum(CASE WHEN state = 'active' THEN 0 ELSE 1 END), CAST(sum(price) AS bigint)
-			FROM purchases WHERE workspace_id = $1 AND sold_at >= $2 AND sold_at < $3 GROUP BY 2, 3`
-		if part.months {
-			query = `SELECT '', item_id, currency, CAST(sum(sold) AS bigint), CAST(sum(ended) AS bigint), CAST(sum(revenue) AS bigint)
-				FROM sales_items WHERE workspace_id = $1 AND month >= $2 AND month < $3 GROUP BY item_id, currency`
-		}
-		err := sqldb.Each(ctx, d.Queries, scanSales, func(s Sales) error {
-			of := soldItem{s.Item, s.Currency}
-			if all[of] == nil {
-				all[of] = &Sales{Item: s.Item, Currency: s.Currency}
-			}
-			sum := all[of]
-			sum.Count, sum.Ended, sum.Revenue = sum.Count+part.sign*s.Count, sum.Ended+part.sign*s.Ended, sum.Revenue+countersign.Money(part.sign)*s.Revenue
-			return nil
-		}, query, workspace, part.from, part.until)
-		if err != nil {
-			return nil, err
-		}
-	}
-	list := make([]Sales, 0, len(all))
-	for _, s := range all {
-		if s.Count != 0 {
-			list = append(list, *s)
-		}
-	}
-	slices.SortFunc(list, func(a, b Sales) int {
-		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Currency, b.Currency))
-	})
-	return list, nil
+// SalesByItem adds up the purchases of a workspace by item, in the order of the items and of
+// the currencies: those that were sold from a day up to another one.
+func (d *DB) SalesByItem(ctx context.Context, workspace int64, from, until time.Time) ([]Sales, error) {
+	return sqldb.List(ctx, d.Queries, scanSales, `SELECT '', item_id, currency, count(*), sum(CASE WHEN state = 'active' THEN 0 ELSE 1 END), CAST(sum(price) AS bigint)
+		FROM purchases WHERE workspace_id = $1 AND sold_at >= $2 AND sold_at < $3 GROUP BY 2, 3 ORDER BY 2, 3`, workspace, dayText(from), dayText(until))
 }
 
-type soldItem struct {
-	item     int64
-	currency string
+// SalesMonth is a month in which purchases were sold.
+type SalesMonth struct {
+	Month string // as 2026-01
+	// Version grows with every change of its sums.
+	Version int64
 }
 
-// salesPart is a time of a query: whole months, or days whose purchases are read.
-type salesPart struct {
-	months      bool
-	from, until string // until does not belong to it
-	sign        int64  // -1 for what is to be subtracted
+// SalesMonths lists the months of a workspace from one up to another one.
+func (d *DB) SalesMonths(ctx context.Context, workspace int64, from, until time.Time) ([]SalesMonth, error) {
+	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (m SalesMonth, err error) {
+		err = r.Scan(&m.Month, &m.Version)
+		return m, err
+	}, `SELECT substr(day, 1, 7), CAST(sum(changes) AS bigint) FROM sales_days WHERE workspace_id = $1 AND day >= $2 AND day < $3 GROUP BY 1 ORDER BY 1`,
+		workspace, dayText(from), dayText(until))
 }
 
-// parts cuts the time of a query so that few purchases are read: a month of which more than
-// half is wanted is added, and what is too much is subtracted.
-func (q SalesQuery) parts() (parts []salesPart) {
-	const month = "2006-01"
-	days := func(from, until time.Time, sign int64) {
-		if from.Before(until) {
-			parts = append(parts, salesPart{from: dayText(from), until: dayText(until), sign: sign})
-		}
-	}
-	from, until := q.From.Time.UTC(), q.Until.Time.UTC()
-	first, last := nearestMonth(from), nearestMonth(until)
-	if !first.Before(last) {
-		days(from, until, 1)
-		return parts
-	}
-	parts = append(parts, salesPart{months: true, from: first.Format(month), until: last.Format(month), sign: 1})
-	days(from, first, 1)
-	days(first, from, -1)
-	days(last, until, 1)
-	days(until, last, -1)
-	return parts
-}
-
-// nearestMonth is the first day of the month that begins nearest to a time.
-func nearestMonth(at time.Time) time.Time {
-	return time.Date(at.Year(), at.Month()+time.Month(at.Day()/17), 1, 0, 0, 0, 0, time.UTC)
+// SalesOfMonth returns the sums of a month by item, in the order of the items and of the currencies.
+func (d *DB) SalesOfMonth(ctx context.Context, workspace int64, month string) ([]Sales, error) {
+	return sqldb.List(ctx, d.Queries, scanSales, `SELECT '', item_id, currency, sold, ended, revenue FROM sales_items
+		WHERE workspace_id = $1 AND month = $2 AND sold <> 0 ORDER BY item_id, currency`, workspace, month)
 }
 
 // WrongSales compares the sums of some purchases, limit at most, with the purchases: those
