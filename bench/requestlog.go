@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/bench/program"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
 )
 
 const (
@@ -36,4 +38,18 @@ func (s *shop) useWithoutLog(ctx context.Context) error {
 	}
 	s.baseline = &without
 	return nil
+}
+
+// droppedSince is how many calls were not logged since a time, by servers that have stopped.
+func (s *shop) droppedSince(ctx context.Context, began time.Time) (calls int64, err error) {
+	err = s.opened(ctx, func(st *store.Store) error {
+		state, err := st.Requests.State(ctx, people.Operator("bench"), 0)
+		for _, g := range state.Gaps {
+			if !g.Until.Before(began.Truncate(time.Second)) {
+				calls += g.Calls
+			}
+		}
+		return err
+	})
+	return calls, err
 }

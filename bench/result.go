@@ -26,6 +26,7 @@ type result struct {
 	Figures []figure `json:"figures"`
 
 	settings settings
+	dropped  int64 // calls that the log of API requests did not keep up with
 }
 
 // measure runs all cases on one store.
@@ -45,6 +46,7 @@ func (s *shop) measure(ctx context.Context, log io.Writer) (result, error) {
 	if s.settings.mode == modePeer {
 		list = list[:min(2, len(list))]
 	}
+	began := time.Now()
 	var err error
 	if r.Start, err = s.startToAnswer(ctx); err != nil {
 		return r, err
@@ -57,6 +59,11 @@ func (s *shop) measure(ctx context.Context, log io.Writer) (result, error) {
 		compared.bounded = boundedBy(s.settings.decisive(compared), s.settings.bound(c.name))
 		r.Cases = append(r.Cases, compared)
 		fmt.Fprintf(log, "%s: %.2f\n", c.name, s.settings.decisive(compared))
+	}
+	if s.settings.mode == modeLog {
+		if r.dropped, err = s.droppedSince(ctx, began); err != nil {
+			return r, err
+		}
 	}
 	r.Figures = r.figures()
 	return r, nil
@@ -190,7 +197,7 @@ func (r result) figures() []figure {
 			cost := quantileOf(c.Pairs, median, func(p pair) float64 { return microseconds(p.store.CPU - p.other.CPU) })
 			all = append(all, figure{"log of API requests, " + c.Name, cost, "µs of processor time a call", boundedBy(cost, logLimit)})
 		}
-		return all
+		return append(all, figure{Name: "answered, but not logged in the whole run", Value: float64(r.dropped), Unit: "calls"})
 	}
 	add("start of the process to the first correct response", "ms", milliseconds(r.Start), 300, r.Purchases == 10_000_000)
 	add("largest RssAnon of the store", "MB", float64(memory)/megabyte, 150, r.Purchases == 1_000_000)
