@@ -157,8 +157,8 @@ func addToPacked(ctx context.Context, tx *requestdb.DB, workspace, hour int64, c
 	return nil
 }
 
-// addLate adds counts of hours that are packed already.
-func addLate(ctx context.Context, tx *requestdb.DB, counts []requestdb.Count, now time.Time) error {
+// addLate adds counts of hours before this one to what is packed, and lets the others be packed.
+func (l *Log) addLate(ctx context.Context, tx *requestdb.DB, counts []requestdb.Count, now time.Time) error {
 	type place struct{ workspace, hour int64 }
 	late := map[place][]requestdb.Sum{}
 	for _, c := range counts {
@@ -170,6 +170,7 @@ func addLate(ctx context.Context, tx *requestdb.DB, counts []requestdb.Count, no
 	if len(late) == 0 {
 		return nil
 	}
+	l.packed = 0
 	until, err := tx.LockPackedItems(ctx)
 	for p, sums := range late {
 		if err == nil && p.hour <= until[requestdb.SpanHour] {

@@ -29,8 +29,7 @@ func TestLateCallsAreAddedToWhatIsPacked(t *testing.T) {
 					})
 				}
 				f.put(func(e *Entry) { e.Number, e.Item = web.FirstRequestNumber(late)+web.RequestNumber(f.last), 2 })
-				f.flushed(t)
-				f.packedAll(t)
+				f.flushed(t) // and packed, in the same hour
 				from := noon.AddDate(0, 0, -5).Truncate(24 * time.Hour)
 				for when, to := range map[string]time.Time{"by days": from.AddDate(0, 0, 10), "by hours": noon.Add(4 * time.Hour)} {
 					got, err := f.Counts(t.Context(), operator, CountQuery{Workspace: 1, From: from, To: to, By: ByItem})

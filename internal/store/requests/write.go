@@ -157,7 +157,7 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 		if err := tx.AddDays(ctx, daysOf(counts)); err != nil {
 			return err
 		}
-		if err := addLate(ctx, tx, counts, now); err != nil {
+		if err := l.addLate(ctx, tx, counts, now); err != nil {
 			return err
 		}
 		return l.batch.write(ctx, tx, l.unwritten)
