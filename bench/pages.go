@@ -90,9 +90,9 @@ func (set settings) pages(key int64, first string) []page {
 		{name: "audit log", path: at + "/audit"},
 		{name: "workspaces", path: "/w"},
 	}
-	for _, metric := range []string{"valid", "failed", "sales", "revenue"} {
+	for _, metric := range []string{"valid", "failed", "sales", "revenue", "licenses", "downloads"} {
 		for _, split := range []string{"day", "item", "key", "result"} {
-			if sold := metric == "sales" || metric == "revenue"; sold && (split == "key" || split == "result") || metric == "valid" && split == "result" {
+			if calls := metric == "valid" || metric == "failed"; !calls && (split == "key" || split == "result") || metric == "valid" && split == "result" {
 				continue
 			}
 			for _, days := range []int{30, 365} {

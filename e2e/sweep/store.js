@@ -246,6 +246,7 @@ export const store = [
     name: 'reports', site: 'store', cases: [
       get(`GET ${ws}/reports`, { name: 'reports', path: `${at}/reports` }),
       get(`GET ${ws}/reports`, { name: 'reports-sales', path: `${at}/reports?metric=sales&split=item&days=365`, as: 'vera' }),
+      get(`GET ${ws}/reports`, { name: 'reports-licenses', path: `${at}/reports?metric=licenses&split=item&days=365`, as: 'vera' }),
       get(`GET ${ws}/reports`, { name: 'reports-none', path: `${at}/reports?metric=failed&split=result&from=2024-01-01&to=2024-01-02` }),
       get(`GET ${ws}/reports`, { name: 'reports-refused', path: `${at}/reports?metric=sales&split=key&from=soon`, status: 422 }),
     ],

@@ -23,15 +23,28 @@ func execAll(ctx context.Context, tx *storedb.DB, statements []string) error {
 	return nil
 }
 
+// withoutActivity makes the store one of the version before activity was counted.
+func (f *fixture) withoutActivity(t *testing.T) {
+	t.Helper()
+	statements := []string{`DROP TRIGGER licenses_issued`, `DROP TRIGGER download_links_used`}
+	if f.database.Engine() == sqldb.Postgres {
+		statements = []string{`DROP FUNCTION countersign_count_licenses CASCADE`, `DROP FUNCTION countersign_count_download CASCADE`}
+	}
+	statements = append(statements, `DROP TABLE activity_days`, `DELETE FROM store_versions WHERE version_id >= 20`)
+	if err := f.db.Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, statements) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // withoutIDs are the statements that bring the tables to those of the version before
 // purchases had ids.
 func withoutIDs(engine sqldb.Engine) []string {
-	triggers := []string{`DROP TRIGGER purchases_sold`, `DROP TRIGGER purchases_unsold`, `DROP TRIGGER purchases_changed`}
+	triggers := []string{`DROP TRIGGER purchases_sold`, `DROP TRIGGER purchases_unsold`, `DROP TRIGGER purchases_changed`, `DROP TRIGGER licenses_issued`, `DROP TRIGGER download_links_used`}
 	if engine == sqldb.Postgres {
-		triggers = []string{`DROP FUNCTION countersign_count_sales CASCADE`}
+		triggers = []string{`DROP FUNCTION countersign_count_sales CASCADE`, `DROP FUNCTION countersign_count_licenses CASCADE`, `DROP FUNCTION countersign_count_download CASCADE`}
 	}
 	return append(triggers, []string{
-		`DROP TABLE sales_days`, `DROP TABLE sales_items`, `DROP TABLE removed_ids`,
+		`DROP TABLE activity_days`, `DROP TABLE sales_days`, `DROP TABLE sales_items`, `DROP TABLE removed_ids`,
 		`ALTER TABLE licenses ADD COLUMN code_digest bigint NOT NULL DEFAULT 0`,
 		`UPDATE licenses SET code_digest = (SELECT p.code_digest FROM purchases p WHERE p.id = licenses.purchase_id)`,
 		`DROP INDEX licenses_of_purchase`,

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -24,7 +23,7 @@ const (
 	SalesTogether = storedb.SalesTogether
 )
 
-// MaxSalesTime is the longest time that sales are added up of: a leap year.
+// MaxSalesTime is the longest time that sales and activity are added up of: a leap year.
 const MaxSalesTime = 366 * 24 * time.Hour
 
 // Sales adds up the sales of a workspace. A time that is longer than [MaxSalesTime] is
@@ -34,8 +33,8 @@ func (s *Store) Sales(ctx context.Context, a people.Actor, workspace string, q S
 	if err != nil {
 		return nil, err
 	}
-	if q.Until.Sub(q.From.Time) > MaxSalesTime {
-		return nil, fault.Invalid("time_too_long", "Sales are added up for 366 days at most")
+	if err := checkTime(q.From.Time, q.Until.Time); err != nil {
+		return nil, err
 	}
 	if q.By == SalesByItem {
 		return s.salesByItem.Sales(ctx, w.ID, q)
@@ -43,14 +42,12 @@ func (s *Store) Sales(ctx context.Context, a people.Actor, workspace string, q S
 	return s.db.SalesOfDays(ctx, w.ID, q)
 }
 
-// CountLicenses returns how many licenses were issued for purchases of a workspace from a
-// time up to another one.
-func (s *Store) CountLicenses(ctx context.Context, a people.Actor, workspace string, from, until time.Time) (int64, error) {
-	w, err := s.Workspace(ctx, a, workspace)
-	if err != nil {
-		return 0, err
+// checkTime refuses a time that is too long to be added up.
+func checkTime(from, until time.Time) error {
+	if until.Sub(from) > MaxSalesTime {
+		return fault.Invalid("time_too_long", "Sales and activity are added up for 366 days at most")
 	}
-	return s.db.CountLicenses(ctx, w.ID, countersign.At(from), countersign.At(until))
+	return nil
 }
 
 // ItemNames returns the names of items of a workspace by their ids. Those of other

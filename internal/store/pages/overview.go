@@ -25,17 +25,18 @@ const (
 
 // overview is what the first page of a workspace shows.
 type overview struct {
-	ws       store.WorkspaceRole
-	today    time.Time
-	setUp    store.SetUp
-	calls    frame.Figure
-	sales    [2][]store.Sales // of the last days, and of as many before
-	licenses int64
-	failing  []requests.Count
-	days     []requests.Count // with calls
-	missing  string           // why calls are not counted
-	last     purchaseList
-	sample   *transfer.Import // the sample data that the reader may remove, or nil
+	ws    store.WorkspaceRole
+	today time.Time
+	setUp store.SetUp
+	calls frame.Figure
+	sales [2][]store.Sales // of the last days, and of as many before
+	// licenses are how many were issued, and downloads how many links were used.
+	licenses, downloads int64
+	failing             []requests.Count
+	days                []requests.Count // with calls
+	missing             string           // why calls are not counted
+	last                purchaseList
+	sample              *transfer.Import // the sample data that the reader may remove, or nil
 }
 
 func (p *Pages) showOverview(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
@@ -117,8 +118,16 @@ func (p *Pages) readSales(r *frame.Request, o *overview) (err error) {
 			return err
 		}
 	}
-	o.licenses, err = p.store.CountLicenses(r.Context(), r.Actor, username, from, until)
-	return err
+	for kind, count := range map[store.ActivityKind]*int64{store.LicensesIssued: &o.licenses, store.FilesDownloaded: &o.downloads} {
+		all, err := p.store.Activity(r.Context(), r.Actor, username, store.ActivityQuery{Kind: kind, From: from, Until: until, By: store.ActivityTogether})
+		if err != nil {
+			return err
+		}
+		for _, a := range all {
+			*count += a.Count
+		}
+	}
+	return nil
 }
 
 func (p *Pages) readLastSales(r *frame.Request, o *overview) error {
@@ -126,9 +135,14 @@ func (p *Pages) readLastSales(r *frame.Request, o *overview) error {
 }
 
 func (o *overview) figures() frame.Figures {
-	return frame.Figures{o.calls, o.salesFigure(), o.revenueFigure(), {
-		Label: "Licenses in 30 days", Value: frame.Thousands(o.licenses), Note: "Issued for purchases of this workspace, today included.",
-	}}
+	report := func(m metric) string {
+		return reportsPath(o.ws, "?metric="+string(m)+"&days="+strconv.Itoa(overviewDays))
+	}
+	return frame.Figures{
+		o.calls, o.salesFigure(), o.revenueFigure(),
+		{Label: "Licenses in 30 days", Value: frame.Thousands(o.licenses), Note: "Issued for purchases of this workspace.", Link: frame.Link{Label: "Licenses by day", Path: report(metricLicenses)}},
+		{Label: "Downloads in 30 days", Value: frame.Thousands(o.downloads), Note: "Files that buyers downloaded by their links.", Link: frame.Link{Label: "Downloads by day", Path: report(metricDownloads)}},
+	}
 }
 
 func (o *overview) salesFigure() frame.Figure {

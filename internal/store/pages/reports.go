@@ -26,19 +26,25 @@ func reportsPath(ws store.WorkspaceRole, below string) string {
 type metric string
 
 const (
-	metricValid   metric = "valid"
-	metricFailed  metric = "failed"
-	metricSales   metric = "sales"
-	metricRevenue metric = "revenue"
+	metricValid     metric = "valid"
+	metricFailed    metric = "failed"
+	metricSales     metric = "sales"
+	metricRevenue   metric = "revenue"
+	metricLicenses  metric = "licenses"
+	metricDownloads metric = "downloads"
 )
 
 var metricChoices = []frame.Choice{
 	{Value: string(metricValid), Label: "Valid calls"}, {Value: string(metricFailed), Label: "Failed calls"},
 	{Value: string(metricSales), Label: "Sales"}, {Value: string(metricRevenue), Label: "Gross revenue"},
+	{Value: string(metricLicenses), Label: "Licenses"}, {Value: string(metricDownloads), Label: "Downloads"},
 }
 
-// ofCalls reports whether the log of calls has the numbers, and not the purchases.
+// ofCalls reports whether the log of calls has the numbers.
 func (m metric) ofCalls() bool { return m == metricValid || m == metricFailed }
+
+// ofPurchases reports whether the numbers are those of purchases by the day of their sale.
+func (m metric) ofPurchases() bool { return m == metricSales || m == metricRevenue }
 
 // split is what a report has a row for.
 type split string
@@ -195,7 +201,7 @@ func (rep *report) file() string {
 
 func (p *Pages) showReports(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	rep := p.readReport(r, ws)
-	page := frame.Page{Title: "Reports", Crumbs: []frame.Link{workspaceCrumb(ws)}, Body: reportsView(rep), Scripts: []string{frame.ChartScript}, Lead: "Calls and sales by day, item, key or error code. Days are in UTC."}
+	page := frame.Page{Title: "Reports", Crumbs: []frame.Link{workspaceCrumb(ws)}, Body: reportsView(rep), Scripts: []string{frame.ChartScript}, Lead: "Calls, sales, licenses and downloads by day, item, key or error code. Days are in UTC."}
 	if rep.errs != nil {
 		page.Status = http.StatusUnprocessableEntity
 		return p.frame.Show(w, r, page)

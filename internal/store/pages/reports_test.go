@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
@@ -140,6 +141,44 @@ func TestAReportCountsCalls(t *testing.T) {
 		if !strings.HasSuffix(file, ",'=till(),2\n") {
 			t.Error(file)
 		}
+	})
+}
+
+func TestAReportCountsLicensesAndDownloads(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		_, sold := s.sell(t, store.Purchase{Code: "to-be-licensed"})
+		s.license(t, sold.Code, "a.example")
+		s.license(t, sold.Code, "localhost")
+		if _, err := s.Media.SetItem(t.Context(), operator, sold.ItemID, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
+			t.Fatal(err)
+		}
+		token, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.browser(t).Get("/download/" + token).Status(http.StatusOK)
+		b := s.as(t, "viewer")
+		for metric, want := range map[string]string{"licenses": "2", "downloads": "1"} {
+			p := b.Get("/w/ada/reports?from=2026-11-01&metric=" + metric).Status(http.StatusOK)
+			wantRow(t, p, "2026-11-01 (today, not over yet) "+want)
+			wantRow(t, p, "Total "+want)
+			if len(p.Having("href", "/w/ada/purchases?from=2026-11-01&to=2026-11-01")) != 0 {
+				t.Error("a day leads to the purchases that were sold on it")
+			}
+			p = b.Get("/w/ada/reports?from=2026-11-01&split=item&metric=" + metric)
+			wantRow(t, p, "Total "+want)
+			if len(p.Having("href", "/w/ada/items/1229")) != 1 {
+				t.Error("nothing leads to the item")
+			}
+			file := b.Get("/w/ada/reports.csv?metric=" + metric + "&from=2026-11-01").Status(http.StatusOK)
+			head := strings.ToUpper(metric[:1]) + metric[1:]
+			if text := "day," + head + ",complete\n2026-11-01," + want + ",no\n"; file.Body != text {
+				t.Errorf("%q", file.Body)
+			}
+			b.Get("/w/ada/reports?split=key&metric=" + metric).Says(head + " are split by day or item. Shown by day.")
+		}
+		// One is of the sample data.
+		b.Get("/w/ada").Says("Licenses in 30 days 3", "Downloads in 30 days 1")
 	})
 }
 

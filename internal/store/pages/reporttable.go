@@ -33,9 +33,12 @@ type reportRow struct {
 
 // fillReport counts.
 func (p *Pages) fillReport(r *frame.Request, rep *report) error {
-	fill := p.fillSales
-	if rep.metric.ofCalls() {
+	fill := p.fillActivity
+	switch {
+	case rep.metric.ofCalls():
 		fill = p.fillCalls
+	case rep.metric.ofPurchases():
+		fill = p.fillSales
 	}
 	if err := fill(r, rep); err != nil {
 		return err
@@ -94,6 +97,22 @@ func (p *Pages) fillSales(r *frame.Request, rep *report) error {
 		}
 	}
 	return nil
+}
+
+var activityKinds = map[metric]store.ActivityKind{metricLicenses: store.LicensesIssued, metricDownloads: store.FilesDownloaded}
+
+func (p *Pages) fillActivity(r *frame.Request, rep *report) error {
+	by := store.ActivityByDay
+	if rep.split == byItem {
+		by = store.ActivityByItem
+	}
+	all, err := p.store.Activity(r.Context(), r.Actor, rep.ws.Account.Username, store.ActivityQuery{Kind: activityKinds[rep.metric], From: rep.from, Until: rep.until(), By: by})
+	rep.columns = []string{labelOf(metricChoices, string(rep.metric))}
+	for _, a := range all {
+		at, _ := readDay(a.Day)
+		rep.rows = append(rep.rows, reportRow{at: at, id: a.Item, numbers: []int64{a.Count}})
+	}
+	return err
 }
 
 // currenciesOf are the currencies of sales, or one where there are none.
@@ -258,8 +277,8 @@ func (rep *report) rowLink(row reportRow) frame.Link {
 	switch rep.split {
 	case byDay:
 		l.Label = dayLabel(row.at, rep.today)
-		if rep.metric.ofCalls() {
-			return l // the list of calls is of no day
+		if !rep.metric.ofPurchases() {
+			return l // only purchases are listed by their day
 		}
 	case byItem:
 		l.Label = cmp.Or(row.name, "Without an item")
@@ -282,8 +301,11 @@ func (rep *report) rowLink(row reportRow) frame.Link {
 	return l
 }
 
-// list is the list of calls or purchases behind a row.
+// list is the list of calls or purchases behind a row, or the page of its item.
 func (rep *report) list(q url.Values, day time.Time) string {
+	if !rep.metric.ofCalls() && !rep.metric.ofPurchases() {
+		return itemsPath(rep.ws, "/"+q.Get("item"))
+	}
 	if rep.metric.ofCalls() {
 		q.Set("result", string(rep.metric))
 		return requestsPath(rep.ws, "?"+q.Encode())
@@ -309,6 +331,10 @@ func (rep *report) note() string {
 		return "Purchases count on the day they were sold, also when they were refunded, charged back or revoked later."
 	case metricRevenue:
 		return "Prices of the purchases as sold, also of those that were refunded, charged back or revoked later."
+	case metricLicenses:
+		return "Licenses that were issued for purchases of this workspace, also those that were moved or revoked later."
+	case metricDownloads:
+		return "Download links of purchases, counted on the day on which a buyer first used them."
 	}
 	return "Calls with a key of this workspace, counted as they are logged."
 }

@@ -115,15 +115,6 @@ func scanSales(r sqldb.Row) (s Sales, err error) {
 	return s, err
 }
 
-// CountLicenses returns how many licenses were issued for purchases of a workspace from a
-// time up to another one.
-func (d *DB) CountLicenses(ctx context.Context, workspace int64, from, until countersign.Timestamp) (int64, error) {
-	// With CROSS JOIN, SQLite begins with the licenses of the time, not with all purchases of the workspace.
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64],
-		`SELECT count(*) FROM licenses l CROSS JOIN purchases p
-		WHERE p.id = l.purchase_id AND l.issued_at >= $2 AND l.issued_at < $3 AND p.workspace_id = $1`, workspace, column(&from), column(&until))
-}
-
 // HasItems reports whether a workspace has an item.
 func (d *DB) HasItems(ctx context.Context, workspace int64) (bool, error) {
 	n, err := sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM (SELECT 1 FROM items WHERE workspace_id = $1 LIMIT 1) one`, workspace)
