@@ -30,7 +30,7 @@ func (f *fixture) withoutActivity(t *testing.T) {
 	if f.database.Engine() == sqldb.Postgres {
 		statements = []string{`DROP FUNCTION countersign_count_licenses CASCADE`, `DROP FUNCTION countersign_count_download CASCADE`}
 	}
-	statements = append(statements, `DROP TABLE activity_days`, `DELETE FROM store_versions WHERE version_id >= 20`)
+	statements = append(statements, `DROP TABLE activity_days`, `DELETE FROM store_versions WHERE version_id >= 19`)
 	if err := f.db.Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, statements) }); err != nil {
 		t.Fatal(err)
 	}
