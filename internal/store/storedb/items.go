@@ -98,6 +98,16 @@ func (d *DB) LockItem(ctx context.Context, id int64) (Item, error) {
 	return sqldb.Locked(ctx, d.Queries, "items", "id", id, d.Item)
 }
 
+// KeepItem reads one item of the store and keeps others from removing it until the transaction
+// ends. They can still change it.
+func (d *DB) KeepItem(ctx context.Context, id int64) (Item, error) {
+	query := `SELECT ` + itemColumns + ` FROM items WHERE id = $1`
+	if d.DB.DB().Engine() == sqldb.Postgres {
+		query += ` FOR KEY SHARE`
+	}
+	return sqldb.One(ctx, d.Queries, scanItem, query, id)
+}
+
 // AddItem writes a new one; [sqldb.ErrExists] when its id is taken.
 func (d *DB) AddItem(ctx context.Context, i Item) error {
 	return d.Change(ctx, TopicItems, `INSERT INTO items (`+itemColumns+`)
