@@ -62,6 +62,24 @@ func TestManagersImportIntoTheirWorkspaceAlone(t *testing.T) {
 	})
 }
 
+func TestTheImportsOfAWorkspaceAreReadAlone(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		hers := f.start(t, transfer.NewImport{File: "a.jsonl", Workspace: "ada"}, lines(itemText("ada", 70)))
+		his := f.start(t, transfer.NewImport{File: "b.jsonl", Workspace: "bob"}, lines(itemText("bob", 80)))
+		f.runJobs(t)
+		if _, err := f.database.Queries().Exec(t.Context(), `UPDATE jobs SET result = 'unreadable' WHERE id = $1`, his); err != nil {
+			t.Fatal(err)
+		}
+		all, err := f.Transfer.Jobs(t.Context(), operator, "ada")
+		if err != nil || len(all) != 1 || all[0].ID != hers || !all[0].CanBeUndone() {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if _, err := f.Transfer.Jobs(t.Context(), operator, "bob"); err == nil {
+			t.Error("the job of bob was read all the same")
+		}
+	})
+}
+
 func TestOnlyManagersOfAWorkspaceSeeItsImports(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}

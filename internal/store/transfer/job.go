@@ -104,7 +104,7 @@ func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file i
 		if err := checkOpen(ctx, tx, workspace); err != nil {
 			return err
 		}
-		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{NewImport: n, Actor: a, Upload: upload, Size: size, WorkspaceID: workspace}, s.now())
+		id, err = jobs.Add(ctx, tx.Queries, importKind, workspace, importPayload{NewImport: n, Actor: a, Upload: upload, Size: size, WorkspaceID: workspace}, s.now())
 		return err
 	})
 	if err != nil {
@@ -129,16 +129,9 @@ func checkOpen(ctx context.Context, db *storedb.DB, workspace int64) error {
 	if err := db.Lock(ctx, "workspaces", "id", workspace); err != nil {
 		return err
 	}
-	open, err := jobs.Open(ctx, db.Queries, importKind)
+	n, err := jobs.CountOpen(ctx, db.Queries, importKind, workspace)
 	if err != nil {
 		return err
-	}
-	n := 0
-	for _, j := range open {
-		var p importPayload
-		if json.Unmarshal(j.Payload, &p) == nil && p.WorkspaceID == workspace {
-			n++
-		}
 	}
 	if n >= maxOpenJobs {
 		return fault.Conflict("imports_waiting", fmt.Sprintf("%d imports have not ended yet, and no more can wait. Wait until one has ended, or cancel one", n))
@@ -202,13 +195,8 @@ func (s *Service) waitingUpload(ctx context.Context, id int64) (int64, error) {
 
 // undoneAt is when an import was undone, zero when it was not.
 func (s *Service) undoneAt(ctx context.Context, id int64) (countersign.Timestamp, error) {
-	all, err := s.db.Imports(ctx, s.undoStart())
-	for _, i := range all {
-		if i.ID == id {
-			return i.UndoneAt, err
-		}
-	}
-	return countersign.Timestamp{}, err
+	undone, err := s.db.UndoneImports(ctx, id)
+	return undone[id], err
 }
 
 // Jobs lists the imports into a workspace that run, or ended in the last 24 hours, newest first.
@@ -217,33 +205,26 @@ func (s *Service) Jobs(ctx context.Context, a people.Actor, workspace string) ([
 	if err != nil {
 		return nil, err
 	}
-	rows, err := jobs.List(ctx, s.db.Queries, importKind)
+	rows, err := jobs.ListIn(ctx, s.db.Queries, importKind, id)
 	if err != nil {
 		return nil, err
 	}
-	imports, err := s.db.Imports(ctx, s.undoStart())
-	if err != nil {
-		return nil, err
-	}
-	undone := map[int64]countersign.Timestamp{}
-	for _, i := range imports {
-		undone[i.ID] = i.UndoneAt
-	}
-	var all []ImportJob
-	for _, j := range rows {
-		job, p, err := importJobOf(j)
-		if err != nil {
+	all, ids := make([]ImportJob, len(rows)), []int64(nil)
+	for i, j := range rows {
+		if all[i], _, err = importJobOf(j); err != nil {
 			return nil, err
 		}
-		if p.WorkspaceID != id {
-			continue
+		if all[i].CanBeUndone() {
+			ids = append(ids, all[i].Report.ID)
 		}
-		if job.Report != nil {
-			job.UndoneAt = undone[job.Report.ID]
-		}
-		all = append(all, job)
 	}
-	return all, nil
+	undone, err := s.db.UndoneImports(ctx, ids...)
+	for i, job := range all {
+		if job.Report != nil {
+			all[i].UndoneAt = undone[job.Report.ID]
+		}
+	}
+	return all, err
 }
 
 // importJobOf reads the row of a job.
