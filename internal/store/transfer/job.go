@@ -26,8 +26,8 @@ const importKind = "import"
 type NewImport struct {
 	// File is the name of the file. Its end decides whether it is CSV, or else its first line.
 	File string `json:"file"`
-	// Workspace is as for [ImportOptions]; rows of CSV belong to it.
-	Workspace string     `json:"workspace,omitempty"`
+	// Workspace is the username of the one whose items and purchases are read.
+	Workspace string     `json:"workspace"`
 	DryRun    bool       `json:"dry_run,omitempty"`
 	SkipBad   bool       `json:"skip_bad,omitempty"`
 	CSV       CSVOptions `json:"csv,omitzero"`
@@ -39,10 +39,9 @@ type importPayload struct {
 	Actor  people.Actor `json:"actor"`
 	Upload string       `json:"upload"` // name in the folder of uploads
 	Size   int64        `json:"size"`
-	// WorkspaceID is 0 for an import into all of the store.
-	WorkspaceID int64 `json:"workspace_id,omitempty"`
-	// From is the upload that the file is of, 0 for none.
-	From int64 `json:"from,omitempty"`
+	WorkspaceID int64 `json:"workspace_id"`
+	// From is the upload that the file is of.
+	From int64 `json:"from"`
 }
 
 // ImportProgress is how far an import is.
@@ -67,8 +66,7 @@ type ImportJob struct {
 	EndedAt   countersign.Timestamp `json:"ended_at,omitzero"`
 	// UndoneAt is zero for an import that was not undone.
 	UndoneAt countersign.Timestamp `json:"undone_at,omitzero"`
-	// Upload is the upload that a dry run was of, for [Service.ConfirmDryRun]; 0 for none, and
-	// when it is gone.
+	// Upload is the upload that a dry run was of, for [Service.ConfirmDryRun]; 0 when it is gone.
 	Upload int64 `json:"upload,omitempty"`
 }
 
@@ -80,51 +78,13 @@ func (j ImportJob) CanBeUndone() bool {
 	return j.Report != nil && j.Report.ID != 0 && j.UndoneAt.IsZero()
 }
 
-// Start copies a file to the data folder and has it imported by a job, whose id it returns. The
-// job goes on when the caller is gone, and after a restart.
-func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file io.Reader) (id int64, err error) {
-	workspace, err := importPlace(ctx, s.db, a, n.Workspace)
-	if err != nil {
-		return 0, err
-	}
-	if n.Workspace != "" {
-		n.CSV.Workspace = n.Workspace
-	}
-	if err := checkOpen(ctx, s.db, workspace); err != nil { // before the file is copied
-		return 0, err
-	}
-	upload, size, err := s.keepUpload(ctx, file)
-	if err != nil {
-		return 0, err
-	}
-	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if err := access.Import(ctx, tx, a, workspace, access.NoWorkspace(n.Workspace)); err != nil {
-			return err
-		}
-		if err := checkOpen(ctx, tx, workspace); err != nil {
-			return err
-		}
-		id, err = jobs.Add(ctx, tx.Queries, importKind, workspace, importPayload{NewImport: n, Actor: a, Upload: upload, Size: size, WorkspaceID: workspace}, s.now())
-		return err
-	})
-	if err != nil {
-		if !fault.HasCode(err, countersign.CodeOutcomeUnknown) {
-			_ = os.Remove(s.uploadPath(upload)) // [Service.SweepUploads] would do it later
-		}
-		return 0, err
-	}
-	s.queue.Wake()
-	return id, nil
-}
-
-// Limits of what waits in a workspace, and in all of the store.
+// Limits of what waits in a workspace.
 const (
 	maxOpenJobs = 10
 	maxUploads  = 10
 )
 
-// checkOpen is an error (imports_waiting) when as many imports of a workspace, 0 for those of
-// all of the store, wait or run as may.
+// checkOpen is an error (imports_waiting) when as many imports of a workspace wait or run as may.
 func checkOpen(ctx context.Context, db *storedb.DB, workspace int64) error {
 	if err := db.Lock(ctx, "workspaces", "id", workspace); err != nil {
 		return err
@@ -137,15 +97,6 @@ func checkOpen(ctx context.Context, db *storedb.DB, workspace int64) error {
 		return fault.Conflict("imports_waiting", fmt.Sprintf("%d imports have not ended yet, and no more can wait. Wait until one has ended, or cancel one", n))
 	}
 	return nil
-}
-
-// placeIn returns the id of a workspace into which an actor may import, 0 for all of the store.
-func placeIn(ctx context.Context, db *storedb.DB, a people.Actor, username string) (id int64, err error) {
-	if username == "" {
-		return 0, access.Import(ctx, db, a, 0, access.NoWorkspace(username))
-	}
-	w, err := access.Workspace(ctx, db, a, username, access.Manage)
-	return w.ID, err
 }
 
 // Progress returns how far the import of a job is, or an error of kind NotFound.
@@ -166,12 +117,12 @@ func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (Impo
 	}
 	job, p, err := importJobOf(j)
 	if err == nil {
-		err = access.Import(ctx, s.db, a, p.WorkspaceID, missing)
+		err = access.In(ctx, s.db, a, p.WorkspaceID, access.Manage, missing)
 	}
 	if err == nil && job.CanBeUndone() {
 		job.UndoneAt, err = s.undoneAt(ctx, job.Report.ID)
 	}
-	if err == nil && p.DryRun && p.From != 0 {
+	if err == nil && p.DryRun {
 		job.Upload, err = s.waitingUpload(ctx, p.From)
 	}
 	if err != nil {
@@ -201,11 +152,11 @@ func (s *Service) undoneAt(ctx context.Context, id int64) (countersign.Timestamp
 
 // Jobs lists the imports into a workspace that run, or ended in the last 24 hours, newest first.
 func (s *Service) Jobs(ctx context.Context, a people.Actor, workspace string) ([]ImportJob, error) {
-	id, err := importPlace(ctx, s.db, a, workspace)
+	w, err := access.Workspace(ctx, s.db, a, workspace, access.Manage)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := jobs.ListIn(ctx, s.db.Queries, importKind, id)
+	rows, err := jobs.ListIn(ctx, s.db.Queries, importKind, w.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +201,7 @@ func (s *Service) Cancel(ctx context.Context, a people.Actor, id int64) error {
 		return err
 	}
 	ended, err := s.queue.Cancel(ctx, importKind, id, func(tx sqldb.Queries) error {
-		if err := access.Import(ctx, storedb.In(tx), a, p.WorkspaceID, noJob(id)); err != nil {
+		if err := access.In(ctx, storedb.In(tx), a, p.WorkspaceID, access.Manage, noJob(id)); err != nil {
 			return err
 		}
 		return people.Record(ctx, &storedb.In(tx).DB, s.now(), a, people.Event{Action: actionCancelImport, Workspace: p.Workspace, Subject: strconv.FormatInt(id, 10), Detail: job.File})

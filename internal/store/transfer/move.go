@@ -20,7 +20,7 @@ import (
 // move writes what was staged, in one transaction. It returns errNotWritten or
 // errReportFirst when the transaction must be rolled back although nothing failed.
 func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
-	if _, err := placeIn(ctx, tx, imp.actor, imp.options.Workspace); err != nil { // the reading took its time
+	if _, err := importPlace(ctx, tx, imp.actor, imp.options.Workspace); err != nil { // the reading took its time
 		return err
 	}
 	imp.bad = map[int]string{}

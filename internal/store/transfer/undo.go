@@ -95,7 +95,7 @@ func (s *Service) undoImport(ctx context.Context, a people.Actor, id int64, work
 }
 
 func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, report *UndoReport, workspace string, rest bool) error {
-	if _, err := placeIn(ctx, tx, a, workspace); err != nil {
+	if _, err := importPlace(ctx, tx, a, workspace); err != nil {
 		return err
 	}
 	if err := tx.BeginUndo(ctx); err != nil {

@@ -206,7 +206,7 @@ func (s *Service) ConfirmDryRun(ctx context.Context, a people.Actor, job int64) 
 	if err != nil {
 		return 0, err
 	}
-	if !p.DryRun || p.From == 0 {
+	if !p.DryRun {
 		return 0, noUpload()
 	}
 	how := p.NewImport
