@@ -279,8 +279,7 @@ func TestAProcessThatStopsLeavesItsJobToTheNext(t *testing.T) {
 		id := f.add(t)
 		ctx, stop := context.WithCancel(t.Context())
 		q := f.queue(func(ctx context.Context, r *Run) (any, error) {
-			r.Report("half")
-			r.renew(ctx)
+			r.ReportNow(ctx, "half")
 			stop()
 			<-ctx.Done()
 			return nil, context.Cause(ctx)

@@ -126,6 +126,9 @@ func TestAnImportRunsAsAJob(t *testing.T) {
 		if job, err = f.Transfer.Progress(t.Context(), operator, id); err != nil || job.State != jobs.Done || job.EndedAt.IsZero() {
 			t.Errorf("%+v, %v", job, err)
 		}
+		if size := int64(len(killedSales())); job.Progress != (transfer.ImportProgress{ReadBytes: size, SizeBytes: size, Lines: 3000, Bad: 1}) {
+			t.Errorf("what was reported before the file was written: %+v", job.Progress)
+		}
 		if got := f.uploads(t); len(got) != 1 || !strings.HasSuffix(got[0], ".rejected") {
 			t.Errorf("uploads %q", got)
 		}

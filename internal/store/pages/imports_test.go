@@ -67,7 +67,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 		b := s.as(t, "manager")
 		b.Get("/w/ada/import").Says("No imports", "At most 200 MB")
 		path := imported(b, sold, "skip_bad", "1")
-		running := b.Get(path).Says("0 %", "Cancel")
+		running := b.Get(path).Says("0 %", "The import waits for its turn.", "Cancel")
 		if !strings.Contains(running.Body, `<noscript><meta http-equiv="refresh" content="3"`) || !strings.Contains(running.Body, "running.js") {
 			t.Errorf("the page does not follow the import: %s", running.Body)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -36,10 +37,10 @@ type NewImport struct {
 // importPayload is what the row of a job holds.
 type importPayload struct {
 	NewImport
-	Actor  people.Actor `json:"actor"`
-	Upload string       `json:"upload"` // name in the folder of uploads
-	Size   int64        `json:"size"`
-	WorkspaceID int64 `json:"workspace_id"`
+	Actor       people.Actor `json:"actor"`
+	Upload      string       `json:"upload"` // name in the folder of uploads
+	Size        int64        `json:"size"`
+	WorkspaceID int64        `json:"workspace_id"`
 	// From is the upload that the file is of.
 	From int64 `json:"from"`
 }
@@ -51,6 +52,29 @@ type ImportProgress struct {
 	SizeBytes int64 `json:"size_bytes"`
 	Lines     int   `json:"lines"`
 	Bad       int   `json:"bad"`
+	// ReadMillis is for how long it has read, in milliseconds.
+	ReadMillis int64 `json:"read_ms"`
+}
+
+// IsRead reports whether the whole file has been read.
+func (p ImportProgress) IsRead() bool { return p.ReadBytes >= p.SizeBytes && p.Lines > 0 }
+
+// LinesPerSecond is how fast the file is read, 0 while that is not known.
+func (p ImportProgress) LinesPerSecond() int64 {
+	if p.ReadMillis <= 0 {
+		return 0
+	}
+	return int64(p.Lines) * 1000 / p.ReadMillis
+}
+
+// ReadingLeft is how long the rest of the file will take to be read at the speed so far, 0 while
+// that is not known.
+func (p ImportProgress) ReadingLeft() time.Duration {
+	if p.ReadBytes <= 0 {
+		return 0
+	}
+	left := float64(p.SizeBytes-p.ReadBytes) / float64(p.ReadBytes)
+	return time.Duration(left * float64(p.ReadMillis) * float64(time.Millisecond))
 }
 
 // ImportJob is an import that runs as a job, or has run.
@@ -69,6 +93,9 @@ type ImportJob struct {
 	// Upload is the upload that a dry run was of, for [Service.ConfirmDryRun]; 0 when it is gone.
 	Upload int64 `json:"upload,omitempty"`
 }
+
+// IsWaiting reports whether the job waits to be run.
+func (j ImportJob) IsWaiting() bool { return j.State == jobs.Queued }
 
 // HasEnded reports whether the job is done, failed or cancelled.
 func (j ImportJob) HasEnded() bool { return !j.EndedAt.IsZero() }
@@ -234,12 +261,23 @@ func (s *Service) Result(ctx context.Context, a people.Actor, id int64) (ImportR
 
 // runningImport is an import that a job does.
 type runningImport struct {
-	run  *jobs.Run
-	size int64
+	run     *jobs.Run
+	size    int64
+	now     func() time.Time
+	started time.Time
+}
+
+func (r *runningImport) progress(bytes int64, report ImportReport) ImportProgress {
+	return ImportProgress{bytes, r.size, report.Lines, report.Bad, r.now().Sub(r.started).Milliseconds()}
 }
 
 func (r *runningImport) report(bytes int64, report ImportReport) {
-	r.run.Report(ImportProgress{bytes, r.size, report.Lines, report.Bad})
+	r.run.Report(r.progress(bytes, report))
+}
+
+// reportRead reports that the whole file was read. On SQLite, nothing is reported while it is written.
+func (r *runningImport) reportRead(ctx context.Context, report ImportReport) {
+	r.run.ReportNow(ctx, r.progress(r.size, report))
 }
 
 // finish ends the job in the transaction of the import.
@@ -269,7 +307,7 @@ func (s *Service) runImport(ctx context.Context, r *jobs.Run) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := ImportOptions{File: filepath.Base(p.File), Workspace: p.Workspace, DryRun: p.DryRun, SkipBad: p.SkipBad, job: &runningImport{r, p.Size}}
+	o := ImportOptions{File: filepath.Base(p.File), Workspace: p.Workspace, DryRun: p.DryRun, SkipBad: p.SkipBad, job: &runningImport{r, p.Size, s.now, s.now()}}
 	if isCSV {
 		o.CSV = &p.CSV
 	}
