@@ -123,6 +123,9 @@ func TestAnImportRunsAsAJob(t *testing.T) {
 		}
 		f.runJobs(t)
 		f.wantImported(t, id)
+		if got := f.newestAudit(t).After; got != "created 2998, updated 0, rejected 2" {
+			t.Errorf("audit %q", got)
+		}
 		if job, err = f.Transfer.Progress(t.Context(), operator, id); err != nil || job.State != jobs.Done || job.EndedAt.IsZero() {
 			t.Errorf("%+v, %v", job, err)
 		}

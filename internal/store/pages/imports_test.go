@@ -85,7 +85,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 		b.Get(path).Says("The import was undone")
 		b.Get(path + "/undo").Status(http.StatusConflict)
 		b.Get("/w/ada/import").Says("Undone")
-		b.Get("/w/ada/audit").Says("Imported a file", "Undid an import")
+		b.Get("/w/ada/audit").Says("Imported a file", "created 2, updated 0, rejected 1", "Undid an import", "removed 2, restored 0, left 0")
 	})
 }
 

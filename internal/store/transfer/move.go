@@ -96,7 +96,7 @@ func (imp *importer) finish(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.rememberColumns(ctx, tx); err != nil {
 		return err
 	}
-	event := people.Event{Action: actionImport, Workspace: imp.options.Workspace, Detail: imp.options.File}
+	event := people.Event{Action: actionImport, Workspace: imp.options.Workspace, Detail: imp.options.File, After: imp.report.describe()}
 	if imp.report.ID > 0 {
 		event.Subject = strconv.FormatInt(imp.report.ID, 10)
 	}
