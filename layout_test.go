@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"internal/store/api":        {"", "internal/fault", "internal/limit", "internal/people", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/requests", "internal/store/validation", "internal/web"},
 	"internal/store/licensing":  {"", "internal/cached", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/store/validation", "internal/web", "license"},
 	"internal/store/media":      {"", "internal/blob", "internal/fault", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/store/validation", "internal/token"},
-	"internal/store/pages":      {"", "internal/fault", "internal/frame", "internal/people", "internal/spreadsheet", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/requests", "internal/store/snippet", "internal/store/transfer", "internal/store/validation", "internal/web"},
+	"internal/store/pages":      {"", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/spreadsheet", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/requests", "internal/store/snippet", "internal/store/transfer", "internal/store/validation", "internal/web"},
 	"internal/store/requestdb":  {"internal/sqldb"},
 	"internal/store/requests":   {"", "internal/fault", "internal/group", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/requestdb", "internal/web"},
 	"internal/store/rules":      {"", "internal/fault", "internal/keyfile", "internal/sqldb", "internal/store/storedb", "internal/token"},

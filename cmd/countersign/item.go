@@ -8,9 +8,11 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/transfer"
+	"github.com/countersign/countersign/internal/store/validation"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -18,12 +20,28 @@ import (
 func newItem(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use: "item", Short: "Items: list, show, create, edit, their versions, license rules and files",
-	}, newItemList(a),
-		onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{Use: "show ID", Short: "Show an item"}, func(ctx context.Context, s *store.Store, id int64) error {
-			i, err := s.ShowItem(ctx, operator(), id)
-			return a.showItem(ctx, s, i, err)
-		}),
+	}, newItemList(a), newItemShow(a),
 		newItemCreate(a), newItemEdit(a), newItemSet(a), newItemVersions(a), newItemMedia(a))
+}
+
+func newItemShow(a *app) *cobra.Command {
+	base := ""
+	c := onID(a.withStore, "item", a.fromStore(itemIDs), &cobra.Command{
+		Use: "show ID", Short: "Show an item",
+		Long: `Show an item. Uploaded files have their whole address when that of the store is known: from
+--base-url, or from the server that runs on the data folder. With --json they have none: "item edit"
+reads it again.`,
+		Example: "  countersign store item show 1229",
+		PreRunE: func(c *cobra.Command, _ []string) (err error) {
+			base, err = a.baseURL(c)
+			return err
+		},
+	}, func(ctx context.Context, s *store.Store, id int64) error {
+		i, err := s.ShowItem(ctx, operator(), id)
+		return a.showItem(ctx, s, cmp.Or(base, sqldb.ServedAt(a.Service.Dir)), i, err)
+	})
+	c.Flags().String("base-url", "", "the store's public `URL`, for the addresses of uploaded files (default: the running server's; "+storeLocation.baseURL+")")
+	return c
 }
 
 // itemView is an item: as the API prints it, and what only the store knows.
@@ -42,7 +60,8 @@ type itemView struct {
 	Details   []cli.Line            `json:"-" card:"1,"`
 }
 
-func viewItem(i store.Item, workspace string) itemView {
+// viewItem shows an item of a workspace; base is the address of the store, "" when it is not known.
+func viewItem(i store.Item, workspace, base string) itemView {
 	v := itemView{
 		Workspace: workspace, Kind: string(i.Kind), Support: i.Support, Item: i.Item, Licensing: i.Licensing,
 		Number: i.ID, Title: i.Name, Release: i.Version, Since: i.PublishedAt,
@@ -52,16 +71,20 @@ func viewItem(i store.Item, workspace string) itemView {
 		if link == nil {
 			return ""
 		}
-		return *link
+		return validation.Whole(*link, base)
+	}
+	var screenshots []string
+	for _, link := range i.Media.Screenshots {
+		screenshots = append(screenshots, validation.Whole(link, base))
 	}
 	v.Details = cli.Lines(
 		"Id", strconv.FormatInt(i.ID, 10), "Workspace", workspace, "Name", i.Name, "Kind", v.Kind, "Version", string(i.Version),
 		"Category", i.Category, "Sub-category", i.SubCategory, "Options", strings.Join(i.Options, ", "),
 		"Tags", strings.Join(i.Tags, ", "), "Description", i.Description, "Regular", v.Regular, "Extended", v.Extended,
 		"Support", cli.YesNo(i.Support), "Published", cli.Second(i.PublishedAt), "Demo", i.DemoLink,
-		"Thumbnail", i.Media.Thumbnail, "Preview image", optional(i.Media.PreviewImage),
+		"Thumbnail", validation.Whole(i.Media.Thumbnail, base), "Preview image", optional(i.Media.PreviewImage),
 		"Preview video", optional(i.Media.PreviewVideo), "Preview audio", optional(i.Media.PreviewAudio),
-		"Screenshots", strings.Join(i.Media.Screenshots, " "),
+		"Screenshots", strings.Join(screenshots, " "),
 		"Domains", "Regular "+strconv.Itoa(i.Licensing.RegularDomains)+", Extended "+strconv.Itoa(i.Licensing.ExtendedDomains),
 		"Moves a year", strconv.Itoa(i.Licensing.MovesAYear), "Hours between moves", strconv.Itoa(i.Licensing.MoveWaitHours),
 		"Wildcard domains", cli.YesNo(i.Licensing.Wildcard), "Staging hosts", strings.Join(i.Licensing.StagingHosts, ", "),
@@ -69,7 +92,7 @@ func viewItem(i store.Item, workspace string) itemView {
 	return v
 }
 
-func (a *app) showItem(ctx context.Context, s *store.Store, i store.Item, err error) error {
+func (a *app) showItem(ctx context.Context, s *store.Store, base string, i store.Item, err error) error {
 	if err != nil {
 		return err
 	}
@@ -80,7 +103,7 @@ func (a *app) showItem(ctx context.Context, s *store.Store, i store.Item, err er
 			username = w.Account.Username
 		}
 	}
-	return a.Show(viewItem(i, username), err)
+	return a.Show(viewItem(i, username, base), err)
 }
 
 func newItemList(a *app) *cobra.Command {
@@ -96,7 +119,7 @@ func newItemList(a *app) *cobra.Command {
 				if withoutPicture && !store.LacksPicture(i) {
 					return nil
 				}
-				return add(viewItem(i, username))
+				return add(viewItem(i, username, ""))
 			})
 		})
 	})
@@ -185,7 +208,7 @@ func (i *itemChange) apply(item *store.Item, workspace string) (named string, er
 
 // showWritten prints an item that was written, and warns when it has no pictures of its own.
 func (a *app) showWritten(ctx context.Context, s *store.Store, i store.Item, err error) error {
-	if err = a.showItem(ctx, s, i, err); err == nil && store.LacksPicture(i) {
+	if err = a.showItem(ctx, s, "", i, err); err == nil && store.LacksPicture(i) {
 		a.Warn("the item lacks a thumbnail or a preview image; clients get a default picture")
 	}
 	return err
@@ -264,7 +287,7 @@ func newItemSet(a *app) *cobra.Command {
 		PreRunE: cli.AnyChanged,
 	}, func(ctx context.Context, s *store.Store, id int64) error {
 		i, err := s.Licensing.SetRule(ctx, operator(), id, edits.Apply)
-		return a.showItem(ctx, s, i, err)
+		return a.showItem(ctx, s, "", i, err)
 	})
 	fs := c.Flags()
 	cli.EditNumber(fs, &edits, "regular-domains", "how many domains a Regular purchase may have, not counting test domains", func(r *licensing.Rule) *int { return &r.RegularDomains })

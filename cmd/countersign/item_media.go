@@ -49,7 +49,7 @@ what the server has.`,
 				i, err = uploadFile(ctx, s, id, slot.Slot, path)
 			}
 		}
-		return a.showItem(ctx, s, i, err)
+		return a.showItem(ctx, s, "", i, err)
 	})
 	for _, slot := range itemSlots {
 		files[slot.Slot] = c.Flags().String(slotFlag(slot.Slot), "", "`FILE` that becomes "+slot.usage)
@@ -85,7 +85,7 @@ deleted after a day. Download links for buyers stop working at once.`,
 				i, err = s.Media.RemoveItem(ctx, operator(), id, slot.Slot)
 			}
 		}
-		return a.showItem(ctx, s, i, err)
+		return a.showItem(ctx, s, "", i, err)
 	})
 	for _, slot := range itemSlots {
 		slots[slot.Slot] = c.Flags().Bool(slotFlag(slot.Slot), false, "remove "+slot.usage)

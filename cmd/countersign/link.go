@@ -31,6 +31,18 @@ func onLink[S any](a *app, of locationFlags, c *cobra.Command, open opener[S], d
 	return c
 }
 
+// baseURL is the store's public address as --base-url or its variable says, "" for none. It has no slash at its end.
+func (a *app) baseURL(c *cobra.Command) (string, error) {
+	base, err := a.Setting(c, "base-url", storeLocation.baseURL)
+	if err == nil {
+		base, err = parseBaseURL(base)
+	}
+	if err != nil {
+		return "", cli.Usage(c, "--base-url: "+err.Error())
+	}
+	return base, nil
+}
+
 // setupLink is the address at which the first administrator is made. The token
 // stands behind #, which browsers keep to themselves.
 func (l locationFlags) setupLink(url, token string) string { return url + l.signIn + "/setup#" + token }

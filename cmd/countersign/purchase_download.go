@@ -28,13 +28,8 @@ The link leads to --base-url, or to the server that runs on the data folder.`,
 					return err
 				}
 			}
-			if base, err = a.Setting(c, "base-url", storeLocation.baseURL); err == nil {
-				base, err = parseBaseURL(base)
-			}
-			if err != nil {
-				return cli.Usage(c, "--base-url: "+err.Error())
-			}
-			return nil
+			base, err = a.baseURL(c)
+			return err
 		},
 	}, func(ctx context.Context, s *store.Store, code string) error {
 		found, err := s.Validation.Show(ctx, operator(), code)

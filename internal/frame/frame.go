@@ -80,6 +80,8 @@ type MenuItem struct {
 	Icon string
 	// Group is the heading above the item; items of one group follow each other.
 	Group string
+	// Also is another path whose pages belong to the item, "" for none.
+	Also string
 	// Administrators leaves the item out for other users.
 	Administrators bool
 }

@@ -15,6 +15,19 @@ type Health struct {
 	Crumbs   []Link
 	// Repair leads to the page that does what a command does; without a label there is none.
 	Repair func(command string) Link
+	// Links lead to what a finding is about. It may be nil.
+	Links func(health.Finding) []Link
+}
+
+// rows shows findings with what they lead to.
+func (h Health) rows(all []health.Finding) Checklist {
+	list := FindingRows(all, h.Repair)
+	for i, f := range all {
+		if h.Links != nil {
+			list[i].Links = h.Links(f)
+		}
+	}
+	return list
 }
 
 // ShowHealth shows the page.
@@ -24,7 +37,7 @@ func (f *Frame) ShowHealth(w http.ResponseWriter, r *Request, h Health) error {
 		groups[one.Level] = append(groups[one.Level], one)
 	}
 	return f.Show(w, r, Page{
-		Title: "Health", Crumbs: h.Crumbs, Body: healthView(groups, report(h.Findings), h.Repair),
+		Title: "Health", Crumbs: h.Crumbs, Body: healthView(h, groups),
 		Lead:   "Results of the latest checks.",
 		Action: LinkButton{Link: Link{Label: "Check again", Path: h.Path, Icon: "refresh-cw"}, Kind: Primary},
 	})

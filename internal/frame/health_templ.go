@@ -12,7 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/health"
 )
 
-func healthView(groups map[health.Level][]health.Finding, report string, repair func(string) Link) templ.Component {
+func healthView(h Health, groups map[health.Level][]health.Finding) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -79,7 +79,7 @@ func healthView(groups map[health.Level][]health.Finding, report string, repair 
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = FindingRows(groups[health.Fail], repair).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = h.rows(groups[health.Fail]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -103,7 +103,7 @@ func healthView(groups map[health.Level][]health.Finding, report string, repair 
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = FindingRows(groups[health.Warn], repair).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = h.rows(groups[health.Warn]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -127,7 +127,7 @@ func healthView(groups map[health.Level][]health.Finding, report string, repair 
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = FindingRows(groups[health.OK], repair).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = h.rows(groups[health.OK]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -150,7 +150,7 @@ func healthView(groups map[health.Level][]health.Finding, report string, repair 
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Code{Name: "report", Label: "Copy report", Text: report}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Code{Name: "report", Label: "Copy report", Text: report(h.Findings)}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

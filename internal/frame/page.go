@@ -64,13 +64,15 @@ func (r *Request) menu() []MenuItem {
 	return slices.DeleteFunc(all, func(m MenuItem) bool { return m.Administrators && !r.User.Administrator })
 }
 
-// active is the menu item that the request belongs to: the longest path above it.
+// active is the path of the menu item that the request belongs to: the one with the longest path above it.
 func (r *Request) active(menu []MenuItem) string {
-	best := ""
+	best, longest := "", 0
 	for _, m := range menu {
-		under := r.URL.Path == m.Path || strings.HasPrefix(r.URL.Path, m.Path+"/")
-		if under && len(m.Path) > len(best) {
-			best = m.Path
+		for _, path := range []string{m.Path, m.Also} {
+			under := r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/")
+			if under && len(path) > longest {
+				best, longest = m.Path, len(path)
+			}
 		}
 	}
 	return best

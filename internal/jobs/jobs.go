@@ -56,16 +56,16 @@ func scanJob(r sqldb.Row) (j Job, err error) {
 	return j, err
 }
 
-// Add writes a job in the transaction of its cause and returns its id. Call [Queue.Wake] after
-// the transaction.
-func Add(ctx context.Context, tx sqldb.Queries, kind string, payload any, now time.Time) (id int64, err error) {
+// Add writes a job in the transaction of its cause and returns its id. scope is what it belongs
+// to, for [ListIn]; 0 for nothing. Call [Queue.Wake] after the transaction.
+func Add(ctx context.Context, tx sqldb.Queries, kind string, scope int64, payload any, now time.Time) (id int64, err error) {
 	text, err := json.Marshal(payload)
 	if err != nil {
 		return 0, fmt.Errorf("jobs: add: %w", err)
 	}
 	return sqldb.One(ctx, tx, sqldb.Value[int64], `INSERT INTO jobs
-		(kind, payload, state, attempts, run_at, lease, progress, result, error, created_at)
-		VALUES ($1, $2, 'queued', 0, $3, '', '', '', '', $3) RETURNING id`, kind, string(text), sqldb.Time{Time: now})
+		(kind, scope, payload, state, attempts, run_at, lease, progress, result, error, created_at)
+		VALUES ($1, $2, $3, 'queued', 0, $4, '', '', '', '', $4) RETURNING id`, kind, scope, string(text), sqldb.Time{Time: now})
 }
 
 // Find reads a job of a kind, or returns [sqldb.ErrNotFound].
@@ -78,9 +78,14 @@ func List(ctx context.Context, q sqldb.Queries, kind string) ([]Job, error) {
 	return sqldb.List(ctx, q, scanJob, selectJobs+`WHERE kind = $1 ORDER BY id DESC`, kind)
 }
 
-// Open reads the jobs of a kind that have not ended.
-func Open(ctx context.Context, q sqldb.Queries, kind string) ([]Job, error) {
-	return sqldb.List(ctx, q, scanJob, selectJobs+`WHERE kind = $1 AND ended_at IS NULL ORDER BY id`, kind)
+// ListIn reads the jobs of a kind in a scope, newest first.
+func ListIn(ctx context.Context, q sqldb.Queries, kind string, scope int64) ([]Job, error) {
+	return sqldb.List(ctx, q, scanJob, selectJobs+`WHERE kind = $1 AND scope = $2 ORDER BY id DESC`, kind, scope)
+}
+
+// CountOpen counts the jobs of a kind in a scope that have not ended.
+func CountOpen(ctx context.Context, q sqldb.Queries, kind string, scope int64) (int64, error) {
+	return sqldb.One(ctx, q, sqldb.Value[int64], `SELECT count(*) FROM jobs WHERE kind = $1 AND scope = $2 AND ended_at IS NULL`, kind, scope)
 }
 
 // Prune removes jobs that ended up to a time.

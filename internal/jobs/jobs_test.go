@@ -71,7 +71,7 @@ func (f *fixture) add(t *testing.T) int64 {
 	t.Helper()
 	var id int64
 	err := f.db.Tx(t.Context(), func(tx sqldb.Queries) (err error) {
-		id, err = Add(t.Context(), tx, "test", map[string]int{"n": 7}, f.now())
+		id, err = Add(t.Context(), tx, "test", 0, map[string]int{"n": 7}, f.now())
 		return err
 	})
 	if err != nil {
@@ -279,8 +279,7 @@ func TestAProcessThatStopsLeavesItsJobToTheNext(t *testing.T) {
 		id := f.add(t)
 		ctx, stop := context.WithCancel(t.Context())
 		q := f.queue(func(ctx context.Context, r *Run) (any, error) {
-			r.Report("half")
-			r.renew(ctx)
+			r.ReportNow(ctx, "half")
 			stop()
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
@@ -312,5 +311,32 @@ func TestEndedJobsAreForgotten(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		f.want(t, open, "queued 0  ")
+	})
+}
+
+func TestJobsFromBeforeScopesBelongToTheWorkspaceOfTheirPayload(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, statement := range []string{
+			`DROP INDEX jobs_by_scope`, `ALTER TABLE jobs DROP COLUMN scope`, `DELETE FROM jobs_versions WHERE version_id > 1`,
+			`INSERT INTO jobs (kind, payload, state, attempts, run_at, lease, progress, result, error, created_at) VALUES
+				('test', '{"workspace_id":7}', 'queued', 0, '2026-11-01T12:00:00Z', '', '', '', '', '2026-11-01T12:00:00Z'),
+				('test', '{}', 'queued', 0, '2026-11-01T12:00:00Z', '', '', '', '', '2026-11-01T12:00:00Z')`,
+		} {
+			if _, err := f.db.Queries().Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for scope, want := range map[int64]int64{7: 1, 0: 1, 8: 0} {
+			list, err := ListIn(t.Context(), f.db.Queries(), "test", scope)
+			if err != nil || int64(len(list)) != want {
+				t.Errorf("scope %d: %+v, %v", scope, list, err)
+			}
+			if n, err := CountOpen(t.Context(), f.db.Queries(), "test", scope); err != nil || n != want {
+				t.Errorf("scope %d: %d open, %v", scope, n, err)
+			}
+		}
 	})
 }

@@ -40,6 +40,12 @@ func (r *Run) Report(progress any) {
 	r.progress = text
 }
 
+// ReportNow is Report, and has the progress written at once. Call it outside of a transaction.
+func (r *Run) ReportNow(ctx context.Context, progress any) {
+	r.Report(progress)
+	r.renew(ctx)
+}
+
 // Finish marks the job as done in the transaction of its work, so that it is never done
 // twice. It is an error when the job was cancelled, or another process runs it.
 func (r *Run) Finish(ctx context.Context, tx sqldb.Queries, result any) error {

@@ -44,7 +44,7 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 			shops(t, func(t *testing.T, f *fixture) {
 				a, file := c.actor(t, f), lines(purchaseText("ada", 1, "late"))+strings.Repeat("\n", 200_000)
 				n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
-				id, err := f.Transfer.Start(t.Context(), a, n, strings.NewReader(file))
+				id, err := f.begin(t.Context(), a, n, file)
 				if err != nil {
 					t.Fatal(err)
 				}

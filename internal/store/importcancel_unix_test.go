@@ -47,14 +47,14 @@ func (f *fixture) whileReading(t *testing.T, during func()) {
 func TestACancelledImportWritesNothing(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		before := f.mustExport(t, false)
-		queued := f.start(t, killedJob, killedSales())
+		queued := f.start(t, uploaded, killedSales())
 		if err := f.Transfer.Cancel(t.Context(), operator, queued); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.uploads(t); len(got) != 0 {
 			t.Errorf("uploads %q", got)
 		}
-		running := f.start(t, killedJob, killedSales())
+		running := f.start(t, uploaded, killedSales())
 		f.whileReading(t, func() {
 			if err := f.Transfer.Cancel(t.Context(), operator, running); err != nil {
 				t.Error(err)

@@ -20,14 +20,12 @@ import (
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
-// killedJob imports killedSales into ada, and leaves out what is bad.
-var killedJob = transfer.NewImport{File: "sales.csv", SkipBad: true, CSV: transfer.CSVOptions{Workspace: "ada"}}
+// uploaded imports killedSales into ada, and leaves out what is bad.
+var uploaded = uploadedAs("sales.csv")
 
-// killedJobOf is killedJob of another file.
-func killedJobOf(file string) transfer.NewImport {
-	n := killedJob
-	n.File, n.Workspace = file, "ada"
-	return n
+// uploadedAs is uploaded for a file with another name.
+func uploadedAs(file string) transfer.NewImport {
+	return transfer.NewImport{File: file, Workspace: "ada", SkipBad: true}
 }
 
 // killedSales is 3,000 rows, of which two are bad, the second only when all are known.
@@ -76,10 +74,19 @@ func (f *fixture) runJobs(t testing.TB) {
 	}
 }
 
-// start begins an import as a job.
+// begin uploads a file and has it imported as a job, whose id it returns.
+func (s *Store) begin(ctx context.Context, a people.Actor, n transfer.NewImport, file string) (int64, error) {
+	id, err := s.Transfer.Upload(ctx, a, n, strings.NewReader(file))
+	if err != nil {
+		return 0, err
+	}
+	return s.Transfer.Confirm(ctx, a, id, n)
+}
+
+// start is begin by the operator.
 func (f *fixture) start(t testing.TB, n transfer.NewImport, file string) int64 {
 	t.Helper()
-	id, err := f.Transfer.Start(t.Context(), operator, n, strings.NewReader(file))
+	id, err := f.begin(t.Context(), operator, n, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +109,7 @@ func (f *fixture) wantImported(t testing.TB, id int64) {
 func TestAnImportRunsAsAJob(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		f.mustImport(t, lines(purchaseText("bob", 3, "taken")))
-		id := f.start(t, killedJob, killedSales())
+		id := f.start(t, uploaded, killedSales())
 		job, err := f.Transfer.Progress(t.Context(), operator, id)
 		if err != nil || job.State != jobs.Queued || job.File != "sales.csv" || job.Progress.SizeBytes != int64(len(killedSales())) || job.Report != nil {
 			t.Errorf("%+v, %v", job, err)
@@ -116,8 +123,14 @@ func TestAnImportRunsAsAJob(t *testing.T) {
 		}
 		f.runJobs(t)
 		f.wantImported(t, id)
+		if got := f.newestAudit(t).After; got != "created 2998, updated 0, rejected 2" {
+			t.Errorf("audit %q", got)
+		}
 		if job, err = f.Transfer.Progress(t.Context(), operator, id); err != nil || job.State != jobs.Done || job.EndedAt.IsZero() {
 			t.Errorf("%+v, %v", job, err)
+		}
+		if size := int64(len(killedSales())); job.Progress != (transfer.ImportProgress{ReadBytes: size, SizeBytes: size, Lines: 3000, Bad: 1}) {
+			t.Errorf("what was reported before the file was written: %+v", job.Progress)
 		}
 		if got := f.uploads(t); len(got) != 1 || !strings.HasSuffix(got[0], ".rejected") {
 			t.Errorf("uploads %q", got)
@@ -189,15 +202,13 @@ func TestAKilledImportJobIsDoneByTheNextProcess(t *testing.T) {
 
 func TestAnImportThatWritesNothingIsDone(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
-		dry := killedJob
+		dry := uploaded
 		dry.DryRun = true
-		bad := killedJob
+		bad := uploaded
 		bad.SkipBad = false
-		unreadable := killedJob
-		unreadable.CSV.Workspace = "eve"
-		ids := []int64{f.start(t, dry, killedSales()), f.start(t, bad, killedSales()), f.start(t, unreadable, killedSales()), f.start(t, transfer.NewImport{File: "a.jsonl"}, lines(itemText("ada", 7)))}
+		ids := []int64{f.start(t, dry, killedSales()), f.start(t, bad, killedSales()), f.start(t, uploadedAs("a.jsonl"), lines(itemText("ada", 7)))}
 		f.runJobs(t)
-		for i, want := range []string{"done false 1 ", "done false 1 ", `failed No workspace "eve"`, "done true 0 "} {
+		for i, want := range []string{"done false 1 ", "done false 1 ", "done true 0 "} {
 			job, err := f.Transfer.Progress(t.Context(), operator, ids[i])
 			got := string(job.State) + " " + job.Error
 			if job.Report != nil {
@@ -207,7 +218,7 @@ func TestAnImportThatWritesNothingIsDone(t *testing.T) {
 				t.Errorf("%d: %q, %v, want %q", i, got, err, want)
 			}
 		}
-		if got := f.uploads(t); len(got) != 2 {
+		if got := f.uploads(t); len(got) != 3 { // the rejected rows of two, and the upload of the dry run
 			t.Errorf("uploads %q", got)
 		}
 	})
@@ -215,7 +226,7 @@ func TestAnImportThatWritesNothingIsDone(t *testing.T) {
 
 func TestAnImportOfAnotherFolderWaitsForItsProcess(t *testing.T) {
 	f := prepared(t, twoShopsStore.New(t, dbtest.Postgres))
-	id := f.start(t, killedJob, killedSales())
+	id := f.start(t, uploaded, killedSales())
 	aside := filepath.Join(f.at.Dir, "aside")
 	if err := os.Rename(filepath.Join(f.at.Dir, "uploads"), aside); err != nil {
 		t.Fatal(err)
@@ -237,12 +248,12 @@ func TestAnImportOfAnotherFolderWaitsForItsProcess(t *testing.T) {
 func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := f.Transfer.Start(ctx, operator, killedJob, &meddler{strings.NewReader(killedSales()), cancel})
+		_, err := f.Transfer.Upload(ctx, operator, uploaded, &meddler{strings.NewReader(killedSales()), cancel})
 		if !errors.Is(err, context.Canceled) || len(f.uploads(t)) != 0 {
 			t.Errorf("%v, uploads %q", err, f.uploads(t))
 		}
 		for name, call := range map[string]func(people.Actor) error{
-			"Start":    func(a people.Actor) error { _, err := f.Transfer.Start(t.Context(), a, killedJob, nil); return err },
+			"Upload":   func(a people.Actor) error { _, err := f.Transfer.Upload(t.Context(), a, uploaded, nil); return err },
 			"Progress": func(a people.Actor) error { _, err := f.Transfer.Progress(t.Context(), a, 1); return err },
 			"Cancel":   func(a people.Actor) error { return f.Transfer.Cancel(t.Context(), a, 1) },
 			"Result":   func(a people.Actor) error { _, _, err := f.Transfer.Result(t.Context(), a, 1); return err },

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -112,6 +113,43 @@ func TestAnImportAndAnUndoDoNotWaitForEachOther(t *testing.T) {
 	})
 	if after := await(t, done); err != nil || after != nil {
 		t.Errorf("undo: %v, import: %v", err, after)
+	}
+}
+
+func TestWhatIsWrittenForAnItemThatAnUndoRemovesIsRefused(t *testing.T) {
+	for name, write := range map[string]func(context.Context, *fixture) error{
+		"a new purchase": func(ctx context.Context, f *fixture) error {
+			_, err := f.CreatePurchase(ctx, operator, "ada", Purchase{ItemID: 7, License: "Regular"})
+			return err
+		},
+		"a new key": func(ctx context.Context, f *fixture) error {
+			_, _, err := f.CreateKey(ctx, operator, NewKey{Workspace: "ada", Name: "bound", Class: ClassPublishable, Item: 7})
+			return err
+		},
+		"a change of the item": func(ctx context.Context, f *fixture) error {
+			_, err := f.EditItem(ctx, operator, 7, func(i *Item, _ string) error { i.Description = "edited"; return nil })
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shops(t, func(t *testing.T, f *fixture) {
+				added := f.mustImport(t, lines(itemText("ada", 7))).ID
+				other, done := f.again(t), make(chan error, 1)
+				err := f.db.Tx(t.Context(), func(tx *storedb.DB) error {
+					if _, err := tx.UndoItems(t.Context(), storedb.Import{ID: added}, 1); err != nil {
+						return err
+					}
+					go func() { done <- write(context.WithoutCancel(t.Context()), other) }()
+					if f.database.Engine() == sqldb.Postgres { // SQLite has one writer
+						f.awaitWaiting(t)
+					}
+					return nil
+				})
+				if refused := await(t, done); err != nil || !fault.HasCode(refused, "item_not_found") {
+					t.Errorf("undo: %v, then: %v", err, refused)
+				}
+			})
+		})
 	}
 }
 

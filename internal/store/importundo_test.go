@@ -57,6 +57,9 @@ func TestAnUndoneImportLeavesTheStoreAsItWas(t *testing.T) {
 		if got := f.audits(t); !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "store.undo_import") }) {
 			t.Errorf("audit %q", got)
 		}
+		if got := f.newestAudit(t).After; got != "removed 3, restored 3, left 0" {
+			t.Errorf("audit of the undo: %q", got)
+		}
 		if _, err := f.Transfer.Undo(t.Context(), operator, id, false); !fault.HasCode(err, "import_undone") {
 			t.Errorf("a second time: %v", err)
 		}

@@ -12,9 +12,6 @@ import (
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
-// uploaded is killedJob for ada alone.
-var uploaded = transfer.NewImport{File: "sales.csv", Workspace: "ada", SkipBad: true}
-
 func TestAnUploadWaitsForADay(t *testing.T) {
 	shops(t, func(t *testing.T, f *fixture) {
 		id, err := f.Transfer.Upload(t.Context(), operator, uploaded, strings.NewReader(killedSales()))

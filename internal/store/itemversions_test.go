@@ -63,7 +63,7 @@ func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
 		f.wantVersions(t, 500, "2.0"+by, "1.1"+by, "1.0"+by+"First")
 		f.wantVersions(t, 501, "0.1"+by)
 		f.wantVersions(t, 502)
-		id := f.start(t, killedJobOf("items.csv"), "id,version\n500,3.0\n501,0.1\n503,1.0\n")
+		id := f.start(t, uploadedAs("items.csv"), "id,version\n500,3.0\n501,0.1\n503,1.0\n")
 		f.runJobs(t)
 		f.wantVersions(t, 500, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
 		if report, err := f.Transfer.UndoJob(t.Context(), operator, id, false); err != nil || !report.Written {

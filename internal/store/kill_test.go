@@ -65,20 +65,18 @@ func beKilled(act string) error {
 	case "import":
 		_, err = s.Transfer.Import(ctx, operator, strings.NewReader(killedImport()), transfer.ImportOptions{Progress: func(int64) { next() }})
 	case "job":
-		if _, err = s.Transfer.Start(ctx, operator, killedJob, strings.NewReader(killedSales())); err == nil {
+		if _, err = s.begin(ctx, operator, uploaded, killedSales()); err == nil {
 			_, err = s.jobs.RunNext(ctx)
 		}
 	case "upload":
 		var id int64
-		how := killedJob
-		how.Workspace = "ada"
-		if id, err = s.Transfer.Upload(ctx, operator, how, strings.NewReader(killedSales())); err == nil {
-			dry := how
+		if id, err = s.Transfer.Upload(ctx, operator, uploaded, strings.NewReader(killedSales())); err == nil {
+			dry := uploaded
 			dry.DryRun = true
 			_, err = s.Transfer.Confirm(ctx, operator, id, dry)
 		}
 		if err == nil {
-			_, err = s.Transfer.Confirm(ctx, operator, id, how)
+			_, err = s.Transfer.Confirm(ctx, operator, id, uploaded)
 		}
 	case "key":
 		_, _, err = s.CreateKey(ctx, operator, NewKey{Workspace: "ada", Name: "killed", Class: ClassSecret})

@@ -68,7 +68,7 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 			return err
 		}
 		p.WorkspaceID, p.State = w.ID, StateActive
-		item, err := tx.Item(ctx, p.ItemID)
+		item, err := tx.KeepItem(ctx, p.ItemID)
 		if errors.Is(err, sqldb.ErrNotFound) || (err == nil && item.WorkspaceID != w.ID) {
 			return fault.NotFound("item_not_found", fmt.Sprintf("No item %[2]d in the workspace %[1]s", workspace, p.ItemID))
 		}

@@ -107,10 +107,6 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 			"Upload":  func() error { _, err := f.Transfer.Upload(ctx, owner, uploaded, strings.NewReader("id\n")); return err },
 			"Confirm": func() error { _, err := f.Transfer.Confirm(ctx, owner, waiting, transfer.NewImport{}); return err },
 			"Discard": func() error { return f.Transfer.Discard(ctx, owner, waiting) },
-			"Start": func() error {
-				_, err := f.Transfer.Start(ctx, owner, transfer.NewImport{File: "a.csv", Workspace: "ada"}, strings.NewReader("id\n"))
-				return err
-			},
 		} {
 			err := f.whileWaiting(t, func(tx *storedb.DB) error { return tx.DeleteMember(ctx, ada.ID, owner.User) }, call)
 			if !fault.HasKind(err, countersign.KindNotFound) {

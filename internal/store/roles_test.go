@@ -65,10 +65,11 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			call  func(a people.Actor) error
 		}
 		rules := map[string]rule{
-			"AddHistory":      {"administrator", func(a people.Actor) error { return f.AddHistory(ctx, a, nil) }},
-			"Workspaces":      {"administrator", func(a people.Actor) error { _, err := f.Workspaces(ctx, a); return err }},
-			"CreateWorkspace": {"administrator", func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, Workspace{}); return err }},
-			"Keys of all":     {"administrator", func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err }},
+			"AddHistory":          {"administrator", func(a people.Actor) error { return f.AddHistory(ctx, a, nil) }},
+			"ItemsWithoutPicture": {"administrator", func(a people.Actor) error { _, err := f.ItemsWithoutPicture(ctx, a); return err }},
+			"Workspaces":          {"administrator", func(a people.Actor) error { _, err := f.Workspaces(ctx, a); return err }},
+			"CreateWorkspace":     {"administrator", func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, Workspace{}); return err }},
+			"Keys of all":         {"administrator", func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err }},
 			"Import": {"administrator", func(a people.Actor) error {
 				_, err := f.Transfer.Import(ctx, a, strings.NewReader(""), transfer.ImportOptions{})
 				return err

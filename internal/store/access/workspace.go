@@ -82,13 +82,13 @@ func Administers(ctx context.Context, tx *storedb.DB, a people.Actor) error {
 	return err
 }
 
-// Import is nil when an actor may import into a workspace, or without one (0) into all of
-// the store. The error about a workspace of others is missing.
-func Import(ctx context.Context, db *storedb.DB, a people.Actor, workspace int64, missing error) error {
-	if workspace == 0 && a.Workspace == 0 {
-		return Administers(ctx, db, a)
+// Import is nil when an actor may import into all of the store. To an actor with a workspace,
+// the rest of the store does not exist: the error is missing.
+func Import(ctx context.Context, db *storedb.DB, a people.Actor, missing error) error {
+	if a.Workspace != 0 {
+		return In(ctx, db, a, 0, Manage, missing)
 	}
-	return In(ctx, db, a, workspace, Manage, missing)
+	return Administers(ctx, db, a)
 }
 
 // Somewhere is an error unless an actor may have a permission in some workspace.

@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -59,5 +60,10 @@ func TestAdministratorsReadTheAuditLogOfTheStore(t *testing.T) {
 func TestAdministratorsSeeTheHealthOfTheStore(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		s.as(t, "administrator").Get("/health").Status(http.StatusOK).Says("Passed", "The key file belongs to the database", "Report", "Check again")
+		bare := s.stock(t, "ada", func(i *store.Item) { i.Name = "Bare" })
+		page := s.as(t, "administrator").Get("/health").Says("have no thumbnail or preview image")
+		if len(page.Having("href", fmt.Sprintf("/w/ada/items/%d/media", bare.ID))) != 1 {
+			t.Error("nothing leads to the pictures of the item")
+		}
 	})
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
@@ -104,6 +106,33 @@ func (p *Pages) undoImport(w http.ResponseWriter, r *frame.Request, ws store.Wor
 			return p.frame.Redirect(w, r, path, said)
 		}},
 	})
+}
+
+// howFar says in words how far an import is, how fast it is read, and how long that takes.
+func (one oneImport) howFar() string {
+	p := one.Progress
+	rejected := frame.Thousands(int64(p.Bad)) + " rejected"
+	switch {
+	case one.IsWaiting():
+		return "The import waits for its turn."
+	case p.IsRead() && one.DryRun:
+		return "The whole file is read: " + frame.Count(p.Lines, "row") + " · " + rejected + ". It is now compared with the store."
+	case p.IsRead():
+		return "The whole file is read: " + frame.Count(p.Lines, "row") + " · " + rejected + ". It is now imported."
+	}
+	said := []string{frame.Count(p.Lines, "row") + " read", fileSize(p.ReadBytes) + " of " + fileSize(p.SizeBytes), rejected}
+	if speed := p.LinesPerSecond(); speed > 0 {
+		said = append(said, frame.Count(int(speed), "row")+" a second", "about "+roundTime(p.ReadingLeft())+" of reading left")
+	}
+	return strings.Join(said, " · ")
+}
+
+// roundTime is a duration in seconds or minutes, rounded up.
+func roundTime(d time.Duration) string {
+	if d <= 90*time.Second {
+		return frame.Count(int(math.Ceil(d.Seconds())), "second")
+	}
+	return frame.Count(int(math.Ceil(d.Minutes())), "minute")
 }
 
 func rowsWere(n int64) string {

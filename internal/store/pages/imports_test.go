@@ -67,7 +67,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 		b := s.as(t, "manager")
 		b.Get("/w/ada/import").Says("No imports", "At most 200 MB")
 		path := imported(b, sold, "skip_bad", "1")
-		running := b.Get(path).Says("0 %", "Cancel")
+		running := b.Get(path).Says("0 %", "The import waits for its turn.", "Cancel")
 		if !strings.Contains(running.Body, `<noscript><meta http-equiv="refresh" content="3"`) || !strings.Contains(running.Body, "running.js") {
 			t.Errorf("the page does not follow the import: %s", running.Body)
 		}
@@ -85,7 +85,7 @@ func TestAManagerImportsAFileAndUndoesIt(t *testing.T) {
 		b.Get(path).Says("The import was undone")
 		b.Get(path + "/undo").Status(http.StatusConflict)
 		b.Get("/w/ada/import").Says("Undone")
-		b.Get("/w/ada/audit").Says("Imported a file", "Undid an import")
+		b.Get("/w/ada/audit").Says("Imported a file", "created 2, updated 0, rejected 1", "Undid an import", "removed 2, restored 0, left 0")
 	})
 }
 

@@ -55,14 +55,14 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 	menu := []frame.MenuItem{
 		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
 		{Label: "Items", Path: itemsPath(ws, ""), Icon: "tag"},
-		{Label: "Purchases", Path: purchasesPath(ws, ""), Icon: "credit-card"},
+		{Label: "Purchases", Path: purchasesPath(ws, ""), Also: workspacePath(username, "/licenses"), Icon: "credit-card"},
 		{Label: "Requests", Path: requestsPath(ws, ""), Icon: "activity"},
 		{Label: "Reports", Path: reportsPath(ws, ""), Icon: "chart-column"},
 		{Label: "Audit log", Path: workspacePath(username, "/audit"), Icon: "scroll-text"},
 	}
 	if isManager(ws) {
 		menu = append(menu,
-			frame.MenuItem{Label: "Import", Path: importsPath(ws, ""), Icon: "upload"},
+			frame.MenuItem{Label: "Import", Path: importsPath(ws, ""), Also: workspacePath(username, "/uploads"), Icon: "upload"},
 			frame.MenuItem{Label: "Console", Path: consolePath(ws, ""), Icon: "square-terminal"})
 	}
 	const settings = "Settings"

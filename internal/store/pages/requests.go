@@ -35,6 +35,7 @@ type requestList struct {
 	state requests.State
 	newer web.RequestNumber // 0 on the newest page
 	keys  map[int64]string
+	codes []string  // the error codes that the list can be narrowed to
 	items itemNames // to narrow the list to one
 	errs  frame.Errors
 	now   time.Time
@@ -68,6 +69,9 @@ func (p *Pages) showRequests(w http.ResponseWriter, r *frame.Request, ws store.W
 		return err
 	}
 	if l.items, err = p.itemNames(r, ws); err != nil {
+		return err
+	}
+	if l.codes, err = p.errorCodes(r, ws, l.query.Get("reason")); err != nil {
 		return err
 	}
 	page := frame.Page{
@@ -204,6 +208,35 @@ func (p *Pages) keyNames(r *frame.Request, ws store.WorkspaceRole) (map[int64]st
 		names[k.ID] = k.Name
 	}
 	return names, err
+}
+
+// codeDays is of how many days error codes are offered.
+const codeDays = 30
+
+// errorCodes are those that calls of the last days failed with, and the one that is chosen.
+func (p *Pages) errorCodes(r *frame.Request, ws store.WorkspaceRole, chosen string) ([]string, error) {
+	now := p.frame.Now()
+	counts, err := p.store.Requests.Counts(r.Context(), r.Actor, requests.CountQuery{
+		Workspace: ws.ID, From: now.AddDate(0, 0, -codeDays), To: now.Add(time.Hour), By: requests.ByResult,
+	})
+	if err != nil && !p.logGone(r, err) {
+		return nil, err
+	}
+	codes := []string{strings.TrimSpace(chosen)}
+	for _, c := range counts {
+		codes = append(codes, c.Reason)
+	}
+	slices.Sort(codes)
+	return slices.DeleteFunc(slices.Compact(codes), func(code string) bool { return code == "" }), nil
+}
+
+// codeField is the field of the error code.
+func (l *requestList) codeField() frame.Field {
+	all := []frame.Choice{{Label: "All"}}
+	for _, code := range l.codes {
+		all = append(all, frame.Choice{Value: code, Label: code})
+	}
+	return frame.Field{Name: "reason", Label: "Error code", Kind: frame.Select, Value: strings.TrimSpace(l.query.Get("reason")), Choices: all, Help: "Codes of the last 30 days."}
 }
 
 // oneRequest is what the page of one call shows.

@@ -73,7 +73,7 @@ func requestsView(l *requestList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = frame.Field{Name: "reason", Label: "Error code", Value: l.query.Get("reason")}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = l.codeField().Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

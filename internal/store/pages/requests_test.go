@@ -1,11 +1,13 @@
 package pages_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -57,6 +59,35 @@ func TestTheListOfCallsIsNarrowed(t *testing.T) {
 		b.Get("/w/ada/requests?item=theme").Status(http.StatusUnprocessableEntity).Says("whole number")
 		b.Get("/w/ada/requests?id=nonsense").Status(http.StatusUnprocessableEntity).Says("No call of this workspace")
 		b.Get("/w/ada/requests?id=" + id).LeadsTo("/w/ada/requests/" + id)
+	})
+}
+
+func TestTheListOfCallsIsNarrowedToAnErrorCodeThatOccurred(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		s.logCalls(t, requests.Entry{Status: 200}, requests.Entry{Status: 404, Reason: "purchase_not_found"}, requests.Entry{Status: 404, Reason: "item_not_found"})
+		b := s.as(t, "viewer")
+		for query, want := range map[string]string{
+			"":                           "[* item_not_found purchase_not_found] 3",
+			"?reason=purchase_not_found": "[ item_not_found *purchase_not_found] 1",
+			"?reason=%20quota_exceeded":  "[ item_not_found purchase_not_found *quota_exceeded] 0",
+		} {
+			p := b.Get("/w/ada/requests" + query).Status(http.StatusOK)
+			var codes []string
+			for n := range p.Having("id", "field-reason")[0].Descendants() {
+				if n.Data != "option" {
+					continue
+				}
+				code := webtest.Attr(n, "value")
+				if webtest.Has(n, "selected") {
+					code = "*" + code
+				}
+				codes = append(codes, code)
+			}
+			calls := strings.Count(p.Text(), "purchases/validation")
+			if got := fmt.Sprint(codes, " ", calls); got != want {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
+		}
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // CheckKeyScope holds a publishable key to an item of its workspace, and a secret
-// one to none.
+// one to none. The item stays until the transaction ends.
 func CheckKeyScope(ctx context.Context, tx *storedb.DB, k storedb.Key) error {
 	switch {
 	case k.Class == storedb.ClassSecret && k.ItemID != 0:
@@ -28,8 +28,8 @@ func CheckKeyScope(ctx context.Context, tx *storedb.DB, k storedb.Key) error {
 	case k.ItemID == 0:
 		return fault.Invalid(fault.CodeInvalid, "A publishable key needs one item")
 	}
-	owner, err := tx.ItemWorkspace(ctx, k.ItemID)
-	if errors.Is(err, sqldb.ErrNotFound) || (err == nil && owner != k.WorkspaceID) {
+	item, err := tx.KeepItem(ctx, k.ItemID)
+	if errors.Is(err, sqldb.ErrNotFound) || (err == nil && item.WorkspaceID != k.WorkspaceID) {
 		return fault.NotFound("item_not_found", fmt.Sprintf("No item %[2]d in the workspace %[1]s", k.Workspace, k.ItemID))
 	}
 	return err

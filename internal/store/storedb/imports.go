@@ -59,6 +59,20 @@ func (d *DB) Imports(ctx context.Context, after countersign.Timestamp) ([]Import
 	return sqldb.List(ctx, d.Queries, scanImport, selectImports+`WHERE created_at > $1 ORDER BY id DESC`, column(&after))
 }
 
+// UndoneImports returns when each of some imports was undone, without those that were not.
+func (d *DB) UndoneImports(ctx context.Context, ids ...int64) (map[int64]countersign.Timestamp, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	args := sqldb.Convert(ids, func(id int64) any { return id })
+	list, err := sqldb.List(ctx, d.Queries, scanImport, selectImports+`WHERE undone_at IS NOT NULL AND id IN `+sqldb.Placeholders(1, len(ids), 1), args...)
+	undone := make(map[int64]countersign.Timestamp, len(list))
+	for _, i := range list {
+		undone[i.ID] = i.UndoneAt
+	}
+	return undone, err
+}
+
 // SampleImport finds the import that is the sample data of a workspace.
 func (d *DB) SampleImport(ctx context.Context, workspace int64) (Import, error) {
 	return sqldb.One(ctx, d.Queries, scanImport, selectImports+`WHERE sample_of = $1`, workspace)

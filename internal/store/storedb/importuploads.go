@@ -43,6 +43,11 @@ func (d *DB) Uploads(ctx context.Context) ([]ImportUpload, error) {
 	return sqldb.List(ctx, d.Queries, scanUpload, selectUploads+`ORDER BY id DESC`)
 }
 
+// UploadsOf lists the uploads of a workspace, newest first.
+func (d *DB) UploadsOf(ctx context.Context, workspace int64) ([]ImportUpload, error) {
+	return sqldb.List(ctx, d.Queries, scanUpload, selectUploads+`WHERE workspace_id = $1 ORDER BY id DESC`, workspace)
+}
+
 // CountUploads returns how many uploads a workspace has.
 func (d *DB) CountUploads(ctx context.Context, workspace int64) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM import_uploads WHERE workspace_id = $1`, workspace)

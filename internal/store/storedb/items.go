@@ -61,17 +61,28 @@ func (d *DB) ItemBodies(ctx context.Context, workspace int64) ([]string, error) 
 }
 
 // ItemsWithoutPicture returns how many items of the store lack a thumbnail or a preview
-// image, and the first few of them by id, named with their workspaces. A body names its members with plain quotes, which
+// image, and the first few of them by id. A body names its members with plain quotes, which
 // text within a string never has.
-func (d *DB) ItemsWithoutPicture(ctx context.Context, few int) (count int64, names []string, err error) {
+func (d *DB) ItemsWithoutPicture(ctx context.Context, few int) (count int64, first []PlacedItem, err error) {
 	const lacking = ` FROM items WHERE body LIKE '%"media":{"thumbnail":""%' OR body LIKE '%"preview_image":""%'`
 	if count, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*)`+lacking); err != nil || count == 0 {
 		return 0, nil, err
 	}
-	names, err = sqldb.List(ctx, d.Queries, sqldb.Value[string],
-		`SELECT name || ' (' || (SELECT username FROM workspaces w WHERE w.id = items.workspace_id) || ')'`+lacking+` ORDER BY id LIMIT $1`, few)
-	return count, names, err
+	first, err = sqldb.List(ctx, d.Queries, func(r sqldb.Row) (i PlacedItem, err error) {
+		err = r.Scan(&i.ID, &i.Name, &i.Workspace)
+		return i, err
+	}, `SELECT id, name, (SELECT username FROM workspaces w WHERE w.id = items.workspace_id)`+lacking+` ORDER BY id LIMIT $1`, few)
+	return count, first, err
 }
+
+// PlacedItem is an item and the username of its workspace.
+type PlacedItem struct {
+	ID              int64
+	Name, Workspace string
+}
+
+// String is the name of the item and its workspace.
+func (i PlacedItem) String() string { return i.Name + " (" + i.Workspace + ")" }
 
 // ItemBody is one item of a workspace as the API prints it, and whether its
 // purchases may carry support.
@@ -96,6 +107,16 @@ func (d *DB) ItemWorkspace(ctx context.Context, id int64) (int64, error) {
 // until the transaction ends.
 func (d *DB) LockItem(ctx context.Context, id int64) (Item, error) {
 	return sqldb.Locked(ctx, d.Queries, "items", "id", id, d.Item)
+}
+
+// KeepItem reads one item of the store and keeps others from removing it until the transaction
+// ends. They can still change it.
+func (d *DB) KeepItem(ctx context.Context, id int64) (Item, error) {
+	query := `SELECT ` + itemColumns + ` FROM items WHERE id = $1`
+	if d.DB.DB().Engine() == sqldb.Postgres {
+		query += ` FOR KEY SHARE`
+	}
+	return sqldb.One(ctx, d.Queries, scanItem, query, id)
 }
 
 // AddItem writes a new one; [sqldb.ErrExists] when its id is taken.

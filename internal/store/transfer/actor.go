@@ -43,7 +43,7 @@ func (imp *importer) mayImport(ctx context.Context, db *storedb.DB) error {
 // importPlace returns the id of a workspace into which an actor may import, 0 for all of the store.
 func importPlace(ctx context.Context, db *storedb.DB, a people.Actor, username string) (id int64, err error) {
 	if username == "" {
-		return 0, access.Import(ctx, db, a, 0, access.NoWorkspace(username))
+		return 0, access.Import(ctx, db, a, access.NoWorkspace(username))
 	}
 	w, err := access.Workspace(ctx, db, a, username, access.Manage)
 	return w.ID, err

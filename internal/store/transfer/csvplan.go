@@ -204,7 +204,7 @@ func (p *csvPlan) checkNames() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.fieldOf)) {
 		if !known[name] {
-			return badColumns("No column %q; the columns are: %s", name, someNames(p.header))
+			return badColumns("No column %.100q; the columns are: %s", name, someNames(p.header))
 		}
 	}
 	return nil
@@ -231,7 +231,7 @@ func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*
 		switch {
 		case target == "":
 		case !ok:
-			unknown = append(unknown, fmt.Sprintf("%q", target))
+			unknown = append(unknown, fmt.Sprintf("%.100q", target)) // it may be of a form
 		case at[f.name] != "":
 			return nil, nil, badColumns("The columns %q and %q are both %s; ignore one of them", at[f.name], name, f.name)
 		default:

@@ -28,6 +28,9 @@ func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker
 		if err := imp.stageAll(ctx, file); err != nil {
 			return err
 		}
+		if imp.options.job != nil {
+			imp.options.job.reportRead(ctx, imp.report)
+		}
 		err := errReportFirst
 		for errors.Is(err, errReportFirst) {
 			err = session.Tx(ctx, func(tx *storedb.DB) error { return imp.move(ctx, tx) })

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -91,6 +92,15 @@ type ImportReport struct {
 	CSV *CSVReport `json:"csv,omitempty"`
 	// NoPicture counts items without a thumbnail or a preview image.
 	NoPicture Found `json:"items_without_picture,omitzero"`
+}
+
+// describe counts what became of the rows, for the audit log. Commands print few characters of it.
+func (r ImportReport) describe() string {
+	var all Moved
+	for _, m := range []Moved{r.Workspaces, r.Keys, r.Items, r.Purchases, r.LicenseKeys, r.Licenses} {
+		all.New, all.Changed = all.New+m.New, all.Changed+m.Changed
+	}
+	return fmt.Sprintf("created %d, updated %d, rejected %d", all.New, all.Changed, r.Bad)
 }
 
 // Moved counts what an import did with lines of one type.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -26,8 +27,8 @@ const importKind = "import"
 type NewImport struct {
 	// File is the name of the file. Its end decides whether it is CSV, or else its first line.
 	File string `json:"file"`
-	// Workspace is as for [ImportOptions]; rows of CSV belong to it.
-	Workspace string     `json:"workspace,omitempty"`
+	// Workspace is the username of the one whose items and purchases are read.
+	Workspace string     `json:"workspace"`
 	DryRun    bool       `json:"dry_run,omitempty"`
 	SkipBad   bool       `json:"skip_bad,omitempty"`
 	CSV       CSVOptions `json:"csv,omitzero"`
@@ -36,13 +37,12 @@ type NewImport struct {
 // importPayload is what the row of a job holds.
 type importPayload struct {
 	NewImport
-	Actor  people.Actor `json:"actor"`
-	Upload string       `json:"upload"` // name in the folder of uploads
-	Size   int64        `json:"size"`
-	// WorkspaceID is 0 for an import into all of the store.
-	WorkspaceID int64 `json:"workspace_id,omitempty"`
-	// From is the upload that the file is of, 0 for none.
-	From int64 `json:"from,omitempty"`
+	Actor       people.Actor `json:"actor"`
+	Upload      string       `json:"upload"` // name in the folder of uploads
+	Size        int64        `json:"size"`
+	WorkspaceID int64        `json:"workspace_id"`
+	// From is the upload that the file is of.
+	From int64 `json:"from"`
 }
 
 // ImportProgress is how far an import is.
@@ -52,6 +52,29 @@ type ImportProgress struct {
 	SizeBytes int64 `json:"size_bytes"`
 	Lines     int   `json:"lines"`
 	Bad       int   `json:"bad"`
+	// ReadMillis is for how long it has read, in milliseconds.
+	ReadMillis int64 `json:"read_ms"`
+}
+
+// IsRead reports whether the whole file has been read.
+func (p ImportProgress) IsRead() bool { return p.ReadBytes >= p.SizeBytes && p.Lines > 0 }
+
+// LinesPerSecond is how fast the file is read, 0 while that is not known.
+func (p ImportProgress) LinesPerSecond() int64 {
+	if p.ReadMillis <= 0 {
+		return 0
+	}
+	return int64(p.Lines) * 1000 / p.ReadMillis
+}
+
+// ReadingLeft is how long the rest of the file will take to be read at the speed so far, 0 while
+// that is not known.
+func (p ImportProgress) ReadingLeft() time.Duration {
+	if p.ReadBytes <= 0 {
+		return 0
+	}
+	left := float64(p.SizeBytes-p.ReadBytes) / float64(p.ReadBytes)
+	return time.Duration(left * float64(p.ReadMillis) * float64(time.Millisecond))
 }
 
 // ImportJob is an import that runs as a job, or has run.
@@ -67,10 +90,12 @@ type ImportJob struct {
 	EndedAt   countersign.Timestamp `json:"ended_at,omitzero"`
 	// UndoneAt is zero for an import that was not undone.
 	UndoneAt countersign.Timestamp `json:"undone_at,omitzero"`
-	// Upload is the upload that a dry run was of, for [Service.ConfirmDryRun]; 0 for none, and
-	// when it is gone.
+	// Upload is the upload that a dry run was of, for [Service.ConfirmDryRun]; 0 when it is gone.
 	Upload int64 `json:"upload,omitempty"`
 }
+
+// IsWaiting reports whether the job waits to be run.
+func (j ImportJob) IsWaiting() bool { return j.State == jobs.Queued }
 
 // HasEnded reports whether the job is done, failed or cancelled.
 func (j ImportJob) HasEnded() bool { return !j.EndedAt.IsZero() }
@@ -80,79 +105,25 @@ func (j ImportJob) CanBeUndone() bool {
 	return j.Report != nil && j.Report.ID != 0 && j.UndoneAt.IsZero()
 }
 
-// Start copies a file to the data folder and has it imported by a job, whose id it returns. The
-// job goes on when the caller is gone, and after a restart.
-func (s *Service) Start(ctx context.Context, a people.Actor, n NewImport, file io.Reader) (id int64, err error) {
-	workspace, err := importPlace(ctx, s.db, a, n.Workspace)
-	if err != nil {
-		return 0, err
-	}
-	if n.Workspace != "" {
-		n.CSV.Workspace = n.Workspace
-	}
-	if err := checkOpen(ctx, s.db, workspace); err != nil { // before the file is copied
-		return 0, err
-	}
-	upload, size, err := s.keepUpload(ctx, file)
-	if err != nil {
-		return 0, err
-	}
-	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if err := access.Import(ctx, tx, a, workspace, access.NoWorkspace(n.Workspace)); err != nil {
-			return err
-		}
-		if err := checkOpen(ctx, tx, workspace); err != nil {
-			return err
-		}
-		id, err = jobs.Add(ctx, tx.Queries, importKind, importPayload{NewImport: n, Actor: a, Upload: upload, Size: size, WorkspaceID: workspace}, s.now())
-		return err
-	})
-	if err != nil {
-		if !fault.HasCode(err, countersign.CodeOutcomeUnknown) {
-			_ = os.Remove(s.uploadPath(upload)) // [Service.SweepUploads] would do it later
-		}
-		return 0, err
-	}
-	s.queue.Wake()
-	return id, nil
-}
-
-// Limits of what waits in a workspace, and in all of the store.
+// Limits of what waits in a workspace.
 const (
 	maxOpenJobs = 10
 	maxUploads  = 10
 )
 
-// checkOpen is an error (imports_waiting) when as many imports of a workspace, 0 for those of
-// all of the store, wait or run as may.
+// checkOpen is an error (imports_waiting) when as many imports of a workspace wait or run as may.
 func checkOpen(ctx context.Context, db *storedb.DB, workspace int64) error {
 	if err := db.Lock(ctx, "workspaces", "id", workspace); err != nil {
 		return err
 	}
-	open, err := jobs.Open(ctx, db.Queries, importKind)
+	n, err := jobs.CountOpen(ctx, db.Queries, importKind, workspace)
 	if err != nil {
 		return err
-	}
-	n := 0
-	for _, j := range open {
-		var p importPayload
-		if json.Unmarshal(j.Payload, &p) == nil && p.WorkspaceID == workspace {
-			n++
-		}
 	}
 	if n >= maxOpenJobs {
 		return fault.Conflict("imports_waiting", fmt.Sprintf("%d imports have not ended yet, and no more can wait. Wait until one has ended, or cancel one", n))
 	}
 	return nil
-}
-
-// placeIn returns the id of a workspace into which an actor may import, 0 for all of the store.
-func placeIn(ctx context.Context, db *storedb.DB, a people.Actor, username string) (id int64, err error) {
-	if username == "" {
-		return 0, access.Import(ctx, db, a, 0, access.NoWorkspace(username))
-	}
-	w, err := access.Workspace(ctx, db, a, username, access.Manage)
-	return w.ID, err
 }
 
 // Progress returns how far the import of a job is, or an error of kind NotFound.
@@ -173,12 +144,12 @@ func (s *Service) importJob(ctx context.Context, a people.Actor, id int64) (Impo
 	}
 	job, p, err := importJobOf(j)
 	if err == nil {
-		err = access.Import(ctx, s.db, a, p.WorkspaceID, missing)
+		err = access.In(ctx, s.db, a, p.WorkspaceID, access.Manage, missing)
 	}
 	if err == nil && job.CanBeUndone() {
 		job.UndoneAt, err = s.undoneAt(ctx, job.Report.ID)
 	}
-	if err == nil && p.DryRun && p.From != 0 {
+	if err == nil && p.DryRun {
 		job.Upload, err = s.waitingUpload(ctx, p.From)
 	}
 	if err != nil {
@@ -202,48 +173,36 @@ func (s *Service) waitingUpload(ctx context.Context, id int64) (int64, error) {
 
 // undoneAt is when an import was undone, zero when it was not.
 func (s *Service) undoneAt(ctx context.Context, id int64) (countersign.Timestamp, error) {
-	all, err := s.db.Imports(ctx, s.undoStart())
-	for _, i := range all {
-		if i.ID == id {
-			return i.UndoneAt, err
-		}
-	}
-	return countersign.Timestamp{}, err
+	undone, err := s.db.UndoneImports(ctx, id)
+	return undone[id], err
 }
 
 // Jobs lists the imports into a workspace that run, or ended in the last 24 hours, newest first.
 func (s *Service) Jobs(ctx context.Context, a people.Actor, workspace string) ([]ImportJob, error) {
-	id, err := importPlace(ctx, s.db, a, workspace)
+	w, err := access.Workspace(ctx, s.db, a, workspace, access.Manage)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := jobs.List(ctx, s.db.Queries, importKind)
+	rows, err := jobs.ListIn(ctx, s.db.Queries, importKind, w.ID)
 	if err != nil {
 		return nil, err
 	}
-	imports, err := s.db.Imports(ctx, s.undoStart())
-	if err != nil {
-		return nil, err
-	}
-	undone := map[int64]countersign.Timestamp{}
-	for _, i := range imports {
-		undone[i.ID] = i.UndoneAt
-	}
-	var all []ImportJob
-	for _, j := range rows {
-		job, p, err := importJobOf(j)
-		if err != nil {
+	all, ids := make([]ImportJob, len(rows)), []int64(nil)
+	for i, j := range rows {
+		if all[i], _, err = importJobOf(j); err != nil {
 			return nil, err
 		}
-		if p.WorkspaceID != id {
-			continue
+		if all[i].CanBeUndone() {
+			ids = append(ids, all[i].Report.ID)
 		}
-		if job.Report != nil {
-			job.UndoneAt = undone[job.Report.ID]
-		}
-		all = append(all, job)
 	}
-	return all, nil
+	undone, err := s.db.UndoneImports(ctx, ids...)
+	for i, job := range all {
+		if job.Report != nil {
+			all[i].UndoneAt = undone[job.Report.ID]
+		}
+	}
+	return all, err
 }
 
 // importJobOf reads the row of a job.
@@ -269,7 +228,7 @@ func (s *Service) Cancel(ctx context.Context, a people.Actor, id int64) error {
 		return err
 	}
 	ended, err := s.queue.Cancel(ctx, importKind, id, func(tx sqldb.Queries) error {
-		if err := access.Import(ctx, storedb.In(tx), a, p.WorkspaceID, noJob(id)); err != nil {
+		if err := access.In(ctx, storedb.In(tx), a, p.WorkspaceID, access.Manage, noJob(id)); err != nil {
 			return err
 		}
 		return people.Record(ctx, &storedb.In(tx).DB, s.now(), a, people.Event{Action: actionCancelImport, Workspace: p.Workspace, Subject: strconv.FormatInt(id, 10), Detail: job.File})
@@ -302,12 +261,23 @@ func (s *Service) Result(ctx context.Context, a people.Actor, id int64) (ImportR
 
 // runningImport is an import that a job does.
 type runningImport struct {
-	run  *jobs.Run
-	size int64
+	run     *jobs.Run
+	size    int64
+	now     func() time.Time
+	started time.Time
+}
+
+func (r *runningImport) progress(bytes int64, report ImportReport) ImportProgress {
+	return ImportProgress{bytes, r.size, report.Lines, report.Bad, r.now().Sub(r.started).Milliseconds()}
 }
 
 func (r *runningImport) report(bytes int64, report ImportReport) {
-	r.run.Report(ImportProgress{bytes, r.size, report.Lines, report.Bad})
+	r.run.Report(r.progress(bytes, report))
+}
+
+// reportRead reports that the whole file was read. On SQLite, nothing is reported while it is written.
+func (r *runningImport) reportRead(ctx context.Context, report ImportReport) {
+	r.run.ReportNow(ctx, r.progress(r.size, report))
 }
 
 // finish ends the job in the transaction of the import.
@@ -337,7 +307,7 @@ func (s *Service) runImport(ctx context.Context, r *jobs.Run) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := ImportOptions{File: filepath.Base(p.File), Workspace: p.Workspace, DryRun: p.DryRun, SkipBad: p.SkipBad, job: &runningImport{r, p.Size}}
+	o := ImportOptions{File: filepath.Base(p.File), Workspace: p.Workspace, DryRun: p.DryRun, SkipBad: p.SkipBad, job: &runningImport{r, p.Size, s.now, s.now()}}
 	if isCSV {
 		o.CSV = &p.CSV
 	}

@@ -20,7 +20,7 @@ import (
 // move writes what was staged, in one transaction. It returns errNotWritten or
 // errReportFirst when the transaction must be rolled back although nothing failed.
 func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
-	if _, err := placeIn(ctx, tx, imp.actor, imp.options.Workspace); err != nil { // the reading took its time
+	if _, err := importPlace(ctx, tx, imp.actor, imp.options.Workspace); err != nil { // the reading took its time
 		return err
 	}
 	imp.bad = map[int]string{}
@@ -96,7 +96,7 @@ func (imp *importer) finish(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.rememberColumns(ctx, tx); err != nil {
 		return err
 	}
-	event := people.Event{Action: actionImport, Workspace: imp.options.Workspace, Detail: imp.options.File}
+	event := people.Event{Action: actionImport, Workspace: imp.options.Workspace, Detail: imp.options.File, After: imp.report.describe()}
 	if imp.report.ID > 0 {
 		event.Subject = strconv.FormatInt(imp.report.ID, 10)
 	}

@@ -45,6 +45,12 @@ type UndoCounts struct {
 	Left     int64 `json:"left"`
 }
 
+// describe counts what became of the rows, for the audit log. Commands print few characters of it.
+func (r UndoReport) describe() string {
+	i, p := r.Items, r.Purchases
+	return fmt.Sprintf("removed %d, restored %d, left %d", i.Removed+p.Removed, i.Restored+p.Restored, i.Left+p.Left)
+}
+
 func countsOf(u storedb.Undone) UndoCounts { return UndoCounts{u.Removed, u.Restored, u.Left} }
 
 // Imports lists the imports of the last 24 hours that can be undone, and those that were,
@@ -95,7 +101,7 @@ func (s *Service) undoImport(ctx context.Context, a people.Actor, id int64, work
 }
 
 func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, report *UndoReport, workspace string, rest bool) error {
-	if _, err := placeIn(ctx, tx, a, workspace); err != nil {
+	if _, err := importPlace(ctx, tx, a, workspace); err != nil {
 		return err
 	}
 	if err := tx.BeginUndo(ctx); err != nil {
@@ -129,7 +135,7 @@ func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, repo
 	if err := tx.EndImport(ctx, i.ID, s.timestamp()); err != nil {
 		return err
 	}
-	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionUndoImport, Workspace: workspace, Subject: strconv.FormatInt(i.ID, 10), Detail: i.File})
+	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionUndoImport, Workspace: workspace, Subject: strconv.FormatInt(i.ID, 10), Detail: i.File, After: report.describe()})
 }
 
 // Prune forgets imports that are too old to be undone.

@@ -109,15 +109,12 @@ func (s *Service) Uploads(ctx context.Context, a people.Actor, workspace string)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Uploads(ctx)
+	rows, err := s.db.UploadsOf(ctx, w.ID)
 	if err != nil {
 		return nil, err
 	}
 	var all []Upload
 	for _, row := range rows {
-		if row.WorkspaceID != w.ID {
-			continue
-		}
 		u, err := uploadOf(row)
 		if err != nil {
 			return nil, err
@@ -155,7 +152,7 @@ func (s *Service) Confirm(ctx context.Context, a people.Actor, id int64, how New
 		if err := takeUpload(ctx, tx, row.ID, how); err != nil {
 			return err
 		}
-		job, err = jobs.Add(ctx, tx.Queries, importKind, payload, s.now())
+		job, err = jobs.Add(ctx, tx.Queries, importKind, row.WorkspaceID, payload, s.now())
 		return err
 	})
 	if err != nil {
@@ -209,7 +206,7 @@ func (s *Service) ConfirmDryRun(ctx context.Context, a people.Actor, job int64) 
 	if err != nil {
 		return 0, err
 	}
-	if !p.DryRun || p.From == 0 {
+	if !p.DryRun {
 		return 0, noUpload()
 	}
 	how := p.NewImport

@@ -36,8 +36,8 @@ func (v *Validator) Account(ctx context.Context, a people.Actor) (countersign.Ac
 // URL base stand where the profile has none, and uploaded ones are at that URL.
 func AccountBody(account countersign.Account, base string) ([]byte, error) {
 	m := &account.Profile.Media
-	m.Avatar = whole(cmp.Or(m.Avatar, "/media/default/avatar.png"), base)
-	m.Cover = whole(cmp.Or(m.Cover, "/media/default/cover.png"), base)
+	m.Avatar = Whole(cmp.Or(m.Avatar, "/media/default/avatar.png"), base)
+	m.Cover = Whole(cmp.Or(m.Cover, "/media/default/cover.png"), base)
 	text, err := countersign.EncodeJSON(account)
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func AccountBody(account countersign.Account, base string) ([]byte, error) {
 	return web.SuccessBody("data", string(text)), nil
 }
 
-// whole is an address with that of the store, if it lacks one.
-func whole(address, base string) string {
+// Whole is an address with that of the store, if it lacks one.
+func Whole(address, base string) string {
 	if strings.HasPrefix(address, "/") {
 		return base + address
 	}
