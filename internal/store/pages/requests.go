@@ -215,9 +215,9 @@ const codeDays = 30
 
 // errorCodes are those that calls of the last days failed with, and the one that is chosen.
 func (p *Pages) errorCodes(r *frame.Request, ws store.WorkspaceRole, chosen string) ([]string, error) {
-	now := p.frame.Now()
+	tomorrow := dayOf(p.frame.Now()).AddDate(0, 0, 1) // whole days are few numbers
 	counts, err := p.store.Requests.Counts(r.Context(), r.Actor, requests.CountQuery{
-		Workspace: ws.ID, From: now.AddDate(0, 0, -codeDays), To: now.Add(time.Hour), By: requests.ByResult,
+		Workspace: ws.ID, From: tomorrow.AddDate(0, 0, -codeDays), To: tomorrow, By: requests.ByResult,
 	})
 	if err != nil && !p.logGone(r, err) {
 		return nil, err
