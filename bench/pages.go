@@ -70,11 +70,13 @@ func (set settings) pages(key int64, first string) []page {
 		{name: "items, one by name", path: fmt.Sprintf("%s/items?name=item+%d", at, set.items/2)},
 		{name: "items, none by name", path: at + "/items?name=nothing"},
 		{name: "items, by kind and category", path: at + "/items?kind=audio&category=warehouse"},
+		{name: "items, by price", path: at + "/items?sort=-price"},
 		{name: "item", path: fmt.Sprintf("%s/items/%d", at, item)},
 		{name: "purchases", path: at + "/purchases"},
 		{name: "purchases, last page", path: at + "/purchases?to=" + sample.BigFirstDay().Format(time.DateOnly), last: true},
 		{name: "purchases of an item", path: fmt.Sprintf("%s/purchases?item=%d", at, item)},
 		{name: "purchases, none ended", path: at + "/purchases?state=refunded"},
+		{name: "purchases of a buyer", path: at + "/purchases?buyer=buyer77"},
 		{name: "purchases of a month", path: at + "/purchases?from=2026-05-01&to=2026-05-31"},
 		{name: "purchase", path: at + "/purchases/1"},
 		{name: "requests", path: at + "/requests"},
@@ -88,7 +90,10 @@ func (set settings) pages(key int64, first string) []page {
 		{name: "key", path: fmt.Sprintf("%s/settings/api/%d", at, key)},
 		{name: "members", path: at + "/settings/members"},
 		{name: "audit log", path: at + "/audit"},
+		{name: "imports", path: at + "/import"},
 		{name: "workspaces", path: "/w"},
+		{name: "users", path: "/users"},
+		{name: "audit log of the store", path: "/audit"},
 	}
 	for _, metric := range []string{"valid", "failed", "sales", "revenue", "licenses", "downloads"} {
 		for _, split := range []string{"day", "item", "key", "result"} {

@@ -150,7 +150,7 @@ func (s settings) bound(name string) float64 {
 	switch {
 	case s.mode == modeBaseline:
 		return baselineBound
-	case s.serveFlags != "":
+	case s.serveFlags != "", s.mode == modeLog:
 		return 0
 	case s.mode == modePeer:
 		return peerBounds[s.peer()]

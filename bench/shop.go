@@ -139,6 +139,10 @@ func (s *shop) program(ctx context.Context, args ...string) (stdout []byte, err 
 // limit on failures.
 func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 	args := append([]string{"store", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--fail-limit", "0"}, s.flags()...)
+	switch s.settings.mode {
+	case "", modeFull, modePeer:
+		args = append(args, "--request-log", "off") // measured by itself, with modeLog
+	}
 	args = append(append(args, strings.Fields(s.settings.serveFlags)...), more...)
 	log, err := os.Create(s.log())
 	if err != nil {

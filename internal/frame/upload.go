@@ -34,7 +34,7 @@ const (
 )
 
 // AdminUpload is [Frame.Admin] for a form with a file, of at most limit bytes together, which
-// the handler reads by [Request.Upload]. Whoever is signed out has to choose the file again.
+// the handler reads by [Request.Upload]. A user who is signed out has to choose the file again.
 func (f *Frame) AdminUpload(limit int64, h Handler) http.Handler {
 	page := asPage(h)
 	signIn := asOnlyPage(func(w http.ResponseWriter, r *Request) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
-// An import belongs to whoever began it: it asks for the rights of then and of the end.
+// An import belongs to the user who started it, and needs that user's rights at its start and at its end.
 func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 	administrator := func(t *testing.T, f *fixture) people.Actor {
 		a, another := f.memberOf(t, "ada", RoleViewer), f.memberOf(t, "bob", RoleViewer)

@@ -27,7 +27,7 @@ func manyCodes(n int) string {
 	return file.String() + strings.Repeat("\n", 200_000)
 }
 
-// bobTakesItem7 gives bob an item with the id of one that ada had.
+// bobTakesItem7 creates an item of bob with the id of one that ada had.
 func (f *fixture) bobTakesItem7(t *testing.T) {
 	t.Helper()
 	_, err := f.CreateItem(t.Context(), operator, "bob", func(i *Item) error { i.ID, i.Name = 7, "Bob's"; return nil })

@@ -32,7 +32,7 @@ func (s *Store) Invitations(ctx context.Context, a people.Actor, workspace strin
 
 // Invite makes an invitation to a workspace, valid for 7 days and one use, while the actor may
 // invite. The token is nowhere else: the database stores its digest. email says for whom it
-// is; whoever has the token may accept it, with an account of any e-mail.
+// is; anybody who has the token may accept it, with an account of any e-mail.
 func (s *Store) Invite(ctx context.Context, a people.Actor, workspace, email string, role Role) (i Invitation, token string, err error) {
 	token, now := rand.Text(), s.now().Truncate(time.Second)
 	i = Invitation{

@@ -112,8 +112,9 @@ func Allows(r storedb.Role, what Permission) bool {
 	return false
 }
 
-// roleNeeded names the role of a member, that which has a permission, and who can give it: the owners, without any the
-// administrators.
+// roleNeeded returns the refusal of a member without a permission. It names the member's role, the
+// role that has the permission, and who can change it: the owners, or the administrators of a
+// workspace without an owner.
 func roleNeeded(ctx context.Context, db *storedb.DB, workspace int64, has storedb.Role, what Permission) error {
 	role := storedb.RoleManager
 	if !Allows(role, what) {

@@ -177,7 +177,7 @@ func TestAPictureStandsUpright(t *testing.T) {
 	}
 }
 
-// A turned picture is that which a table of the eight turns says: the letters are pixels.
+// A turned picture is as in a table of the eight turns, whose letters are pixels.
 func TestAllTurns(t *testing.T) {
 	from := image.NewGray(image.Rect(5, 5, 8, 7)) // abc / def
 	for n, c := range "abcdef" {

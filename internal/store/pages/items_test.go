@@ -232,7 +232,7 @@ func TestAnUnchangedFormChangesNothingOfAnItem(t *testing.T) {
 	})
 }
 
-func TestWhoeverSavesAnItemSecondSeesBothVersions(t *testing.T) {
+func TestTheSecondEditOfAnItemShowsBothVersions(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "manager")
 		stale := b.Get(editPath).Form(editPath)

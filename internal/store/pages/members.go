@@ -107,7 +107,7 @@ func ownerPassword(wrong frame.Errors) frame.Field {
 	return field
 }
 
-// checkOwner asks for the password of whoever makes somebody an owner: a stolen session must not.
+// checkOwner asks a user for the password before another one becomes an owner: a stolen session must not suffice.
 func (p *Pages) checkOwner(r *frame.Request, role store.Role, in url.Values) error {
 	if role != store.RoleOwner {
 		return nil

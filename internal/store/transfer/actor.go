@@ -11,7 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// errNoUser means that whoever began an import may not sign in any more.
+// errNoUser means that the user who started an import can no longer sign in.
 var errNoUser = fault.Forbidden("not_allowed", "The person who began this import is not an active user any more. Nothing was imported")
 
 // actorNow is an actor with the rights that the user has by now: an import may wait long, and
@@ -28,7 +28,7 @@ func actorNow(ctx context.Context, db *storedb.DB, a people.Actor) (people.Actor
 	return a, err
 }
 
-// mayImport is an error when whoever imports may not do it any more.
+// mayImport returns an error when the user who started the import is no longer allowed to import.
 func (imp *importer) mayImport(ctx context.Context, db *storedb.DB) error {
 	a, err := actorNow(ctx, db, imp.actor)
 	if err == nil {

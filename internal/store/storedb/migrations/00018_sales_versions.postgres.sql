@@ -1,5 +1,5 @@
 -- +goose Up
--- Who keeps the sums of a month in memory knows by the changes of its days that they are still true.
+-- Reports keep the sums of a month in memory. The number of changes of its days shows whether they are current.
 ALTER TABLE sales_days ADD COLUMN changes bigint NOT NULL DEFAULT 1;
 
 -- +goose StatementBegin
@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION countersign_count_sales() RETURNS trigger LANGUAGE pl
 DECLARE
     sign bigint := TG_ARGV[0];
 BEGIN
-    -- Whoever changes many sums waits for those who change one, and they for it: or each could wait for the other.
+    -- A transaction that changes many sums waits for those that change one, and they wait for it. Otherwise each could wait for the other.
     IF (SELECT count(*) FROM (SELECT 1 FROM changed LIMIT 2) few) > 1 THEN
         LOCK TABLE sales_days IN SHARE ROW EXCLUSIVE MODE;
     END IF;

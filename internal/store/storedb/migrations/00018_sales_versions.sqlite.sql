@@ -1,5 +1,5 @@
 -- +goose Up
--- Who keeps the sums of a month in memory knows by the changes of its days that they are still true.
+-- Reports keep the sums of a month in memory. The number of changes of its days shows whether they are current.
 ALTER TABLE sales_days ADD COLUMN changes bigint NOT NULL DEFAULT 1;
 
 DROP TRIGGER purchases_sold;
