@@ -25,7 +25,7 @@ type AuditLog struct {
 	// return them.
 	Nouns []Choice
 	Words map[people.Action]string
-	// Links leads from an entry to what it is about; it returns "" for nothing, and nil is without links.
+	// Links returns the path of the page about the subject of an entry, "" for none. It may be nil.
 	Links func(people.AuditLine) string
 	// Workspaces reports that the page names the workspace of each entry, and can be narrowed to one.
 	Workspaces bool

@@ -11,7 +11,7 @@ import (
 // Send answers with a file of a media type and a name, whose bytes write writes. An error
 // before the first of them is returned.
 func (f *Frame) Send(w http.ResponseWriter, r *Request, kind, name string, write func(io.Writer) error) error {
-	out := &download{ResponseWriter: web.Patient(w), kind: kind, name: name}
+	out := &download{ResponseWriter: web.PieceDeadlines(w), kind: kind, name: name}
 	err := write(out)
 	if err == nil || !out.begun {
 		return err

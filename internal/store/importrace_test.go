@@ -54,7 +54,7 @@ func TestAPurchaseWhoseItemWasRemovedWhileTheFileWasReadIsRejected(t *testing.T)
 					}
 					then(t, other)
 				}}, o)
-				if err != nil || r.Bad != 3 || r.Purchases != (transfer.Moved{}) || reasons["somebody has removed the item of this purchase while the file was read"] != 3 {
+				if err != nil || r.Bad != 3 || r.Purchases != (transfer.Moved{}) || reasons["the item of this purchase was removed while the file was read"] != 3 {
 					t.Errorf("%+v, %v, %v", r, err, reasons)
 				}
 				if n := f.rows(t, "purchases"); n != 0 {

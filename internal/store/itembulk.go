@@ -21,7 +21,7 @@ const (
 	bulkPortion = 25
 )
 
-// ItemsChanged is what became of a change of several items.
+// ItemsChanged is the result of a change of several items.
 type ItemsChanged struct {
 	// Done counts the items that are now as they should be.
 	Done int
@@ -35,8 +35,8 @@ type ItemFailure struct {
 	Name, Reason string
 }
 
-// PublishItems has items of a workspace published now that are to be published later. One that is
-// published already stays as it is.
+// PublishItems publishes items of a workspace now that were to be published later. For one that is
+// published already, the reason in Failed says so.
 func (s *Store) PublishItems(ctx context.Context, a people.Actor, workspace string, ids []int64) (ItemsChanged, error) {
 	now := s.timestamp()
 	return s.changeItems(ctx, a, workspace, ids, func(i *Item) error {

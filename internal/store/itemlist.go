@@ -12,7 +12,7 @@ import (
 // ItemFilter narrows a list of items, and is its order; its texts may be in any letters.
 type ItemFilter = storedb.ItemFilter
 
-// ItemOrder is what a list of items is in the order of.
+// ItemOrder is the property by which a list of items is sorted.
 type ItemOrder = storedb.ItemOrder
 
 // The orders of items.

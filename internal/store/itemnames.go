@@ -7,7 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// ItemName is an item with nothing but its name.
+// ItemName is the id and the name of an item.
 type ItemName = storedb.ItemName
 
 // ListItemNames lists the names of a workspace's items by name, most at most.

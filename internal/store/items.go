@@ -53,7 +53,7 @@ func (s *Store) ShowItem(ctx context.Context, a people.Actor, id int64) (Item, e
 	return item, nil
 }
 
-// NewItem is what an item of a workspace is before anything is said about it.
+// NewItem returns an item of a workspace with the default values of its properties, without an id and a name.
 func (s *Store) NewItem(w Workspace) Item {
 	i := Item{WorkspaceID: w.ID, Kind: KindOther, Licensing: storedb.DefaultLicensing()}
 	i.Currency, i.PublishedAt = w.Account.Currency, s.timestamp()
@@ -162,7 +162,7 @@ func ItemRevision(i Item) string {
 var errItemChanged = fault.New(countersign.KindPrecondition, "item_changed", "The item changed after you opened it. Nothing was saved. Check it and try again")
 
 // ReviseItem is [Store.EditItem] for an item that somebody saw with the revision seen. The error is of kind
-// Precondition (item_changed) when it has another one by now: the item is then as it is saved.
+// Precondition (item_changed) when the item has changed since. The returned item is the saved one.
 func (s *Store) ReviseItem(ctx context.Context, a people.Actor, id int64, seen string, change func(*Item) error) (Item, error) {
 	return s.EditItem(ctx, a, id, func(i *Item, _ string) error {
 		if ItemRevision(*i) != seen {

@@ -131,7 +131,7 @@ func (s *Store) RevealKey(ctx context.Context, a people.Actor, id int64) (Key, s
 }
 
 // KeyForCall returns the value of a key for one call of the API, in the name of a manager, and
-// writes that down. The value is for the API alone: only owners may see it, with [Store.RevealKey].
+// notes the use in the audit log. The value is for the API alone: only owners may see it, with [Store.RevealKey].
 func (s *Store) KeyForCall(ctx context.Context, a people.Actor, id int64, endpoint string) (value string, err error) {
 	_, err = s.lockKey(ctx, a, id, access.Manage, actionUseKey, func(_ *storedb.DB, k *Key, e *people.Event) (err error) {
 		e.Detail = endpoint
@@ -195,8 +195,8 @@ func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap
 
 var errKeyRotated = fault.New(countersign.KindPrecondition, "key_rotated", "Nothing was changed: this key was rotated already")
 
-// RotateSeenKey is [Store.RotateKey] of the value with the hint seen. A key that has another
-// value by now stays as it is: the error is of kind Precondition (key_rotated).
+// RotateSeenKey is [Store.RotateKey] of the value with the hint seen. A key whose
+// value has changed since stays as it is: the error is of kind Precondition (key_rotated).
 func (s *Store) RotateSeenKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen string) (Key, string, error) {
 	return s.rotateKey(ctx, a, id, overlap, &seen)
 }

@@ -139,8 +139,8 @@ func (s *Store) RemoveMember(ctx context.Context, a people.Actor, workspace stri
 }
 
 // changeMember runs an act on a member and its entry of the audit log in one transaction,
-// in which nobody else changes the members of the workspace. Invitations by somebody who
-// may not invite any more end.
+// in which nobody else changes the members of the workspace. Invitations by members who
+// may no longer invite end.
 func (s *Store) changeMember(ctx context.Context, a people.Actor, workspace string, user int64,
 	act func(*storedb.DB, Workspace, *Member) (people.Event, error)) (Member, error) {
 	var m Member

@@ -218,8 +218,8 @@ func TermsRevision(p Purchase) string { return rules.Revision(presentTerms(p)) }
 var errTermsChanged = fault.New(countersign.KindPrecondition, "purchase_changed", "The purchase changed after you opened it. Nothing was saved. Check it and try again")
 
 // RevisePurchase is [Store.SetPurchase] for terms that somebody saw with the revision seen. The error
-// is of kind Precondition (purchase_changed) when they have another one by now. Without seen they
-// count as seen.
+// is of kind Precondition (purchase_changed) when they have changed since. An empty revision is
+// not checked.
 func (s *Store) RevisePurchase(ctx context.Context, a people.Actor, text, seen string, change func(*PurchaseTerms)) (Purchase, error) {
 	return s.setPurchase(ctx, a, text, func(p Purchase, terms *PurchaseTerms) error {
 		if seen != "" && TermsRevision(p) != seen {

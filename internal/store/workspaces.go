@@ -135,8 +135,8 @@ func SwitchesRevision(w Workspace) string { return rules.Revision(w.Switches) }
 var errSwitchesChanged = fault.New(countersign.KindPrecondition, "switches_changed", "The settings changed after you opened them. Nothing was saved. Check them and try again")
 
 // SetSwitches replaces the switches of a workspace that somebody saw with the revision seen. The
-// error is of kind Precondition (switches_changed) when they have another one by now. Without
-// seen they count as seen.
+// error is of kind Precondition (switches_changed) when they have changed since. An empty
+// revision is not checked.
 func (s *Store) SetSwitches(ctx context.Context, a people.Actor, username, seen string, to Switches) (Workspace, error) {
 	return s.setWorkspace(ctx, a, username, func(w *Workspace, _ *people.Event) error {
 		if seen != "" && SwitchesRevision(*w) != seen {

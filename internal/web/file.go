@@ -13,17 +13,17 @@ const (
 	pieceWait = 15 * time.Second
 )
 
-// Patient returns a writer that gives the client time for each piece of a body, where the
-// server's own limit is for the whole of it.
-func Patient(w http.ResponseWriter) http.ResponseWriter { return patient{w} }
+// PieceDeadlines returns a writer with a deadline of 15 seconds for each 32 KiB of a body. The
+// server's own deadline is for the whole body.
+func PieceDeadlines(w http.ResponseWriter) http.ResponseWriter { return pieceWriter{w} }
 
-type patient struct{ http.ResponseWriter }
+type pieceWriter struct{ http.ResponseWriter }
 
 // Unwrap returns the wrapped writer for http.ResponseController.
-func (p patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p pieceWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // Write sends bytes of the body.
-func (p patient) Write(b []byte) (n int, err error) {
+func (p pieceWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(pieceWait)) // a writer without deadlines has none
 		var sent int
@@ -33,8 +33,8 @@ func (p patient) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// ServeFile answers with a file, of which a client may ask for ranges. The caller has set the
+// ServeFile answers with a file, or with the ranges of it that a client asks for. The caller has set the
 // headers that describe it, its type and its ETag among them.
 func ServeFile(w http.ResponseWriter, r *http.Request, modified time.Time, content io.ReadSeeker) {
-	http.ServeContent(Patient(w), r, "", modified, content)
+	http.ServeContent(PieceDeadlines(w), r, "", modified, content)
 }

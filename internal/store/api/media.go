@@ -7,9 +7,8 @@ import (
 	"github.com/countersign/countersign/internal/web"
 )
 
-// getMedium serves an uploaded picture, sound or video, of which nothing is believed: whatever
-// its content is, a browser neither runs it nor takes it for something else. A name is never
-// used for another content.
+// getMedium serves an uploaded picture, sound or video. Its content is not trusted: the headers
+// keep browsers from running it or guessing another type. A name always has the same content.
 func (f *frontEnd) getMedium(w http.ResponseWriter, r *http.Request) error {
 	m, content, err := f.store.Media.Open(r.Context(), r.PathValue("name"))
 	if err != nil {

@@ -37,7 +37,7 @@ func Revision(r Rule) string { return rules.Revision(r) }
 var errRuleChanged = fault.New(countersign.KindPrecondition, "rule_changed", "The license rules changed after you opened them. Nothing was saved. Check them and try again")
 
 // ReviseRule is [Service.SetRule] for a rule that somebody saw with the revision seen. The error is of
-// kind Precondition (rule_changed) when it has another one by now. Without seen it counts as seen.
+// kind Precondition (rule_changed) when the rule has changed since. An empty revision is not checked.
 func (s *Service) ReviseRule(ctx context.Context, a people.Actor, item int64, seen string, change func(*Rule)) (storedb.Item, error) {
 	var i storedb.Item
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {

@@ -28,7 +28,7 @@ const (
 // tokenPrefix is that of the tokens of download links.
 const tokenPrefix = "csd_"
 
-// Link is a download link. Its token is with those alone to whom it was given.
+// Link is a download link. The database has only the digest of its token.
 type Link = storedb.DownloadLink
 
 // The errors of a download link, of kind Forbidden.
@@ -39,7 +39,7 @@ var (
 	ErrNoFile      = fault.Forbidden("download_no_file", "The file was removed by the seller")
 )
 
-// CreateLink makes a link by which the buyer of a purchase downloads the file of its item, and
+// CreateLink creates a link by which the buyer of a purchase downloads the file of its item, and
 // returns its token. The errors are of kind Invalid (link_time) and Conflict (item_no_file,
 // purchase_refunded, …).
 func (s *Service) CreateLink(ctx context.Context, a people.Actor, purchase int64, valid time.Duration) (value string, l Link, err error) {
@@ -93,8 +93,8 @@ func (s *Service) Links(ctx context.Context, a people.Actor, purchase int64) ([]
 	return s.db.DownloadLinks(ctx, purchase)
 }
 
-// Download opens the file to which a token leads. Close the reader. With taken, the purchase is
-// downloaded from now on, which the audit log notes once. The errors are of kind Forbidden:
+// Download opens the file to which a token leads. Close the reader. With taken, the purchase counts
+// as downloaded from now on, which the audit log notes once. The errors are of kind Forbidden:
 // [ErrLinkUnknown], [ErrLinkExpired], [ErrLinkEnded] and [ErrNoFile].
 func (s *Service) Download(ctx context.Context, a people.Actor, value string, taken bool) (Medium, blob.Reader, error) {
 	if err := s.gate.Ready(); err != nil {

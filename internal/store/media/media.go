@@ -1,6 +1,6 @@
 // Package media keeps the uploaded files of workspaces: the pictures, sounds and videos that
 // the API names (spec 2.2, 2.3), and the files that buyers download. A row of the database
-// describes each; what it holds is in a bucket, under a random name.
+// describes each file; its content is in a bucket, under a random name.
 package media
 
 import (
@@ -84,7 +84,7 @@ func key(m Medium) string {
 	return path.Join("public", m.Name)
 }
 
-var mediumName = regexp.MustCompile(`^[a-z2-7]{26}\.[a-z0-9]{3,4}$`)
+var mediumName = regexp.MustCompile(`^` + rules.MediaName + `$`)
 
 // ErrNotFound is the error about a medium that does not exist, or is private.
 var ErrNotFound error = fault.NotFound(countersign.CodeNotFound, "")

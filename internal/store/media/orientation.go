@@ -57,7 +57,7 @@ func orientationOf(tiff []byte) turned {
 	return upright
 }
 
-// apply returns the picture as it is to be seen.
+// apply returns the picture turned upright.
 func (t turned) apply(i image.Image) image.Image {
 	if t == upright {
 		return i

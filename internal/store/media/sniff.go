@@ -23,7 +23,7 @@ type signature struct {
 	is func(head []byte) bool
 }
 
-// The formats that slots take. The name of a file and what its sender calls it count for nothing.
+// The formats that slots take. The name of a file and the type that its sender names are ignored.
 var formats = map[Kind][]signature{
 	KindPicture: {
 		{format{"image/png", ".png"}, starts("\x89PNG\r\n\x1a\n")},
@@ -51,7 +51,7 @@ var wanted = map[Kind]string{
 	KindVideo:   "Expected a video: MP4 or WebM",
 }
 
-// recognize returns the format of a file of which head is the beginning. The error is of kind
+// recognize returns the format of a file by its beginning. The error is of kind
 // Invalid (media_type). A file that is not shown may be anything.
 func recognize(kind Kind, head []byte) (format, error) {
 	if kind == KindFile {

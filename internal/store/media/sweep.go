@@ -10,11 +10,11 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// unusedTime is for how long a file stays to which nothing refers any more: apps may still
+// unusedTime is how long a file stays after the last reference to it was removed: apps may still
 // show its address, and an import that replaced it can be undone for a day.
 const unusedTime = 24 * time.Hour
 
-var mediaAddress = regexp.MustCompile(regexp.QuoteMeta(rules.MediaPath) + `([a-z2-7]{26}\.[a-z0-9]{3,4})`)
+var mediaAddress = regexp.MustCompile(regexp.QuoteMeta(rules.MediaPath) + `(` + rules.MediaName + `)`)
 
 // Sweep removes files that nothing has referred to for a day, also those of uploads that a
 // killed process did not complete. Other files of the bucket are left alone.

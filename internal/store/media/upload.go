@@ -54,8 +54,8 @@ func title(name string) string {
 	return cmp.Or(name, "download")
 }
 
-// keep writes an uploaded file to the bucket, behind the row that describes it: nothing is in
-// the bucket of which the database does not know. The caller uses the medium or discards it.
+// keep writes the row that describes an uploaded file, and then the file to the bucket: so the
+// database knows every file in the bucket. The caller uses the medium or discards it.
 func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload) (Medium, error) {
 	if err := s.gate.Ready(); err != nil {
 		return Medium{}, err
@@ -147,7 +147,7 @@ type uploaded struct {
 	slot Slot
 }
 
-// limited reads up to a number of bytes; more are an error.
+// limited reads up to a number of bytes, and returns the error over for more.
 type limited struct {
 	from io.Reader
 	left int64

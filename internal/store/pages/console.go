@@ -28,7 +28,7 @@ type endpoint struct {
 	member, notFound string
 }
 
-// endpoints are those of the console, the most wanted first.
+// endpoints are those of the console, the most used first.
 var endpoints = []endpoint{
 	{
 		path: "/api/purchases/validation", label: "Validate a purchase code", post: true, member: "data", notFound: "the purchase code is not valid",

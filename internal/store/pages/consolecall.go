@@ -17,7 +17,7 @@ import (
 // consoleAgent is the program as which the console calls the API.
 const consoleAgent = "Countersign console"
 
-// apiCall is a call of the API. Its key must not leave it but for the API.
+// apiCall is a call of the API. Only the API may receive its key.
 type apiCall struct {
 	endpoint endpoint
 	key      string
@@ -33,7 +33,7 @@ type apiResult struct {
 	took   time.Duration
 }
 
-// Header, Write and WriteHeader make it what a handler writes to.
+// Header, Write and WriteHeader implement [http.ResponseWriter].
 func (a *apiResult) Header() http.Header { return a.header }
 
 func (a *apiResult) Write(b []byte) (int, error) {
@@ -48,7 +48,7 @@ func (a *apiResult) WriteHeader(status int) {
 	}
 }
 
-// call has the API answer a call in this process, in the name of the user's address.
+// call makes a call of the API in this process, from the address of the user.
 func (p *Pages) call(r *frame.Request, c apiCall) (*apiResult, error) {
 	request, err := c.request(r)
 	if err != nil {
@@ -164,7 +164,7 @@ func (a *apiResult) bodyCode() frame.Code {
 		c.Text = frame.Indented(a.body.Bytes())
 		return c
 	}
-	c.Label += fmt.Sprintf(", of which the first %s", frame.Thousands(int64(shownBody)))
+	c.Label += fmt.Sprintf(", the first %s shown", frame.Thousands(int64(shownBody)))
 	c.Text = strings.ToValidUTF8(string(a.body.Bytes()[:shownBody]), "") + "…"
 	return c
 }

@@ -49,6 +49,14 @@ func (f filter) path(address, place, id string) string {
 	return f.with(place, id).address(address)
 }
 
+// upTo is a number that was counted up to a limit.
+func upTo(n, limit int64) string {
+	if n == limit {
+		return frame.Thousands(n) + " or more"
+	}
+	return frame.Thousands(n)
+}
+
 // counted says how many rows a list has, as far as they are counted.
 func counted(n int64, noun string) string {
 	if n == store.MaxCount {

@@ -101,7 +101,7 @@ func (p *Pages) undoImport(w http.ResponseWriter, r *frame.Request, ws store.Wor
 			}
 			said := "The import was undone."
 			if left > 0 {
-				said = fmt.Sprintf("The import was undone, besides what was changed or used since: %s left as it is.", rowsWere(left))
+				said = fmt.Sprintf("The import was undone. %s changed or used since, and not undone.", rowsWere(left))
 			}
 			return p.frame.Redirect(w, r, path, said)
 		}},
@@ -157,7 +157,7 @@ func (one oneImport) consequence() string {
 		text = "What the import added is removed: " + strings.Join(said, " and ") + ". "
 	}
 	if changed := i.Changed + s.Changed; changed > 0 {
-		text += rowsWere(changed) + " changed, and each gets back what it had before the import."
+		text += "What the import changed is restored: " + frame.Count(int(changed), "row") + "."
 	}
 	return strings.TrimSpace(text)
 }
@@ -176,7 +176,7 @@ func (one oneImport) title() (kind frame.Kind, title, text string) {
 	case one.Report.Bad == one.Report.Lines:
 		return frame.Warning, "Nothing was imported", "The file has no row that could be imported."
 	case !one.Report.Written:
-		return frame.Warning, "Nothing was imported", "Rows were rejected, and the import was not to leave them out."
+		return frame.Warning, "Nothing was imported", "Rows were rejected. To import the others, switch on “Leave out rejected rows”."
 	}
 	if bad := one.Report.Bad; bad > 0 {
 		title := fmt.Sprintf("%s of %s rows imported", frame.Thousands(int64(one.Report.Lines-bad)), frame.Thousands(int64(one.Report.Lines)))
@@ -207,4 +207,20 @@ func (one oneImport) columns() []frame.Row {
 		rows = append(rows, frame.Row{frame.Words(c.Name), field})
 	}
 	return rows
+}
+
+// rejectedRows are the first rejected rows with their reasons.
+func (one oneImport) rejectedRows() []frame.Row {
+	rows := make([]frame.Row, len(one.rejected))
+	for i, r := range one.rejected {
+		rows[i] = frame.Row{frame.Mono(shortened(r.Text)), frame.Words(frame.Sentence(r.Reason))}
+	}
+	return rows
+}
+
+func (one oneImport) rejectedLead() string {
+	if one.Report.Bad <= len(one.rejected) {
+		return ""
+	}
+	return fmt.Sprintf("The first %d. The file has all of them.", len(one.rejected))
 }

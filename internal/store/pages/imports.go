@@ -106,6 +106,20 @@ func (f importForm) rows() []frame.Row {
 	return rows
 }
 
+// uploadRows are the files that wait.
+func (f importForm) uploadRows() []frame.Row {
+	rows := make([]frame.Row, len(f.uploads))
+	for i, u := range f.uploads {
+		which := fmt.Sprintf("%s, upload %d", u.File, u.ID)
+		rows[i] = frame.Row{
+			frame.Link{Label: cmp.Or(u.File, "(no name)"), Path: uploadPath(f.ws, u.ID, "")}, frame.Time(u.CreatedAt.Time),
+			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Continue", Path: uploadPath(f.ws, u.ID, "")}, Context: "with " + which},
+				frame.Button{Label: "Discard", Path: uploadPath(f.ws, u.ID, "/discard"), Kind: frame.Danger, Context: which}),
+		}
+	}
+	return rows
+}
+
 func (f importForm) undo(j transfer.ImportJob) templ.Component {
 	if !j.CanBeUndone() {
 		return templ.NopComponent

@@ -252,7 +252,7 @@ func importRunning(one oneImport) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame.Section("Progress", "It goes on when you leave this page.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame.Section("Progress", "The import continues when you leave this page.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -355,7 +355,7 @@ func importEnd(one oneImport) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = frame.Table{
-					Caption: "What became of the rows",
+					Caption: "Rows by result",
 					Columns: []frame.Column{{Label: "Rows"}, {Label: "New", Number: true}, {Label: "Changed", Number: true}, {Label: "Unchanged", Number: true}},
 					Rows:    one.countedRows(),
 				}.Render(ctx, templ_7745c5c3_Buffer)

@@ -100,7 +100,7 @@ func TestAnUndoLeavesOutWhatWasChangedSinceOnlyWhenAsked(t *testing.T) {
 		}
 		b.Post(path+"/undo").Status(http.StatusUnprocessableEntity).Wrong("rest", "1 row was changed or used")
 		b.Post(path+"/undo", "rest", "1").LeadsTo(path)
-		b.Get(path).Says("1 row was left as it is")
+		b.Get(path).Says("The import was undone. 1 row was changed or used since, and not undone.")
 	})
 }
 

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -14,7 +12,6 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
-	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/requests"
 )
 
@@ -119,8 +116,8 @@ func (p *Pages) readItemFigures(r *frame.Request, one *oneItem) error {
 	}
 	query := "?item=" + strconv.FormatInt(one.ID, 10)
 	one.figures = frame.Figures{
-		{Label: "Sales", Value: countText(all), Note: "Purchases of all time.", Link: frame.Link{Label: "Show its purchases", Path: purchasesPath(one.ws, query)}},
-		{Label: "Sales in 30 days", Value: countText(last), Note: "Today included.", Link: frame.Link{Label: "Purchases of these days", Path: purchasesPath(one.ws, query+"&from="+from.Format(time.DateOnly)+"&to="+today.Format(time.DateOnly))}},
+		{Label: "Sales", Value: upTo(all, store.MaxCount), Note: "Purchases of all time.", Link: frame.Link{Label: "Show its purchases", Path: purchasesPath(one.ws, query)}},
+		{Label: "Sales in 30 days", Value: upTo(last, store.MaxCount), Note: "Today included.", Link: frame.Link{Label: "Purchases of these days", Path: purchasesPath(one.ws, query+"&from="+from.Format(time.DateOnly)+"&to="+today.Format(time.DateOnly))}},
 		callsOfItem(one, calls, gone || !p.store.Requests.On(), query),
 	}
 	return nil
@@ -147,14 +144,6 @@ func callsOfItem(one *oneItem, calls []requests.Count, missing bool, query strin
 	f.Value, f.Note = frame.Thousands(valid)+" valid", frame.Thousands(failed)+" failed. Validations and other calls about this item."
 	f.Link = frame.Link{Label: "Show its calls", Path: requestsPath(one.ws, query)}
 	return f
-}
-
-// countText is a number of purchases, as far as they are counted.
-func countText(n int64) string {
-	if n == store.MaxCount {
-		return frame.Thousands(n) + " or more"
-	}
-	return frame.Thousands(n)
 }
 
 func (one oneItem) versionRows() []frame.Row {
@@ -198,66 +187,4 @@ func addresses(all []string) templ.Component {
 		links[i] = frame.Link{Label: one, Path: one}
 	}
 	return frame.Stack(links...)
-}
-
-// setRule changes what the purchases of an item may be licensed for.
-func (p *Pages) setRule(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, i store.Item) error {
-	path, rule := itemPath(ws, i.ID, ""), i.Licensing
-	fields := []frame.Field{{
-		Name: "licensing.wildcard", Label: "Wildcard licenses", Kind: frame.Select, Value: strconv.FormatBool(rule.Wildcard), Choices: []frame.Choice{{Value: "false", Label: "No"}, {Value: "true", Label: "Yes"}},
-		Help: "A license for *.shop.example is for all hosts one level below shop.example.",
-	}, {
-		Name: "licensing.staging_hosts", Label: "Staging hosts", Kind: frame.TextArea, Rows: 3, Value: strings.Join(rule.StagingHosts, "\n"),
-		Help: "Hosts that count as test domains, one a line.", Example: "staging.*",
-	}}
-	fields = append(ruleFields(rule), fields...)
-	return p.frame.Ask(w, r, frame.Confirm{
-		Title: "License rules", Crumbs: itemCrumbs(ws, i),
-		Consequence: "The rules decide what a purchase of this item may be licensed for, from the next license on. Licenses that were issued stay.",
-		Path:        path + "/licensing", Label: "Save", Cancel: path, Safe: true, Failed: "Nothing was saved.",
-		Fields: fields, Revision: licensing.Revision(rule), Overtaken: p.lastAct(r, ws, "item.licensing", strconv.FormatInt(i.ID, 10)),
-		Form: frame.Form{Do: func(in url.Values) error {
-			rule, err := typedRule(in)
-			if err != nil {
-				return err
-			}
-			if _, err := p.store.Licensing.ReviseRule(r.Context(), r.Actor, i.ID, in.Get("revision"), func(saved *licensing.Rule) { *saved = rule }); err != nil {
-				return err
-			}
-			return p.frame.Redirect(w, r, path, "The license rules are saved.")
-		}},
-	})
-}
-
-// ruleNumber is a rule that is a number. Its name is that in the JSON of an item.
-type ruleNumber struct {
-	name, label, help string
-	of                func(*licensing.Rule) *int
-}
-
-var ruleNumbers = []ruleNumber{
-	{"licensing.regular_domains", "Domains, Regular license", "How many domains a purchase may have. Test domains do not count.", func(r *licensing.Rule) *int { return &r.RegularDomains }},
-	{"licensing.extended_domains", "Domains, Extended license", "", func(r *licensing.Rule) *int { return &r.ExtendedDomains }},
-	{"licensing.moves_a_year", "Moves a year", "How many times a year a buyer may move or revoke a license.", func(r *licensing.Rule) *int { return &r.MovesAYear }},
-	{"licensing.move_wait_hours", "Hours between moves", "How long a buyer has to wait between two moves or revocations.", func(r *licensing.Rule) *int { return &r.MoveWaitHours }},
-}
-
-func ruleFields(rule licensing.Rule) (fields []frame.Field) {
-	for _, n := range ruleNumbers {
-		fields = append(fields, frame.Field{Name: n.name, Label: n.label, Help: n.help, Value: strconv.Itoa(*n.of(&rule)), Required: true})
-	}
-	return fields
-}
-
-// typedRule reads the form of the license rules.
-func typedRule(in url.Values) (licensing.Rule, error) {
-	rule := licensing.Rule{Wildcard: in.Get("licensing.wildcard") == "true", StagingHosts: linesOf(in.Get("licensing.staging_hosts"))}
-	for _, n := range ruleNumbers {
-		number, err := strconv.Atoi(strings.TrimSpace(in.Get(n.name)))
-		if err != nil {
-			return rule, wrongField(n.name, "Type a whole number.")
-		}
-		*n.of(&rule) = number
-	}
-	return rule, nil
 }

@@ -125,7 +125,7 @@ func typedID(in url.Values) (int64, error) {
 	}
 	id := idOf(text)
 	if id == 0 {
-		return 0, wrongField("id", "Type a whole number from 1 on, or nothing for the next one.")
+		return 0, wrongField("id", "Type a whole number above 0, or leave the field empty for the next id.")
 	}
 	return id, nil
 }

@@ -183,17 +183,10 @@ func (l itemList) rows() []frame.Row {
 		rows[n] = frame.Row{
 			itemHead(l, i), frame.Words(kindNames[i.Kind]),
 			frame.Words(cmp.Or(i.Category, "–")), frame.Words(cmp.Or(string(i.Version), "–")),
-			frame.Stack(frame.Amount(i.Price.Regular.String()+" "+i.Currency), frame.Muted(i.Price.Extended.String()+" "+i.Currency)), frame.Amount(salesText(l.Sales[i.ID])), published,
+			frame.Stack(frame.Amount(i.Price.Regular.String()+" "+i.Currency), frame.Muted(i.Price.Extended.String()+" "+i.Currency)), frame.Amount(upTo(l.Sales[i.ID], store.MaxSales)), published,
 		}
 	}
 	return rows
-}
-
-func salesText(n int64) string {
-	if n == store.MaxSales {
-		return frame.Thousands(n) + " or more"
-	}
-	return frame.Thousands(n)
 }
 
 func (l itemList) empty() frame.Empty {

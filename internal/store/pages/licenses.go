@@ -103,7 +103,7 @@ func (p *Pages) moveIssued(w http.ResponseWriter, r *frame.Request, ws store.Wor
 				if err != nil {
 					return err
 				}
-				return p.frame.Redirect(w, r, back, "The license is for "+licensing.DomainOf(moved.License.License).String()+" now.")
+				return p.frame.Redirect(w, r, back, "The license was moved to "+licensing.DomainOf(moved.License.License).String()+".")
 			},
 		},
 	})

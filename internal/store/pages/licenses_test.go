@@ -28,7 +28,7 @@ func TestAManagerMovesAndRevokesALicense(t *testing.T) {
 		b.Post(path+"/move", "domain", "").Status(http.StatusUnprocessableEntity).Wrong("domain", "Type the new domain")
 		b.Post(path+"/move", "domain", "co.uk").Status(http.StatusUnprocessableEntity).Wrong("domain", "co.uk")
 		b.Post(path+"/move", "domain", "new.example").LeadsTo(purchase)
-		b.Get(purchase).Says("The license is for new.example now.", "Ended", "License for old.example ended: replaced")
+		b.Get(purchase).Says("The license was moved to new.example.", "Ended", "License for old.example ended: replaced")
 		b.Post(path+"/move", "domain", "other.example").Status(http.StatusConflict).Says("Nothing changed")
 		b.Post(path + "/revoke").Status(http.StatusConflict).Says("Nothing was revoked.")
 

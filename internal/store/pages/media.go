@@ -63,7 +63,7 @@ func (m mediaSlot) fileLabel() string {
 	if m.empty() {
 		return "Choose a file"
 	}
-	return "Replace it by"
+	return "Replace with"
 }
 
 // fileSize is a number of bytes for people.
@@ -208,57 +208,6 @@ func (p *Pages) removeMedia(w http.ResponseWriter, r *frame.Request, path string
 func (p *Pages) removeItemMedia(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, i store.Item) error {
 	return p.removeMedia(w, r, itemPath(ws, i.ID, "/media"), itemCrumbs(ws, i), func(slot media.Slot) error {
 		_, err := p.store.Media.RemoveItem(r.Context(), r.Actor, i.ID, slot)
-		return err
-	})
-}
-
-// pathProfileMedia is the page of the pictures of a profile, below its workspace.
-const pathProfileMedia = "/settings/profile/media"
-
-func profileMedia(ws store.WorkspaceRole) mediaPage {
-	m := mediaPage{path: workspacePath(ws.Account.Username, pathProfileMedia)}
-	for _, slot := range media.ProfileSlots() {
-		m.slots = append(m.slots, slotOf(slot, media.ProfileAddress(ws.Workspace, slot)))
-	}
-	return m
-}
-
-func profileMediaPage(ws store.WorkspaceRole, m mediaPage) frame.Page {
-	return frame.Page{Title: "Pictures of the profile", Crumbs: profileCrumbs(ws), Lead: "What programs show of the author.", Body: mediaView(m)}
-}
-
-func profileCrumbs(ws store.WorkspaceRole) []frame.Link {
-	return []frame.Link{workspaceCrumb(ws), {Label: profileForm.title, Path: workspacePath(ws.Account.Username, profileForm.below)}}
-}
-
-func (p *Pages) showProfileMedia(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	return p.frame.Show(w, r, profileMediaPage(ws, profileMedia(ws)))
-}
-
-// toProfileMedia is for the address of a form that somebody loads again.
-func (p *Pages) toProfileMedia(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	return p.frame.Redirect(w, r, workspacePath(ws.Account.Username, pathProfileMedia), "")
-}
-
-func (p *Pages) uploadProfileMedia(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	slot := media.Slot(r.PathValue("slot"))
-	if !slices.Contains(media.ProfileSlots(), slot) {
-		return p.frame.NotFound(w, r)
-	}
-	refused := p.uploadMedia(w, r, slot, func(ctx context.Context, u media.Upload) error {
-		_, err := p.store.Media.SetProfile(ctx, r.Actor, ws.Account.Username, slot, u)
-		return err
-	})
-	m := profileMedia(ws)
-	if refused == nil {
-		return p.frame.Redirect(w, r, m.path, uploadedText(slot))
-	}
-	return p.refuseUpload(w, r, m, slot, refused, profileMediaPage(ws, m))
-}
-
-func (p *Pages) removeProfileMedia(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	return p.removeMedia(w, r, workspacePath(ws.Account.Username, pathProfileMedia), profileCrumbs(ws), func(slot media.Slot) error {
-		_, err := p.store.Media.RemoveProfile(r.Context(), r.Actor, ws.Account.Username, slot)
 		return err
 	})
 }

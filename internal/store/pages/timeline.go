@@ -21,7 +21,7 @@ type event struct {
 	from   time.Time
 	text   string
 	detail string
-	// calls is how many calls the line is, all of which ended as kind says.
+	// calls is how many calls the line sums up, 0 for a line that is not of calls. All ended as kind says.
 	calls int
 	kind  requests.Result
 }
@@ -96,18 +96,23 @@ func actsOn(lines []people.AuditLine) (all []event) {
 	return all
 }
 
-// callsOf are the logged validations, the oldest of which is named when it is known.
+// callsOf are the logged validations. The first one ever is named where the page reaches back to it.
 func callsOf(page requests.Page) (all []event) {
 	for n, c := range page.Calls {
-		e := event{at: c.Time(), calls: 1, kind: c.Result(), text: "Validation from " + c.Address}
-		if c.Result() == requests.Failed {
-			e.text, e.detail = "Failed validation from "+c.Address, c.Reason
+		e := event{at: c.Time(), calls: 1, kind: c.Result(), detail: c.Reason}
+		first := n == len(page.Calls)-1 && page.Next == 0
+		if first {
+			e.calls = 0 // it keeps a line of its own
 		}
-		if n == len(page.Calls)-1 && page.Next == 0 {
-			e.text, e.calls = "First logged v"+e.text[1:], 0
-			if c.Result() == requests.Failed {
-				e.text = "First logged validation, which failed, from " + c.Address
-			}
+		switch failed := c.Result() == requests.Failed; {
+		case first && failed:
+			e.text = "First logged validation, which failed, from " + c.Address
+		case first:
+			e.text = "First logged validation from " + c.Address
+		case failed:
+			e.text = "Failed validation from " + c.Address
+		default:
+			e.text = "Validation from " + c.Address
 		}
 		all = append(all, e)
 	}

@@ -225,33 +225,3 @@ func (f columnsForm) others() frame.Link {
 	}
 	return frame.Link{Label: "Read the rows as " + string(other), Path: uploadPath(f.ws, f.ID, "?rows="+string(other))}
 }
-
-// uploadRows are the files that wait.
-func (f importForm) uploadRows() []frame.Row {
-	rows := make([]frame.Row, len(f.uploads))
-	for i, u := range f.uploads {
-		which := fmt.Sprintf("%s, upload %d", u.File, u.ID)
-		rows[i] = frame.Row{
-			frame.Link{Label: cmp.Or(u.File, "(no name)"), Path: uploadPath(f.ws, u.ID, "")}, frame.Time(u.CreatedAt.Time),
-			frame.Group(frame.LinkButton{Link: frame.Link{Label: "Continue", Path: uploadPath(f.ws, u.ID, "")}, Context: "with " + which},
-				frame.Button{Label: "Discard", Path: uploadPath(f.ws, u.ID, "/discard"), Kind: frame.Danger, Context: which}),
-		}
-	}
-	return rows
-}
-
-// rejectedRows are the first rejected rows with their reasons.
-func (one oneImport) rejectedRows() []frame.Row {
-	rows := make([]frame.Row, len(one.rejected))
-	for i, r := range one.rejected {
-		rows[i] = frame.Row{frame.Mono(shortened(r.Text)), frame.Words(frame.Sentence(r.Reason))}
-	}
-	return rows
-}
-
-func (one oneImport) rejectedLead() string {
-	if one.Report.Bad <= len(one.rejected) {
-		return ""
-	}
-	return fmt.Sprintf("The first %d. The file has all of them.", len(one.rejected))
-}

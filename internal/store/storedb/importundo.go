@@ -48,7 +48,7 @@ type undone struct {
 // In what follows, a is a row as the import left it, and b as the import found it: none for
 // one that it added.
 
-// itemLost is true for a purchase whose item its workspace has no more.
+// itemLost is true for a purchase whose workspace no longer has its item.
 const itemLost = `b.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM items x WHERE x.id = b.item_id AND x.workspace_id = b.workspace_id)`
 
 var undonePurchases = undone{"purchases", keptPurchase, `

@@ -43,7 +43,7 @@ func (d *DB) Invitations(ctx context.Context, workspace int64, now sqldb.Time) (
 }
 
 // Invitation reads one by the digest of its token, also one that has expired. One whose inviter
-// may not invite any more is not there.
+// may no longer invite is not found.
 func (d *DB) Invitation(ctx context.Context, digest string) (Invitation, error) {
 	return sqldb.One(ctx, d.Queries, scanInvitation, `SELECT `+invitationColumns+` FROM invitations WHERE digest = $1 AND `+mayInvite, digest)
 }
@@ -69,7 +69,7 @@ func (d *DB) DeleteInvitation(ctx context.Context, workspace int64, id string) (
 		`DELETE FROM invitations WHERE workspace_id = $1 AND id = $2 RETURNING `+invitationColumns, workspace, id)
 }
 
-// DeleteVoidInvitations removes those to a workspace whose inviters may not invite any more.
+// DeleteVoidInvitations removes those to a workspace whose inviters may no longer invite.
 func (d *DB) DeleteVoidInvitations(ctx context.Context, workspace int64) error {
 	return d.Run(ctx, `DELETE FROM invitations WHERE workspace_id = $1 AND NOT `+mayInvite, workspace)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// ItemOrder is what a list of items is in the order of.
+// ItemOrder is the property by which a list of items is sorted.
 type ItemOrder string
 
 // The orders. Items that are equal in one are in the order of their ids.
@@ -35,7 +35,7 @@ type ItemFilter struct {
 	NotPublished bool
 	// IDs are the items to choose from, nil for all.
 	IDs []int64
-	// Order begins with the least, but that by id with the newest; Backwards turns it round.
+	// Order begins with the least, but that by id with the newest; Backwards reverses it.
 	Order     ItemOrder
 	Backwards bool
 	// After and Before are ids: the page begins behind the item After, or ends before the
@@ -89,7 +89,7 @@ func (f ItemFilter) conditions(workspace int64) (where string, args []any) {
 	return where, args
 }
 
-// sortKey is the column of the order, and how it is made from a value.
+// sortKey returns the expression by which the order sorts, and that of a value to compare with it.
 func (o ItemOrder) sortKey() (column, value string) {
 	switch o {
 	case ItemsByName:

@@ -6,7 +6,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// ItemName is an item with nothing but its name.
+// ItemName is the id and the name of an item.
 type ItemName struct {
 	ID   int64
 	Name string

@@ -159,7 +159,7 @@ const lastPurchase = `NOT EXISTS (SELECT 1 FROM stage_purchases l WHERE l.code_d
 // last counts. Purchases that are there keep their values of the columns in keep. A state
 // that changed without saying when gets the time of the move.
 // A code that another workspace took meanwhile fails, as an item's id does. Purchases of
-// items that their workspace has no more must be out of the stage, see [DB.StageLostItems].
+// items that their workspace no longer has must be out of the stage, see [DB.StageLostItems].
 func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep map[string]bool) (Moved, error) {
 	for _, topic := range []string{TopicPurchases, TopicLicenses} { // states put licenses on their list
 		if err := d.Mark(ctx, topic, ""); err != nil {
@@ -237,7 +237,7 @@ func (d *DB) UnstagePurchase(ctx context.Context, line int) error {
 	return d.Run(ctx, `DELETE FROM stage_purchases WHERE line = $1`, line)
 }
 
-// StageLostItems lists the lines of staged purchases whose item their workspace has no more.
+// StageLostItems lists the lines of staged purchases whose workspace no longer has their item.
 // Items must have been moved.
 func (d *DB) StageLostItems(ctx context.Context) ([]int, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT s.line FROM stage_purchases s WHERE NOT EXISTS (

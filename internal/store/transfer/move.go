@@ -161,7 +161,7 @@ func (imp *importer) dropLost(ctx context.Context, tx *storedb.DB) error {
 		return err
 	}
 	for _, line := range lines {
-		imp.bad[line] = "somebody has removed the item of this purchase while the file was read"
+		imp.bad[line] = "the item of this purchase was removed while the file was read"
 		if err := tx.UnstagePurchase(ctx, line); err != nil {
 			return err
 		}

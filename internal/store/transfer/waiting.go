@@ -25,7 +25,7 @@ type Upload struct {
 	ID        int64                 `json:"id"`
 	SizeBytes int64                 `json:"size_bytes"`
 	CreatedAt countersign.Timestamp `json:"created_at"`
-	// NewImport is how the file was tried last, with nothing but its name and its workspace before.
+	// NewImport is how the file was tried last; before, it has only the file's name and workspace.
 	NewImport
 }
 
