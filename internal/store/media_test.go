@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/media"
 )
 
@@ -401,8 +402,9 @@ func TestABuyerDownloadsTheFileByALink(t *testing.T) {
 		if e := f.newestAudit(t); len(f.audits(t)) != before+1 || e.Action != "purchase.download" || e.Kind != string(people.KindBuyer) || e.Workspace != "ada" {
 			t.Errorf("%d entries, %+v", len(f.audits(t))-before, e)
 		}
-		if links, err := f.Media.Links(t.Context(), operator, sold.ID); err != nil || len(links) != 1 || links[0].DownloadedAt.IsZero() {
-			t.Errorf("%+v, %v", links, err)
+		used, err := sqldb.One(t.Context(), f.db.Queries, sqldb.Value[int64], `SELECT count(*) FROM download_links WHERE purchase_id = $1 AND downloaded_at IS NOT NULL`, sold.ID)
+		if err != nil || used != 1 {
+			t.Errorf("%d used links, %v", used, err)
 		}
 		for _, altered := range []string{"", token[:len(token)-1], token + "A", strings.ToLower(token), token[:10] + "0" + token[11:], "csd_" + strings.Repeat("0", 49)} {
 			if _, err := open(altered, true); altered != token && !errors.Is(err, media.ErrLinkUnknown) {

@@ -120,7 +120,6 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			}},
 			"CreateItem":     {"manager", func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err }},
 			"Media.ItemFile": {"viewer", func(a people.Actor) error { _, _, err := f.Media.ItemFile(ctx, a, 1); return err }},
-			"Media.Links":    {"viewer", func(a people.Actor) error { _, err := f.Media.Links(ctx, a, sold.Purchase.ID); return err }},
 			"Media.CreateLink": {"manager", func(a people.Actor) error {
 				_, _, err := f.Media.CreateLink(ctx, a, sold.Purchase.ID, time.Hour)
 				return err

@@ -85,14 +85,6 @@ func digest(value string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Links lists the download links of a purchase, the newest first, for those who see it.
-func (s *Service) Links(ctx context.Context, a people.Actor, purchase int64) ([]Link, error) {
-	if _, err := s.validation.Purchase(ctx, a, purchase); err != nil {
-		return nil, err
-	}
-	return s.db.DownloadLinks(ctx, purchase)
-}
-
 // Download opens the file to which a token leads. Close the reader. With taken, the purchase counts
 // as downloaded from now on, which the audit log notes once. The errors are of kind Forbidden:
 // [ErrLinkUnknown], [ErrLinkExpired], [ErrLinkEnded] and [ErrNoFile].

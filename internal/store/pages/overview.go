@@ -135,13 +135,12 @@ func (p *Pages) readLastSales(r *frame.Request, o *overview) error {
 }
 
 func (o *overview) figures() frame.Figures {
-	report := func(m metric) string {
-		return reportsPath(o.ws, "?metric="+string(m)+"&days="+strconv.Itoa(overviewDays))
-	}
 	return frame.Figures{
 		o.calls, o.salesFigure(), o.revenueFigure(),
-		{Label: "Licenses in 30 days", Value: frame.Thousands(o.licenses), Note: "Issued for purchases of this workspace.", Link: frame.Link{Label: "Licenses by day", Path: report(metricLicenses)}},
-		{Label: "Downloads in 30 days", Value: frame.Thousands(o.downloads), Note: "Files that buyers downloaded by their links.", Link: frame.Link{Label: "Downloads by day", Path: report(metricDownloads)}},
+		{
+			Label: "Licenses in 30 days", Value: frame.Thousands(o.licenses), Note: "Files downloaded by buyers: " + frame.Thousands(o.downloads) + ".",
+			Link: frame.Link{Label: "Licenses by day", Path: reportsPath(o.ws, "?metric=licenses&days="+strconv.Itoa(overviewDays))},
+		},
 	}
 }
 

@@ -178,7 +178,7 @@ func TestAReportCountsLicensesAndDownloads(t *testing.T) {
 			b.Get("/w/ada/reports?split=key&metric=" + metric).Says(head + " are split by day or item. Shown by day.")
 		}
 		// One is of the sample data.
-		b.Get("/w/ada").Says("Licenses in 30 days 3", "Downloads in 30 days 1")
+		b.Get("/w/ada").Says("Licenses in 30 days 3 Files downloaded by buyers: 1.")
 	})
 }
 

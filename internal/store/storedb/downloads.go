@@ -30,12 +30,6 @@ func (d *DB) DownloadLink(ctx context.Context, digest string) (DownloadLink, err
 	return sqldb.One(ctx, d.Queries, scanDownloadLink, `SELECT `+downloadLinkColumns+` FROM download_links WHERE digest = $1`, digest)
 }
 
-// DownloadLinks lists those of a purchase, the newest first.
-func (d *DB) DownloadLinks(ctx context.Context, purchase int64) ([]DownloadLink, error) {
-	return sqldb.List(ctx, d.Queries, scanDownloadLink,
-		`SELECT `+downloadLinkColumns+` FROM download_links WHERE purchase_id = $1 ORDER BY created_at DESC, digest`, purchase)
-}
-
 // AddDownloadLink writes a new one.
 func (d *DB) AddDownloadLink(ctx context.Context, l DownloadLink) error {
 	return d.Run(ctx, `INSERT INTO download_links (`+downloadLinkColumns+`) VALUES ($1, $2, $3, $4, $5, $6)`,
