@@ -206,7 +206,7 @@ func TestTheEndOfASessionIsNotAHeldCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Exec(t.Context(), "CREATE TEMPORARY TABLE staged (line text)"); err != nil {
+	if _, err := conn.Exec(t.Context(), "BEGIN; CREATE TEMPORARY TABLE staged (line text); COMMIT"); err != nil {
 		t.Fatal(err)
 	}
 	db.HoldCommits(t)

@@ -76,8 +76,8 @@ func (db DB) AwaitHeldCommits(t testing.TB, n int) {
 }
 
 // heldCommits are the sessions whose commit waits for a standby. A session that ends waits
-// for one too when it drops its temporary tables; its last query was no commit.
-const heldCommits = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query ~* 'commit$'"
+// for one too when it drops its temporary tables; it is not active then, whatever its last query was.
+const heldCommits = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND state = 'active'"
 
 // HeldCommits counts the commits that wait for a standby.
 func (db DB) HeldCommits(t testing.TB) (n int) {

@@ -68,8 +68,8 @@ func (db *DB) feedIsBack() {
 	if was && db.primary != nil {
 		db.primary.leave() // it may have lost them all, and be another one
 	}
+	db.feed.live.Store(true) // those who are told look at the status
 	db.watchers.live()
-	db.feed.live.Store(true)
 	if was {
 		db.options.Log.Info("the change feed is back")
 	}
