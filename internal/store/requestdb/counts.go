@@ -65,7 +65,7 @@ func (d *DB) CountedWorkspaces(ctx context.Context) (all []int64, err error) {
 	}
 }
 
-// FirstCountedHour returns the first hour, from one on, in which a workspace has counts; 0 when there is none.
+// FirstCountedHour returns the first hour, from one on, in which a workspace has counts, or 0.
 func (d *DB) FirstCountedHour(ctx context.Context, workspace, from int64) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64],
 		`SELECT coalesce(min(hour), 0) FROM request_counts WHERE workspace_id = $1 AND hour >= $2`, workspace, from)

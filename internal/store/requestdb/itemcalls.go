@@ -141,8 +141,8 @@ func (d *DB) SetPackedItems(ctx context.Context, span Span, last int64) error {
 	return err
 }
 
-// FirstPackedItems returns the first of a span, from one on, in which calls of a workspace are packed; 0
-// when there is none.
+// FirstPackedItems returns the first of a span, from one on, in which calls of a workspace are packed,
+// or 0.
 func (d *DB) FirstPackedItems(ctx context.Context, workspace int64, span Span, from int64) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64],
 		`SELECT coalesce(min(start), 0) FROM request_items WHERE workspace_id = $1 AND span = $2 AND start >= $3`, workspace, int64(span), from)

@@ -28,7 +28,7 @@ func actorNow(ctx context.Context, db *storedb.DB, a people.Actor) (people.Actor
 	return a, err
 }
 
-// mayImport returns an error when the user who started the import is no longer allowed to import.
+// mayImport returns an error when the user who started the import has lost the right to import.
 func (imp *importer) mayImport(ctx context.Context, db *storedb.DB) error {
 	a, err := actorNow(ctx, db, imp.actor)
 	if err == nil {
