@@ -29,11 +29,15 @@ const (
 // keepAll is for a log in which every call of the fill stays.
 var keepAll = requests.Keep{For: callTime + 2*day, Calls: 1 << 40}
 
-// fillCalls logs calls, unless an earlier run did, as many every day, and returns the request id before all of them.
+// fillCalls imports licenses and logs calls, unless an earlier run did, as many every day, and returns the request id
+// before all of them.
 func (s *shop) fillCalls(ctx context.Context, log io.Writer) (first string, err error) {
 	note := filepath.Join(s.data, "calls.json")
 	if f := readFilled(note); f.Calls == s.settings.calls {
 		return f.First, nil
+	}
+	if err := s.fillLicenses(ctx, log); err != nil {
+		return "", err
 	}
 	fmt.Fprintf(log, "logging %d calls\n", s.settings.calls)
 	end := time.Now().Truncate(time.Second)

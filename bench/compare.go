@@ -116,21 +116,35 @@ func (s *shop) pair(ctx context.Context, c benchCase, store, other *process, len
 	if s.settings.mode == modeLog {
 		settle = logSettle
 	}
-	a, err := turn(ctx, store.address, store.command.Process.Pid, length, settle, next, true)
+	a, err := turn(ctx, store.address, s.usageWith(store), length, settle, next, true)
 	if err != nil {
 		return pair{}, err
 	}
-	b, err := turn(ctx, other.address, other.command.Process.Pid, length, settle, next, s.baseline != nil || s.settings.other != "")
+	b, err := turn(ctx, other.address, s.usageWith(other), length, settle, next, s.baseline != nil || s.settings.other != "")
 	if err == nil && c.file && a.Body != b.Body {
 		err = fmt.Errorf("the store's responses have %d bytes, those of the floor %d", a.Body, b.Body)
 	}
 	return pair{Ratio: float64(a.CPU) / float64(max(1, b.CPU)), store: a, other: b}, err
 }
 
-// turn sends requests to a server for a while. Its processor time is that of the process
-// with an id and of its descendants, until some time after the last response.
-func turn(ctx context.Context, address string, pid int, length, settle time.Duration, next func(*rand.Rand) (request, bool), check bool) (figures, error) {
-	before, err := usageOf(pid)
+// usageWith measures a server, and for the log of API requests also the processor time of the
+// harness's own PostgreSQL, which writes it.
+func (s *shop) usageWith(server *process) func() (usage, error) {
+	return func() (usage, error) {
+		used, err := usageOf(server.command.Process.Pid)
+		if err != nil || s.settings.mode != modeLog || s.settings.databaseProcess == 0 {
+			return used, err
+		}
+		database, err := usageOf(s.settings.databaseProcess)
+		used.cpu += database.cpu
+		return used, err
+	}
+}
+
+// turn sends requests to a server for a while. used measures it, before the first request and
+// some time after the last response.
+func turn(ctx context.Context, address string, used func() (usage, error), length, settle time.Duration, next func(*rand.Rand) (request, bool), check bool) (figures, error) {
+	before, err := used()
 	if err != nil {
 		return figures{}, err
 	}
@@ -139,15 +153,15 @@ func turn(ctx context.Context, address string, pid int, length, settle time.Dura
 		return figures{}, err
 	}
 	program.Pause(ctx, settle)
-	after, err := usageOf(pid)
+	after, err := used()
 	if err != nil {
 		return figures{}, err
 	}
 	requests := max(1, l.requests)
-	used := max(clockTick, after.cpu-before.cpu) // zero would make a ratio infinite
+	cpu := max(clockTick, after.cpu-before.cpu) // zero would make a ratio infinite
 	return figures{
 		PerSecond: float64(l.requests) / l.elapsed.Seconds(), P50: quantile(l.latencies, median), P99: quantile(l.latencies, 0.99),
-		CPU: used / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),
+		CPU: cpu / time.Duration(requests), Anonymous: after.anonymous, Body: int64(l.bodyBytes / requests),
 	}, nil
 }
 

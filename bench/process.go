@@ -93,7 +93,7 @@ func (all *session) usePostgres(ctx context.Context, one *settings) error {
 		return err
 	}
 	u.Path = "/" + one.databaseName()
-	one.database = u.String()
+	one.database, one.databaseProcess = u.String(), all.postgres.command.Process.Pid
 	return nil
 }
 

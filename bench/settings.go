@@ -9,16 +9,18 @@ import (
 
 // settings say what to measure.
 type settings struct {
-	out        string
-	database   string // empty for SQLite, ownPostgres, or a URL
-	purchases  int
-	items      int // of the store without its lists
-	calls      int // logged, for modePages
-	rounds     int
-	turn       time.Duration
-	only       string
-	serveFlags string
-	mode       mode
+	out      string
+	database string // empty for SQLite, ownPostgres, or a URL
+	// databaseProcess is that of the harness's own server, 0 without one.
+	databaseProcess int
+	purchases       int
+	items           int // of the store without its lists
+	calls           int // logged, for modePages
+	rounds          int
+	turn            time.Duration
+	only            string
+	serveFlags      string
+	mode            mode
 	// other is the command of a peer or the path of a baseline.
 	other string
 	// minute adds the mixed case for a minute.

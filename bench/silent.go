@@ -114,7 +114,7 @@ func (s *shop) crowdTurn(ctx context.Context, store *process, p *silentPair) err
 // harness: the store is a child of this process.
 func (s *shop) silentTurn(ctx context.Context, store *process) (figures, error) {
 	next := func(r *rand.Rand) (request, bool) { return valid(r.IntN(silentPurchases)), true }
-	return turn(ctx, store.address, os.Getpid(), s.settings.turn, 0, next, true)
+	return turn(ctx, store.address, func() (usage, error) { return usageOf(os.Getpid()) }, s.settings.turn, 0, next, true)
 }
 
 // sendNew opens a connection of its own for one valid request, again and again for a turn.

@@ -35,5 +35,8 @@ func (s *Store) Activity(ctx context.Context, a people.Actor, workspace string, 
 	if err := checkTime(q.From, q.Until); err != nil {
 		return nil, err
 	}
-	return s.db.Activity(ctx, w.ID, q)
+	if q.By == ActivityByItem {
+		return s.activity.Add(ctx, w.ID, q)
+	}
+	return s.db.ActivityOfDays(ctx, w.ID, q)
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +111,50 @@ func TestLicensesAndDownloadsAreCounted(t *testing.T) {
 		_, err = f.Activity(t.Context(), operator, "ada", ActivityQuery{Kind: LicensesIssued, From: today.AddDate(-1, 0, -2), Until: today})
 		if !fault.HasCode(err, "time_too_long") || !fault.HasKind(err, countersign.KindInvalid) {
 			t.Errorf("a time that is too long: %v", err)
+		}
+	})
+}
+
+// Sums of months that were read before are not those of a month that has changed since.
+func TestActivityByItemIsThatOfTheTimeAfterEveryChange(t *testing.T) {
+	shops(t, func(t *testing.T, f *fixture) {
+		r := rand.New(rand.NewPCG(3, 4))
+		var sold []string
+		for i := range 30 {
+			sold = append(sold, purchaseText("ada", 1+i%2, fmt.Sprintf("code-%d", i)))
+		}
+		f.mustImport(t, lines(sold...))
+		type issued struct {
+			at   time.Time
+			item int64
+		}
+		var all []issued
+		start := f.now().UTC().Truncate(24 * time.Hour)
+		for i := range 30 {
+			f.clock.set(f.now().Add(time.Duration(r.IntN(20*24)) * time.Hour))
+			if _, err := f.Licensing.Issue(t.Context(), operator, issuer, fmt.Sprintf("code-%d", i), fmt.Sprintf("site%d.example", i)); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, issued{f.now(), int64(1 + i%2)})
+			from := start.AddDate(0, 0, r.IntN(100))
+			q := ActivityQuery{Kind: LicensesIssued, From: from, Until: from.AddDate(0, 0, 1+r.IntN(366)), By: ActivityByItem}
+			got, err := f.Activity(t.Context(), operator, "ada", q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[int64]int64{}
+			for _, one := range all {
+				if !one.at.Before(q.From) && one.at.Before(q.Until) {
+					want[one.item]++
+				}
+			}
+			counted := map[int64]int64{}
+			for _, a := range got {
+				counted[a.Item] = a.Count
+			}
+			if diff := cmp.Diff(want, counted); diff != "" {
+				t.Fatalf("%v to %v after %d licenses: %s", q.From, q.Until, i+1, diff)
+			}
 		}
 	})
 }

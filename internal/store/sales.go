@@ -37,7 +37,7 @@ func (s *Store) Sales(ctx context.Context, a people.Actor, workspace string, q S
 		return nil, err
 	}
 	if q.By == SalesByItem {
-		return s.salesByItem.Sales(ctx, w.ID, q)
+		return s.sales.Add(ctx, w.ID, q)
 	}
 	return s.db.SalesOfDays(ctx, w.ID, q)
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/byitem"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/requests"
-	"github.com/countersign/countersign/internal/store/sales"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/store/validation"
@@ -78,19 +78,20 @@ type Store struct {
 	// Requests is the log of API requests.
 	Requests *requests.Log
 
-	options     Options
-	database    *sqldb.DB
-	db          *storedb.DB
-	salesByItem *sales.ByItem
-	location    *keyfile.Location
-	gate        access.Gate   // closed until Prepare has succeeded
-	keyFile     chan struct{} // told when the database may belong to another key file
-	people      *people.People
-	chain       *people.AuditChain
-	limits      sharedLimits
-	jobs        *jobs.Queue
-	now         func() time.Time
-	log         *slog.Logger
+	options  Options
+	database *sqldb.DB
+	db       *storedb.DB
+	sales    byitem.Sales
+	activity byitem.Activity
+	location *keyfile.Location
+	gate     access.Gate   // closed until Prepare has succeeded
+	keyFile  chan struct{} // told when the database may belong to another key file
+	people   *people.People
+	chain    *people.AuditChain
+	limits   sharedLimits
+	jobs     *jobs.Queue
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // Begun reports whether a data folder holds the SQLite file of a store, or a key file.
@@ -165,7 +166,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.jobs = jobs.New(database, o.Now, o.Log)
 	s.Media = media.New(s.db, &s.gate, s.Validation, bucket, o.Now)
 	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, o.Now)
-	s.salesByItem = sales.NewByItem(s.db)
+	s.sales, s.activity = byitem.NewSales(s.db), byitem.NewActivity(s.db)
 	s.Requests = requests.New(requests.Options{Dir: o.Dir, URL: o.URL, Keep: o.RequestLog, Now: o.Now, Log: o.Log, Longer: o.Longer, See: s.seeRequests})
 	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {
 		database.Watch(w)

@@ -1,6 +1,7 @@
 package storedb
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -22,7 +23,7 @@ type ActivityBy string
 // The splits.
 const (
 	ActivityByDay    ActivityBy = "day" // in UTC
-	ActivityByItem   ActivityBy = "item_id"
+	ActivityByItem   ActivityBy = "item"
 	ActivityTogether ActivityBy = ""
 )
 
@@ -41,19 +42,51 @@ type Activity struct {
 	Count int64
 }
 
-// Activity counts what buyers of a workspace did in a time, in the order of the split.
-func (d *DB) Activity(ctx context.Context, workspace int64, q ActivityQuery) ([]Activity, error) {
-	columns := "'', 0"
-	switch q.By {
-	case ActivityByDay:
-		columns = "day, 0"
-	case ActivityByItem:
-		columns = "'', item_id"
+// Compare compares activity by item.
+func (a Activity) Compare(b Activity) int { return cmp.Compare(a.Item, b.Item) }
+
+// Plus adds the activity of the same item sign times.
+func (a Activity) Plus(b Activity, sign int64) Activity {
+	return Activity{Item: b.Item, Count: a.Count + sign*b.Count}
+}
+
+// IsZero reports whether nothing was done.
+func (a Activity) IsZero() bool { return a.Count == 0 }
+
+// ActivityOfDays counts what buyers of a workspace did in a time, together or by day, in the
+// order of the days.
+func (d *DB) ActivityOfDays(ctx context.Context, workspace int64, q ActivityQuery) ([]Activity, error) {
+	by := "''"
+	if q.By == ActivityByDay {
+		by = "day"
 	}
-	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (a Activity, err error) {
-		err = r.Scan(&a.Day, &a.Item, &a.Count)
-		return a, err
-	}, `SELECT `+columns+`, CAST(sum(count) AS bigint) FROM activity_days
-		WHERE kind = $1 AND workspace_id = $2 AND day >= $3 AND day < $4 GROUP BY 1, 2 ORDER BY 1, 2`,
+	return sqldb.List(ctx, d.Queries, scanActivity, `SELECT `+by+`, 0, CAST(sum(count) AS bigint) FROM activity_totals
+		WHERE kind = $1 AND workspace_id = $2 AND day >= $3 AND day < $4 GROUP BY 1 ORDER BY 1`,
 		string(q.Kind), workspace, dayText(q.From), dayText(q.Until))
+}
+
+// ActivityByItem counts what buyers of a workspace did from a day up to another one, in the
+// order of the items.
+func (d *DB) ActivityByItem(ctx context.Context, workspace int64, kind ActivityKind, from, until time.Time) ([]Activity, error) {
+	return sqldb.List(ctx, d.Queries, scanActivity, `SELECT '', item_id, CAST(sum(count) AS bigint) FROM activity_days
+		WHERE kind = $1 AND workspace_id = $2 AND day >= $3 AND day < $4 GROUP BY 2 ORDER BY 2`,
+		string(kind), workspace, dayText(from), dayText(until))
+}
+
+// ActivityMonths lists the months of a workspace from one up to another one.
+func (d *DB) ActivityMonths(ctx context.Context, workspace int64, kind ActivityKind, from, until time.Time) ([]Month, error) {
+	return sqldb.List(ctx, d.Queries, scanMonth, `SELECT substr(day, 1, 7), CAST(sum(count) AS bigint) FROM activity_totals
+		WHERE kind = $1 AND workspace_id = $2 AND day >= $3 AND day < $4 GROUP BY 1 ORDER BY 1`,
+		string(kind), workspace, dayText(from), dayText(until))
+}
+
+// ActivityOfMonth counts what buyers of a workspace did in a month, in the order of the items.
+func (d *DB) ActivityOfMonth(ctx context.Context, workspace int64, kind ActivityKind, month string) ([]Activity, error) {
+	return sqldb.List(ctx, d.Queries, scanActivity, `SELECT '', item_id, CAST(sum(count) AS bigint) FROM activity_months
+		WHERE kind = $1 AND workspace_id = $2 AND month = $3 GROUP BY 2 ORDER BY 2`, string(kind), workspace, month)
+}
+
+func scanActivity(r sqldb.Row) (a Activity, err error) {
+	err = r.Scan(&a.Day, &a.Item, &a.Count)
+	return a, err
 }

@@ -1,6 +1,7 @@
 package storedb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,6 +42,22 @@ type Sales struct {
 	Revenue countersign.Money
 }
 
+// Compare compares sales by item and currency.
+func (s Sales) Compare(b Sales) int {
+	return cmp.Or(cmp.Compare(s.Item, b.Item), cmp.Compare(s.Currency, b.Currency))
+}
+
+// Plus adds the sales of the same item in the same currency sign times.
+func (s Sales) Plus(b Sales, sign int64) Sales {
+	return Sales{
+		Item: b.Item, Currency: b.Currency,
+		Count: s.Count + sign*b.Count, Ended: s.Ended + sign*b.Ended, Revenue: s.Revenue + countersign.Money(sign)*b.Revenue,
+	}
+}
+
+// IsZero reports whether nothing was sold.
+func (s Sales) IsZero() bool { return s.Count == 0 }
+
 // SalesOfDays adds up the purchases of a workspace that were sold in a time, together or by day,
 // in the order of the days and of the currencies. They are added up as purchases are written.
 func (d *DB) SalesOfDays(ctx context.Context, workspace int64, q SalesQuery) ([]Sales, error) {
@@ -63,19 +80,21 @@ func (d *DB) SalesByItem(ctx context.Context, workspace int64, from, until time.
 		FROM purchases WHERE workspace_id = $1 AND sold_at >= $2 AND sold_at < $3 GROUP BY 2, 3 ORDER BY 2, 3`, workspace, dayText(from), dayText(until))
 }
 
-// SalesMonth is a month in which purchases were sold.
-type SalesMonth struct {
+// Month is a month of which something is added up by item.
+type Month struct {
 	Month string // as 2026-01
 	// Version grows with every change of its sums.
 	Version int64
 }
 
+func scanMonth(r sqldb.Row) (m Month, err error) {
+	err = r.Scan(&m.Month, &m.Version)
+	return m, err
+}
+
 // SalesMonths lists the months of a workspace from one up to another one.
-func (d *DB) SalesMonths(ctx context.Context, workspace int64, from, until time.Time) ([]SalesMonth, error) {
-	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (m SalesMonth, err error) {
-		err = r.Scan(&m.Month, &m.Version)
-		return m, err
-	}, `SELECT substr(day, 1, 7), CAST(sum(changes) AS bigint) FROM sales_days WHERE workspace_id = $1 AND day >= $2 AND day < $3 GROUP BY 1 ORDER BY 1`,
+func (d *DB) SalesMonths(ctx context.Context, workspace int64, from, until time.Time) ([]Month, error) {
+	return sqldb.List(ctx, d.Queries, scanMonth, `SELECT substr(day, 1, 7), CAST(sum(changes) AS bigint) FROM sales_days WHERE workspace_id = $1 AND day >= $2 AND day < $3 GROUP BY 1 ORDER BY 1`,
 		workspace, dayText(from), dayText(until))
 }
 
