@@ -75,7 +75,7 @@ func (s *shop) logCalls(ctx context.Context, l *requests.Log, begin time.Time, e
 		e.Number = web.FirstRequestNumber(begin.Add(time.Duration(i)*apart)) | web.RequestNumber(i&(1<<20-1))
 		l.Put(&e)
 		for int64(i)-l.Written() >= callsAhead && ctx.Err() == nil && l.Failing() == nil {
-			time.Sleep(100 * time.Microsecond)
+			time.Sleep(100 * time.Microsecond) // the log has no event for written calls, and nothing is measured here
 		}
 	}
 	stop()

@@ -160,7 +160,7 @@ type watchedReader struct {
 	err  error
 }
 
-// Read reads on.
+// Read implements [io.Reader].
 func (r *watchedReader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -2,9 +2,9 @@ package cached
 
 import "github.com/maypok86/otter/v2"
 
-// Versioned is cached values that are true for a version, which a reader knows before it asks:
-// nothing has to be dropped when they change. The zero Versioned keeps none. Its methods may
-// be called from many goroutines.
+// Versioned caches values with their versions. A reader knows the current version before it asks,
+// so nothing has to be dropped when a value changes. The zero Versioned caches nothing. Its methods
+// may be called from many goroutines.
 type Versioned[K comparable, V any] struct {
 	values *otter.Cache[K, versioned[V]]
 }
@@ -20,7 +20,7 @@ func (c *Versioned[K, V]) SetCapacity(bytes int64, size func(V) int) {
 	c.values = newCache[K](bytes, func(v versioned[V]) int { return size(v.value) })
 }
 
-// Find returns the value of a key if it is that of a version.
+// Find returns the cached value of a key if it is of this version.
 func (c *Versioned[K, V]) Find(key K, version int64) (value V, found bool) {
 	if c.values == nil {
 		return value, false

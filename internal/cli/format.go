@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 func orDash(text string) string {
@@ -63,17 +63,10 @@ func NonZero[T comparable](v T) *T {
 
 // Thousands writes a number as 1,234,567.
 func Thousands[N int | int64](n N) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return wording.Thousands(int64(n))
 }
 
 // Count writes a number and its noun: "1 line", "2,000 lines".
 func Count[N int | int64](n N, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return Thousands(n) + " " + many
+	return wording.Count(int64(n), one, many)
 }

@@ -140,7 +140,7 @@ type slowly struct {
 	from io.Reader
 }
 
-// Read reads on.
+// Read implements [io.Reader].
 func (p *slowly) Read(b []byte) (int, error) {
 	control := http.NewResponseController(p.w)
 	_ = control.SetReadDeadline(time.Now().Add(pieceWait)) // without it, the server's limit is for the whole file

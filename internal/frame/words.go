@@ -5,19 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // Count is a number with its noun.
 func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return Thousands(int64(n)) + " " + noun + "s"
+	return wording.Count(int64(n), noun, noun+"s")
 }
 
 // momentLayout is how a moment is written in UTC.
@@ -53,13 +51,7 @@ func lowerFirst(s string) string {
 }
 
 // Thousands is a number as people read it: 1,234.
-func Thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func Thousands(n int64) string { return wording.Thousands(n) }
 
 // Span returns which part of a list is shown: "Entries 101–150 of 1,240".
 func Span(noun string, first, last, all int64) string {

@@ -68,7 +68,7 @@ func (db *DB) feedIsBack() {
 	if was && db.primary != nil {
 		db.primary.leave() // it may have lost them all, and be another one
 	}
-	db.feed.live.Store(true) // those who are told look at the status
+	db.feed.live.Store(true) // before others hear of it: they read the status
 	db.watchers.live()
 	if was {
 		db.options.Log.Info("the change feed is back")

@@ -13,12 +13,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/media"
 )
 
@@ -215,106 +212,6 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestUnusedFilesAreSweptAfterADay(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		upload := func(slot media.Slot) string {
-			t.Helper()
-			u := pictureFile(t, 3)
-			i, err := f.Media.SetItem(t.Context(), operator, 1, slot, u)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if slot == media.File {
-				m, _, err := f.Media.ItemFile(t.Context(), operator, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return "private/" + m.Name
-			}
-			return "public/" + strings.TrimPrefix(i.Media.Thumbnail, "/media/")
-		}
-		sweep := func(later time.Duration) {
-			t.Helper()
-			f.clock.set(f.clock.Now().Add(later))
-			if err := f.Media.Sweep(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		old, oldFile := upload(media.Thumbnail), upload(media.File)
-		present, file := upload(media.Thumbnail), upload(media.File)
-		shared, err := f.EditItem(t.Context(), operator, 1, func(i *Item, _ string) error {
-			i.Media.Screenshots = nil
-			return nil
-		})
-		if err != nil || shared.Media.Thumbnail == "" {
-			t.Fatal(err)
-		}
-		all := []string{old, oldFile, present, file}
-		slices.Sort(all)
-		sweep(0)
-		if sweep(23 * time.Hour); !slices.Equal(f.stored(t), all) {
-			t.Errorf("%q, want all of %q", f.stored(t), all)
-		}
-		foreign := filepath.Join(f.at.Dir, "media", "public", "of-somebody-else.txt")
-		if err := os.WriteFile(foreign, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		sweep(2 * time.Hour)
-		want := []string{present, file, "public/of-somebody-else.txt"}
-		if slices.Sort(want); !slices.Equal(f.stored(t), want) {
-			t.Errorf("%q, want %q", f.stored(t), want)
-		}
-		// What is used again is kept.
-		if _, err := f.Media.RemoveItem(t.Context(), operator, 1, media.Thumbnail); err != nil {
-			t.Fatal(err)
-		}
-		sweep(0)
-		if _, err := f.EditItem(t.Context(), operator, 2, func(i *Item, _ string) error { i.Media.Thumbnail = shared.Media.Thumbnail; return nil }); err != nil {
-			t.Fatal(err)
-		}
-		sweep(25 * time.Hour)
-		if sweep(25 * time.Hour); !slices.Equal(f.stored(t), want) {
-			t.Errorf("%q, want %q", f.stored(t), want)
-		}
-	})
-}
-
-func TestAnUploadThatWasKilledIsSwept(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		started, ended := make(chan struct{}), make(chan error)
-		r, w := io.Pipe()
-		go func() {
-			_, err := f.Media.SetItem(t.Context(), operator, 1, media.File, media.Upload{Name: "rain.zip", From: r})
-			ended <- err
-		}()
-		go func() {
-			_, _ = w.Write(make([]byte, 1<<20))
-			close(started)
-		}()
-		<-started
-		unfinished := f.stored(t)
-		if len(unfinished) != 1 || !strings.HasSuffix(unfinished[0], ".tmp") {
-			t.Fatalf("%q", unfinished)
-		}
-		path := filepath.Join(f.at.Dir, "media", filepath.FromSlash(unfinished[0]))
-		copied := path[:len(path)-len(".tmp")] + "0.tmp" // what a kill would have left
-		if err := os.WriteFile(copied, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f.clock.set(f.clock.Now().Add(25 * time.Hour))
-		if err := f.Media.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.stored(t); len(got) > 0 {
-			t.Errorf("%q are left", got)
-		}
-		w.CloseWithError(io.ErrUnexpectedEOF)
-		if err := <-ended; !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Error(err)
-		}
-	})
-}
-
 func TestABucketOutOfReachRefusesUploadsAlone(t *testing.T) {
 	twoShopsStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		file := filepath.Join(t.TempDir(), "file")
@@ -343,98 +240,6 @@ func TestABucketOutOfReachRefusesUploadsAlone(t *testing.T) {
 		o.Media = "gs://bucket"
 		if _, err := Open(t.Context(), o); !fault.HasCode(err, "media_url") {
 			t.Error(err)
-		}
-	})
-}
-
-func TestABuyerDownloadsTheFileByALink(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		buyer := people.Buyer(people.FacePage, client)
-		sold, err := f.CreatePurchase(t.Context(), operator, "ada", Purchase{ItemID: 1, License: "Regular"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := f.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour); !fault.HasCode(err, "item_no_file") {
-			t.Errorf("without a file: %v", err)
-		}
-		if _, err := f.Media.SetItem(t.Context(), operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
-			t.Fatal(err)
-		}
-		for _, valid := range []time.Duration{0, -time.Hour, 91 * 24 * time.Hour} {
-			if _, _, err := f.Media.CreateLink(t.Context(), operator, sold.ID, valid); !fault.HasCode(err, "link_time") {
-				t.Errorf("%v: %v", valid, err)
-			}
-		}
-		token, _, err := f.Media.CreateLink(t.Context(), operator, sold.ID, 48*time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e := f.newestAudit(t); e.Action != "purchase.create_download_link" || e.Workspace != "ada" || strings.Contains(e.Detail, token) || e.Detail == "" {
-			t.Errorf("%+v", e)
-		}
-		downloaded := func() bool {
-			t.Helper()
-			c, err := f.Validation.Purchase(t.Context(), operator, sold.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return c.Purchase.Downloaded
-		}
-		open := func(value string, taken bool) (string, error) {
-			t.Helper()
-			m, r, err := f.Media.Download(t.Context(), buyer, value, taken)
-			if err != nil {
-				return "", err
-			}
-			defer r.Close()
-			content, err := io.ReadAll(r)
-			return m.Title + ": " + string(content), err
-		}
-		if got, err := open(token, false); got != "rain.zip: rain" || err != nil || downloaded() {
-			t.Errorf("a look: %q, %v, downloaded %t", got, err, downloaded())
-		}
-		before := len(f.audits(t))
-		for range 2 {
-			if got, err := open(token, true); got != "rain.zip: rain" || err != nil || !downloaded() {
-				t.Errorf("%q, %v, downloaded %t", got, err, downloaded())
-			}
-		}
-		if e := f.newestAudit(t); len(f.audits(t)) != before+1 || e.Action != "purchase.download" || e.Kind != string(people.KindBuyer) || e.Workspace != "ada" {
-			t.Errorf("%d entries, %+v", len(f.audits(t))-before, e)
-		}
-		used, err := sqldb.One(t.Context(), f.db.Queries, sqldb.Value[int64], `SELECT count(*) FROM download_links WHERE purchase_id = $1 AND downloaded_at IS NOT NULL`, sold.ID)
-		if err != nil || used != 1 {
-			t.Errorf("%d used links, %v", used, err)
-		}
-		for _, altered := range []string{"", token[:len(token)-1], token + "A", strings.ToLower(token), token[:10] + "0" + token[11:], "csd_" + strings.Repeat("0", 49)} {
-			if _, err := open(altered, true); altered != token && !errors.Is(err, media.ErrLinkUnknown) {
-				t.Errorf("%q: %v", altered, err)
-			}
-		}
-		if _, err := f.EndPurchase(t.Context(), operator, sold.Code, StateRefunded); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := open(token, true); !errors.Is(err, media.ErrLinkEnded) {
-			t.Errorf("after a refund: %v", err)
-		}
-		if _, _, err := f.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour); !fault.HasCode(err, "purchase_refunded") {
-			t.Errorf("after a refund: %v", err)
-		}
-		if _, err := f.RestorePurchase(t.Context(), operator, sold.Code); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := open(token, true); err != nil {
-			t.Errorf("restored: %v", err)
-		}
-		if _, err := f.Media.RemoveItem(t.Context(), operator, 1, media.File); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := open(token, true); !errors.Is(err, media.ErrNoFile) {
-			t.Errorf("without its file: %v", err)
-		}
-		f.clock.set(f.clock.Now().Add(48 * time.Hour))
-		if _, err := open(token, true); !errors.Is(err, media.ErrLinkExpired) {
-			t.Errorf("late: %v", err)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func (s *Store) ItemNames(ctx context.Context, a people.Actor, workspace string,
 	return s.db.ItemNames(ctx, w.ID, ids)
 }
 
-// SetUp is what a workspace has of that which it needs before its first customer.
+// SetUp is what a workspace has of the things that it needs before its first customer.
 type SetUp struct {
 	Profile bool // has a heading
 	Item    bool

@@ -25,7 +25,7 @@ func TestDeadlinesComeWhenTheyAreWanted(t *testing.T) {
 	}
 	past := func(c *lazyDeadlineConn) { _ = c.SetDeadline(time.Unix(1, 0)) }
 	none := func(c *lazyDeadlineConn) { _ = c.SetDeadline(time.Time{}) }
-	later := func(d time.Duration) func(*lazyDeadlineConn) { return func(*lazyDeadlineConn) { time.Sleep(d) } }
+	later := func(d time.Duration) func(*lazyDeadlineConn) { return func(*lazyDeadlineConn) { time.Sleep(d) } } // of the bubble's clock
 	for _, tt := range []struct {
 		name string
 		do   []func(*lazyDeadlineConn)
@@ -77,7 +77,7 @@ func TestAReadThatWaitsIsInterrupted(t *testing.T) {
 				}
 				ended := make(chan time.Duration)
 				go func() { ended <- waits(t, c.Read) }()
-				time.Sleep(13 * time.Second) // two looks
+				time.Sleep(13 * time.Second) // two looks, by the bubble's clock
 				_ = c.SetReadDeadline(time.Unix(1, 0))
 				if got := <-ended; got != 13*time.Second {
 					t.Errorf("it waited %s", got)
@@ -100,7 +100,7 @@ func TestBytesOfAWriteAreSentOnceAcrossLooks(t *testing.T) {
 		read := make(chan string)
 		go func() {
 			var got []byte
-			for one := make([]byte, 1); ; time.Sleep(4 * time.Second) {
+			for one := make([]byte, 1); ; time.Sleep(4 * time.Second) { // of the bubble's clock
 				if _, err := b.Read(one); err != nil {
 					read <- string(got)
 					return
@@ -142,7 +142,7 @@ func TestAWriteWhoseClientDoesNotReadIsNoticed(t *testing.T) {
 				go func() {
 					defer close(left)
 					for {
-						time.Sleep(tt.reads)
+						time.Sleep(tt.reads) // of the bubble's clock
 						if _, err := b.Read(make([]byte, 1)); err != nil {
 							return
 						}

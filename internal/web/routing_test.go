@@ -110,7 +110,7 @@ func FuzzPath(f *testing.F) {
 		r := httptest.NewRequest("GET", "/", nil)
 		u, err := r.URL.Parse("http://store.example" + path)
 		if err != nil || u.Host != "store.example" {
-			t.Skip()
+			return // not a path of the store
 		}
 		r.URL = u
 		w := httptest.NewRecorder()

@@ -45,7 +45,7 @@ func TestAnAnswerThatTookLongIsWritten(t *testing.T) {
 					if _, err := io.ReadAll(r.Body); err != nil {
 						return err
 					}
-					time.Sleep(writeTimeout) // what waits for the database add up to
+					time.Sleep(writeTimeout) // the waits for the database add up to this, by the bubble's clock
 					return handle(w, r)
 				}))
 				ln := &memoryListener{make(chan net.Conn), make(chan struct{})}
@@ -55,7 +55,7 @@ func TestAnAnswerThatTookLongIsWritten(t *testing.T) {
 				client, server := net.Pipe()
 				ln.conns <- server
 				io.WriteString(client, "POST /slow HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1\r\n\r\n")
-				time.Sleep(readTimeout - time.Second)
+				time.Sleep(readTimeout - time.Second) // of the bubble's clock
 				io.WriteString(client, "x")
 				answer, err := http.ReadResponse(bufio.NewReader(client), nil)
 				if err != nil {

@@ -46,11 +46,11 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 		slices.Sort(list)
 		columns[at.Engine] = list
 	})
-	if columns[dbtest.Postgres] == nil {
-		t.Skip("the subtest on PostgreSQL was skipped")
-	}
 	if len(columns[dbtest.SQLite]) < 40 {
 		t.Errorf("%d columns", len(columns[dbtest.SQLite]))
+	}
+	if columns[dbtest.Postgres] == nil {
+		return // its subtest was skipped, and says why
 	}
 	if diff := cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]); diff != "" {
 		t.Error(diff)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -17,7 +16,11 @@ import (
 	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/wording"
 )
+
+// maxAudited is how many characters of a value the audit log has.
+const maxAudited = 2000
 
 // Draft is the draft beside what is published.
 type Draft struct {
@@ -279,22 +282,12 @@ func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.A
 		if err != nil {
 			return false, err
 		}
-		event := people.Event{Action: cmp.Or(name, action), Subject: c.Key, Before: shortened(c.Before), After: shortened(c.After)}
+		event := people.Event{Action: cmp.Or(name, action), Subject: c.Key, Before: wording.Shortened(c.Before, maxAudited), After: wording.Shortened(c.After, maxAudited)}
 		if err := s.guard.Audit(ctx, tx, actor, event); err != nil {
 			return false, err
 		}
 	}
 	return true, tx.RaiseRevision(ctx)
-}
-
-// shortened keeps a long value readable in the audit log.
-func shortened(text string) string {
-	const limit = 2000
-	characters := []rune(text)
-	if len(characters) <= limit {
-		return text
-	}
-	return fmt.Sprintf("%s… (%d characters)", string(characters[:limit]), len(characters))
 }
 
 // putServiceAccount puts a service-account file into a draft. An empty file leaves it as

@@ -154,7 +154,7 @@ type limited struct {
 	over error
 }
 
-// Read reads on.
+// Read implements [io.Reader].
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.from.Read(p)
 	if l.left -= int64(n); l.left < 0 {
@@ -169,7 +169,7 @@ type contextReader struct {
 	from io.Reader
 }
 
-// Read reads on.
+// Read implements [io.Reader].
 func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
@@ -183,7 +183,7 @@ type digested struct {
 	hash hash.Hash
 }
 
-// Read reads on.
+// Read implements [io.Reader].
 func (d *digested) Read(p []byte) (int, error) {
 	n, err := d.from.Read(p)
 	d.hash.Write(p[:n])

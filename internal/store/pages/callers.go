@@ -2,31 +2,31 @@ package pages
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // callers is who has used a key in the last day.
 type callers struct {
 	calls     int
-	more      bool // there were more calls than are counted
+	more      bool // there may be more calls than are counted
+	unknown   bool // the log can't be read
 	addresses []string
 }
 
 // maxCallers is how many addresses are named.
 const maxCallers = 5
 
-// callersOf finds who has used a key in the last day. Without a log nobody is known.
+// callersOf finds who has used a key in the last day. Keys can be changed without the log, too.
 func (p *Pages) callersOf(r *frame.Request, k store.Key) (callers, error) {
 	page, err := p.store.Requests.Calls(r.Context(), r.Actor, requests.Filter{Workspace: k.WorkspaceID, Key: k.ID, From: p.frame.Now().Add(-24 * time.Hour), Limit: 1000})
-	if fault.IsUnavailable(err) { // the log can be gone; keys are not
-		return callers{}, nil
+	if p.logGone(r, err) {
+		return callers{unknown: true}, nil
 	}
 	c := callers{calls: len(page.Calls), more: page.Next != 0}
 	for _, call := range page.Calls {
@@ -39,7 +39,12 @@ func (p *Pages) callersOf(r *frame.Request, k store.Key) (callers, error) {
 
 // String says who has used the key.
 func (c callers) String() string {
-	if c.calls == 0 {
+	switch {
+	case c.unknown:
+		return "The log of calls can't be read at present."
+	case c.calls == 0 && c.more: // a search that finds little stops after a while
+		return "The search for calls in the last 24 hours stopped early and found none."
+	case c.calls == 0:
 		return "No call in the last 24 hours is logged."
 	}
 	text := "In the last 24 hours: "
@@ -48,7 +53,7 @@ func (c callers) String() string {
 	}
 	text += frame.Count(c.calls, "call") + " from "
 	if n := len(c.addresses); n > maxCallers {
-		return text + strings.Join(c.addresses[:maxCallers], ", ") + " and " + strconv.Itoa(n-maxCallers) + " more addresses."
+		return text + strings.Join(c.addresses[:maxCallers], ", ") + " and " + wording.Count(int64(n-maxCallers), "more address", "more addresses") + "."
 	}
 	return text + strings.Join(c.addresses, ", ") + "."
 }

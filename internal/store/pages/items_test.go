@@ -3,7 +3,6 @@ package pages_test
 import (
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,77 +41,6 @@ func (s team) item(t *testing.T, id int64) store.Item {
 		t.Fatal(err)
 	}
 	return i
-}
-
-// idsOf are the ids of a list as it shows them.
-func idsOf(p *webtest.Page) (ids []string) {
-	for _, body := range p.All("tbody") {
-		for row := range body.ChildNodes() {
-			for n := range row.Descendants() {
-				if n.Data == "a" {
-					ids = append(ids, path.Base(webtest.Attr(n, "href")))
-					break
-				}
-			}
-		}
-	}
-	return ids
-}
-
-func TestTheListOfItemsLeadsThroughAllOfThem(t *testing.T) {
-	teams(t, func(t *testing.T, s team) {
-		var want []string
-		for i := range 120 {
-			id := int64(5000 + 3*i)
-			s.stock(t, "ada", func(i *store.Item) { i.ID, i.Name = id, "Listed "+strconv.FormatInt(id, 10) })
-			want = append([]string{strconv.FormatInt(id, 10)}, want...)
-		}
-		s.stock(t, "bob", func(i *store.Item) { i.ID, i.Name = 5100, "Listed of another" })
-		b := s.as(t, "viewer")
-		var seen, back, pages []string
-		for address := itemsPath + "?name=listed"; address != ""; {
-			page := b.Get(address).Status(http.StatusOK).Says("120 items")
-			seen, pages = append(seen, idsOf(page)...), append(pages, address)
-			address = relOf(page, "next")
-		}
-		for address := pages[len(pages)-1]; address != ""; {
-			page := b.Get(address).Status(http.StatusOK)
-			back = append(idsOf(page), back...)
-			address = relOf(page, "prev")
-		}
-		if len(pages) != 3 || !slices.Equal(seen, want) || !slices.Equal(back, want) {
-			t.Errorf("%d pages\nforwards  %v\nbackwards %v", len(pages), seen, back)
-		}
-	})
-}
-
-func TestTheListOfItemsIsNarrowed(t *testing.T) {
-	teams(t, func(t *testing.T, s team) {
-		s.stock(t, "ada", func(i *store.Item) { i.ID, i.Name, i.Kind, i.Category = 9001, "100% Drizzle", store.KindAudio, "Loops" })
-		s.stock(t, "ada", func(i *store.Item) {
-			i.ID, i.Name, i.Kind, i.Category = 9002, "1000 Drizzles", store.KindVideo, "Clips"
-		})
-		s.stock(t, "ada", func(i *store.Item) { i.ID, i.Name, i.Kind, i.Category = 9003, "ÄRGER", store.KindAudio, "Clips_2" })
-		b := s.as(t, "viewer")
-		for query, want := range map[string][]string{
-			"?name=DRIZZLE":               {"9002", "9001"},
-			"?name=100%25":                {"9001"},
-			"?name=%C3%84rg":              {"9003"},
-			"?kind=audio&name=drizzle":    {"9001"},
-			"?category=clips":             {"9003", "9002"},
-			"?category=s_2":               {"9003"},
-			"?category=CLIPS&kind=video":  {"9002"},
-			"?category=clips&after=9003":  {"9002"},
-			"?category=clips&before=9002": {"9003"},
-			"?name=hail":                  nil,
-		} {
-			if got := idsOf(b.Get(itemsPath + query).Status(http.StatusOK)); !slices.Equal(got, want) {
-				t.Errorf("%s: %v, want %v", query, got, want)
-			}
-		}
-		b.Get(itemsPath + "?name=hail").Says("No matching items")
-		b.Get(itemsPath + "?kind=book").Status(http.StatusUnprocessableEntity).Says("from the list")
-	})
 }
 
 func TestThePageOfAnItemShowsWhatTheAPIAnswers(t *testing.T) {
@@ -254,67 +182,6 @@ func TestTheSecondEditOfAnItemShowsBothVersions(t *testing.T) {
 	})
 }
 
-func TestTheLicenseRulesOfAnItemChange(t *testing.T) {
-	teams(t, func(t *testing.T, s team) {
-		b := s.as(t, "manager")
-		stale := b.Get(editPath).Form(editPath)
-		b.Fill(rulesPath, rulesPath, "licensing.extended_domains", "5", "licensing.wildcard", "true", "licensing.staging_hosts", "Staging.*\r\n*.preview.example").LeadsTo(itemPath)
-		if l := s.item(t, 1229).Licensing; l.ExtendedDomains != 5 || l.MovesAYear != 3 || !l.Wildcard || !slices.Equal(l.StagingHosts, []string{"staging.*", "*.preview.example"}) {
-			t.Errorf("%+v", l)
-		}
-		b.Get(itemPath).Says("Extended 5", "staging.*, *.preview.example")
-		for name, value := range map[string]string{"licensing.moves_a_year": "many", "licensing.regular_domains": "5000", "licensing.move_wait_hours": "-1", "licensing.staging_hosts": "*"} {
-			if p := b.Fill(rulesPath, rulesPath, name, value).Status(http.StatusUnprocessableEntity); p.Form(rulesPath).Get(name) != value || len(p.Having("aria-invalid", "true")) != 1 {
-				t.Errorf("%s: %q", name, p.Form(rulesPath).Get(name))
-			}
-		}
-		b.PostForm(editPath, stale).LeadsTo(itemPath) // the rules are not on that form
-		if !s.item(t, 1229).Licensing.Wildcard {
-			t.Error("the other form has changed the rules")
-		}
-	})
-}
-
-func TestTheListOfItemsIsSortedByItsHeads(t *testing.T) {
-	teams(t, func(t *testing.T, s team) {
-		for n, name := range []string{"cello", "Bassoon", "accordion"} {
-			s.stock(t, "ada", func(i *store.Item) {
-				i.ID, i.Name, i.Category, i.Price.Regular = int64(9001+n), name, "Sounds", countersign.Money(100*(n+1))
-				i.Tags = countersign.List{"Loud"}
-			})
-		}
-		s.stock(t, "ada", func(i *store.Item) {
-			i.ID, i.Category, i.PublishedAt = 9009, "Sounds", countersign.At(today.AddDate(1, 0, 0))
-		})
-		b := s.as(t, "viewer")
-		p := b.Get(itemsPath + "?category=sounds&tag=loud&sort=name").Status(http.StatusOK)
-		if got := idsOf(p); !slices.Equal(got, []string{"9003", "9002", "9001"}) {
-			t.Errorf("by name: %v", got)
-		}
-		heads := p.Having("aria-sort", "ascending")
-		if len(heads) != 1 || strings.TrimSpace(webtest.TextOf(heads[0])) != "Name" || !strings.Contains(p.Body, "sort=-name") {
-			t.Errorf("%d sorted heads", len(heads))
-		}
-		for query, want := range map[string][]string{
-			"?tag=loud&sort=-price":                 {"9003", "9002", "9001"},
-			"?tag=loud&sort=price&after=9002":       {"9003"},
-			"?category=sounds&status=scheduled":     {"9009"},
-			"?category=sounds&status=published":     {"9003", "9002", "9001"},
-			"?category=sounds&sort=-":               {"9001", "9002", "9003", "9009"},
-			"?category=sounds&sort=-published&tag=": {"9009", "9003", "9002", "9001"},
-		} {
-			if got := idsOf(b.Get(itemsPath + query).Status(http.StatusOK)); !slices.Equal(got, want) {
-				t.Errorf("%s: %v, want %v", query, got, want)
-			}
-		}
-		for _, query := range []string{"?sort=colour", "?status=gone"} {
-			b.Get(itemsPath + query).Status(http.StatusUnprocessableEntity).Says("from the list")
-			b.Get("/w/ada/items.csv"+query, "Accept", "text/csv").Status(http.StatusBadRequest)
-		}
-		b.Get(itemsPath).SilentAbout("Publish now")
-	})
-}
-
 func TestChosenItemsAreChangedOrTheReasonIsSaid(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		s.stock(t, "ada", func(i *store.Item) {
@@ -341,31 +208,6 @@ func TestChosenItemsAreChangedOrTheReasonIsSaid(t *testing.T) {
 	})
 }
 
-func TestTheListOfItemsIsAFileThatAnImportReads(t *testing.T) {
-	teams(t, func(t *testing.T, s team) {
-		for id := range int64(3) {
-			s.stock(t, "ada", func(i *store.Item) {
-				i.ID, i.Name, i.Category, i.Tags, i.Options = 9001+id, "=1+1", "Sounds", countersign.List{"a, b"}, countersign.List{"x", "y"}
-			})
-		}
-		b := s.as(t, "manager")
-		s.run(t)
-		file := b.Get("/w/ada/items.csv?category=sounds&sort=name&after=9001", "Accept", "text/csv").Status(http.StatusOK)
-		if rows := strings.Split(file.Body, "\n"); len(rows) != 5 || !strings.HasPrefix(rows[1], "9001,other,no,'=1+1,") {
-			t.Errorf("%q", rows)
-		}
-		path := upload(b, "items.csv", file.Body).Status(http.StatusSeeOther).Header.Get("Location")
-		job := b.Fill(path, path, "do", "dry_run").Status(http.StatusSeeOther).Header.Get("Location")
-		ended(t, b, job).Says("This was a dry run", "3 rows read · 0 rejected")
-		b.Get("/w/ada/import").Says("0 new · 0 changed · 0 rejected")
-		chosen := b.Get("/w/ada/items.csv?chosen=1&item=9002&new_category=", "Accept", "text/csv").Status(http.StatusOK)
-		if rows := strings.Split(chosen.Body, "\n"); len(rows) != 3 || !strings.HasPrefix(rows[1], "9002,") {
-			t.Errorf("%q", rows)
-		}
-		b.Get("/w/ada/items.csv?chosen=1", "Accept", "text/csv").Status(http.StatusBadRequest)
-	})
-}
-
 func TestThePageOfAnItemHasItsNumbersVersionsAndHistory(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		made := s.stock(t, "ada", func(i *store.Item) { i.ID, i.Version = 9001, "1.0" })
@@ -385,22 +227,5 @@ func TestThePageOfAnItemHasItsNumbersVersionsAndHistory(t *testing.T) {
 		page := s.as(t, "viewer").Get(itemsPath + "/9001").Status(http.StatusOK)
 		page.Says("Calls in 30 days 2 valid 0 failed.", "Sales in 30 days 1", "1.1", "One <i>fix</i> and another", email("manager"), "Created an item", "Changed an item", `version: "1.1"`)
 		page.SilentAbout("Created an API key", key.Name)
-	})
-}
-
-func TestRulesThatSomebodyElseSavedFirstStay(t *testing.T) {
-	teams(t, func(t *testing.T, s team) {
-		b := s.as(t, "manager")
-		form := b.Get(rulesPath).Form(rulesPath)
-		s.as(t, "owner").Fill(rulesPath, rulesPath, "licensing.regular_domains", "7").Status(http.StatusSeeOther)
-		form.Set("licensing.moves_a_year", "9")
-		page := b.PostForm(rulesPath, form).Status(http.StatusPreconditionFailed).Says("somebody else saved first", "owner@shop.example")
-		if rule := s.item(t, 1229).Licensing; rule.RegularDomains != 7 || rule.MovesAYear == 9 {
-			t.Fatalf("%+v", rule)
-		}
-		b.PostForm(rulesPath, page.Form(rulesPath)).Status(http.StatusSeeOther)
-		if rule := s.item(t, 1229).Licensing; rule.MovesAYear != 9 {
-			t.Errorf("%+v", rule)
-		}
 	})
 }

@@ -66,6 +66,10 @@ func TestPagesStayWhenTheLogOfCallsIsGone(t *testing.T) {
 	b.Get("/w/ada").Status(http.StatusOK).Says("The log of calls can't be read at present.", "Last purchases")
 	b.Get("/w/ada/reports").Status(http.StatusOK).Says("Calls can't be counted at present")
 	b.Get("/w/ada/reports?metric=sales").Status(http.StatusOK).SilentAbout("at present")
+	key, _ := s.makeKey(t, "till")
+	for _, page := range []string{key, key + "/rotate", key + "/revoke"} {
+		s.as(t, "owner").Get(page).Status(http.StatusOK).Says("The log of calls can't be read at present.")
+	}
 	if status := b.Get("/w/ada/reports.csv").StatusCode; status < 500 {
 		t.Errorf("the file has status %d", status)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/store/requests"
 )
 
-// fillReport counts.
+// fillReport reads the rows of a report and sorts them.
 func (p *Pages) fillReport(r *frame.Request, rep *report) error {
 	fill := p.fillActivity
 	switch {
@@ -116,7 +116,7 @@ func (rep *report) rowOf(s store.Sales) *reportRow {
 	return &rep.rows[last]
 }
 
-// fillDays puts in the days on which nothing was, and the newest first.
+// fillDays adds the days without a count, and puts the newest first.
 func (rep *report) fillDays() {
 	found := make(map[int64]reportRow, len(rep.rows))
 	for _, row := range rep.rows {

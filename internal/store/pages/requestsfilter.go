@@ -41,7 +41,7 @@ func (l *requestList) filter() requests.Filter {
 	return f
 }
 
-// place turns a page of newer calls, which comes oldest first, and finds what is on its sides.
+// place reverses a page of newer calls, which is read oldest first, and finds the pages before and after it.
 func (l *requestList) place(f requests.Filter) {
 	switch {
 	case f.After != 0:
@@ -84,12 +84,12 @@ func (p *Pages) keyNames(r *frame.Request, ws store.WorkspaceRole) (map[int64]st
 	return names, err
 }
 
-// codeDays is of how many days error codes are offered.
+// codeDays is how many days back an error code must have occurred to be offered.
 const codeDays = 30
 
 // errorCodes are those that calls of the last days failed with, and the one that is chosen.
 func (p *Pages) errorCodes(r *frame.Request, ws store.WorkspaceRole, chosen string) ([]string, error) {
-	tomorrow := dayOf(p.frame.Now()).AddDate(0, 0, 1) // whole days are few numbers
+	tomorrow := dayOf(p.frame.Now()).AddDate(0, 0, 1) // whole days have few counts
 	counts, err := p.store.Requests.Counts(r.Context(), r.Actor, requests.CountQuery{
 		Workspace: ws.ID, From: tomorrow.AddDate(0, 0, -codeDays), To: tomorrow, By: requests.ByResult,
 	})

@@ -11,7 +11,7 @@ import (
 // Call is a row of the log.
 type Call struct {
 	ID          int64
-	WorkspaceID int64 // of the key; 0 when there is none
+	WorkspaceID int64 // of the key; 0 for a call without a valid key
 	KeyID       int64
 	ItemID      int64
 	PurchaseID  int64
@@ -138,7 +138,7 @@ func (d *DB) Calls(ctx context.Context, p Part, in Range, m Match, examine, limi
 	return calls, r.first, examine, nil
 }
 
-// Call reads the call with an id; [sqldb.ErrNotFound] when there is none.
+// Call reads the call with an id. The error for an unknown one is [sqldb.ErrNotFound].
 func (d *DB) Call(ctx context.Context, p Part, id int64) (Call, error) {
 	return sqldb.One(ctx, d.Queries, scanCall, `SELECT `+strings.Join(callColumns, ", ")+` FROM `+p.calls()+` WHERE id = $1 LIMIT 1`, id)
 }

@@ -98,7 +98,7 @@ func packNext(ctx context.Context, tx *requestdb.DB, over int64) (packed bool, e
 	return false, nil
 }
 
-// first returns the least number but 0 of all workspaces.
+// first returns the least number of all workspaces, not counting 0.
 func first(workspaces []int64, of func(workspace int64) (int64, error)) (least int64, err error) {
 	for _, w := range workspaces {
 		n, err := of(w)

@@ -42,7 +42,7 @@ func partOf(ctx context.Context, tx *requestdb.DB, parts []requestdb.Part, id in
 }
 
 // tidy packs the calls of items. It cuts a part that has become long, and drops parts that are
-// not kept any more: after calls were written, and now and then.
+// not kept any more; this it does after calls were written, and else every [pruneEvery].
 func (l *Log) tidy(ctx context.Context, wrote bool) error {
 	if err := l.pack(ctx, l.options.Now()); err != nil {
 		return err

@@ -8,7 +8,11 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/wording"
 )
+
+// maxValue is how many characters of a value the audit log has.
+const maxValue = 200
 
 // Differences collects what a change altered, for the audit log.
 type Differences struct{ was, is []string }
@@ -17,7 +21,7 @@ type Differences struct{ was, is []string }
 // shortened.
 func (d *Differences) Add(name, was, is string) {
 	if was != is {
-		d.was, d.is = append(d.was, name+": "+shortened(was)), append(d.is, name+": "+shortened(is))
+		d.was, d.is = append(d.was, name+": "+wording.Shortened(was, maxValue)), append(d.is, name+": "+wording.Shortened(is, maxValue))
 	}
 }
 
@@ -71,13 +75,4 @@ func addMembers(to map[string]string, prefix string, object []byte) error {
 		}
 	}
 	return nil
-}
-
-// shortened bounds what the audit log has of a value.
-func shortened(text string) string {
-	const limit = 200
-	if characters := []rune(text); len(characters) > limit {
-		return fmt.Sprintf("%s… (%d characters)", string(characters[:limit]), len(characters))
-	}
-	return text
 }

@@ -37,11 +37,11 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 		slices.Sort(list)
 		columns[at.Engine] = list
 	})
-	if columns[dbtest.Postgres] == nil {
-		t.Skip("no PostgreSQL")
-	}
 	if len(columns[dbtest.SQLite]) < 40 {
 		t.Errorf("%d columns", len(columns[dbtest.SQLite]))
+	}
+	if columns[dbtest.Postgres] == nil {
+		return // its subtest was skipped, and says why
 	}
 	if diff := cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]); diff != "" {
 		t.Error(diff)

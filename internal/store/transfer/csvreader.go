@@ -50,7 +50,7 @@ type byteCounter struct {
 	n    int64
 }
 
-// Read reads on.
+// Read implements [io.Reader].
 func (c *byteCounter) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
 	c.n += int64(n)

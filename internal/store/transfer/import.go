@@ -86,7 +86,7 @@ func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
 	return imp.stage.Flush(ctx, imp.session)
 }
 
-// progress tells how far the reading is, and is an error when ctx has ended.
+// progress reports how far the reading is. The error is the cause when ctx has ended.
 func (imp *importer) progress(ctx context.Context, bytes int64) error {
 	if imp.options.Progress != nil {
 		imp.options.Progress(bytes)

@@ -15,15 +15,12 @@ import (
 // move writes what was staged, in one transaction. It returns errNotWritten or
 // errReportFirst when the transaction must be rolled back although nothing failed.
 func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
-	if _, err := importPlace(ctx, tx, imp.actor, imp.options.Workspace); err != nil { // the reading took its time
-		return err
-	}
 	imp.bad = map[int]string{}
 	imp.report.Workspaces, imp.report.Keys, imp.report.LicenseKeys = Moved{}, Moved{}, Moved{}
 	if err := tx.BeginImport(ctx); err != nil {
 		return err
 	}
-	if err := imp.mayImport(ctx, tx); err != nil {
+	if err := imp.mayImport(ctx, tx); err != nil { // the reading took its time
 		return err
 	}
 	if err := imp.moveWorkspaces(ctx, tx); err != nil {

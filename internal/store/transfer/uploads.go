@@ -74,7 +74,7 @@ type contextReader struct {
 	from io.Reader
 }
 
-// Read reads on.
+// Read implements [io.Reader].
 func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
