@@ -95,7 +95,9 @@ type PriceChange struct {
 	ExpectedAfter time.Time
 }
 
-// Installments is how many payments a plan has, and how many are left.
+// Installments is how many payments a plan has, and how many are left. Ending is true when
+// the user cancelled: the plan ends after the last of them.
 type Installments struct {
 	Initial, Remaining int64
+	Ending             bool
 }
