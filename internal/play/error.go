@@ -21,6 +21,10 @@ const (
 	Unavailable Reason = "unavailable"
 	// Refused is any other refusal of Google.
 	Refused Reason = "refused"
+	// PushRefused is a push message whose token does not prove that Google sent it.
+	PushRefused Reason = "push_refused"
+	// Malformed is a notification that can't be read. It stays so when it is sent again.
+	Malformed Reason = "malformed"
 )
 
 // Error is a failed call to Google. Its text never holds tokens or keys.
