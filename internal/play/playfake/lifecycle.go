@@ -184,7 +184,7 @@ func (s *Store) cancelAndExpire(p *purchase, by string) {
 
 // expire ends a purchase.
 func (s *Store) expire(p *purchase) {
-	p.State = stateExpired
+	p.State, p.EndedAt = stateExpired, s.state.Now
 	p.GraceUntil, p.HoldUntil, p.RetryUntil, p.ResumeAt, p.Pause = time.Time{}, time.Time{}, time.Time{}, time.Time{}, 0
 	s.dropPendingOrder(p)
 	if p.expiresAt().After(s.state.Now) {
@@ -216,7 +216,7 @@ func (s *Store) voidUnacknowledged(p *purchase) {
 
 // revoke ends a purchase before its time.
 func (s *Store) revoke(p *purchase) {
-	p.State, p.CanceledBy = stateExpired, "developer"
+	p.State, p.CanceledBy, p.EndedAt = stateExpired, "developer", s.state.Now
 	p.RetireAt, p.RetryUntil = time.Time{}, time.Time{}
 	s.dropPendingOrder(p)
 	if p.expiresAt().After(s.state.Now) {

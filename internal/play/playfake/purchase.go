@@ -51,6 +51,9 @@ type purchase struct {
 	Pause    time.Duration
 	ResumeAt time.Time
 
+	// EndedAt is when it expired or was revoked, which is later than the end of its items when
+	// no payment came.
+	EndedAt time.Time
 	// RetireAt is when a replaced purchase ends.
 	RetireAt time.Time
 	// Renewals is how often it was renewed, Reads how often it was read.

@@ -120,7 +120,7 @@ func (s *Store) find(w http.ResponseWriter, token string) *purchase {
 		}
 		refuse(w, http.StatusNotFound, "purchaseTokenNotFound", "The purchase token was not found.")
 		return nil
-	case p.State == stateExpired && s.state.Now.After(p.expiresAt().Add(tokenLife)):
+	case p.State == stateExpired && s.state.Now.After(p.EndedAt.Add(tokenLife)):
 		refuse(w, http.StatusGone, "subscriptionPurchaseNoLongerAvailable", "The subscription purchase is no longer available for query because it has been expired for too long.")
 		return nil
 	}
