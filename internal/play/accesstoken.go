@@ -1,0 +1,138 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+const (
+	// assertionLife is how long a signed assertion is valid; Google allows an hour.
+	assertionLife = 10 * time.Minute
+	// tokenMargin is how long before its end an access token is replaced.
+	tokenMargin = time.Minute
+	// maxTokenBytes is the size of the largest answer of the token endpoint that is read.
+	maxTokenBytes = 64 << 10
+)
+
+// tokenSource exchanges what the service account signs for access tokens, and caches one.
+type tokenSource struct {
+	account account
+	scope   string
+	url     string
+	client  *http.Client
+	now     func() time.Time
+
+	turn    chan struct{} // held while the fields below are read or replaced
+	token   string
+	expires time.Time
+}
+
+// get returns an access token. Its error is an [Error].
+func (s *tokenSource) get(ctx context.Context) (string, error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return "", &Error{Reason: Unavailable, Cause: ctx.Err()}
+	}
+	defer func() { <-s.turn }()
+	if s.token != "" && s.now().Before(s.expires) {
+		return s.token, nil
+	}
+	token, life, err := s.fetch(ctx)
+	if err != nil {
+		return "", err
+	}
+	s.token, s.expires = token, s.now().Add(life-tokenMargin)
+	return token, nil
+}
+
+// drop forgets an access token that Google refused. While another call holds the turn, a
+// new one is on its way.
+func (s *tokenSource) drop(token string) {
+	select {
+	case s.turn <- struct{}{}:
+	default:
+		return
+	}
+	if s.token == token {
+		s.token = ""
+	}
+	<-s.turn
+}
+
+// fetch asks for a new access token (RFC 7523, section 2.1).
+func (s *tokenSource) fetch(ctx context.Context) (token string, life time.Duration, err error) {
+	assertion, err := s.assertion()
+	if err != nil {
+		return "", 0, &Error{Reason: Unauthorized, Cause: errors.New("the key of the service account can't sign")}
+	}
+	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", 0, &Error{Reason: Refused, Cause: errors.New("invalid address of the token endpoint")}
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := s.client.Do(r)
+	if err != nil {
+		return "", 0, failureOf(ctx, err, assertion)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxTokenBytes))
+	if err != nil {
+		return "", 0, failureOf(ctx, err, assertion)
+	}
+	return s.read(response, body)
+}
+
+// read reads the answer of the token endpoint.
+func (s *tokenSource) read(response *http.Response, body []byte) (string, time.Duration, error) {
+	var answer struct {
+		AccessToken string `json:"access_token"`
+		ExpiresIn   int64  `json:"expires_in"`
+		Error       string `json:"error"`
+	}
+	broken := json.Unmarshal(body, &answer) != nil
+	switch status := response.StatusCode; {
+	case status == http.StatusOK && !broken && answer.AccessToken != "" && answer.ExpiresIn > 0:
+		life := time.Duration(min(answer.ExpiresIn, 24*60*60)) * time.Second
+		return answer.AccessToken, max(life, 2*tokenMargin), nil
+	case broken || status < 400 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500:
+		return "", 0, &Error{Reason: Unavailable, RetryAfter: retryAfter(response.Header, s.now()), Cause: errors.New("no access token from the token endpoint: status " + response.Status)}
+	}
+	return "", 0, &Error{Reason: Unauthorized, Cause: errors.New("the token endpoint refused the service account: " + codeWord(answer.Error))}
+}
+
+// assertion signs that the service account asks for a scope. Its audience is Google's token
+// endpoint also when another address stands for Google, because a proxy passes it on.
+func (s *tokenSource) assertion() (string, error) {
+	key := jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: s.account.key, KeyID: s.account.keyID}}
+	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithType("JWT"))
+	if err != nil {
+		return "", err
+	}
+	now := s.now()
+	return jwt.Signed(signer).Claims(jwt.Claims{
+		Issuer: s.account.email, Audience: jwt.Audience{googleToken},
+		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(assertionLife)),
+	}).Claims(map[string]any{"scope": s.scope}).Serialize()
+}
+
+// codeWord returns an error code of Google when it is a plain word, and else nothing of it:
+// what is not a code could hold anything.
+func codeWord(code string) string {
+	if code == "" || len(code) > 64 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+		return "no code"
+	}
+	return code
+}

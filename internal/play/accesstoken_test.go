@@ -1,0 +1,53 @@
+package play_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+func TestAnAccessTokenIsSharedUntilItEnds(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	token := buy(t, s, playfake.BuyOptions{})
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() { _, _ = c.Subscription(t.Context(), token) })
+	}
+	wait.Wait()
+	if n := s.Calls("/token"); n != 1 {
+		t.Errorf("%d access tokens for 20 calls at once", n)
+	}
+	s.Advance(59*time.Minute + time.Second)
+	get(t, c, token)
+	if n := s.Calls("/token"); n != 2 {
+		t.Errorf("%d access tokens after an hour, want 2", n)
+	}
+}
+
+func TestARefusedAccessTokenIsReplaced(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	token := buy(t, s, playfake.BuyOptions{})
+	get(t, c, token)
+	s.Fail(1, 401, "authError")
+	_, err := c.Subscription(t.Context(), token)
+	wantReason(t, err, play.Unauthorized)
+	get(t, c, token)
+	if n := s.Calls("/token"); n != 2 {
+		t.Errorf("%d access tokens, want 2", n)
+	}
+}
+
+func TestAClockThatIsWrongIsRefused(t *testing.T) {
+	s := newStore(t)
+	for _, offset := range []time.Duration{-2 * time.Hour, 2 * time.Hour} {
+		o := optionsOf(t, s)
+		o.Now = func() time.Time { return s.Now().Add(offset) }
+		_, err := openWith(t, o).Subscription(t.Context(), buy(t, s, playfake.BuyOptions{}))
+		wantReason(t, err, play.Unauthorized)
+	}
+}

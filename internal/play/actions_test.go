@@ -1,0 +1,207 @@
+package play_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+const day = 24 * time.Hour
+
+// buyAcknowledged buys a subscription and acknowledges it.
+func buyAcknowledged(t *testing.T, s *playfake.Store, c *play.Client, o playfake.BuyOptions) string {
+	t.Helper()
+	token := buy(t, s, o)
+	must(t, c.Acknowledge(t.Context(), "gold_monthly", token, "", ""))
+	return token
+}
+
+func TestAPendingPurchaseCantBeAcknowledged(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	token := buy(t, s, playfake.BuyOptions{Pending: true})
+	wantReason(t, c.Acknowledge(t.Context(), "gold_monthly", token, "", ""), play.Refused)
+}
+
+func TestTheAccountOfARepurchaseIsSentWithTheAcknowledgement(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	first := buyAcknowledged(t, s, c, playfake.BuyOptions{Account: "a-1", Profile: "p-1"})
+	must(t, s.Expire(first))
+	again, err := s.Resubscribe(first)
+	must(t, err)
+	found := get(t, c, again)
+	if found.OutOfApp == nil || *found.OutOfApp != (play.OutOfApp{ExpiredToken: first, Account: "a-1", Profile: "p-1"}) || found.Account != "" || found.LinkedToken != "" {
+		t.Fatalf("the new purchase is %+v, %+v", found, found.OutOfApp)
+	}
+	must(t, c.Acknowledge(t.Context(), "gold_monthly", again, "a-1", "p-1"))
+	if found = get(t, c, again); found.OutOfApp != nil || found.Account != "a-1" || found.Profile != "p-1" || !found.Acknowledged {
+		t.Errorf("after the acknowledgement: %+v, %+v", found, found.OutOfApp)
+	}
+	must(t, c.Acknowledge(t.Context(), "gold_monthly", again, "a-2", ""))
+	if got := get(t, c, again).Account; got != "a-1" {
+		t.Errorf("a second acknowledgement set the account %q", got)
+	}
+}
+
+func TestCancelStopsTheRenewals(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	for kind, by := range map[play.CancelKind]string{play.StopRenewals: "user", play.StopPayments: "developer"} {
+		token := buyAcknowledged(t, s, c, playfake.BuyOptions{})
+		must(t, c.Cancel(t.Context(), token, kind))
+		found := get(t, c, token)
+		if found.State != play.Canceled || found.CanceledBy != by || found.Items[0].AutoRenews {
+			t.Errorf("%s: %+v", kind, found)
+		}
+		wantReason(t, c.Cancel(t.Context(), token, kind), play.Refused)
+		restored := s.UndoCancel(token) == nil
+		if restored != (kind == play.StopRenewals) {
+			t.Errorf("%s: restored: %t", kind, restored)
+		}
+	}
+	wantReason(t, c.Cancel(t.Context(), "any-token-of-a-purchase", "other"), play.Refused)
+}
+
+func TestRevokeEndsAtOnceAndRefunds(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	for _, refund := range []play.Refund{play.FullRefund, play.ProratedRefund} {
+		token := buyAcknowledged(t, s, c, playfake.BuyOptions{})
+		must(t, c.Revoke(t.Context(), token, refund))
+		if found := get(t, c, token); found.State != play.Expired || found.Items[0].ExpiresAt.After(s.Now()) {
+			t.Errorf("%s: %+v", refund, found)
+		}
+		wantReason(t, c.Revoke(t.Context(), token, refund), play.Refused)
+	}
+	wantReason(t, c.Revoke(t.Context(), "any-token-of-a-purchase", "other"), play.Refused)
+}
+
+func TestDeferMovesTheRenewal(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	token := buyAcknowledged(t, s, c, playfake.BuyOptions{})
+	before := get(t, c, token)
+	until, err := c.Defer(t.Context(), token, before.ETag, 10*day)
+	must(t, err)
+	if want := before.Items[0].ExpiresAt.Add(10 * day); !until.Equal(want) || !get(t, c, token).Items[0].ExpiresAt.Equal(want) {
+		t.Errorf("it ends at %v, want %v", until, want)
+	}
+	_, err = c.Defer(t.Context(), token, before.ETag, 10*day)
+	wantReason(t, err, play.Refused) // the etag is that of the state before
+	for _, by := range []time.Duration{0, time.Hour, 366 * day} {
+		_, err = c.Defer(t.Context(), token, before.ETag, by)
+		wantReason(t, err, play.Refused)
+	}
+}
+
+func TestOrdersSayWhatWasPaid(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	token := buyAcknowledged(t, s, c, playfake.BuyOptions{OfferID: "trial"})
+	s.Advance(8 * day)
+	ids := s.Orders(token)
+	orders, err := c.Orders(t.Context(), ids)
+	must(t, err)
+	if len(orders) != 2 {
+		t.Fatalf("%d orders, want 2", len(orders))
+	}
+	trial, paid := orders[0], orders[1]
+	if trial.ID != ids[0] || trial.Total.Units != 0 || trial.Total.Nanos != 0 || trial.State != "processed" || trial.Token != token {
+		t.Errorf("the trial is %+v, total %+v", trial, trial.Total)
+	}
+	if *paid.Total != (play.Money{Currency: "EUR", Units: 4, Nanos: 990_000_000}) || *paid.Tax != (play.Money{Currency: "EUR", Units: 0, Nanos: 830_000_000}) ||
+		paid.Revenue.Units != 3 || paid.ProductID != "gold_monthly" || paid.BasePlanID != "monthly" || paid.CreatedAt.IsZero() {
+		t.Errorf("the order is %+v: total %+v, tax %+v, revenue %+v", paid, paid.Total, paid.Tax, paid.Revenue)
+	}
+	_, err = c.Orders(t.Context(), []string{ids[0], "GPA.0000-0000-0000-00000"})
+	wantReason(t, err, play.Refused)
+	if none, err := c.Orders(t.Context(), nil); err != nil || none != nil {
+		t.Errorf("no ids: %v, %v", none, err)
+	}
+	_, err = c.Orders(t.Context(), make([]string, play.MaxOrders+1))
+	wantReason(t, err, play.Refused)
+}
+
+func TestARefundWithoutRevokeIsNotInTheVoidedList(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	kept, revoked := buyAcknowledged(t, s, c, playfake.BuyOptions{}), buyAcknowledged(t, s, c, playfake.BuyOptions{})
+	must(t, c.RefundOrder(t.Context(), s.Orders(kept)[0], false))
+	must(t, c.RefundOrder(t.Context(), s.Orders(revoked)[0], true))
+	if a, b := get(t, c, kept).State, get(t, c, revoked).State; a != play.Active || b != play.Expired {
+		t.Errorf("the states are %s and %s", a, b)
+	}
+	list, next, err := c.Voided(t.Context(), time.Time{}, time.Time{}, "")
+	must(t, err)
+	if len(list) != 1 || next != "" || list[0].OrderID != s.Orders(revoked)[0] || list[0].Token != revoked || list[0].Source != 1 || !list[0].VoidedAt.Equal(s.Now()) {
+		t.Errorf("the list is %+v, next %q", list, next)
+	}
+	orders, err := c.Orders(t.Context(), []string{s.Orders(kept)[0]})
+	must(t, err)
+	if orders[0].State != "refunded" {
+		t.Errorf("the order is %s", orders[0].State)
+	}
+	wantReason(t, c.RefundOrder(t.Context(), s.Orders(kept)[0], false), play.Refused)
+	wantReason(t, c.RefundOrder(t.Context(), "GPA.0", false), play.Refused)
+}
+
+func TestTheVoidedListIsReadPageByPage(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	old := buyAcknowledged(t, s, c, playfake.BuyOptions{})
+	must(t, s.Revoke(old))
+	s.Advance(time.Hour)
+	since := s.Now()
+	const entries = 1003
+	for range entries {
+		must(t, s.Revoke(buy(t, s, playfake.BuyOptions{})))
+	}
+	seen := map[string]bool{}
+	pages, next := 0, ""
+	for {
+		list, following, err := c.Voided(t.Context(), since, s.Now(), next)
+		must(t, err)
+		for _, v := range list {
+			seen[v.OrderID] = true
+		}
+		if pages++; following == "" {
+			break
+		}
+		next = following
+	}
+	if len(seen) != entries || pages != 2 || seen[s.Orders(old)[0]] {
+		t.Errorf("%d entries on %d pages", len(seen), pages)
+	}
+	s.Advance(31 * day)
+	if list, _, err := c.Voided(t.Context(), time.Time{}, time.Time{}, ""); err != nil || len(list) != 0 {
+		t.Errorf("after a month: %d entries, %v", len(list), err)
+	}
+}
+
+func TestProductsAreTheCatalogue(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	must(t, s.AddProduct(playfake.Product{ID: "old", Title: "Old", Plans: []playfake.Plan{{ID: "weekly", Kind: playfake.AutoRenewing, State: "INACTIVE", Period: "P1W"}}}))
+	list, err := c.Products(t.Context())
+	must(t, err)
+	at := slices.IndexFunc(list, func(p play.Product) bool { return p.ID == "gold_monthly" })
+	if len(list) != 4 || at < 0 || list[at].Title != "Gold" {
+		t.Fatalf("the products are %+v", list)
+	}
+	want := []play.BasePlan{
+		{ID: "monthly", State: "active", Kind: "auto_renewing", Period: "P1M"},
+		{ID: "yearly", State: "active", Kind: "auto_renewing", Period: "P1Y"},
+		{ID: "prepaid", State: "active", Kind: "prepaid", Period: "P1M"},
+		{ID: "installments", State: "active", Kind: "installments", Period: "P1M", Payments: 12},
+	}
+	if !slices.Equal(list[at].BasePlans, want) {
+		t.Errorf("the plans are %+v, want %+v", list[at].BasePlans, want)
+	}
+	if got := list[3].BasePlans[0].State; got != "inactive" {
+		t.Errorf("the state of the old plan is %s", got)
+	}
+}

@@ -1,0 +1,79 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	androidpublisher "google.golang.org/api/androidpublisher/v3"
+)
+
+// MaxOrders is how many orders one call can ask for.
+const MaxOrders = 1000
+
+// Order is what was paid.
+type Order struct {
+	ID string
+	// State is "pending", "processed", "canceled", "pending_refund", "partially_refunded" or
+	// "refunded"; other values are states that Google has added since.
+	State     string
+	Token     string // the purchase token; secret
+	CreatedAt time.Time
+	// Total is what the user paid, with Tax in it. Revenue is the developer's part in the same
+	// currency. Each is nil when Google sends none.
+	Total, Tax, Revenue *Money
+	// ProductID and BasePlanID are of the first line, "" for none.
+	ProductID, BasePlanID string
+}
+
+// Orders returns orders by their ids, [MaxOrders] at most. One unknown id fails the call.
+func (c *Client) Orders(ctx context.Context, ids []string) ([]Order, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if len(ids) > MaxOrders {
+		return nil, &Error{Reason: Refused, Cause: errors.New("more than 1000 orders in one call")}
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	found, err := c.api.Orders.Batchget(c.appPackage).OrderIds(ids...).Context(ctx).Do()
+	if err != nil {
+		return nil, c.failure(ctx, aboutApp, err)
+	}
+	times := timeReader{}
+	list := make([]Order, 0, len(found.Orders))
+	for _, o := range found.Orders {
+		list = append(list, orderOf(o, &times))
+	}
+	if times.err != nil {
+		return nil, &Error{Reason: Unavailable, Cause: times.err}
+	}
+	return list, nil
+}
+
+func orderOf(o *androidpublisher.Order, times *timeReader) Order {
+	order := Order{
+		ID: o.OrderId, State: strings.ToLower(o.State), Token: o.PurchaseToken, CreatedAt: times.read(o.CreateTime),
+		Total: moneyOf(o.Total), Tax: moneyOf(o.Tax), Revenue: moneyOf(o.DeveloperRevenueInBuyerCurrency),
+	}
+	if len(o.LineItems) > 0 {
+		order.ProductID = o.LineItems[0].ProductId
+		if d := o.LineItems[0].SubscriptionDetails; d != nil {
+			order.BasePlanID = d.BasePlanId
+		}
+	}
+	return order
+}
+
+// RefundOrder refunds an order in full. With revoke, access ends at once, and the refund
+// appears in [Client.Voided]; without, the subscription goes on.
+func (c *Client) RefundOrder(ctx context.Context, orderID string, revoke bool) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	err := c.api.Orders.Refund(c.appPackage, orderID).Revoke(revoke).Context(ctx).Do()
+	if err != nil {
+		return c.failure(ctx, aboutApp, err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package play_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+// testKeys returns two keys that all tests share, because generating them takes a while.
+var testKeys = sync.OnceValues(func() (account, push *rsa.PrivateKey) {
+	account, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	push, err = rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return account, push
+})
+
+// newStore returns a simulated store.
+func newStore(t *testing.T) *playfake.Store {
+	t.Helper()
+	account, push := testKeys()
+	s, err := playfake.New(playfake.Options{
+		AccountKey: account, PushKey: push,
+		Audience: "https://example.com/notifications", PushAccount: "push@example.iam.gserviceaccount.com",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// serve returns the address of a server that answers for a store.
+func serve(t *testing.T, s *playfake.Store) string {
+	t.Helper()
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// optionsOf returns the options of a client for a store over HTTP.
+func optionsOf(t *testing.T, s *playfake.Store) play.Options {
+	t.Helper()
+	file, err := s.ServiceAccount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return play.Options{ServiceAccount: file, Package: s.Package(), URL: serve(t, s), Now: s.Now}
+}
+
+// open returns a client for a store over HTTP.
+func open(t *testing.T, s *playfake.Store) *play.Client {
+	t.Helper()
+	return openWith(t, optionsOf(t, s))
+}
+
+func openWith(t *testing.T, o play.Options) *play.Client {
+	t.Helper()
+	c, err := play.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// buy buys a subscription.
+func buy(t *testing.T, s *playfake.Store, o playfake.BuyOptions) string {
+	t.Helper()
+	if o.ProductID == "" {
+		o.ProductID = "gold_monthly"
+	}
+	token, err := s.Buy(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// get reads a subscription.
+func get(t *testing.T, c *play.Client, token string) play.Subscription {
+	t.Helper()
+	found, err := c.Subscription(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// wantReason checks the reason of an error.
+func wantReason(t *testing.T, err error, want play.Reason) *play.Error {
+	t.Helper()
+	ours, ok := errors.AsType[*play.Error](err)
+	if !ok {
+		t.Fatalf("the error is %v, want a *play.Error with the reason %q", err, want)
+	}
+	if ours.Reason != want {
+		t.Fatalf("the reason is %q (%v), want %q", ours.Reason, err, want)
+	}
+	return ours
+}
+
+// must fails the test on an error of an act.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestASubscriptionIsReadAndAcknowledged(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	token := buy(t, s, playfake.BuyOptions{Account: "account-1", Profile: "profile-1"})
+	begin := s.Now()
+
+	found := get(t, c, token)
+	if found.State != play.Active || found.Acknowledged || found.Account != "account-1" || found.Profile != "profile-1" || found.Region != "DE" || found.Test {
+		t.Errorf("the purchase is %+v", found)
+	}
+	if len(found.Items) != 1 {
+		t.Fatalf("%d items, want 1", len(found.Items))
+	}
+	i := found.Items[0]
+	if i.ProductID != "gold_monthly" || i.BasePlanID != "monthly" || i.Phase != "base" || !i.AutoRenews || i.Prepaid || i.OrderID == "" {
+		t.Errorf("the item is %+v", i)
+	}
+	if want := begin.AddDate(0, 1, 0); !i.ExpiresAt.Equal(want) {
+		t.Errorf("it ends at %v, want %v", i.ExpiresAt, want)
+	}
+	if *i.Price != (play.Money{Currency: "EUR", Units: 4, Nanos: 990_000_000}) {
+		t.Errorf("the price is %+v", *i.Price)
+	}
+
+	for range 2 { // it can be repeated
+		must(t, c.Acknowledge(t.Context(), "gold_monthly", token, "", ""))
+	}
+	if !get(t, c, token).Acknowledged {
+		t.Error("the purchase is not acknowledged")
+	}
+	s.Advance(31 * 24 * time.Hour)
+	if after := get(t, c, token); after.State != play.Active || !after.Items[0].ExpiresAt.Equal(begin.AddDate(0, 2, 0)) {
+		t.Errorf("after a month: %s until %v", after.State, after.Items[0].ExpiresAt)
+	}
+}
+
+func TestTheRoundTripperNeedsNoListener(t *testing.T) {
+	s := newStore(t)
+	o := optionsOf(t, s)
+	o.URL, o.Transport = "", s.Transport()
+	c := openWith(t, o)
+	token := buy(t, s, playfake.BuyOptions{})
+	if got := get(t, c, token).State; got != play.Active {
+		t.Errorf("the state is %s", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.Hang(1)
+	cancel()
+	_, err := c.Subscription(ctx, token)
+	if wantReason(t, err, play.Unavailable); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error %v is not that of the context", err)
+	}
+}

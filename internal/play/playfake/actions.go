@@ -1,0 +1,102 @@
+package playfake
+
+import (
+	"net/http"
+	"time"
+
+	androidpublisher "google.golang.org/api/androidpublisher/v3"
+)
+
+// changeSubscription serves the actions of subscriptionsv2: cancel, revoke, defer.
+func (s *Store) changeSubscription(w http.ResponseWriter, r *http.Request) {
+	token, name := verb(r.PathValue("token"))
+	actions := map[string]func(http.ResponseWriter, *http.Request, *purchase){
+		"cancel": s.serveCancel, "revoke": s.serveRevoke, "defer": s.serveDefer,
+	}
+	serve := actions[name]
+	if serve == nil {
+		http.NotFound(w, r)
+		return
+	}
+	if p := s.find(w, token); p != nil {
+		serve(w, r, p)
+	}
+}
+
+// refuseState answers an action that is not possible in the state of a purchase.
+func refuseState(w http.ResponseWriter, err error) {
+	refuse(w, http.StatusBadRequest, "failedPrecondition", err.Error())
+}
+
+func (s *Store) serveCancel(w http.ResponseWriter, r *http.Request, p *purchase) {
+	var request androidpublisher.CancelSubscriptionPurchaseRequest
+	if !read(w, r, &request) {
+		return
+	}
+	final := false
+	by := "user"
+	switch c := request.CancellationContext; {
+	case c != nil && c.CancellationType == "USER_REQUESTED_STOP_RENEWALS":
+	case c != nil && c.CancellationType == "DEVELOPER_REQUESTED_STOP_PAYMENTS":
+		final, by = true, "developer"
+	default:
+		refuse(w, http.StatusBadRequest, "badRequest", "Unknown cancellation type.")
+		return
+	}
+	if err := s.cancel(p, by, final); err != nil {
+		refuseState(w, err)
+		return
+	}
+	p.Revision++
+	answer(w, struct{}{})
+}
+
+func (s *Store) serveRevoke(w http.ResponseWriter, r *http.Request, p *purchase) {
+	var request androidpublisher.RevokeSubscriptionPurchaseRequest
+	if !read(w, r, &request) {
+		return
+	}
+	c := request.RevocationContext
+	if c == nil || c.FullRefund == nil && c.ProratedRefund == nil && c.ItemBasedRefund == nil {
+		refuse(w, http.StatusBadRequest, "badRequest", "A refund type is required.")
+		return
+	}
+	if err := s.revokeByDeveloper(p); err != nil {
+		refuseState(w, err)
+		return
+	}
+	p.Revision++
+	answer(w, struct{}{})
+}
+
+func (s *Store) serveDefer(w http.ResponseWriter, r *http.Request, p *purchase) {
+	var request androidpublisher.DeferSubscriptionPurchaseRequest
+	if !read(w, r, &request) {
+		return
+	}
+	c := request.DeferralContext
+	if c == nil || c.Etag != p.etag() {
+		refuse(w, http.StatusConflict, "concurrentUpdate", "The etag is outdated.")
+		return
+	}
+	by, err := time.ParseDuration(c.DeferDuration)
+	if err != nil || by < 24*time.Hour || by > 365*24*time.Hour {
+		refuse(w, http.StatusBadRequest, "badRequest", "Invalid duration.")
+		return
+	}
+	if err := p.in(stateActive); err != nil {
+		refuseState(w, err)
+		return
+	}
+	p.PaidUntil = p.PaidUntil.Add(by)
+	p.setExpiry(p.PaidUntil)
+	p.Revision++
+	s.notify(p, noteDeferred)
+	moved := &androidpublisher.DeferSubscriptionPurchaseResponse{}
+	for i := range p.Items {
+		moved.ItemExpiryTimeDetails = append(moved.ItemExpiryTimeDetails, &androidpublisher.ItemExpiryTimeDetails{
+			ProductId: p.Items[i].ProductID, ExpiryTime: timestamp(p.Items[i].ExpiresAt),
+		})
+	}
+	answer(w, moved)
+}

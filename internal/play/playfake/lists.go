@@ -1,0 +1,184 @@
+package playfake
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	androidpublisher "google.golang.org/api/androidpublisher/v3"
+)
+
+const (
+	voidedDays     = 30
+	voidedPage     = 1000
+	maxOrders      = 1000
+	productPage    = 50
+	maxProductPage = 1000
+)
+
+// listVoided serves the list of orders that were taken back.
+func (s *Store) listVoided(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	all := &androidpublisher.VoidedPurchasesListResponse{}
+	size := number(q.Get("maxResults"), voidedPage, voidedPage)
+	skip := number(q.Get("token"), 0, len(s.state.Voids))
+	if q.Get("type") != "1" {
+		// Without it, only one-time products are listed, and the store sells none.
+		answer(w, all)
+		return
+	}
+	since, until := s.state.Now.AddDate(0, 0, -voidedDays), s.state.Now
+	if ms, err := strconv.ParseInt(q.Get("startTime"), 10, 64); err == nil && time.UnixMilli(ms).After(since) {
+		since = time.UnixMilli(ms)
+	}
+	if ms, err := strconv.ParseInt(q.Get("endTime"), 10, 64); err == nil {
+		until = time.UnixMilli(ms)
+	}
+	for i, v := range s.state.Voids {
+		if i < skip || v.VoidedAt.Before(since) || v.VoidedAt.After(until) {
+			continue
+		}
+		if len(all.VoidedPurchases) == size {
+			all.TokenPagination = &androidpublisher.TokenPagination{NextPageToken: strconv.Itoa(i)}
+			break
+		}
+		all.VoidedPurchases = append(all.VoidedPurchases, &androidpublisher.VoidedPurchase{
+			Kind: "androidpublisher#voidedPurchase", OrderId: v.OrderID, PurchaseToken: v.Token,
+			PurchaseTimeMillis: v.PurchasedAt.UnixMilli(), VoidedTimeMillis: v.VoidedAt.UnixMilli(),
+			VoidedReason: v.Reason, VoidedSource: v.Source,
+		})
+	}
+	answer(w, all)
+}
+
+// number reads a number of a query, between 0 and a limit.
+func number(text string, otherwise, most int) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return otherwise
+	}
+	return min(n, most)
+}
+
+// refuseOrder answers a request for an order that does not exist.
+func refuseOrder(w http.ResponseWriter) {
+	refuse(w, http.StatusNotFound, "orderNotFound", "The order was not found.")
+}
+
+func (s *Store) getOrder(w http.ResponseWriter, r *http.Request) {
+	o := s.order(r.PathValue("order"))
+	if o == nil {
+		refuseOrder(w)
+		return
+	}
+	answer(w, o.google())
+}
+
+func (s *Store) batchGetOrders(w http.ResponseWriter, r *http.Request) {
+	ids := r.URL.Query()["orderIds"]
+	if len(ids) == 0 || len(ids) > maxOrders {
+		refuse(w, http.StatusBadRequest, "badRequest", "Expected 1 to 1000 order ids.")
+		return
+	}
+	found := &androidpublisher.BatchGetOrdersResponse{}
+	for _, id := range ids {
+		o := s.order(id)
+		if o == nil {
+			refuseOrder(w)
+			return
+		}
+		found.Orders = append(found.Orders, o.google())
+	}
+	answer(w, found)
+}
+
+func (s *Store) refundOrder(w http.ResponseWriter, r *http.Request) {
+	id, name := verb(r.PathValue("order"))
+	if name != "refund" {
+		http.NotFound(w, r)
+		return
+	}
+	if s.order(id) == nil {
+		refuseOrder(w)
+		return
+	}
+	if err := s.refund(id, r.URL.Query().Get("revoke") == "true"); err != nil {
+		refuseState(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// google returns an order in Google's type. A sixth of what was paid is tax, and the
+// developer gets 85 % of the rest.
+func (o *order) google() *androidpublisher.Order {
+	tax := o.Total.part(1, 6)
+	v := &androidpublisher.Order{
+		OrderId: o.ID, PurchaseToken: o.Token, State: o.State, CreateTime: timestamp(o.CreatedAt),
+		LastEventTime: timestamp(o.CreatedAt), SalesChannel: "IN_APP", Total: o.Total.google(), Tax: tax.google(),
+		DeveloperRevenueInBuyerCurrency: o.Total.part(85*5, 100*6).google(),
+		OrderDetails:                    &androidpublisher.OrderDetails{TaxInclusive: true},
+	}
+	if !o.RefundedAt.IsZero() {
+		reason := "OTHER"
+		if o.Chargeback {
+			reason = "CHARGEBACK"
+		}
+		v.LastEventTime = timestamp(o.RefundedAt)
+		v.OrderHistory = &androidpublisher.OrderHistory{RefundEvent: &androidpublisher.RefundEvent{EventTime: timestamp(o.RefundedAt), RefundReason: reason}}
+	}
+	for _, l := range o.Lines {
+		v.LineItems = append(v.LineItems, &androidpublisher.LineItem{
+			ProductId: l.ProductID, ListingPrice: l.Price.google(), Total: l.Price.google(), Tax: l.Price.part(1, 6).google(),
+			SubscriptionDetails: &androidpublisher.SubscriptionDetails{
+				BasePlanId: l.PlanID, OfferId: l.OfferID, OfferPhase: l.Phase,
+				ServicePeriodStartTime: timestamp(l.From), ServicePeriodEndTime: timestamp(l.To),
+			},
+		})
+	}
+	return v
+}
+
+// listProducts serves the catalogue.
+func (s *Store) listProducts(w http.ResponseWriter, r *http.Request) {
+	size := max(1, number(r.URL.Query().Get("pageSize"), productPage, maxProductPage))
+	skip := number(r.URL.Query().Get("pageToken"), 0, len(s.state.Products))
+	page := &androidpublisher.ListSubscriptionsResponse{}
+	shown := s.state.Products[skip:min(skip+size, len(s.state.Products))]
+	for _, p := range slices.Clone(shown) {
+		page.Subscriptions = append(page.Subscriptions, p.google(s.state.Package))
+	}
+	if skip+size < len(s.state.Products) {
+		page.NextPageToken = strconv.Itoa(skip + size)
+	}
+	answer(w, page)
+}
+
+// google returns a product in Google's type.
+func (p Product) google(name string) *androidpublisher.Subscription {
+	v := &androidpublisher.Subscription{
+		PackageName: name, ProductId: p.ID,
+		Listings: []*androidpublisher.SubscriptionListing{{LanguageCode: "en-US", Title: p.Title}},
+	}
+	for _, plan := range p.Plans {
+		b := &androidpublisher.BasePlan{BasePlanId: plan.ID, State: plan.State}
+		if b.State == "" {
+			b.State = "ACTIVE"
+		}
+		switch plan.Kind {
+		case AutoRenewing:
+			b.AutoRenewingBasePlanType = &androidpublisher.AutoRenewingBasePlanType{BillingPeriodDuration: string(plan.Period), GracePeriodDuration: dayText(plan.Grace)}
+		case Prepaid:
+			b.PrepaidBasePlanType = &androidpublisher.PrepaidBasePlanType{BillingPeriodDuration: string(plan.Period), TimeExtension: "TIME_EXTENSION_ACTIVE"}
+		case Installments:
+			b.InstallmentsBasePlanType = &androidpublisher.InstallmentsBasePlanType{
+				BillingPeriodDuration: string(plan.Period), GracePeriodDuration: dayText(plan.Grace), CommittedPaymentsCount: plan.Payments,
+			}
+		}
+		v.BasePlans = append(v.BasePlans, b)
+	}
+	return v
+}
+
+func dayText(days int) string { return "P" + strconv.Itoa(days) + "D" }

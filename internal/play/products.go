@@ -1,0 +1,93 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	androidpublisher "google.golang.org/api/androidpublisher/v3"
+)
+
+const (
+	productPage = 1000
+	// maxProductPages ends a listing whose pages never end.
+	maxProductPages = 100
+)
+
+// Product is a subscription of the catalogue.
+type Product struct {
+	ID        string
+	Title     string // in the first language of the listing, "" for none
+	BasePlans []BasePlan
+}
+
+// BasePlan is a way to pay for a product.
+type BasePlan struct {
+	ID string
+	// State is "draft", "active" or "inactive"; other values are states that Google has added since.
+	State string
+	// Kind is "auto_renewing", "prepaid", "installments", or "" for a kind that Google has added since.
+	Kind string
+	// Period is the time between two payments in ISO 8601, for example P1M.
+	Period string
+	// Payments is how many payments a plan of installments has, else 0.
+	Payments int64
+}
+
+// Products returns the subscriptions of the catalogue.
+func (c *Client) Products(ctx context.Context) ([]Product, error) {
+	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
+	defer cancel()
+	var list []Product
+	next := ""
+	for range maxProductPages {
+		page, err := c.productPage(ctx, next, productPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page.Subscriptions {
+			list = append(list, productOf(p))
+		}
+		if next = page.NextPageToken; next == "" {
+			return list, nil
+		}
+	}
+	return nil, &Error{Reason: Unavailable, Cause: errors.New("the list of products has no end")}
+}
+
+func (c *Client) productPage(ctx context.Context, next string, size int64) (*androidpublisher.ListSubscriptionsResponse, error) {
+	call := c.api.Monetization.Subscriptions.List(c.appPackage).PageSize(size)
+	if next != "" {
+		call.PageToken(next)
+	}
+	page, err := call.Context(ctx).Do()
+	if err != nil {
+		return nil, c.failure(ctx, aboutApp, err)
+	}
+	return page, nil
+}
+
+func productOf(s *androidpublisher.Subscription) Product {
+	p := Product{ID: s.ProductId}
+	if len(s.Listings) > 0 {
+		p.Title = s.Listings[0].Title
+	}
+	for _, plan := range s.BasePlans {
+		p.BasePlans = append(p.BasePlans, basePlanOf(plan))
+	}
+	return p
+}
+
+func basePlanOf(b *androidpublisher.BasePlan) BasePlan {
+	p := BasePlan{ID: b.BasePlanId, State: strings.ToLower(b.State)}
+	switch {
+	case b.AutoRenewingBasePlanType != nil:
+		p.Kind, p.Period = "auto_renewing", b.AutoRenewingBasePlanType.BillingPeriodDuration
+	case b.PrepaidBasePlanType != nil:
+		p.Kind, p.Period = "prepaid", b.PrepaidBasePlanType.BillingPeriodDuration
+	case b.InstallmentsBasePlanType != nil:
+		p.Kind, p.Period = "installments", b.InstallmentsBasePlanType.BillingPeriodDuration
+		p.Payments = b.InstallmentsBasePlanType.CommittedPaymentsCount
+	}
+	return p
+}

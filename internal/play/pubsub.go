@@ -1,0 +1,97 @@
+package play
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+
+	"google.golang.org/api/googleapi"
+)
+
+// MaxPull is how many messages one call can pull.
+const MaxPull = 1000
+
+var queuePattern = regexp.MustCompile(`^projects/[A-Za-z0-9][A-Za-z0-9.:_-]{0,127}/subscriptions/[A-Za-z][A-Za-z0-9._~+-]{2,254}$`)
+
+// Message is a message that was pulled.
+type Message struct {
+	// AckID is for [Client.AcknowledgeMessages].
+	AckID string
+	// Body is the message in the form of a push, for [ParsePush].
+	Body []byte
+}
+
+// Pull returns messages of a Pub/Sub subscription, projects/…/subscriptions/…, without
+// deleting them. It waits for the first one, at most half a minute; none is no error.
+func (c *Client) Pull(ctx context.Context, subscription string, most int) ([]Message, error) {
+	var answer struct {
+		ReceivedMessages []struct {
+			AckID   string          `json:"ackId"`
+			Message json.RawMessage `json:"message"`
+		} `json:"receivedMessages"`
+	}
+	waiting, cancel := context.WithTimeout(ctx, pullTimeout)
+	defer cancel()
+	request := map[string]any{"maxMessages": min(max(most, 1), MaxPull)}
+	if err := c.askPubSub(waiting, subscription+":pull", subscription, request, &answer); err != nil {
+		if waiting.Err() != nil && ctx.Err() == nil {
+			return nil, nil
+		}
+		return nil, err
+	}
+	list := make([]Message, 0, len(answer.ReceivedMessages))
+	for _, m := range answer.ReceivedMessages {
+		body, err := json.Marshal(map[string]any{"message": m.Message, "subscription": subscription})
+		if err != nil {
+			return nil, &Error{Reason: Unavailable, Cause: errors.New("the answer of Pub/Sub is not valid")}
+		}
+		list = append(list, Message{AckID: m.AckID, Body: body})
+	}
+	return list, nil
+}
+
+// AcknowledgeMessages deletes messages that were pulled.
+func (c *Client) AcknowledgeMessages(ctx context.Context, subscription string, ackIDs []string) error {
+	if len(ackIDs) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return c.askPubSub(ctx, subscription+":acknowledge", subscription, map[string]any{"ackIds": ackIDs}, &struct{}{})
+}
+
+// askPubSub posts a request to Pub/Sub and reads the answer.
+func (c *Client) askPubSub(ctx context.Context, path, subscription string, request, answer any) error {
+	if !queuePattern.MatchString(subscription) {
+		return &Error{Reason: Refused, Cause: errors.New("invalid subscription: expected projects/…/subscriptions/…")}
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return &Error{Reason: Refused, Cause: errors.New("the request can't be written")}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.pubSubURL+"v1/"+path, bytes.NewReader(body))
+	if err != nil {
+		return &Error{Reason: Refused, Cause: errors.New("invalid address of Pub/Sub")}
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := c.pubSub.Do(r)
+	if err != nil {
+		return failureOf(ctx, err)
+	}
+	defer response.Body.Close()
+	if err := googleapi.CheckResponse(response); err != nil {
+		return c.failure(ctx, aboutApp, err)
+	}
+	found, err := io.ReadAll(response.Body)
+	if err != nil {
+		return failureOf(ctx, err)
+	}
+	if json.Unmarshal(found, answer) != nil {
+		return &Error{Reason: Unavailable, Cause: errors.New("the answer of Pub/Sub is not valid")}
+	}
+	return nil
+}
