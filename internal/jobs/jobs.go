@@ -133,6 +133,13 @@ func Discard(ctx context.Context, tx sqldb.Queries, kind, key string, now time.T
 	return err
 }
 
+// DiscardIn cancels the open jobs of a kind in a scope.
+func DiscardIn(ctx context.Context, tx sqldb.Queries, kind string, scope int64, now time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE jobs SET state = 'cancelled', lease = '', again_at = NULL, ended_at = $1
+		WHERE kind = $2 AND scope = $3 AND ended_at IS NULL`, sqldb.Time{Time: now}, kind, scope)
+	return err
+}
+
 // Open reads the open job of a key, or returns [sqldb.ErrNotFound].
 func Open(ctx context.Context, q sqldb.Queries, kind, key string) (Job, error) {
 	return sqldb.One(ctx, q, scanJob, selectJobs+`WHERE kind = $1 AND key = $2 AND ended_at IS NULL`, kind, key)

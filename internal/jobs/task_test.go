@@ -138,6 +138,20 @@ func TestATaskThatComesDuringAFailureBeginsItsScheduleAnew(t *testing.T) {
 	})
 }
 
+func TestTheJobsOfAScopeAreDiscarded(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for key, scope := range map[string]int64{"a": 1, "b": 1, "c": 2} {
+			f.put(t, Task{Kind: "test", Key: key, Scope: scope, Due: f.now()})
+		}
+		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return DiscardIn(t.Context(), tx, "test", 1, f.now()) }); err != nil {
+			t.Fatal(err)
+		}
+		if a, b, c := f.open(t, "a"), f.open(t, "b"), f.open(t, "c"); a != "none" || b != "none" || c == "none" {
+			t.Error(a, b, c)
+		}
+	})
+}
+
 func TestADiscardedJobCannotFinish(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		id := f.put(t, f.task("a", 1, 0))
