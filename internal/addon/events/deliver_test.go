@@ -143,7 +143,7 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 		w, _ := p.webhook(t, r)
 		first := p.add(t, "ana")[0]
 		p.run(t)
-		if found, err := p.CheckWebhooks(t.Context()); err != nil || !strings.Contains(found.What, "fails since 2026-11-01 12:00 UTC") {
+		if found, err := p.CheckWebhooks(t.Context()); err != nil || !strings.Contains(found.What, "have failed since 2026-11-01 12:00 UTC") {
 			t.Errorf("%+v, %v", found, err)
 		}
 		p.pass(pauseAfter - time.Second)
@@ -237,7 +237,7 @@ func TestEventsAreSentAgain(t *testing.T) {
 			}
 		}
 		wantSent("at first", first, second, ping)
-		if err := p.Replay(t.Context(), operator, p.newest(t, w.ID, "").ID); err != nil {
+		if err := p.Replay(t.Context(), operator, w.ID, p.newest(t, w.ID, "").ID); err != nil {
 			t.Fatal(err)
 		}
 		wantSent("the newest", ping)
@@ -247,7 +247,9 @@ func TestEventsAreSentAgain(t *testing.T) {
 			}
 			wantSent("since "+since.String(), want...)
 		}
-		wantError(t, p.Replay(t.Context(), operator, 99), "delivery_not_found")
+		wantError(t, p.Replay(t.Context(), operator, w.ID, 99), "delivery_not_found")
+		other, _ := p.webhook(t, newReceiver(t))
+		wantError(t, p.Replay(t.Context(), operator, other.ID, 1), "delivery_not_found")
 		if d := p.newest(t, w.ID, ""); d.Attempts != 2 || d.State != Delivered {
 			t.Errorf("%+v", d)
 		}

@@ -126,18 +126,16 @@ func (s *Service) Ping(ctx context.Context, a people.Actor, webhook int64) (even
 	return event, err
 }
 
-// Replay sends the event of a delivery again, with its id. A paused webhook is a conflict
-// (webhook_paused).
-func (s *Service) Replay(ctx context.Context, a people.Actor, delivery int64) error {
-	d, _, err := s.Delivery(ctx, a, delivery)
-	if err != nil {
-		return err
-	}
-	_, err = s.changeWebhook(ctx, a, d.Webhook, func(tx *addondb.DB, w *addondb.Webhook) (people.Event, error) {
+// Replay sends the event of a delivery to its webhook again, with its id. A paused webhook is a
+// conflict (webhook_paused), and a delivery of another one is of kind NotFound (delivery_not_found).
+func (s *Service) Replay(ctx context.Context, a people.Actor, webhook, delivery int64) error {
+	_, err := s.changeWebhook(ctx, a, webhook, func(tx *addondb.DB, w *addondb.Webhook) (people.Event, error) {
 		row, err := tx.Delivery(ctx, delivery)
 		switch {
 		case err != nil:
 			return people.Event{}, sqldb.IfNotFound(err, noDelivery(delivery))
+		case row.Webhook != webhook:
+			return people.Event{}, noDelivery(delivery)
 		case w.PausedFor != "":
 			return people.Event{}, errPaused
 		}

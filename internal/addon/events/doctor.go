@@ -24,10 +24,14 @@ func (s *Service) CheckWebhooks(ctx context.Context) (health.Finding, error) {
 			}, nil
 		case !w.FailingSince.IsZero():
 			return health.Finding{
-				Level: health.Warn, What: fmt.Sprintf("Webhook %s fails since %s", webhookName(w), w.FailingSince.UTC().Format("2006-01-02 15:04 UTC")),
+				Level: health.Warn, What: fmt.Sprintf("Deliveries to webhook %s have failed since %s", webhookName(w), w.FailingSince.UTC().Format("2006-01-02 15:04 UTC")),
 				Why: "The site receives its events late, or not at all.", Fix: fmt.Sprintf("countersign addon webhook deliveries %d", w.ID),
 			}, nil
 		}
 	}
-	return health.Finding{Level: health.OK, What: fmt.Sprintf("%d webhooks", len(list))}, nil
+	what := fmt.Sprintf("%d webhooks", len(list))
+	if len(list) == 1 {
+		what = "1 webhook"
+	}
+	return health.Finding{Level: health.OK, What: what}, nil
 }

@@ -170,7 +170,7 @@ func TestWhoMayDoWhatWithWebhooks(t *testing.T) {
 			"ping":    func() error { _, err := p.Ping(t.Context(), program, w.ID); return err },
 			"log":     func() error { _, err := p.Deliveries(t.Context(), program, w.ID, DeliveryFilter{}); return err },
 			"look":    func() error { _, _, err := p.Delivery(t.Context(), program, 1); return err },
-			"replay":  func() error { return p.Replay(t.Context(), program, 1) },
+			"replay":  func() error { return p.Replay(t.Context(), program, w.ID, 1) },
 			"replays": func() error { _, err := p.ReplaySince(t.Context(), program, w.ID, noon); return err },
 		} {
 			t.Run(name, func(t *testing.T) { wantError(t, act(), "not_allowed") })
@@ -182,11 +182,10 @@ func TestWhoMayDoWhatWithWebhooks(t *testing.T) {
 func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
 		r := newReceiver(t)
-		w, secret := p.webhook(t, r)
-		if _, second, err := p.RotateSecret(t.Context(), operator, w.ID, time.Hour); err != nil {
+		w, _ := p.webhook(t, r)
+		_, secret, err := p.RotateSecret(t.Context(), operator, w.ID, time.Hour)
+		if err != nil {
 			t.Fatal(err)
-		} else {
-			secret = second
 		}
 		reseal := func(old, fresh *keyfile.Box) {
 			t.Helper()
@@ -213,7 +212,7 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 			t.Error("not paused")
 		}
 		p.add(t, "ana")
-		_, err := p.Resume(t.Context(), operator, w.ID)
+		_, err = p.Resume(t.Context(), operator, w.ID)
 		wantError(t, err, "webhook_secret_lost")
 		_, err = p.RevealSecret(t.Context(), operator, w.ID)
 		wantError(t, err, "webhook_secret_lost")
