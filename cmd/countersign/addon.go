@@ -22,7 +22,8 @@ the products it sells. It has admin pages for both.
   countersign addon serve     serve it`,
 	},
 		newAddonUpdate(a), newAddonServe(a), newAddonSetupLink(a), newAddonSettings(a),
-		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a), newAddonUsers(a), newAddonAudit(a), newAddonRekey(a))
+		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a),
+		newAddonEvent(a), newAddonWebhook(a), newAddonUsers(a), newAddonAudit(a), newAddonRekey(a))
 	addonLocation.register(c.PersistentFlags())
 	return c
 }

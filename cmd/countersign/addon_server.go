@@ -39,7 +39,7 @@ private network, allow the network with --allow-private.`,
 		},
 	}
 	flags.register(c, addonLocation)
-	c.Flags().StringSliceVar(&flags.private, "allow-private", nil, "private `network` that the License page may call (repeatable; default: public addresses only)")
+	c.Flags().StringSliceVar(&flags.private, "allow-private", nil, "private `network` that the License page and webhooks may call (repeatable; default: public addresses only)")
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/cli"
@@ -103,6 +104,7 @@ var (
 	workspaceNames = choices(allWorkspaces, func(w store.Workspace) string { return choice(w.Account.Username, w.Account.Name.FullName) })
 	keyIDs         = choices(allKeys, func(k store.Key) string { return choice(k.ID, k.Name+" of "+k.Workspace) })
 	pairIDs        = choices(allPairs, func(c addon.Credential) string { return choice(c.ID, c.Label) })
+	webhookIDs     = choices(allWebhooks, func(w events.Webhook) string { return choice(w.ID, w.URL) })
 	packageIDs     = choices(allPackages, func(p iap.Package) string { return choice(p.ID, p.Name) })
 	productIDs     = choices(readProducts, func(p productView) string { return choice(p.StoreProductID, p.PackageName) })
 )

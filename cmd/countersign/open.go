@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -182,9 +183,10 @@ func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store
 	return o
 }
 
-// withAddon opens the addon and prepares it. Where there is none, nothing is made.
+// withAddon opens the addon and prepares it. Where there is none, nothing is made. An operator may
+// name private addresses; the server that calls them has its own list.
 func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	return a.openAddon(c, addon.Options{NoCreate: true}, func(ctx context.Context, s *addon.Addon) error {
+	return a.openAddon(c, addon.Options{NoCreate: true, AllowPrivate: dial.Private()}, func(ctx context.Context, s *addon.Addon) error {
 		err := s.Prepare(ctx)
 		if s.State() == addon.StateNew {
 			return a.noAddon()

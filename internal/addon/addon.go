@@ -16,9 +16,12 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dial"
+	"github.com/countersign/countersign/internal/hook"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -50,8 +53,8 @@ type Options struct {
 	Version string
 	// HashCost of passwords; the zero value is the real one.
 	HashCost people.HashCost
-	// AllowPrivate are the private networks in which a store may be. Without it stores
-	// have public addresses alone.
+	// AllowPrivate are the private networks in which a store or the receiver of a webhook may
+	// be. Without it they have public addresses alone.
 	AllowPrivate []netip.Prefix
 	Log          *slog.Logger
 	Now          func() time.Time
@@ -59,9 +62,11 @@ type Options struct {
 
 // Addon is an open addon. Its methods may be called from many goroutines.
 type Addon struct {
-	// Settings is the draft and what is published, IAP the in-app purchases.
+	// Settings is the draft and what is published, IAP the in-app purchases, Events the feed of
+	// events and the webhooks.
 	Settings *settings.Service
 	IAP      *iap.Service
+	Events   *events.Service
 
 	guard    *access.Guard
 	options  Options
@@ -70,6 +75,8 @@ type Addon struct {
 	location *keyfile.Location
 	people   *people.People
 	stores   *dial.Guard // calls the stores of licenses
+	sender   *hook.Sender
+	queue    *jobs.Queue
 	chain    *people.AuditChain
 	box      atomic.Pointer[keyfile.Box] // nil until the key file is known
 	state    atomic.Pointer[State]
@@ -138,8 +145,12 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	var ofPurchases, ofSettings sqldb.Watcher
 	a.IAP, ofPurchases = iap.New(a.db, a.guard, o.Log)
 	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
-	database.Watch(ofPurchases)
-	database.Watch(ofSettings)
+	a.sender, a.queue = hook.New(o.AllowPrivate, o.Version, o.Now), jobs.New(database, o.Now, o.Log)
+	var ofEvents sqldb.Watcher
+	a.Events, ofEvents = events.New(a.db, events.Options{Guard: a.guard, Queue: a.queue, Sender: a.sender, AllowPrivate: o.AllowPrivate, Log: o.Log})
+	for _, w := range []sqldb.Watcher{ofPurchases, ofSettings, ofEvents} {
+		database.Watch(w)
+	}
 	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil
 }
@@ -153,6 +164,7 @@ func (a *Addon) Close() error {
 	a.writeRequests(ctx)
 	a.people.Close(ctx)
 	a.stores.Client().CloseIdleConnections()
+	a.sender.Close()
 	return a.database.Close()
 }
 

@@ -46,7 +46,7 @@ func TestDoctorOfAWholeAddon(t *testing.T) {
 		}
 		for _, name := range []string{
 			"data folder", "key file", "disk", "database", "tables", "backups", "update", "administrator", "API credentials", "app settings",
-			"in-app purchases", "service account", "audit log",
+			"in-app purchases", "service account", "webhooks", "audit log",
 		} {
 			found(t, findings, name)
 		}

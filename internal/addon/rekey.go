@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -25,6 +26,8 @@ type RekeyPlan struct {
 	// Codes are stored purchase codes. They have to be entered again to check, move or
 	// revoke their licenses; the license files stay.
 	Codes []PurchaseCode
+	// Webhooks are paused until their secret is rotated.
+	Webhooks []events.Webhook
 	// Users are the e-mails of administrators whose authenticator app stops working.
 	// Their recovery codes still sign in.
 	Users []string
@@ -32,7 +35,7 @@ type RekeyPlan struct {
 
 // Nothing reports that nothing would be deleted.
 func (p RekeyPlan) Nothing() bool {
-	return len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Users) == 0
+	return len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Users) == 0
 }
 
 // PlanRekey returns what Rekey would drop. It needs no key file, and no update that ran to
@@ -49,7 +52,8 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	codes, err2 := a.db.PurchaseCodes(ctx)
 	accounts, err3 := iap.LostAccounts(ctx, a.db, old)
 	users, err4 := people.LostTOTP(ctx, &a.db.DB, old)
-	plan := RekeyPlan{Accounts: accounts, Users: users}
+	webhooks, err5 := a.Events.LostWebhooks(ctx, old)
+	plan := RekeyPlan{Accounts: accounts, Webhooks: webhooks, Users: users}
 	for _, c := range pairs {
 		if len(c.KeySealed) > 0 && !resealCredential(&c, old, old) {
 			plan.Credentials = append(plan.Credentials, credentialOf(c))
@@ -60,7 +64,7 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 			plan.Codes = append(plan.Codes, purchaseCodeOf(c))
 		}
 	}
-	return plan, errors.Join(err1, err2, err3, err4)
+	return plan, errors.Join(err1, err2, err3, err4, err5)
 }
 
 func (a *Addon) rekeyable(ctx context.Context) error {
@@ -97,6 +101,9 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 		if err := reseal(ctx, tx, old, fresh); err != nil {
 			return err
 		}
+		if err := a.Events.ResealWebhooks(ctx, tx, old, fresh); err != nil {
+			return err
+		}
 		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, a.now())
 		if err != nil {
 			return err
@@ -112,8 +119,8 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 
 // detail is what the audit log says of a rekey.
 func (p RekeyPlan) detail(auditChecked bool) string {
-	text := fmt.Sprintf("deleted: %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
-		count(len(p.Codes), "purchase code"), count(len(p.Users), "authenticator app"))
+	text := fmt.Sprintf("deleted: %s, %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
+		count(len(p.Codes), "purchase code"), count(len(p.Webhooks), "webhook secret"), count(len(p.Users), "authenticator app"))
 	if !auditChecked {
 		text += "; the head of the audit log's seals could not be checked"
 	}

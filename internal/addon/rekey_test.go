@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -20,6 +21,7 @@ import (
 type rekeyable struct {
 	*fixture
 	pair       APICredentials
+	webhook    events.SecretText
 	totpSecret string
 	recovery   []string
 }
@@ -43,6 +45,9 @@ func newRekeyable(t *testing.T, f *fixture) *rekeyable {
 	}
 	f.mustPublish(t, "")
 	f.mustMake(t, newFakeStore(t).order())
+	if _, r.webhook, err = f.Events.AddWebhook(ctx, operator, "https://site.example/hooks", nil); err != nil {
+		t.Fatal(err)
+	}
 	u, err := f.People().CreateAdministrator(ctx, operator, adminEmail, adminPassword)
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +125,11 @@ func (r *rekeyable) wantKept(t *testing.T, f *fixture, kept bool) {
 	}
 	_, err = f.keptCode(ctx, known.Codes[0].ID)
 	wantError(t, err, lost("purchase_code_not_kept"))
+	secret, err := f.Events.RevealSecret(ctx, operator, 1)
+	wantError(t, err, lost("webhook_secret_lost"))
+	if kept && secret != r.webhook {
+		t.Error("another secret is revealed")
+	}
 	wantError(t, f.signIn(t, r.code(t)), lost("totp_unreadable"))
 	wantError(t, f.signIn(t, r.recovery[0]), "")
 	r.recovery = r.recovery[1:]
@@ -136,6 +146,9 @@ func planned(p RekeyPlan) []string {
 	}
 	for _, c := range p.Codes {
 		list = append(list, c.Hint)
+	}
+	for _, w := range p.Webhooks {
+		list = append(list, w.URL)
 	}
 	return list
 }
@@ -197,7 +210,7 @@ func (r *rekeyable) wantRekeyed(t *testing.T, lost bool) {
 	}
 	want := []string(nil)
 	if lost {
-		want = []string{adminEmail, "1 First pair", "billing@tuneful-1.iam.example", "7c0f…8e37"}
+		want = []string{adminEmail, "1 First pair", "billing@tuneful-1.iam.example", "7c0f…8e37", "https://site.example/hooks"}
 	}
 	if !slices.Equal(planned(plan), want) || !slices.Equal(planned(done), want) {
 		t.Errorf("planned %q, dropped %q; want %q", planned(plan), planned(done), want)

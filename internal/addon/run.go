@@ -7,6 +7,8 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Run does the addon's background work until ctx ends: it waits for the first update,
@@ -25,6 +27,8 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("integrity", func(ctx context.Context) { a.database.WatchIntegrity(ctx, a.now) })
 	work.Start("cache of settings", a.Settings.Run)
 	work.Start("cache of in-app purchases", a.IAP.Run)
+	work.Start("jobs", a.queue.Run)
+	work.Start("events", a.Events.Run)
 	work.Start("last uses and requests", a.writeEvery)
 	work.Start("old rows", a.tidyEvery)
 	work.Start("failed sign-ins", a.people.Run)
@@ -79,13 +83,20 @@ func (a *Addon) watchUpdates(ctx context.Context) error {
 // file of a set-up link when that ends.
 func (a *Addon) tidyEvery(ctx context.Context) {
 	for {
-		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.Events.Prune(ctx), a.pruneJobs(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
 			a.log.Warn("old rows and files could not be removed", "cause", err)
 		}
 		if !group.Sleep(ctx, a.setupFileLasts(), nil) {
 			return
 		}
 	}
+}
+
+// jobsKept is how long jobs are kept that have ended. What matters of them is kept elsewhere.
+const jobsKept = 24 * time.Hour
+
+func (a *Addon) pruneJobs(ctx context.Context) error {
+	return a.database.Tx(ctx, func(tx sqldb.Queries) error { return jobs.Prune(ctx, tx, a.now().Add(-jobsKept)) })
 }
 
 // writeInterval is how often last uses and requests from apps are written.

@@ -23,14 +23,24 @@ const (
 // Guard makes HTTP calls to public addresses, and to the private ones that its
 // operator allows. Goroutines may share it.
 type Guard struct {
-	allowed []netip.Prefix
-	client  *http.Client
+	allowed     []netip.Prefix
+	privateOnly bool
+	client      *http.Client
 }
 
 // New returns a guard that also calls addresses in the allowed networks. A network
 // that [CheckNetwork] refuses has no effect.
 func New(allowed []netip.Prefix) *Guard {
-	g := &Guard{allowed: slices.Clone(allowed)}
+	return newGuard(&Guard{allowed: slices.Clone(allowed)})
+}
+
+// NewPrivate returns a guard that calls addresses in the allowed networks alone: for what
+// must not travel the internet in the open.
+func NewPrivate(allowed []netip.Prefix) *Guard {
+	return newGuard(&Guard{allowed: slices.Clone(allowed), privateOnly: true})
+}
+
+func newGuard(g *Guard) *Guard {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: g.control}
 	g.client = &http.Client{
 		Transport: &http.Transport{
@@ -59,6 +69,9 @@ func (g *Guard) control(_ context.Context, network, address string, _ syscall.Ra
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("address %q: %w", address, ErrRefused)
+	}
+	if g.privateOnly && !isAllowed(at.Addr().Unmap(), g.allowed) {
+		return fmt.Errorf("%s is not in a private network that is allowed: %w", at.Addr(), ErrRefused)
 	}
 	return check(at.Addr(), g.allowed)
 }

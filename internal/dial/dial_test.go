@@ -63,6 +63,17 @@ func TestAnAllowedAddressIsCalled(t *testing.T) {
 	}
 }
 
+func TestAGuardOfPrivateNetworksCallsNoPublicAddress(t *testing.T) {
+	g := NewPrivate([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("0.0.0.0/0")})
+	for address, called := range map[string]bool{
+		"10.0.0.1:80": true, "[::ffff:10.0.0.1]:80": true, "192.168.0.1:80": true, "1.1.1.1:80": false, "169.254.169.254:80": false, "[fe80::1%eth0]:80": false,
+	} {
+		if err := g.control(t.Context(), "tcp4", address, nil); (err == nil) != called || err != nil && !errors.Is(err, ErrRefused) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 func TestNoRedirectIsFollowed(t *testing.T) {
 	asked := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

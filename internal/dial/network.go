@@ -55,7 +55,7 @@ func check(addr netip.Addr, allowed []netip.Prefix) error {
 		return fmt.Errorf("%s has a zone: %w", addr, ErrRefused)
 	}
 	addr = addr.Unmap()
-	if contains(allowable, addr) && contains(allowed, addr) {
+	if isAllowed(addr, allowed) {
 		return nil
 	}
 	switch {
@@ -64,6 +64,15 @@ func check(addr netip.Addr, allowed []netip.Prefix) error {
 		return fmt.Errorf("%s is not a public address: %w", addr, ErrRefused)
 	}
 	return nil
+}
+
+// Allowed reports whether addr is a private address in one of the allowed networks.
+func Allowed(addr netip.Addr, allowed []netip.Prefix) bool {
+	return addr.Zone() == "" && isAllowed(addr.Unmap(), allowed)
+}
+
+func isAllowed(addr netip.Addr, allowed []netip.Prefix) bool {
+	return contains(allowable, addr) && contains(allowed, addr)
 }
 
 func contains(networks []netip.Prefix, addr netip.Addr) bool {

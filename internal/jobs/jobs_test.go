@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -16,16 +15,14 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-func TestMain(m *testing.M) {
-	dbtest.Crowd()
-	os.Exit(m.Run())
-}
+var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 // fixture is a database with jobs, and a clock that stands still until it is moved.
 type fixture struct {
-	db *sqldb.DB
-	mu sync.Mutex
-	at time.Time
+	db    *sqldb.DB
+	place dbtest.DB
+	mu    sync.Mutex
+	at    time.Time
 }
 
 func (f *fixture) now() time.Time {
@@ -43,21 +40,25 @@ func (f *fixture) pass(d time.Duration) {
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}})
-		if err != nil {
-			t.Fatal(err)
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, open(t, at)) })
+}
+
+// open makes the tables of jobs in an empty database.
+func open(t *testing.T, at dbtest.DB) *fixture {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
 		}
-		t.Cleanup(func() {
-			if err := db.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		fn(t, &fixture{db: db, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)})
 	})
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{db: db, place: at, at: noon}
 }
 
 // queue returns a queue as that of another process, with one kind.
@@ -78,6 +79,16 @@ func (f *fixture) add(t *testing.T) int64 {
 		t.Fatal(err)
 	}
 	return id
+}
+
+// taken leases a job, as a process does that dies before it ends it.
+func (f *fixture) taken(t *testing.T, q *Queue, id int64) *Run {
+	t.Helper()
+	r, err := q.take(t.Context(), "test", id)
+	if err != nil || r == nil {
+		t.Fatal(r, err)
+	}
+	return r
 }
 
 // want compares a job with its state, attempts, result and error.
@@ -128,10 +139,7 @@ func TestJobsAreRunOnceAndInTheirOrder(t *testing.T) {
 func TestAJobOfADeadProcessIsRunAgainWhenItsLeaseEnds(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		id := f.add(t)
-		dead := &Run{Job: Job{ID: id, Kind: "test"}, queue: f.queue(answer), lease: "dead"}
-		if taken, err := dead.take(t.Context()); !taken || err != nil {
-			t.Fatal(taken, err)
-		}
+		dead := f.taken(t, f.queue(answer), id)
 		q := f.queue(answer)
 		if ran(t, q) {
 			t.Error("run beside its process")
@@ -260,11 +268,8 @@ func TestAPanicFailsAJobAndNotItsProcess(t *testing.T) {
 func TestAJobThatEndsItsProcessIsBegunFiveTimes(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		id := f.add(t)
-		for i := range maxAttempts {
-			dying := &Run{Job: Job{ID: id, Kind: "test", Attempts: int64(i)}, queue: f.queue(answer), lease: fmt.Sprint(i)}
-			if taken, err := dying.take(t.Context()); !taken || err != nil {
-				t.Fatal(i, taken, err)
-			}
+		for range maxAttempts {
+			f.taken(t, f.queue(answer), id)
 			f.pass(leaseTime + time.Second)
 		}
 		if ran(t, f.queue(answer)) {
@@ -316,6 +321,7 @@ func TestEndedJobsAreForgotten(t *testing.T) {
 
 func TestJobsFromBeforeScopesBelongToTheWorkspaceOfTheirPayload(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
+		f.withoutSchedules(t)
 		for _, statement := range []string{
 			`DROP INDEX jobs_by_scope`, `ALTER TABLE jobs DROP COLUMN scope`, `DELETE FROM jobs_versions WHERE version_id > 1`,
 			`INSERT INTO jobs (kind, payload, state, attempts, run_at, lease, progress, result, error, created_at) VALUES

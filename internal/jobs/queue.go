@@ -1,35 +1,25 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/google/uuid"
 )
 
-const (
-	// leaseTime is how long after the death of a process its job is run again.
-	leaseTime = 30 * time.Second
-	// maxAttempts is how often a job is begun: one that ends its process does so no more often.
-	maxAttempts = 5
-	pollTime    = 5 * time.Second
-)
+// pollTime is how long a queue sleeps at most, for jobs of other processes.
+const pollTime = 5 * time.Second
 
-// Kind is what is to be done with jobs of a kind.
-type Kind struct {
-	// Work does a job. What it returns is the result of a job that it did not finish by
-	// [Run.Finish]. ctx ends when the job is cancelled. An error of kind Unavailable has the
-	// job run again later; [ErrElsewhere] leaves it to other processes.
-	Work func(ctx context.Context, r *Run) (result any, err error)
-	// Ended is called when a job has ended in any way, and perhaps again after a restart.
-	Ended func(Job)
-}
+// topic is the topic of changes that wakes queues.
+const topic = "jobs"
 
 // ErrElsewhere means that this process can't do a job, but another one may.
 var ErrElsewhere = errors.New("jobs: the job belongs to another process")
@@ -40,28 +30,43 @@ var (
 	errStopped   = errors.New("jobs: the process stops")
 )
 
-// Queue runs jobs, one at a time. Its methods may be called from many goroutines.
+// Queue runs jobs. Each kind has workers of its own, so that none waits for the jobs of
+// another. Its methods may be called from many goroutines.
 type Queue struct {
 	db    *sqldb.DB
 	now   func() time.Time
 	log   *slog.Logger
 	kinds map[string]Kind
 	wake  chan struct{}
+	sleep func(context.Context, time.Duration, <-chan struct{}) bool
 
 	mu        sync.Mutex
-	running   *Run           // nil while nothing runs
+	busy      map[string]int // workers
+	running   map[int64]*Run
 	elsewhere map[int64]bool // jobs for other processes
 }
 
-// New returns a queue without kinds.
+// New returns a queue without kinds. It watches the database, so call it before the feed of
+// changes runs.
 func New(db *sqldb.DB, now func() time.Time, log *slog.Logger) *Queue {
-	return &Queue{db: db, now: now, log: log, kinds: map[string]Kind{}, wake: make(chan struct{}, 1), elsewhere: map[int64]bool{}}
+	q := &Queue{
+		db: db, now: now, log: log, kinds: map[string]Kind{}, wake: make(chan struct{}, 1), sleep: group.Sleep,
+		busy: map[string]int{}, running: map[int64]*Run{}, elsewhere: map[int64]bool{},
+	}
+	db.Watch(sqldb.Watcher{Changed: q.changed, Lost: func() {}, Live: q.Wake})
+	return q
+}
+
+func (q *Queue) changed(what, _ string) {
+	if what == topic {
+		q.Wake()
+	}
 }
 
 // Handle adds a kind of job. Call it before Run.
 func (q *Queue) Handle(name string, k Kind) { q.kinds[name] = k }
 
-// Wake has a job that was added run at once.
+// Wake has a job that [Add] wrote run at once.
 func (q *Queue) Wake() {
 	select {
 	case q.wake <- struct{}{}:
@@ -69,69 +74,160 @@ func (q *Queue) Wake() {
 	}
 }
 
-// Run runs jobs until ctx ends.
+// Restart has the jobs of a kind that wait after failures begin their schedule anew.
+func (q *Queue) Restart(ctx context.Context, kind string) error {
+	wait, _ := q.kinds[kind].wait(1)
+	due := sqldb.Time{Time: q.now().Add(wait)}
+	_, err := q.db.Queries().Exec(ctx, `UPDATE jobs SET failures = 0, run_at = CASE WHEN run_at < $1 THEN run_at ELSE $1 END
+		WHERE kind = $2 AND state = 'queued' AND failures > 0`, due, kind)
+	q.Wake()
+	return err
+}
+
+// Run runs jobs until ctx ends, and waits until they have stopped.
 func (q *Queue) Run(ctx context.Context) {
+	var work sync.WaitGroup
+	defer work.Wait()
 	for {
-		ran, err := q.RunNext(ctx)
-		if err != nil && ctx.Err() == nil && !fault.IsUnavailable(err) {
-			q.log.Error("a job could not be begun or ended", "cause", err)
-		}
-		if ran && err == nil {
-			continue
-		}
-		if !group.Sleep(ctx, pollTime, q.wake) {
+		next, err := q.begin(ctx, &work)
+		q.report(ctx, err)
+		if !q.sleep(ctx, q.until(next), q.wake) {
 			return
 		}
 	}
 }
 
-// RunNext runs the next job. It returns false when there is none.
+// report logs an error of the queue itself. That the database does not answer is said elsewhere.
+func (q *Queue) report(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil && !fault.IsUnavailable(err) {
+		q.log.Error("a job could not be begun or ended", "cause", err)
+	}
+}
+
+// until returns how long to sleep until a time, zero for a time that is not known.
+func (q *Queue) until(next time.Time) time.Duration {
+	if next.IsZero() {
+		return pollTime
+	}
+	return min(pollTime, max(0, next.Sub(q.now())))
+}
+
+// begin starts jobs that are due on the free workers of their kinds. It returns when the next
+// one is due for which a worker is free, zero when none is known.
+func (q *Queue) begin(ctx context.Context, work *sync.WaitGroup) (next time.Time, err error) {
+	for _, kind := range slices.Sorted(maps.Keys(q.kinds)) {
+		at, err := q.beginKind(ctx, kind, work)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if next.IsZero() || !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	return next, nil
+}
+
+func (q *Queue) beginKind(ctx context.Context, kind string, work *sync.WaitGroup) (next time.Time, err error) {
+	free := q.free(kind)
+	if free == 0 {
+		return time.Time{}, nil // the worker that ends its job wakes the queue
+	}
+	open, err := q.open(ctx, kind, free+1)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, job := range open {
+		if job.at.After(q.now()) {
+			return job.at.Time, nil
+		}
+		if free == 0 {
+			return time.Time{}, nil
+		}
+		r, err := q.take(ctx, kind, job.id)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if r == nil { // another process was faster, and perhaps has all that were read
+			next = q.now()
+			continue
+		}
+		free--
+		q.occupy(kind, 1)
+		work.Go(func() {
+			q.report(ctx, r.do(ctx))
+			q.occupy(kind, -1)
+			q.Wake()
+		})
+	}
+	return next, nil
+}
+
+func (q *Queue) free(kind string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.kinds[kind].workers() - q.busy[kind]
+}
+
+func (q *Queue) occupy(kind string, workers int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy[kind] += workers
+}
+
+// RunNext runs the job that is due first, of any kind. It returns false when there is none.
 func (q *Queue) RunNext(ctx context.Context) (ran bool, err error) {
-	job, err := q.next(ctx)
-	if errors.Is(err, sqldb.ErrNotFound) {
+	var due []openJob
+	for kind := range q.kinds {
+		open, err := q.open(ctx, kind, 1)
+		if err != nil {
+			return false, err
+		}
+		due = append(due, open...)
+	}
+	if len(due) == 0 {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
+	first := slices.MinFunc(due, func(a, b openJob) int { return cmp.Or(a.at.Compare(b.at.Time), cmp.Compare(a.id, b.id)) })
+	if first.at.After(q.now()) {
+		return false, nil
 	}
-	r := &Run{Job: job, queue: q, lease: uuid.NewString()}
-	taken, err := r.take(ctx)
-	if err != nil || !taken {
-		return taken, err
+	r, err := q.take(ctx, first.kind, first.id)
+	if err != nil || r == nil {
+		return false, err
 	}
 	return true, r.do(ctx)
 }
 
-// open is true for jobs that may be begun at the time $1: queued ones, and those whose
-// process has died.
-const open = `ended_at IS NULL AND (state = 'queued' AND run_at <= $1 OR state = 'running' AND lease_until < $1)`
+// openJob is a job that has not ended.
+type openJob struct {
+	id   int64
+	kind string
+	at   sqldb.Time // when it may be begun
+}
 
-// next finds the job to run next, or returns [sqldb.ErrNotFound].
-func (q *Queue) next(ctx context.Context) (Job, error) {
-	all, err := sqldb.List(ctx, q.db.Queries(), scanJob, selectJobs+`WHERE `+open+` ORDER BY id`, sqldb.Time{Time: q.now()})
-	if err != nil {
-		return Job{}, err
-	}
+// open reads which jobs of a kind may be begun first, without those for other processes.
+func (q *Queue) open(ctx context.Context, kind string, most int) ([]openJob, error) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, job := range all {
-		if _, handled := q.kinds[job.Kind]; handled && !q.elsewhere[job.ID] {
-			return job, nil
-		}
-	}
-	return Job{}, sqldb.ErrNotFound
+	elsewhere := maps.Clone(q.elsewhere)
+	q.mu.Unlock()
+	all, err := sqldb.List(ctx, q.db.Queries(), func(r sqldb.Row) (j openJob, err error) {
+		j.kind = kind
+		err = r.Scan(&j.id, &j.at)
+		return j, err
+	}, `SELECT id, run_at FROM jobs WHERE kind = $1 AND ended_at IS NULL ORDER BY run_at, id LIMIT $2`, kind, most+len(elsewhere))
+	return slices.DeleteFunc(all, func(j openJob) bool { return elsewhere[j.id] }), err
 }
 
 // Cancel ends a job that has not ended; did is called in its transaction. A job that is
 // running can't finish any more. ended is true when it had ended before.
 func (q *Queue) Cancel(ctx context.Context, kind string, id int64, did func(tx sqldb.Queries) error) (ended bool, err error) {
 	q.mu.Lock()
-	if q.running != nil && q.running.ID == id { // on SQLite, its transaction would let none of ours begin
-		q.running.stop(errCancelled)
+	if r := q.running[id]; r != nil { // on SQLite, its transaction would let none of ours begin
+		r.stop(errCancelled)
 	}
 	q.mu.Unlock()
 	err = q.db.Tx(ctx, func(tx sqldb.Queries) error {
-		changed, err := tx.Exec(ctx, `UPDATE jobs SET state = 'cancelled', lease = '', ended_at = $1
+		changed, err := tx.Exec(ctx, `UPDATE jobs SET state = 'cancelled', lease = '', again_at = NULL, ended_at = $1
 			WHERE id = $2 AND kind = $3 AND ended_at IS NULL`, sqldb.Time{Time: q.now()}, id, kind)
 		if err == nil && changed > 0 {
 			return did(tx)

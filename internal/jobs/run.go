@@ -9,7 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/countersign/countersign"
+	"github.com/google/uuid"
+
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -22,11 +23,13 @@ const renewTime = time.Second
 type Run struct {
 	Job
 	queue *Queue
+	kind  Kind
 	lease string
 	stop  context.CancelCauseFunc
 
 	mu       sync.Mutex
 	progress []byte
+	reported bool // since the progress was written
 }
 
 // Report has the progress of a job written within a second. Of several reports, the last counts.
@@ -37,7 +40,7 @@ func (r *Run) Report(progress any) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.progress = text
+	r.progress, r.reported = text, true
 }
 
 // ReportNow is Report, and has the progress written at once. Call it outside of a transaction.
@@ -46,17 +49,7 @@ func (r *Run) ReportNow(ctx context.Context, progress any) {
 	r.renew(ctx)
 }
 
-// Finish marks the job as done in the transaction of its work, so that it is never done
-// twice. It is an error when the job was cancelled, or another process runs it.
-func (r *Run) Finish(ctx context.Context, tx sqldb.Queries, result any) error {
-	text, err := json.Marshal(result)
-	if err != nil {
-		return fmt.Errorf("jobs: finish: %w", err)
-	}
-	return r.change(ctx, tx, `state = 'done', result = $3, lease = '', ended_at = $4`, string(text), sqldb.Time{Time: r.queue.now()})
-}
-
-// change changes the job's row, as long as this run has the lease.
+// change changes the job's row, as long as this run has the lease. The first argument of ours is $3.
 func (r *Run) change(ctx context.Context, tx sqldb.Queries, set string, args ...any) error {
 	changed, err := tx.Exec(ctx, `UPDATE jobs SET `+set+` WHERE id = $1 AND lease = $2 AND state = 'running'`, append([]any{r.ID, r.lease}, args...)...)
 	if err == nil && changed == 0 {
@@ -65,25 +58,41 @@ func (r *Run) change(ctx context.Context, tx sqldb.Queries, set string, args ...
 	return err
 }
 
-// take leases the job. It returns false when another process was faster, or the job was
-// begun too often.
-func (r *Run) take(ctx context.Context) (taken bool, err error) {
-	now := r.queue.now()
-	err = r.queue.db.Tx(ctx, func(tx sqldb.Queries) error {
-		changed, err := tx.Exec(ctx, `UPDATE jobs SET state = 'running', attempts = attempts + 1, lease = $2, lease_until = $3
-			WHERE id = $4 AND `+open, sqldb.Time{Time: now}, r.lease, sqldb.Time{Time: now.Add(leaseTime)}, r.ID)
-		taken = changed > 0
-		if err != nil || !taken || r.Attempts < maxAttempts {
+// take leases a job. It returns nil when another process was faster, or the job ended its
+// process too often.
+func (q *Queue) take(ctx context.Context, kind string, id int64) (r *Run, err error) {
+	now := sqldb.Time{Time: q.now()}
+	r = &Run{queue: q, kind: q.kinds[kind], lease: uuid.NewString()}
+	failed := false
+	err = q.db.Tx(ctx, func(tx sqldb.Queries) (err error) {
+		r.Job, err = sqldb.One(ctx, tx, scanJob, `UPDATE jobs SET state = 'running', attempts = attempts + 1, lease = $2, run_at = $3,
+			interrupted = interrupted + CASE WHEN state = 'running' THEN 1 ELSE 0 END
+			WHERE id = $4 AND ended_at IS NULL AND run_at <= $1 RETURNING `+columns,
+			now, r.lease, sqldb.Time{Time: now.Add(r.kind.lease())}, id)
+		if err != nil || r.interrupted < maxAttempts {
 			return err
 		}
-		taken = false
-		return r.change(ctx, tx, `state = 'failed', error = $3, lease = '', ended_at = $4`,
-			fmt.Sprintf("The job was interrupted %d times", maxAttempts), sqldb.Time{Time: now})
+		failed = true
+		return r.interruptedTooOften(ctx, tx)
 	})
-	if err == nil && !taken {
-		r.tellEnd(ctx)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil, nil
 	}
-	return taken, err
+	if err == nil && failed {
+		r.tellEnd(ctx)
+		return nil, nil
+	}
+	return r, err
+}
+
+// interruptedTooOften counts as a failure in the schedule of the kind, if it has one.
+func (r *Run) interruptedTooOften(ctx context.Context, tx sqldb.Queries) error {
+	reason := fault.Conflict("job_interrupted", fmt.Sprintf("The job was interrupted %d times", maxAttempts))
+	if len(r.kind.Retries) == 0 {
+		return r.Fail(ctx, tx, reason)
+	}
+	_, _, err := r.Retry(ctx, tx, time.Time{}, reason)
+	return err
 }
 
 // do does the job and writes how it ended.
@@ -93,17 +102,17 @@ func (r *Run) do(parent context.Context) error {
 	defer context.AfterFunc(parent, func() { stop(errStopped) })()
 	q := r.queue
 	r.stop = stop
-	q.setRunning(r)
-	defer q.setRunning(nil)
+	q.started(r)
+	defer q.stopped(r)
 	renewing, end := context.WithCancel(ctx)
 	renewed := make(chan struct{})
 	go func() {
 		defer close(renewed)
-		group.Every(renewing, renewTime, r.renew)
+		r.keepLease(renewing)
 	}()
 	var result any
 	err := group.Contain(q.log, "job "+r.Kind, func() (err error) {
-		result, err = q.kinds[r.Kind].Work(ctx, r)
+		result, err = r.kind.Work(ctx, r)
 		return err
 	})
 	end()
@@ -111,10 +120,32 @@ func (r *Run) do(parent context.Context) error {
 	return r.end(context.WithoutCancel(parent), context.Cause(ctx), result, err)
 }
 
-func (q *Queue) setRunning(r *Run) {
+func (q *Queue) started(r *Run) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.running = r
+	q.running[r.ID] = r
+}
+
+func (q *Queue) stopped(r *Run) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.running[r.ID] == r {
+		delete(q.running, r.ID)
+	}
+}
+
+// keepLease renews the lease when a third of it has passed, or when there is progress to write.
+func (r *Run) keepLease(ctx context.Context) {
+	third, passed := r.kind.lease()/3, time.Duration(0)
+	group.Every(ctx, renewTime, func(ctx context.Context) {
+		r.mu.Lock()
+		reported := r.reported
+		r.mu.Unlock()
+		if passed += renewTime; reported || passed >= third {
+			passed = 0
+			r.renew(ctx)
+		}
+	})
 }
 
 // renew writes the progress and renews the lease. While the database does not answer, or the
@@ -122,63 +153,18 @@ func (q *Queue) setRunning(r *Run) {
 func (r *Run) renew(ctx context.Context) {
 	r.mu.Lock()
 	progress := bytes.Clone(r.progress)
+	r.reported = false
 	r.mu.Unlock()
 	err := r.queue.db.Tx(ctx, func(tx sqldb.Queries) error {
-		return r.change(ctx, tx, `progress = $3, lease_until = $4`, string(progress), sqldb.Time{Time: r.queue.now().Add(leaseTime)})
+		return r.change(ctx, tx, `progress = $3, run_at = $4`, string(progress), sqldb.Time{Time: r.queue.now().Add(r.kind.lease())})
 	})
 	if errors.Is(err, errLost) {
 		r.stop(errLost)
+		return
 	}
-}
-
-// end writes how the work ended. cause is why its context ended, nil if it did not.
-func (r *Run) end(ctx context.Context, cause error, result any, failed error) error {
-	err := r.queue.db.Tx(ctx, func(tx sqldb.Queries) error {
-		now := r.queue.now()
-		switch {
-		case failed == nil:
-			return r.Finish(ctx, tx, result)
-		case errors.Is(cause, errCancelled): // whoever cancels it writes that
-			return nil
-		case errors.Is(cause, errStopped), errors.Is(failed, ErrElsewhere):
-			return r.change(ctx, tx, `state = 'queued', lease = '', attempts = attempts - 1, run_at = $3`, sqldb.Time{Time: now})
-		case fault.IsUnavailable(failed) && r.Attempts+1 < maxAttempts:
-			return r.change(ctx, tx, `state = 'queued', lease = '', run_at = $3`, sqldb.Time{Time: now.Add(leaseTime)})
-		}
-		return r.change(ctx, tx, `state = 'failed', error = $3, lease = '', ended_at = $4`, r.message(failed), sqldb.Time{Time: now})
-	})
-	if errors.Is(failed, ErrElsewhere) {
-		r.queue.mu.Lock()
-		r.queue.elsewhere[r.ID] = true
-		r.queue.mu.Unlock()
-	}
-	if errors.Is(err, errLost) { // Finish was called in the transaction of the work, or somebody has cancelled it
-		err = nil
-	}
-	r.tellEnd(ctx)
-	return err
-}
-
-// maxMessage is how many characters of an error are kept with its job.
-const maxMessage = 2000
-
-// message is what people are told of a failure. What is not our error is logged.
-func (r *Run) message(failed error) string {
-	ours := fault.Of(failed)
-	if ours != nil && ours.Kind != countersign.KindUnavailable {
-		if all := []rune(ours.Message); len(all) > maxMessage {
-			return string(all[:maxMessage]) + "…"
-		}
-		return ours.Message
-	}
-	r.queue.log.Error("a job failed", "kind", r.Kind, "job", r.ID, "cause", failed)
-	return "The job failed; the log of the server has the cause"
-}
-
-// tellEnd calls Ended if the job has ended.
-func (r *Run) tellEnd(ctx context.Context) {
-	job, err := Find(ctx, r.queue.db.Queries(), r.Kind, r.ID)
-	if err == nil && !job.EndedAt.IsZero() {
-		r.queue.ended(job)
+	if err != nil {
+		r.mu.Lock()
+		r.reported = true
+		r.mu.Unlock()
 	}
 }

@@ -23,6 +23,8 @@ const (
 	// ManageSettings reads, changes and publishes settings and packages: users,
 	// the operator, and programs that hold the site's API key and secret.
 	ManageSettings Permission = iota
+	// ReadEvents reads the feed of events: those who may do ManageSettings.
+	ReadEvents
 	// ManageSite is everything else: users and the operator.
 	ManageSite
 	// Operate creates links and tokens that open the site: the operator alone.
@@ -38,7 +40,7 @@ func May(a people.Actor, what Permission) error {
 	case people.KindUser:
 		allowed = a.Administrator && what != Operate
 	case people.KindKey:
-		allowed = what == ManageSettings && a.Secret
+		allowed = (what == ManageSettings || what == ReadEvents) && a.Secret
 	}
 	if allowed {
 		return nil
@@ -111,6 +113,15 @@ const (
 	ActionAddonAcceptLoss      people.Action = "addon.accept_loss"
 	ActionAddonRekey           people.Action = "addon.rekey"
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
+	ActionWebhookAdd           people.Action = "webhook.add"
+	ActionWebhookEdit          people.Action = "webhook.edit"
+	ActionWebhookPause         people.Action = "webhook.pause"
+	ActionWebhookResume        people.Action = "webhook.resume"
+	ActionWebhookReveal        people.Action = "webhook.reveal"
+	ActionWebhookRotate        people.Action = "webhook.rotate"
+	ActionWebhookRemove        people.Action = "webhook.remove"
+	ActionWebhookPing          people.Action = "webhook.ping"
+	ActionWebhookReplay        people.Action = "webhook.replay"
 )
 
 // actions are all of them, a line for each noun.
@@ -124,6 +135,8 @@ var actions = []people.Action{
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,
+	ActionWebhookAdd, ActionWebhookEdit, ActionWebhookPause, ActionWebhookResume, ActionWebhookReveal, ActionWebhookRotate,
+	ActionWebhookRemove, ActionWebhookPing, ActionWebhookReplay,
 }
 
 // Actions lists the actions that an addon's audit log may hold, for front ends that have

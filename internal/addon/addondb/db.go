@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -13,13 +14,15 @@ import (
 var files embed.FS
 
 // Schemas is the migrations of an addon's database, in order.
-var Schemas = []sqldb.Schema{peopledb.Schema, {Name: "addon", Files: files}}
+var Schemas = []sqldb.Schema{peopledb.Schema, {Name: "addon", Files: files}, jobs.Schema}
 
 // The topics of changes that memory may hold.
 const (
 	// TopicServed is everything that the public answers are made of: versions and
 	// packages.
 	TopicServed = "served"
+	// TopicEvents is the feed of events.
+	TopicEvents = "events"
 	// TopicUpdate is a run of the update.
 	TopicUpdate = "update"
 )

@@ -1,0 +1,163 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+func (f *fixture) task(key string, payload any, in time.Duration) Task {
+	return Task{Kind: "test", Key: key, Payload: payload, Due: f.now().Add(in)}
+}
+
+func TestAKeyHasOneOpenJob(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		tx := func(fn func(sqldb.Queries) error) {
+			t.Helper()
+			if err := f.db.Tx(t.Context(), fn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put := func(payload int, in time.Duration) {
+			t.Helper()
+			tx(func(q sqldb.Queries) error { return Put(t.Context(), q, f.task("a", payload, in), f.now()) })
+		}
+		ensure := func(payload int, in time.Duration) {
+			t.Helper()
+			tx(func(q sqldb.Queries) error { return Ensure(t.Context(), q, f.task("a", payload, in), f.now()) })
+		}
+		want := func(rule, want string) {
+			t.Helper()
+			if got := f.open(t, "a"); got != want {
+				t.Errorf("%s: %s, want %s", rule, got, want)
+			}
+		}
+		put(1, time.Hour)
+		want("Put creates", "1 in 3600")
+		put(2, 2*time.Hour)
+		want("Put does not move later", "2 in 3600")
+		put(3, time.Minute)
+		want("Put moves earlier", "3 in 60")
+		ensure(4, 0)
+		want("Ensure keeps", "3 in 60")
+		tx(func(q sqldb.Queries) error { return Discard(t.Context(), q, "test", "b", f.now()) })
+		want("another key is not discarded", "3 in 60")
+		tx(func(q sqldb.Queries) error { return Discard(t.Context(), q, "test", "a", f.now()) })
+		want("Discard ends", "none")
+		ensure(5, time.Hour)
+		want("Ensure creates", "5 in 3600")
+		if f.pass(time.Hour); !ran(t, f.queue(answer)) || ran(t, f.queue(answer)) {
+			t.Error("not run once")
+		}
+		want("a job that was run is not open", "none")
+		put(6, 0)
+		want("a new one can follow", "6 in 0")
+	})
+}
+
+func TestATaskHasAKey(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Put(t.Context(), tx, f.task("", 1, 0), f.now()) }); err == nil {
+			t.Error("a task without a key was written")
+		}
+	})
+}
+
+// What a run has read may be older than the cause of a task that comes while it runs.
+func TestATaskOfAKeyThatRunsIsRunOnceMore(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		var payloads []string
+		id := f.put(t, f.task("a", 1, 0))
+		q := f.queue(func(_ context.Context, r *Run) (any, error) {
+			if payloads = append(payloads, string(r.Payload)); len(payloads) == 1 {
+				f.put(t, f.task("a", 2, time.Hour))
+				f.put(t, f.task("a", 3, time.Minute))
+				f.put(t, f.task("a", 4, 2*time.Hour))
+			}
+			return nil, nil
+		})
+		ran(t, q)
+		if got := f.open(t, "a"); got != "4 in 60" {
+			t.Error(got)
+		}
+		if f.pass(time.Minute); !ran(t, q) || ran(t, q) {
+			t.Error("not run once more")
+		}
+		f.want(t, id, "done 1 null ")
+		if fmt.Sprint(payloads) != "[1 4]" {
+			t.Errorf("%v", payloads)
+		}
+	})
+}
+
+func TestWorkCanRepeatItself(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		id := f.put(t, f.task("daily", 1, 0))
+		q := f.queue(func(ctx context.Context, r *Run) (any, error) {
+			return nil, f.db.Tx(ctx, func(tx sqldb.Queries) error {
+				if err := Put(ctx, tx, f.task("daily", 1, 24*time.Hour), f.now()); err != nil {
+					return err
+				}
+				return r.Finish(ctx, tx, nil)
+			})
+		})
+		for range 3 {
+			if !ran(t, q) || ran(t, q) {
+				t.Error("not run once")
+			}
+			f.want(t, id, "queued 0 null ")
+			f.pass(24 * time.Hour)
+		}
+	})
+}
+
+func TestATaskThatComesDuringAFailureBeginsItsScheduleAnew(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.put(t, f.task("a", 1, 0))
+		runs := 0
+		q := f.scheduled(Kind{Retries: []time.Duration{time.Minute}, Work: func(ctx context.Context, r *Run) (any, error) {
+			if runs++; runs == 2 {
+				f.put(t, f.task("a", 2, time.Second))
+			}
+			return fails(ctx, r)
+		}})
+		ran(t, q)
+		f.pass(time.Minute)
+		ran(t, q) // the last attempt
+		if got := f.open(t, "a"); got != "2 in 1" {
+			t.Error(got)
+		}
+		f.pass(time.Second)
+		ran(t, q)
+		if got := f.open(t, "a"); got != "2 in 60" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestTheJobsOfAScopeAreDiscarded(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for key, scope := range map[string]int64{"a": 1, "b": 1, "c": 2} {
+			f.put(t, Task{Kind: "test", Key: key, Scope: scope, Due: f.now()})
+		}
+		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return DiscardIn(t.Context(), tx, "test", 1, f.now()) }); err != nil {
+			t.Fatal(err)
+		}
+		if a, b, c := f.open(t, "a"), f.open(t, "b"), f.open(t, "c"); a != "none" || b != "none" || c == "none" {
+			t.Error(a, b, c)
+		}
+	})
+}
+
+func TestADiscardedJobCannotFinish(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		id := f.put(t, f.task("a", 1, 0))
+		ran(t, f.queue(func(ctx context.Context, r *Run) (any, error) {
+			return 42, f.db.Tx(ctx, func(tx sqldb.Queries) error { return Discard(ctx, tx, "test", "a", f.now()) })
+		}))
+		f.want(t, id, "cancelled 1  ")
+	})
+}
