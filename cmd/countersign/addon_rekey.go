@@ -17,8 +17,9 @@ func newAddonRekey(a *app) *cobra.Command {
 
 Settings, packages, licenses, passwords and sessions stay. What can't be decrypted with the
 old key file is deleted, after a list of it: values of API credentials (rotate them), the
-service account (set it again), stored purchase codes (enter them again), and secrets of
-authenticator apps (their recovery codes still work). No server may run on the data folder.
+service account (set it again), stored purchase codes (enter them again), tokens of
+purchases in the app (apps restore them), and secrets of authenticator apps (their
+recovery codes still work). No server may run on the data folder.
 An interrupted rekey can be repeated.`,
 		Example: `  countersign addon rekey
   countersign addon rekey --yes --json`,
@@ -35,6 +36,8 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 		func(s iap.ServiceAccountFacts) string { return s.ClientEmail + "  key " + s.Fingerprint })
 	sayLost(a, plan.Codes, "stored purchase code", "stored purchase codes", "must be entered again to verify or move its licenses; license files stay",
 		func(c addon.PurchaseCode) string { return c.Hint + "  " + c.Store })
+	sayLost(a, plan.Purchases, "purchase in the app", "purchases in the app", "can't be read from the store again until the app restores it; access stays until the paid time ends",
+		func(id string) string { return id })
 	a.sayLostApps(plan.Users)
 }
 
@@ -51,11 +54,13 @@ func (a *app) printAddonRekey(done addon.RekeyPlan) error {
 		Credentials     []credentialView `json:"credentials"`
 		ServiceAccounts []accountView    `json:"service_accounts"`
 		PurchaseCodes   []codeView       `json:"purchase_codes"`
+		Purchases       []string         `json:"purchases"`
 		Administrators  []string         `json:"administrators"`
 	}{
 		sqldb.Convert(done.Credentials, viewCredential),
 		sqldb.Convert(done.Accounts, func(s iap.ServiceAccountFacts) accountView { return accountView{s.ClientEmail, s.Fingerprint} }),
 		sqldb.Convert(done.Codes, func(c addon.PurchaseCode) codeView { return codeView{c.Hint, c.Store} }),
+		append([]string{}, done.Purchases...),
 		append([]string{}, done.Users...),
 	})
 }

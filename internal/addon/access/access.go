@@ -23,6 +23,9 @@ const (
 	// ManageSettings reads, changes and publishes settings and packages: users,
 	// the operator, and programs that hold the site's API key and secret.
 	ManageSettings Permission = iota
+	// ManageMembers reads and changes memberships and purchases: those who may manage
+	// settings.
+	ManageMembers
 	// ManageSite is everything else: users and the operator.
 	ManageSite
 	// Operate creates links and tokens that open the site: the operator alone.
@@ -38,7 +41,7 @@ func May(a people.Actor, what Permission) error {
 	case people.KindUser:
 		allowed = a.Administrator && what != Operate
 	case people.KindKey:
-		allowed = what == ManageSettings && a.Secret
+		allowed = (what == ManageSettings || what == ManageMembers) && a.Secret
 	}
 	if allowed {
 		return nil
@@ -101,6 +104,12 @@ const (
 	ActionCredentialDelete     people.Action = "credential.delete"
 	ActionCredentialDismiss    people.Action = "credential.dismiss"
 	ActionStoreSet             people.Action = "store.set"
+	ActionGrantAdd             people.Action = "grant.add"
+	ActionGrantEnd             people.Action = "grant.end"
+	ActionPurchaseTransfer     people.Action = "purchase.transfer"
+	ActionPurchaseCancel       people.Action = "purchase.cancel"
+	ActionPurchaseRevoke       people.Action = "purchase.revoke"
+	ActionPurchaseRefund       people.Action = "purchase.refund"
 	ActionLicenseMake          people.Action = "license.make"
 	ActionLicenseMove          people.Action = "license.move"
 	ActionLicenseRevoke        people.Action = "license.revoke"
@@ -121,6 +130,8 @@ var actions = []people.Action{
 	ActionCredentialCreate, ActionCredentialReveal, ActionCredentialRotate, ActionCredentialActivate, ActionCredentialDeactivate,
 	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
+	ActionGrantAdd, ActionGrantEnd,
+	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,
