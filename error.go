@@ -75,6 +75,10 @@ const (
 	KindPrecondition
 	// KindNotAcceptable refuses a caller who takes none of the forms that there are.
 	KindNotAcceptable
+	// KindUnprocessable refuses what was understood and is not acceptable, such as a token that the store does not know.
+	KindUnprocessable
+	// KindGone is something that existed and does not any more.
+	KindGone
 )
 
 // kinds holds what belongs to each Kind: its HTTP status and its name.
@@ -95,6 +99,8 @@ var kinds = [...]struct {
 	KindUnavailable:      {http.StatusServiceUnavailable, "unavailable"},
 	KindPrecondition:     {http.StatusPreconditionFailed, "precondition"},
 	KindNotAcceptable:    {http.StatusNotAcceptable, "not acceptable"},
+	KindUnprocessable:    {http.StatusUnprocessableEntity, "unprocessable"},
+	KindGone:             {http.StatusGone, "gone"},
 }
 
 // Status returns the HTTP status of the kind. A value that is none of the constants counts as KindInternal.

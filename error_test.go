@@ -43,7 +43,7 @@ func TestKindHasOneStatus(t *testing.T) {
 	statuses := map[Kind]int{
 		KindInternal: 500, KindInvalid: 400, KindUnauthorized: 401, KindForbidden: 403, KindNotFound: 404,
 		KindMethodNotAllowed: 405, KindConflict: 409, KindTooLarge: 413, KindUnsupportedType: 415, KindLimited: 429,
-		KindUnavailable: 503, KindPrecondition: 412, KindNotAcceptable: 406, 200: 500,
+		KindUnavailable: 503, KindPrecondition: 412, KindNotAcceptable: 406, KindUnprocessable: 422, KindGone: 410, 200: 500,
 	}
 	for kind, status := range statuses {
 		if got := kind.Status(); got != status {
@@ -51,7 +51,7 @@ func TestKindHasOneStatus(t *testing.T) {
 		}
 	}
 	for status, kind := range map[int]Kind{
-		400: KindInvalid, 404: KindNotFound, 422: KindInvalid, 429: KindLimited,
+		400: KindInvalid, 404: KindNotFound, 410: KindGone, 418: KindInvalid, 422: KindUnprocessable, 429: KindLimited,
 		500: KindInternal, 501: KindInternal, 502: KindUnavailable, 504: KindUnavailable, 530: KindInternal,
 	} {
 		if got := kindOf(status); got != kind {

@@ -23,8 +23,14 @@ const (
 	// ManageSettings reads, changes and publishes settings and packages: users,
 	// the operator, and programs that hold the site's API key and secret.
 	ManageSettings Permission = iota
+<<<<<<< HEAD
 	// ReadEvents reads the feed of events: those who may do ManageSettings.
 	ReadEvents
+=======
+	// ManageMembers reads and changes memberships and purchases: those who may manage
+	// settings.
+	ManageMembers
+>>>>>>> memb
 	// ManageSite is everything else: users and the operator.
 	ManageSite
 	// Operate creates links and tokens that open the site: the operator alone.
@@ -40,7 +46,11 @@ func May(a people.Actor, what Permission) error {
 	case people.KindUser:
 		allowed = a.Administrator && what != Operate
 	case people.KindKey:
+<<<<<<< HEAD
 		allowed = (what == ManageSettings || what == ReadEvents) && a.Secret
+=======
+		allowed = (what == ManageSettings || what == ManageMembers) && a.Secret
+>>>>>>> memb
 	}
 	if allowed {
 		return nil
@@ -103,6 +113,12 @@ const (
 	ActionCredentialDelete     people.Action = "credential.delete"
 	ActionCredentialDismiss    people.Action = "credential.dismiss"
 	ActionStoreSet             people.Action = "store.set"
+	ActionGrantAdd             people.Action = "grant.add"
+	ActionGrantEnd             people.Action = "grant.end"
+	ActionPurchaseTransfer     people.Action = "purchase.transfer"
+	ActionPurchaseCancel       people.Action = "purchase.cancel"
+	ActionPurchaseRevoke       people.Action = "purchase.revoke"
+	ActionPurchaseRefund       people.Action = "purchase.refund"
 	ActionLicenseMake          people.Action = "license.make"
 	ActionLicenseMove          people.Action = "license.move"
 	ActionLicenseRevoke        people.Action = "license.revoke"
@@ -132,6 +148,8 @@ var actions = []people.Action{
 	ActionCredentialCreate, ActionCredentialReveal, ActionCredentialRotate, ActionCredentialActivate, ActionCredentialDeactivate,
 	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
+	ActionGrantAdd, ActionGrantEnd,
+	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,

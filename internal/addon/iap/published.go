@@ -15,8 +15,9 @@ import (
 // Published is what apps are served (spec 2.7): the view, and its JSON, encoded once.
 // Both are immutable.
 type Published struct {
-	Config countersign.IAPConfig
-	JSON   []byte
+	Config  countersign.IAPConfig
+	JSON    []byte
+	selling Selling
 }
 
 // Published returns what apps are served: from the cache, or from the database while
@@ -65,9 +66,10 @@ func (s *Service) view(ctx context.Context, tx *addondb.DB, rows []addondb.Setti
 	if err := errors.Join(err1, err2); err != nil {
 		return Published{}, err
 	}
-	config := s.config(ValuesOf(rows), packages, accounts)
+	values := ValuesOf(rows)
+	config := s.config(values, packages, accounts)
 	text, err := countersign.EncodeJSON(config)
-	return Published{config, text}, err
+	return Published{config, text, s.sellingOf(values, packages, accounts)}, err
 }
 
 // serveNow caches what a change of packages has changed. When that fails, the next

@@ -1,0 +1,17 @@
+package addondb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// PutIdentity writes whose an account id is, unless that is known.
+func (d *DB) PutIdentity(ctx context.Context, account, user string, at sqldb.Time) error {
+	return d.Run(ctx, `INSERT INTO identities (account_id, user_id, created_at) VALUES ($1, $2, $3) ON CONFLICT (account_id) DO NOTHING`, account, user, at)
+}
+
+// IdentityUser reads whose an account id is, or returns [sqldb.ErrNotFound].
+func (d *DB) IdentityUser(ctx context.Context, account string) (user string, err error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM identities WHERE account_id = $1`, account)
+}

@@ -1,0 +1,67 @@
+package addondb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Membership is what a user has.
+type Membership struct {
+	UserID      string
+	Status      string
+	PackageID   int64
+	ProductID   string
+	Source      string // store, grant, "" for none
+	SourceID    int64
+	Environment string
+	Since       sqldb.Time
+	Until       sqldb.Time // zero: no end
+	WillRenew   bool
+	Action      string
+	Unverified  bool
+	Version     int64
+	UpdatedAt   sqldb.Time
+	// PackageName is the package's present name, and Application that of the purchase;
+	// both are read only.
+	PackageName, Application string
+}
+
+const membershipColumns = `user_id, status, package_id, product_id, source, source_id, environment, since, until, will_renew, action, unverified, version, updated_at`
+
+// Membership reads a user's, or returns [sqldb.ErrNotFound].
+func (d *DB) Membership(ctx context.Context, user string) (Membership, error) {
+	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (m Membership, err error) {
+		err = r.Scan(&m.UserID, &m.Status, &m.PackageID, &m.ProductID, &m.Source, &m.SourceID, &m.Environment, &m.Since, &m.Until, &m.WillRenew,
+			&m.Action, &m.Unverified, &m.Version, &m.UpdatedAt, &m.PackageName, &m.Application)
+		return m, err
+	}, `SELECT m.user_id, m.status, m.package_id, m.product_id, m.source, m.source_id, m.environment, m.since, m.until, m.will_renew,
+			m.action, m.unverified, m.version, m.updated_at, coalesce(k.name, ''), coalesce(p.application, '')
+		FROM memberships m LEFT JOIN packages k ON k.id = m.package_id LEFT JOIN purchases p ON m.source = 'store' AND p.id = m.source_id
+		WHERE m.user_id = $1`, user)
+}
+
+// LockMemberships makes others who would change the memberships of users wait until the
+// transaction ends. A user without one gets one without a package, of version 0.
+func (d *DB) LockMemberships(ctx context.Context, at sqldb.Time, users ...string) error {
+	for _, user := range users {
+		err := d.Run(ctx, `INSERT INTO memberships (`+membershipColumns+`)
+			VALUES ($1, 'none', 0, '', '', 0, '', NULL, NULL, $2, '', $2, 0, $3) ON CONFLICT (user_id) DO NOTHING`, user, false, at)
+		if err != nil {
+			return err
+		}
+	}
+	values := make([]any, len(users))
+	for i, user := range users {
+		values[i] = user
+	}
+	return d.Lock(ctx, "memberships", "user_id", values...)
+}
+
+// UpdateMembership writes everything but the user.
+func (d *DB) UpdateMembership(ctx context.Context, m Membership) error {
+	return d.Run(ctx, `UPDATE memberships SET status = $1, package_id = $2, product_id = $3, source = $4, source_id = $5, environment = $6,
+		since = $7, until = $8, will_renew = $9, action = $10, unverified = $11, version = $12, updated_at = $13 WHERE user_id = $14`,
+		m.Status, m.PackageID, m.ProductID, m.Source, m.SourceID, m.Environment, m.Since, m.Until, m.WillRenew, m.Action, m.Unverified,
+		m.Version, m.UpdatedAt, m.UserID)
+}

@@ -1,0 +1,138 @@
+package addondb
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Purchase is a purchase in a store: one token. Status is ours, State the store's.
+type Purchase struct {
+	ID   int64
+	Name string // the id that others see
+	// Platform and TokenDigest are unique together.
+	Platform    string
+	TokenDigest []byte
+	// Sealed is the tokens.
+	Sealed []byte
+	// LinkedDigest is of the token that this one replaces, nil for none. Retires reports
+	// that it takes its place.
+	LinkedDigest []byte
+	Retires      bool
+	// SupersededBy is the id of the purchase that took this one's place, 0 for none.
+	SupersededBy int64
+	UserID       string // "" for nobody
+	// Transferred reports that the site's staff moved it to its owner.
+	Transferred   bool
+	TransferredAt sqldb.Time // zero: never
+	Environment   string
+	Application   string
+	State         string
+	Status        string
+	StatusSince   sqldb.Time
+	Access        bool
+	Unverified    bool
+	StartedAt     sqldb.Time
+	ExpiresAt     sqldb.Time
+	AutoResumeAt  sqldb.Time
+	CanceledBy    string
+	Region        string
+	AccountID     string
+	PendingOrder  string
+	Acknowledged  bool
+	// AcknowledgeSince is since when an acknowledgement is due, zero when none is.
+	AcknowledgeSince sqldb.Time
+	// Reads is how many answers of the store were written.
+	Reads     int64
+	ReadAt    sqldb.Time
+	CreatedAt sqldb.Time
+}
+
+const (
+	purchaseColumns = `name, platform, token_digest, sealed, linked_digest, retires, superseded_by, user_id, transferred, transferred_at,
+		environment, application, state, status, status_since, access, unverified, started_at, expires_at, auto_resume_at, canceled_by,
+		region, account_id, pending_order, acknowledged, acknowledge_since, reads, read_at, created_at`
+	selectPurchases = `SELECT id, coalesce(superseded_by, 0), ` + purchaseColumns + ` FROM purchases `
+)
+
+func scanPurchase(r sqldb.Row) (p Purchase, err error) {
+	var superseded any
+	err = r.Scan(&p.ID, &p.SupersededBy, &p.Name, &p.Platform, &p.TokenDigest, &p.Sealed, &p.LinkedDigest, &p.Retires, &superseded, &p.UserID,
+		&p.Transferred, &p.TransferredAt, &p.Environment, &p.Application, &p.State, &p.Status, &p.StatusSince, &p.Access, &p.Unverified,
+		&p.StartedAt, &p.ExpiresAt, &p.AutoResumeAt, &p.CanceledBy, &p.Region, &p.AccountID, &p.PendingOrder, &p.Acknowledged,
+		&p.AcknowledgeSince, &p.Reads, &p.ReadAt, &p.CreatedAt)
+	return p, err
+}
+
+// values are those of purchaseColumns.
+func (p Purchase) values() []any {
+	return []any{
+		p.Name, p.Platform, p.TokenDigest, p.Sealed, sqldb.NullBytes(p.LinkedDigest), p.Retires, sqldb.NullID(p.SupersededBy), p.UserID,
+		p.Transferred, p.TransferredAt, p.Environment, p.Application, p.State, p.Status, p.StatusSince, p.Access, p.Unverified,
+		p.StartedAt, p.ExpiresAt, p.AutoResumeAt, p.CanceledBy, p.Region, p.AccountID, p.PendingOrder, p.Acknowledged,
+		p.AcknowledgeSince, p.Reads, p.ReadAt, p.CreatedAt,
+	}
+}
+
+// AddPurchase writes a new one and returns its id. It is [sqldb.ErrNotFound] when the token
+// is known.
+func (d *DB) AddPurchase(ctx context.Context, p Purchase) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO purchases (`+purchaseColumns+`)
+		VALUES `+sqldb.Placeholders(1, 29, 1)+` ON CONFLICT (platform, token_digest) DO NOTHING RETURNING id`, p.values()...)
+}
+
+// UpdatePurchase writes everything but the id.
+func (d *DB) UpdatePurchase(ctx context.Context, p Purchase) error {
+	return d.Run(ctx, `UPDATE purchases SET (`+purchaseColumns+`) = `+sqldb.Placeholders(1, 29, 1)+` WHERE id = $30`, append(p.values(), p.ID)...)
+}
+
+// Purchase reads one by its name.
+func (d *DB) Purchase(ctx context.Context, name string) (Purchase, error) {
+	return sqldb.One(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE name = $1`, name)
+}
+
+// LockPurchase reads one by its name, and makes others who would change it wait until the
+// transaction ends.
+func (d *DB) LockPurchase(ctx context.Context, name string) (Purchase, error) {
+	return sqldb.Locked(ctx, d.Queries, "purchases", "name", name, d.Purchase)
+}
+
+// PurchaseByToken reads the purchase with a digest of its token.
+func (d *DB) PurchaseByToken(ctx context.Context, platform string, digest []byte) (Purchase, error) {
+	return sqldb.One(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE platform = $1 AND token_digest = $2`, platform, digest)
+}
+
+// PurchaseByID reads the one with an id.
+func (d *DB) PurchaseByID(ctx context.Context, id int64) (Purchase, error) {
+	return sqldb.One(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE id = $1`, id)
+}
+
+// Successor reads the id of the purchase that takes the place of the one with a digest.
+func (d *DB) Successor(ctx context.Context, digest []byte) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT id FROM purchases WHERE linked_digest = $1 AND retires ORDER BY id DESC LIMIT 1`, digest)
+}
+
+// PurchasesOf lists a user's, newest first, before an id; 0 for from the newest on.
+func (d *DB) PurchasesOf(ctx context.Context, user string, before int64, limit int) ([]Purchase, error) {
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, user, before, limit)
+}
+
+// Purchases lists all after an id, in the order of ids.
+func (d *DB) Purchases(ctx context.Context, after int64, limit int) ([]Purchase, error) {
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+}
+
+// UnacknowledgedPurchases lists those with an acknowledgement that is due.
+func (d *DB) UnacknowledgedPurchases(ctx context.Context) ([]Purchase, error) {
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE acknowledge_since IS NOT NULL ORDER BY id`)
+}
+
+// StalePurchases lists those with access of which the store has not been asked since a time.
+func (d *DB) StalePurchases(ctx context.Context, since sqldb.Time, limit int) ([]Purchase, error) {
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE access AND read_at < $1 ORDER BY read_at, id LIMIT $2`, since, limit)
+}
+
+// SetPurchaseKey replaces what depends on the key file.
+func (d *DB) SetPurchaseKey(ctx context.Context, id int64, digest, linked, sealed []byte) error {
+	return d.Run(ctx, `UPDATE purchases SET token_digest = $1, linked_digest = $2, sealed = $3 WHERE id = $4`, digest, sqldb.NullBytes(linked), sealed, id)
+}

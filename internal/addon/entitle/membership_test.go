@@ -1,0 +1,145 @@
+package entitle
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestAMembershipComesFromTheBestSource(t *testing.T) {
+	silver := Source{Kind: FromStore, ID: 1, Status: Active, Access: true, Package: 1, Rank: 1, Until: tomorrow}
+	best := Source{Kind: FromStore, ID: 2, Status: Active, Access: true, Package: 2, Rank: 2, Until: noon.Add(time.Hour)}
+	endless := Source{Kind: FromGrant, ID: 3, Status: Active, Access: true, Package: 2, Rank: 2}
+	without := func(id int64, status Status, until time.Time) Source {
+		return Source{Kind: FromStore, ID: id, Status: status, Package: 2, Rank: 9, Until: until, WillRenew: true}
+	}
+	cases := []struct {
+		name    string
+		sources []Source
+		want    Membership
+	}{
+		{"no source", nil, Membership{Status: None}},
+		{"the higher rank, also when it ends first", []Source{silver, best}, Membership{Status: Active, Package: 2, Source: FromStore, SourceID: 2, Until: best.Until}},
+		{"of one rank the one without an end", []Source{best, endless}, Membership{Status: Active, Package: 2, Source: FromGrant, SourceID: 3}},
+		{"access before a higher rank without it", []Source{without(4, OnHold, past), silver}, Membership{Status: Active, Package: 1, Source: FromStore, SourceID: 1, Until: tomorrow}},
+		{"of those without access the one that can be repaired", []Source{without(4, Expired, tomorrow), without(5, OnHold, past)}, Membership{Status: OnHold, Package: 2, Source: FromStore, SourceID: 5, Until: past, WillRenew: true}},
+		{"of those that ended the latest", []Source{without(4, Expired, tomorrow), without(5, Revoked, past)}, Membership{Status: Expired, Package: 2, Source: FromStore, SourceID: 4, Until: tomorrow}},
+		{"failed and superseded purchases are not sources", []Source{without(4, Failed, past), without(5, Superseded, tomorrow)}, Membership{Status: None}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Derive(c.sources); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+			slices.Reverse(c.sources)
+			if got := Derive(c.sources); got != c.want {
+				t.Errorf("in the reverse order: %+v", got)
+			}
+		})
+	}
+}
+
+func TestEventsOfAChange(t *testing.T) {
+	active := Membership{Status: Active, Package: 1, Source: FromStore, SourceID: 1, Until: tomorrow, WillRenew: true}
+	with := func(change func(*Membership)) Membership {
+		m := active
+		change(&m)
+		return m
+	}
+	status := func(s Status) Membership {
+		return with(func(m *Membership) { m.Status, m.WillRenew = s, s != Expired && s != Revoked })
+	}
+	ends := with(func(m *Membership) { m.WillRenew = false })
+	renewed := with(func(m *Membership) { m.Until = tomorrow.Add(time.Hour) })
+	upgraded := with(func(m *Membership) { m.Package, m.WillRenew = 2, false })
+	unverified := with(func(m *Membership) { m.Status, m.Unverified, m.WillRenew = Expired, true, false })
+	cases := []struct {
+		name          string
+		before, after Membership
+		want          []EventType
+	}{
+		{"nothing changed", active, active, nil},
+		{"a first purchase", Membership{Status: None}, active, []EventType{Activated}},
+		{"a payment arrived", status(Pending), active, []EventType{Activated}},
+		{"bought again after the end", status(Expired), active, []EventType{Activated}},
+		{"a payment is pending", Membership{Status: None}, Membership{Status: Pending}, []EventType{Changed}},
+		{"renewed", active, renewed, []EventType{Renewed}},
+		{"another package", active, with(func(m *Membership) { m.Package = 2 }), []EventType{Changed}},
+		{"another package that will not renew", active, upgraded, []EventType{Changed, WillNotRenew}},
+		{"cancelled", active, ends, []EventType{WillNotRenew}},
+		{"a cancellation was undone", ends, active, []EventType{Changed}},
+		{"a payment was declined", active, status(Grace), []EventType{GraceStarted}},
+		{"the store moved the end of the grace period", status(Grace), with(func(m *Membership) { m.Status, m.Until = Grace, tomorrow.Add(time.Hour) }), []EventType{Changed}},
+		{"recovered in grace with a new period", status(Grace), renewed, []EventType{Renewed}},
+		{"recovered in grace", status(Grace), active, []EventType{Resumed}},
+		{"grace ended in a hold", status(Grace), status(OnHold), []EventType{Suspended}},
+		{"paused", active, status(Paused), []EventType{Suspended}},
+		{"recovered from a hold", status(OnHold), active, []EventType{Resumed}},
+		{"resumed", status(Paused), active, []EventType{Resumed}},
+		{"a hold ended without a payment", status(OnHold), status(Expired), []EventType{Ended}},
+		{"expired", active, status(Expired), []EventType{Ended}},
+		{"the last source is gone", active, Membership{Status: None}, []EventType{Ended}},
+		{"revoked", active, status(Revoked), []EventType{WasRevoked}},
+		{"revoked after its end", status(Expired), status(Revoked), []EventType{WasRevoked}},
+		{"the store did not answer for too long", active, unverified, []EventType{Suspended}},
+		{"the store answers again", unverified, active, []EventType{Resumed}},
+		{"the store answers that it has ended", unverified, status(Expired), []EventType{Ended}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := EventsFor(c.before, c.after); !slices.Equal(got, c.want) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhenAPurchaseIsReadAgain(t *testing.T) {
+	jitter := 30 * time.Second
+	for _, c := range []struct {
+		name string
+		now  time.Duration // since the expiry
+		want time.Duration
+	}{
+		{"before its expiry", -time.Hour, jitter},
+		{"at its expiry", 0, jitter},
+		{"after the first check", time.Minute, 5 * time.Minute},
+		{"after the second", 5 * time.Minute, 30 * time.Minute},
+		{"after the third", time.Hour, 2 * time.Hour},
+		{"every two hours from then on", 3 * time.Hour, 5 * time.Hour},
+		{"after the clock jumped a year", 365 * 24 * time.Hour, 365*24*time.Hour + 2*time.Hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := NextExpiryCheck(noon, noon.Add(c.now), jitter); !got.Equal(noon.Add(c.want)) {
+				t.Errorf("%s after the expiry", got.Sub(noon))
+			}
+		})
+	}
+}
+
+func TestHeldPurchasesAreReadForSixtyFiveDays(t *testing.T) {
+	day := 24 * time.Hour
+	for _, c := range []struct {
+		name    string
+		held    time.Duration
+		resumes time.Duration // from now, 0 for never
+		wait    time.Duration
+		more    bool
+	}{
+		{"every 12 hours", time.Hour, 0, 12 * time.Hour, true},
+		{"no longer after 65 days", 65 * day, 0, 12 * time.Hour, false},
+		{"when a pause ends", time.Hour, 2 * time.Hour, 2*time.Hour + time.Minute, true},
+		{"a pause that ends after 65 days", 70 * day, 20 * day, 12 * time.Hour, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var resumes time.Time
+			if c.resumes > 0 {
+				resumes = noon.Add(c.resumes)
+			}
+			at, more := NextHeldCheck(noon.Add(-c.held), noon, resumes)
+			if !at.Equal(noon.Add(c.wait)) || more != c.more {
+				t.Errorf("after %s, %t", at.Sub(noon), more)
+			}
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package entitle
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"testing"
+
+	"github.com/countersign/countersign/internal/play"
+)
+
+func TestToWhomAPurchaseBelongs(t *testing.T) {
+	strict := Policy{Unbound: Strict}
+	inactive, moves := Policy{Owned: TransferIfInactive}, Policy{Owned: Transfer}
+	cases := []struct {
+		name   string
+		policy Policy
+		claim  Claim
+		want   Verdict
+	}{
+		{"the caller's account id, nobody owns it", Policy{}, Claim{Account: Caller}, Grant},
+		{"the caller's account id, the caller owns it", Policy{}, Claim{Account: Caller, Owner: Caller}, Grant},
+		{"the caller's account id is enough under strict", strict, Claim{Account: Caller}, Grant},
+		{"the caller's account id overrules an owner without one", Policy{}, Claim{Account: Caller, Owner: Another, OwnerActive: true}, GrantTransfer},
+		{"another user's account id", Policy{}, Claim{Account: Another}, RefuseTheft},
+		{"another user's account id, that user owns it", Policy{}, Claim{Account: Another, Owner: Another}, RefuseTheft},
+		{"another user's account id, the caller owns it", Policy{}, Claim{Account: Another, Owner: Caller}, RefuseTheft},
+		{"another user's account id under transfer", moves, Claim{Account: Another, Owner: Another, Restoring: true}, RefuseTheft},
+		{"no account id, nobody owns it: first claim", Policy{}, Claim{}, Grant},
+		{"no account id, nobody owns it: strict", strict, Claim{}, RefuseUnbound},
+		{"no account id, the caller owns it", Policy{}, Claim{Owner: Caller}, Grant},
+		{"no account id, the caller owns it: strict", strict, Claim{Owner: Caller}, Grant},
+		{"no account id, another user owns it: keep", Policy{}, Claim{Owner: Another}, RefuseOwned},
+		{"no account id, another user owns it: keep, also when restoring", Policy{Owned: Keep}, Claim{Owner: Another, Restoring: true}, RefuseOwned},
+		{"no account id, the owner has access: transfer if inactive", inactive, Claim{Owner: Another, OwnerActive: true}, RefuseOwned},
+		{"no account id, the owner has no access: transfer if inactive", inactive, Claim{Owner: Another}, GrantTransfer},
+		{"no account id, a verification is not explicit: transfer", moves, Claim{Owner: Another, OwnerActive: true}, RefuseOwned},
+		{"no account id, restoring is explicit: transfer", moves, Claim{Owner: Another, OwnerActive: true, Restoring: true}, GrantTransfer},
+		{"a second transfer has to wait", moves, Claim{Owner: Another, Restoring: true, TooSoon: true}, RefuseOwned},
+		{"moved by staff to the caller, in spite of the account id", Policy{}, Claim{Account: Another, Owner: Caller, Transferred: true}, Grant},
+		{"moved by staff away from the caller, in spite of the account id", moves, Claim{Account: Caller, Owner: Another, Transferred: true, Restoring: true}, RefuseOwned},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.policy.Decide(c.claim); got != c.want {
+				t.Errorf("%d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAccountIDsAreShortAndOfOneUser(t *testing.T) {
+	mac := func(key string) func([]byte) [32]byte {
+		return func(message []byte) [32]byte {
+			h := hmac.New(sha256.New, []byte(key))
+			h.Write(message)
+			return [32]byte(h.Sum(nil))
+		}
+	}
+	ana := AccountID(mac("one"), "ana")
+	if len(ana) != 43 || ana != AccountID(mac("one"), "ana") {
+		t.Errorf("%q", ana)
+	}
+	if ana == AccountID(mac("one"), "ben") || ana == AccountID(mac("two"), "ana") {
+		t.Error("two users or two sites share an account id")
+	}
+}
+
+func TestWhoMayUseTestPurchases(t *testing.T) {
+	cases := []struct {
+		name, setting string
+		environment   Environment
+		user          string
+		want          bool
+	}{
+		{"production is not concerned", "deny", Production, "ana", true},
+		{"the built-in store is not concerned", "deny", Simulated, "ana", true},
+		{"an empty setting allows", "", Test, "ana", true},
+		{"allow", "allow", Test, "ana", true},
+		{"deny", "deny", Test, "ana", false},
+		{"in the allow list", "allowlist ben, ana", Test, "ana", true},
+		{"not in the allow list", "allowlist ben,eva", Test, "ana", false},
+		{"a setting that can't be read denies", "sometimes", Test, "ana", false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			rule, _ := ParseTestPurchases(c.setting)
+			if got := rule.Allows(c.environment, c.user); got != c.want {
+				t.Errorf("%t", got)
+			}
+		})
+	}
+}
+
+func TestTheSettingForTestPurchasesIsChecked(t *testing.T) {
+	for text, valid := range map[string]bool{
+		"": true, "allow": true, "deny": true, "allowlist ana": true, "allowlist": false, "allow ana": false, "sometimes": false, "Deny": false,
+	} {
+		if _, problem := ParseTestPurchases(text); (problem == "") != valid {
+			t.Errorf("%q: %q", text, problem)
+		}
+	}
+}
+
+func TestTheEnvironmentOfAPurchase(t *testing.T) {
+	for _, c := range []struct {
+		test, simulated bool
+		want            Environment
+	}{{false, false, Production}, {true, false, Test}, {false, true, Simulated}, {true, true, Simulated}} {
+		if got := EnvironmentOf(play.Subscription{Test: c.test}, c.simulated); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package iap
+
+import (
+	"context"
+	"slices"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+)
+
+// Selling is what the published settings say of purchases, for the server alone. It is
+// immutable.
+type Selling struct {
+	Enabled bool
+	// Simulated reports that the built-in store answers instead of the real one.
+	Simulated bool
+	// Application is the Android application ID.
+	Application string
+	// ServiceAccount is the service-account file, nil when none can be used.
+	ServiceAccount []byte
+	// Packages is the membership packages by the ids of the products that activate them.
+	Packages      map[string]int64
+	TestPurchases entitle.TestPurchases
+}
+
+// String keeps the service account out of texts and logs.
+func (s Selling) String() string { return "(selling " + s.Application + ")" }
+
+// Selling returns the published settings of purchases, from the cache when it can. Its
+// error is that of [Service.Published].
+func (s *Service) Selling(ctx context.Context) (Selling, error) {
+	p, err := s.Published(ctx)
+	if err != nil {
+		return Selling{}, err
+	}
+	return p.selling, nil
+}
+
+// sellingOf leaves out products of packages that do not exist.
+func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling {
+	selling := Selling{
+		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{}, TestPurchases: v.TestPurchases,
+	}
+	for _, p := range v.Products {
+		if slices.ContainsFunc(packages, func(k addondb.Package) bool { return k.ID == p.PackageID }) {
+			selling.Packages[p.StoreID] = p.PackageID
+		}
+	}
+	if file, ok := openAccount(s.guard.Box(), all[v.Account]); ok && inspect(file).ok() {
+		selling.ServiceAccount = file
+	}
+	return selling
+}

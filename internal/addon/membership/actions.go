@@ -1,0 +1,178 @@
+package membership
+
+import (
+	"context"
+	"errors"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Refresh reads a purchase from the store again.
+func (s *Service) Refresh(ctx context.Context, actor people.Actor, name string) (countersign.IAPPurchase, error) {
+	return s.act(ctx, actor, name, nil)
+}
+
+// Cancel stops the renewals in the store. With final the user can't undo that. The time that
+// is paid remains.
+func (s *Service) Cancel(ctx context.Context, actor people.Actor, name string, final bool) (countersign.IAPPurchase, error) {
+	detail := map[bool]string{true: "the user can't undo it"}[final]
+	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseCancel, detail, func(ctx context.Context, store Store, token string, _ []addondb.PurchaseItem) error {
+		return store.Cancel(ctx, token, final)
+	}})
+}
+
+// Revoke has the store refund a purchase and end its access at once: all of it, or prorated
+// the rest of the period. The purchase is read again afterwards: what the store says counts.
+func (s *Service) Revoke(ctx context.Context, actor people.Actor, name string, prorated bool) (countersign.IAPPurchase, error) {
+	detail := map[bool]string{true: "prorated refund", false: "full refund"}[prorated]
+	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRevoke, detail, func(ctx context.Context, store Store, token string, _ []addondb.PurchaseItem) error {
+		return store.Revoke(ctx, token, prorated)
+	}})
+}
+
+// Refund has the store refund the order of the current period, and with revoke end the access
+// that it paid for.
+func (s *Service) Refund(ctx context.Context, actor people.Actor, name string, revoke bool) (countersign.IAPPurchase, error) {
+	detail := map[bool]string{true: "access ends", false: "access continues"}[revoke]
+	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRefund, detail, func(ctx context.Context, store Store, _ string, items []addondb.PurchaseItem) error {
+		main := mainItem(items)
+		if main == nil || main.OrderID == "" {
+			return fault.Conflict("no_order", "Nothing was paid for this purchase yet")
+		}
+		return store.RefundOrder(ctx, main.OrderID, revoke)
+	}})
+}
+
+// storeAction is something that the store is asked to do with a purchase.
+type storeAction struct {
+	action people.Action
+	detail string
+	do     func(ctx context.Context, store Store, token string, items []addondb.PurchaseItem) error
+}
+
+// act has the store do something with a purchase, if anything, writes that down, and reads
+// the purchase again.
+func (s *Service) act(ctx context.Context, actor people.Actor, name string, action *storeAction) (printed countersign.IAPPurchase, err error) {
+	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+		return printed, err
+	}
+	p, store, selling, token, err := s.storePurchase(ctx, name)
+	if err != nil {
+		return printed, err
+	}
+	if action != nil {
+		if err := s.perform(ctx, actor, store, p, token, *action); err != nil {
+			return printed, err
+		}
+	}
+	if _, err := s.readAndApply(ctx, store, selling, token, request{cause: causeRefresh}); err != nil {
+		return printed, err
+	}
+	return s.printedByName(ctx, name)
+}
+
+// perform asks the store and writes the audit entry, and the event of a refund.
+func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, p addondb.Purchase, token string, action storeAction) error {
+	items, err := s.db.PurchaseItems(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if err := action.do(ctx, store, token, items); fault.Of(err) != nil {
+		return err
+	} else if err != nil {
+		return errors.Join(refusal(err), s.noteCall(ctx, err))
+	}
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		if action.action == access.ActionPurchaseRefund {
+			if err := s.appendFor(ctx, tx, entitle.Refunded, p); err != nil {
+				return err
+			}
+		}
+		return s.guard.Audit(ctx, tx, actor, people.Event{Action: action.action, Subject: p.Name, Detail: action.detail})
+	})
+}
+
+// storePurchase reads a purchase, and opens the store and its token.
+func (s *Service) storePurchase(ctx context.Context, name string) (p addondb.Purchase, store Store, selling iap.Selling, token string, err error) {
+	if p, err = s.db.Purchase(ctx, name); err != nil {
+		return p, nil, selling, "", sqldb.IfNotFound(err, noPurchase)
+	}
+	if store, selling, err = s.open(ctx); err != nil {
+		return p, nil, selling, "", err
+	}
+	if len(p.Sealed) == 0 {
+		return p, nil, selling, "", fault.Conflict("token_lost", "The token of this purchase was encrypted with a key file that is lost. The app restores it")
+	}
+	kept, err := openTokens(s.box(), p)
+	return p, store, selling, kept.Token, err
+}
+
+// printedByName prints a purchase as it is stored.
+func (s *Service) printedByName(ctx context.Context, name string) (printed countersign.IAPPurchase, err error) {
+	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		p, err := tx.Purchase(ctx, name)
+		if err != nil {
+			return sqldb.IfNotFound(err, noPurchase)
+		}
+		printed, err = s.printPurchase(ctx, tx, p)
+		return err
+	})
+	return printed, err
+}
+
+// appendFor appends an event about a purchase to its owner.
+func (s *Service) appendFor(ctx context.Context, tx *addondb.DB, event entitle.EventType, p addondb.Purchase) error {
+	purchase, err := s.printedOf(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	return s.Append(ctx, tx, Event{Type: event, UserID: p.UserID, Purchase: purchase, Environment: entitle.Environment(p.Environment)})
+}
+
+// Transfer moves a purchase to another user for good: it overrules the account id, which the
+// store never changes. Both users get an event.
+func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, reason string) (printed countersign.IAPPurchase, err error) {
+	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+		return printed, err
+	}
+	if err := checkUser(to); err != nil {
+		return printed, err
+	}
+	if reason, err = checkReason(reason); err != nil {
+		return printed, err
+	}
+	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
+		p, err := tx.LockPurchase(ctx, name)
+		if err != nil {
+			return sqldb.IfNotFound(err, noPurchase)
+		}
+		from := p.UserID
+		if from == to {
+			return nil
+		}
+		p.UserID, p.Transferred, p.TransferredAt = to, true, s.timestamp()
+		p.Reads++
+		s.due(&p)
+		if err := tx.UpdatePurchase(ctx, p); err != nil {
+			return err
+		}
+		if err := s.noteHistory(ctx, tx, p, nil, causeTransfer, reason); err != nil {
+			return err
+		}
+		if err := s.recompute(ctx, tx, change{purchase: p, moved: []string{from, to}}, from, to); err != nil {
+			return err
+		}
+		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
+	})
+	if err != nil {
+		return printed, err
+	}
+	return s.printedByName(ctx, name)
+}

@@ -1,0 +1,135 @@
+package membership
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// transferWait is how long a purchase stays where it was moved by a user (1.5).
+const transferWait = 24 * time.Hour
+
+// owner is to whom a purchase belongs after a reading.
+type owner struct {
+	user string // "" for nobody that is known
+	// from is the user who loses it, "" for none.
+	from string
+}
+
+var (
+	errOwnedByOther = fault.Conflict("owned_by_other_user", "This purchase belongs to another member")
+	errUnbound      = fault.New(countersign.KindUnprocessable, "account_binding_required", "The app has to set an account id at the purchase")
+	errTestPurchase = fault.Forbidden("test_purchase_not_allowed", "Test purchases are not allowed for this user")
+)
+
+// attribute decides to whom a purchase belongs (1.5). A refusal is an error of kind
+// Conflict, Forbidden or Unprocessable.
+func (s *Service) attribute(ctx context.Context, tx *addondb.DB, row addondb.Purchase, r *reading, req request) (owner, error) {
+	account := r.sub.Account
+	if account == "" && r.sub.OutOfApp != nil {
+		account = r.sub.OutOfApp.Account
+	}
+	named, err := s.userOf(ctx, tx, account, req.user)
+	if err != nil {
+		return owner{}, err
+	}
+	before := row
+	if row.UserID == "" && account == "" {
+		if before, err = s.predecessor(ctx, tx, r); err != nil {
+			return owner{}, err
+		}
+	}
+	if req.user == "" {
+		return s.attributeAlone(row, before, named, r), nil
+	}
+	if !r.selling.TestPurchases.Allows(r.environment, req.user) {
+		return owner{}, errTestPurchase
+	}
+	claim := entitle.Claim{
+		Account: party(named, account != "", req.user), Owner: party(before.UserID, before.UserID != "", req.user),
+		Transferred: row.Transferred, OwnerActive: before.Access, Restoring: req.restoring,
+		TooSoon: s.now().Before(before.TransferredAt.Add(transferWait)),
+	}
+	switch s.Policy.Decide(claim) {
+	case entitle.Grant:
+		return owner{user: req.user}, nil
+	case entitle.GrantTransfer:
+		return owner{user: req.user, from: before.UserID}, nil
+	case entitle.RefuseUnbound:
+		return owner{}, errUnbound
+	case entitle.RefuseTheft:
+		return owner{}, errTheft
+	}
+	return owner{}, errOwnedByOther
+}
+
+// errTheft is errOwnedByOther of a token that was bought for another account id.
+var errTheft = fault.WithCause(errOwnedByOther, errors.New("membership: the account id is another user's"))
+
+// attributeAlone is attribute without a caller: it never takes a purchase from its owner.
+func (s *Service) attributeAlone(row, before addondb.Purchase, named string, r *reading) owner {
+	switch user := named; {
+	case row.UserID != "":
+		return owner{user: row.UserID}
+	case user == "" && before.UserID != "":
+		return owner{user: before.UserID}
+	case !r.selling.TestPurchases.Allows(r.environment, user):
+		return owner{}
+	default:
+		return owner{user: user}
+	}
+}
+
+// userOf returns whose an account id is, "" for an unknown one. caller's is computed.
+func (s *Service) userOf(ctx context.Context, tx *addondb.DB, account, caller string) (string, error) {
+	if account == "" {
+		return "", nil
+	}
+	if caller != "" && s.accountOf(caller) == account {
+		return caller, nil
+	}
+	user, err := tx.IdentityUser(ctx, account)
+	return user, ignoreNotFound(err)
+}
+
+// party returns who a user is to a caller. A user that exists and is not known is another one.
+func party(user string, exists bool, caller string) entitle.Party {
+	switch {
+	case !exists:
+		return entitle.Nobody
+	case user == caller:
+		return entitle.Caller
+	}
+	return entitle.Another
+}
+
+// predecessor reads the purchase that a purchase takes the place of, zero for none that is known.
+func (s *Service) predecessor(ctx context.Context, tx *addondb.DB, r *reading) (addondb.Purchase, error) {
+	for _, digest := range r.chain {
+		p, err := tx.PurchaseByToken(ctx, platform, digest)
+		if !errors.Is(err, sqldb.ErrNotFound) {
+			return p, err
+		}
+	}
+	return addondb.Purchase{}, nil
+}
+
+// reportTheft tells the site, once an hour for each token and user, that somebody
+// presented a token that was bought for another user.
+func (s *Service) reportTheft(ctx context.Context, tx *addondb.DB, r *reading, user string) error {
+	if !s.thefts.Take(hex.EncodeToString(r.digest)+" "+user, 1) {
+		return nil
+	}
+	purchase, err := s.printedOf(ctx, tx, r.known)
+	if err != nil {
+		return err
+	}
+	return s.Append(ctx, tx, Event{Type: entitle.TheftSuspected, UserID: user, Purchase: purchase, Environment: r.environment})
+}

@@ -1,0 +1,110 @@
+package membership
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/fault"
+)
+
+const (
+	alertProduct = "product_not_in_store"
+	alertSilence = "notifications_silent"
+)
+
+// doCatalogue compares the product map with the store's catalogue (6.6, spec 2.7).
+func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, err error) {
+	next := s.now().Add(24 * time.Hour)
+	store, selling, err := s.open(ctx)
+	if fault.HasCode(err, "iap_disabled") || fault.HasCode(err, "not_configured") {
+		return next, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	products, err := store.Products(ctx)
+	if err != nil {
+		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), s.noteCall(ctx, err))
+	}
+	return next, s.db.Tx(ctx, func(tx *addondb.DB) error {
+		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
+			if problem := productProblem(id, products); problem != "" {
+				err = s.raise(ctx, tx, alertProduct, id, problem)
+			} else {
+				err = s.resolve(ctx, tx, alertProduct, id)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// productProblem is what is wrong with a product in the catalogue, "" for nothing.
+func productProblem(id string, products []Product) string {
+	i := slices.IndexFunc(products, func(p Product) bool { return p.ID == id })
+	switch {
+	case i < 0:
+		return fmt.Sprintf("The store has no product %s", id)
+	case !products[i].Active:
+		return fmt.Sprintf("The product %s is not active in the store", id)
+	case !products[i].Monthly:
+		return fmt.Sprintf("The product %s has no active base plan that renews itself each month", id)
+	}
+	return ""
+}
+
+// doSilence tells people when no notifications arrive although purchases are renewed, and
+// puts the tasks of notifications that were not processed (6.6).
+func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err error) {
+	next := s.now().Add(time.Hour)
+	if err := s.reputMessages(ctx); err != nil {
+		return time.Time{}, err
+	}
+	since := at(s.now().Add(-entitle.SilenceAlarm))
+	last, err1 := s.db.LastMessageAt(ctx)
+	renewed, err2 := s.db.CountHistory(ctx, causeSchedule, string(entitle.Active), since)
+	if err := errors.Join(err1, err2); err != nil {
+		return time.Time{}, err
+	}
+	if last.Before(since.Time) && renewed > 0 {
+		return next, s.raise(ctx, s.db, alertSilence, "", "The store has sent no notifications for 48 hours, although purchases were renewed. Check the topic and the push subscription")
+	}
+	if last.Before(since.Time) {
+		return next, nil
+	}
+	return next, s.resolve(ctx, s.db, alertSilence, "")
+}
+
+// reputMessages puts the tasks of notifications that have waited for long.
+func (s *Service) reputMessages(ctx context.Context) error {
+	const limit, age = 1000, 15 * time.Minute
+	open, err := s.db.OpenMessages(ctx, at(s.now().Add(-age)), limit)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		for _, m := range open {
+			plain, err := s.box().Open(messagePurpose(m.MessageID), m.Sealed)
+			if err != nil {
+				continue // sealed with a key file that is lost
+			}
+			var body sealedMessage
+			if err := json.Unmarshal(plain, &body); err != nil {
+				return fmt.Errorf("membership: a stored notification: %w", err)
+			}
+			if err := s.putNotified(ctx, tx, Notification{Kind: NotificationKind(m.Kind), Token: body.Token}, m.TokenDigest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

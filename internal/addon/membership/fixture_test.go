@@ -1,0 +1,302 @@
+package membership
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+func TestMain(m *testing.M) {
+	dbtest.Crowd()
+	os.Exit(m.Run())
+}
+
+var (
+	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	month    = noon.AddDate(0, 1, 0)
+	operator = people.Operator("tester")
+	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Secret: true}
+	stranger = people.Actor{Kind: people.KindVisitor, Face: people.FaceAPI}
+)
+
+// The packages of every fixture.
+const silver, gold = 1, 2
+
+// fixture is a service on a database, a scripted store, a clock that stands still, and what
+// the service appended and put.
+type fixture struct {
+	*Service
+	at    dbtest.DB
+	store *scripted
+
+	mu      sync.Mutex
+	clock   time.Time
+	selling iap.Selling
+	events  []Event
+	tasks   map[string]Task
+	waits   []time.Duration
+}
+
+// scripted is a store that answers by token.
+type scripted struct {
+	mu       sync.Mutex
+	subs     map[string]play.Subscription
+	errs     map[string]error
+	calls    map[string]int
+	accounts map[string]string // sent with acknowledgements
+	voided   []Void
+	since    time.Time // of the last list of voided orders
+	products []Product
+	down     error
+	refusing error // of acknowledgements
+	// asked is called before each answer, for what happens meanwhile.
+	asked func(token string)
+}
+
+var tables = dbtest.NewTemplate(func(at dbtest.DB) error {
+	ctx := context.Background()
+	db, err := openDatabase(ctx, at)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(db.Migrate(ctx), addondb.New(db).Tx(ctx, func(tx *addondb.DB) (err error) {
+		for _, p := range []addondb.Package{{ID: silver, Name: "Silver", Rank: 1, Paid: true}, {ID: gold, Name: "Gold", Rank: 2, Paid: true}} {
+			err = errors.Join(err, tx.AddPackage(ctx, p))
+		}
+		return err
+	}))
+	box, err2 := keyfile.Create(at.Dir)
+	if err2 == nil {
+		err2 = db.Queries().SetMeta(ctx, keyfile.CheckName, box.Check())
+	}
+	return errors.Join(err, err2, db.Close())
+})
+
+func openDatabase(ctx context.Context, at dbtest.DB) (*sqldb.DB, error) {
+	return sqldb.Open(ctx, sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "addon.db"), Schemas: addondb.Schemas})
+}
+
+// engines runs fn with a new fixture on each engine.
+func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
+	t.Helper()
+	t.Parallel()
+	tables.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, opened(t, at)) })
+}
+
+// opened is a service on a database, as a process has it.
+func opened(t *testing.T, at dbtest.DB) *fixture {
+	t.Helper()
+	db, err := openDatabase(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	box, err := (&keyfile.Location{Service: keyfile.Addon, Dir: at.Dir}).Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{at: at, clock: noon, tasks: map[string]Task{}, store: &scripted{
+		subs: map[string]play.Subscription{}, errs: map[string]error{}, calls: map[string]int{}, accounts: map[string]string{},
+	}}
+	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
+	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
+	f.Service = New(Options{
+		DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler),
+		Selling: func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil },
+		Open:    func(iap.Selling) (Store, error) { return f.store, nil },
+		Append:  f.append, Put: f.put,
+		Wait: func(_ context.Context, d time.Duration) bool {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.waits = append(f.waits, d)
+			return true
+		},
+		Jitter: func(bound time.Duration) time.Duration { return bound / 2 },
+	})
+	return f
+}
+
+func (f *fixture) now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.clock
+}
+
+func (f *fixture) pass(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clock = f.clock.Add(d)
+}
+
+func (f *fixture) append(_ context.Context, _ *addondb.DB, e Event) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events = append(f.events, e)
+	return nil
+}
+
+// put keeps a task as the queue does: one for each kind and key, due at the earliest time.
+func (f *fixture) put(_ context.Context, _ *addondb.DB, task Task) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id := task.Kind + " " + task.Key
+	if open, there := f.tasks[id]; !there || task.Due.Before(open.Due) {
+		f.tasks[id] = task
+	}
+	return nil
+}
+
+// run does the tasks that are due, and those that they put, until none is. It returns the
+// errors of tasks, which stay.
+func (f *fixture) run(t *testing.T) (failed []error) {
+	t.Helper()
+	works := f.Works()
+	done := map[string]bool{}
+	for range 1000 {
+		id, task, found := f.next(done)
+		if !found {
+			return failed
+		}
+		payload, err := json.Marshal(task.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := works[task.Kind].Do(t.Context(), payload)
+		switch {
+		case err != nil && !fault.IsUnavailable(err):
+			t.Fatalf("%s: %v", id, err)
+		case err != nil:
+			failed = append(failed, err)
+			again = f.now()
+			done[id] = true
+		}
+		if !again.IsZero() {
+			task.Due = again
+			if err := f.put(t.Context(), nil, task); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Fatal("the tasks never end")
+	return nil
+}
+
+// next takes a task that is due and was not tried before.
+func (f *fixture) next(done map[string]bool) (id string, task Task, found bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, task := range f.tasks {
+		if !task.Due.After(f.clock) && !done[id] {
+			delete(f.tasks, id)
+			return id, task, true
+		}
+	}
+	return "", Task{}, false
+}
+
+// due returns when a task is due, zero for none.
+func (f *fixture) due(kind, key string) time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tasks[kind+" "+key].Due
+}
+
+// eventTypes returns the events since the last call, as "type user", in order.
+func (f *fixture) eventTypes() (list []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range f.events {
+		list = append(list, strings.TrimPrefix(string(e.Type), "membership.")+" "+e.UserID)
+	}
+	f.events = nil
+	return list
+}
+
+func (f *fixture) wantEvents(t *testing.T, want ...string) {
+	t.Helper()
+	if got := f.eventTypes(); !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
+	}
+}
+
+// wantMembership compares status, package and version of a user's membership.
+func (f *fixture) wantMembership(t *testing.T, user string, status entitle.Status, packageID, version int64) {
+	t.Helper()
+	m, err := membershipOf(t.Context(), f.db, user)
+	if err != nil || m.Status != string(status) || m.PackageID != packageID || m.Version != version {
+		t.Errorf("%s has %s of package %d, version %d, %v; want %s of %d, version %d", user, m.Status, m.PackageID, m.Version, err, status, packageID, version)
+	}
+}
+
+func wantCode(t *testing.T, err error, code string) {
+	t.Helper()
+	if code == "" && err != nil || code != "" && !fault.HasCode(err, code) {
+		t.Errorf("%v, want %q", err, code)
+	}
+}
+
+// sub is a subscription of one product for a month.
+func sub(product, account string) play.Subscription {
+	return play.Subscription{
+		State: play.Active, Account: account, StartedAt: noon, Region: "DE",
+		Items: []play.Item{{ProductID: product, BasePlanID: "monthly", Phase: "base", ExpiresAt: month, OrderID: "GPA.1", AutoRenews: true, Price: &play.Money{Currency: "EUR", Units: 4, Nanos: 990_000_000}}},
+	}
+}
+
+// sell puts a subscription into the store.
+func (f *fixture) sell(token string, s play.Subscription) {
+	f.store.mu.Lock()
+	defer f.store.mu.Unlock()
+	f.store.subs[token] = s
+}
+
+// change changes a subscription in the store.
+func (f *fixture) change(token string, change func(*play.Subscription)) {
+	f.store.mu.Lock()
+	defer f.store.mu.Unlock()
+	s := f.store.subs[token]
+	s.Items = slices.Clone(s.Items)
+	change(&s)
+	f.store.subs[token] = s
+}
+
+// setDown has the store answer all calls with an error, nil for none.
+func (f *fixture) setDown(err error) {
+	f.store.mu.Lock()
+	defer f.store.mu.Unlock()
+	f.store.down = err
+}
+
+// bought sells and verifies a product for a user.
+func (f *fixture) bought(t *testing.T, user, token, product string) Outcome {
+	t.Helper()
+	f.sell(token, sub(product, f.accountOf(user)))
+	o, err := f.Verify(t.Context(), user, token, product)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}

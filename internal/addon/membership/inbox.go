@@ -1,0 +1,215 @@
+package membership
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// NotificationKind is what a notification of the store is about (1.8).
+type NotificationKind string
+
+// The kinds of notifications.
+const (
+	NotifySubscription NotificationKind = "subscription"
+	NotifyOneTime      NotificationKind = "one_time"
+	NotifyVoided       NotificationKind = "voided"
+	NotifyRefundReview NotificationKind = "refund_review"
+	NotifyTest         NotificationKind = "test"
+)
+
+// Notification is a message of the store whose sender was authenticated. It is a hint: what
+// counts is what the store says when it is asked.
+type Notification struct {
+	// MessageID is unique; a message may arrive several times, and out of order.
+	MessageID   string
+	Application string
+	Kind        NotificationKind
+	Code        int64  // of subscription and one-time notifications
+	Token       string // "" for a test
+	OrderID     string
+	Body        []byte // as it arrived
+}
+
+// knownCodes are the codes of subscription notifications (1.8).
+var knownCodes = map[int64]bool{
+	1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true, 13: true,
+	17: true, 18: true, 19: true, 20: true, 22: true,
+}
+
+const (
+	alertNotification = "unknown_notification"
+	alertRefundReview = "refund_review"
+	alertApplication  = "other_application"
+)
+
+// Receive stores a notification. It is processed later, by a task that asks the store; several
+// notifications about one token are one task. A message that arrived before changes nothing.
+func (s *Service) Receive(ctx context.Context, n Notification) error {
+	if n.MessageID == "" || len(n.MessageID) > 200 || len(n.Token) > maxToken {
+		return fault.Invalid("invalid_request", "The notification is malformed")
+	}
+	selling, err := s.Selling(ctx)
+	if err != nil {
+		return err
+	}
+	message, err := s.message(n)
+	if err != nil {
+		return err
+	}
+	processed := n.Token == "" || n.Application != selling.Application || n.Kind == NotifyOneTime
+	if processed {
+		message.ProcessedAt, message.Result = s.timestamp(), "not needed"
+	}
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		added, err := tx.AddMessage(ctx, message)
+		if err != nil || !added {
+			return err
+		}
+		if err := s.noteNotification(ctx, tx, n, selling.Application); err != nil {
+			return err
+		}
+		if !processed {
+			if err := s.putNotified(ctx, tx, n, message.TokenDigest); err != nil {
+				return err
+			}
+		}
+		return s.guard.SameKeyFile(ctx, tx)
+	})
+}
+
+// message is a notification as it is stored: the body and the token are sealed.
+func (s *Service) message(n Notification) (addondb.Message, error) {
+	m := addondb.Message{MessageID: n.MessageID, Kind: string(n.Kind), Code: n.Code, ReceivedAt: s.timestamp()}
+	if n.Token != "" {
+		m.TokenDigest = digestOf(s.box(), n.Token)
+	}
+	text, err := json.Marshal(sealedMessage{n.Token, n.Body})
+	if err != nil {
+		return m, fmt.Errorf("membership: seal a notification: %w", err)
+	}
+	m.Sealed = s.box().Seal(messagePurpose(n.MessageID), text)
+	return m, nil
+}
+
+// sealedMessage is what a stored notification keeps sealed.
+type sealedMessage struct {
+	Token string `json:"token"`
+	Body  []byte `json:"body"`
+}
+
+func messagePurpose(id string) string { return "store notification " + id }
+
+// putNotified has the store asked about a token. A void is looked for in the store's list.
+func (s *Service) putNotified(ctx context.Context, tx *addondb.DB, n Notification, digest []byte) error {
+	if n.Kind == NotifyVoided {
+		if err := s.Put(ctx, tx, Task{Kind: KindVoided, Key: RepeatingKey, Due: s.now()}); err != nil {
+			return err
+		}
+	}
+	return s.Put(ctx, tx, Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: s.now(), Payload: tokenRef{s.sealQueued(n.Token)}})
+}
+
+// noteNotification raises the alerts of a notification.
+func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notification, application string) error {
+	switch {
+	case n.Application != application:
+		return s.raise(ctx, tx, alertApplication, "", "The store sends notifications of another app. Check the Android application ID and the topic")
+	case n.Kind == NotifyRefundReview:
+		return s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order. The store takes an answer within 24 hours, in its console")
+	case n.Kind == NotifySubscription && !knownCodes[n.Code]:
+		return s.raise(ctx, tx, alertNotification, fmt.Sprint(n.Code), fmt.Sprintf("The store sends notifications with the code %d, which this version does not know. The purchases are read again", n.Code))
+	case n.Kind != NotifySubscription && n.Kind != NotifyOneTime && n.Kind != NotifyVoided && n.Kind != NotifyTest:
+		return s.raise(ctx, tx, alertNotification, clip(string(n.Kind)), "The store sends notifications of a kind that this version does not know. The purchases are read again")
+	}
+	return nil
+}
+
+// doNotified asks the store about the token of notifications, and ends those that had
+// arrived before it was asked.
+func (s *Service) doNotified(ctx context.Context, payload []byte) (again time.Time, err error) {
+	var ref tokenRef
+	if err := json.Unmarshal(payload, &ref); err != nil {
+		return time.Time{}, fmt.Errorf("membership: the payload of a task: %w", err)
+	}
+	token, err := s.openQueued(ref.Token)
+	if err != nil { // the key file was replaced; the sweep of the inbox puts the task again
+		return time.Time{}, nil
+	}
+	last, err := s.db.LastMessage(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var done applied
+	store, selling, err := s.open(ctx)
+	if err == nil {
+		done, err = s.readAndApply(ctx, store, selling, token, request{cause: causeNotification})
+	}
+	if retry := s.taskError(err); retry != nil {
+		return time.Time{}, retry
+	}
+	return time.Time{}, s.db.EndMessages(ctx, digestOf(s.box(), token), last, s.timestamp(), notifiedResult(done, err))
+}
+
+// notifiedResult is what the list of notifications says of one.
+func notifiedResult(done applied, err error) string {
+	switch {
+	case fault.Of(err) != nil:
+		return fault.Of(err).Code
+	case done.purchase.ID == 0:
+		return "no owner yet"
+	}
+	return done.result
+}
+
+// ReceivedMessage is a notification as lists show it: without its body.
+type ReceivedMessage struct {
+	ID          int64
+	MessageID   string
+	Kind        NotificationKind
+	Code        int64
+	ReceivedAt  time.Time
+	ProcessedAt time.Time // zero: not yet
+	Result      string
+}
+
+// Messages lists notifications before an id, newest first; 0 for from the newest on.
+func (s *Service) Messages(ctx context.Context, actor people.Actor, before int64, limit int) ([]ReceivedMessage, error) {
+	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Messages(ctx, before, min(max(limit, 1), maxPurchases))
+	return sqldb.Convert(rows, func(m addondb.Message) ReceivedMessage {
+		return ReceivedMessage{
+			ID: m.ID, MessageID: m.MessageID, Kind: NotificationKind(m.Kind), Code: m.Code,
+			ReceivedAt: m.ReceivedAt.Time, ProcessedAt: m.ProcessedAt.Time, Result: m.Result,
+		}
+	}), err
+}
+
+// Alert is something that people have to know.
+type Alert struct {
+	Kind, Subject   string
+	Message         string
+	Count           int64
+	FirstAt, LastAt time.Time
+}
+
+// Alerts lists the open alerts, the oldest first.
+func (s *Service) Alerts(ctx context.Context, actor people.Actor) ([]Alert, error) {
+	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.OpenAlerts(ctx)
+	return sqldb.Convert(rows, func(a addondb.Alert) Alert {
+		return Alert{Kind: a.Kind, Subject: a.Subject, Message: a.Message, Count: a.Count, FirstAt: a.FirstAt.Time, LastAt: a.LastAt.Time}
+	}), err
+}

@@ -1,0 +1,78 @@
+package membership
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// printPurchase returns a purchase as others see it (6.4).
+func (s *Service) printPurchase(ctx context.Context, tx *addondb.DB, p addondb.Purchase) (countersign.IAPPurchase, error) {
+	items, err1 := tx.PurchaseItems(ctx, p.ID)
+	packages, err2 := tx.Packages(ctx)
+	printed := countersign.IAPPurchase{
+		ID: p.Name, Platform: p.Platform, Environment: p.Environment, State: p.Status, Acknowledged: p.Acknowledged,
+		StartedAt: timestamp(p.StartedAt), ExpiresAt: timestamp(p.ExpiresAt), AutoResumeAt: timestamp(p.AutoResumeAt),
+	}
+	if item := mainItem(items); item != nil {
+		printed.ProductID, printed.BasePlanID, printed.OfferID, printed.Phase = item.ProductID, item.BasePlanID, optional(item.OfferID), item.Phase
+		printed.AutoRenewing, printed.OrderID = item.WillRenew, item.OrderID
+		if i := slices.IndexFunc(packages, func(k addondb.Package) bool { return k.ID == item.PackageID }); i >= 0 {
+			printed.Package = &countersign.IAPPackage{ID: packages[i].ID, Name: packages[i].Name}
+		}
+		if item.Price != "" {
+			printed.Price = &countersign.IAPPrice{Amount: json.Number(item.Price), Currency: item.Currency}
+		}
+	}
+	var err3 error
+	if p.LinkedDigest != nil {
+		var before addondb.Purchase
+		before, err3 = tx.PurchaseByToken(ctx, p.Platform, p.LinkedDigest)
+		err3 = ignoreNotFound(err3)
+		printed.Replaces = optional(before.Name)
+	}
+	return printed, errors.Join(err1, err2, err3)
+}
+
+// printMembership returns a membership as others see it (6.4).
+func printMembership(m addondb.Membership) countersign.IAPMembership {
+	d := derivedOf(m)
+	printed := countersign.IAPMembership{
+		Active: d.Active(), Status: m.Status, Source: optional(m.Source), Since: timestamp(m.Since), Until: timestamp(m.Until),
+		WillRenew: m.WillRenew, Grace: d.Status == entitle.Grace, ActionRequired: optional(m.Action), Version: m.Version,
+	}
+	if m.PackageName != "" {
+		printed.Package = &countersign.IAPPackage{ID: m.PackageID, Name: m.PackageName}
+	}
+	if d.Source == entitle.FromStore {
+		printed.ManageURL = optional(manageURL(m.ProductID, m.Application))
+	}
+	return printed
+}
+
+// manageURL is the store's page where a user manages a subscription.
+func manageURL(product, application string) string {
+	return "https://play.google.com/store/account/subscriptions?" + "sku=" + url.QueryEscape(product) + "&package=" + url.QueryEscape(application)
+}
+
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func timestamp(t sqldb.Time) *countersign.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	printed := countersign.At(t.Time)
+	return &printed
+}

@@ -1,0 +1,140 @@
+package membership
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Read is a membership and the tag of its content.
+type Read struct {
+	Membership countersign.IAPMembership
+	// ETag changes with the membership's version and with the name of its package.
+	ETag string
+}
+
+// Membership reads what a user has, for an app that proved the user, with one query.
+func (s *Service) Membership(ctx context.Context, user string) (Read, error) {
+	if err := checkUser(user); err != nil {
+		return Read{}, err
+	}
+	m, err := membershipOf(ctx, s.db, user)
+	name := sha256.Sum256([]byte(m.PackageName))
+	return Read{Membership: printMembership(m), ETag: fmt.Sprintf("%d-%x", m.Version, name[:4])}, err
+}
+
+// MembershipFor is Membership for the site.
+func (s *Service) MembershipFor(ctx context.Context, actor people.Actor, user string) (Read, error) {
+	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+		return Read{}, err
+	}
+	return s.Membership(ctx, user)
+}
+
+// membershipOf reads a user's membership. A user without one has none, of version 0.
+func membershipOf(ctx context.Context, tx *addondb.DB, user string) (addondb.Membership, error) {
+	m, err := tx.Membership(ctx, user)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return addondb.Membership{UserID: user, Status: string(entitle.None)}, nil
+	}
+	return m, err
+}
+
+// maxPurchases is how many purchases a page has at most.
+const maxPurchases = 100
+
+// Purchases lists a user's purchases for an app that proved the user, newest first, after the
+// one whose id is the cursor, "" for from the newest on. next is the cursor of the next page,
+// "" on the last one.
+func (s *Service) Purchases(ctx context.Context, user, cursor string, limit int) (list []countersign.IAPPurchase, next string, err error) {
+	if err := checkUser(user); err != nil {
+		return nil, "", err
+	}
+	if limit <= 0 || limit > maxPurchases {
+		limit = maxPurchases
+	}
+	list = []countersign.IAPPurchase{}
+	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		var before int64
+		if cursor != "" {
+			p, err := tx.Purchase(ctx, cursor)
+			if err != nil || p.UserID != user {
+				return errors.Join(ignoreNotFound(err), noPurchase)
+			}
+			before = p.ID
+		}
+		rows, err := tx.PurchasesOf(ctx, user, before, limit+1)
+		if len(rows) > limit {
+			rows, next = rows[:limit], rows[limit-1].Name
+		}
+		for _, row := range rows {
+			printed, err := s.printPurchase(ctx, tx, row)
+			if err != nil {
+				return err
+			}
+			list = append(list, printed)
+		}
+		return err
+	})
+	return list, next, err
+}
+
+// PurchasesFor is Purchases for the site.
+func (s *Service) PurchasesFor(ctx context.Context, actor people.Actor, user, cursor string, limit int) (list []countersign.IAPPurchase, next string, err error) {
+	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+		return nil, "", err
+	}
+	return s.Purchases(ctx, user, cursor, limit)
+}
+
+var noPurchase = fault.NotFound("not_found", "No such purchase")
+
+// Intent is what an app has to know before a purchase (6.3).
+type Intent struct {
+	// AccountID is what the app sets as the obfuscated account id.
+	AccountID  string
+	Membership countersign.IAPMembership
+	// OwnedByOther reports that one of the tokens on the device belongs to another user.
+	OwnedByOther bool
+}
+
+// Intend returns what an app has to know before a purchase, and remembers whose the account id
+// is, so that a notification that arrives before the app's own call can be attributed (1.5).
+// known is the SHA-256 sums of the tokens on the device.
+func (s *Service) Intend(ctx context.Context, user string, known [][sha256.Size]byte) (Intent, error) {
+	if err := checkUser(user); err != nil {
+		return Intent{}, err
+	}
+	if len(known) > maxRestore {
+		return Intent{}, fault.Invalid("invalid_request", "Send up to 20 tokens")
+	}
+	intent := Intent{AccountID: s.accountOf(user)}
+	whose, err := s.db.IdentityUser(ctx, intent.AccountID)
+	if ignoreNotFound(err) != nil {
+		return Intent{}, err
+	}
+	if whose == "" {
+		if err := s.db.PutIdentity(ctx, intent.AccountID, user, s.timestamp()); err != nil {
+			return Intent{}, err
+		}
+	}
+	for _, sum := range known {
+		p, err := s.db.PurchaseByToken(ctx, platform, digestOfSum(s.box(), sum))
+		if ignoreNotFound(err) != nil {
+			return Intent{}, err
+		}
+		intent.OwnedByOther = intent.OwnedByOther || p.Access && p.UserID != user
+	}
+	m, err := membershipOf(ctx, s.db, user)
+	intent.Membership = printMembership(m)
+	return intent, err
+}

@@ -1,0 +1,175 @@
+package membership
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// request is why a purchase is read, and for whom.
+type request struct {
+	// cause is what the history says.
+	cause string
+	// user is the caller, "" for background work and the site.
+	user string
+	// product is what the caller expects, "" for anything.
+	product   string
+	restoring bool
+}
+
+// The causes in the history of purchases. [addondb.CauseVoided] is another.
+const (
+	causeVerify       = "verify"
+	causeRestore      = "restore"
+	causeNotification = "notification"
+	causeSchedule     = "schedule"
+	causeRefresh      = "refresh"
+	causeSuperseded   = "superseded"
+	causeTransfer     = "transfer"
+	causeAcknowledged = "acknowledged"
+	causeUnverified   = "unverified"
+	causeGone         = "gone"
+)
+
+// reading is an answer of the store about a token, and what was known when it was asked.
+type reading struct {
+	token       string
+	digest      []byte
+	known       addondb.Purchase // zero: nothing
+	sub         play.Subscription
+	chain       [][]byte // the digests of its predecessors that have to be looked for, the last one first
+	selling     iap.Selling
+	environment entitle.Environment
+}
+
+// maxReads is how often a purchase is read again because somebody else wrote a change
+// between the store's answer and ours.
+const maxReads = 5
+
+// errStale means that the answer may be older than what was written meanwhile.
+var errStale = errors.New("membership: the purchase changed while the store was asked")
+
+// readAndApply asks the store about a token and writes the answer. A change that was
+// written meanwhile may come from a later answer, so the store is asked again.
+func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Selling, token string, req request) (done applied, err error) {
+	for range maxReads {
+		r, err := s.read(ctx, store, selling, token)
+		if err != nil {
+			return applied{}, s.readFailed(ctx, r, req, err)
+		}
+		err = s.db.Tx(ctx, func(tx *addondb.DB) (err error) {
+			done, err = s.apply(ctx, tx, r, req)
+			return err
+		})
+		switch {
+		case err == nil:
+			return done, done.refused
+		case errors.Is(err, errNotMapped):
+			return applied{}, errors.Join(err, s.noteNotMapped(ctx, r.sub.Items[0].ProductID))
+		case !errors.Is(err, errStale):
+			return applied{}, err
+		}
+	}
+	return applied{}, fault.Conflict("conflict", "The purchase is being changed. Try again")
+}
+
+// read asks the store about a token.
+func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string) (*reading, error) {
+	r := &reading{token: token, digest: digestOf(s.box(), token), selling: selling}
+	known, err := s.db.PurchaseByToken(ctx, platform, r.digest)
+	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+		return nil, err
+	}
+	r.known = known
+	r.sub, err = s.ask(ctx, store, token)
+	if note := s.noteCall(ctx, err); note != nil {
+		return nil, note
+	}
+	if err != nil {
+		return r, refusal(err)
+	}
+	r.environment = entitle.EnvironmentOf(r.sub, selling.Simulated)
+	if r.sub.LinkedToken == "" && r.sub.OutOfApp != nil {
+		r.sub.LinkedToken = r.sub.OutOfApp.ExpiredToken
+	}
+	if err := s.remember(r); err != nil {
+		return nil, err
+	}
+	r.chain, err = s.chain(ctx, store, r)
+	return r, err
+}
+
+// remember adds to an answer what the store has forgotten since an earlier one (1.1).
+func (s *Service) remember(r *reading) error {
+	if r.known.ID == 0 || len(r.known.Sealed) == 0 {
+		return nil
+	}
+	kept, err := openTokens(s.box(), r.known)
+	if err != nil {
+		return err
+	}
+	if r.sub.LinkedToken == "" {
+		r.sub.LinkedToken = kept.Linked
+	}
+	if r.sub.OutOfApp == nil {
+		r.sub.OutOfApp = kept.OutOfApp
+	}
+	return nil
+}
+
+// chain lists the predecessors of a purchase (1.7). Those that were never seen here are asked
+// for, when a purchase is seen first, because a known one may lie behind them.
+func (s *Service) chain(ctx context.Context, store Store, r *reading) (list [][]byte, err error) {
+	token := r.sub.LinkedToken
+	if token == "" {
+		return nil, nil
+	}
+	seen := [][]byte{r.digest}
+	for len(list) < entitle.MaxChain {
+		digest := digestOf(s.box(), token)
+		if slices.ContainsFunc(seen, func(d []byte) bool { return bytes.Equal(d, digest) }) {
+			break
+		}
+		seen, list = append(seen, digest), append(list, digest)
+		_, err := s.db.PurchaseByToken(ctx, platform, digest)
+		if !errors.Is(err, sqldb.ErrNotFound) || r.known.ID != 0 || !entitle.Retires(r.sub) {
+			return list, ignoreNotFound(err)
+		}
+		before, err := store.Subscription(ctx, token)
+		if err != nil || before.LinkedToken == "" {
+			break
+		}
+		token = before.LinkedToken
+	}
+	return list, nil
+}
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// readFailed returns the error of a read. A purchase that the store has forgotten has ended.
+func (s *Service) readFailed(ctx context.Context, r *reading, req request, failed error) error {
+	if r == nil || r.known.ID == 0 || !fault.HasKind(failed, countersign.KindGone) {
+		return failed
+	}
+	return errors.Join(failed, s.db.Tx(ctx, func(tx *addondb.DB) error {
+		p, err := tx.LockPurchase(ctx, r.known.Name)
+		if err != nil || p.SupersededBy != 0 || !p.Access && (p.Status == string(entitle.Expired) || p.Status == string(entitle.Revoked)) {
+			return err
+		}
+		return s.end(ctx, tx, p, causeGone)
+	}))
+}

@@ -1,0 +1,101 @@
+package membership
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign/internal/play"
+)
+
+// unavailable is an outage of the store.
+var unavailable = &play.Error{Reason: play.Unavailable}
+
+func (s *scripted) Subscription(_ context.Context, token string) (play.Subscription, error) {
+	s.mu.Lock()
+	asked := s.asked
+	s.calls[token]++
+	found, there := s.subs[token]
+	err := s.errs[token]
+	down := s.down
+	s.mu.Unlock()
+	if asked != nil {
+		asked(token)
+	}
+	switch {
+	case down != nil:
+		return play.Subscription{}, down
+	case err != nil:
+		return play.Subscription{}, err
+	case !there:
+		return play.Subscription{}, &play.Error{Reason: play.TokenNotFound}
+	}
+	return found, nil
+}
+
+func (s *scripted) Acknowledge(_ context.Context, _, token, account, _ string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down != nil || s.refusing != nil {
+		return unavailable
+	}
+	found := s.subs[token]
+	found.Acknowledged, found.OutOfApp = true, nil
+	s.subs[token] = found
+	s.accounts[token] = account
+	s.calls["acknowledge "+token]++
+	return nil
+}
+
+func (s *scripted) Cancel(_ context.Context, token string, _ bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.subs[token]
+	found.State = play.Canceled
+	s.subs[token] = found
+	return s.down
+}
+
+func (s *scripted) Revoke(_ context.Context, token string, _ bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.subs[token]
+	found.State = play.Expired
+	s.subs[token] = found
+	return s.down
+}
+
+func (s *scripted) RefundOrder(_ context.Context, orderID string, _ bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls["refund "+orderID]++
+	return s.down
+}
+
+func (s *scripted) Voided(_ context.Context, since, _ time.Time, page string) ([]Void, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.since = since
+	if s.down != nil {
+		return nil, "", s.down
+	}
+	if page == "" && len(s.voided) > 1 {
+		return s.voided[:1], "second", nil
+	}
+	if page == "second" {
+		return s.voided[1:], "", nil
+	}
+	return s.voided, "", nil
+}
+
+func (s *scripted) Products(context.Context) ([]Product, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.products, s.down
+}
+
+// count returns how often the store was asked for something.
+func (s *scripted) count(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[what]
+}

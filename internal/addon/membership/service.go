@@ -1,0 +1,115 @@
+// Package membership verifies purchases with the app's store and derives from them, and from
+// manual grants, what the users of a site have. It keeps that true: it acknowledges purchases,
+// reads them again when they end and when the store sends notifications, and never acts on
+// anything that the store does not confirm. The sections in comments are those of the notes
+// on Google Play.
+package membership
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Event is what the site is told, written in the transaction of its cause (6.5). Membership,
+// Previous and Purchase are JSON, nil for none.
+type Event struct {
+	Type        entitle.EventType
+	UserID      string
+	Membership  json.RawMessage
+	Previous    json.RawMessage
+	Purchase    json.RawMessage
+	Environment entitle.Environment
+}
+
+// Task is work for the queue, written in the transaction of its cause. One that has the kind
+// and key of an open task makes that due earlier and adds no other.
+type Task struct {
+	Kind, Key string
+	Due       time.Time
+	Payload   any // becomes JSON
+}
+
+// Options is what a service is built from. All fields but Policy, Wait and Jitter are needed.
+type Options struct {
+	DB    *addondb.DB
+	Guard *access.Guard
+	// Selling returns the published settings.
+	Selling func(context.Context) (iap.Selling, error)
+	// Open returns the store that settings name. It is called for each use.
+	Open func(iap.Selling) (Store, error)
+	// Append writes an event in a transaction, Put a task.
+	Append func(ctx context.Context, tx *addondb.DB, e Event) error
+	Put    func(ctx context.Context, tx *addondb.DB, t Task) error
+	// Policy decides on purchases without an account id.
+	Policy entitle.Policy
+	// Wait waits between two calls to the store, and returns false when ctx ends first.
+	Wait func(ctx context.Context, d time.Duration) bool
+	// Jitter returns a random duration up to a bound.
+	Jitter func(bound time.Duration) time.Duration
+	Log    *slog.Logger
+}
+
+// Service is the memberships of a site. Its methods may be called from many goroutines.
+type Service struct {
+	Options
+	db    *addondb.DB
+	guard *access.Guard
+	// failures holds the tokens that the store refused a short time ago, thefts those that were
+	// presented by another user.
+	failures, thefts *limit.Window[string]
+	flights          singleflight.Group
+	// authorised reports that the store accepted the last call, so that no alert says otherwise.
+	authorised atomic.Bool
+}
+
+const (
+	// failureWindow is how long a token that the store refused is not sent to it again (6.4).
+	failureWindow = 5 * time.Minute
+	// theftWindow is how long the same theft is not reported again.
+	theftWindow = time.Hour
+)
+
+// New returns a service. It starts nothing.
+func New(o Options) *Service {
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	if o.Jitter == nil {
+		o.Jitter = func(bound time.Duration) time.Duration { return rand.N(bound) }
+	}
+	return &Service{
+		Options: o, db: o.DB, guard: o.Guard,
+		failures: limit.NewWindow[string](failureWindow, o.Guard.Now), thefts: limit.NewWindow[string](theftWindow, o.Guard.Now),
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func (s *Service) now() time.Time { return s.guard.Now().UTC().Truncate(time.Second) }
+
+func (s *Service) timestamp() sqldb.Time { return sqldb.Time{Time: s.now()} }
+
+func (s *Service) box() *keyfile.Box { return s.guard.Box() }

@@ -1,0 +1,203 @@
+package membership
+
+import (
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/play"
+)
+
+func TestAGrantIsASourceOfAMembershipUntilItsEnd(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "silver_monthly")
+		f.eventTypes()
+		g, err := f.AddGrant(t.Context(), program, "ana", gold, noon.Add(time.Hour), "  sorry for the outage ")
+		if err != nil || g.Reason != "sorry for the outage" || g.By != program.ID {
+			t.Fatalf("%+v, %v", g, err)
+		}
+		m, err := f.Membership(t.Context(), "ana")
+		if err != nil || m.Membership.Package.ID != gold || *m.Membership.Source != "grant" || m.Membership.ManageURL != nil || m.Membership.Version != 2 {
+			t.Errorf("%+v, %v", m, err)
+		}
+		f.pass(time.Hour)
+		f.run(t)
+		f.wantMembership(t, "ana", entitle.Active, silver, 3)
+		f.wantEvents(t, "changed ana", "will_not_renew ana", "changed ana")
+	})
+}
+
+func TestAGrantCanBeEndedOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		g, err := f.AddGrant(t.Context(), program, "ana", gold, time.Time{}, "winner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+		for range 2 {
+			ended, err := f.EndGrant(t.Context(), operator, "ana", g.ID)
+			if err != nil || ended.EndedBy != operator.ID {
+				t.Errorf("%+v, %v", ended, err)
+			}
+		}
+		f.wantMembership(t, "ana", entitle.Expired, gold, 2)
+		f.wantEvents(t, "activated ana", "expired ana")
+		_, err = f.EndGrant(t.Context(), operator, "ben", g.ID)
+		wantCode(t, err, "not_found")
+		if list, err := f.Grants(t.Context(), program, "ana"); err != nil || len(list) != 1 || list[0].EndedAt.IsZero() {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+func TestGrantsThatAreRefused(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, c := range []struct {
+			user      string
+			packageID int64
+			until     time.Time
+			reason    string
+			code      string
+		}{
+			{"ana", 9, time.Time{}, "winner", "package_not_found"}, {"", gold, time.Time{}, "winner", "invalid_request"},
+			{"ana", gold, noon, "winner", "invalid_request"}, {"ana", gold, time.Time{}, " ", "invalid_request"},
+		} {
+			_, err := f.AddGrant(t.Context(), program, c.user, c.packageID, c.until, c.reason)
+			wantCode(t, err, c.code)
+		}
+	})
+}
+
+func TestOnlyStaffMayChangeMemberships(t *testing.T) {
+	publishable := program
+	publishable.Secret = false
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, actor := range []people.Actor{stranger, publishable, {Kind: people.KindUser, ID: "eva@site.example", User: 2}} {
+			_, err1 := f.AddGrant(t.Context(), actor, "ana", gold, time.Time{}, "winner")
+			_, err2 := f.EndGrant(t.Context(), actor, "ana", 1)
+			_, err3 := f.Transfer(t.Context(), actor, "pur_x", "ana", "asked")
+			_, err4 := f.Refresh(t.Context(), actor, "pur_x")
+			_, err5 := f.Messages(t.Context(), actor, 0, 1)
+			_, err6 := f.Alerts(t.Context(), actor)
+			_, err7 := f.MembershipFor(t.Context(), actor, "ana")
+			_, _, err8 := f.PurchasesFor(t.Context(), actor, "ana", "", 1)
+			_, err9 := f.Grants(t.Context(), actor, "ana")
+			for _, err := range []error{err1, err2, err3, err4, err5, err6, err7, err8, err9} {
+				wantCode(t, err, "not_allowed")
+			}
+		}
+	})
+}
+
+func TestATransferByStaffOverrulesTheAccountID(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		o := f.bought(t, "ana", "token", "gold_monthly")
+		f.eventTypes()
+		if _, err := f.Transfer(t.Context(), program, o.Purchase.ID, "ben", "asked by both"); err != nil {
+			t.Fatal(err)
+		}
+		f.wantEvents(t, "transferred ana", "transferred ben")
+		f.wantMembership(t, "ana", entitle.None, 0, 2)
+		f.wantMembership(t, "ben", entitle.Active, gold, 1)
+		_, err := f.Verify(t.Context(), "ana", "token", "")
+		wantCode(t, err, "owned_by_other_user")
+		f.mustVerify(t, "ben", "token")
+		f.wantMembership(t, "ben", entitle.Active, gold, 1)
+		_, err = f.Transfer(t.Context(), program, "pur_unknown", "ben", "asked")
+		wantCode(t, err, "not_found")
+	})
+}
+
+func TestAUserTakesAnInactivePurchaseUnderItsPolicy(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.Policy.Owned = entitle.TransferIfInactive
+		f.sell("token", sub("gold_monthly", ""))
+		f.mustVerify(t, "ana", "token")
+		_, err := f.Verify(t.Context(), "ben", "token", "")
+		wantCode(t, err, "owned_by_other_user")
+		f.change("token", state(play.OnHold))
+		f.mustVerify(t, "ana", "token")
+		f.eventTypes()
+		f.change("token", renewed)
+		f.mustVerify(t, "ben", "token")
+		f.wantEvents(t, "transferred ana", "transferred ben")
+		f.change("token", state(play.OnHold))
+		f.mustVerify(t, "ben", "token")
+		_, err = f.Verify(t.Context(), "ana", "token", "") // too soon
+		wantCode(t, err, "owned_by_other_user")
+		f.pass(transferWait)
+		f.mustVerify(t, "ana", "token")
+	})
+}
+
+func TestAThiefGetsNothingAndTheSiteIsToldOnceAnHour(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "gold_monthly")
+		f.eventTypes()
+		for range 3 {
+			_, err := f.Verify(t.Context(), "ben", "token", "")
+			wantCode(t, err, "owned_by_other_user")
+		}
+		f.wantEvents(t, "purchase.theft_suspected ben")
+		f.pass(2 * time.Hour)
+		_, err := f.Verify(t.Context(), "ben", "token", "")
+		wantCode(t, err, "owned_by_other_user")
+		f.wantEvents(t, "purchase.theft_suspected ben")
+		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+		f.wantMembership(t, "ben", entitle.None, 0, 0)
+	})
+}
+
+func TestStoreActionsAreConfirmedByTheStore(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		o := f.bought(t, "ana", "token", "gold_monthly")
+		f.eventTypes()
+		if p, err := f.Cancel(t.Context(), program, o.Purchase.ID, false); err != nil || p.AutoRenewing || p.State != "active" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		f.wantEvents(t, "will_not_renew ana")
+		if p, err := f.Refund(t.Context(), program, o.Purchase.ID, false); err != nil || p.State != "active" || f.store.count("refund GPA.1") != 1 {
+			t.Errorf("%+v, %v", p, err)
+		}
+		f.wantEvents(t, "purchase.refunded ana")
+		f.setDown(unavailable)
+		_, err := f.Revoke(t.Context(), program, o.Purchase.ID, true)
+		wantCode(t, err, "store_unavailable")
+		f.wantMembership(t, "ana", entitle.Active, gold, 2)
+		f.setDown(nil)
+		if p, err := f.Revoke(t.Context(), program, o.Purchase.ID, true); err != nil || p.State != "revoked" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		f.wantEvents(t, "revoked ana")
+	})
+}
+
+func TestAnAppHearsThatAnotherMemberPaysForItsStoreAccount(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "gold_monthly")
+		for user, want := range map[string]bool{"ana": false, "ben": true} {
+			intent, err := f.Intend(t.Context(), user, [][sha256.Size]byte{sha256.Sum256([]byte("token")), sha256.Sum256([]byte("unknown"))})
+			if err != nil || intent.OwnedByOther != want {
+				t.Errorf("%s: %+v, %v", user, intent, err)
+			}
+		}
+	})
+}
+
+func TestPurchasesAreListedByPage(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, token := range []string{"one", "two", "three"} {
+			f.bought(t, "ana", token, "gold_monthly")
+		}
+		f.bought(t, "ben", "four", "gold_monthly")
+		first, next, err1 := f.Purchases(t.Context(), "ana", "", 2)
+		second, end, err2 := f.Purchases(t.Context(), "ana", next, 2)
+		if err1 != nil || err2 != nil || len(first) != 2 || next != first[1].ID || len(second) != 1 || end != "" {
+			t.Errorf("%d, %q, %v; %d, %q, %v", len(first), next, err1, len(second), end, err2)
+		}
+		_, _, err := f.Purchases(t.Context(), "ben", next, 2) // another user's cursor
+		wantCode(t, err, "not_found")
+	})
+}

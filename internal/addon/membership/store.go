@@ -1,0 +1,155 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
+)
+
+// platform is the only platform so far (spec 2.7).
+const platform = "store"
+
+// Store is the app's store. Its errors are of type [play.Error]; others count as outages.
+type Store interface {
+	Subscription(ctx context.Context, token string) (play.Subscription, error)
+	// Acknowledge sends the account id only when it is not empty.
+	Acknowledge(ctx context.Context, productID, token, account, profile string) error
+	// Cancel stops the renewals. With final the user can't undo that.
+	Cancel(ctx context.Context, token string, final bool) error
+	// Revoke ends the access at once and refunds: the rest of the period, or all of it.
+	Revoke(ctx context.Context, token string, prorated bool) error
+	// RefundOrder refunds an order; with revoke it ends the access that the order paid for.
+	RefundOrder(ctx context.Context, orderID string, revoke bool) error
+	// Voided lists refunds and chargebacks that the store saw in a time. next is "" on the last page.
+	Voided(ctx context.Context, since, until time.Time, page string) (list []Void, next string, err error)
+	// Products lists the subscriptions of the catalogue.
+	Products(ctx context.Context) ([]Product, error)
+}
+
+// Void is an order that was refunded, charged back or revoked (1.9).
+type Void struct {
+	Token, OrderID string
+	At             time.Time
+	// Reason and Source are the store's numbers.
+	Reason, Source int64
+}
+
+// Product is a subscription of the store's catalogue.
+type Product struct {
+	ID string
+	// Active reports that it can be bought, Monthly that an active base plan renews itself
+	// each month (spec 2.7).
+	Active, Monthly bool
+}
+
+// open returns the store and the published settings. Its errors are iap_disabled and
+// not_configured.
+func (s *Service) open(ctx context.Context) (Store, iap.Selling, error) {
+	selling, err := s.Selling(ctx)
+	switch {
+	case err != nil:
+		return nil, selling, err
+	case !selling.Enabled:
+		return nil, selling, fault.Forbidden("iap_disabled", "In-app purchases are off")
+	case selling.Application == "" || len(selling.Packages) == 0 || selling.ServiceAccount == nil && !selling.Simulated:
+		return nil, selling, fault.Unavailable("not_configured", "In-app purchases are not configured completely")
+	}
+	store, err := s.Open(selling)
+	if err != nil {
+		return nil, selling, fault.WithCause(fault.Unavailable("not_configured", "The service account of the store can't be used"), err)
+	}
+	return store, selling, nil
+}
+
+// freshWaits are the waits before a token that the store does not know yet, or a call that
+// failed, is tried again: a new token may be unknown for some hundreds of milliseconds (1.2).
+var freshWaits = []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}
+
+// ask reads a subscription. It tries again when the token is unknown and when the store does
+// not answer, unless that asks to wait.
+func (s *Service) ask(ctx context.Context, store Store, token string) (play.Subscription, error) {
+	for attempt := 0; ; attempt++ {
+		sub, err := store.Subscription(ctx, token)
+		reason, after := reasonOf(err)
+		again := reason == play.TokenNotFound || reason == play.Unavailable && after == 0
+		if !again || attempt == len(freshWaits) || !s.Wait(ctx, freshWaits[attempt]) {
+			return sub, err
+		}
+	}
+}
+
+// reasonOf returns why a call to the store failed, "" for none.
+func reasonOf(err error) (reason play.Reason, after time.Duration) {
+	if err == nil {
+		return "", 0
+	}
+	if failed, ok := errors.AsType[*play.Error](err); ok {
+		return failed.Reason, failed.RetryAfter
+	}
+	return play.Unavailable, 0
+}
+
+// refusal is the error that a caller gets for one of the store (1.11, 6.4).
+func refusal(err error) *countersign.Error {
+	reason, after := reasonOf(err)
+	switch reason {
+	case play.InvalidToken, play.TokenNotFound:
+		return fault.WithCause(fault.New(countersign.KindUnprocessable, "invalid_token", "The store does not know this purchase"), err)
+	case play.Gone:
+		return fault.WithCause(fault.New(countersign.KindGone, "purchase_gone", "This purchase ended too long ago"), err)
+	case play.ApplicationNotFound, play.Unauthorized:
+		return fault.WithCause(fault.Unavailable("store_not_authorised", "The store refuses the service account"), err)
+	}
+	return fault.WithCause(fault.WithRetry(fault.Unavailable("store_unavailable", "The store does not answer"), max(after, time.Second)), err)
+}
+
+// alertKinds of failed calls.
+const (
+	alertNotAuthorised = "store_not_authorised"
+	alertRefused       = "store_refused"
+)
+
+// noteCall raises or resolves the alerts about calls to the store.
+func (s *Service) noteCall(ctx context.Context, failed error) error {
+	reason, _ := reasonOf(failed)
+	switch reason {
+	case play.ApplicationNotFound, play.Unauthorized:
+		s.authorised.Store(false)
+	}
+	switch reason {
+	case play.ApplicationNotFound:
+		return s.raise(ctx, s.db, alertNotAuthorised, "", "The store does not find the app: check the Android application ID, and that the service account may see the app")
+	case play.Unauthorized:
+		return s.raise(ctx, s.db, alertNotAuthorised, "", "The store refuses the service account: check its permissions. New permissions can take up to 36 hours")
+	case play.Refused:
+		return s.raise(ctx, s.db, alertRefused, "", "The store refused a call")
+	case "":
+		if s.authorised.CompareAndSwap(false, true) {
+			return s.resolve(ctx, s.db, alertNotAuthorised, "")
+		}
+		return nil
+	}
+	return nil
+}
+
+// raise tells people something. Subject tells alerts of one kind apart.
+func (s *Service) raise(ctx context.Context, tx *addondb.DB, kind, subject, message string) error {
+	if err := tx.Raise(ctx, addondb.Alert{Kind: kind, Subject: subject, Message: message, LastAt: s.timestamp()}); err != nil {
+		return fmt.Errorf("membership: raise an alert: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) resolve(ctx context.Context, tx *addondb.DB, kind, subject string) error {
+	if _, err := tx.Resolve(ctx, kind, subject, s.timestamp()); err != nil {
+		return fmt.Errorf("membership: resolve an alert: %w", err)
+	}
+	return nil
+}

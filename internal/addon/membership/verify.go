@@ -1,0 +1,170 @@
+package membership
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/fault"
+)
+
+// Limits of what callers send (6.4).
+const (
+	maxToken   = 2 << 10 // bytes
+	maxUser    = 128     // bytes
+	maxRestore = 20      // tokens
+)
+
+// Outcome is the answer to a verification (6.4).
+type Outcome struct {
+	// Result is one of the Result constants.
+	Result string
+	// Purchase is nil when the store did not answer.
+	Purchase   *countersign.IAPPurchase
+	Membership countersign.IAPMembership
+	// Pending reports that the payment is pending, or that the store did not answer: the app
+	// asks for the membership later (202).
+	Pending bool
+}
+
+// Verify reads a purchase token from the store and activates what was bought for a user, who
+// is proven by a credential and never named by the app. product is what the app expects, ""
+// for anything. Its errors have the codes of 6.4: invalid_request, iap_disabled,
+// test_purchase_not_allowed, owned_by_other_user, conflict, purchase_gone, invalid_token,
+// product_mismatch, product_not_mapped, account_binding_required, not_a_subscription,
+// repeated_failure, store_not_authorised and not_configured. While the store does not answer,
+// the token is queued and the outcome is pending.
+func (s *Service) Verify(ctx context.Context, user, token, product string) (Outcome, error) {
+	return s.claim(ctx, token, request{cause: causeVerify, user: user, product: product})
+}
+
+func (s *Service) claim(ctx context.Context, token string, req request) (Outcome, error) {
+	if err := checkRequest(token, req.user); err != nil {
+		return Outcome{}, err
+	}
+	key := hex.EncodeToString(digestOf(s.box(), token))
+	if !s.failures.Allows(key, 1) {
+		return Outcome{}, fault.Limited("repeated_failure", "The store refused this purchase a short time ago", s.failures.Retry(key))
+	}
+	flight := strings.Join([]string{key, req.user, req.product, req.cause}, "\x00")
+	done, err, _ := s.flights.Do(flight, func() (any, error) { return s.claimOnce(context.WithoutCancel(ctx), token, req) })
+	if fault.HasCode(err, "invalid_token") {
+		s.failures.Take(key, 1)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	return done.(Outcome), ctx.Err()
+}
+
+// claimTimeout bounds a verification that several callers may wait for.
+const claimTimeout = 20 * time.Second
+
+func (s *Service) claimOnce(ctx context.Context, token string, req request) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	store, selling, err := s.open(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	done, err := s.readAndApply(ctx, store, selling, token, req)
+	if fault.HasCode(err, "store_unavailable") {
+		return s.queueClaim(ctx, token, req, err)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	done.purchase = s.acknowledgeNow(ctx, store, done.purchase)
+	return s.outcome(ctx, req.user, done)
+}
+
+// checkRequest checks what a caller sends.
+func checkRequest(token, user string) error {
+	unprintable := func(r rune) bool { return r <= ' ' || r > '~' }
+	switch {
+	case token == "" || len(token) > maxToken || strings.ContainsFunc(token, unprintable):
+		return fault.Invalid("invalid_request", "The purchase token is missing or malformed")
+	}
+	return checkUser(user)
+}
+
+// checkUser checks the id of a user of the site: opaque text that both engines store.
+func checkUser(user string) error {
+	if user == "" || len(user) > maxUser || strings.ContainsFunc(user, func(r rune) bool { return r < ' ' || r == '\u007f' || r == '\uFFFD' }) {
+		return fault.Invalid("invalid_request", "The user id is missing or malformed")
+	}
+	return nil
+}
+
+// outcome reads what is stored.
+func (s *Service) outcome(ctx context.Context, user string, done applied) (o Outcome, err error) {
+	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		printed, err1 := s.printPurchase(ctx, tx, done.purchase)
+		m, err2 := membershipOf(ctx, tx, user)
+		o = Outcome{Result: done.result, Purchase: &printed, Membership: printMembership(m), Pending: done.purchase.Status == string(entitle.Pending)}
+		return errors.Join(err1, err2)
+	})
+	return o, err
+}
+
+// queueClaim has a verification repeated when the store answers again (1.3).
+func (s *Service) queueClaim(ctx context.Context, token string, req request, failed error) (Outcome, error) {
+	err := s.db.Tx(ctx, func(tx *addondb.DB) error {
+		return s.Put(ctx, tx, Task{
+			Kind: KindVerify, Key: hex.EncodeToString(digestOf(s.box(), token)) + " " + req.user, Due: s.now().Add(queuedWait(failed)),
+			Payload: queuedClaim{Token: s.sealQueued(token), User: req.user, Product: req.product, Restoring: req.restoring},
+		})
+	})
+	if err != nil {
+		return Outcome{}, errors.Join(err, failed)
+	}
+	m, err := membershipOf(ctx, s.db, req.user)
+	o := Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true}
+	if o.Membership.Status == string(entitle.None) {
+		o.Membership.Status = string(entitle.Pending)
+	}
+	return o, err
+}
+
+// queuedWait is how long after an outage a verification is repeated first.
+func queuedWait(failed error) time.Duration {
+	const least = 10 * time.Second
+	if ours := fault.Of(failed); ours != nil {
+		return max(least, ours.RetryAfter)
+	}
+	return least
+}
+
+// RestoredPurchase is what became of one token of a restore. Outcome or Err is set.
+type RestoredPurchase struct {
+	// TokenSHA256 is the SHA-256 of the token in hex, by which the app recognizes it.
+	TokenSHA256 string
+	Outcome     Outcome
+	Err         error
+}
+
+// Restore is Verify for up to 20 tokens, which the app found on the device. Some may fail.
+// The user asked for it, so that the policy transfer applies (1.5).
+func (s *Service) Restore(ctx context.Context, user string, list []string) (results []RestoredPurchase, m countersign.IAPMembership, err error) {
+	if len(list) == 0 || len(list) > maxRestore {
+		return nil, m, fault.Invalid("invalid_request", "Send 1 to 20 purchase tokens")
+	}
+	if err := checkUser(user); err != nil {
+		return nil, m, err
+	}
+	for _, token := range list {
+		done := RestoredPurchase{TokenSHA256: sha256Hex(token)}
+		done.Outcome, done.Err = s.claim(ctx, token, request{cause: causeRestore, user: user, restoring: true})
+		if ctx.Err() != nil {
+			return nil, m, ctx.Err()
+		}
+		results = append(results, done)
+	}
+	row, err := membershipOf(ctx, s.db, user)
+	return results, printMembership(row), err
+}

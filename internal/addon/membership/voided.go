@@ -1,0 +1,104 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+const (
+	// metaVoided is the name of the time up to which the list of voided orders was read.
+	metaVoided = "iap_voided_until"
+	// voidedWindow is how far back the store's list reaches (1.9).
+	voidedWindow = 30 * 24 * time.Hour
+	// maxVoidedPages bounds one reading of the list: 1000 orders a page.
+	maxVoidedPages = 100
+)
+
+// doVoided reads the orders that were refunded or charged back since the last success, with
+// an overlap (6.6).
+func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err error) {
+	next := s.now().Add(time.Hour)
+	store, _, err := s.open(ctx)
+	if fault.HasCode(err, "iap_disabled") || fault.HasCode(err, "not_configured") {
+		return next, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	until := s.now()
+	since, err := s.voidedSince(ctx, until)
+	if err != nil {
+		return time.Time{}, err
+	}
+	page := ""
+	for range maxVoidedPages {
+		list, following, err := store.Voided(ctx, since, until, page)
+		if err != nil {
+			return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's list of refunds can't be read"), err), s.noteCall(ctx, err))
+		}
+		for _, void := range list {
+			if err := s.void(ctx, void); err != nil {
+				return time.Time{}, err
+			}
+		}
+		if page = following; page == "" {
+			break
+		}
+	}
+	return next, s.db.Tx(ctx, func(tx *addondb.DB) error { return tx.SetMeta(ctx, metaVoided, until.Format(time.RFC3339)) })
+}
+
+// voidedSince is the beginning of the time that is read.
+func (s *Service) voidedSince(ctx context.Context, until time.Time) (time.Time, error) {
+	earliest := until.Add(-voidedWindow + time.Hour)
+	text, err := s.db.Meta(ctx, metaVoided)
+	if err != nil {
+		return earliest, err
+	}
+	last, err := time.Parse(time.RFC3339, text)
+	if err != nil || last.Add(-entitle.VoidedOverlap).Before(earliest) {
+		return earliest, nil // it was never read, or too long ago
+	}
+	return last.Add(-entitle.VoidedOverlap), nil
+}
+
+// void notes that an order of a purchase was refunded or charged back, once, and has the
+// purchase read again: only the void of the current period's order ends its access (1.9).
+func (s *Service) void(ctx context.Context, v Void) error {
+	if v.Token == "" || v.OrderID == "" {
+		return nil
+	}
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		p, err := s.lockByToken(ctx, tx, digestOf(s.box(), v.Token))
+		if err != nil || p.ID == 0 {
+			return err
+		}
+		known, err := tx.VoidedOrders(ctx, p.ID)
+		if err != nil || slices.Contains(known, v.OrderID) {
+			return err
+		}
+		p.Reads++ // an answer of before the void is not written after it
+		if err := tx.UpdatePurchase(ctx, p); err != nil {
+			return err
+		}
+		err = tx.AddPurchaseHistory(ctx, addondb.PurchaseHistory{
+			PurchaseID: p.ID, At: s.timestamp(), Cause: addondb.CauseVoided, State: p.State, Status: p.Status, ExpiresAt: p.ExpiresAt, OrderID: v.OrderID,
+			Detail: fmt.Sprintf("reason %d, source %d, at %s", v.Reason, v.Source, sqldb.Time{Time: v.At}.UTC().Format(time.RFC3339)),
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.appendFor(ctx, tx, entitle.Refunded, p); err != nil {
+			return err
+		}
+		return s.Put(ctx, tx, s.purchaseTask(KindReread, p, s.now()))
+	})
+}

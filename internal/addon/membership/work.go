@@ -1,0 +1,286 @@
+package membership
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// The kinds of tasks. The last four repeat for ever, and have the key [RepeatingKey].
+const (
+	KindAcknowledge = "iap.acknowledge" // a purchase
+	KindWatch       = "iap.watch"       // a purchase that will end, or that is pending, on hold or paused
+	KindReread      = "iap.reread"      // a purchase
+	KindNotified    = "iap.notified"    // a token that notifications are about
+	KindVerify      = "iap.verify"      // a verification that the store did not answer
+	KindGrantEnd    = "iap.grant_end"
+	KindVoided      = "iap.voided"
+	KindSweep       = "iap.sweep"
+	KindCatalogue   = "iap.catalogue"
+	KindSilence     = "iap.silence"
+)
+
+// RepeatingKey is the key of the tasks that repeat for ever.
+const RepeatingKey = "all"
+
+// Work does a task. A time that it returns is when the task is done again. After an error of
+// kind Unavailable it is tried again, by the waits; any other error ends the task.
+type Work struct {
+	Do func(ctx context.Context, payload []byte) (again time.Time, err error)
+	// Waits are those before the attempts; the last one repeats.
+	Waits []time.Duration
+}
+
+// Works returns what the queue has to do, by the kinds of tasks. A task that is put while one
+// with its key is being done has to be done after it.
+func (s *Service) Works() map[string]Work {
+	slow := []time.Duration{0, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
+	return map[string]Work{
+		KindAcknowledge: {s.doAcknowledge, entitle.AcknowledgeWaits()},
+		KindWatch:       {s.doWatch, slow},
+		KindReread:      {s.doReread, slow},
+		KindNotified:    {s.doNotified, slow},
+		KindVerify:      {s.doVerify, slow},
+		KindGrantEnd:    {s.doGrantEnd, slow},
+		KindVoided:      {s.doVoided, slow},
+		KindSweep:       {s.doSweep, slow},
+		KindCatalogue:   {s.doCatalogue, slow},
+		KindSilence:     {s.doSilence, slow},
+	}
+}
+
+// Start puts the tasks that repeat, and begins the schedule of each pending acknowledgement
+// anew (1.4). It is called once when a server starts.
+func (s *Service) Start(ctx context.Context) error {
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		for _, kind := range []string{KindVoided, KindSweep, KindCatalogue, KindSilence} {
+			if err := s.Put(ctx, tx, Task{Kind: kind, Key: RepeatingKey, Due: s.now()}); err != nil {
+				return err
+			}
+		}
+		pending, err := tx.UnacknowledgedPurchases(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range pending {
+			if err := s.Put(ctx, tx, s.purchaseTask(KindAcknowledge, p, s.now())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// The payloads of tasks.
+type (
+	purchaseRef struct {
+		Purchase string `json:"purchase"`
+	}
+	tokenRef struct {
+		Token string `json:"token"` // sealed
+	}
+	queuedClaim struct {
+		Token     string `json:"token"` // sealed
+		User      string `json:"user"`
+		Product   string `json:"product"`
+		Restoring bool   `json:"restoring"`
+	}
+	grantEnd struct {
+		User string `json:"user"`
+	}
+)
+
+func (s *Service) purchaseTask(kind string, p addondb.Purchase, due time.Time) Task {
+	return Task{Kind: kind, Key: p.Name, Due: due, Payload: purchaseRef{p.Name}}
+}
+
+// inlineWait is how long after a request the task of an acknowledgement is due: the request
+// tries it first.
+const inlineWait = 5 * time.Second
+
+// schedule puts the tasks that a changed purchase needs.
+func (s *Service) schedule(ctx context.Context, tx *addondb.DB, p addondb.Purchase, cause string) error {
+	if !p.AcknowledgeSince.IsZero() {
+		due := s.now()
+		if cause == causeVerify || cause == causeRestore {
+			due = due.Add(inlineWait)
+		}
+		if err := s.Put(ctx, tx, s.purchaseTask(KindAcknowledge, p, due)); err != nil {
+			return err
+		}
+	}
+	if p.Status == string(entitle.Failed) && p.LinkedDigest != nil { // the old plan may still be active
+		before, err := tx.PurchaseByToken(ctx, p.Platform, p.LinkedDigest)
+		if ignoreNotFound(err) != nil {
+			return err
+		}
+		if before.ID != 0 {
+			if err := s.Put(ctx, tx, s.purchaseTask(KindReread, before, s.now())); err != nil {
+				return err
+			}
+		}
+	}
+	if next, more := s.nextCheck(p); more {
+		return s.Put(ctx, tx, s.purchaseTask(KindWatch, p, next))
+	}
+	return nil
+}
+
+// nextCheck returns when a purchase has to be read again, false for one that has ended (6.6).
+func (s *Service) nextCheck(p addondb.Purchase) (time.Time, bool) {
+	switch status := entitle.Status(p.Status); {
+	case p.SupersededBy != 0:
+		return time.Time{}, false
+	case p.Access:
+		return entitle.NextExpiryCheck(p.ExpiresAt.Time, s.now(), s.Jitter(entitle.ExpiryJitter)), true
+	case p.Unverified:
+		return s.now().Add(2 * time.Hour), s.now().Before(p.StatusSince.Add(entitle.HeldFor))
+	case status == entitle.Pending || status == entitle.OnHold || status == entitle.Paused:
+		return entitle.NextHeldCheck(p.StatusSince.Time, s.now(), p.AutoResumeAt.Time)
+	}
+	return time.Time{}, false
+}
+
+// errNothingToDo means that a task has no object any more.
+var errNothingToDo = errors.New("membership: nothing to do")
+
+// taskPurchase reads the purchase of a task and opens the store.
+func (s *Service) taskPurchase(ctx context.Context, payload []byte) (p addondb.Purchase, store Store, selling iap.Selling, token string, err error) {
+	var ref purchaseRef
+	if err := json.Unmarshal(payload, &ref); err != nil {
+		return p, nil, selling, "", fmt.Errorf("membership: the payload of a task: %w", err)
+	}
+	p, store, selling, token, err = s.storePurchase(ctx, ref.Purchase)
+	if fault.HasKind(err, countersign.KindNotFound) || fault.HasCode(err, "token_lost") {
+		err = errNothingToDo
+	}
+	return p, store, selling, token, err
+}
+
+// doReread reads a purchase again.
+func (s *Service) doReread(ctx context.Context, payload []byte) (again time.Time, err error) {
+	_, store, selling, token, err := s.taskPurchase(ctx, payload)
+	if err == nil {
+		_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeSchedule})
+	}
+	return time.Time{}, s.taskError(err)
+}
+
+// taskError leaves out what trying again can't change, and has the rest tried again.
+func (s *Service) taskError(err error) error {
+	switch {
+	case err == nil, errors.Is(err, errNothingToDo), fault.HasCode(err, "iap_disabled"):
+		return nil
+	case fault.HasCode(err, "conflict"):
+		return fault.WithCause(fault.Unavailable("store_unavailable", "The purchase is being changed"), err)
+	case fault.Of(err) != nil && !fault.IsUnavailable(err): // the store's final answer
+		return nil
+	}
+	return err
+}
+
+// doVerify repeats a verification that the store did not answer.
+func (s *Service) doVerify(ctx context.Context, payload []byte) (again time.Time, err error) {
+	var q queuedClaim
+	if err := json.Unmarshal(payload, &q); err != nil {
+		return time.Time{}, fmt.Errorf("membership: the payload of a task: %w", err)
+	}
+	token, err := s.openQueued(q.Token)
+	if err != nil { // the key file was replaced; the app verifies again
+		return time.Time{}, nil
+	}
+	store, selling, err := s.open(ctx)
+	if err == nil {
+		req := request{cause: causeVerify, user: q.User, product: q.Product, restoring: q.Restoring}
+		var done applied
+		if done, err = s.readAndApply(ctx, store, selling, token, req); err == nil {
+			s.acknowledgeNow(ctx, store, done.purchase)
+		}
+	}
+	return time.Time{}, s.taskError(err)
+}
+
+// doGrantEnd derives a membership again when a grant has ended.
+func (s *Service) doGrantEnd(ctx context.Context, payload []byte) (again time.Time, err error) {
+	var g grantEnd
+	if err := json.Unmarshal(payload, &g); err != nil {
+		return time.Time{}, fmt.Errorf("membership: the payload of a task: %w", err)
+	}
+	return time.Time{}, s.db.Tx(ctx, func(tx *addondb.DB) error { return s.recompute(ctx, tx, change{}, g.User) })
+}
+
+// doWatch confirms with the store that a purchase has ended, before its access ends (6.5).
+// While the store does not answer, access continues for the leeway.
+func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time, err error) {
+	p, store, selling, token, err := s.taskPurchase(ctx, payload)
+	if errors.Is(err, errNothingToDo) {
+		return time.Time{}, nil
+	}
+	if p.ID != 0 && p.Access && s.now().Before(p.ExpiresAt.Time) { // it was renewed meanwhile
+		again, _ = s.nextCheck(p)
+		return again, nil
+	}
+	simulated := p.Environment == string(entitle.Simulated)
+	switch {
+	case err == nil && simulated == selling.Simulated:
+		_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeSchedule})
+	case err == nil && !simulated: // the built-in store knows nothing of it, and the real one is not asked
+		return s.now().Add(2 * time.Hour), nil
+	}
+	if err != nil || simulated != selling.Simulated {
+		if fault.Of(err) == nil && err != nil {
+			return time.Time{}, err
+		}
+		if err := s.suspendOverdue(ctx, p); err != nil {
+			return time.Time{}, err
+		}
+	}
+	if p, err = s.db.Purchase(ctx, p.Name); err != nil {
+		return time.Time{}, err
+	}
+	again, more := s.nextCheck(p)
+	if !more {
+		again = time.Time{}
+	}
+	return again, nil
+}
+
+// suspendOverdue ends the access from a purchase that could not be confirmed within the leeway.
+func (s *Service) suspendOverdue(ctx context.Context, p addondb.Purchase) error {
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		p, err := tx.LockPurchase(ctx, p.Name)
+		if err != nil || !p.Access || s.now().Before(p.ExpiresAt.Add(entitle.Leeway)) {
+			return err
+		}
+		return s.end(ctx, tx, p, causeUnverified)
+	})
+}
+
+// doSweep spreads re-reads of the purchases without news over a day, and removes old
+// notifications (6.6).
+func (s *Service) doSweep(ctx context.Context, _ []byte) (again time.Time, err error) {
+	const limit, spread, kept = 50_000, 23 * time.Hour, 30 * 24 * time.Hour
+	stale, err := s.db.StalePurchases(ctx, at(s.now().Add(-entitle.StaleAfter)), limit)
+	if err != nil {
+		return time.Time{}, err
+	}
+	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
+		for i, p := range stale {
+			due := s.now().Add(spread * time.Duration(i) / time.Duration(len(stale)))
+			if err := s.Put(ctx, tx, s.purchaseTask(KindReread, p, due)); err != nil {
+				return err
+			}
+		}
+		return tx.PruneInbox(ctx, sqldb.Time{Time: s.now().Add(-kept)})
+	})
+	return s.now().Add(24 * time.Hour), err
+}

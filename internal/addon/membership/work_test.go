@@ -1,0 +1,246 @@
+package membership
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/keyfile"
+)
+
+func TestAnAcknowledgementSurvivesACrashAndIsAlarmed(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.store.refusing = unavailable
+		o := f.bought(t, "ana", "token", "gold_monthly")
+		if o.Purchase.Acknowledged || !o.Membership.Active {
+			t.Errorf("%+v", o)
+		}
+		if got := f.due(KindAcknowledge, o.Purchase.ID); !got.Equal(noon.Add(inlineWait)) {
+			t.Errorf("due at %s", got)
+		}
+		f.mu.Lock()
+		clear(f.tasks)
+		f.mu.Unlock()
+		if err := f.Start(t.Context()); err != nil { // another process
+			t.Fatal(err)
+		}
+		if failed := f.run(t); len(failed) != 1 {
+			t.Error(failed)
+		}
+		if alerts, err := f.Alerts(t.Context(), program); err != nil || len(alerts) != 0 {
+			t.Errorf("%+v, %v", alerts, err)
+		}
+		f.pass(time.Hour)
+		f.run(t)
+		alerts, err := f.Alerts(t.Context(), program)
+		if err != nil || len(alerts) != 1 || alerts[0].Kind != alertUnacknowledged || alerts[0].Subject != o.Purchase.ID {
+			t.Errorf("%+v, %v", alerts, err)
+		}
+		f.store.refusing = nil
+		f.run(t)
+		if alerts, err := f.Alerts(t.Context(), program); err != nil || len(alerts) != 0 || f.store.count("acknowledge token") != 1 {
+			t.Errorf("%+v, %v", alerts, err)
+		}
+		if got := f.due(KindAcknowledge, o.Purchase.ID); !got.IsZero() {
+			t.Errorf("still due at %s", got)
+		}
+	})
+}
+
+func TestActivePurchasesWithoutNewsAreReadOnceADaySpread(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		names := []string{}
+		for _, token := range []string{"one", "two", "three", "four"} {
+			names = append(names, f.bought(t, "ana", token, "gold_monthly").Purchase.ID)
+		}
+		f.pass(4 * 24 * time.Hour)
+		f.mustVerify(t, "ana", "four") // news
+		again, err := f.doSweep(t.Context(), nil)
+		if err != nil || !again.Equal(f.now().Add(24*time.Hour)) {
+			t.Errorf("again at %s, %v", again, err)
+		}
+		due := []time.Duration{}
+		for _, name := range names[:3] {
+			due = append(due, f.due(KindReread, name).Sub(f.now()))
+		}
+		if slices.Sort(due); due[0] != 0 || due[2] <= due[1] || due[1] <= due[0] || due[2] > 23*time.Hour {
+			t.Errorf("due after %v", due)
+		}
+		if !f.due(KindReread, names[3]).IsZero() {
+			t.Error("the one with news is read")
+		}
+		f.pass(23 * time.Hour)
+		asked := f.store.count("one")
+		f.run(t)
+		if f.store.count("one") != asked+1 {
+			t.Error("not read")
+		}
+	})
+}
+
+func TestTheCatalogueIsComparedWithTheProductMap(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		subjects := func() (list []string) {
+			if _, err := f.doCatalogue(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			alerts, err := f.Alerts(t.Context(), program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range alerts {
+				list = append(list, a.Subject)
+			}
+			return list
+		}
+		whole := []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}}
+		for _, c := range []struct {
+			name     string
+			products []Product
+			want     []string
+		}{
+			{"all are sold", whole, nil},
+			{"one is missing", whole[:1], []string{"silver_monthly"}},
+			{"one is not active", []Product{whole[0], {ID: "silver_monthly", Monthly: true}}, []string{"silver_monthly"}},
+			{"one has no monthly plan", []Product{whole[0], {ID: "silver_monthly", Active: true}}, []string{"silver_monthly"}},
+			{"all are sold again", whole, nil},
+		} {
+			f.store.products = c.products
+			if got := subjects(); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %q", c.name, got)
+			}
+		}
+	})
+}
+
+func TestSilenceIsAlarmedOnlyWhilePurchasesAreRenewed(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		alarmed := func() bool {
+			if _, err := f.doSilence(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			alerts, err := f.Alerts(t.Context(), program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.ContainsFunc(alerts, func(a Alert) bool { return a.Kind == alertSilence })
+		}
+		f.bought(t, "ana", "token", "gold_monthly")
+		if alarmed() {
+			t.Error("alarmed without renewals")
+		}
+		f.change("token", renewed)
+		f.pass(month.Sub(noon) + time.Minute)
+		f.run(t)
+		if !alarmed() {
+			t.Error("not alarmed")
+		}
+		f.receive(t, notification("m1", 2, "token"))
+		if alarmed() {
+			t.Error("alarmed although a notification arrived")
+		}
+	})
+}
+
+func TestAMembershipTokenIsSignedForAppsWithoutAConnection(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		o := f.bought(t, "ana", "token", "gold_monthly")
+		text, err := f.Sign(t.Context(), "https://site.example", "ana", o.Membership)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err := f.PublicKeys(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var claims tokenClaims
+		signed, err := jwt.ParseSigned(text, []jose.SignatureAlgorithm{jose.EdDSA})
+		if err == nil {
+			err = signed.Claims(keySet(t, keys), &claims)
+		}
+		if err != nil || claims.Subject != "ana" || claims.Issuer != "https://site.example" || claims.PackageID != gold || claims.Version != 1 ||
+			!claims.Expiry.Time().Equal(noon.Add(tokenLife)) {
+			t.Errorf("%+v, %v", claims, err)
+		}
+		again, err := f.PublicKeys(t.Context())
+		if err != nil || string(again) != string(keys) {
+			t.Errorf("another key, %v", err)
+		}
+		o.Membership.Active = false
+		if text, err := f.Sign(t.Context(), "", "ana", o.Membership); text != "" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+	})
+}
+
+func TestANewKeyFileKeepsPurchasesIdentitiesAndTheSigningKey(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		intent, err := f.Intend(t.Context(), "ana", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.sell("one", sub("silver_monthly", intent.AccountID))
+		f.sell("two", linked("gold_monthly", intent.AccountID, "one"))
+		f.mustVerify(t, "ana", "two")
+		f.receive(t, notification("m1", 4, "two"))
+		keys, err := f.PublicKeys(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.rekey(t, false)
+		if o := f.mustVerify(t, "ana", "two"); o.Result != ResultUnchanged {
+			t.Errorf("%+v", o)
+		}
+		f.mustVerify(t, "ana", "one")
+		f.wantStatus(t, "one", entitle.Superseded)
+		if again, err := f.PublicKeys(t.Context()); err != nil || string(again) != string(keys) {
+			t.Errorf("another key, %v", err)
+		}
+		f.rekey(t, true)
+		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+		f.mustVerify(t, "ana", "two") // as the app restores it
+		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+	})
+}
+
+// rekey brings the fixture to a new key file. With lost, the old one can't be read any more.
+func (f *fixture) rekey(t *testing.T, lost bool) {
+	t.Helper()
+	old := f.box()
+	fresh, err := keyfile.Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lost {
+		old = nil
+	}
+	names, err := LostTokens(t.Context(), f.db, old)
+	if err != nil || len(names) > 0 != lost {
+		t.Errorf("%q lost, %v", names, err)
+	}
+	err = f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		if err := tx.SetMeta(t.Context(), keyfile.CheckName, fresh.Check()); err != nil {
+			return err
+		}
+		return Reseal(t.Context(), tx, old, fresh)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.guard.Box = func() *keyfile.Box { return fresh }
+}
+
+func keySet(t *testing.T, text []byte) jose.JSONWebKeySet {
+	t.Helper()
+	var set jose.JSONWebKeySet
+	if err := json.Unmarshal(text, &set); err != nil || len(set.Keys) != 1 || !set.Keys[0].IsPublic() {
+		t.Fatalf("%s, %v", text, err)
+	}
+	return set
+}

@@ -1,0 +1,60 @@
+package countersign
+
+import "encoding/json"
+
+// IAPPurchase is a purchase in the app's store, as an addon prints it.
+type IAPPurchase struct {
+	ID string `json:"id"`
+	// Platform is "store".
+	Platform string `json:"platform"`
+	// Environment is "production", "test" (a license tester's) or "simulated" (the built-in store's).
+	Environment string  `json:"environment"`
+	ProductID   string  `json:"product_id"`
+	BasePlanID  string  `json:"base_plan_id"`
+	OfferID     *string `json:"offer_id"`
+	// Phase is "base", "free_trial", "introductory", "proration" or "".
+	Phase string `json:"phase"`
+	// Package is nil while the product is not mapped to one.
+	Package *IAPPackage `json:"package"`
+	// State is that of a membership, or "failed" or "superseded".
+	State        string     `json:"state"`
+	Acknowledged bool       `json:"acknowledged"`
+	AutoRenewing bool       `json:"auto_renewing"`
+	StartedAt    *Timestamp `json:"started_at"`
+	ExpiresAt    *Timestamp `json:"expires_at"`
+	AutoResumeAt *Timestamp `json:"auto_resume_at"`
+	// Price is the list price of a renewal, nil when the store sends none.
+	Price   *IAPPrice `json:"price"`
+	OrderID string    `json:"order_id"`
+	// Replaces is the id of the purchase of which this one took the place.
+	Replaces *string `json:"replaces"`
+}
+
+// IAPPrice is an amount in the buyer's currency, with as many decimals as the store sends and at least two.
+type IAPPrice struct {
+	Amount   json.Number `json:"amount"`
+	Currency string      `json:"currency"`
+}
+
+// IAPMembership is what a user of a site has, derived from purchases and grants.
+type IAPMembership struct {
+	Active bool `json:"active"`
+	// Status is "none", "pending", "active", "grace", "on_hold", "paused", "expired" or "revoked".
+	Status  string      `json:"status"`
+	Package *IAPPackage `json:"package"`
+	// Source is "store" or "grant", and nil without a membership.
+	Source *string    `json:"source"`
+	Since  *Timestamp `json:"since"`
+	// Until is the end of the paid time, nil for no end.
+	Until     *Timestamp `json:"until"`
+	WillRenew bool       `json:"will_renew"`
+	Grace     bool       `json:"grace"`
+	// ActionRequired is "fix_payment", "confirm_price" or "resume", and nil for nothing.
+	ActionRequired *string `json:"action_required"`
+	// ManageURL is the store's page of the subscription, nil for other sources.
+	ManageURL *string `json:"manage_url"`
+	// Version is raised by each change. A receiver stores the membership with the higher one.
+	Version int64 `json:"version"`
+	// Token is the membership signed for apps that are offline, "" when the site does not issue it.
+	Token string `json:"token,omitempty"`
+}
