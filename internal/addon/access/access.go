@@ -23,6 +23,9 @@ const (
 	// ManageSettings reads, changes and publishes settings and packages: users,
 	// the operator, and programs that hold the site's API key and secret.
 	ManageSettings Permission = iota
+	// ActForUsers says who of the site's users an app speaks for: the operator, and programs
+	// that hold the site's API key and secret. A session of an administrator is not enough.
+	ActForUsers
 	// ManageSite is everything else: users and the operator.
 	ManageSite
 	// Operate creates links and tokens that open the site: the operator alone.
@@ -36,9 +39,9 @@ func May(a people.Actor, what Permission) error {
 	case people.KindOperator:
 		allowed = true
 	case people.KindUser:
-		allowed = a.Administrator && what != Operate
+		allowed = a.Administrator && what != Operate && what != ActForUsers
 	case people.KindKey:
-		allowed = what == ManageSettings && a.Secret
+		allowed = (what == ManageSettings || what == ActForUsers) && a.Secret
 	}
 	if allowed {
 		return nil
