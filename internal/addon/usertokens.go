@@ -100,12 +100,12 @@ func (a *Addon) AppUser(ctx context.Context, from netip.Addr, key, userToken str
 		return AppUser{}, errUserTokenMissing
 	}
 	token, err := usertoken.Verify(userToken, a.now(), a.userTokenKey(), SiteUserTokenKey(pair))
-	switch expired := errors.Is(err, usertoken.ErrExpired); {
-	case err != nil && !expired || !expired && input.UserID(token.User) != "":
+	switch {
+	case errors.Is(err, usertoken.ErrInvalid), err == nil && input.UserID(token.User) != "":
 		return AppUser{}, errUserTokenInvalid
 	case !isActive(c):
 		return AppUser{}, errCredentialInactive
-	case expired:
+	case err != nil: // it has expired
 		return AppUser{}, errUserTokenExpired
 	}
 	a.uses.Note(c.ID, a.now(), from)

@@ -18,7 +18,9 @@ const pathIAP = "/api-addons/iap/config"
 // isForPurchases reports whether a path is one of those for purchases and user tokens: no
 // page is there, and errors have a form of their own.
 func isForPurchases(path string) bool {
-	return strings.HasPrefix(path, "/api-addons/iap/") || strings.HasPrefix(path, "/api-addons/auth/")
+	folder, ok := strings.CutPrefix(path, "/api-addons/")
+	folder, _, _ = strings.Cut(folder, "/")
+	return ok && (folder == "iap" || folder == "auth")
 }
 
 // The codes of these paths. An app decides by them what to do.

@@ -73,7 +73,7 @@ var base64url = base64.RawURLEncoding.Strict()
 
 // Mint returns a token of a user that is valid from now on for [Life].
 func Mint(key Key, user string, now time.Time) (text string, token Token) {
-	token = Token{User: user, Issuer: key.Issuer, ID: rand.Text(), Expires: now.Add(Life).Truncate(time.Second)}
+	token = Token{User: user, Issuer: key.Issuer, ID: rand.Text(), Expires: now.Add(Life).Truncate(time.Second).UTC()}
 	payload, _ := json.Marshal(claims{ // strings and numbers always can be encoded
 		Issuer: key.Issuer, Audience: Audience, User: user, IssuedAt: token.Expires.Add(-Life).Unix(), Expires: token.Expires.Unix(), ID: token.ID,
 	})
@@ -130,7 +130,7 @@ func read(signed, issuer string, now time.Time) (Token, error) {
 	if err := json.Unmarshal(payload, &c); err != nil {
 		return Token{}, ErrInvalid
 	}
-	t := Token{User: c.User, Issuer: c.Issuer, ID: c.ID, Expires: time.Unix(c.Expires, 0)}
+	t := Token{User: c.User, Issuer: c.Issuer, ID: c.ID, Expires: time.Unix(c.Expires, 0).UTC()}
 	if c.User == "" || c.Issuer != issuer || c.Audience != Audience || !timely(c, now) {
 		return Token{}, ErrInvalid
 	}
