@@ -155,6 +155,8 @@ type operation struct {
 	body         []byte
 	limit        int64
 	plain        bool
+	// sign adds what proves who sends the request, besides the key; nil adds nothing.
+	sign func(req *http.Request, body []byte)
 }
 
 const userAgent = "countersign-go (+https://github.com/countersign/countersign)"
@@ -179,6 +181,9 @@ func (c *Client) request(ctx context.Context, r operation) (*http.Request, error
 	req.Header.Set("X-Api-Key", c.key())
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.sign != nil {
+		r.sign(req, r.body)
 	}
 	return req, nil
 }

@@ -25,6 +25,8 @@ type Client struct {
 	// Retries is how often a call is repeated after a network error, a 429 or a 5xx: all calls can be
 	// repeated without effect. 0 means twice, a negative number never.
 	Retries int
+	// secret is what an [AddonClient] signs with, for redaction.
+	secret string
 }
 
 // Validation is the result of validating a purchase code.

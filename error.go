@@ -26,7 +26,7 @@ type Error struct {
 	RetryAfter time.Duration
 	// Status is the HTTP status that a [Client] received; a server leaves it 0.
 	Status int
-	// RequestID is the X-Request-Id that a [Client] received; a server leaves it empty.
+	// RequestID is the X-Request-Id that a [Client] received. The rules of a server leave it empty.
 	RequestID string
 }
 

@@ -9,13 +9,14 @@ import (
 
 func (c *Client) key() string { return strings.TrimSpace(c.Key) }
 
-// redact takes the key out of text that came from elsewhere: a server may repeat what it was sent.
+// redact takes the key and the secret out of text that came from elsewhere: a server may repeat what it was sent.
 func (c *Client) redact(s string) string {
-	key := c.key()
-	if key == "" {
-		return s
+	for name, value := range map[string]string{"[key]": c.key(), "[secret]": c.secret} {
+		if value != "" {
+			s = strings.NewReplacer(value, name, url.QueryEscape(value), name).Replace(s)
+		}
 	}
-	return strings.NewReplacer(key, "[key]", url.QueryEscape(key), "[key]").Replace(s)
+	return s
 }
 
 // wrap names the operation that failed, and sees to it that the text does not hold the key.

@@ -140,7 +140,7 @@ func settingKeys(wanted func(settings.Setting) bool) finder[*addon.Addon] {
 		draft, err := s.Settings.Draft(ctx, operator())
 		if len(args) > 0 {
 			one, _ := draft.Get(args[0])
-			return slices.Clone(switches[one.Type]), err
+			return append(slices.Clone(switches[one.Type]), sqldb.Convert(one.Choices, func(c settings.Choice) string { return choice(c.Value, c.Label) })...), err
 		}
 		for _, one := range draft.List {
 			if wanted(one) {

@@ -102,6 +102,19 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app"})
 			f.mustPublish(t, "")
 		}, "in-app purchases", health.Warn, "without a service account"},
+		{"selling without the account of the push subscription", func(t *testing.T, f *fixture) {
+			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushAudience: "https://site.example"})
+			f.mustPublish(t, "")
+		}, "store notifications", health.Warn, "countersign addon iap set iapPushServiceAccount EMAIL"},
+		{"selling without the audience of the push subscription", func(t *testing.T, f *fixture) {
+			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com"})
+			f.mustPublish(t, "")
+		}, "store notifications", health.Warn, "countersign addon iap set iapPushAudience AUDIENCE"},
+		{"selling with both", func(t *testing.T, f *fixture) {
+			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example"})
+			f.mustPublish(t, "")
+		}, "store notifications", health.OK, "accepted from push@project"},
+		{"without selling, notifications are not missed", func(*testing.T, *fixture) {}, "store notifications", health.OK, "off"},
 		{"a service account that can't be opened", func(t *testing.T, f *fixture) {
 			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
 				t.Fatal(err)

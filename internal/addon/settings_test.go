@@ -3,6 +3,7 @@ package addon
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,28 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 		{"sandbox on as 1", "iapSandboxEnabled", "1", "1", false},
 		{"an application id", "iapStorePackageName", "com.example.app", "com.example.app", false},
 		{"an application id with a space", "iapStorePackageName", "com.example. app", "", true},
+		{"a push account", "iapPushServiceAccount", " Push@Project.iam.gserviceaccount.com ", "push@project.iam.gserviceaccount.com", false},
+		{"no push account", "iapPushServiceAccount", "", "", false},
+		{"a person's address", "iapPushServiceAccount", "ada@mail.example", "", true},
+		{"a push account with a name", "iapPushServiceAccount", "Push <push@project.iam.gserviceaccount.com>", "", true},
+		{"two push accounts", "iapPushServiceAccount", "a@b.iam.gserviceaccount.com,c@d.iam.gserviceaccount.com", "", true},
+		{"an audience", "iapPushAudience", "https://site.example/api-addons/iap/notifications/store", "https://site.example/api-addons/iap/notifications/store", false},
+		{"an audience that is not an address", "iapPushAudience", "countersign", "countersign", false},
+		{"no audience", "iapPushAudience", " ", "", false},
+		{"an audience with a space", "iapPushAudience", "a b", "", true},
+		{"an audience that is too long", "iapPushAudience", strings.Repeat("x", 513), "", true},
+		{"test purchases of some", "iapTestPurchases", "AllowList", "allowlist", false},
+		{"no word on test purchases is the default", "iapTestPurchases", "", "allow", false},
+		{"test purchases as a switch", "iapTestPurchases", "1", "", true},
+		{"test users in their one form", "iapTestUsers", "7,12\n ada@site.example ,, 7", "7, 12, ada@site.example", false},
+		{"no test users", "iapTestUsers", " ", "", false},
+		{"a test user with NUL", "iapTestUsers", "7, a\x00b", "", true},
+		{"a test user that is too long", "iapTestUsers", long, "", true},
+		{"too many test users", "iapTestUsers", manyUsers(101), "", true},
+		{"purchases without a user are refused", "iapClaimPolicy", "strict", "strict", false},
+		{"an unknown rule for them", "iapClaimPolicy", "last_claim", "", true},
+		{"purchases move if nobody loses by it", "iapTransferPolicy", "transfer_if_inactive", "transfer_if_inactive", false},
+		{"an unknown rule for moving", "iapTransferPolicy", "always", "", true},
 		{"an unknown key", "appname", "x", "", true},
 		{"a key that would hurt", "__proto__", "x", "", true},
 		{"an empty key", "", "x", "", true},
@@ -95,6 +118,15 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 			}
 		}
 	})
+}
+
+// manyUsers is a list of n users.
+func manyUsers(n int) string {
+	users := make([]string, n)
+	for i := range users {
+		users[i] = strconv.Itoa(i)
+	}
+	return strings.Join(users, ",")
 }
 
 func TestOneBadValueRefusesAll(t *testing.T) {
@@ -129,6 +161,8 @@ func TestJSONValuesHaveTheirTypes(t *testing.T) {
 		{"a map as a string", "iapProductMapJson", `"{\"store\": {}}"`, `{"store":{}}`, false},
 		{"a map as a number", "iapProductMapJson", `7`, "", true},
 		{"a map with a product twice", "iapProductMapJson", `{"store":{"a":1,"a":1}}`, "", true},
+		{"a choice as a string", "iapTestPurchases", `"deny"`, "deny", false},
+		{"a choice as a boolean", "iapTestPurchases", `true`, "", true},
 		{"broken JSON", "appName", `"x`, "", true},
 		{"an unknown key", "nonsense", `"x"`, "", true},
 	}

@@ -128,26 +128,32 @@ func (a *Addon) Basic(ctx context.Context, from netip.Addr, key, secret string) 
 	return a.actorOf(c, from), nil
 }
 
-// activePair finds an active pair by its key, for a caller who proves to know its secret. A
-// key with a typo is refused before the database is asked.
+// activePair finds an active pair by its key, for a caller who proves to know its secret.
 func (a *Addon) activePair(ctx context.Context, key string, proves func(secret string) bool) (addondb.Credential, error) {
-	if !token.Valid(prefixKey, key) {
-		return addondb.Credential{}, errCredentialUnknown
-	}
-	c, err := a.db.CredentialWithKey(ctx, token.Digest(key))
-	if err != nil {
-		return c, sqldb.IfNotFound(err, errCredentialUnknown)
-	}
-	pair, err := a.openCredentials(c)
+	c, pair, err := a.pairWithKey(ctx, key)
 	switch {
 	case err != nil:
 		return c, err
 	case !proves(pair.Secret):
 		return c, errCredentialUnknown
-	case !c.KeyActive || !c.SecretActive:
+	case !isActive(c):
 		return c, errCredentialInactive
 	}
 	return c, nil
+}
+
+// pairWithKey finds a pair by its key, also one that is inactive. A key with a typo is
+// refused before the database is asked.
+func (a *Addon) pairWithKey(ctx context.Context, key string) (addondb.Credential, APICredentials, error) {
+	if !token.Valid(prefixKey, key) {
+		return addondb.Credential{}, APICredentials{}, errCredentialUnknown
+	}
+	c, err := a.db.CredentialWithKey(ctx, token.Digest(key))
+	if err != nil {
+		return c, APICredentials{}, sqldb.IfNotFound(err, errCredentialUnknown)
+	}
+	pair, err := a.openCredentials(c)
+	return c, pair, err
 }
 
 // actorOf is the program that has API credentials. Its use is noted.

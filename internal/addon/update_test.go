@@ -51,7 +51,7 @@ func TestFirstUpdateSetsEverythingUp(t *testing.T) {
 		if err != nil || len(list) != 1 || !list[0].Active() {
 			t.Errorf("credentials %+v, %v; want one pair, active", list, err)
 		}
-		if got := f.settings(t); got.Published.Number != 1 || len(got.Changes) != 0 || len(got.List) != 15 {
+		if got := f.settings(t); got.Published.Number != 1 || len(got.Changes) != 0 || len(got.List) != len(settings.Definitions()) {
 			t.Errorf("settings: version %d, %d changed, %d settings", got.Published.Number, len(got.Changes), len(got.List))
 		}
 	})

@@ -27,8 +27,8 @@ type Options struct {
 	// TrustedProxies are the networks whose X-Forwarded-* headers are believed.
 	TrustedProxies []netip.Prefix
 	// ErrorBody shapes an error for a front end whose errors differ from the store's {"status":"error","msg":"…"}. The error
-	// it receives has a message and is safe to show; its cause is not.
-	ErrorBody func(*countersign.Error) []byte
+	// it receives has a message and is safe to show; its cause is not. Its RequestID is that of the request.
+	ErrorBody func(*http.Request, *countersign.Error) []byte
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -40,7 +40,7 @@ type Edge struct {
 	metrics   *Metrics
 	answered  func(Answered)
 	trusted   []netip.Prefix
-	errorBody func(*countersign.Error) []byte
+	errorBody func(*http.Request, *countersign.Error) []byte
 	now       func() time.Time
 	ids       *requestIDs
 	outages   outages
@@ -51,9 +51,6 @@ func NewEdge(o Options) *Edge {
 	e := &Edge{
 		log: o.Log, access: o.Access, metrics: o.Metrics, answered: o.Answered, errorBody: o.ErrorBody, now: o.Now,
 		trusted: unmapped(o.TrustedProxies), ids: newRequestIDs(),
-	}
-	if e.errorBody == nil {
-		e.errorBody = envelopeBody
 	}
 	if e.now == nil {
 		e.now = time.Now

@@ -237,10 +237,12 @@ func TestAHandlerThatWritesNothingAnswers200(t *testing.T) {
 }
 
 func TestAnotherFaceHasItsOwnErrors(t *testing.T) {
-	handler := testFrontEnd(Options{ErrorBody: func(e *countersign.Error) []byte {
-		return []byte(e.Code + ": " + e.Message)
+	handler := testFrontEnd(Options{ErrorBody: func(r *http.Request, e *countersign.Error) []byte {
+		return []byte(r.URL.Path + " " + e.RequestID + " " + e.Code + ": " + e.Message)
 	}})
-	if got := bodyOf(t, serveOne(t, handler, "GET", "/nope")); got != "not_found: Not found" {
+	res := serveOne(t, handler, "GET", "/nope")
+	id := res.Header.Get("X-Request-Id")
+	if got := bodyOf(t, res); id == "" || got != "/nope "+id+" not_found: Not found" {
 		t.Errorf("got %q", got)
 	}
 }

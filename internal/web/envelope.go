@@ -25,6 +25,17 @@ func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
 	return nil
 }
 
+// Object writes 200 with v as JSON: an object with its own status, beside which it has more than one member. Otherwise it
+// is as [OK].
+func Object(w http.ResponseWriter, v any) error {
+	b, err := countersign.EncodeJSON(v)
+	if err != nil {
+		return fmt.Errorf("web: encode an object: %w", err)
+	}
+	send(w, http.StatusOK, b)
+	return nil
+}
+
 // Success answers 200 with {"status":"success","<key>":…}, its value ready JSON in parts.
 func Success(w http.ResponseWriter, key string, parts ...string) {
 	pooled := buffers.Get().(*[]byte)

@@ -35,9 +35,19 @@ func (e *Edge) failJSON(w http.ResponseWriter, r *http.Request, a *response, err
 		if a.always200 && status < http.StatusInternalServerError {
 			status = http.StatusOK
 		}
-		send(w, status, e.errorBody(shown))
+		send(w, status, e.bodyOf(a, r, shown))
 		return nil
 	})
+}
+
+// bodyOf is the body of an error in the form of the front end.
+func (e *Edge) bodyOf(a *response, r *http.Request, shown *countersign.Error) []byte {
+	if e.errorBody == nil {
+		return envelopeBody(shown)
+	}
+	named := *shown
+	named.RequestID = a.id
+	return e.errorBody(r, &named)
 }
 
 // fail writes an error: the only function that does. The status comes from the error's kind, the body from its
@@ -113,7 +123,7 @@ func wholeSeconds(d time.Duration) string {
 
 // DetailedBody is an error in both forms that clients in the field read, "msg" and "message", with its code and what is
 // wrong with each value.
-func DetailedBody(err *countersign.Error) []byte {
+func DetailedBody(_ *http.Request, err *countersign.Error) []byte {
 	body := struct {
 		Status  string            `json:"status"`
 		Msg     string            `json:"msg"`
@@ -168,5 +178,5 @@ func (e *Edge) recovered(a *response, cause any) {
 	a.setDefaults()
 	shown := public(nil)
 	a.setErrorHeader(shown, http.StatusInternalServerError)
-	send(a, http.StatusInternalServerError, e.errorBody(shown))
+	send(a, http.StatusInternalServerError, e.bodyOf(a, a.r, shown))
 }

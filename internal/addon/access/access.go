@@ -24,6 +24,7 @@ const (
 	// the operator, and programs that hold the site's API key and secret.
 	ManageSettings Permission = iota
 <<<<<<< HEAD
+<<<<<<< HEAD
 	// ReadEvents reads the feed of events: those who may do ManageSettings.
 	ReadEvents
 =======
@@ -31,6 +32,11 @@ const (
 	// settings.
 	ManageMembers
 >>>>>>> memb
+=======
+	// ActForUsers says who of the site's users an app speaks for: the operator, and programs
+	// that hold the site's API key and secret. A session of an administrator is not enough.
+	ActForUsers
+>>>>>>> auth18
 	// ManageSite is everything else: users and the operator.
 	ManageSite
 	// Operate creates links and tokens that open the site: the operator alone.
@@ -44,13 +50,17 @@ func May(a people.Actor, what Permission) error {
 	case people.KindOperator:
 		allowed = true
 	case people.KindUser:
-		allowed = a.Administrator && what != Operate
+		allowed = a.Administrator && what != Operate && what != ActForUsers
 	case people.KindKey:
+<<<<<<< HEAD
 <<<<<<< HEAD
 		allowed = (what == ManageSettings || what == ReadEvents) && a.Secret
 =======
 		allowed = (what == ManageSettings || what == ManageMembers) && a.Secret
 >>>>>>> memb
+=======
+		allowed = (what == ManageSettings || what == ActForUsers) && a.Secret
+>>>>>>> auth18
 	}
 	if allowed {
 		return nil

@@ -41,7 +41,7 @@ func (f *frontEnd) authenticated(w http.ResponseWriter, r *http.Request, body []
 // authenticate reads a request of a program: who asks, and the members of its body into in, which is nil for a request without
 // any.
 func (f *frontEnd) authenticate(w http.ResponseWriter, r *http.Request, in any) (people.Actor, error) {
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, maxBody)
 	if err != nil {
 		return people.Actor{}, err
 	}
@@ -69,6 +69,11 @@ func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, body []byt
 	if err != nil || signedIn {
 		return actor, err
 	}
+	return f.basic(w, r)
+}
+
+// basic is a program that sends key and secret themselves.
+func (f *frontEnd) basic(w http.ResponseWriter, r *http.Request) (people.Actor, error) {
 	key, secret, ok := r.BasicAuth()
 	if !ok {
 		return people.Actor{}, errNobody

@@ -16,23 +16,25 @@ import (
 )
 
 const (
-	// maxBody is the size of the largest body that is read, in bytes.
-	maxBody = 1 << 20
+	// maxBody is the size of the largest body that is read, in bytes, and maxPurchaseBody that of the endpoints for
+	// purchases and user tokens.
+	maxBody         = 1 << 20
+	maxPurchaseBody = 32 << 10
 	// maxDepth is how deep a body may be nested; its one object is the first level.
 	maxDepth = 32
 )
 
-// readBody reads the whole body; nil when there is none.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// readBody reads the whole body, which may have up to limit bytes; nil when there is none.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.ContentLength == 0 {
 		return nil, nil
 	}
-	if r.ContentLength > maxBody {
-		return nil, tooLarge(nil)
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit, nil)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if passed := (*http.MaxBytesError)(nil); errors.As(err, &passed) {
-		return nil, tooLarge(err)
+		return nil, tooLarge(limit, err)
 	}
 	if err != nil {
 		return nil, badBody("The body arrived incomplete. Nothing was changed. Send it again", err)
@@ -127,8 +129,9 @@ func inspect(body []byte) error {
 	return nil
 }
 
-func tooLarge(cause error) error {
-	return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The body is larger than 1 MB. Nothing was changed; send less at once"), cause)
+func tooLarge(limit int64, cause error) error {
+	size := map[int64]string{maxBody: "1 MB", maxPurchaseBody: "32 KB"}[limit]
+	return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The body is larger than "+size+". Nothing was changed; send less at once"), cause)
 }
 
 func badBody(message string, cause error) error {

@@ -20,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -156,12 +157,19 @@ func (s *site) names() map[string]string {
 	if s.pair.Key != "" {
 		names["api_key"], names["api_secret"], names["web_token"] = s.pair.Key, s.pair.Secret, s.webToken
 		names["basic"], names["wrong_secret"] = basic(s.pair.Key, s.pair.Secret), basic(s.pair.Key, s.pair.Key)
+		names["user_token"], names["old_user_token"] = s.siteToken("user-7", today), s.siteToken("user-7", today.Add(-time.Hour))
 	}
 	if s.serviceAccountFile != "" {
 		text, _ := json.Marshal(s.serviceAccountFile)
 		names["service_account_text"], names["service_account"] = string(text), s.serviceAccountFile
 	}
 	return names
+}
+
+// siteToken is a user token that the site signs itself.
+func (s *site) siteToken(user string, at time.Time) string {
+	text, _ := usertoken.Mint(addon.SiteUserTokenKey(s.pair), user, at)
+	return text
 }
 
 func basic(key, secret string) string {

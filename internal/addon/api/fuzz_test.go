@@ -37,7 +37,7 @@ func FuzzBody(f *testing.F) {
 			if !ok || ours.Kind != countersign.KindInvalid && ours.Kind != countersign.KindUnsupportedType {
 				t.Fatalf("%q: %v", text, err)
 			}
-			if body := errorBody(ours); !json.Valid(body) || !utf8.Valid(body) {
+			if body := errorBody(r, ours); !json.Valid(body) || !utf8.Valid(body) {
 				t.Errorf("%q: %s", text, body)
 			}
 			return

@@ -33,8 +33,8 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	handle := func(pattern string, h web.Handler) { mux.Handle(pattern, edge.Wrap(h)) }
 	handle("GET /api-addons/app/settings", f.getSettings)
 	handle("OPTIONS /api-addons/app/settings", allowAnySite)
-	handle("GET /api-addons/iap/config", f.getIAP)
-	handle("OPTIONS /api-addons/iap/config", allowAnySite)
+	handle("GET "+pathIAP, f.getIAP)
+	handle("OPTIONS "+pathIAP, allowAnySite)
 	handle("GET /api-addons/admin/app/settings", f.orPage(f.getDraft))
 	handle("POST /api-addons/admin/app/settings", f.orPage(f.changeDraft))
 	handle("POST /api-addons/admin/app/settings/publish", f.orPage(f.publishDraft))
@@ -43,6 +43,8 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	}
 	handle("GET /api-addons/update.php", f.orPage(f.planUpdate))
 	handle("POST /api-addons/update.php", f.orPage(f.runUpdate))
+	handle("POST /api-addons/auth/user-token", withPurchaseCodes(f.addUserToken))
+	handle("GET /api-addons/auth/user", withPurchaseCodes(f.getUser))
 	handle("GET /openapi.json", f.openAPI.Serve)
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.addon.Ready))
@@ -52,7 +54,7 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 // elsewhere leaves all other paths to the pages, but not those below the folders
 // that apps read from: an app can do nothing with a page.
 func (f *frontEnd) elsewhere(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/api-addons/app/") || strings.HasPrefix(r.URL.Path, "/api-addons/iap/") {
+	if strings.HasPrefix(r.URL.Path, "/api-addons/app/") || isForPurchases(r.URL.Path) {
 		http.NotFound(w, r) // the edge puts its own answer there
 		return
 	}
@@ -66,6 +68,10 @@ var nextSteps = fault.NextSteps{
 	"not_allowed":          "create links and tokens at the command line",
 }
 
-func errorBody(err *countersign.Error) []byte {
-	return web.DetailedBody(fault.Of(nextSteps.Add(err)))
+func errorBody(r *http.Request, err *countersign.Error) []byte {
+	err = fault.Of(nextSteps.Add(err))
+	if isForPurchases(r.URL.Path) && r.URL.Path != pathIAP {
+		return purchaseErrorBody(err)
+	}
+	return web.DetailedBody(r, err)
 }

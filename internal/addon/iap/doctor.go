@@ -30,6 +30,27 @@ func (s *Service) CheckSetUp(ctx context.Context) (health.Finding, error) {
 	return health.Finding{Level: health.Warn, What: one.Text, Why: why, Fix: one.Command()}, nil
 }
 
+// CheckNotifications finds out whether notifications of the store can be accepted.
+func (s *Service) CheckNotifications(ctx context.Context) (health.Finding, error) {
+	last, err := s.db.LastVersion(ctx)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	v := ValuesOf(last.Settings.V)
+	found := health.Finding{Level: health.Warn, Why: "Notifications of the store are refused, so renewals and refunds are noticed late."}
+	switch {
+	case !v.Enabled:
+		return health.Finding{Level: health.OK, What: "In-app purchases are off"}, nil
+	case v.PushServiceAccount == "":
+		found.What, found.Fix = "The service account of the push subscription is not set", "countersign addon iap set "+KeyPushServiceAccount+" EMAIL"
+	case v.PushAudience == "":
+		found.What, found.Fix = "The audience of the push subscription is not set", "countersign addon iap set "+KeyPushAudience+" AUDIENCE"
+	default:
+		return health.Finding{Level: health.OK, What: "Notifications are accepted from " + v.PushServiceAccount}, nil
+	}
+	return found, nil
+}
+
 // CheckAccount finds out whether the published service account can be read.
 func (s *Service) CheckAccount(ctx context.Context) (health.Finding, error) {
 	last, err1 := s.db.LastVersion(ctx)

@@ -18,8 +18,21 @@ const (
 	KeyProductMap     = "iapProductMapJson"
 )
 
+<<<<<<< HEAD
 // KeyTestPurchases is the rule for license testers' purchases. Without it they are allowed.
 const KeyTestPurchases = "iapTestPurchases"
+=======
+// The keys that the specification leaves open: notifications of the store, test purchases,
+// and to whom a purchase belongs.
+const (
+	KeyPushAudience       = "iapPushAudience"
+	KeyPushServiceAccount = "iapPushServiceAccount"
+	KeyTestPurchases      = "iapTestPurchases"
+	KeyTestUsers          = "iapTestUsers"
+	KeyClaimPolicy        = "iapClaimPolicy"
+	KeyTransferPolicy     = "iapTransferPolicy"
+)
+>>>>>>> auth18
 
 // Values is the settings of in-app purchases: of the draft, or of a version.
 type Values struct {
@@ -30,15 +43,29 @@ type Values struct {
 	Account string
 	// Products is the product map by store id.
 	Products []Product
+<<<<<<< HEAD
 	// TestPurchases is the rule for license testers' purchases.
 	TestPurchases entitle.TestPurchases
+=======
+	// PushAudience and PushServiceAccount are what a notification of the store must name: the
+	// audience of its token, and the e-mail address that sends it. "" until they are set.
+	PushAudience, PushServiceAccount string
+	TestPurchases                    TestPolicy
+	// TestUsers are the users whose test purchases count with [TestAllowlist].
+	TestUsers []string
+	Claim     ClaimPolicy
+	Transfer  TransferPolicy
+>>>>>>> auth18
 }
 
 // ValuesOf reads the settings of in-app purchases from rows, which were checked when
 // they were written.
 func ValuesOf(rows []addondb.Setting) Values {
-	var v Values
+	v := Values{TestPurchases: TestAllow, Claim: ClaimFirst, Transfer: TransferKeep}
 	for _, row := range rows {
+		if row.Value == "" { // as it is without the row
+			continue
+		}
 		switch row.Name {
 		case KeyEnabled:
 			v.Enabled = row.Value == "1"
@@ -50,8 +77,23 @@ func ValuesOf(rows []addondb.Setting) Values {
 			v.Account = row.Value
 		case KeyProductMap:
 			v.Products, _ = ParseProducts(row.Value)
+<<<<<<< HEAD
 		case KeyTestPurchases:
 			v.TestPurchases, _ = entitle.ParseTestPurchases(row.Value)
+=======
+		case KeyPushAudience:
+			v.PushAudience = row.Value
+		case KeyPushServiceAccount:
+			v.PushServiceAccount = row.Value
+		case KeyTestPurchases:
+			v.TestPurchases = TestPolicy(row.Value)
+		case KeyTestUsers:
+			v.TestUsers = ParseUsers(row.Value)
+		case KeyClaimPolicy:
+			v.Claim = ClaimPolicy(row.Value)
+		case KeyTransferPolicy:
+			v.Transfer = TransferPolicy(row.Value)
+>>>>>>> auth18
 		}
 	}
 	return v

@@ -52,6 +52,25 @@ func Line(text string, limit int) (problem string) {
 	return ""
 }
 
+// MaxUserID is the longest id of a site's user, in characters.
+const MaxUserID = 128
+
+// UserID returns the problem with the id that a site has for one of its users; "" for a
+// valid one. It is compared as it is, so white space around it is an error.
+func UserID(text string) (problem string) {
+	switch {
+	case text == "":
+		return "A user id is missing"
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "A user id is printable text"
+	case utf8.RuneCountInString(text) > MaxUserID:
+		return fmt.Sprintf("A user id has at most %d characters", MaxUserID)
+	case strings.TrimSpace(text) != text:
+		return "A user id has no spaces around it"
+	}
+	return ""
+}
+
 // Shorten shortens a text that somebody sent, for a message.
 func Shorten(text string) string {
 	characters := []rune(text)

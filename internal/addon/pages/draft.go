@@ -80,6 +80,8 @@ func (d draft) fieldOf(s settings.Setting) frame.Field {
 	switch s.Type {
 	case settings.TypeBool, settings.TypeFlag:
 		f.Kind, f.On = frame.Switch, f.Value == "true" || f.Value == "1"
+	case settings.TypeChoice:
+		f.Kind, f.Choices = frame.Select, choicesOf(s)
 	case settings.TypeText:
 		f.Example, f.Code = s.Example, s.Key != settings.KeyAppName
 	}
@@ -90,6 +92,15 @@ func (d draft) fieldOf(s settings.Setting) frame.Field {
 		}
 	}
 	return f
+}
+
+// choicesOf are the values that a setting can have.
+func choicesOf(s settings.Setting) []frame.Choice {
+	list := make([]frame.Choice, len(s.Choices))
+	for i, c := range s.Choices {
+		list[i] = frame.Choice{Value: c.Value, Label: c.Label}
+	}
+	return list
 }
 
 // mark returns a word for what is special about a value.

@@ -3,10 +3,19 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/frame"
+)
+
+// The keys of the form of in-app purchases, by the heading that they stand under.
+var (
+	sellingKeys      = []string{iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName}
+	notificationKeys = []string{iap.KeyPushServiceAccount, iap.KeyPushAudience}
+	testKeys         = []string{iap.KeyTestPurchases, iap.KeyTestUsers}
+	ownerKeys        = []string{iap.KeyClaimPolicy, iap.KeyTransferPolicy}
 )
 
 // iapPageData is what the form of in-app purchases shows besides the draft.
@@ -162,7 +171,7 @@ func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
 
 // takeRows puts what was posted on top of the draft that is saved, the rows as a map.
 func (d *iapPageData) takeRows(in url.Values) {
-	d.take(in, iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName, iap.KeyProductMap)
+	d.take(in, slices.Concat(sellingKeys, []string{iap.KeyProductMap}, notificationKeys, testKeys, ownerKeys)...)
 	d.typed[iap.KeyProductMap] = mapOf(d.rows)
 }
 

@@ -118,6 +118,25 @@ func checkSwitch(text string) (on bool, problem string) {
 	return false, "Invalid value: use 1, 0, true or false"
 }
 
+// checkChoice returns the check of a setting that is one of some values. An empty text is
+// the first of them.
+func checkChoice(choices []Choice) func(text string) (value, problem string) {
+	names := make([]string, len(choices))
+	for i, c := range choices {
+		names[i] = c.Value
+	}
+	return func(text string) (value, problem string) {
+		text = strings.ToLower(strings.TrimSpace(text))
+		switch {
+		case text == "":
+			return names[0], ""
+		case !slices.Contains(names, text):
+			return "", "Invalid value: use " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+		}
+		return text, ""
+	}
+}
+
 func checkBool(text string) (value, problem string) {
 	on, problem := checkSwitch(text)
 	return strconv.FormatBool(on), problem

@@ -21,6 +21,8 @@ const (
 	TypeNumber Type = "number"
 	// TypeProducts is the product map, a JSON object.
 	TypeProducts Type = "products"
+	// TypeChoice is one of the definition's choices, in JSON a string.
+	TypeChoice Type = "choice"
 	// TypeServiceAccount is a service-account file: secret, write-only.
 	TypeServiceAccount Type = "service_account"
 )
@@ -57,6 +59,8 @@ type Definition struct {
 	Label   string `json:"label"`
 	Help    string `json:"help"`
 	Example string `json:"example"` // a value as it could be, for people
+	// Choices are the values of a [TypeChoice]. The first one is the default.
+	Choices []Choice `json:"choices,omitempty"`
 	// Where describes where to find the value; empty when there is nothing to find.
 	Where string `json:"where"`
 	// Public settings are in the response of app/settings (spec 2.5). The others
@@ -70,8 +74,14 @@ type Definition struct {
 	check func(text string) (value, problem string)
 }
 
+// Choice is one of the values of a setting.
+type Choice struct {
+	Value string `json:"value"`
+	Label string `json:"label"` // for people
+}
+
 // definitions is the table of settings.
-var definitions = slices.Concat(appDefinitions(), iapDefinitions())
+var definitions = slices.Concat(appDefinitions(), iapDefinitions(), verificationDefinitions())
 
 // Definitions lists all settings that this build knows, in the order of the
 // forms; the owner's own keys are not among them.
@@ -119,12 +129,17 @@ func appDefinitions() []Definition {
 	}
 }
 
+// purchase is a definition of the form of in-app purchases.
+func purchase(group string, d Definition) Definition {
+	d.Area, d.Group = AreaIAP, group
+	if d.Type == TypeChoice {
+		d.Default, d.check = d.Choices[0].Value, checkChoice(d.Choices)
+	}
+	return d
+}
+
 // iapDefinitions are the keys of spec 2.6.
 func iapDefinitions() []Definition {
-	purchase := func(group string, d Definition) Definition {
-		d.Area, d.Group = AreaIAP, group
-		return d
-	}
 	return []Definition{
 		purchase("In-app purchases", Definition{Key: iap.KeyEnabled, Label: "Sell in the app", Type: TypeFlag, Default: "0", Example: "1", check: checkFlag,
 			Help: "Turn on after billing is set up in the store's console."}),
@@ -137,5 +152,29 @@ func iapDefinitions() []Definition {
 			Where: "In the cloud console of the store, under IAM, service accounts, keys: a key of the type JSON."}),
 		purchase("Products", Definition{Key: iap.KeyProductMap, Label: "Product map", Type: TypeProducts, Default: iap.NoProducts, Example: `{"store":{"gold_monthly":1}}`, check: iap.CheckProducts,
 			Help: "Which store product activates which membership package."}),
+	}
+}
+
+// verificationDefinitions are the keys for verifying purchases, which the specification
+// leaves open.
+func verificationDefinitions() []Definition {
+	return []Definition{
+		purchase("Store notifications", Definition{Key: iap.KeyPushServiceAccount, Label: "Service account of the push subscription", Type: TypeText, Example: "push@project.iam.gserviceaccount.com", check: iap.CheckPushAccount,
+			Help:  "Notifications signed by any other account are refused. While it is empty, all are refused.",
+			Where: "In the cloud console, under Pub/Sub, in the push subscription: the service account for authentication."}),
+		purchase("Store notifications", Definition{Key: iap.KeyPushAudience, Label: "Audience of the push subscription", Type: TypeText, Example: "https://site.example/api-addons/iap/notifications/store", check: iap.CheckAudience,
+			Help:  "Notifications for any other audience are refused. Without an audience of its own, a subscription uses the address that it sends to.",
+			Where: "In the cloud console, under Pub/Sub, in the push subscription: the audience."}),
+		purchase("Test purchases", Definition{Key: iap.KeyTestPurchases, Label: "Test purchases", Type: TypeChoice, Example: string(iap.TestAllowlist),
+			Choices: []Choice{{string(iap.TestAllow), "Activate the membership"}, {string(iap.TestAllowlist), "Activate it for the test users only"}, {string(iap.TestDeny), "Refuse them"}},
+			Help:    "What a purchase by a license tester of the store does. Nobody pays for it."}),
+		purchase("Test purchases", Definition{Key: iap.KeyTestUsers, Label: "Test users", Type: TypeText, Example: "7, 12", check: iap.CheckTestUsers,
+			Help: "User ids of the site, with commas between them. They matter only if test purchases are for the test users only."}),
+		purchase("Owners of purchases", Definition{Key: iap.KeyClaimPolicy, Label: "A purchase that names no user", Type: TypeChoice, Example: string(iap.ClaimStrict),
+			Choices: []Choice{{string(iap.ClaimFirst), "Belongs to the first user who brings it"}, {string(iap.ClaimStrict), "Is refused"}},
+			Help:    "A purchase names its user if the app asked the addon for the account id before it was made."}),
+		purchase("Owners of purchases", Definition{Key: iap.KeyTransferPolicy, Label: "The same purchase, brought by another user", Type: TypeChoice, Example: string(iap.TransferIfInactive),
+			Choices: []Choice{{string(iap.TransferKeep), "Stays with its owner"}, {string(iap.TransferIfInactive), "Moves if its owner has no membership from it"}, {string(iap.Transfer), "Moves to that user"}},
+			Help:    "Only for purchases that name no user. A purchase that names its user never moves by itself."}),
 	}
 }

@@ -61,7 +61,7 @@ func textOf(kind Type, value jsontext.Value) (text, problem string) {
 			return string(value), ""
 		}
 		return "", "Expected a JSON object, or a string with one"
-	case TypeText:
+	case TypeText, TypeChoice:
 		return "", "It must be a string"
 	}
 	return string(value), "" // an unknown key is refused as such

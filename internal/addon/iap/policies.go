@@ -1,0 +1,114 @@
+package iap
+
+import (
+	"fmt"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign/internal/addon/input"
+)
+
+// TestPolicy says whose test purchases activate a membership.
+type TestPolicy string
+
+// The policies for test purchases.
+const (
+	// TestAllow is for everybody whom the store lets make test purchases.
+	TestAllow TestPolicy = "allow"
+	// TestAllowlist is for [Values.TestUsers] alone.
+	TestAllowlist TestPolicy = "allowlist"
+	TestDeny      TestPolicy = "deny"
+)
+
+// ClaimPolicy says who gets a purchase that names no user and has no owner yet.
+type ClaimPolicy string
+
+// The policies for such purchases.
+const (
+	// ClaimFirst binds it for good to the first user who brings it.
+	ClaimFirst ClaimPolicy = "first_claim"
+	// ClaimStrict refuses it.
+	ClaimStrict ClaimPolicy = "strict"
+)
+
+// TransferPolicy says what becomes of a purchase that names no user, has an owner, and is
+// brought by another user.
+type TransferPolicy string
+
+// The policies for such purchases.
+const (
+	// TransferKeep leaves it to its owner.
+	TransferKeep TransferPolicy = "keep"
+	// TransferIfInactive passes it on when its owner has no membership from it.
+	TransferIfInactive TransferPolicy = "transfer_if_inactive"
+	// Transfer passes it on.
+	Transfer TransferPolicy = "transfer"
+)
+
+// Limits of what may be written.
+const (
+	maxAudience  = 512 // characters
+	maxTestUsers = 100
+)
+
+// accountDomain is what the e-mail addresses of Google's service accounts end with.
+const accountDomain = ".gserviceaccount.com"
+
+var audiencePattern = regexp.MustCompile(`^[!-~]*$`)
+
+// CheckAudience brings the audience of notifications into the form in which it is stored,
+// or says what is wrong with it.
+func CheckAudience(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxAudience || !audiencePattern.MatchString(text) {
+		return "", fmt.Sprintf("Write the audience of the push subscription, like https://site.example/api-addons/iap/notifications/store: up to %d characters without spaces", maxAudience)
+	}
+	return text, ""
+}
+
+// CheckPushAccount brings the e-mail address of a service account into the form in which it
+// is stored, or says what is wrong with it.
+func CheckPushAccount(text string) (value, problem string) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if text == "" {
+		return "", ""
+	}
+	address, err := mail.ParseAddress(text)
+	if err != nil || address.Address != text || len(text) > 254 {
+		return "", "Write one e-mail address, like push@project.iam.gserviceaccount.com"
+	}
+	if !strings.HasSuffix(text, accountDomain) {
+		return "", "This is not the address of a service account, which ends with " + accountDomain + ". Use the account that the push subscription signs with"
+	}
+	return text, ""
+}
+
+// CheckTestUsers brings a list of users into the form in which it is stored, or says what is
+// wrong with it. Commas and line breaks separate them.
+func CheckTestUsers(text string) (value, problem string) {
+	var users []string
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
+		user := strings.TrimSpace(part)
+		if user == "" || slices.Contains(users, user) {
+			continue
+		}
+		if problem := input.UserID(user); problem != "" {
+			return "", input.Shorten(user) + ": " + problem
+		}
+		users = append(users, user)
+	}
+	if len(users) > maxTestUsers {
+		return "", fmt.Sprintf("There are %d users; the list holds up to %d", len(users), maxTestUsers)
+	}
+	return strings.Join(users, ", "), ""
+}
+
+// ParseUsers reads what [CheckTestUsers] stores.
+func ParseUsers(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ", ")
+}

@@ -1,0 +1,102 @@
+package addon
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
+)
+
+// verificationKeys are the settings that an addon of an earlier version does not have.
+var verificationKeys = []string{
+	iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyTestPurchases, iap.KeyTestUsers, iap.KeyClaimPolicy, iap.KeyTransferPolicy,
+}
+
+// verification sets each of them to a value that is not its default.
+var verification = map[string]string{
+	iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example/push",
+	iap.KeyTestPurchases: "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
+}
+
+func (f *fixture) iapValues(t *testing.T) iap.Values {
+	t.Helper()
+	last, err := f.db.LastVersion(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return iap.ValuesOf(last.Settings.V)
+}
+
+func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		before, config := string(f.served(t).JSON), string(f.view(t).JSON)
+		f.mustSet(t, verification)
+		if v := f.iapValues(t); v.PushAudience != "" || v.TestPurchases != iap.TestAllow {
+			t.Errorf("the draft counts already: %+v", v)
+		}
+		p := f.mustPublish(t, "")
+		if len(p.Changes) != len(verification) {
+			t.Errorf("changes %+v", p.Changes)
+		}
+		v := f.iapValues(t)
+		if v.PushServiceAccount != verification[iap.KeyPushServiceAccount] || v.PushAudience != "https://site.example/push" ||
+			v.TestPurchases != iap.TestAllowlist || !slices.Equal(v.TestUsers, []string{"7", "12"}) || v.Claim != iap.ClaimStrict || v.Transfer != iap.Transfer {
+			t.Errorf("published %+v", v)
+		}
+		if string(f.served(t).JSON) != before || string(f.view(t).JSON) != config {
+			t.Error("an app is served something else")
+		}
+		for key, value := range verification {
+			if answers := before + config; strings.Contains(answers, key) || strings.Contains(answers, value) {
+				t.Errorf("%s is in a public answer", key)
+			}
+		}
+		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		if v := f.iapValues(t); v.Claim != iap.ClaimFirst || v.PushAudience != "" {
+			t.Errorf("restored %+v", v)
+		}
+	})
+}
+
+func TestUpdateRegistersTheSettingsOfVerificationInOldAddons(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, key := range verificationKeys {
+			f.forget(t, key)
+		}
+		if v := f.iapValues(t); v.TestPurchases != iap.TestAllow || v.Claim != iap.ClaimFirst || v.Transfer != iap.TransferKeep {
+			t.Errorf("without the settings: %+v", v)
+		}
+		if report := f.mustUpdate(t); report.Nothing {
+			t.Error("the update has nothing to do")
+		}
+		draft := f.settings(t)
+		for _, key := range verificationKeys {
+			if one, there := draft.Get(key); !there || !one.AtDefault || one.Changed {
+				t.Errorf("%s: %+v", key, one)
+			}
+		}
+		if report := f.mustUpdate(t); !report.Nothing {
+			t.Errorf("the second update does %v", report.Steps)
+		}
+	})
+}
+
+// Without any of them, and with a wrong value for one, everything else still can be published.
+func TestSettingsOfVerificationNeverBlockAPublish(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		empty := map[string]string{settings.KeyAppName: "Tuneful"}
+		for _, key := range verificationKeys {
+			empty[key] = ""
+			_, err := f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{key: "\x00"})
+			wantFields(t, err, key)
+		}
+		f.mustSet(t, empty)
+		if p := f.mustPublish(t, ""); len(p.Changes) != 1 {
+			t.Errorf("changes %+v", p.Changes)
+		}
+	})
+}

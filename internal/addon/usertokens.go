@@ -1,0 +1,115 @@
+package addon
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/input"
+	"github.com/countersign/countersign/internal/addon/usertoken"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+)
+
+// userTokenIssuer is the claim iss of the tokens that the addon signs.
+const userTokenIssuer = "countersign-addon"
+
+// userTokenLabel is what keys of user tokens are derived with: a key signs nothing else.
+const userTokenLabel = "countersign user token"
+
+// The codes of an app that has not proven who its user is.
+const (
+	CodeUserTokenMissing = "user_token_missing"
+	CodeUserTokenInvalid = "user_token_invalid"
+	// CodeUserTokenExpired is of a token that was valid. The app gets a new one from its site.
+	CodeUserTokenExpired = "user_token_expired"
+)
+
+var (
+	errUserTokenMissing = fault.Unauthorized(CodeUserTokenMissing, "No user token. An app sends the one that its site gave it as Authorization: Bearer TOKEN")
+	errUserTokenInvalid = fault.Unauthorized(CodeUserTokenInvalid, "The user token is not valid for this API key")
+	errUserTokenExpired = fault.Unauthorized(CodeUserTokenExpired, "The user token has expired. Get a new one from the site")
+)
+
+// UserToken proves to the addon that a user is signed in at the site.
+type UserToken struct {
+	Token   string
+	Expires time.Time
+}
+
+// String keeps the token out of texts and logs that are made by accident.
+func (UserToken) String() string { return "(user token)" }
+
+// AppUser is the user of the site who is signed in to the app that calls.
+type AppUser struct {
+	// ID is the id that the site has for the user, 1 to 128 printable characters.
+	ID string
+	// Credential names the API credentials whose key the app has, for logs.
+	Credential string
+	Addr       netip.Addr
+	// Expires is when the app needs a new token.
+	Expires time.Time
+}
+
+// NewUserToken returns a token for a user of the site, valid for [usertoken.Life], for the
+// app with any active API key of the site. The caller is a program of the site, which knows
+// that the user is signed in. An invalid id is of kind Invalid with Fields "user_id".
+func (a *Addon) NewUserToken(actor people.Actor, userID string) (UserToken, error) {
+	if err := a.guard.May(actor, access.ActForUsers); err != nil {
+		return UserToken{}, err
+	}
+	if problem := input.UserID(userID); problem != "" {
+		return UserToken{}, input.Invalid("user_id_invalid", map[string]string{"user_id": problem})
+	}
+	text, token := usertoken.Mint(a.userTokenKey(), userID, a.now())
+	return UserToken{text, token.Expires}, nil
+}
+
+// userTokenKey is the key of the tokens that the addon signs. A new key file ends them.
+func (a *Addon) userTokenKey() usertoken.Key {
+	return usertoken.Key{Secret: a.box.Load().MAC(userTokenLabel, nil), Issuer: userTokenIssuer}
+}
+
+// SiteUserTokenKey is the key of the tokens that a site signs itself: the HMAC-SHA256 under
+// its API secret of the text "countersign user token". The issuer is the API key.
+func SiteUserTokenKey(c APICredentials) usertoken.Key {
+	h := hmac.New(sha256.New, []byte(c.Secret))
+	h.Write([]byte(userTokenLabel))
+	return usertoken.Key{Secret: [sha256.Size]byte(h.Sum(nil)), Issuer: c.Key}
+}
+
+// AppUser finds the user of an app by its API key and a user token. The token is one of
+// [Addon.NewUserToken], or was signed with the secret that belongs to the key. Errors are of
+// kind Unauthorized: credential_unknown (the key), [CodeUserTokenMissing],
+// [CodeUserTokenInvalid], credential_inactive, [CodeUserTokenExpired]. Who has no valid token
+// does not learn whether the key is active.
+func (a *Addon) AppUser(ctx context.Context, from netip.Addr, key, userToken string) (AppUser, error) {
+	if err := a.ready(); err != nil {
+		return AppUser{}, err
+	}
+	c, pair, err := a.pairWithKey(ctx, key)
+	if err != nil {
+		return AppUser{}, err
+	}
+	if userToken == "" {
+		return AppUser{}, errUserTokenMissing
+	}
+	token, err := usertoken.Verify(userToken, a.now(), a.userTokenKey(), SiteUserTokenKey(pair))
+	switch {
+	case errors.Is(err, usertoken.ErrInvalid), err == nil && input.UserID(token.User) != "":
+		return AppUser{}, errUserTokenInvalid
+	case !isActive(c):
+		return AppUser{}, errCredentialInactive
+	case err != nil: // it has expired
+		return AppUser{}, errUserTokenExpired
+	}
+	a.uses.Note(c.ID, a.now(), from)
+	return AppUser{ID: token.User, Credential: credentialName(c), Addr: from, Expires: token.Expires}, nil
+}
+
+func isActive(c addondb.Credential) bool { return c.KeyActive && c.SecretActive }
