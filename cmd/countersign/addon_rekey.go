@@ -18,14 +18,9 @@ func newAddonRekey(a *app) *cobra.Command {
 
 Settings, packages, licenses, passwords and sessions stay. What can't be decrypted with the
 old key file is deleted, after a list of it: values of API credentials (rotate them), the
-<<<<<<< HEAD
 service account (set it again), stored purchase codes (enter them again), secrets of webhooks
-(rotate them), and secrets of authenticator apps (their recovery codes still work). No server may run on the data folder.
-=======
-service account (set it again), stored purchase codes (enter them again), tokens of
-purchases in the app (apps restore them), and secrets of authenticator apps (their
-recovery codes still work). No server may run on the data folder.
->>>>>>> memb
+(rotate them), tokens of purchases in the app (apps restore them), and secrets of authenticator
+apps (their recovery codes still work). No server may run on the data folder.
 An interrupted rekey can be repeated.`,
 		Example: `  countersign addon rekey
   countersign addon rekey --yes --json`,
@@ -42,13 +37,10 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 		func(s iap.ServiceAccountFacts) string { return s.ClientEmail + "  key " + s.Fingerprint })
 	sayLost(a, plan.Codes, "stored purchase code", "stored purchase codes", "must be entered again to verify or move its licenses; license files stay",
 		func(c addon.PurchaseCode) string { return c.Hint + "  " + c.Store })
-<<<<<<< HEAD
 	sayLost(a, plan.Webhooks, "webhook", "webhooks", "paused until rotated with countersign addon webhook rotate-secret ID, and resumed",
 		func(w events.Webhook) string { return fmt.Sprintf("%d  %s", w.ID, w.URL) })
-=======
 	sayLost(a, plan.Purchases, "purchase in the app", "purchases in the app", "can't be read from the store again until the app restores it; access stays until the paid time ends",
 		func(id string) string { return id })
->>>>>>> memb
 	a.sayLostApps(plan.Users)
 }
 
@@ -65,21 +57,15 @@ func (a *app) printAddonRekey(done addon.RekeyPlan) error {
 		Credentials     []credentialView `json:"credentials"`
 		ServiceAccounts []accountView    `json:"service_accounts"`
 		PurchaseCodes   []codeView       `json:"purchase_codes"`
-<<<<<<< HEAD
 		Webhooks        []webhookView    `json:"webhooks"`
-=======
 		Purchases       []string         `json:"purchases"`
->>>>>>> memb
 		Administrators  []string         `json:"administrators"`
 	}{
 		sqldb.Convert(done.Credentials, viewCredential),
 		sqldb.Convert(done.Accounts, func(s iap.ServiceAccountFacts) accountView { return accountView{s.ClientEmail, s.Fingerprint} }),
 		sqldb.Convert(done.Codes, func(c addon.PurchaseCode) codeView { return codeView{c.Hint, c.Store} }),
-<<<<<<< HEAD
 		sqldb.Convert(done.Webhooks, viewWebhook),
-=======
 		append([]string{}, done.Purchases...),
->>>>>>> memb
 		append([]string{}, done.Users...),
 	})
 }

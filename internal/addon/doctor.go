@@ -29,12 +29,8 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 	findings = append(findings, health.UnusedKeyFile(a.location, a.box.Load())...)
 	findings = append(findings, a.examine(ctx, "update", a.checkUpdate), a.examine(ctx, "administrator", a.checkAdministrator),
 		a.examine(ctx, "API credentials", a.checkPairs), a.examine(ctx, "app settings", a.checkPublished))
-<<<<<<< HEAD
-	findings = append(findings, a.examine(ctx, "in-app purchases", a.IAP.CheckSetUp), a.examine(ctx, "service account", a.IAP.CheckAccount), a.examine(ctx, "webhooks", a.Events.CheckWebhooks))
-=======
-	findings = append(findings, a.examine(ctx, "in-app purchases", a.IAP.CheckSetUp), a.examine(ctx, "service account", a.IAP.CheckAccount),
+	findings = append(findings, a.examine(ctx, "in-app purchases", a.IAP.CheckSetUp), a.examine(ctx, "service account", a.IAP.CheckAccount), a.examine(ctx, "webhooks", a.Events.CheckWebhooks),
 		a.examine(ctx, "store notifications", a.IAP.CheckNotifications))
->>>>>>> auth18
 	report, err := a.chain.VerifyNewest(ctx, doctor, people.NewestAudits)
 	return append(findings, health.Audit(report, err, a.now(), "countersign addon audit verify"))
 }

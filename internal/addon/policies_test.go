@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 )
@@ -33,7 +34,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		before, config := string(f.served(t).JSON), string(f.view(t).JSON)
 		f.mustSet(t, verification)
-		if v := f.iapValues(t); v.PushAudience != "" || v.TestPurchases != iap.TestAllow {
+		if v := f.iapValues(t); v.PushAudience != "" || v.TestPurchases.Policy != entitle.TestAllow {
 			t.Errorf("the draft counts already: %+v", v)
 		}
 		p := f.mustPublish(t, "")
@@ -42,7 +43,8 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 		}
 		v := f.iapValues(t)
 		if v.PushServiceAccount != verification[iap.KeyPushServiceAccount] || v.PushAudience != "https://site.example/push" ||
-			v.TestPurchases != iap.TestAllowlist || !slices.Equal(v.TestUsers, []string{"7", "12"}) || v.Claim != iap.ClaimStrict || v.Transfer != iap.Transfer {
+			v.TestPurchases.Policy != entitle.TestAllowlist || !slices.Equal(v.TestPurchases.Users, []string{"7", "12"}) ||
+			v.Owners != (entitle.Policy{Unbound: entitle.Strict, Owned: entitle.Transfer}) {
 			t.Errorf("published %+v", v)
 		}
 		if string(f.served(t).JSON) != before || string(f.view(t).JSON) != config {
@@ -56,7 +58,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
 			t.Fatal(err)
 		}
-		if v := f.iapValues(t); v.Claim != iap.ClaimFirst || v.PushAudience != "" {
+		if v := f.iapValues(t); v.Owners.Unbound != entitle.FirstClaim || v.PushAudience != "" {
 			t.Errorf("restored %+v", v)
 		}
 	})
@@ -67,7 +69,7 @@ func TestUpdateRegistersTheSettingsOfVerificationInOldAddons(t *testing.T) {
 		for _, key := range verificationKeys {
 			f.forget(t, key)
 		}
-		if v := f.iapValues(t); v.TestPurchases != iap.TestAllow || v.Claim != iap.ClaimFirst || v.Transfer != iap.TransferKeep {
+		if v := f.iapValues(t); v.TestPurchases.Policy != entitle.TestAllow || v.Owners.Unbound != entitle.FirstClaim || v.Transfer != iap.TransferKeep {
 			t.Errorf("without the settings: %+v", v)
 		}
 		if report := f.mustUpdate(t); report.Nothing {

@@ -27,14 +27,11 @@ type RekeyPlan struct {
 	// Codes are stored purchase codes. They have to be entered again to check, move or
 	// revoke their licenses; the license files stay.
 	Codes []PurchaseCode
-<<<<<<< HEAD
 	// Webhooks are paused until their secret is rotated.
 	Webhooks []events.Webhook
-=======
 	// Purchases are the ids of purchases in the app whose tokens are lost. Their members
 	// keep access until the paid time ends; apps restore them.
 	Purchases []string
->>>>>>> memb
 	// Users are the e-mails of administrators whose authenticator app stops working.
 	// Their recovery codes still sign in.
 	Users []string
@@ -42,11 +39,7 @@ type RekeyPlan struct {
 
 // Nothing reports that nothing would be deleted.
 func (p RekeyPlan) Nothing() bool {
-<<<<<<< HEAD
-	return len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Users) == 0
-=======
-	return len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Purchases)+len(p.Users) == 0
->>>>>>> memb
+	return len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Purchases)+len(p.Users) == 0
 }
 
 // PlanRekey returns what Rekey would drop. It needs no key file, and no update that ran to
@@ -63,13 +56,9 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	codes, err2 := a.db.PurchaseCodes(ctx)
 	accounts, err3 := iap.LostAccounts(ctx, a.db, old)
 	users, err4 := people.LostTOTP(ctx, &a.db.DB, old)
-<<<<<<< HEAD
 	webhooks, err5 := a.Events.LostWebhooks(ctx, old)
-	plan := RekeyPlan{Accounts: accounts, Webhooks: webhooks, Users: users}
-=======
-	purchases, err5 := membership.LostTokens(ctx, a.db, old)
-	plan := RekeyPlan{Accounts: accounts, Purchases: purchases, Users: users}
->>>>>>> memb
+	purchases, err6 := membership.LostTokens(ctx, a.db, old)
+	plan := RekeyPlan{Accounts: accounts, Webhooks: webhooks, Purchases: purchases, Users: users}
 	for _, c := range pairs {
 		if len(c.KeySealed) > 0 && !resealCredential(&c, old, old) {
 			plan.Credentials = append(plan.Credentials, credentialOf(c))
@@ -80,7 +69,7 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 			plan.Codes = append(plan.Codes, purchaseCodeOf(c))
 		}
 	}
-	return plan, errors.Join(err1, err2, err3, err4, err5)
+	return plan, errors.Join(err1, err2, err3, err4, err5, err6)
 }
 
 func (a *Addon) rekeyable(ctx context.Context) error {
@@ -135,12 +124,8 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 
 // detail is what the audit log says of a rekey.
 func (p RekeyPlan) detail(auditChecked bool) string {
-	text := fmt.Sprintf("deleted: %s, %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
-<<<<<<< HEAD
-		count(len(p.Codes), "purchase code"), count(len(p.Webhooks), "webhook secret"), count(len(p.Users), "authenticator app"))
-=======
-		count(len(p.Codes), "purchase code"), count(len(p.Purchases), "purchase token"), count(len(p.Users), "authenticator app"))
->>>>>>> memb
+	text := fmt.Sprintf("deleted: %s, %s, %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
+		count(len(p.Codes), "purchase code"), count(len(p.Webhooks), "webhook secret"), count(len(p.Purchases), "purchase token"), count(len(p.Users), "authenticator app"))
 	if !auditChecked {
 		text += "; the head of the audit log's seals could not be checked"
 	}

@@ -23,20 +23,14 @@ const (
 	// ManageSettings reads, changes and publishes settings and packages: users,
 	// the operator, and programs that hold the site's API key and secret.
 	ManageSettings Permission = iota
-<<<<<<< HEAD
-<<<<<<< HEAD
 	// ReadEvents reads the feed of events: those who may do ManageSettings.
 	ReadEvents
-=======
 	// ManageMembers reads and changes memberships and purchases: those who may manage
 	// settings.
 	ManageMembers
->>>>>>> memb
-=======
 	// ActForUsers says who of the site's users an app speaks for: the operator, and programs
 	// that hold the site's API key and secret. A session of an administrator is not enough.
 	ActForUsers
->>>>>>> auth18
 	// ManageSite is everything else: users and the operator.
 	ManageSite
 	// Operate creates links and tokens that open the site: the operator alone.
@@ -52,15 +46,7 @@ func May(a people.Actor, what Permission) error {
 	case people.KindUser:
 		allowed = a.Administrator && what != Operate && what != ActForUsers
 	case people.KindKey:
-<<<<<<< HEAD
-<<<<<<< HEAD
-		allowed = (what == ManageSettings || what == ReadEvents) && a.Secret
-=======
-		allowed = (what == ManageSettings || what == ManageMembers) && a.Secret
->>>>>>> memb
-=======
-		allowed = (what == ManageSettings || what == ActForUsers) && a.Secret
->>>>>>> auth18
+		allowed = (what == ManageSettings || what == ReadEvents || what == ManageMembers || what == ActForUsers) && a.Secret
 	}
 	if allowed {
 		return nil

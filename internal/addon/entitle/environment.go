@@ -2,7 +2,6 @@ package entitle
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/countersign/countersign/internal/play"
 )
@@ -28,48 +27,30 @@ func EnvironmentOf(s play.Subscription, simulated bool) Environment {
 	return Production
 }
 
-// TestPurchases is who may use license testers' purchases: the setting iapTestPurchases (1.6).
-type TestPurchases struct {
-	rule  string
-	users []string
-}
+// TestPolicy is who may use license testers' purchases: the setting iapTestPurchases (1.6).
+type TestPolicy string
 
-// The values of the setting. The last one is followed by user ids: "allowlist ana,ben".
+// The policies for test purchases.
 const (
-	testAllow     = "allow"
-	testDeny      = "deny"
-	testAllowlist = "allowlist"
+	TestAllow     TestPolicy = "allow"     // everybody whom the store lets make them
+	TestAllowlist TestPolicy = "allowlist" // some users
+	TestDeny      TestPolicy = "deny"
 )
 
-// ParseTestPurchases reads the setting; "" is allow. Its problem is a sentence, "" for none.
-func ParseTestPurchases(text string) (t TestPurchases, problem string) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\t' || r == '\r' })
-	if len(words) == 0 {
-		return TestPurchases{rule: testAllow}, ""
-	}
-	t = TestPurchases{rule: words[0], users: words[1:]}
-	switch {
-	case t.rule == testAllowlist && len(t.users) == 0:
-		return t, "List the user ids after allowlist, separated by commas"
-	case t.rule == testAllowlist:
-		return t, ""
-	case (t.rule == testAllow || t.rule == testDeny) && len(t.users) == 0:
-		return t, ""
-	}
-	return TestPurchases{rule: testDeny}, "Use allow, deny, or allowlist followed by user ids"
+// TestPurchases is the policy and the users of [TestAllowlist]. The zero TestPurchases allows none.
+type TestPurchases struct {
+	Policy TestPolicy
+	Users  []string
 }
 
 // Allows reports whether a user may use a purchase of an environment. Purchases in the built-in store are allowed
 // while it is switched on, which is the only time at which it answers.
 func (t TestPurchases) Allows(e Environment, user string) bool {
-	if e != Test {
+	switch {
+	case e != Test, t.Policy == TestAllow:
 		return true
-	}
-	switch t.rule {
-	case testAllow, "":
-		return true
-	case testAllowlist:
-		return slices.Contains(t.users, user)
+	case t.Policy == TestAllowlist:
+		return slices.Contains(t.Users, user)
 	}
 	return false
 }

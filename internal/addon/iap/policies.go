@@ -10,43 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/input"
 )
 
-// TestPolicy says whose test purchases activate a membership.
-type TestPolicy string
-
-// The policies for test purchases.
-const (
-	// TestAllow is for everybody whom the store lets make test purchases.
-	TestAllow TestPolicy = "allow"
-	// TestAllowlist is for [Values.TestUsers] alone.
-	TestAllowlist TestPolicy = "allowlist"
-	TestDeny      TestPolicy = "deny"
-)
-
-// ClaimPolicy says who gets a purchase that names no user and has no owner yet.
-type ClaimPolicy string
-
-// The policies for such purchases.
-const (
-	// ClaimFirst binds it for good to the first user who brings it.
-	ClaimFirst ClaimPolicy = "first_claim"
-	// ClaimStrict refuses it.
-	ClaimStrict ClaimPolicy = "strict"
-)
-
-// TransferPolicy says what becomes of a purchase that names no user, has an owner, and is
-// brought by another user.
-type TransferPolicy string
-
-// The policies for such purchases.
-const (
-	// TransferKeep leaves it to its owner.
-	TransferKeep TransferPolicy = "keep"
-	// TransferIfInactive passes it on when its owner has no membership from it.
-	TransferIfInactive TransferPolicy = "transfer_if_inactive"
-	// Transfer passes it on.
-	Transfer TransferPolicy = "transfer"
-)
-
 // Limits of what may be written.
 const (
 	maxAudience  = 512 // characters

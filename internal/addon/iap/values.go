@@ -18,10 +18,6 @@ const (
 	KeyProductMap     = "iapProductMapJson"
 )
 
-<<<<<<< HEAD
-// KeyTestPurchases is the rule for license testers' purchases. Without it they are allowed.
-const KeyTestPurchases = "iapTestPurchases"
-=======
 // The keys that the specification leaves open: notifications of the store, test purchases,
 // and to whom a purchase belongs.
 const (
@@ -32,7 +28,6 @@ const (
 	KeyClaimPolicy        = "iapClaimPolicy"
 	KeyTransferPolicy     = "iapTransferPolicy"
 )
->>>>>>> auth18
 
 // Values is the settings of in-app purchases: of the draft, or of a version.
 type Values struct {
@@ -43,25 +38,20 @@ type Values struct {
 	Account string
 	// Products is the product map by store id.
 	Products []Product
-<<<<<<< HEAD
-	// TestPurchases is the rule for license testers' purchases.
-	TestPurchases entitle.TestPurchases
-=======
 	// PushAudience and PushServiceAccount are what a notification of the store must name: the
 	// audience of its token, and the e-mail address that sends it. "" until they are set.
 	PushAudience, PushServiceAccount string
-	TestPurchases                    TestPolicy
-	// TestUsers are the users whose test purchases count with [TestAllowlist].
-	TestUsers []string
-	Claim     ClaimPolicy
-	Transfer  TransferPolicy
->>>>>>> auth18
+	TestPurchases                    entitle.TestPurchases
+	Owners                           entitle.Policy
 }
 
 // ValuesOf reads the settings of in-app purchases from rows, which were checked when
 // they were written.
 func ValuesOf(rows []addondb.Setting) Values {
-	v := Values{TestPurchases: TestAllow, Claim: ClaimFirst, Transfer: TransferKeep}
+	v := Values{
+		TestPurchases: entitle.TestPurchases{Policy: entitle.TestAllow},
+		Owners:        entitle.Policy{Unbound: entitle.FirstClaim, Owned: entitle.Keep},
+	}
 	for _, row := range rows {
 		if row.Value == "" { // as it is without the row
 			continue
@@ -77,23 +67,18 @@ func ValuesOf(rows []addondb.Setting) Values {
 			v.Account = row.Value
 		case KeyProductMap:
 			v.Products, _ = ParseProducts(row.Value)
-<<<<<<< HEAD
-		case KeyTestPurchases:
-			v.TestPurchases, _ = entitle.ParseTestPurchases(row.Value)
-=======
 		case KeyPushAudience:
 			v.PushAudience = row.Value
 		case KeyPushServiceAccount:
 			v.PushServiceAccount = row.Value
 		case KeyTestPurchases:
-			v.TestPurchases = TestPolicy(row.Value)
+			v.TestPurchases.Policy = entitle.TestPolicy(row.Value)
 		case KeyTestUsers:
-			v.TestUsers = ParseUsers(row.Value)
+			v.TestPurchases.Users = ParseUsers(row.Value)
 		case KeyClaimPolicy:
-			v.Claim = ClaimPolicy(row.Value)
+			v.Owners.Unbound = entitle.UnboundPolicy(row.Value)
 		case KeyTransferPolicy:
-			v.Transfer = TransferPolicy(row.Value)
->>>>>>> auth18
+			v.Owners.Owned = entitle.OwnedPolicy(row.Value)
 		}
 	}
 	return v

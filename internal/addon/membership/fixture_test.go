@@ -121,7 +121,7 @@ func opened(t *testing.T, at dbtest.DB) *fixture {
 	f := &fixture{at: at, clock: noon, tasks: map[string]Task{}, store: &scripted{
 		subs: map[string]play.Subscription{}, errs: map[string]error{}, calls: map[string]int{}, accounts: map[string]string{},
 	}}
-	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
+	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}, TestPurchases: entitle.TestPurchases{Policy: entitle.TestAllow}}
 	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
 	f.Service = New(Options{
 		DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler),

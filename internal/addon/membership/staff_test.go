@@ -112,7 +112,7 @@ func TestATransferByStaffOverrulesTheAccountID(t *testing.T) {
 
 func TestAUserTakesAnInactivePurchaseUnderItsPolicy(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.Policy.Owned = entitle.TransferIfInactive
+		f.selling.Owners.Owned = entitle.TransferIfInactive
 		f.sell("token", sub("gold_monthly", ""))
 		f.mustVerify(t, "ana", "token")
 		_, err := f.Verify(t.Context(), "ben", "token", "")

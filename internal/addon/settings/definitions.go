@@ -3,6 +3,7 @@ package settings
 import (
 	"slices"
 
+	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 )
 
@@ -165,16 +166,16 @@ func verificationDefinitions() []Definition {
 		purchase("Store notifications", Definition{Key: iap.KeyPushAudience, Label: "Audience of the push subscription", Type: TypeText, Example: "https://site.example/api-addons/iap/notifications/store", check: iap.CheckAudience,
 			Help:  "Notifications for any other audience are refused. Without an audience of its own, a subscription uses the address that it sends to.",
 			Where: "In the cloud console, under Pub/Sub, in the push subscription: the audience."}),
-		purchase("Test purchases", Definition{Key: iap.KeyTestPurchases, Label: "Test purchases", Type: TypeChoice, Example: string(iap.TestAllowlist),
-			Choices: []Choice{{string(iap.TestAllow), "Activate the membership"}, {string(iap.TestAllowlist), "Activate it for the test users only"}, {string(iap.TestDeny), "Refuse them"}},
+		purchase("Test purchases", Definition{Key: iap.KeyTestPurchases, Label: "Test purchases", Type: TypeChoice, Example: string(entitle.TestAllowlist),
+			Choices: []Choice{{string(entitle.TestAllow), "Activate the membership"}, {string(entitle.TestAllowlist), "Activate it for the test users only"}, {string(entitle.TestDeny), "Refuse them"}},
 			Help:    "What a purchase by a license tester of the store does. Nobody pays for it."}),
 		purchase("Test purchases", Definition{Key: iap.KeyTestUsers, Label: "Test users", Type: TypeText, Example: "7, 12", check: iap.CheckTestUsers,
 			Help: "User ids of the site, with commas between them. They matter only if test purchases are for the test users only."}),
-		purchase("Owners of purchases", Definition{Key: iap.KeyClaimPolicy, Label: "A purchase that names no user", Type: TypeChoice, Example: string(iap.ClaimStrict),
-			Choices: []Choice{{string(iap.ClaimFirst), "Belongs to the first user who brings it"}, {string(iap.ClaimStrict), "Is refused"}},
+		purchase("Owners of purchases", Definition{Key: iap.KeyClaimPolicy, Label: "A purchase that names no user", Type: TypeChoice, Example: string(entitle.Strict),
+			Choices: []Choice{{string(entitle.FirstClaim), "Belongs to the first user who brings it"}, {string(entitle.Strict), "Is refused"}},
 			Help:    "A purchase names its user if the app asked the addon for the account id before it was made."}),
-		purchase("Owners of purchases", Definition{Key: iap.KeyTransferPolicy, Label: "The same purchase, brought by another user", Type: TypeChoice, Example: string(iap.TransferIfInactive),
-			Choices: []Choice{{string(iap.TransferKeep), "Stays with its owner"}, {string(iap.TransferIfInactive), "Moves if its owner has no membership from it"}, {string(iap.Transfer), "Moves to that user"}},
+		purchase("Owners of purchases", Definition{Key: iap.KeyTransferPolicy, Label: "The same purchase, brought by another user", Type: TypeChoice, Example: string(entitle.TransferIfInactive),
+			Choices: []Choice{{string(entitle.Keep), "Stays with its owner"}, {string(entitle.TransferIfInactive), "Moves if its owner has no membership from it"}, {string(entitle.Transfer), "Moves to that user"}},
 			Help:    "Only for purchases that name no user. A purchase that names its user never moves by itself."}),
 	}
 }
