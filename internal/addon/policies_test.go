@@ -69,7 +69,7 @@ func TestUpdateRegistersTheSettingsOfVerificationInOldAddons(t *testing.T) {
 		for _, key := range verificationKeys {
 			f.forget(t, key)
 		}
-		if v := f.iapValues(t); v.TestPurchases.Policy != entitle.TestAllow || v.Owners.Unbound != entitle.FirstClaim || v.Transfer != iap.TransferKeep {
+		if v := f.iapValues(t); v.TestPurchases.Policy != entitle.TestAllow || v.Owners.Unbound != entitle.FirstClaim || v.Owners.Owned != entitle.Keep {
 			t.Errorf("without the settings: %+v", v)
 		}
 		if report := f.mustUpdate(t); report.Nothing {
