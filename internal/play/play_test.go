@@ -27,7 +27,7 @@ var testKeys = sync.OnceValues(func() (account, push *rsa.PrivateKey) {
 	return account, push
 })
 
-// newStore returns a simulated store.
+// newStore returns a simulated Play.
 func newStore(t *testing.T) *playfake.Store {
 	t.Helper()
 	account, push := testKeys()

@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// Names in what the simulated store signs and checks.
+// Names in what the simulated Play signs and checks.
 const (
 	accountEmail = "simulated@simulated.iam.gserviceaccount.com"
 	accountKeyID = "simulated-account-key"
@@ -39,19 +39,19 @@ func (s *Store) key(encoded *[]byte) (*rsa.PrivateKey, error) {
 	if *encoded == nil {
 		fresh, err := rsa.GenerateKey(rand.Reader, keyBits)
 		if err != nil {
-			return nil, fmt.Errorf("generate a key of the simulated store: %w", err)
+			return nil, fmt.Errorf("generate a key of the simulated Play: %w", err)
 		}
 		if *encoded, err = encodeKey(fresh); err != nil {
-			return nil, fmt.Errorf("generate a key of the simulated store: %w", err)
+			return nil, fmt.Errorf("generate a key of the simulated Play: %w", err)
 		}
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(*encoded)
 	if err != nil {
-		return nil, fmt.Errorf("read a key of the simulated store: %w", err)
+		return nil, fmt.Errorf("read a key of the simulated Play: %w", err)
 	}
 	key, ok := parsed.(*rsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("read a key of the simulated store: %T", parsed)
+		return nil, fmt.Errorf("read a key of the simulated Play: %T", parsed)
 	}
 	return key, nil
 }

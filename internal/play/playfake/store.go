@@ -1,4 +1,4 @@
-// Package playfake is a complete simulated Google Play store. It answers the Play Developer
+// Package playfake is a complete simulated Google Play. It answers the Play Developer
 // API, the token endpoint, Pub/Sub and the keys of push messages over HTTP, and it has a
 // clock that moves when it is told to. Its behaviour follows Google's public documentation.
 package playfake
@@ -95,7 +95,7 @@ func New(o Options) (*Store, error) {
 }
 
 // Snapshot returns the state of the store as JSON: purchases, clock, keys, messages. It holds
-// secrets of the simulated store. The failure script is not part of it.
+// secrets of the simulated Play. The failure script is not part of it.
 func (s *Store) Snapshot() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,10 +106,10 @@ func (s *Store) Snapshot() ([]byte, error) {
 func (s *Store) Restore(snapshot []byte) error {
 	var read state
 	if err := json.Unmarshal(snapshot, &read); err != nil {
-		return fmt.Errorf("read the snapshot of the simulated store: %w", err)
+		return fmt.Errorf("read the snapshot of the simulated Play: %w", err)
 	}
 	if read.Package == "" || read.Now.IsZero() {
-		return errors.New("read the snapshot of the simulated store: it is incomplete")
+		return errors.New("read the snapshot of the simulated Play: it is incomplete")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
