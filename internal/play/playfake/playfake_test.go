@@ -276,6 +276,23 @@ func TestASnapshotHoldsAllThatIsLeftToHappen(t *testing.T) {
 	}
 }
 
+func TestPurchasesSayWhatHappensNext(t *testing.T) {
+	s := newShop(t)
+	begin := s.Now()
+	token := s.buy(playfake.BuyOptions{Account: "a"})
+	s.must(s.DeclineCard(token))
+	pending := s.buy(playfake.BuyOptions{Pending: true})
+	s.Advance(31 * day)
+	all := s.Purchases()
+	want := []playfake.Purchase{
+		{Token: token, State: "ACTIVE", ProductID: "gold_monthly", PlanID: "monthly", Account: "a", Acknowledged: true, Declined: true, ExpiresAt: s.month(begin, 1), Next: s.Now().Add(day)},
+		{Token: pending, State: "PENDING_PURCHASE_CANCELED", ProductID: "gold_monthly", PlanID: "monthly"},
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("got  %+v\nwant %+v", all, want)
+	}
+}
+
 // counter is a source of ids that counts.
 type counter struct{ n byte }
 

@@ -49,13 +49,15 @@ type state struct {
 	PushAccount string
 	// AccountKey and PushKey are in PKCS #8, nil until they are needed.
 	AccountKey, PushKey []byte
-	Products            []Product
-	Purchases           []*purchase // oldest first
-	Orders              []*order    // oldest first
-	Voids               []void      // oldest first
-	Messages            []Message   // oldest first
-	LastMessage         int64
-	AccessTokens        []accessToken
+	// Rotations is how often the key of push messages was replaced.
+	Rotations    int
+	Products     []Product
+	Purchases    []*purchase // oldest first
+	Orders       []*order    // oldest first
+	Voids        []void      // oldest first
+	Messages     []Message   // oldest first
+	LastMessage  int64
+	AccessTokens []accessToken
 }
 
 // maxMessages is how many messages a store keeps.
