@@ -148,7 +148,7 @@ func (s *Store) revokeByDeveloper(p *purchase, prorated bool) error {
 	if prorated && last != nil {
 		last.State = "PARTIALLY_REFUNDED"
 	}
-	s.revoke(p)
+	s.revoke(p, "developer")
 	return nil
 }
 

@@ -209,7 +209,9 @@ func TestWithoutAcknowledgementAPurchaseIsTakenBack(t *testing.T) {
 				t.Errorf("before its time: %s", got)
 			}
 			s.Advance(time.Second)
-			s.want(token, play.Expired, s.Now(), "V", play.CodeRevoked)
+			if got := s.want(token, play.Expired, s.Now(), "V", play.CodeRevoked); got.CanceledBy != "system" {
+				t.Errorf("ended by %q", got.CanceledBy)
+			}
 			list, _, err := s.client.Voided(t.Context(), time.Time{}, time.Time{}, "")
 			s.must(err)
 			if len(list) != 1 || list[0].Reason != 8 || list[0].Source != 2 {

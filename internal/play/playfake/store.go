@@ -164,7 +164,7 @@ func (s *Store) purchase(token string) *purchase {
 	return nil
 }
 
-// act runs an act of the buyer or the developer on a purchase.
+// act runs an act of the buyer or the developer on a purchase, and what becomes due by it.
 func (s *Store) act(token string, do func(p *purchase) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,5 +176,6 @@ func (s *Store) act(token string, do func(p *purchase) error) error {
 		return err
 	}
 	p.Revision++
+	s.advanceTo(s.state.Now)
 	return nil
 }
