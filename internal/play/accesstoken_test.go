@@ -42,6 +42,20 @@ func TestARefusedAccessTokenIsReplaced(t *testing.T) {
 	}
 }
 
+func TestADeletedKeyOfTheServiceAccountIsRefused(t *testing.T) {
+	s := newStore(t)
+	c := open(t, s)
+	token := buy(t, s, playfake.BuyOptions{})
+	get(t, c, token)
+	_, other := testKeys()
+	must(t, s.RotateAccountKey(other))
+	get(t, c, token) // the access token lasts until its end
+	s.Advance(time.Hour)
+	_, err := c.Subscription(t.Context(), token)
+	wantReason(t, err, play.Unauthorized)
+	get(t, open(t, s), token)
+}
+
 func TestAClockThatIsWrongIsRefused(t *testing.T) {
 	s := newStore(t)
 	for _, offset := range []time.Duration{-2 * time.Hour, 2 * time.Hour} {

@@ -69,11 +69,14 @@ func TestCancelStopsTheRenewals(t *testing.T) {
 func TestRevokeEndsAtOnceAndRefunds(t *testing.T) {
 	s := newStore(t)
 	c := open(t, s)
-	for _, refund := range []play.Refund{play.FullRefund, play.ProratedRefund} {
+	for refund, state := range map[play.Refund]string{play.FullRefund: "refunded", play.ProratedRefund: "partially_refunded"} {
 		token := buyAcknowledged(t, s, c, playfake.BuyOptions{})
 		must(t, c.Revoke(t.Context(), token, refund))
 		if found := get(t, c, token); found.State != play.Expired || found.Items[0].ExpiresAt.After(s.Now()) {
 			t.Errorf("%s: %+v", refund, found)
+		}
+		if orders, err := c.Orders(t.Context(), s.Orders(token)); err != nil || orders[0].State != state {
+			t.Errorf("%s: the order is %+v, %v", refund, orders, err)
 		}
 		wantReason(t, c.Revoke(t.Context(), token, refund), play.Refused)
 	}

@@ -36,7 +36,7 @@ func (c *Client) Check(ctx context.Context) []Check {
 	checks = append(checks, checkOf(CheckToken, err))
 	if err != nil {
 		for _, name := range []string{CheckPackage, CheckVoided, CheckProducts} {
-			checks = append(checks, Check{Name: name, Problem: "Not checked, because there is no access token."})
+			checks = append(checks, Check{Name: name, Problem: "Not checked without an access token."})
 		}
 		return checks
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -80,7 +81,12 @@ func failureOf(ctx context.Context, err error, secrets ...string) error {
 	return &Error{Reason: Unavailable, Cause: errors.New(clean(err.Error(), secrets))}
 }
 
-// clean returns a text of others on one line, without the secrets of the call, and cut.
+// opaqueWord is what a token or a part of one looks like. Words of messages, and parts of
+// the addresses in them, are shorter.
+var opaqueWord = regexp.MustCompile(`[A-Za-z0-9_~+=-]{28,}`)
+
+// clean returns a text of others on one line, without the secrets of the call and without what
+// looks like another, and cut.
 func clean(text string, secrets []string) string {
 	for _, secret := range secrets {
 		for _, form := range []string{secret, url.PathEscape(secret), url.QueryEscape(secret)} {
@@ -89,6 +95,7 @@ func clean(text string, secrets []string) string {
 			}
 		}
 	}
+	text = opaqueWord.ReplaceAllString(text, "[removed]")
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

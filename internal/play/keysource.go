@@ -55,7 +55,7 @@ func (s *keySource) get(ctx context.Context, id string) (*rsa.PublicKey, error) 
 		return nil, refusePush("unknown key")
 	}
 	if now.Before(s.failed.Add(keyRetry)) {
-		return nil, &Error{Reason: Unavailable, RetryAfter: keyRetry, Cause: errors.New("Google's keys can't be read")}
+		return nil, &Error{Reason: Unavailable, RetryAfter: keyRetry, Cause: errors.New("the keys of Google could not be read a moment ago")}
 	}
 	if err := s.fetch(ctx); err != nil {
 		if ctx.Err() == nil {

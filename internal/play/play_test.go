@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
@@ -27,7 +28,7 @@ var testKeys = sync.OnceValues(func() (account, push *rsa.PrivateKey) {
 	return account, push
 })
 
-// newStore returns a simulated store.
+// newStore returns a simulated Play.
 func newStore(t *testing.T) *playfake.Store {
 	t.Helper()
 	account, push := testKeys()
@@ -169,5 +170,20 @@ func TestTheRoundTripperNeedsNoListener(t *testing.T) {
 	_, err := c.Subscription(ctx, token)
 	if wantReason(t, err, play.Unavailable); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error %v is not that of the context", err)
+	}
+}
+
+func TestAnAddressMayHaveAPath(t *testing.T) {
+	s := newStore(t)
+	server := httptest.NewServer(http.StripPrefix("/google", s.Handler()))
+	defer server.Close()
+	for _, address := range []string{server.URL + "/google", server.URL + "/google/"} {
+		o := optionsOf(t, s)
+		o.URL = address
+		c := openWith(t, o)
+		get(t, c, buy(t, s, playfake.BuyOptions{}))
+		if list, err := c.Pull(t.Context(), "projects/simulated/subscriptions/play", 1); err != nil || len(list) != 1 {
+			t.Errorf("pulled %v, %v", list, err)
+		}
 	}
 }

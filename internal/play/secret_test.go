@@ -107,7 +107,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"error":"invalid_grant %s","error_description":%q}`, r.PostFormValue("assertion"), r.PostFormValue("assertion"))
 		case "form":
 			w.WriteHeader(400)
-			_, _ = fmt.Fprintf(w, `{"error":{"code":400,"message":%q,"errors":[{"reason":%q,"message":%q}],"details":[{"a":%q}]}}`, token, token, echo, echo)
+			_, _ = fmt.Fprintf(w, `{"error":{"code":400,"message":%q,"errors":[{"reason":%q,"message":%q}],"details":[{"a":%q}]}}`, accessToken.Load().(string)+" "+token, token, echo, echo)
 		case "raw":
 			w.WriteHeader(404)
 			_, _ = w.Write([]byte(echo))
@@ -130,7 +130,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%s, %s: no error", failure, call)
 			}
-			wantNoSecret(t, failure+", "+call, err, token, url.QueryEscape(token), url.PathEscape(token), accessToken.Load().(string), "eyJ")
+			wantNoSecret(t, failure+", "+call, err, token, url.QueryEscape(token), url.PathEscape(token), strings.TrimPrefix(accessToken.Load().(string), "ya29."), "eyJ")
 		}
 	}
 }
@@ -144,6 +144,17 @@ func wantNoSecret(t *testing.T, name string, err error, secrets ...string) {
 				t.Errorf("%s: the error holds a secret: %s", name, text)
 			}
 		}
+	}
+}
+
+func TestAMessageOfGoogleIsKeptForTheOperator(t *testing.T) {
+	const message = "Google Play Android Developer API is disabled. Enable it at https://console.developers.google.com/apis/api/androidpublisher.googleapis.com/overview?project=123456789012"
+	s := newStore(t)
+	c := open(t, s)
+	s.FailRaw(1, 403, fmt.Sprintf(`{"error":{"code":403,"message":%q,"errors":[{"reason":"accessNotConfigured"}]}}`, message))
+	_, err := c.Subscription(t.Context(), buy(t, s, playfake.BuyOptions{}))
+	if text := wantReason(t, err, play.Unauthorized).Error(); !strings.Contains(text, message) {
+		t.Errorf("the error is %q", text)
 	}
 }
 

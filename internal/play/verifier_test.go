@@ -158,6 +158,22 @@ func TestMadeUpKeysCauseNoTraffic(t *testing.T) {
 	}
 }
 
+func TestANewKeyOfGoogleIsFound(t *testing.T) {
+	s := newStore(t)
+	v := newVerifier(t, s)
+	bearer, _ := push(t, s)
+	must(t, v.VerifyPush(t.Context(), bearer))
+	account, _ := testKeys()
+	must(t, s.RotatePushKey(account))
+	s.Advance(time.Minute)
+	rotated, _ := push(t, s)
+	must(t, v.VerifyPush(t.Context(), rotated))
+	wantReason(t, v.VerifyPush(t.Context(), bearer), play.PushRefused) // its key is withdrawn
+	if n := s.Calls("/oauth2/v3/certs"); n != 2 {
+		t.Errorf("the keys were read %d times, want 2", n)
+	}
+}
+
 func TestWithoutKeysAPushIsNeitherAcceptedNorRefused(t *testing.T) {
 	s := newStore(t)
 	calls, down := 0, true

@@ -61,7 +61,7 @@ func (s *Store) serveRevoke(w http.ResponseWriter, r *http.Request, p *purchase)
 		refuse(w, http.StatusBadRequest, "badRequest", "A refund type is required.")
 		return
 	}
-	if err := s.revokeByDeveloper(p); err != nil {
+	if err := s.revokeByDeveloper(p, c.ProratedRefund != nil); err != nil {
 		refuseState(w, err)
 		return
 	}

@@ -134,15 +134,21 @@ func (s *Store) Expire(token string) error {
 
 // Revoke ends a subscription now and refunds its last order, as the developer does.
 func (s *Store) Revoke(token string) error {
-	return s.act(token, func(p *purchase) error { return s.revokeByDeveloper(p) })
+	return s.act(token, func(p *purchase) error { return s.revokeByDeveloper(p, false) })
 }
 
-func (s *Store) revokeByDeveloper(p *purchase) error {
+// revokeByDeveloper ends a subscription, with a refund for all of the last period or, prorated,
+// for the rest of it.
+func (s *Store) revokeByDeveloper(p *purchase, prorated bool) error {
 	if !p.live() {
 		return errors.New("the subscription has ended")
 	}
-	s.voidOrder(s.order(p.Items[0].OrderID), 0, 1, false)
-	s.revoke(p)
+	last := s.order(p.Items[0].OrderID)
+	s.voidOrder(last, 0, 1, false)
+	if prorated && last != nil {
+		last.State = "PARTIALLY_REFUNDED"
+	}
+	s.revoke(p, "developer")
 	return nil
 }
 

@@ -9,17 +9,18 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// Names in what the simulated store signs and checks.
+// Names in what the simulated Play signs and checks.
 const (
 	accountEmail = "simulated@simulated.iam.gserviceaccount.com"
 	accountKeyID = "simulated-account-key"
-	pushKeyID    = "simulated-push-key"
+	pushKeyID    = "simulated-push-key" // the first; later ones have a number
 	tokenURL     = "https://oauth2.googleapis.com/token"
 	pushIssuer   = "https://accounts.google.com"
 	keyBits      = 2048
@@ -39,21 +40,52 @@ func (s *Store) key(encoded *[]byte) (*rsa.PrivateKey, error) {
 	if *encoded == nil {
 		fresh, err := rsa.GenerateKey(rand.Reader, keyBits)
 		if err != nil {
-			return nil, fmt.Errorf("generate a key of the simulated store: %w", err)
+			return nil, fmt.Errorf("generate a key of the simulated Play: %w", err)
 		}
 		if *encoded, err = encodeKey(fresh); err != nil {
-			return nil, fmt.Errorf("generate a key of the simulated store: %w", err)
+			return nil, fmt.Errorf("generate a key of the simulated Play: %w", err)
 		}
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(*encoded)
 	if err != nil {
-		return nil, fmt.Errorf("read a key of the simulated store: %w", err)
+		return nil, fmt.Errorf("read a key of the simulated Play: %w", err)
 	}
 	key, ok := parsed.(*rsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("read a key of the simulated store: %T", parsed)
+		return nil, fmt.Errorf("read a key of the simulated Play: %T", parsed)
 	}
 	return key, nil
+}
+
+// pushKeyName is the id of the key of push messages.
+func (s *Store) pushKeyName() string {
+	if s.state.Rotations == 0 {
+		return pushKeyID
+	}
+	return pushKeyID + "-" + strconv.Itoa(s.state.Rotations)
+}
+
+// RotatePushKey replaces the key of push messages, by a new one when key is nil.
+func (s *Store) RotatePushKey(key *rsa.PrivateKey) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	encoded, err := encodeKey(key)
+	if err == nil {
+		s.state.PushKey, s.state.Rotations = encoded, s.state.Rotations+1
+	}
+	return err
+}
+
+// RotateAccountKey replaces the key of the service account, by a new one when key is nil. The
+// file of before is refused from now on; access tokens last until their end.
+func (s *Store) RotateAccountKey(key *rsa.PrivateKey) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	encoded, err := encodeKey(key)
+	if err == nil {
+		s.state.AccountKey = encoded
+	}
+	return err
 }
 
 // ServiceAccount returns the JSON file of the only service account that the store admits. Its
@@ -121,7 +153,7 @@ func (s *Store) SignPush(claims PushClaims) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: pushKeyID}}, (&jose.SignerOptions{}).WithType("JWT"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: s.pushKeyName()}}, (&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
 		return "", err
 	}
@@ -141,11 +173,12 @@ func wireMessage(m Message) map[string]any {
 func (s *Store) serveKeys(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	key, err := s.key(&s.state.PushKey)
+	name := s.pushKeyName()
 	s.mu.Unlock()
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "backendError", "no key")
 		return
 	}
 	w.Header().Set("Cache-Control", "public, max-age=3600")
-	answer(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: pushKeyID, Algorithm: "RS256", Use: "sig"}}})
+	answer(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: name, Algorithm: "RS256", Use: "sig"}}})
 }

@@ -211,12 +211,12 @@ func (s *Store) abandon(p *purchase) {
 // voidUnacknowledged refunds a purchase that nobody acknowledged.
 func (s *Store) voidUnacknowledged(p *purchase) {
 	s.voidOrder(s.order(p.Items[0].OrderID), 8, 2, false)
-	s.revoke(p)
+	s.revoke(p, "system")
 }
 
 // revoke ends a purchase before its time.
-func (s *Store) revoke(p *purchase) {
-	p.State, p.CanceledBy, p.EndedAt = stateExpired, "developer", s.state.Now
+func (s *Store) revoke(p *purchase, by string) {
+	p.State, p.CanceledBy, p.EndedAt = stateExpired, by, s.state.Now
 	p.RetireAt, p.RetryUntil = time.Time{}, time.Time{}
 	s.dropPendingOrder(p)
 	if p.expiresAt().After(s.state.Now) {

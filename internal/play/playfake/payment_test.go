@@ -65,6 +65,18 @@ func TestOutOfTheGracePeriodTheRenewalDateStays(t *testing.T) {
 	}
 }
 
+func TestPeriodsThatPassedInTheGracePeriodAreCharged(t *testing.T) {
+	s := newShop(t)
+	s.must(s.AddProduct(playfake.Product{ID: "weekly", Plans: []playfake.Plan{{ID: "p", Kind: playfake.AutoRenewing, Period: "P1W", Grace: 30}}}))
+	token := s.buy(playfake.BuyOptions{ProductID: "weekly"})
+	end := s.get(token).Items[0].ExpiresAt
+	s.must(s.DeclineCard(token))
+	s.AdvanceTo(end.Add(20 * day))
+	s.wantCodes(play.CodePurchased, play.CodeInGracePeriod)
+	s.must(s.Recover(token))
+	s.want(token, play.Active, end.Add(21*day), play.CodeRenewed, play.CodeRenewed, play.CodeRenewed)
+}
+
 func TestOutOfAccountHoldTheRenewalDateMoves(t *testing.T) {
 	s, token, _ := declined(t, playfake.BuyOptions{})
 	s.Advance(20 * day)

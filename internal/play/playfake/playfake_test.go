@@ -209,7 +209,9 @@ func TestWithoutAcknowledgementAPurchaseIsTakenBack(t *testing.T) {
 				t.Errorf("before its time: %s", got)
 			}
 			s.Advance(time.Second)
-			s.want(token, play.Expired, s.Now(), "V", play.CodeRevoked)
+			if got := s.want(token, play.Expired, s.Now(), "V", play.CodeRevoked); got.CanceledBy != "system" {
+				t.Errorf("ended by %q", got.CanceledBy)
+			}
 			list, _, err := s.client.Voided(t.Context(), time.Time{}, time.Time{}, "")
 			s.must(err)
 			if len(list) != 1 || list[0].Reason != 8 || list[0].Source != 2 {
@@ -273,6 +275,23 @@ func TestASnapshotHoldsAllThatIsLeftToHappen(t *testing.T) {
 	}
 	if other.Package() != s.Package() {
 		t.Error("a broken snapshot replaced the state")
+	}
+}
+
+func TestPurchasesSayWhatHappensNext(t *testing.T) {
+	s := newShop(t)
+	begin := s.Now()
+	token := s.buy(playfake.BuyOptions{Account: "a"})
+	s.must(s.DeclineCard(token))
+	pending := s.buy(playfake.BuyOptions{Pending: true})
+	s.Advance(31 * day)
+	all := s.Purchases()
+	want := []playfake.Purchase{
+		{Token: token, State: "ACTIVE", ProductID: "gold_monthly", PlanID: "monthly", Account: "a", Acknowledged: true, Declined: true, ExpiresAt: s.month(begin, 1), Next: s.Now().Add(day)},
+		{Token: pending, State: "PENDING_PURCHASE_CANCELED", ProductID: "gold_monthly", PlanID: "monthly"},
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("got  %+v\nwant %+v", all, want)
 	}
 }
 

@@ -35,14 +35,14 @@ func (s *Store) refund(orderID string, revoke bool) error {
 		return nil
 	}
 	s.voidOrder(o, 0, 1, false)
-	s.revokeOwner(o)
+	s.revokeOwner(o, "developer")
 	return nil
 }
 
 // revokeOwner ends the purchase of an order.
-func (s *Store) revokeOwner(o *order) {
+func (s *Store) revokeOwner(o *order, by string) {
 	if p := s.purchase(o.Token); p != nil && p.live() {
-		s.revoke(p)
+		s.revoke(p, by)
 		p.Revision++
 	}
 }
@@ -58,7 +58,7 @@ func (s *Store) ChargeBack(orderID string) error {
 	}
 	s.voidOrder(o, 7, 2, true)
 	if p := s.purchase(o.Token); p != nil && p.Items[0].OrderID == o.ID {
-		s.revokeOwner(o)
+		s.revokeOwner(o, "system")
 	}
 	return nil
 }

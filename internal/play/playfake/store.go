@@ -1,4 +1,4 @@
-// Package playfake is a complete simulated Google Play store. It answers the Play Developer
+// Package playfake is a complete simulated Google Play. It answers the Play Developer
 // API, the token endpoint, Pub/Sub and the keys of push messages over HTTP, and it has a
 // clock that moves when it is told to. Its behaviour follows Google's public documentation.
 package playfake
@@ -49,13 +49,15 @@ type state struct {
 	PushAccount string
 	// AccountKey and PushKey are in PKCS #8, nil until they are needed.
 	AccountKey, PushKey []byte
-	Products            []Product
-	Purchases           []*purchase // oldest first
-	Orders              []*order    // oldest first
-	Voids               []void      // oldest first
-	Messages            []Message   // oldest first
-	LastMessage         int64
-	AccessTokens        []accessToken
+	// Rotations is how often the key of push messages was replaced.
+	Rotations    int
+	Products     []Product
+	Purchases    []*purchase // oldest first
+	Orders       []*order    // oldest first
+	Voids        []void      // oldest first
+	Messages     []Message   // oldest first
+	LastMessage  int64
+	AccessTokens []accessToken
 }
 
 // maxMessages is how many messages a store keeps.
@@ -95,7 +97,7 @@ func New(o Options) (*Store, error) {
 }
 
 // Snapshot returns the state of the store as JSON: purchases, clock, keys, messages. It holds
-// secrets of the simulated store. The failure script is not part of it.
+// secrets of the simulated Play. The failure script is not part of it.
 func (s *Store) Snapshot() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,10 +108,10 @@ func (s *Store) Snapshot() ([]byte, error) {
 func (s *Store) Restore(snapshot []byte) error {
 	var read state
 	if err := json.Unmarshal(snapshot, &read); err != nil {
-		return fmt.Errorf("read the snapshot of the simulated store: %w", err)
+		return fmt.Errorf("read the snapshot of the simulated Play: %w", err)
 	}
 	if read.Package == "" || read.Now.IsZero() {
-		return errors.New("read the snapshot of the simulated store: it is incomplete")
+		return errors.New("read the snapshot of the simulated Play: it is incomplete")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +164,7 @@ func (s *Store) purchase(token string) *purchase {
 	return nil
 }
 
-// act runs an act of the buyer or the developer on a purchase.
+// act runs an act of the buyer or the developer on a purchase, and what becomes due by it.
 func (s *Store) act(token string, do func(p *purchase) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,5 +176,6 @@ func (s *Store) act(token string, do func(p *purchase) error) error {
 		return err
 	}
 	p.Revision++
+	s.advanceTo(s.state.Now)
 	return nil
 }
