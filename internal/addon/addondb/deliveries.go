@@ -76,6 +76,11 @@ func (d *DB) SetDelivery(ctx context.Context, id int64, state string, next, ende
 	return d.Run(ctx, `UPDATE deliveries SET state = $1, next_at = $2, ended_at = $3 WHERE id = $4`, state, next, ended, id)
 }
 
+// FailDelivery ends the delivery of an event to a webhook if it is pending.
+func (d *DB) FailDelivery(ctx context.Context, event, webhook int64, at sqldb.Time) error {
+	return d.Run(ctx, `UPDATE deliveries SET state = 'failed', next_at = NULL, ended_at = $3 WHERE event = $1 AND webhook = $2 AND state = 'pending'`, event, webhook, at)
+}
+
 // Attempt is one attempt to deliver an event.
 type Attempt struct {
 	At      sqldb.Time

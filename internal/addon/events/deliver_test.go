@@ -320,6 +320,27 @@ func TestAWebhookCanBeRemovedDuringADelivery(t *testing.T) {
 	})
 }
 
+// A delivery does not stay pending without a job.
+func TestADeliveryWhoseJobFailedHasFailed(t *testing.T) {
+	engines(t, func(t *testing.T, p *process) {
+		w, _ := p.webhook(t, newReceiver(t))
+		p.add(t, "ana")
+		if _, err := p.db.Exec(t.Context(), `UPDATE webhooks SET secret_sealed = old_sealed`); err != nil {
+			t.Fatal(err)
+		}
+		for _, wait := range append([]time.Duration{0}, deliverRetries...) {
+			if d := p.only(t, w.ID); d.State != Pending {
+				t.Errorf("%+v", d)
+			}
+			p.pass(wait)
+			p.run(t)
+		}
+		if d := p.only(t, w.ID); d.State != Failed || d.Attempts != 0 || !d.EndedAt.Equal(p.now()) {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
 func TestDeliveriesAreListedInPages(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
 		r := newReceiver(t)
