@@ -64,10 +64,10 @@ func (d *DB) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, erro
 		ORDER BY d.id DESC LIMIT $4`, f.Webhook, f.State, f.Before, f.Limit)
 }
 
-// ReleaseDeliveries makes the deliveries pending that were held for a webhook, and returns
-// their events.
+// ReleaseDeliveries makes the deliveries due that were held for a webhook or are pending, and
+// returns their events.
 func (d *DB) ReleaseDeliveries(ctx context.Context, webhook int64, at sqldb.Time) ([]int64, error) {
-	return sqldb.List(ctx, d.Queries, sqldb.Value[int64], `UPDATE deliveries SET state = 'pending', next_at = $2 WHERE webhook = $1 AND state = 'held' RETURNING event`,
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int64], `UPDATE deliveries SET state = 'pending', next_at = $2 WHERE webhook = $1 AND state IN ('held', 'pending') RETURNING event`,
 		webhook, at)
 }
 

@@ -184,6 +184,31 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 	})
 }
 
+// Whoever has repaired the receiver does not wait for the schedule.
+func TestAResumeSendsAtOnceWhatWaitsForAnotherAttempt(t *testing.T) {
+	engines(t, func(t *testing.T, p *process) {
+		r := newReceiver(t)
+		r.answer(http.StatusBadGateway)
+		w, _ := p.webhook(t, r)
+		p.add(t, "ana")
+		for _, wait := range deliverRetries[:5] {
+			p.pass(wait)
+			p.run(t)
+		}
+		r.answer(http.StatusOK)
+		r.take()
+		if _, err := p.Pause(t.Context(), operator, w.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Resume(t.Context(), operator, w.ID); err != nil {
+			t.Fatal(err)
+		}
+		if p.run(t); len(r.take()) != 1 || p.only(t, w.ID).State != Delivered {
+			t.Error("not sent at once")
+		}
+	})
+}
+
 func TestAPausedWebhookHoldsWhatIsDue(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
 		r := newReceiver(t)
