@@ -2,6 +2,7 @@ package countersign_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -69,4 +70,34 @@ func TestAWebhookSecretThatCanNotBeReadIsNoForgery(t *testing.T) {
 			t.Errorf("%q: %v", secret, err)
 		}
 	}
+}
+
+func ExampleWebhookVerifier() {
+	verifier := countersign.WebhookVerifier{
+		Secrets: []string{webhookSecret},                              // of the webhook, as the addon showed it
+		Now:     func() time.Time { return time.Unix(1614265330, 0) }, // only here; leave it out
+	}
+	received := http.Header{}
+	received.Set("Webhook-Id", "msg_p5jXN8AQM9LWM0D4loKWxJek")
+	received.Set("Webhook-Timestamp", "1614265330")
+	received.Set("Webhook-Signature", webhookSignature)
+
+	fmt.Println(verifier.Verify(received, []byte(webhookBody)))
+	fmt.Println(verifier.Verify(received, []byte("{}")))
+	// Output:
+	// <nil>
+	// countersign: invalid webhook: none of its signatures is valid
+}
+
+// Nobody without the secret makes a webhook that is valid.
+func FuzzWebhookVerifier(f *testing.F) {
+	f.Add("msg_1", "1614265330", webhookSignature, webhookBody)
+	f.Add("", "", "v1, v1,=", "")
+	f.Fuzz(func(t *testing.T, id, stamp, signature, body string) {
+		h := http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {stamp}, "Webhook-Signature": {signature}}
+		v := countersign.WebhookVerifier{Secrets: []string{"whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}, Now: func() time.Time { return time.Unix(1614265330, 0) }}
+		if err := v.Verify(h, []byte(body)); !errors.Is(err, countersign.ErrWebhook) {
+			t.Errorf("%v", err)
+		}
+	})
 }

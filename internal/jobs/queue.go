@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -41,7 +40,7 @@ type Queue struct {
 	sleep func(context.Context, time.Duration, <-chan struct{}) bool
 
 	mu        sync.Mutex
-	busy      map[string]int // workers
+	busy      map[place]int // workers, also those of all scopes of a kind
 	running   map[int64]*Run
 	elsewhere map[int64]bool // jobs for other processes
 }
@@ -51,7 +50,7 @@ type Queue struct {
 func New(db *sqldb.DB, now func() time.Time, log *slog.Logger) *Queue {
 	q := &Queue{
 		db: db, now: now, log: log, kinds: map[string]Kind{}, wake: make(chan struct{}, 1), sleep: group.Sleep,
-		busy: map[string]int{}, running: map[int64]*Run{}, elsewhere: map[int64]bool{},
+		busy: map[place]int{}, running: map[int64]*Run{}, elsewhere: map[int64]bool{},
 	}
 	db.Watch(sqldb.Watcher{Changed: q.changed, Lost: func() {}, Live: q.Wake})
 	return q
@@ -112,68 +111,6 @@ func (q *Queue) until(next time.Time) time.Duration {
 	return min(pollTime, max(0, next.Sub(q.now())))
 }
 
-// begin starts jobs that are due on the free workers of their kinds. It returns when the next
-// one is due for which a worker is free, zero when none is known.
-func (q *Queue) begin(ctx context.Context, work *sync.WaitGroup) (next time.Time, err error) {
-	for _, kind := range slices.Sorted(maps.Keys(q.kinds)) {
-		at, err := q.beginKind(ctx, kind, work)
-		if err != nil {
-			return time.Time{}, err
-		}
-		if next.IsZero() || !at.IsZero() && at.Before(next) {
-			next = at
-		}
-	}
-	return next, nil
-}
-
-func (q *Queue) beginKind(ctx context.Context, kind string, work *sync.WaitGroup) (next time.Time, err error) {
-	free := q.free(kind)
-	if free == 0 {
-		return time.Time{}, nil // the worker that ends its job wakes the queue
-	}
-	open, err := q.open(ctx, kind, free+1)
-	if err != nil {
-		return time.Time{}, err
-	}
-	for _, job := range open {
-		if job.at.After(q.now()) {
-			return job.at.Time, nil
-		}
-		if free == 0 {
-			return time.Time{}, nil
-		}
-		r, err := q.take(ctx, kind, job.id)
-		if err != nil {
-			return time.Time{}, err
-		}
-		if r == nil { // another process was faster, and perhaps has all that were read
-			next = q.now()
-			continue
-		}
-		free--
-		q.occupy(kind, 1)
-		work.Go(func() {
-			q.report(ctx, r.do(ctx))
-			q.occupy(kind, -1)
-			q.Wake()
-		})
-	}
-	return next, nil
-}
-
-func (q *Queue) free(kind string) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.kinds[kind].workers() - q.busy[kind]
-}
-
-func (q *Queue) occupy(kind string, workers int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.busy[kind] += workers
-}
-
 // RunNext runs the job that is due first, of any kind. It returns false when there is none.
 func (q *Queue) RunNext(ctx context.Context) (ran bool, err error) {
 	var due []openJob
@@ -196,26 +133,6 @@ func (q *Queue) RunNext(ctx context.Context) (ran bool, err error) {
 		return false, err
 	}
 	return true, r.do(ctx)
-}
-
-// openJob is a job that has not ended.
-type openJob struct {
-	id   int64
-	kind string
-	at   sqldb.Time // when it may be begun
-}
-
-// open reads which jobs of a kind may be begun first, without those for other processes.
-func (q *Queue) open(ctx context.Context, kind string, most int) ([]openJob, error) {
-	q.mu.Lock()
-	elsewhere := maps.Clone(q.elsewhere)
-	q.mu.Unlock()
-	all, err := sqldb.List(ctx, q.db.Queries(), func(r sqldb.Row) (j openJob, err error) {
-		j.kind = kind
-		err = r.Scan(&j.id, &j.at)
-		return j, err
-	}, `SELECT id, run_at FROM jobs WHERE kind = $1 AND ended_at IS NULL ORDER BY run_at, id LIMIT $2`, kind, most+len(elsewhere))
-	return slices.DeleteFunc(all, func(j openJob) bool { return elsewhere[j.id] }), err
 }
 
 // Cancel ends a job that has not ended; did is called in its transaction. A job that is

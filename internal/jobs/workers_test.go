@@ -85,6 +85,41 @@ func TestAKindHasAsManyWorkersAsItSaysAndHindersNoOther(t *testing.T) {
 	})
 }
 
+// The jobs of one scope do not keep those of another from the workers.
+func TestAScopeHasAsManyWorkersAsItsKindSays(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		began, release := make(chan string), make(chan struct{})
+		q := f.queue(nil)
+		q.Handle("test", Kind{Workers: 5, PerScope: 2, Work: func(_ context.Context, r *Run) (any, error) {
+			began <- r.Key
+			<-release
+			return nil, nil
+		}})
+		for _, key := range []string{"slow 1", "slow 2", "slow 3", "slow 4", "slow 5", "slow 6", "slow 7"} {
+			f.put(t, Task{Kind: "test", Key: key, Scope: 1, Due: f.now()})
+		}
+		f.put(t, Task{Kind: "test", Key: "quick", Scope: 2, Due: f.now()})
+		run(t, q)
+		first := []string{<-began, <-began, <-began}
+		slices.Sort(first)
+		if !slices.Equal(first, []string{"quick", "slow 1", "slow 2"}) {
+			t.Errorf("began %v", first)
+		}
+		if open, err := q.open(t.Context(), "test", 10); err != nil || len(open) != 1 || open[0].scope != 2 {
+			t.Errorf("may begin: %+v, %v", open, err)
+		}
+		rest := make(chan struct{})
+		go func() {
+			defer close(rest)
+			for range 5 {
+				<-began
+			}
+		}()
+		close(release)
+		<-rest
+	})
+}
+
 func TestAQueueSleepsUntilTheNextJobIsDue(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		slept := make(chan time.Duration)

@@ -64,16 +64,21 @@ func (d *DB) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, erro
 		ORDER BY d.id DESC LIMIT $4`, f.Webhook, f.State, f.Before, f.Limit)
 }
 
-// ReleaseDeliveries makes the deliveries pending that were held for a webhook, and returns
-// their events.
+// ReleaseDeliveries makes the deliveries due that were held for a webhook or are pending, and
+// returns their events.
 func (d *DB) ReleaseDeliveries(ctx context.Context, webhook int64, at sqldb.Time) ([]int64, error) {
-	return sqldb.List(ctx, d.Queries, sqldb.Value[int64], `UPDATE deliveries SET state = 'pending', next_at = $2 WHERE webhook = $1 AND state = 'held' RETURNING event`,
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int64], `UPDATE deliveries SET state = 'pending', next_at = $2 WHERE webhook = $1 AND state IN ('held', 'pending') RETURNING event`,
 		webhook, at)
 }
 
 // SetDelivery writes the state of a delivery.
 func (d *DB) SetDelivery(ctx context.Context, id int64, state string, next, ended sqldb.Time) error {
 	return d.Run(ctx, `UPDATE deliveries SET state = $1, next_at = $2, ended_at = $3 WHERE id = $4`, state, next, ended, id)
+}
+
+// FailDelivery ends the delivery of an event to a webhook if it is pending.
+func (d *DB) FailDelivery(ctx context.Context, event, webhook int64, at sqldb.Time) error {
+	return d.Run(ctx, `UPDATE deliveries SET state = 'failed', next_at = NULL, ended_at = $3 WHERE event = $1 AND webhook = $2 AND state = 'pending'`, event, webhook, at)
 }
 
 // Attempt is one attempt to deliver an event.

@@ -16,8 +16,10 @@ import (
 
 const (
 	deliverKind    = "webhook.deliver"
-	deliverWorkers = 8
-	deliverLease   = 10 * time.Second
+	deliverWorkers = 16
+	// deliverTogether is how many events are sent to one webhook at a time.
+	deliverTogether = 4
+	deliverLease    = 10 * time.Second
 	// pauseAfter is how long all deliveries of a webhook may fail before it is paused.
 	pauseAfter = 72 * time.Hour
 )
@@ -39,6 +41,20 @@ func (s *Service) enqueue(ctx context.Context, tx sqldb.Queries, event, webhook 
 	return jobs.Put(ctx, tx, jobs.Task{
 		Kind: deliverKind, Key: fmt.Sprintf("%d/%d", event, webhook), Scope: webhook, Payload: deliverTask{event, webhook}, Due: now,
 	}, now)
+}
+
+// deliveryFailed marks the delivery of a job that failed although no attempt was recorded, for
+// example because each of them ended the process.
+func (s *Service) deliveryFailed(j jobs.Job) {
+	var task deliverTask
+	if j.State != jobs.Failed || json.Unmarshal(j.Payload, &task) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := s.db.FailDelivery(ctx, task.Event, task.Webhook, s.guard.Timestamp()); err != nil {
+		s.log.Warn("a delivery that failed could not be marked", "cause", err)
+	}
 }
 
 // deliver makes one attempt. When the process dies between the attempt and its record, the

@@ -184,6 +184,31 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 	})
 }
 
+// Whoever has repaired the receiver does not wait for the schedule.
+func TestAResumeSendsAtOnceWhatWaitsForAnotherAttempt(t *testing.T) {
+	engines(t, func(t *testing.T, p *process) {
+		r := newReceiver(t)
+		r.answer(http.StatusBadGateway)
+		w, _ := p.webhook(t, r)
+		p.add(t, "ana")
+		for _, wait := range deliverRetries[:5] {
+			p.pass(wait)
+			p.run(t)
+		}
+		r.answer(http.StatusOK)
+		r.take()
+		if _, err := p.Pause(t.Context(), operator, w.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Resume(t.Context(), operator, w.ID); err != nil {
+			t.Fatal(err)
+		}
+		if p.run(t); len(r.take()) != 1 || p.only(t, w.ID).State != Delivered {
+			t.Error("not sent at once")
+		}
+	})
+}
+
 func TestAPausedWebhookHoldsWhatIsDue(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
 		r := newReceiver(t)
@@ -316,6 +341,27 @@ func TestAWebhookCanBeRemovedDuringADelivery(t *testing.T) {
 		}
 		if strings.Contains(p.log.String(), "level=ERROR") && !strings.Contains(p.log.String(), "another process runs the job") {
 			t.Errorf("the log says %s", p.log)
+		}
+	})
+}
+
+// A delivery does not stay pending without a job.
+func TestADeliveryWhoseJobFailedHasFailed(t *testing.T) {
+	engines(t, func(t *testing.T, p *process) {
+		w, _ := p.webhook(t, newReceiver(t))
+		p.add(t, "ana")
+		if _, err := p.db.Exec(t.Context(), `UPDATE webhooks SET secret_sealed = old_sealed`); err != nil {
+			t.Fatal(err)
+		}
+		for _, wait := range append([]time.Duration{0}, deliverRetries...) {
+			if d := p.only(t, w.ID); d.State != Pending {
+				t.Errorf("%+v", d)
+			}
+			p.pass(wait)
+			p.run(t)
+		}
+		if d := p.only(t, w.ID); d.State != Failed || d.Attempts != 0 || !d.EndedAt.Equal(p.now()) {
+			t.Errorf("%+v", d)
 		}
 	})
 }

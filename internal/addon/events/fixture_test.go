@@ -36,13 +36,18 @@ var (
 	loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 )
 
-// clock is a fake clock. It stands still until it is moved.
+// clock is a fake clock. It stands still until it is moved. asked is called with every question
+// for the time; nil is nothing.
 type clock struct {
-	mu sync.Mutex
-	at time.Time
+	mu    sync.Mutex
+	at    time.Time
+	asked func()
 }
 
 func (c *clock) now() time.Time {
+	if c.asked != nil {
+		c.asked()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at

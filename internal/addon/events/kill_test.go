@@ -1,12 +1,15 @@
 package events
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,26 +17,100 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
-// beKilled delivers what is due in the addon of COUNTERSIGN_TEST_DIR.
+// beKilled delivers what is due in the addon of COUNTERSIGN_TEST_DIR, and says how far it has come.
+// Every question for the time is a step. It waits to be killed at the step that
+// COUNTERSIGN_TEST_STEP names, or when it has done everything.
 func beKilled() {
+	stopAt, _ := strconv.ParseInt(os.Getenv("COUNTERSIGN_TEST_STEP"), 10, 64)
+	var step atomic.Int64
+	next := func() {
+		if step.Add(1) == stopAt {
+			fmt.Println("waiting")
+			select {}
+		}
+	}
 	ctx := context.Background()
-	p, err := open(ctx, dbtest.DB{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL")}, &clock{at: noon})
+	p, err := open(ctx, dbtest.DB{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL")}, &clock{at: noon, asked: next})
 	if err == nil {
 		_, err = p.queue.RunNext(ctx)
 	}
-	fmt.Fprintln(os.Stderr, "the process was not killed:", err)
+	if err == nil {
+		fmt.Println("waiting: done")
+		select {}
+	}
+	fmt.Println("failed:", err)
 }
 
-// A receiver that has the webhook sees it again with the same id, because its answer was not
-// written; at a kill before that it sees it once.
-func TestAKillDuringADeliveryLosesNothing(t *testing.T) {
+// killed delivers in a process of its own. It returns what that says first, after which it is
+// killed by the returned function.
+func (p *process) killed(t *testing.T, step int) (said <-chan string, kill func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_STEP="+strconv.Itoa(step), "COUNTERSIGN_TEST_DIR="+p.place.Dir, "COUNTERSIGN_TEST_URL="+p.place.URL)
+	cmd.Stderr = os.Stderr
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(output).ReadString('\n')
+		lines <- line
+	}()
+	return lines, func() {
+		_ = cmd.Process.Kill()
+		_, _ = io.Copy(io.Discard, output)
+		_ = cmd.Wait()
+	}
+}
+
+// Wherever a process is killed while it delivers an event, the receiver gets it, and each time
+// with the same id.
+func TestAKillAnywhereInADeliveryLosesNothing(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
-		arrived := make(chan string)
+		r := newReceiver(t)
+		w, _ := p.webhook(t, r)
+		for step, done := 1, false; !done; step++ {
+			if step > 40 {
+				t.Fatal("the delivery takes more steps than expected")
+			}
+			p.clock.at = noon // where the process that is killed begins
+			id := p.add(t, "ana")[0]
+			said, kill := p.killed(t, step)
+			line := <-said
+			kill()
+			if line != "waiting\n" && line != "waiting: done\n" {
+				t.Fatalf("step %d: said %q", step, line)
+			}
+			done = line == "waiting: done\n"
+			if done && step < 5 {
+				t.Errorf("the delivery has %d steps only", step)
+			}
+			p.pass(deliverLease + time.Second)
+			p.run(t)
+			got := r.take()
+			if len(got) < 1 || len(got) > 2 || got[0].id != id || got[len(got)-1].id != id {
+				t.Errorf("killed at step %d: received %+v", step, got)
+			}
+			if d := p.newest(t, w.ID, ""); d.Event != id || d.State != Delivered || d.Attempts != 1 {
+				t.Errorf("killed at step %d: %+v", step, d)
+			}
+		}
+	})
+}
+
+// A process is killed while it waits for the receiver, which has the event already.
+func TestAKillDuringTheRequestSendsTheEventAgain(t *testing.T) {
+	engines(t, func(t *testing.T, p *process) {
+		arrived := make(chan string, 2)
 		hold := make(chan struct{})
-		var kills atomic.Bool
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var isFirst atomic.Bool
+		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			arrived <- r.Header.Get("Webhook-Id")
-			if kills.CompareAndSwap(false, true) {
+			if isFirst.CompareAndSwap(false, true) {
 				<-hold
 			}
 		}))
@@ -44,28 +121,16 @@ func TestAKillDuringADeliveryLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := p.add(t, "ana")[0]
-
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_DIR="+p.place.Dir, "COUNTERSIGN_TEST_URL="+p.place.URL)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if got := <-arrived; got != id {
-			t.Errorf("%s, want %s", got, id)
-		}
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-
+		_, kill := p.killed(t, 0)
+		first := <-arrived
+		kill()
 		if ran, err := p.queue.RunNext(t.Context()); ran || err != nil {
 			t.Errorf("sent within the lease of the process that was killed: %t, %v", ran, err)
 		}
 		p.pass(deliverLease + time.Second)
-		again := make(chan string, 1)
-		go func() { again <- <-arrived }()
 		p.run(t)
-		if got := <-again; got != id {
-			t.Errorf("%s, want %s", got, id)
+		if second := <-arrived; first != id || second != id {
+			t.Errorf("received %s and %s, want %s", first, second, id)
 		}
 		if d := p.only(t, w.ID); d.State != Delivered || d.Attempts != 1 {
 			t.Errorf("%+v", d)

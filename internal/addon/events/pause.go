@@ -49,8 +49,8 @@ func (s *Service) pause(w *addondb.Webhook, why Reason) people.Event {
 	return people.Event{Action: access.ActionWebhookPause, Subject: webhookName(*w), Detail: why.Text()}
 }
 
-// Resume sends the events that were held for a webhook, and all later ones. Without a
-// secret it is a conflict (webhook_secret_lost).
+// Resume sends the events that were held for a webhook or wait for another attempt at once, and
+// all later ones. Without a secret it is a conflict (webhook_secret_lost).
 func (s *Service) Resume(ctx context.Context, a people.Actor, id int64) (Webhook, error) {
 	return s.changeWebhook(ctx, a, id, func(tx *addondb.DB, w *addondb.Webhook) (people.Event, error) {
 		if w.PausedFor == "" {

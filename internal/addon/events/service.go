@@ -53,7 +53,9 @@ func New(db *addondb.DB, o Options) (*Service, sqldb.Watcher) {
 	s := &Service{
 		db: db, guard: o.Guard, sender: o.Sender, allowed: o.AllowPrivate, log: o.Log, news: make(chan struct{}), ended: make(chan struct{}),
 	}
-	o.Queue.Handle(deliverKind, jobs.Kind{Work: s.deliver, Workers: deliverWorkers, Lease: deliverLease, Retries: deliverRetries})
+	o.Queue.Handle(deliverKind, jobs.Kind{
+		Work: s.deliver, Ended: s.deliveryFailed, Workers: deliverWorkers, PerScope: deliverTogether, Lease: deliverLease, Retries: deliverRetries,
+	})
 	changed := func(topic, _ string) {
 		if topic == addondb.TopicEvents {
 			s.tell()
