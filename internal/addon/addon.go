@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -75,6 +76,7 @@ type Addon struct {
 	state    atomic.Pointer[State]
 	updated  chan struct{} // told when the state may have changed
 	nonces   nonces
+	pairs    cached.Value[pairTable]
 	uses     usage.Counter // of credentials
 	requests requests
 	started  time.Time // the nonces of earlier calls are not known
@@ -140,6 +142,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
 	database.Watch(ofPurchases)
 	database.Watch(ofSettings)
+	database.Watch(a.pairs.Watch(a.readPairs, addondb.TopicCredentials))
 	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil
 }

@@ -20,6 +20,8 @@ const (
 	// TopicServed is everything that the public answers are made of: versions and
 	// packages.
 	TopicServed = "served"
+	// TopicCredentials is the API credentials, but for when they were used.
+	TopicCredentials = "credentials"
 	// TopicUpdate is a run of the update.
 	TopicUpdate = "update"
 )
