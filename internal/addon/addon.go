@@ -19,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/hook"
 	"github.com/countersign/countersign/internal/jobs"
@@ -82,6 +83,7 @@ type Addon struct {
 	state    atomic.Pointer[State]
 	updated  chan struct{} // told when the state may have changed
 	nonces   nonces
+	pairs    cached.Value[pairTable]
 	uses     usage.Counter // of credentials
 	requests requests
 	started  time.Time // the nonces of earlier calls are not known
@@ -151,6 +153,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	for _, w := range []sqldb.Watcher{ofPurchases, ofSettings, ofEvents} {
 		database.Watch(w)
 	}
+	database.Watch(a.pairs.Watch(a.readPairs, addondb.TopicCredentials))
 	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Run does the addon's background work until ctx ends: it waits for the first update,
-// follows changes made by other processes, caches the public responses, and writes the
+// follows changes made by other processes, caches the public responses and the API credentials, and writes the
 // credentials' last uses and the request counts of apps. It returns an error only when
 // the addon can't be served, for example because its key file is wrong.
 func (a *Addon) Run(ctx context.Context) error {
@@ -29,6 +29,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("cache of in-app purchases", a.IAP.Run)
 	work.Start("jobs", a.queue.Run)
 	work.Start("events", a.Events.Run)
+	work.Start("cache of API credentials", a.pairs.Fill)
 	work.Start("last uses and requests", a.writeEvery)
 	work.Start("old rows", a.tidyEvery)
 	work.Start("failed sign-ins", a.people.Run)

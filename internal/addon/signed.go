@@ -13,11 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/token"
 )
 
 // SignedWindow is how far the time of a signed call may be from the server's.
@@ -129,35 +126,21 @@ func (a *Addon) Basic(ctx context.Context, from netip.Addr, key, secret string) 
 }
 
 // activePair finds an active pair by its key, for a caller who proves to know its secret.
-func (a *Addon) activePair(ctx context.Context, key string, proves func(secret string) bool) (addondb.Credential, error) {
-	c, pair, err := a.pairWithKey(ctx, key)
+func (a *Addon) activePair(ctx context.Context, key string, proves func(secret string) bool) (*openPair, error) {
+	p, err := a.pairWithKey(ctx, key)
 	switch {
 	case err != nil:
-		return c, err
-	case !proves(pair.Secret):
-		return c, errCredentialUnknown
-	case !isActive(c):
-		return c, errCredentialInactive
+		return nil, err
+	case !proves(p.Secret):
+		return nil, errCredentialUnknown
+	case !p.isActive():
+		return nil, errCredentialInactive
 	}
-	return c, nil
-}
-
-// pairWithKey finds a pair by its key, also one that is inactive. A key with a typo is
-// refused before the database is asked.
-func (a *Addon) pairWithKey(ctx context.Context, key string) (addondb.Credential, APICredentials, error) {
-	if !token.Valid(prefixKey, key) {
-		return addondb.Credential{}, APICredentials{}, errCredentialUnknown
-	}
-	c, err := a.db.CredentialWithKey(ctx, token.Digest(key))
-	if err != nil {
-		return c, APICredentials{}, sqldb.IfNotFound(err, errCredentialUnknown)
-	}
-	pair, err := a.openCredentials(c)
-	return c, pair, err
+	return p, nil
 }
 
 // actorOf is the program that has API credentials. Its use is noted.
-func (a *Addon) actorOf(c addondb.Credential, from netip.Addr) people.Actor {
-	a.uses.Note(c.ID, a.now(), from)
-	return people.Actor{Kind: people.KindKey, ID: credentialName(c), Face: people.FaceAPI, Addr: from, Secret: true}
+func (a *Addon) actorOf(p *openPair, from netip.Addr) people.Actor {
+	a.uses.Note(p.ID, a.now(), from)
+	return people.Actor{Kind: people.KindKey, ID: credentialName(p.Credential), Face: people.FaceAPI, Addr: from, Secret: true}
 }

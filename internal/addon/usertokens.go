@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/access"
-	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/fault"
@@ -92,24 +91,22 @@ func (a *Addon) AppUser(ctx context.Context, from netip.Addr, key, userToken str
 	if err := a.ready(); err != nil {
 		return AppUser{}, err
 	}
-	c, pair, err := a.pairWithKey(ctx, key)
+	p, err := a.pairWithKey(ctx, key)
 	if err != nil {
 		return AppUser{}, err
 	}
 	if userToken == "" {
 		return AppUser{}, errUserTokenMissing
 	}
-	token, err := usertoken.Verify(userToken, a.now(), a.userTokenKey(), SiteUserTokenKey(pair))
+	token, err := usertoken.Verify(userToken, a.now(), a.userTokenKey(), p.tokens)
 	switch {
 	case errors.Is(err, usertoken.ErrInvalid), err == nil && input.UserID(token.User) != "":
 		return AppUser{}, errUserTokenInvalid
-	case !isActive(c):
+	case !p.isActive():
 		return AppUser{}, errCredentialInactive
 	case err != nil: // it has expired
 		return AppUser{}, errUserTokenExpired
 	}
-	a.uses.Note(c.ID, a.now(), from)
-	return AppUser{ID: token.User, Credential: credentialName(c), Addr: from, Expires: token.Expires}, nil
+	a.uses.Note(p.ID, a.now(), from)
+	return AppUser{ID: token.User, Credential: credentialName(p.Credential), Addr: from, Expires: token.Expires}, nil
 }
-
-func isActive(c addondb.Credential) bool { return c.KeyActive && c.SecretActive }

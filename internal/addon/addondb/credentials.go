@@ -58,6 +58,9 @@ func (d *DB) CredentialWithKey(ctx context.Context, digest [sha256.Size]byte) (C
 
 // AddCredential writes a new pair; [sqldb.ErrExists] when its label is taken.
 func (d *DB) AddCredential(ctx context.Context, c Credential) (id int64, err error) {
+	if err := d.Mark(ctx, TopicCredentials, ""); err != nil {
+		return 0, err
+	}
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO credentials (label, key_digest, key_hint, key_sealed, key_active,
 		secret_hint, secret_sealed, secret_active, created_at, last_used_from, used_count)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', 0) RETURNING id`,
@@ -66,17 +69,25 @@ func (d *DB) AddCredential(ctx context.Context, c Credential) (id int64, err err
 
 // RenameCredential writes the label of a pair; [sqldb.ErrExists] when it is taken.
 func (d *DB) RenameCredential(ctx context.Context, id int64, label string) error {
-	return d.Run(ctx, `UPDATE credentials SET label = $1 WHERE id = $2`, label, id)
+	return d.changeCredentials(ctx, `UPDATE credentials SET label = $1 WHERE id = $2`, label, id)
 }
 
 // DeleteCredential deletes a pair.
 func (d *DB) DeleteCredential(ctx context.Context, id int64) error {
-	return d.Run(ctx, `DELETE FROM credentials WHERE id = $1`, id)
+	return d.changeCredentials(ctx, `DELETE FROM credentials WHERE id = $1`, id)
 }
 
 // UpdateCredential writes the values and the switches of a pair, found by its id.
 func (d *DB) UpdateCredential(ctx context.Context, c Credential) error {
-	return d.Run(ctx, `UPDATE credentials SET key_digest = $1, key_hint = $2, key_sealed = $3, key_active = $4, secret_hint = $5,
+	return d.changeCredentials(ctx, `UPDATE credentials SET key_digest = $1, key_hint = $2, key_sealed = $3, key_active = $4, secret_hint = $5,
 		secret_sealed = $6, secret_active = $7, rotated_at = $8 WHERE id = $9`,
 		c.KeyDigest[:], c.KeyHint, c.KeySealed, c.KeyActive, c.SecretHint, c.SecretSealed, c.SecretActive, c.RotatedAt, c.ID)
+}
+
+// changeCredentials runs a statement that changes what is cached of credentials.
+func (d *DB) changeCredentials(ctx context.Context, statement string, args ...any) error {
+	if err := d.Mark(ctx, TopicCredentials, ""); err != nil {
+		return err
+	}
+	return d.Run(ctx, statement, args...)
 }

@@ -23,6 +23,8 @@ const (
 	TopicServed = "served"
 	// TopicEvents is the feed of events.
 	TopicEvents = "events"
+	// TopicCredentials is the API credentials, but for when they were used.
+	TopicCredentials = "credentials"
 	// TopicUpdate is a run of the update.
 	TopicUpdate = "update"
 )

@@ -70,6 +70,26 @@ func TestIAPSettingsThatAreWrongAreShownAgain(t *testing.T) {
 	s.wantAudits(t, before)
 }
 
+func TestSettingsOfVerificationAreSavedWithTheForm(t *testing.T) {
+	engines(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t)
+		b.Get(iapPath).Says("Store notifications", "Test purchases", "Owners of purchases")
+		b.Fill(
+			iapPath, iapPath, "iapPushServiceAccount", "push@project.iam.gserviceaccount.com", "iapPushAudience", "https://site.example/push",
+			"iapTestPurchases", "allowlist", "iapTestUsers", "7,12", "iapClaimPolicy", "strict", "iapTransferPolicy", "transfer",
+		).LeadsTo(iapPath)
+		for key, want := range map[string]string{
+			iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example/push",
+			iap.KeyTestPurchases: "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
+		} {
+			s.wantValue(t, key, want)
+		}
+		p := b.Fill(iapPath, iapPath, "iapPushServiceAccount", "ada@mail.example").Status(http.StatusUnprocessableEntity)
+		p.Wrong("iapPushServiceAccount", "not the address of a service account")
+		s.wantValue(t, iap.KeyPushServiceAccount, "push@project.iam.gserviceaccount.com")
+	})
+}
+
 func TestIAPShowsThatTestModeIsOn(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)

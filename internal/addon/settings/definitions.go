@@ -173,7 +173,7 @@ func verificationDefinitions() []Definition {
 			Help: "User ids of the site, with commas between them. They matter only if test purchases are for the test users only."}),
 		purchase("Owners of purchases", Definition{Key: iap.KeyClaimPolicy, Label: "A purchase that names no user", Type: TypeChoice, Example: string(entitle.Strict),
 			Choices: []Choice{{string(entitle.FirstClaim), "Belongs to the first user who brings it"}, {string(entitle.Strict), "Is refused"}},
-			Help:    "A purchase names its user if the app asked the addon for the account id before it was made."}),
+			Help:    "A purchase names its user if the app got the account id from the addon first."}),
 		purchase("Owners of purchases", Definition{Key: iap.KeyTransferPolicy, Label: "The same purchase, brought by another user", Type: TypeChoice, Example: string(entitle.TransferIfInactive),
 			Choices: []Choice{{string(entitle.Keep), "Stays with its owner"}, {string(entitle.TransferIfInactive), "Moves if its owner has no membership from it"}, {string(entitle.Transfer), "Moves to that user"}},
 			Help:    "Only for purchases that name no user. A purchase that names its user never moves by itself."}),

@@ -1,0 +1,63 @@
+package addon
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/usertoken"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/token"
+)
+
+// pairTable is all API credentials by the digests of their keys.
+type pairTable map[[sha256.Size]byte]*openPair
+
+// openPair is API credentials with their values, as calls are checked against them.
+type openPair struct {
+	addondb.Credential
+	APICredentials
+	tokens usertoken.Key // signs the user tokens of the site
+	err    error         // why the values can't be read
+}
+
+func (a *Addon) openPair(c addondb.Credential) *openPair {
+	pair, err := a.openCredentials(c)
+	return &openPair{c, pair, SiteUserTokenKey(pair), err}
+}
+
+func (p *openPair) isActive() bool { return p.KeyActive && p.SecretActive }
+
+// readPairs reads all API credentials.
+func (a *Addon) readPairs(ctx context.Context) (*pairTable, error) {
+	if err := a.ready(); err != nil { // the key file is not known yet
+		return nil, err
+	}
+	list, err := a.db.Credentials(ctx)
+	all := make(pairTable, len(list))
+	for _, c := range list {
+		all[c.KeyDigest] = a.openPair(c)
+	}
+	return &all, err
+}
+
+// pairWithKey finds a pair by its key, also one that is inactive: from the cache, or from
+// the database while there is none. A key with a typo is refused before the database is asked.
+func (a *Addon) pairWithKey(ctx context.Context, key string) (*openPair, error) {
+	if !token.Valid(prefixKey, key) {
+		return nil, errCredentialUnknown
+	}
+	digest := token.Digest(key)
+	if all := a.pairs.Cached(); all != nil {
+		if p := (*all)[digest]; p != nil {
+			return p, p.err
+		}
+		return nil, errCredentialUnknown
+	}
+	c, err := a.db.CredentialWithKey(ctx, digest)
+	if err != nil {
+		return nil, sqldb.IfNotFound(err, errCredentialUnknown)
+	}
+	p := a.openPair(c)
+	return p, p.err
+}
