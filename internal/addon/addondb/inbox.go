@@ -37,7 +37,7 @@ func (d *DB) AddMessage(ctx context.Context, m Message) (added bool, err error) 
 
 // Messages lists the newest before an id; 0 for from the newest on.
 func (d *DB) Messages(ctx context.Context, before int64, limit int) ([]Message, error) {
-	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE $1 = 0 OR id < $1 ORDER BY id DESC LIMIT $2`, before, limit)
+	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE id < $1 OR $1 = 0 ORDER BY id DESC LIMIT $2`, before, limit)
 }
 
 // OpenMessages lists those that arrived before a time and are not processed yet.

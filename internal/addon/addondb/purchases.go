@@ -114,7 +114,7 @@ func (d *DB) Successor(ctx context.Context, digest []byte) (int64, error) {
 
 // PurchasesOf lists a user's, newest first, before an id; 0 for from the newest on.
 func (d *DB) PurchasesOf(ctx context.Context, user string, before int64, limit int) ([]Purchase, error) {
-	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, user, before, limit)
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 AND (id < $2 OR $2 = 0) ORDER BY id DESC LIMIT $3`, user, before, limit)
 }
 
 // Purchases lists all after an id, in the order of ids.

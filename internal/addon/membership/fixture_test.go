@@ -119,7 +119,8 @@ func opened(t *testing.T, at dbtest.DB) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{at: at, clock: noon, tasks: map[string]Task{}, store: &scripted{
-		subs: map[string]play.Subscription{}, errs: map[string]error{}, calls: map[string]int{}, accounts: map[string]string{},
+		products: []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}},
+		subs:     map[string]play.Subscription{}, errs: map[string]error{}, calls: map[string]int{}, accounts: map[string]string{},
 	}}
 	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
 	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
