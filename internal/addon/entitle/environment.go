@@ -2,7 +2,6 @@ package entitle
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/countersign/countersign/internal/play"
 )
@@ -28,35 +27,20 @@ func EnvironmentOf(s play.Subscription, simulated bool) Environment {
 	return Production
 }
 
-// TestPurchases is who may use license testers' purchases: the setting iapTestPurchases (1.6).
-type TestPurchases struct {
-	rule  string
-	users []string
-}
+// TestRule is who may use license testers' purchases (1.6).
+type TestRule string
 
-// The values of the setting. The last one is followed by user ids: "allowlist ana,ben".
+// The rules for test purchases. The zero rule is to allow.
 const (
-	testAllow     = "allow"
-	testDeny      = "deny"
-	testAllowlist = "allowlist"
+	AllowTests     TestRule = "allow"
+	DenyTests      TestRule = "deny"
+	AllowListTests TestRule = "allowlist"
 )
 
-// ParseTestPurchases reads the setting; "" is allow. Its problem is a sentence, "" for none.
-func ParseTestPurchases(text string) (t TestPurchases, problem string) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\t' || r == '\r' })
-	if len(words) == 0 {
-		return TestPurchases{rule: testAllow}, ""
-	}
-	t = TestPurchases{rule: words[0], users: words[1:]}
-	switch {
-	case t.rule == testAllowlist && len(t.users) == 0:
-		return t, "List the user ids after allowlist, separated by commas"
-	case t.rule == testAllowlist:
-		return t, ""
-	case (t.rule == testAllow || t.rule == testDeny) && len(t.users) == 0:
-		return t, ""
-	}
-	return TestPurchases{rule: testDeny}, "Use allow, deny, or allowlist followed by user ids"
+// TestPurchases is a rule, and the ids of the users whom the allow list names.
+type TestPurchases struct {
+	Rule  TestRule
+	Users []string
 }
 
 // Allows reports whether a user may use a purchase of an environment. Purchases in the built-in store are allowed
@@ -65,11 +49,11 @@ func (t TestPurchases) Allows(e Environment, user string) bool {
 	if e != Test {
 		return true
 	}
-	switch t.rule {
-	case testAllow, "":
+	switch t.Rule {
+	case AllowTests, "":
 		return true
-	case testAllowlist:
-		return slices.Contains(t.users, user)
+	case AllowListTests:
+		return slices.Contains(t.Users, user)
 	}
 	return false
 }

@@ -67,37 +67,27 @@ func TestAccountIDsAreShortAndOfOneUser(t *testing.T) {
 
 func TestWhoMayUseTestPurchases(t *testing.T) {
 	cases := []struct {
-		name, setting string
-		environment   Environment
-		user          string
-		want          bool
+		name        string
+		rule        TestRule
+		environment Environment
+		user        string
+		want        bool
 	}{
-		{"production is not concerned", "deny", Production, "ana", true},
-		{"the built-in store is not concerned", "deny", Simulated, "ana", true},
-		{"an empty setting allows", "", Test, "ana", true},
-		{"allow", "allow", Test, "ana", true},
-		{"deny", "deny", Test, "ana", false},
-		{"in the allow list", "allowlist ben, ana", Test, "ana", true},
-		{"not in the allow list", "allowlist ben,eva", Test, "ana", false},
-		{"a setting that can't be read denies", "sometimes", Test, "ana", false},
+		{"production is not concerned", DenyTests, Production, "ana", true},
+		{"the built-in store is not concerned", DenyTests, Simulated, "ana", true},
+		{"no rule allows", "", Test, "ana", true},
+		{"allow", AllowTests, Test, "eva", true},
+		{"deny", DenyTests, Test, "ana", false},
+		{"in the allow list", AllowListTests, Test, "ana", true},
+		{"not in the allow list", AllowListTests, Test, "eva", false},
+		{"an unknown rule denies", "sometimes", Test, "ana", false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			rule, _ := ParseTestPurchases(c.setting)
-			if got := rule.Allows(c.environment, c.user); got != c.want {
+			if got := (TestPurchases{c.rule, []string{"ben", "ana"}}).Allows(c.environment, c.user); got != c.want {
 				t.Errorf("%t", got)
 			}
 		})
-	}
-}
-
-func TestTheSettingForTestPurchasesIsChecked(t *testing.T) {
-	for text, valid := range map[string]bool{
-		"": true, "allow": true, "deny": true, "allowlist ana": true, "allowlist": false, "allow ana": false, "sometimes": false, "Deny": false,
-	} {
-		if _, problem := ParseTestPurchases(text); (problem == "") != valid {
-			t.Errorf("%q: %q", text, problem)
-		}
 	}
 }
 

@@ -67,8 +67,8 @@ func (s *Service) UpdatePackage(ctx context.Context, actor people.Actor, p Packa
 	})
 }
 
-// RemovePackage removes one to which neither the draft nor what is published maps
-// a product; otherwise it is a conflict (package_in_use) that names them.
+// RemovePackage removes one that nobody has and to which neither the draft nor what is
+// published maps a product; otherwise it is a conflict (package_in_use) that says so.
 func (s *Service) RemovePackage(ctx context.Context, actor people.Actor, id int64) error {
 	return s.changePackage(ctx, actor, nil, func(tx *addondb.DB) error {
 		p, err := tx.Package(ctx, id)
@@ -80,6 +80,9 @@ func (s *Service) RemovePackage(ctx context.Context, actor people.Actor, id int6
 			return err
 		}
 		if err := uses[id].blocks(p); err != nil {
+			return err
+		}
+		if err := s.noMembers(ctx, tx, p); err != nil {
 			return err
 		}
 		if err := tx.DeletePackage(ctx, id); err != nil {

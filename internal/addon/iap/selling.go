@@ -21,6 +21,7 @@ type Selling struct {
 	// Packages is the membership packages by the ids of the products that activate them.
 	Packages      map[string]int64
 	TestPurchases entitle.TestPurchases
+	Policy        entitle.Policy
 }
 
 // String keeps the service account out of texts and logs.
@@ -39,7 +40,7 @@ func (s *Service) Selling(ctx context.Context) (Selling, error) {
 // sellingOf leaves out products of packages that do not exist.
 func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling {
 	selling := Selling{
-		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{}, TestPurchases: v.TestPurchases,
+		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{},
 	}
 	for _, p := range v.Products {
 		if slices.ContainsFunc(packages, func(k addondb.Package) bool { return k.ID == p.PackageID }) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -18,9 +17,6 @@ const (
 	KeyProductMap     = "iapProductMapJson"
 )
 
-// KeyTestPurchases is the rule for license testers' purchases. Without it they are allowed.
-const KeyTestPurchases = "iapTestPurchases"
-
 // Values is the settings of in-app purchases: of the draft, or of a version.
 type Values struct {
 	Enabled, Sandbox bool
@@ -30,8 +26,6 @@ type Values struct {
 	Account string
 	// Products is the product map by store id.
 	Products []Product
-	// TestPurchases is the rule for license testers' purchases.
-	TestPurchases entitle.TestPurchases
 }
 
 // ValuesOf reads the settings of in-app purchases from rows, which were checked when
@@ -50,8 +44,6 @@ func ValuesOf(rows []addondb.Setting) Values {
 			v.Account = row.Value
 		case KeyProductMap:
 			v.Products, _ = ParseProducts(row.Value)
-		case KeyTestPurchases:
-			v.TestPurchases, _ = entitle.ParseTestPurchases(row.Value)
 		}
 	}
 	return v

@@ -57,7 +57,7 @@ func (s *Service) attribute(ctx context.Context, tx *addondb.DB, row addondb.Pur
 		Transferred: row.Transferred, OwnerActive: before.Access, Restoring: req.restoring,
 		TooSoon: s.now().Before(before.TransferredAt.Add(transferWait)),
 	}
-	switch s.Policy.Decide(claim) {
+	switch r.selling.Policy.Decide(claim) {
 	case entitle.Grant:
 		return owner{user: req.user}, nil
 	case entitle.GrantTransfer:

@@ -23,7 +23,7 @@ const (
 func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, err error) {
 	next := s.now().Add(24 * time.Hour)
 	store, selling, err := s.open(ctx)
-	if fault.HasCode(err, "iap_disabled") || fault.HasCode(err, "not_configured") {
+	if fault.HasCode(err, codeNotConfigured) {
 		return next, nil
 	}
 	if err != nil {

@@ -108,6 +108,18 @@ func TestTheStoreConfirmsAnEndBeforeAccessEnds(t *testing.T) {
 	})
 }
 
+func TestWhatWasBoughtStaysTrueWhileNothingIsSold(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "gold_monthly")
+		f.selling.Enabled = false
+		f.change("token", renewed)
+		f.receive(t, notification("m1", 2, "token"))
+		f.wantMembership(t, "ana", entitle.Active, gold, 2)
+		_, err := f.Verify(t.Context(), "ana", "token", "")
+		wantCode(t, err, "iap_disabled")
+	})
+}
+
 func TestWhileTheStoreIsDownAccessContinuesForTheLeeway(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")

@@ -43,7 +43,7 @@ type Task struct {
 	Payload   any // becomes JSON
 }
 
-// Options is what a service is built from. All fields but Policy, Wait and Jitter are needed.
+// Options is what a service is built from. All fields but Wait and Jitter are needed.
 type Options struct {
 	DB    *addondb.DB
 	Guard *access.Guard
@@ -54,8 +54,6 @@ type Options struct {
 	// Append writes an event in a transaction, Put a task.
 	Append func(ctx context.Context, tx *addondb.DB, e Event) error
 	Put    func(ctx context.Context, tx *addondb.DB, t Task) error
-	// Policy decides on purchases without an account id.
-	Policy entitle.Policy
 	// Wait waits between two calls to the store, and returns false when ctx ends first.
 	Wait func(ctx context.Context, d time.Duration) bool
 	// Jitter returns a random duration up to a bound.

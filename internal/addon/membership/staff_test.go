@@ -2,9 +2,11 @@ package membership
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play"
@@ -49,6 +51,53 @@ func TestAGrantCanBeEndedOnce(t *testing.T) {
 		if list, err := f.Grants(t.Context(), program, "ana"); err != nil || len(list) != 1 || list[0].EndedAt.IsZero() {
 			t.Errorf("%+v, %v", list, err)
 		}
+	})
+}
+
+func TestAnotherRankOfAPackageIsDerivedForAllMembers(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for i := range 60 {
+			user := fmt.Sprintf("user-%d", i)
+			for _, packageID := range []int64{silver, gold} {
+				if _, err := f.AddGrant(t.Context(), program, user, packageID, time.Time{}, "winner"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+			if err := tx.UpdatePackage(t.Context(), addondb.Package{ID: silver, Name: "Platinum", Rank: 9}); err != nil {
+				return err
+			}
+			return f.PackageChanged(t.Context(), tx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.run(t)
+		for i := range 60 {
+			f.wantMembership(t, fmt.Sprintf("user-%d", i), entitle.Active, silver, 3)
+		}
+	})
+}
+
+func TestPackagesThatMembersHaveAreCounted(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "gold_monthly")
+		if _, err := f.AddGrant(t.Context(), program, "ana", gold, noon.Add(time.Hour), "winner"); err != nil {
+			t.Fatal(err)
+		}
+		want := func(count int64) {
+			t.Helper()
+			if n, err := f.db.PackageMembers(t.Context(), gold, f.timestamp()); err != nil || n != count {
+				t.Errorf("%d, %v, want %d", n, err, count)
+			}
+		}
+		want(2)
+		f.pass(time.Hour)
+		want(1)
+		f.change("token", state(play.Expired))
+		f.mustVerify(t, "ana", "token")
+		want(0)
 	})
 }
 
@@ -112,7 +161,7 @@ func TestATransferByStaffOverrulesTheAccountID(t *testing.T) {
 
 func TestAUserTakesAnInactivePurchaseUnderItsPolicy(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.Policy.Owned = entitle.TransferIfInactive
+		f.selling.Policy.Owned = entitle.TransferIfInactive
 		f.sell("token", sub("gold_monthly", ""))
 		f.mustVerify(t, "ana", "token")
 		_, err := f.Verify(t.Context(), "ben", "token", "")

@@ -49,21 +49,31 @@ type Product struct {
 	Active, Monthly bool
 }
 
-// open returns the store and the published settings. Its errors are iap_disabled and
-// not_configured.
+// openForApp is open while the site sells in its app; otherwise it is an error (iap_disabled).
+func (s *Service) openForApp(ctx context.Context) (Store, iap.Selling, error) {
+	store, selling, err := s.open(ctx)
+	if !selling.Enabled && (err == nil || fault.HasCode(err, codeNotConfigured)) {
+		err = fault.Forbidden("iap_disabled", "In-app purchases are off")
+	}
+	return store, selling, err
+}
+
+// codeNotConfigured is the code of settings with which no store can be asked.
+const codeNotConfigured = "not_configured"
+
+// open returns the store and the published settings, also while nothing is sold: the store
+// goes on renewing what was bought before. Its error is not_configured.
 func (s *Service) open(ctx context.Context) (Store, iap.Selling, error) {
 	selling, err := s.Selling(ctx)
 	switch {
 	case err != nil:
 		return nil, selling, err
-	case !selling.Enabled:
-		return nil, selling, fault.Forbidden("iap_disabled", "In-app purchases are off")
 	case selling.Application == "" || len(selling.Packages) == 0 || selling.ServiceAccount == nil && !selling.Simulated:
-		return nil, selling, fault.Unavailable("not_configured", "In-app purchases are not configured completely")
+		return nil, selling, fault.Unavailable(codeNotConfigured, "In-app purchases are not configured completely")
 	}
 	store, err := s.Open(selling)
 	if err != nil {
-		return nil, selling, fault.WithCause(fault.Unavailable("not_configured", "The service account of the store can't be used"), err)
+		return nil, selling, fault.WithCause(fault.Unavailable(codeNotConfigured, "The service account of the store can't be used"), err)
 	}
 	return store, selling, nil
 }

@@ -27,7 +27,7 @@ const (
 func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err error) {
 	next := s.now().Add(time.Hour)
 	store, _, err := s.open(ctx)
-	if fault.HasCode(err, "iap_disabled") || fault.HasCode(err, "not_configured") {
+	if fault.HasCode(err, codeNotConfigured) {
 		return next, nil
 	}
 	if err != nil {

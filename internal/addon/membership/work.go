@@ -23,6 +23,7 @@ const (
 	KindNotified    = "iap.notified"    // a token that notifications are about
 	KindVerify      = "iap.verify"      // a verification that the store did not answer
 	KindGrantEnd    = "iap.grant_end"
+	KindDerive      = "iap.derive" // all memberships, after a change of a package's rank
 	KindVoided      = "iap.voided"
 	KindSweep       = "iap.sweep"
 	KindCatalogue   = "iap.catalogue"
@@ -51,6 +52,7 @@ func (s *Service) Works() map[string]Work {
 		KindNotified:    {s.doNotified, slow},
 		KindVerify:      {s.doVerify, slow},
 		KindGrantEnd:    {s.doGrantEnd, slow},
+		KindDerive:      {s.doDerive, slow},
 		KindVoided:      {s.doVoided, slow},
 		KindSweep:       {s.doSweep, slow},
 		KindCatalogue:   {s.doCatalogue, slow},
@@ -178,7 +180,7 @@ func (s *Service) doReread(ctx context.Context, payload []byte) (again time.Time
 // taskError leaves out what trying again can't change, and has the rest tried again.
 func (s *Service) taskError(err error) error {
 	switch {
-	case err == nil, errors.Is(err, errNothingToDo), fault.HasCode(err, "iap_disabled"):
+	case err == nil, errors.Is(err, errNothingToDo):
 		return nil
 	case fault.HasCode(err, "conflict"):
 		return fault.WithCause(fault.Unavailable("store_unavailable", "The purchase is being changed"), err)
