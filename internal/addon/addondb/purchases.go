@@ -136,3 +136,11 @@ func (d *DB) StalePurchases(ctx context.Context, since sqldb.Time, limit int) ([
 func (d *DB) SetPurchaseKey(ctx context.Context, id int64, digest, linked, sealed []byte) error {
 	return d.Run(ctx, `UPDATE purchases SET token_digest = $1, linked_digest = $2, sealed = $3 WHERE id = $4`, digest, sqldb.NullBytes(linked), sealed, id)
 }
+
+// FindPurchases lists those of a user, with an order, with a name or with a digest of their
+// token, newest first.
+func (d *DB) FindPurchases(ctx context.Context, text string, digest []byte, limit int) ([]Purchase, error) {
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 OR name = $1 OR token_digest = $2
+		OR id IN (SELECT purchase_id FROM purchase_items WHERE order_id = $1 UNION SELECT purchase_id FROM purchase_history WHERE order_id = $1)
+		ORDER BY id DESC LIMIT $3`, text, digest, limit)
+}

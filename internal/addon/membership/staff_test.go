@@ -235,6 +235,28 @@ func TestAnAppHearsThatAnotherMemberPaysForItsStoreAccount(t *testing.T) {
 	})
 }
 
+func TestAPurchaseIsFoundByUserOrderIDAndToken(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		id := f.bought(t, "ana", "token", "gold_monthly").Purchase.ID
+		f.change("token", renewed)
+		f.mustVerify(t, "ana", "token")
+		for text, want := range map[string]int{"ana": 1, " token ": 1, id: 1, "GPA.1": 1, "GPA.1.": 1, "ben": 0, "": 0, "GPA": 0, "a\x00b": 0, "\xff": 0} {
+			list, err := f.Find(t.Context(), program, text)
+			if err != nil || len(list) != want || want > 0 && (list[0].User != "ana" || list[0].Purchase.ID != id) {
+				t.Errorf("%q: %+v, %v", text, list, err)
+			}
+		}
+		moments, err := f.Timeline(t.Context(), program, id)
+		if err != nil || len(moments) != 3 || moments[0].OrderID != "GPA.1." || moments[2].Cause != causeVerify || moments[1].Cause != causeAcknowledged {
+			t.Errorf("%+v, %v", moments, err)
+		}
+		_, err1 := f.Find(t.Context(), stranger, "ana")
+		_, err2 := f.Timeline(t.Context(), stranger, id)
+		wantCode(t, err1, "not_allowed")
+		wantCode(t, err2, "not_allowed")
+	})
+}
+
 func TestPurchasesAreListedByPage(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		for _, token := range []string{"one", "two", "three"} {
