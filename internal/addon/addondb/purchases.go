@@ -139,8 +139,8 @@ func (d *DB) SetPurchaseKey(ctx context.Context, id int64, digest, linked, seale
 
 // FindPurchases lists those of a user, with an order, with a name or with a digest of their
 // token, newest first.
-func (d *DB) FindPurchases(ctx context.Context, text string, digest []byte, limit int) ([]Purchase, error) {
-	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 OR name = $1 OR token_digest = $2
+func (d *DB) FindPurchases(ctx context.Context, text, platform string, digest []byte, limit int) ([]Purchase, error) {
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 OR name = $1 OR platform = $3 AND token_digest = $2
 		OR id IN (SELECT purchase_id FROM purchase_items WHERE order_id = $1 UNION SELECT purchase_id FROM purchase_history WHERE order_id = $1)
-		ORDER BY id DESC LIMIT $3`, text, digest, limit)
+		ORDER BY id DESC LIMIT $4`, text, digest, platform, limit)
 }

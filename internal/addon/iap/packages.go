@@ -61,6 +61,11 @@ func (s *Service) UpdatePackage(ctx context.Context, actor people.Actor, p Packa
 		if err := tx.UpdatePackage(ctx, p); err != nil {
 			return err
 		}
+		if before.Rank != p.Rank {
+			if err := s.ranked(ctx, tx); err != nil {
+				return err
+			}
+		}
 		return s.guard.Audit(ctx, tx, actor, people.Event{
 			Action: access.ActionPackageUpdate, Subject: packageName(p), Before: describePackage(before), After: describePackage(p),
 		})

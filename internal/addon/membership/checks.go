@@ -35,10 +35,11 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 	}
 	return next, s.db.Tx(ctx, func(tx *addondb.DB) error {
 		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
+			err := s.resolve(ctx, tx, alertNotMapped, id)
 			if problem := productProblem(id, products); problem != "" {
-				err = s.raise(ctx, tx, alertProduct, id, problem)
+				err = errors.Join(err, s.raise(ctx, tx, alertProduct, id, problem))
 			} else {
-				err = s.resolve(ctx, tx, alertProduct, id)
+				err = errors.Join(err, s.resolve(ctx, tx, alertProduct, id))
 			}
 			if err != nil {
 				return err

@@ -28,7 +28,7 @@ func (s *Service) Find(ctx context.Context, actor people.Actor, text string) (li
 		return nil, nil
 	}
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		rows, err := tx.FindPurchases(ctx, text, digestOf(s.box(), text), maxPurchases)
+		rows, err := tx.FindPurchases(ctx, text, platform, digestOf(s.box(), text), maxPurchases)
 		if err != nil {
 			return err
 		}

@@ -80,6 +80,39 @@ func TestAnotherRankOfAPackageIsDerivedForAllMembers(t *testing.T) {
 	})
 }
 
+func TestAnAlertIsDismissedUntilItsCauseComesAgain(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		open := func() int {
+			alerts, err := f.Alerts(t.Context(), program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(alerts)
+		}
+		f.sell("token", sub("bronze_monthly", ""))
+		_, err := f.Verify(t.Context(), "ana", "token", "")
+		wantCode(t, err, "product_not_mapped")
+		wantCode(t, f.DismissAlert(t.Context(), stranger, alertNotMapped, "bronze_monthly"), "not_allowed")
+		wantCode(t, f.DismissAlert(t.Context(), program, alertNotMapped, "bronze_monthly"), "")
+		wantCode(t, f.DismissAlert(t.Context(), program, alertNotMapped, "bronze_monthly"), "not_found")
+		if n := open(); n != 0 {
+			t.Errorf("%d open", n)
+		}
+		_, err = f.Verify(t.Context(), "ana", "token", "")
+		wantCode(t, err, "product_not_mapped")
+		if n := open(); n != 1 {
+			t.Errorf("%d open", n)
+		}
+		f.selling.Packages["bronze_monthly"] = silver
+		if _, err := f.doCatalogue(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if alerts, err := f.Alerts(t.Context(), program); err != nil || len(alerts) != 1 || alerts[0].Kind != alertProduct {
+			t.Errorf("%+v, %v", alerts, err)
+		}
+	})
+}
+
 func TestPackagesThatMembersHaveAreCounted(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")

@@ -3,11 +3,9 @@ package membership
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/play"
@@ -145,21 +143,6 @@ func (s *Service) noteCall(ctx context.Context, failed error) error {
 			return s.resolve(ctx, s.db, alertNotAuthorised, "")
 		}
 		return nil
-	}
-	return nil
-}
-
-// raise tells people something. Subject tells alerts of one kind apart.
-func (s *Service) raise(ctx context.Context, tx *addondb.DB, kind, subject, message string) error {
-	if err := tx.Raise(ctx, addondb.Alert{Kind: kind, Subject: subject, Message: message, LastAt: s.timestamp()}); err != nil {
-		return fmt.Errorf("membership: raise an alert: %w", err)
-	}
-	return nil
-}
-
-func (s *Service) resolve(ctx context.Context, tx *addondb.DB, kind, subject string) error {
-	if _, err := tx.Resolve(ctx, kind, subject, s.timestamp()); err != nil {
-		return fmt.Errorf("membership: resolve an alert: %w", err)
 	}
 	return nil
 }
