@@ -34,7 +34,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		before, config := string(f.served(t).JSON), string(f.view(t).JSON)
 		f.mustSet(t, verification)
-		if v := f.iapValues(t); v.PushAudience != "" || v.TestPurchases.Policy != entitle.TestAllow {
+		if v := f.iapValues(t); v.PushAudience != "" || v.TestPurchases.Rule != entitle.AllowTests {
 			t.Errorf("the draft counts already: %+v", v)
 		}
 		p := f.mustPublish(t, "")
@@ -43,8 +43,8 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 		}
 		v := f.iapValues(t)
 		if v.PushServiceAccount != verification[iap.KeyPushServiceAccount] || v.PushAudience != "https://site.example/push" ||
-			v.TestPurchases.Policy != entitle.TestAllowlist || !slices.Equal(v.TestPurchases.Users, []string{"7", "12"}) ||
-			v.Owners != (entitle.Policy{Unbound: entitle.Strict, Owned: entitle.Transfer}) {
+			v.TestPurchases.Rule != entitle.AllowListTests || !slices.Equal(v.TestPurchases.Users, []string{"7", "12"}) ||
+			v.Policy != (entitle.Policy{Unbound: entitle.Strict, Owned: entitle.Transfer}) {
 			t.Errorf("published %+v", v)
 		}
 		if string(f.served(t).JSON) != before || string(f.view(t).JSON) != config {
@@ -58,7 +58,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
 			t.Fatal(err)
 		}
-		if v := f.iapValues(t); v.Owners.Unbound != entitle.FirstClaim || v.PushAudience != "" {
+		if v := f.iapValues(t); v.Policy.Unbound != entitle.FirstClaim || v.PushAudience != "" {
 			t.Errorf("restored %+v", v)
 		}
 	})
@@ -69,7 +69,7 @@ func TestUpdateRegistersTheSettingsOfVerificationInOldAddons(t *testing.T) {
 		for _, key := range verificationKeys {
 			f.forget(t, key)
 		}
-		if v := f.iapValues(t); v.TestPurchases.Policy != entitle.TestAllow || v.Owners.Unbound != entitle.FirstClaim || v.Owners.Owned != entitle.Keep {
+		if v := f.iapValues(t); v.TestPurchases.Rule != entitle.AllowTests || v.Policy.Unbound != entitle.FirstClaim || v.Policy.Owned != entitle.Keep {
 			t.Errorf("without the settings: %+v", v)
 		}
 		if report := f.mustUpdate(t); report.Nothing {

@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/pquerna/otp/totp"
 )
 
@@ -298,5 +300,43 @@ func TestRekeyRefuses(t *testing.T) {
 		wantError(t, err, "update_needed")
 		_, err = f.Rekey(t.Context(), user)
 		wantError(t, err, "not_allowed")
+	})
+}
+
+func TestRekeyNamesThePurchasesWhoseTokensAreLost(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		now := sqldb.Time{Time: noon}
+		purchase := addondb.Purchase{
+			Name: "pur_one", Platform: "store", TokenDigest: []byte("digest"), Status: "active", StatusSince: now, ReadAt: now, CreatedAt: now,
+			Sealed: f.box.Load().Seal("purchase tokens pur_one", []byte(`{"token":"one"}`)),
+		}
+		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+			_, err := tx.AddPurchase(t.Context(), purchase)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan, err := f.PlanRekey(t.Context()); err != nil || len(plan.Purchases) != 0 {
+			t.Errorf("%q, %v", plan.Purchases, err)
+		}
+		if _, err := opened(t, f.at, f.clock).Rekey(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		g := f.again(t)
+		kept, err := g.db.Purchase(t.Context(), "pur_one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain, err := g.box.Load().Open("purchase tokens pur_one", kept.Sealed); err != nil || string(plain) != `{"token":"one"}` || string(kept.TokenDigest) == "digest" {
+			t.Errorf("%s, %v", plain, err)
+		}
+		if err := os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := opened(t, f.at, f.clock).Rekey(t.Context(), operator)
+		if err != nil || !slices.Equal(plan.Purchases, []string{"pur_one"}) {
+			t.Errorf("%q, %v", plan.Purchases, err)
+		}
 	})
 }

@@ -111,6 +111,7 @@ const (
 	ActionStoreSet             people.Action = "store.set"
 	ActionGrantAdd             people.Action = "grant.add"
 	ActionGrantEnd             people.Action = "grant.end"
+	ActionAlertDismiss         people.Action = "alert.dismiss"
 	ActionPurchaseTransfer     people.Action = "purchase.transfer"
 	ActionPurchaseCancel       people.Action = "purchase.cancel"
 	ActionPurchaseRevoke       people.Action = "purchase.revoke"
@@ -144,7 +145,7 @@ var actions = []people.Action{
 	ActionCredentialCreate, ActionCredentialReveal, ActionCredentialRotate, ActionCredentialActivate, ActionCredentialDeactivate,
 	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
-	ActionGrantAdd, ActionGrantEnd,
+	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss,
 	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,

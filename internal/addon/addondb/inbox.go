@@ -37,12 +37,12 @@ func (d *DB) AddMessage(ctx context.Context, m Message) (added bool, err error) 
 
 // Messages lists the newest before an id; 0 for from the newest on.
 func (d *DB) Messages(ctx context.Context, before int64, limit int) ([]Message, error) {
-	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE $1 = 0 OR id < $1 ORDER BY id DESC LIMIT $2`, before, limit)
+	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE id < $1 OR $1 = 0 ORDER BY id DESC LIMIT $2`, before, limit)
 }
 
-// OpenMessages lists those that arrived before a time and are not processed yet.
+// OpenMessages lists those about a token that arrived before a time and are not processed yet.
 func (d *DB) OpenMessages(ctx context.Context, before sqldb.Time, limit int) ([]Message, error) {
-	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE processed_at IS NULL AND received_at < $1 ORDER BY id LIMIT $2`, before, limit)
+	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE processed_at IS NULL AND token_digest IS NOT NULL AND received_at < $1 ORDER BY id LIMIT $2`, before, limit)
 }
 
 // LastMessage returns the highest id, 0 for none.

@@ -65,3 +65,8 @@ func (d *DB) UpdateMembership(ctx context.Context, m Membership) error {
 		m.Status, m.PackageID, m.ProductID, m.Source, m.SourceID, m.Environment, m.Since, m.Until, m.WillRenew, m.Action, m.Unverified,
 		m.Version, m.UpdatedAt, m.UserID)
 }
+
+// Members lists users with a membership, also one without a package, after a user.
+func (d *DB) Members(ctx context.Context, after string, limit int) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM memberships WHERE user_id > $1 ORDER BY user_id LIMIT $2`, after, limit)
+}

@@ -46,3 +46,12 @@ func (d *DB) UpdatePackage(ctx context.Context, p Package) error {
 func (d *DB) DeletePackage(ctx context.Context, id int64) error {
 	return d.Change(ctx, TopicServed, `DELETE FROM packages WHERE id = $1`, id)
 }
+
+// PackageMembers counts the purchases and grants of a package that have not ended at a
+// time.
+func (d *DB) PackageMembers(ctx context.Context, id int64, now sqldb.Time) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT
+		(SELECT count(DISTINCT p.id) FROM purchases p JOIN purchase_items i ON i.purchase_id = p.id
+			WHERE i.package_id = $1 AND p.superseded_by IS NULL AND p.status IN ('pending', 'active', 'grace', 'on_hold', 'paused'))
+		+ (SELECT count(*) FROM grants WHERE package_id = $1 AND ended_at IS NULL AND (ends_at IS NULL OR ends_at > $2))`, id, now)
+}

@@ -114,7 +114,7 @@ func (d *DB) Successor(ctx context.Context, digest []byte) (int64, error) {
 
 // PurchasesOf lists a user's, newest first, before an id; 0 for from the newest on.
 func (d *DB) PurchasesOf(ctx context.Context, user string, before int64, limit int) ([]Purchase, error) {
-	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, user, before, limit)
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 AND (id < $2 OR $2 = 0) ORDER BY id DESC LIMIT $3`, user, before, limit)
 }
 
 // Purchases lists all after an id, in the order of ids.
@@ -135,4 +135,12 @@ func (d *DB) StalePurchases(ctx context.Context, since sqldb.Time, limit int) ([
 // SetPurchaseKey replaces what depends on the key file.
 func (d *DB) SetPurchaseKey(ctx context.Context, id int64, digest, linked, sealed []byte) error {
 	return d.Run(ctx, `UPDATE purchases SET token_digest = $1, linked_digest = $2, sealed = $3 WHERE id = $4`, digest, sqldb.NullBytes(linked), sealed, id)
+}
+
+// FindPurchases lists those of a user, with an order, with a name or with a digest of their
+// token, newest first.
+func (d *DB) FindPurchases(ctx context.Context, text, platform string, digest []byte, limit int) ([]Purchase, error) {
+	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 OR name = $1 OR platform = $3 AND token_digest = $2
+		OR id IN (SELECT purchase_id FROM purchase_items WHERE order_id = $1 UNION SELECT purchase_id FROM purchase_history WHERE order_id = $1)
+		ORDER BY id DESC LIMIT $4`, text, digest, platform, limit)
 }

@@ -27,29 +27,32 @@ func EnvironmentOf(s play.Subscription, simulated bool) Environment {
 	return Production
 }
 
-// TestPolicy is who may use license testers' purchases: the setting iapTestPurchases (1.6).
-type TestPolicy string
+// TestRule is who may use license testers' purchases (1.6).
+type TestRule string
 
-// The policies for test purchases.
+// The rules for test purchases. The zero rule is to allow.
 const (
-	TestAllow     TestPolicy = "allow"     // everybody whom the store lets make them
-	TestAllowlist TestPolicy = "allowlist" // some users
-	TestDeny      TestPolicy = "deny"
+	AllowTests     TestRule = "allow"
+	DenyTests      TestRule = "deny"
+	AllowListTests TestRule = "allowlist"
 )
 
-// TestPurchases is the policy and the users of [TestAllowlist]. The zero TestPurchases allows none.
+// TestPurchases is a rule, and the ids of the users whom the allow list names.
 type TestPurchases struct {
-	Policy TestPolicy
-	Users  []string
+	Rule  TestRule
+	Users []string
 }
 
 // Allows reports whether a user may use a purchase of an environment. Purchases in the built-in store are allowed
 // while it is switched on, which is the only time at which it answers.
 func (t TestPurchases) Allows(e Environment, user string) bool {
-	switch {
-	case e != Test, t.Policy == TestAllow:
+	if e != Test {
 		return true
-	case t.Policy == TestAllowlist:
+	}
+	switch t.Rule {
+	case AllowTests, "":
+		return true
+	case AllowListTests:
 		return slices.Contains(t.Users, user)
 	}
 	return false

@@ -68,23 +68,23 @@ func TestAccountIDsAreShortAndOfOneUser(t *testing.T) {
 func TestWhoMayUseTestPurchases(t *testing.T) {
 	cases := []struct {
 		name        string
-		policy      TestPolicy
+		rule        TestRule
 		environment Environment
 		user        string
 		want        bool
 	}{
-		{"production is not concerned", TestDeny, Production, "ana", true},
-		{"the built-in store is not concerned", TestDeny, Simulated, "ana", true},
-		{"allow", TestAllow, Test, "ana", true},
-		{"deny", TestDeny, Test, "ana", false},
-		{"in the allow list", TestAllowlist, Test, "ana", true},
-		{"not in the allow list", TestAllowlist, Test, "eva", false},
-		{"a policy that is unknown denies", "sometimes", Test, "ana", false},
+		{"production is not concerned", DenyTests, Production, "ana", true},
+		{"the built-in store is not concerned", DenyTests, Simulated, "ana", true},
+		{"no rule allows", "", Test, "ana", true},
+		{"allow", AllowTests, Test, "eva", true},
+		{"deny", DenyTests, Test, "ana", false},
+		{"in the allow list", AllowListTests, Test, "ana", true},
+		{"not in the allow list", AllowListTests, Test, "eva", false},
+		{"an unknown rule denies", "sometimes", Test, "ana", false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			rule := TestPurchases{Policy: c.policy, Users: []string{"ben", "ana"}}
-			if got := rule.Allows(c.environment, c.user); got != c.want {
+			if got := (TestPurchases{c.rule, []string{"ben", "ana"}}).Allows(c.environment, c.user); got != c.want {
 				t.Errorf("%t", got)
 			}
 		})

@@ -21,9 +21,9 @@ const (
 	SilenceAlarm = 48 * time.Hour
 )
 
-// AcknowledgeWaits are the waits before the attempts of an acknowledgement; the last one repeats (1.4).
-func AcknowledgeWaits() []time.Duration {
-	return []time.Duration{0, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
+// AcknowledgeRetries are the waits after failed attempts of an acknowledgement; the last one repeats (1.4).
+func AcknowledgeRetries() []time.Duration {
+	return []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 }
 
 // NextExpiryCheck returns when a purchase with access is read again (6.6): after its expiry and the jitter, then

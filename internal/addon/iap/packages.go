@@ -61,14 +61,19 @@ func (s *Service) UpdatePackage(ctx context.Context, actor people.Actor, p Packa
 		if err := tx.UpdatePackage(ctx, p); err != nil {
 			return err
 		}
+		if before.Rank != p.Rank {
+			if err := s.ranked(ctx, tx); err != nil {
+				return err
+			}
+		}
 		return s.guard.Audit(ctx, tx, actor, people.Event{
 			Action: access.ActionPackageUpdate, Subject: packageName(p), Before: describePackage(before), After: describePackage(p),
 		})
 	})
 }
 
-// RemovePackage removes one to which neither the draft nor what is published maps
-// a product; otherwise it is a conflict (package_in_use) that names them.
+// RemovePackage removes one that nobody has and to which neither the draft nor what is
+// published maps a product; otherwise it is a conflict (package_in_use) that says so.
 func (s *Service) RemovePackage(ctx context.Context, actor people.Actor, id int64) error {
 	return s.changePackage(ctx, actor, nil, func(tx *addondb.DB) error {
 		p, err := tx.Package(ctx, id)
@@ -80,6 +85,9 @@ func (s *Service) RemovePackage(ctx context.Context, actor people.Actor, id int6
 			return err
 		}
 		if err := uses[id].blocks(p); err != nil {
+			return err
+		}
+		if err := s.noMembers(ctx, tx, p); err != nil {
 			return err
 		}
 		if err := tx.DeletePackage(ctx, id); err != nil {

@@ -70,6 +70,15 @@ func (u PackageUse) blocks(p Package) error {
 	return fault.Conflict("package_in_use", fmt.Sprintf("The package %s is in use: %s. %s", packageName(p), strings.Join(by, ", and "), next))
 }
 
+// noMembers is an error while somebody has a package.
+func (s *Service) noMembers(ctx context.Context, tx *addondb.DB, p Package) error {
+	n, err := tx.PackageMembers(ctx, p.ID, s.guard.Timestamp())
+	if err == nil && n > 0 {
+		err = fault.Conflict("package_in_use", fmt.Sprintf("The package %s is in use: members have it by %d purchases and grants. Wait for their end, or end the grants", packageName(p), n))
+	}
+	return err
+}
+
 // firstOf names the first of some products, and how many more there are.
 func firstOf(ids []string) string {
 	const limit = 10

@@ -21,7 +21,7 @@ type Selling struct {
 	// Packages is the membership packages by the ids of the products that activate them.
 	Packages      map[string]int64
 	TestPurchases entitle.TestPurchases
-	Owners        entitle.Policy
+	Policy        entitle.Policy
 	// PushAudience and PushServiceAccount are what a notification of the store must name, "" while they are not set.
 	PushAudience, PushServiceAccount string
 }
@@ -43,7 +43,7 @@ func (s *Service) Selling(ctx context.Context) (Selling, error) {
 func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling {
 	selling := Selling{
 		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{},
-		TestPurchases: v.TestPurchases, Owners: v.Owners, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
+		TestPurchases: v.TestPurchases, Policy: v.Policy, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
 	}
 	for _, p := range v.Products {
 		if slices.ContainsFunc(packages, func(k addondb.Package) bool { return k.ID == p.PackageID }) {

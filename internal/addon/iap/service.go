@@ -20,14 +20,20 @@ type Service struct {
 	guard     *access.Guard
 	published cached.Value[Published]
 	log       *slog.Logger
+	// ranked is called in the transaction that changes a package's rank.
+	ranked func(context.Context, *addondb.DB) error
 }
 
 // New returns the in-app purchases in a database, and the watcher that has to be told of
 // its changes.
 func New(db *addondb.DB, guard *access.Guard, log *slog.Logger) (*Service, sqldb.Watcher) {
-	s := &Service{db: db, guard: guard, log: log}
+	s := &Service{db: db, guard: guard, log: log, ranked: func(context.Context, *addondb.DB) error { return nil }}
 	return s, s.published.Watch(s.readPublished, addondb.TopicServed)
 }
+
+// WatchRanks has fn called in each transaction that changes the rank of a package. It is
+// called before the service is used.
+func (s *Service) WatchRanks(fn func(context.Context, *addondb.DB) error) { s.ranked = fn }
 
 // Run caches what apps are served until ctx ends.
 func (s *Service) Run(ctx context.Context) { s.published.Fill(ctx) }

@@ -42,15 +42,16 @@ type Values struct {
 	// audience of its token, and the e-mail address that sends it. "" until they are set.
 	PushAudience, PushServiceAccount string
 	TestPurchases                    entitle.TestPurchases
-	Owners                           entitle.Policy
+	// Policy decides on purchases that name no user.
+	Policy entitle.Policy
 }
 
 // ValuesOf reads the settings of in-app purchases from rows, which were checked when
 // they were written.
 func ValuesOf(rows []addondb.Setting) Values {
 	v := Values{
-		TestPurchases: entitle.TestPurchases{Policy: entitle.TestAllow},
-		Owners:        entitle.Policy{Unbound: entitle.FirstClaim, Owned: entitle.Keep},
+		TestPurchases: entitle.TestPurchases{Rule: entitle.AllowTests},
+		Policy:        entitle.Policy{Unbound: entitle.FirstClaim, Owned: entitle.Keep},
 	}
 	for _, row := range rows {
 		if row.Value == "" { // as it is without the row
@@ -72,13 +73,13 @@ func ValuesOf(rows []addondb.Setting) Values {
 		case KeyPushServiceAccount:
 			v.PushServiceAccount = row.Value
 		case KeyTestPurchases:
-			v.TestPurchases.Policy = entitle.TestPolicy(row.Value)
+			v.TestPurchases.Rule = entitle.TestRule(row.Value)
 		case KeyTestUsers:
 			v.TestPurchases.Users = ParseUsers(row.Value)
 		case KeyClaimPolicy:
-			v.Owners.Unbound = entitle.UnboundPolicy(row.Value)
+			v.Policy.Unbound = entitle.UnboundPolicy(row.Value)
 		case KeyTransferPolicy:
-			v.Owners.Owned = entitle.OwnedPolicy(row.Value)
+			v.Policy.Owned = entitle.OwnedPolicy(row.Value)
 		}
 	}
 	return v

@@ -89,13 +89,13 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 	} else if err != nil {
 		return errors.Join(refusal(err), s.noteCall(ctx, err))
 	}
-	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+	return s.tx(ctx, func(tx *txn) error {
 		if action.action == access.ActionPurchaseRefund {
 			if err := s.appendFor(ctx, tx, entitle.Refunded, p); err != nil {
 				return err
 			}
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: action.action, Subject: p.Name, Detail: action.detail})
+		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: action.action, Subject: p.Name, Detail: action.detail})
 	})
 }
 
@@ -128,12 +128,13 @@ func (s *Service) printedByName(ctx context.Context, name string) (printed count
 }
 
 // appendFor appends an event about a purchase to its owner.
-func (s *Service) appendFor(ctx context.Context, tx *addondb.DB, event entitle.EventType, p addondb.Purchase) error {
-	purchase, err := s.printedOf(ctx, tx, p)
+func (s *Service) appendFor(ctx context.Context, tx *txn, event entitle.EventType, p addondb.Purchase) error {
+	purchase, err := s.printedOf(ctx, tx.DB, p)
 	if err != nil {
 		return err
 	}
-	return s.Append(ctx, tx, Event{Type: event, UserID: p.UserID, Purchase: purchase, Environment: entitle.Environment(p.Environment)})
+	tx.events = append(tx.events, Event{Type: event, UserID: p.UserID, Purchase: purchase, Environment: entitle.Environment(p.Environment)})
+	return nil
 }
 
 // Transfer moves a purchase to another user for good: it overrules the account id, which the
@@ -148,7 +149,7 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 	if reason, err = checkReason(reason); err != nil {
 		return printed, err
 	}
-	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
+	err = s.tx(ctx, func(tx *txn) error {
 		p, err := tx.LockPurchase(ctx, name)
 		if err != nil {
 			return sqldb.IfNotFound(err, noPurchase)
@@ -163,13 +164,13 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 		if err := tx.UpdatePurchase(ctx, p); err != nil {
 			return err
 		}
-		if err := s.noteHistory(ctx, tx, p, nil, causeTransfer, reason); err != nil {
+		if err := s.noteHistory(ctx, tx.DB, p, nil, causeTransfer, reason); err != nil {
 			return err
 		}
 		if err := s.recompute(ctx, tx, change{purchase: p, moved: []string{from, to}}, from, to); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
+		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
 	})
 	if err != nil {
 		return printed, err

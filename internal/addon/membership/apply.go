@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -33,18 +34,18 @@ type applied struct {
 
 // apply writes an answer of the store: the purchase, the chain that it retires, its history,
 // the memberships of all who are concerned, events and tasks (1.3).
-func (s *Service) apply(ctx context.Context, tx *addondb.DB, r *reading, req request) (applied, error) {
-	row, err := s.lockByToken(ctx, tx, r.digest)
+func (s *Service) apply(ctx context.Context, tx *txn, r *reading, req request) (applied, error) {
+	row, err := s.lockByToken(ctx, tx.DB, r.digest)
 	if err != nil {
 		return applied{}, err
 	}
 	if row.ID != r.known.ID || row.Reads != r.known.Reads {
 		return applied{}, errStale
 	}
-	if err := s.checkProduct(ctx, tx, r, req); err != nil {
+	if err := checkProduct(r, req); err != nil {
 		return applied{}, err
 	}
-	to, err := s.attribute(ctx, tx, row, r, req)
+	to, err := s.attribute(ctx, tx.DB, row, r, req)
 	if errors.Is(err, errTheft.Cause) {
 		return applied{refused: errOwnedByOther}, s.reportTheft(ctx, tx, r, req.user)
 	}
@@ -65,7 +66,7 @@ func (s *Service) lockByToken(ctx context.Context, tx *addondb.DB, digest []byte
 
 // checkProduct makes sure that a purchase is of a product that was expected and is sold here
 // (1.3). A purchase that was accepted before stays so when its product leaves the map.
-func (s *Service) checkProduct(ctx context.Context, tx *addondb.DB, r *reading, req request) error {
+func checkProduct(r *reading, req request) error {
 	if len(r.sub.Items) == 0 {
 		return fault.New(countersign.KindUnprocessable, "not_a_subscription", "This purchase is not a subscription")
 	}
@@ -92,21 +93,28 @@ func (s *Service) noteNotMapped(ctx context.Context, product string) error {
 	return s.raise(ctx, s.db, alertNotMapped, product, fmt.Sprintf("Somebody bought the product %s, which is not mapped to a membership package", product))
 }
 
+// readAtPrecision is how exactly a purchase knows when it was read last: an answer without
+// news is not written more often.
+const readAtPrecision = time.Hour
+
 // write writes a purchase and everything that follows from it.
-func (s *Service) write(ctx context.Context, tx *addondb.DB, row addondb.Purchase, r *reading, req request, to owner) (applied, error) {
+func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *reading, req request, to owner) (applied, error) {
 	before, err := tx.PurchaseItems(ctx, row.ID)
 	if err != nil {
 		return applied{}, err
 	}
-	next, items, err := s.filled(ctx, tx, row, before, r, to)
+	next, items, err := s.filled(ctx, tx.DB, row, before, r, to)
 	if err != nil {
 		return applied{}, err
 	}
-	retired, err := s.retired(ctx, tx, next, r)
+	retired, err := s.retired(ctx, tx.DB, next, r)
 	if err != nil {
 		return applied{}, err
 	}
 	if row.ID != 0 && len(retired) == 0 && samePurchase(row, next) && slices.Equal(before, items) {
+		if s.now().Sub(row.ReadAt.Time) < readAtPrecision {
+			return applied{result: ResultUnchanged, purchase: row}, nil
+		}
 		next.Reads = row.Reads
 		return applied{result: ResultUnchanged, purchase: next}, tx.UpdatePurchase(ctx, next)
 	}
@@ -129,20 +137,20 @@ func (s *Service) write(ctx context.Context, tx *addondb.DB, row addondb.Purchas
 	if err := s.follow(ctx, tx, row, next, items, retired, req, to); err != nil {
 		return applied{}, err
 	}
-	return applied{result: result, purchase: next}, s.guard.SameKeyFile(ctx, tx)
+	return applied{result: result, purchase: next}, s.guard.SameKeyFile(ctx, tx.DB)
 }
 
 // follow writes what follows from a changed purchase.
-func (s *Service) follow(ctx context.Context, tx *addondb.DB, row, next addondb.Purchase, items []addondb.PurchaseItem, retired []addondb.Purchase, req request, to owner) error {
+func (s *Service) follow(ctx context.Context, tx *txn, row, next addondb.Purchase, items []addondb.PurchaseItem, retired []addondb.Purchase, req request, to owner) error {
 	users := []string{next.UserID, row.UserID, to.from}
 	for _, p := range retired {
 		users = append(users, p.UserID)
 		p.SupersededBy = next.ID
-		if err := s.supersede(ctx, tx, p); err != nil {
+		if err := s.supersede(ctx, tx.DB, p); err != nil {
 			return err
 		}
 	}
-	if err := s.noteHistory(ctx, tx, next, items, req.cause, ""); err != nil {
+	if err := s.noteHistory(ctx, tx.DB, next, items, req.cause, ""); err != nil {
 		return err
 	}
 	why := change{purchase: next}
@@ -152,7 +160,7 @@ func (s *Service) follow(ctx context.Context, tx *addondb.DB, row, next addondb.
 	if err := s.recompute(ctx, tx, why, users...); err != nil {
 		return err
 	}
-	return s.schedule(ctx, tx, next, req.cause)
+	return s.schedule(ctx, tx.DB, next, req.cause)
 }
 
 // samePurchase reports whether two rows differ in nothing but when they were read.
@@ -200,14 +208,14 @@ func (s *Service) supersede(ctx context.Context, tx *addondb.DB, p addondb.Purch
 }
 
 // end ends the access from a purchase that the store has forgotten.
-func (s *Service) end(ctx context.Context, tx *addondb.DB, p addondb.Purchase, cause string) error {
+func (s *Service) end(ctx context.Context, tx *txn, p addondb.Purchase, cause string) error {
 	p.Status, p.StatusSince, p.Access, p.Unverified = string(entitle.Expired), s.timestamp(), false, cause == causeUnverified
 	p.AcknowledgeSince = sqldb.Time{}
 	p.Reads++
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
 		return err
 	}
-	if err := s.noteHistory(ctx, tx, p, nil, cause, ""); err != nil {
+	if err := s.noteHistory(ctx, tx.DB, p, nil, cause, ""); err != nil {
 		return err
 	}
 	return s.recompute(ctx, tx, change{purchase: p}, p.UserID)

@@ -163,6 +163,25 @@ func TestAnAccountIDThatContradictsThePredecessorIsNotOverruled(t *testing.T) {
 	})
 }
 
+func TestAPrepaidTopUpTakesThePlaceOfTheOneBefore(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		prepaid := func(before string, months int) play.Subscription {
+			s := linked("gold_monthly", f.accountOf("ana"), before)
+			s.Items[0].Prepaid, s.Items[0].AutoRenews, s.Items[0].ExpiresAt = true, false, noon.AddDate(0, months, 0)
+			return s
+		}
+		f.sell("one", prepaid("", 1))
+		f.mustVerify(t, "ana", "one")
+		f.sell("two", prepaid("one", 2))
+		o := f.mustVerify(t, "ana", "two")
+		if o.Membership.WillRenew || !o.Membership.Until.Equal(noon.AddDate(0, 2, 0)) {
+			t.Errorf("%+v", o.Membership)
+		}
+		f.wantStatus(t, "one", entitle.Superseded)
+		f.wantEvents(t, "activated ana", "renewed ana")
+	})
+}
+
 func TestASubscriptionBoughtAgainOutsideOfTheApp(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "one", "gold_monthly")

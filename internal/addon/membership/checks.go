@@ -23,7 +23,7 @@ const (
 func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, err error) {
 	next := s.now().Add(24 * time.Hour)
 	store, selling, err := s.open(ctx)
-	if fault.HasCode(err, "iap_disabled") || fault.HasCode(err, "not_configured") {
+	if fault.HasCode(err, codeNotConfigured) {
 		return next, nil
 	}
 	if err != nil {
@@ -35,10 +35,11 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 	}
 	return next, s.db.Tx(ctx, func(tx *addondb.DB) error {
 		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
+			err := s.resolve(ctx, tx, alertNotMapped, id)
 			if problem := productProblem(id, products); problem != "" {
-				err = s.raise(ctx, tx, alertProduct, id, problem)
+				err = errors.Join(err, s.raise(ctx, tx, alertProduct, id, problem))
 			} else {
-				err = s.resolve(ctx, tx, alertProduct, id)
+				err = errors.Join(err, s.resolve(ctx, tx, alertProduct, id))
 			}
 			if err != nil {
 				return err

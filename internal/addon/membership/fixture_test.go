@@ -54,22 +54,10 @@ type fixture struct {
 	events  []Event
 	tasks   map[string]Task
 	waits   []time.Duration
-}
-
-// scripted is a store that answers by token.
-type scripted struct {
-	mu       sync.Mutex
-	subs     map[string]play.Subscription
-	errs     map[string]error
-	calls    map[string]int
-	accounts map[string]string // sent with acknowledgements
-	voided   []Void
-	since    time.Time // of the last list of voided orders
-	products []Product
-	down     error
-	refusing error // of acknowledgements
-	// asked is called before each answer, for what happens meanwhile.
-	asked func(token string)
+	// ended are the transactions with events, after which nothing may be put; late counts
+	// what was.
+	ended map[*addondb.DB]bool
+	late  int
 }
 
 var tables = dbtest.NewTemplate(func(at dbtest.DB) error {
@@ -105,6 +93,7 @@ func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 // opened is a service on a database, as a process has it.
 func opened(t *testing.T, at dbtest.DB) *fixture {
 	t.Helper()
+	f := &fixture{at: at, clock: noon, tasks: map[string]Task{}, ended: map[*addondb.DB]bool{}, store: newScripted()}
 	db, err := openDatabase(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
@@ -113,15 +102,15 @@ func opened(t *testing.T, at dbtest.DB) *fixture {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
+		if f.late > 0 {
+			t.Errorf("%d tasks were put after the events of their transaction", f.late)
+		}
 	})
 	box, err := (&keyfile.Location{Service: keyfile.Addon, Dir: at.Dir}).Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{at: at, clock: noon, tasks: map[string]Task{}, store: &scripted{
-		subs: map[string]play.Subscription{}, errs: map[string]error{}, calls: map[string]int{}, accounts: map[string]string{},
-	}}
-	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}, TestPurchases: entitle.TestPurchases{Policy: entitle.TestAllow}}
+	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
 	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
 	f.Service = New(Options{
 		DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler),
@@ -151,17 +140,21 @@ func (f *fixture) pass(d time.Duration) {
 	f.clock = f.clock.Add(d)
 }
 
-func (f *fixture) append(_ context.Context, _ *addondb.DB, e Event) error {
+func (f *fixture) append(_ context.Context, tx *addondb.DB, e Event) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.ended[tx] = true
 	f.events = append(f.events, e)
 	return nil
 }
 
 // put keeps a task as the queue does: one for each kind and key, due at the earliest time.
-func (f *fixture) put(_ context.Context, _ *addondb.DB, task Task) error {
+func (f *fixture) put(_ context.Context, tx *addondb.DB, task Task) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.ended[tx] {
+		f.late++
+	}
 	id := task.Kind + " " + task.Key
 	if open, there := f.tasks[id]; !there || task.Due.Before(open.Due) {
 		f.tasks[id] = task

@@ -62,7 +62,7 @@ func (s *Service) AddGrant(ctx context.Context, actor people.Actor, user string,
 		return Grant{}, err
 	}
 	row := addondb.Grant{UserID: user, PackageID: packageID, Reason: reason, GrantedBy: actor.ID, CreatedAt: s.timestamp(), EndsAt: at(until)}
-	err = s.db.Tx(ctx, func(tx *addondb.DB) (err error) {
+	err = s.tx(ctx, func(tx *txn) (err error) {
 		k, err := tx.Package(ctx, packageID)
 		if err != nil {
 			return sqldb.IfNotFound(err, fault.NotFound("package_not_found", fmt.Sprintf("No package %d", packageID)))
@@ -82,7 +82,7 @@ func (s *Service) EndGrant(ctx context.Context, actor people.Actor, user string,
 		return Grant{}, err
 	}
 	var row addondb.Grant
-	err := s.db.Tx(ctx, func(tx *addondb.DB) (err error) {
+	err := s.tx(ctx, func(tx *txn) (err error) {
 		if err := tx.LockMemberships(ctx, s.timestamp(), user); err != nil {
 			return err
 		}
@@ -103,17 +103,17 @@ func (s *Service) EndGrant(ctx context.Context, actor people.Actor, user string,
 }
 
 // granted writes what follows from a changed grant.
-func (s *Service) granted(ctx context.Context, tx *addondb.DB, actor people.Actor, g addondb.Grant, event people.Event) error {
+func (s *Service) granted(ctx context.Context, tx *txn, actor people.Actor, g addondb.Grant, event people.Event) error {
 	if err := s.recompute(ctx, tx, change{}, g.UserID); err != nil {
 		return err
 	}
 	if !g.EndsAt.IsZero() && g.EndedAt.IsZero() {
 		task := Task{Kind: KindGrantEnd, Key: fmt.Sprint(g.ID), Due: g.EndsAt.Time, Payload: grantEnd{User: g.UserID}}
-		if err := s.Put(ctx, tx, task); err != nil {
+		if err := s.Put(ctx, tx.DB, task); err != nil {
 			return err
 		}
 	}
-	return s.guard.Audit(ctx, tx, actor, event)
+	return s.guard.Audit(ctx, tx.DB, actor, event)
 }
 
 // checkReason checks a text that says why something was done by hand.

@@ -194,22 +194,3 @@ func (s *Service) Messages(ctx context.Context, actor people.Actor, before int64
 		}
 	}), err
 }
-
-// Alert is something that people have to know.
-type Alert struct {
-	Kind, Subject   string
-	Message         string
-	Count           int64
-	FirstAt, LastAt time.Time
-}
-
-// Alerts lists the open alerts, the oldest first.
-func (s *Service) Alerts(ctx context.Context, actor people.Actor) ([]Alert, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
-		return nil, err
-	}
-	rows, err := s.db.OpenAlerts(ctx)
-	return sqldb.Convert(rows, func(a addondb.Alert) Alert {
-		return Alert{Kind: a.Kind, Subject: a.Subject, Message: a.Message, Count: a.Count, FirstAt: a.FirstAt.Time, LastAt: a.LastAt.Time}
-	}), err
-}

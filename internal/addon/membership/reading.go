@@ -66,7 +66,7 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 		if err != nil {
 			return applied{}, s.readFailed(ctx, r, req, err)
 		}
-		err = s.db.Tx(ctx, func(tx *addondb.DB) (err error) {
+		err = s.tx(ctx, func(tx *txn) (err error) {
 			done, err = s.apply(ctx, tx, r, req)
 			return err
 		})
@@ -165,7 +165,7 @@ func (s *Service) readFailed(ctx context.Context, r *reading, req request, faile
 	if r == nil || r.known.ID == 0 || !fault.HasKind(failed, countersign.KindGone) {
 		return failed
 	}
-	return errors.Join(failed, s.db.Tx(ctx, func(tx *addondb.DB) error {
+	return errors.Join(failed, s.tx(ctx, func(tx *txn) error {
 		p, err := tx.LockPurchase(ctx, r.known.Name)
 		if err != nil || p.SupersededBy != 0 || !p.Access && (p.Status == string(entitle.Expired) || p.Status == string(entitle.Revoked)) {
 			return err

@@ -21,7 +21,7 @@ type change struct {
 
 // recompute derives the memberships of users again, in the transaction of the cause (6.5).
 // The version is raised only when something changed, and then the site gets events.
-func (s *Service) recompute(ctx context.Context, tx *addondb.DB, why change, users ...string) error {
+func (s *Service) recompute(ctx context.Context, tx *txn, why change, users ...string) error {
 	slices.Sort(users)
 	users = slices.DeleteFunc(slices.Compact(users), func(user string) bool { return user == "" })
 	if len(users) == 0 {
@@ -38,12 +38,12 @@ func (s *Service) recompute(ctx context.Context, tx *addondb.DB, why change, use
 	return nil
 }
 
-func (s *Service) recomputeOne(ctx context.Context, tx *addondb.DB, why change, user string) error {
+func (s *Service) recomputeOne(ctx context.Context, tx *txn, why change, user string) error {
 	before, err := tx.Membership(ctx, user)
 	if err != nil {
 		return err
 	}
-	sources, err := s.sources(ctx, tx, user)
+	sources, err := s.sources(ctx, tx.DB, user)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Service) recomputeOne(ctx context.Context, tx *addondb.DB, why change, 
 }
 
 // announce appends the events of a change of a membership.
-func (s *Service) announce(ctx context.Context, tx *addondb.DB, events []entitle.EventType, before, after addondb.Membership, why change) error {
+func (s *Service) announce(ctx context.Context, tx *txn, events []entitle.EventType, before, after addondb.Membership, why change) error {
 	previous, err := countersign.EncodeJSON(printMembership(before))
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Service) announce(ctx context.Context, tx *addondb.DB, events []entitle
 	if err != nil {
 		return err
 	}
-	purchase, err := s.printedOf(ctx, tx, why.purchase)
+	purchase, err := s.printedOf(ctx, tx.DB, why.purchase)
 	if err != nil {
 		return err
 	}
@@ -86,12 +86,9 @@ func (s *Service) announce(ctx context.Context, tx *addondb.DB, events []entitle
 		environment = entitle.Production
 	}
 	for _, event := range events {
-		err := s.Append(ctx, tx, Event{
+		tx.events = append(tx.events, Event{
 			Type: event, UserID: after.UserID, Membership: present, Previous: previous, Purchase: purchase, Environment: environment,
 		})
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

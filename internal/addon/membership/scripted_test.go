@@ -2,10 +2,33 @@ package membership
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/countersign/countersign/internal/play"
 )
+
+// scripted is a store that answers by token.
+type scripted struct {
+	mu       sync.Mutex
+	subs     map[string]play.Subscription
+	calls    map[string]int
+	accounts map[string]string // sent with acknowledgements
+	voided   []Void
+	since    time.Time // of the last list of voided orders
+	products []Product
+	down     error
+	refusing error // of acknowledgements
+	// asked is called before each answer, for what happens meanwhile.
+	asked func(token string)
+}
+
+func newScripted() *scripted {
+	return &scripted{
+		products: []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}},
+		subs:     map[string]play.Subscription{}, calls: map[string]int{}, accounts: map[string]string{},
+	}
+}
 
 // unavailable is an outage of the store.
 var unavailable = &play.Error{Reason: play.Unavailable}
@@ -15,7 +38,6 @@ func (s *scripted) Subscription(_ context.Context, token string) (play.Subscript
 	asked := s.asked
 	s.calls[token]++
 	found, there := s.subs[token]
-	err := s.errs[token]
 	down := s.down
 	s.mu.Unlock()
 	if asked != nil {
@@ -24,8 +46,6 @@ func (s *scripted) Subscription(_ context.Context, token string) (play.Subscript
 	switch {
 	case down != nil:
 		return play.Subscription{}, down
-	case err != nil:
-		return play.Subscription{}, err
 	case !there:
 		return play.Subscription{}, &play.Error{Reason: play.TokenNotFound}
 	}

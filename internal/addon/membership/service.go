@@ -106,6 +106,29 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// txn is a transaction and the events that end it. Whoever appends an event makes others who
+// append wait until the transaction ends, so nothing may be waited for afterwards.
+type txn struct {
+	*addondb.DB
+	events []Event
+}
+
+// tx runs do in one transaction and then appends its events.
+func (s *Service) tx(ctx context.Context, do func(*txn) error) error {
+	return s.db.Tx(ctx, func(db *addondb.DB) error {
+		tx := &txn{DB: db}
+		if err := do(tx); err != nil {
+			return err
+		}
+		for _, e := range tx.events {
+			if err := s.Append(ctx, db, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func (s *Service) now() time.Time { return s.guard.Now().UTC().Truncate(time.Second) }
 
 func (s *Service) timestamp() sqldb.Time { return sqldb.Time{Time: s.now()} }

@@ -2,9 +2,11 @@ package membership
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play"
@@ -49,6 +51,86 @@ func TestAGrantCanBeEndedOnce(t *testing.T) {
 		if list, err := f.Grants(t.Context(), program, "ana"); err != nil || len(list) != 1 || list[0].EndedAt.IsZero() {
 			t.Errorf("%+v, %v", list, err)
 		}
+	})
+}
+
+func TestAnotherRankOfAPackageIsDerivedForAllMembers(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for i := range 60 {
+			user := fmt.Sprintf("user-%d", i)
+			for _, packageID := range []int64{silver, gold} {
+				if _, err := f.AddGrant(t.Context(), program, user, packageID, time.Time{}, "winner"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+			if err := tx.UpdatePackage(t.Context(), addondb.Package{ID: silver, Name: "Platinum", Rank: 9}); err != nil {
+				return err
+			}
+			return f.PackageChanged(t.Context(), tx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.run(t)
+		for i := range 60 {
+			f.wantMembership(t, fmt.Sprintf("user-%d", i), entitle.Active, silver, 3)
+		}
+	})
+}
+
+func TestAnAlertIsDismissedUntilItsCauseComesAgain(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		open := func() int {
+			alerts, err := f.Alerts(t.Context(), program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(alerts)
+		}
+		f.sell("token", sub("bronze_monthly", ""))
+		_, err := f.Verify(t.Context(), "ana", "token", "")
+		wantCode(t, err, "product_not_mapped")
+		wantCode(t, f.DismissAlert(t.Context(), stranger, alertNotMapped, "bronze_monthly"), "not_allowed")
+		wantCode(t, f.DismissAlert(t.Context(), program, alertNotMapped, "bronze_monthly"), "")
+		wantCode(t, f.DismissAlert(t.Context(), program, alertNotMapped, "bronze_monthly"), "not_found")
+		if n := open(); n != 0 {
+			t.Errorf("%d open", n)
+		}
+		_, err = f.Verify(t.Context(), "ana", "token", "")
+		wantCode(t, err, "product_not_mapped")
+		if n := open(); n != 1 {
+			t.Errorf("%d open", n)
+		}
+		f.selling.Packages["bronze_monthly"] = silver
+		if _, err := f.doCatalogue(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if alerts, err := f.Alerts(t.Context(), program); err != nil || len(alerts) != 1 || alerts[0].Kind != alertProduct {
+			t.Errorf("%+v, %v", alerts, err)
+		}
+	})
+}
+
+func TestPackagesThatMembersHaveAreCounted(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "gold_monthly")
+		if _, err := f.AddGrant(t.Context(), program, "ana", gold, noon.Add(time.Hour), "winner"); err != nil {
+			t.Fatal(err)
+		}
+		want := func(count int64) {
+			t.Helper()
+			if n, err := f.db.PackageMembers(t.Context(), gold, f.timestamp()); err != nil || n != count {
+				t.Errorf("%d, %v, want %d", n, err, count)
+			}
+		}
+		want(2)
+		f.pass(time.Hour)
+		want(1)
+		f.change("token", state(play.Expired))
+		f.mustVerify(t, "ana", "token")
+		want(0)
 	})
 }
 
@@ -112,7 +194,7 @@ func TestATransferByStaffOverrulesTheAccountID(t *testing.T) {
 
 func TestAUserTakesAnInactivePurchaseUnderItsPolicy(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.selling.Owners.Owned = entitle.TransferIfInactive
+		f.selling.Policy.Owned = entitle.TransferIfInactive
 		f.sell("token", sub("gold_monthly", ""))
 		f.mustVerify(t, "ana", "token")
 		_, err := f.Verify(t.Context(), "ben", "token", "")
@@ -183,6 +265,28 @@ func TestAnAppHearsThatAnotherMemberPaysForItsStoreAccount(t *testing.T) {
 				t.Errorf("%s: %+v, %v", user, intent, err)
 			}
 		}
+	})
+}
+
+func TestAPurchaseIsFoundByUserOrderIDAndToken(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		id := f.bought(t, "ana", "token", "gold_monthly").Purchase.ID
+		f.change("token", renewed)
+		f.mustVerify(t, "ana", "token")
+		for text, want := range map[string]int{"ana": 1, " token ": 1, id: 1, "GPA.1": 1, "GPA.1.": 1, "ben": 0, "": 0, "GPA": 0, "a\x00b": 0, "\xff": 0} {
+			list, err := f.Find(t.Context(), program, text)
+			if err != nil || len(list) != want || want > 0 && (list[0].User != "ana" || list[0].Purchase.ID != id) {
+				t.Errorf("%q: %+v, %v", text, list, err)
+			}
+		}
+		moments, err := f.Timeline(t.Context(), program, id)
+		if err != nil || len(moments) != 3 || moments[0].OrderID != "GPA.1." || moments[2].Cause != causeVerify || moments[1].Cause != causeAcknowledged {
+			t.Errorf("%+v, %v", moments, err)
+		}
+		_, err1 := f.Find(t.Context(), stranger, "ana")
+		_, err2 := f.Timeline(t.Context(), stranger, id)
+		wantCode(t, err1, "not_allowed")
+		wantCode(t, err2, "not_allowed")
 	})
 }
 

@@ -3,11 +3,9 @@ package membership
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/play"
@@ -49,21 +47,31 @@ type Product struct {
 	Active, Monthly bool
 }
 
-// open returns the store and the published settings. Its errors are iap_disabled and
-// not_configured.
+// openForApp is open while the site sells in its app; otherwise it is an error (iap_disabled).
+func (s *Service) openForApp(ctx context.Context) (Store, iap.Selling, error) {
+	store, selling, err := s.open(ctx)
+	if !selling.Enabled && (err == nil || fault.HasCode(err, codeNotConfigured)) {
+		err = fault.Forbidden("iap_disabled", "In-app purchases are off")
+	}
+	return store, selling, err
+}
+
+// codeNotConfigured is the code of settings with which no store can be asked.
+const codeNotConfigured = "not_configured"
+
+// open returns the store and the published settings, also while nothing is sold: the store
+// goes on renewing what was bought before. Its error is not_configured.
 func (s *Service) open(ctx context.Context) (Store, iap.Selling, error) {
 	selling, err := s.Selling(ctx)
 	switch {
 	case err != nil:
 		return nil, selling, err
-	case !selling.Enabled:
-		return nil, selling, fault.Forbidden("iap_disabled", "In-app purchases are off")
 	case selling.Application == "" || len(selling.Packages) == 0 || selling.ServiceAccount == nil && !selling.Simulated:
-		return nil, selling, fault.Unavailable("not_configured", "In-app purchases are not configured completely")
+		return nil, selling, fault.Unavailable(codeNotConfigured, "In-app purchases are not configured completely")
 	}
 	store, err := s.Open(selling)
 	if err != nil {
-		return nil, selling, fault.WithCause(fault.Unavailable("not_configured", "The service account of the store can't be used"), err)
+		return nil, selling, fault.WithCause(fault.Unavailable(codeNotConfigured, "The service account of the store can't be used"), err)
 	}
 	return store, selling, nil
 }
@@ -135,21 +143,6 @@ func (s *Service) noteCall(ctx context.Context, failed error) error {
 			return s.resolve(ctx, s.db, alertNotAuthorised, "")
 		}
 		return nil
-	}
-	return nil
-}
-
-// raise tells people something. Subject tells alerts of one kind apart.
-func (s *Service) raise(ctx context.Context, tx *addondb.DB, kind, subject, message string) error {
-	if err := tx.Raise(ctx, addondb.Alert{Kind: kind, Subject: subject, Message: message, LastAt: s.timestamp()}); err != nil {
-		return fmt.Errorf("membership: raise an alert: %w", err)
-	}
-	return nil
-}
-
-func (s *Service) resolve(ctx context.Context, tx *addondb.DB, kind, subject string) error {
-	if _, err := tx.Resolve(ctx, kind, subject, s.timestamp()); err != nil {
-		return fmt.Errorf("membership: resolve an alert: %w", err)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ const claimTimeout = 20 * time.Second
 func (s *Service) claimOnce(ctx context.Context, token string, req request) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
-	store, selling, err := s.open(ctx)
+	store, selling, err := s.openForApp(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}

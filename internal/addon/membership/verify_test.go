@@ -65,10 +65,10 @@ func TestAPurchaseIsRefused(t *testing.T) {
 		{"a purchase without products", "", func(f *fixture) { f.change("token", func(s *play.Subscription) { s.Items = nil }) }, "not_a_subscription", 1},
 		{"a test purchase while they are denied", "", func(f *fixture) {
 			f.change("token", func(s *play.Subscription) { s.Test = true })
-			f.selling.TestPurchases = entitle.TestPurchases{Policy: entitle.TestAllowlist, Users: []string{"ben"}}
+			f.selling.TestPurchases = entitle.TestPurchases{Rule: entitle.AllowListTests, Users: []string{"ben"}}
 		}, "test_purchase_not_allowed", 1},
 		{"no account id under the policy strict", "", func(f *fixture) {
-			f.selling.Owners.Unbound = entitle.Strict
+			f.selling.Policy.Unbound = entitle.Strict
 			f.change("token", func(s *play.Subscription) { s.Account = "" })
 		}, "account_binding_required", 1},
 		{"another user's account id", "", func(f *fixture) { f.change("token", func(s *play.Subscription) { s.Account = f.accountOf("ben") }) }, "owned_by_other_user", 1},

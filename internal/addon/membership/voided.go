@@ -27,7 +27,7 @@ const (
 func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err error) {
 	next := s.now().Add(time.Hour)
 	store, _, err := s.open(ctx)
-	if fault.HasCode(err, "iap_disabled") || fault.HasCode(err, "not_configured") {
+	if fault.HasCode(err, codeNotConfigured) {
 		return next, nil
 	}
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *Service) void(ctx context.Context, v Void) error {
 	if v.Token == "" || v.OrderID == "" {
 		return nil
 	}
-	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		p, err := s.lockByToken(ctx, tx, digestOf(s.box(), v.Token))
+	return s.tx(ctx, func(tx *txn) error {
+		p, err := s.lockByToken(ctx, tx.DB, digestOf(s.box(), v.Token))
 		if err != nil || p.ID == 0 {
 			return err
 		}
@@ -99,6 +99,6 @@ func (s *Service) void(ctx context.Context, v Void) error {
 		if err := s.appendFor(ctx, tx, entitle.Refunded, p); err != nil {
 			return err
 		}
-		return s.Put(ctx, tx, s.purchaseTask(KindReread, p, s.now()))
+		return s.Put(ctx, tx.DB, s.purchaseTask(KindReread, p, s.now()))
 	})
 }

@@ -23,6 +23,7 @@ const (
 	KindNotified    = "iap.notified"    // a token that notifications are about
 	KindVerify      = "iap.verify"      // a verification that the store did not answer
 	KindGrantEnd    = "iap.grant_end"
+	KindDerive      = "iap.derive" // all memberships, after a change of a package's rank
 	KindVoided      = "iap.voided"
 	KindSweep       = "iap.sweep"
 	KindCatalogue   = "iap.catalogue"
@@ -32,25 +33,26 @@ const (
 // RepeatingKey is the key of the tasks that repeat for ever.
 const RepeatingKey = "all"
 
-// Work does a task. A time that it returns is when the task is done again. After an error of
-// kind Unavailable it is tried again, by the waits; any other error ends the task.
+// Work does a task. A time that it returns is when the task is done again. After an error it
+// is tried again.
 type Work struct {
 	Do func(ctx context.Context, payload []byte) (again time.Time, err error)
-	// Waits are those before the attempts; the last one repeats.
-	Waits []time.Duration
+	// Retries are the waits after attempts that failed; the last one repeats.
+	Retries []time.Duration
 }
 
 // Works returns what the queue has to do, by the kinds of tasks. A task that is put while one
 // with its key is being done has to be done after it.
 func (s *Service) Works() map[string]Work {
-	slow := []time.Duration{0, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
+	slow := []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
 	return map[string]Work{
-		KindAcknowledge: {s.doAcknowledge, entitle.AcknowledgeWaits()},
+		KindAcknowledge: {s.doAcknowledge, entitle.AcknowledgeRetries()},
 		KindWatch:       {s.doWatch, slow},
 		KindReread:      {s.doReread, slow},
 		KindNotified:    {s.doNotified, slow},
 		KindVerify:      {s.doVerify, slow},
 		KindGrantEnd:    {s.doGrantEnd, slow},
+		KindDerive:      {s.doDerive, slow},
 		KindVoided:      {s.doVoided, slow},
 		KindSweep:       {s.doSweep, slow},
 		KindCatalogue:   {s.doCatalogue, slow},
@@ -178,7 +180,7 @@ func (s *Service) doReread(ctx context.Context, payload []byte) (again time.Time
 // taskError leaves out what trying again can't change, and has the rest tried again.
 func (s *Service) taskError(err error) error {
 	switch {
-	case err == nil, errors.Is(err, errNothingToDo), fault.HasCode(err, "iap_disabled"):
+	case err == nil, errors.Is(err, errNothingToDo):
 		return nil
 	case fault.HasCode(err, "conflict"):
 		return fault.WithCause(fault.Unavailable("store_unavailable", "The purchase is being changed"), err)
@@ -215,7 +217,7 @@ func (s *Service) doGrantEnd(ctx context.Context, payload []byte) (again time.Ti
 	if err := json.Unmarshal(payload, &g); err != nil {
 		return time.Time{}, fmt.Errorf("membership: the payload of a task: %w", err)
 	}
-	return time.Time{}, s.db.Tx(ctx, func(tx *addondb.DB) error { return s.recompute(ctx, tx, change{}, g.User) })
+	return time.Time{}, s.tx(ctx, func(tx *txn) error { return s.recompute(ctx, tx, change{}, g.User) })
 }
 
 // doWatch confirms with the store that a purchase has ended, before its access ends (6.5).
@@ -256,7 +258,7 @@ func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time,
 
 // suspendOverdue ends the access from a purchase that could not be confirmed within the leeway.
 func (s *Service) suspendOverdue(ctx context.Context, p addondb.Purchase) error {
-	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+	return s.tx(ctx, func(tx *txn) error {
 		p, err := tx.LockPurchase(ctx, p.Name)
 		if err != nil || !p.Access || s.now().Before(p.ExpiresAt.Add(entitle.Leeway)) {
 			return err

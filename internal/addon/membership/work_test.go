@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/play"
 )
 
 func TestAnAcknowledgementSurvivesACrashAndIsAlarmed(t *testing.T) {
@@ -243,4 +244,33 @@ func keySet(t *testing.T, text []byte) jose.JSONWebKeySet {
 		t.Fatalf("%s, %v", text, err)
 	}
 	return set
+}
+
+func TestNothingIsWrittenWithAKeyFileThatWasReplaced(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "one", "gold_monthly")
+		f.sell("two", sub("gold_monthly", f.accountOf("ben")))
+		fresh, err := keyfile.Create(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.db.SetMeta(t.Context(), keyfile.CheckName, fresh.Check()); err != nil { // by a rekey meanwhile
+			t.Fatal(err)
+		}
+		_, err = f.Verify(t.Context(), "ben", "two", "")
+		wantCode(t, err, "key_replaced")
+		wantCode(t, f.Receive(t.Context(), notification("m1", 4, "two")), "key_replaced")
+		f.wantMembership(t, "ben", entitle.None, 0, 0)
+	})
+}
+
+func TestAmountsHaveAllTheirDecimals(t *testing.T) {
+	for want, m := range map[string]play.Money{
+		"4.99": {Units: 4, Nanos: 990_000_000}, "500.00": {Units: 500}, "1.255": {Units: 1, Nanos: 255_000_000}, "0.50": {Nanos: 500_000_000},
+		"-0.50": {Nanos: -500_000_000}, "-2.25": {Units: -2, Nanos: -250_000_000}, "0.000000001": {Nanos: 1},
+	} {
+		if got := decimal(m); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
 }

@@ -82,6 +82,7 @@ CREATE TABLE purchase_history (
 );
 CREATE INDEX purchase_history_by_purchase ON purchase_history (purchase_id, id);
 CREATE INDEX purchase_history_by_order ON purchase_history (order_id);
+CREATE INDEX purchase_history_by_time ON purchase_history (at);
 
 -- What users have: derived from purchases and grants in the transactions that change them.
 CREATE TABLE memberships (
