@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
@@ -57,16 +58,19 @@ type Options struct {
 	// AllowPrivate are the private networks in which a store or the receiver of a webhook may
 	// be. Without it they have public addresses alone.
 	AllowPrivate []netip.Prefix
-	Log          *slog.Logger
-	Now          func() time.Time
+	// PlayURL replaces the addresses of Google Play, "" for Google.
+	PlayURL string
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // Addon is an open addon. Its methods may be called from many goroutines.
 type Addon struct {
-	// Settings is the draft and what is published, IAP the in-app purchases, Events the feed of
-	// events and the webhooks.
+	// Settings is the draft and what is published, IAP the in-app purchases, Members what users
+	// have from them, Events the feed of events and the webhooks.
 	Settings *settings.Service
 	IAP      *iap.Service
+	Members  *membership.Service
 	Events   *events.Service
 
 	guard    *access.Guard
@@ -78,6 +82,7 @@ type Addon struct {
 	stores   *dial.Guard // calls the stores of licenses
 	sender   *hook.Sender
 	queue    *jobs.Queue
+	plays    plays
 	chain    *people.AuditChain
 	box      atomic.Pointer[keyfile.Box] // nil until the key file is known
 	state    atomic.Pointer[State]
@@ -153,6 +158,8 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	for _, w := range []sqldb.Watcher{ofPurchases, ofSettings, ofEvents} {
 		database.Watch(w)
 	}
+	a.plays = plays{url: o.PlayURL, now: o.Now}
+	a.openMembers()
 	database.Watch(a.pairs.Watch(a.readPairs, addondb.TopicCredentials))
 	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil

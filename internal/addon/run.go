@@ -29,6 +29,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("cache of in-app purchases", a.IAP.Run)
 	work.Start("jobs", a.queue.Run)
 	work.Start("events", a.Events.Run)
+	work.Start("memberships", a.startMembers)
 	work.Start("cache of API credentials", a.pairs.Fill)
 	work.Start("last uses and requests", a.writeEvery)
 	work.Start("old rows", a.tidyEvery)

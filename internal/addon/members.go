@@ -1,0 +1,112 @@
+package addon
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/play"
+)
+
+const (
+	// memberWorkers is how many tasks of a kind wait for the app's store at a time.
+	memberWorkers = 4
+	// memberLease is how long after the death of its process a task is done by another one.
+	memberLease = 10 * time.Second
+	// playRate is how many calls a second the app's store gets at most.
+	playRate = 40
+)
+
+// openMembers sets up the memberships: where they ask for purchases, and what they leave to
+// the feed of events and to the queue.
+func (a *Addon) openMembers() {
+	a.Members = membership.New(membership.Options{
+		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Open: a.plays.open, Append: a.appendEvent, Put: a.putTask, Log: a.log,
+	})
+	for kind, work := range a.Members.Works() {
+		a.queue.Handle(kind, jobs.Kind{
+			Work:    func(ctx context.Context, r *jobs.Run) (any, error) { return nil, a.doTask(ctx, r, work) },
+			Workers: memberWorkers, Lease: memberLease, Retries: work.Retries, Forever: true,
+		})
+	}
+}
+
+func (a *Addon) appendEvent(ctx context.Context, tx *addondb.DB, e membership.Event) error {
+	_, err := a.Events.Append(ctx, tx, events.Event{
+		Type: events.Type(e.Type), UserID: e.UserID, Membership: e.Membership, Previous: e.Previous, Purchase: e.Purchase, Environment: string(e.Environment),
+	})
+	return err
+}
+
+func (a *Addon) putTask(ctx context.Context, tx *addondb.DB, t membership.Task) error {
+	return jobs.Put(ctx, tx.Queries, jobs.Task{Kind: t.Kind, Key: t.Key, Payload: t.Payload, Due: t.Due}, a.now())
+}
+
+// doTask does a task of the memberships, and puts it again if it asks for that.
+func (a *Addon) doTask(ctx context.Context, r *jobs.Run, work membership.Work) error {
+	again, err := work.Do(ctx, r.Payload)
+	if err != nil || again.IsZero() {
+		return err
+	}
+	return a.db.Tx(ctx, func(tx *addondb.DB) error {
+		return jobs.Put(ctx, tx.Queries, jobs.Task{Kind: r.Kind, Key: r.Key, Payload: r.Payload, Due: again}, a.now())
+	})
+}
+
+// startMembers puts the tasks that repeat, as soon as the database answers.
+func (a *Addon) startMembers(ctx context.Context) {
+	for {
+		err := a.Members.Start(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if !fault.IsUnavailable(err) {
+			a.log.Error("the tasks of memberships could not be begun", "cause", err)
+		}
+		if !group.Sleep(ctx, time.Second, nil) {
+			return
+		}
+	}
+}
+
+// plays keeps the client of the app's store while the settings stay the same.
+type plays struct {
+	// url replaces the addresses of Google, "" for those.
+	url string
+	now func() time.Time
+
+	mu      sync.Mutex
+	account []byte
+	app     string
+	client  *play.Client
+}
+
+// open returns the client for settings.
+func (p *plays) open(s iap.Selling) (membership.Store, error) {
+	if s.Simulated {
+		return nil, fault.Unavailable("not_configured", "The built-in store is not part of this version")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.client != nil && p.app == s.Application && bytes.Equal(p.account, s.ServiceAccount) {
+		return playStore{p.client}, nil
+	}
+	o := play.Options{ServiceAccount: s.ServiceAccount, Package: s.Application, URL: p.url, Now: p.now, Rate: playRate}
+	if p.url != "" {
+		o.Rate = 0
+	}
+	client, err := play.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	p.client, p.app, p.account = client, s.Application, s.ServiceAccount
+	return playStore{client}, nil
+}

@@ -1,0 +1,56 @@
+package addon
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/play"
+)
+
+// playStore is the store of the memberships: Google Play.
+type playStore struct{ *play.Client }
+
+// Cancel stops the renewals, or with final the payments.
+func (s playStore) Cancel(ctx context.Context, token string, final bool) error {
+	if final {
+		return s.Client.Cancel(ctx, token, play.StopPayments)
+	}
+	return s.Client.Cancel(ctx, token, play.StopRenewals)
+}
+
+// Revoke ends a subscription and refunds it.
+func (s playStore) Revoke(ctx context.Context, token string, prorated bool) error {
+	if prorated {
+		return s.Client.Revoke(ctx, token, play.ProratedRefund)
+	}
+	return s.Client.Revoke(ctx, token, play.FullRefund)
+}
+
+// Voided lists what was refunded or charged back.
+func (s playStore) Voided(ctx context.Context, since, until time.Time, page string) (list []membership.Void, next string, err error) {
+	found, next, err := s.Client.Voided(ctx, since, until, page)
+	for _, v := range found {
+		list = append(list, membership.Void{Token: v.Token, OrderID: v.OrderID, At: v.VoidedAt, Reason: v.Reason, Source: v.Source})
+	}
+	return list, next, err
+}
+
+// monthly is the period of a plan that is paid each month, in ISO 8601.
+const monthly = "P1M"
+
+// Products lists the catalogue.
+func (s playStore) Products(ctx context.Context) (list []membership.Product, err error) {
+	found, err := s.Client.Products(ctx)
+	for _, p := range found {
+		active := func(b play.BasePlan) bool { return b.State == "active" }
+		list = append(list, membership.Product{
+			ID: p.ID, Active: slices.ContainsFunc(p.BasePlans, active),
+			Monthly: slices.ContainsFunc(p.BasePlans, func(b play.BasePlan) bool {
+				return active(b) && b.Kind == "auto_renewing" && b.Period == monthly
+			}),
+		})
+	}
+	return list, err
+}
