@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -26,6 +27,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("COUNTERSIGN_TEST_POINT") != "" {
+		if err := beKilled(); err != nil {
+			fmt.Println("failed:", err)
+		}
+		os.Exit(1)
+	}
 	dbtest.Crowd()
 	os.Exit(m.Run())
 }
@@ -58,6 +65,8 @@ type fixture struct {
 	// what was.
 	ended map[*addondb.DB]bool
 	late  int
+	// point is called at each point at which a process may be killed.
+	point func()
 }
 
 var tables = dbtest.NewTemplate(func(at dbtest.DB) error {
@@ -93,22 +102,30 @@ func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 // opened is a service on a database, as a process has it.
 func opened(t *testing.T, at dbtest.DB) *fixture {
 	t.Helper()
-	f := &fixture{at: at, clock: noon, tasks: map[string]Task{}, ended: map[*addondb.DB]bool{}, store: newScripted()}
-	db, err := openDatabase(t.Context(), at)
+	f, err := openFixture(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
+		if err := f.db.Queries.DB().Close(); err != nil {
 			t.Error(err)
 		}
 		if f.late > 0 {
 			t.Errorf("%d tasks were put after the events of their transaction", f.late)
 		}
 	})
+	return f
+}
+
+func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
+	f := &fixture{at: at, clock: noon, tasks: map[string]Task{}, ended: map[*addondb.DB]bool{}, store: newScripted(), point: func() {}}
+	db, err := openDatabase(ctx, at)
+	if err != nil {
+		return nil, err
+	}
 	box, err := (&keyfile.Location{Service: keyfile.Addon, Dir: at.Dir}).Load()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
 	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
@@ -125,10 +142,11 @@ func opened(t *testing.T, at dbtest.DB) *fixture {
 		},
 		Jitter: func(bound time.Duration) time.Duration { return bound / 2 },
 	})
-	return f
+	return f, nil
 }
 
 func (f *fixture) now() time.Time {
+	f.point()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.clock
@@ -141,6 +159,7 @@ func (f *fixture) pass(d time.Duration) {
 }
 
 func (f *fixture) append(_ context.Context, tx *addondb.DB, e Event) error {
+	f.point()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended[tx] = true
@@ -150,6 +169,7 @@ func (f *fixture) append(_ context.Context, tx *addondb.DB, e Event) error {
 
 // put keeps a task as the queue does: one for each kind and key, due at the earliest time.
 func (f *fixture) put(_ context.Context, tx *addondb.DB, task Task) error {
+	f.point()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended[tx] {
@@ -166,21 +186,30 @@ func (f *fixture) put(_ context.Context, tx *addondb.DB, task Task) error {
 // errors of tasks, which stay.
 func (f *fixture) run(t *testing.T) (failed []error) {
 	t.Helper()
+	failed, err := f.runTasks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return failed
+}
+
+// runTasks is run without a test.
+func (f *fixture) runTasks(ctx context.Context) (failed []error, err error) {
 	works := f.Works()
 	done := map[string]bool{}
 	for range 1000 {
 		id, task, found := f.next(done)
 		if !found {
-			return failed
+			return failed, nil
 		}
 		payload, err := json.Marshal(task.Payload)
 		if err != nil {
-			t.Fatal(err)
+			return failed, err
 		}
-		again, err := works[task.Kind].Do(t.Context(), payload)
+		again, err := works[task.Kind].Do(ctx, payload)
 		switch {
 		case err != nil && !fault.IsUnavailable(err):
-			t.Fatalf("%s: %v", id, err)
+			return failed, fmt.Errorf("%s: %w", id, err)
 		case err != nil:
 			failed = append(failed, err)
 			again = f.now()
@@ -188,13 +217,12 @@ func (f *fixture) run(t *testing.T) (failed []error) {
 		}
 		if !again.IsZero() {
 			task.Due = again
-			if err := f.put(t.Context(), nil, task); err != nil {
-				t.Fatal(err)
+			if err := f.put(ctx, nil, task); err != nil {
+				return failed, err
 			}
 		}
 	}
-	t.Fatal("the tasks never end")
-	return nil
+	return failed, errors.New("the tasks never end")
 }
 
 // next takes a task that is due and was not tried before.

@@ -1,0 +1,123 @@
+package membership
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+// beKilled is a process of its own. It receives a notification, processes it, and verifies
+// the purchase for the app. It stops at the point that COUNTERSIGN_TEST_POINT names: a question
+// for the time, a call to the store, a task or an event.
+func beKilled() error {
+	ctx := context.Background()
+	stopAt, err := strconv.Atoi(os.Getenv("COUNTERSIGN_TEST_POINT"))
+	if err != nil {
+		return err
+	}
+	f, err := openFixture(ctx, dbtest.DB{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL")})
+	if err != nil {
+		return err
+	}
+	points := 0
+	f.point = func() {
+		if points++; points == stopAt {
+			fmt.Println("waiting")
+			select {}
+		}
+	}
+	f.store.asked = func(string) { f.point() }
+	f.sell("token", sub("gold_monthly", f.accountOf("ana")))
+	if _, err := f.Intend(ctx, "ana", nil); err != nil {
+		return err
+	}
+	if err := f.Receive(ctx, notification("m1", 4, "token")); err != nil {
+		return err
+	}
+	if _, err := f.runTasks(ctx); err != nil {
+		return err
+	}
+	if _, err := f.Verify(ctx, "ana", "token", ""); err != nil {
+		return err
+	}
+	fmt.Println("waiting: done")
+	select {}
+}
+
+// killed runs the process and kills it at a point. It returns whether it had done everything.
+func killed(t *testing.T, at dbtest.DB, point int) (done bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_POINT="+strconv.Itoa(point), "COUNTERSIGN_TEST_DIR="+at.Dir, "COUNTERSIGN_TEST_URL="+at.URL)
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil || !strings.HasPrefix(said, "waiting") {
+		t.Errorf("point %d: said %q, %v", point, said, err)
+	}
+	_ = cmd.Process.Kill()
+	_, _ = io.Copy(io.Discard, output)
+	_ = cmd.Wait()
+	return said == "waiting: done\n"
+}
+
+// A process that is killed anywhere between a notification, the answer of the store, the
+// commit and the acknowledgement loses nothing, and nothing is granted twice.
+func TestAProcessThatIsKilledLosesNothingAndGrantsNothingTwice(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
+		t.Run(engine, func(t *testing.T) {
+			points := 0
+			for done := false; !done; {
+				if points++; points > 80 {
+					t.Fatal("it takes more points than expected")
+				}
+				at := tables.New(t, engine)
+				done = killed(t, at, points)
+				wantWhole(t, at, points)
+			}
+			if points < 20 {
+				t.Errorf("killed at %d points", points)
+			}
+		})
+	}
+}
+
+// wantWhole starts another process after a kill.
+func wantWhole(t *testing.T, at dbtest.DB, point int) {
+	t.Helper()
+	f := opened(t, at)
+	f.sell("token", sub("gold_monthly", f.accountOf("ana")))
+	f.pass(time.Hour)
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.run(t)
+	f.receive(t, notification("m1", 4, "token")) // as the store sends it again until it is accepted
+	f.mustVerify(t, "ana", "token")
+	f.wantMembership(t, "ana", entitle.Active, gold, 1)
+	list, _, err := f.Purchases(t.Context(), "ana", "", 0)
+	if err != nil || len(list) != 1 || !list[0].Acknowledged {
+		t.Errorf("point %d: %+v, %v", point, list, err)
+	}
+	messages, err := f.Messages(t.Context(), program, 0, 10)
+	if err != nil || len(messages) != 1 || messages[0].ProcessedAt.IsZero() {
+		t.Errorf("point %d: %+v, %v", point, messages, err)
+	}
+}
