@@ -28,6 +28,7 @@ const (
 	codeUnauthorized   = "unauthorized"
 	codeInvalidRequest = "invalid_request"
 	codeTooLarge       = "too_large"
+	codeNotConfigured  = "not_configured"
 )
 
 // purchaseCodes are the codes of errors that are called otherwise elsewhere.
@@ -48,6 +49,8 @@ func withPurchaseCodes(h web.Handler) web.Handler {
 		case ours.Kind == countersign.KindUnauthorized && ours.Code != addon.CodeUserTokenExpired:
 			refused := fault.Of(nextSteps.Add(ours)) // which goes by the reason
 			return withCode(fault.WithData(refused, map[string]string{"reason": ours.Code}), codeUnauthorized)
+		case ours.Code == "credential_not_kept": // the caller can't help it: the operator has to rotate them
+			return fault.WithCause(fault.Unavailable(codeNotConfigured, ours.Message), ours)
 		case purchaseCodes[ours.Code] != "":
 			return withCode(ours, purchaseCodes[ours.Code])
 		}
