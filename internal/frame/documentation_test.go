@@ -23,7 +23,7 @@ func TestDocumentationIsShownWithoutSigningIn(t *testing.T) {
 	}
 	b := readers(t, frame.Options{Brand: "A shop", Home: "/", Documentation: documentation})
 	all := b.Get("/docs").Status(http.StatusOK).Says("Countersign store API", "Run a store", "The addon", "License files", "Licenses")
-	for _, path := range []string{"/docs/api", "/docs/store", "/docs/addon", "/docs/addon-reference", "/docs/license", "/docs/license-reference", "/docs/postgres", "/docs/performance"} {
+	for _, path := range []string{"/docs/api", "/docs/store", "/docs/addon", "/docs/addon-reference", "/docs/iap", "/docs/license", "/docs/license-reference", "/docs/postgres", "/docs/performance"} {
 		links := all.Having("href", path)
 		if len(links) != 1 {
 			t.Fatalf("%d links lead to %s", len(links), path)

@@ -28,6 +28,7 @@ const (
 	codeUnauthorized   = "unauthorized"
 	codeInvalidRequest = "invalid_request"
 	codeTooLarge       = "too_large"
+	codeNotConfigured  = "not_configured"
 )
 
 // purchaseCodes are the codes of errors that are called otherwise elsewhere.
@@ -42,16 +43,18 @@ var purchaseCodes = map[string]string{
 func withPurchaseCodes(h web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		err := h(w, r)
-		ours := fault.Of(nextSteps.Add(err))
+		ours := fault.Of(err)
 		switch {
 		case ours == nil:
-			return err
 		case ours.Kind == countersign.KindUnauthorized && ours.Code != addon.CodeUserTokenExpired:
-			return withCode(fault.WithData(ours, map[string]string{"reason": ours.Code}), codeUnauthorized)
+			refused := fault.Of(nextSteps.Add(ours)) // which goes by the reason
+			return withCode(fault.WithData(refused, map[string]string{"reason": ours.Code}), codeUnauthorized)
+		case ours.Code == "credential_not_kept": // the caller can't help it: the operator has to rotate them
+			return fault.WithCause(fault.Unavailable(codeNotConfigured, ours.Message), ours)
 		case purchaseCodes[ours.Code] != "":
 			return withCode(ours, purchaseCodes[ours.Code])
 		}
-		return ours
+		return err
 	}
 }
 

@@ -168,7 +168,7 @@ func verificationDefinitions() []Definition {
 			Where: "In the cloud console, under Pub/Sub, in the push subscription: the audience."}),
 		purchase("Test purchases", Definition{Key: iap.KeyTestPurchases, Label: "Test purchases", Type: TypeChoice, Example: string(entitle.AllowListTests),
 			Choices: []Choice{{string(entitle.AllowTests), "Activate the membership"}, {string(entitle.AllowListTests), "Activate it for the test users only"}, {string(entitle.DenyTests), "Refuse them"}},
-			Help:    "What a purchase by a license tester of the store does. Testers are not charged."}),
+			Help:    "What a purchase by a license tester of the store does. License testers are not charged."}),
 		purchase("Test purchases", Definition{Key: iap.KeyTestUsers, Label: "Test users", Type: TypeText, Example: "7, 12", check: iap.CheckTestUsers,
 			Help: "User ids of the site, with commas between them. They matter only if test purchases are for the test users only."}),
 		purchase("Owners of purchases", Definition{Key: iap.KeyClaimPolicy, Label: "A purchase that names no user", Type: TypeChoice, Example: string(entitle.Strict),
