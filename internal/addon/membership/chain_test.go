@@ -210,6 +210,9 @@ func TestASubscriptionBoughtAgainOutsideOfTheApp(t *testing.T) {
 		if err != nil || p.LinkedDigest == nil || p.UserID != "ana" || !p.Acknowledged {
 			t.Errorf("%+v, %v", p, err)
 		}
+		if kept, err := openTokens(f.box(), p); err != nil || kept.OutOfApp == nil || kept.OutOfApp.ExpiredToken != "one" {
+			t.Errorf("what the store has forgotten is lost: %v", err)
+		}
 		f.wantStatus(t, "one", entitle.Superseded)
 	})
 }

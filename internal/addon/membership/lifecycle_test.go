@@ -120,6 +120,19 @@ func TestWhatWasBoughtStaysTrueWhileNothingIsSold(t *testing.T) {
 	})
 }
 
+func TestAProductThatLeavesTheMapKeepsItsPackageForThoseWhoBoughtIt(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "gold_monthly")
+		f.selling.Packages = map[string]int64{"silver_monthly": silver}
+		f.change("token", renewed)
+		f.mustVerify(t, "ana", "token")
+		f.wantMembership(t, "ana", entitle.Active, gold, 2)
+		f.sell("another", sub("gold_monthly", f.accountOf("ben")))
+		_, err := f.Verify(t.Context(), "ben", "another", "")
+		wantCode(t, err, "product_not_mapped")
+	})
+}
+
 func TestWhileTheStoreIsDownAccessContinuesForTheLeeway(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")

@@ -85,10 +85,6 @@ func (s *Service) void(ctx context.Context, v Void) error {
 		if err != nil || slices.Contains(known, v.OrderID) {
 			return err
 		}
-		p.Reads++ // an answer of before the void is not written after it
-		if err := tx.UpdatePurchase(ctx, p); err != nil {
-			return err
-		}
 		err = tx.AddPurchaseHistory(ctx, addondb.PurchaseHistory{
 			PurchaseID: p.ID, At: s.timestamp(), Cause: addondb.CauseVoided, State: p.State, Status: p.Status, ExpiresAt: p.ExpiresAt, OrderID: v.OrderID,
 			Detail: fmt.Sprintf("reason %d, source %d, at %s", v.Reason, v.Source, sqldb.Time{Time: v.At}.UTC().Format(time.RFC3339)),
