@@ -220,3 +220,30 @@ func TestTestPurchasesAreMarked(t *testing.T) {
 		}
 	})
 }
+
+func TestEachEnvironmentIsAskedOnlyItsOwnPurchases(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "real", "gold_monthly")
+		f.selling.Simulated = true
+		f.bought(t, "ben", "simulated", "gold_monthly")
+		asked := f.store.count("real")
+		f.pass(month.Sub(noon) + 7*time.Hour)
+		f.change("simulated", renewed)
+		f.run(t)
+		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+		f.wantMembership(t, "ben", entitle.Active, gold, 2)
+		if f.store.count("real") != asked {
+			t.Error("the built-in store was asked about a real purchase")
+		}
+		f.selling.Simulated = false
+		f.change("real", renewed)
+		asked = f.store.count("simulated")
+		f.pass(33 * 24 * time.Hour)
+		f.run(t)
+		f.wantMembership(t, "ana", entitle.Active, gold, 2)
+		f.wantMembership(t, "ben", entitle.Expired, gold, 3)
+		if f.store.count("simulated") != asked {
+			t.Error("the real store was asked about a simulated purchase")
+		}
+	})
+}
