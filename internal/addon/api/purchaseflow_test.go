@@ -1,0 +1,195 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+// ask sends a request and reads the members of the answer into into, which may be nil.
+func (s *seller) ask(t testing.TB, h http.Handler, status int, method, path, body string, header map[string]string, into any) {
+	t.Helper()
+	r := httptest.NewRequest(method, "/api-addons/"+path, strings.NewReader(body))
+	r.RemoteAddr = "127.0.0.1:4321"
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != status {
+		t.Fatalf("%s %s: %d %s, want %d", method, path, w.Code, w.Body, status)
+	}
+	if into != nil {
+		check(t, json.Unmarshal(w.Body.Bytes(), into))
+	}
+}
+
+// app is what an app sends for a user.
+func (s *seller) app(user string) map[string]string {
+	return map[string]string{"X-Api-Key": s.pair.Key, "Authorization": "Bearer " + s.siteToken(user, s.clock.now())}
+}
+
+// server is what the server of the site sends.
+func (s *seller) server() map[string]string {
+	return map[string]string{"Authorization": "Basic " + basic(s.pair.Key, s.pair.Secret)}
+}
+
+// push sends a notification as the store does.
+func (s *seller) push(t testing.TB, h http.Handler, m playfake.Message) {
+	t.Helper()
+	bearer, body, err := s.play.Push(m)
+	check(t, err)
+	s.ask(t, h, 204, "POST", "iap/notifications/store", string(body), map[string]string{"Authorization": "Bearer " + bearer}, nil)
+}
+
+type eventBody struct {
+	Type       string                    `json:"type"`
+	UserID     string                    `json:"user_id"`
+	Membership countersign.IAPMembership `json:"membership"`
+}
+
+// nextEvent waits for the next event of the feed, as the site does.
+func (s *seller) nextEvent(t testing.TB, h http.Handler, after *int64) (e eventBody) {
+	t.Helper()
+	var feed countersign.IAPFeed
+	s.ask(t, h, 200, "GET", "iap/events?limit=1&wait=25&after="+strconv.FormatInt(*after, 10), "", s.server(), &feed)
+	if len(feed.Events) != 1 || feed.Missed {
+		t.Fatalf("the feed after %d: %+v", *after, feed)
+	}
+	*after = feed.Cursor
+	check(t, json.Unmarshal(feed.Events[0].Event, &e))
+	return e
+}
+
+func jsonText(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// From the purchase to the site: intent, purchase, verification, acknowledgement, renewal,
+// notification, event.
+func TestAPurchaseFromTheAppToTheSite(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		s.run(t)
+		h := api.New(s.Addon, options())
+		var intent countersign.IAPIntent
+		s.ask(t, h, 200, "POST", "iap/intents", "", s.app("7"), &intent)
+		token, err := s.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: intent.AccountID})
+		check(t, err)
+
+		var verified countersign.IAPVerification
+		s.ask(t, h, 200, "POST", "iap/verify", jsonText(map[string]string{"platform": "store", "purchase_token": token}), s.app("7"), &verified)
+		if verified.Result != "created" || !verified.Purchase.Acknowledged || !verified.Membership.Active || verified.Membership.Token == "" {
+			t.Errorf("verified: %+v", verified)
+		}
+		if bought := s.play.Purchases(); len(bought) != 1 || !bought[0].Acknowledged {
+			t.Errorf("the store has %+v", bought)
+		}
+		var after int64
+		if e := s.nextEvent(t, h, &after); e.Type != "membership.activated" || e.UserID != "7" || !e.Membership.Active {
+			t.Errorf("the first event: %+v", e)
+		}
+
+		s.pass(24 * time.Hour)
+		check(t, s.play.Renew(token))
+		messages := s.play.Messages()
+		s.push(t, h, messages[len(messages)-1])
+		if e := s.nextEvent(t, h, &after); e.Type != "membership.renewed" || e.Membership.Until.Sub(verified.Membership.Until.Time) < 28*24*time.Hour {
+			t.Errorf("the second event: %+v", e)
+		}
+		var read struct{ Membership countersign.IAPMembership }
+		s.ask(t, h, 200, "GET", "iap/membership", "", s.app("7"), &read)
+		if !read.Membership.Active || !read.Membership.Until.After(verified.Membership.Until.Time) {
+			t.Errorf("after the renewal: %+v", read.Membership)
+		}
+	})
+}
+
+func TestAForgedNotificationChangesNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		h := api.New(s.Addon, options())
+		token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
+		_, err := s.Members.Verify(t.Context(), "7", token, "")
+		check(t, err)
+		_, body, err := s.play.Push(s.play.Messages()[0])
+		check(t, err)
+		for name, change := range map[string]func(*playfake.PushClaims){
+			"another audience":        func(c *playfake.PushClaims) { c.Audience = []string{"https://evil.example"} },
+			"another issuer":          func(c *playfake.PushClaims) { c.Issuer = "https://evil.example" },
+			"another service account": func(c *playfake.PushClaims) { c.Email = "push@evil.iam.gserviceaccount.com" },
+			"an unverified e-mail":    func(c *playfake.PushClaims) { c.EmailVerified = false },
+		} {
+			claims := s.play.PushClaims()
+			change(&claims)
+			forged, err := s.play.SignPush(claims)
+			check(t, err)
+			r := httptest.NewRequest("POST", "/api-addons/iap/notifications/store", bytes.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+forged)
+			if status, code, reason := reasonOf(h, r); status != 401 || code != "unauthorized" || reason != "push_refused" {
+				t.Errorf("%s: %d %s %s", name, status, code, reason)
+			}
+		}
+		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
+		check(t, err)
+		if len(received) != 0 {
+			t.Errorf("stored: %+v", received)
+		}
+	})
+}
+
+// A notification that can't be stored, or whose sender can't be checked, has to come again.
+func TestANotificationThatCannotBeStoredComesAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		h := api.New(s.Addon, options())
+		bearer, body, err := s.play.Push(s.play.SendTest())
+		check(t, err)
+		ended, stop := context.WithCancel(t.Context())
+		stop()
+		r := httptest.NewRequestWithContext(ended, "POST", "/api-addons/iap/notifications/store", bytes.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+bearer)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code < 500 {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		s.ask(t, h, 204, "POST", "iap/notifications/store", string(body), map[string]string{"Authorization": "Bearer " + bearer}, nil)
+		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
+		if check(t, err); len(received) != 1 || string(received[0].Kind) != string(play.OfTest) {
+			t.Errorf("stored: %+v", received)
+		}
+	})
+}
+
+// While the store is down, a verification is queued and the app is told to ask later.
+func TestAVerificationIsQueuedWhileTheStoreIsDown(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		h := api.New(s.Addon, options())
+		token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
+		s.play.FailQuota(1, time.Minute)
+		var verified countersign.IAPVerification
+		s.ask(t, h, 202, "POST", "iap/verify", jsonText(map[string]string{"purchase_token": token}), s.app("7"), &verified)
+		if verified.Result != "queued" || verified.Purchase != nil || verified.Membership.Status != "pending" || verified.Membership.Token != "" {
+			t.Errorf("%+v", verified)
+		}
+	})
+}
