@@ -55,9 +55,8 @@ func (f *frontEnd) listEvents(w http.ResponseWriter, r *http.Request) error {
 // waiting returns a context for a response that waits: it ends when the server stops. The
 // deadlines of the connection move: net/http ends a request whose connection is silent for long.
 func waiting(w http.ResponseWriter, r *http.Request, wait time.Duration) (context.Context, func()) {
-	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{}) // a writer without deadlines has none to move
-	_ = out.SetWriteDeadline(time.Now().Add(wait + answerTime))
+	withoutReadDeadline(w)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wait + answerTime))
 	ctx, cancel := context.WithCancel(r.Context())
 	go func() {
 		select {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,6 +32,7 @@ func (s *seller) ask(t testing.TB, h http.Handler, status int, method, path, bod
 	if w.Code != status {
 		t.Fatalf("%s %s: %d %s, want %d", method, path, w.Code, w.Body, status)
 	}
+	check(t, s.oracle.Check(method, r.URL.Path, w.Code, w.Header(), w.Body.Bytes()))
 	if into != nil {
 		check(t, json.Unmarshal(w.Body.Bytes(), into))
 	}
@@ -190,6 +192,95 @@ func TestAVerificationIsQueuedWhileTheStoreIsDown(t *testing.T) {
 		s.ask(t, h, 202, "POST", "iap/verify", jsonText(map[string]string{"purchase_token": token}), s.app("7"), &verified)
 		if verified.Result != "queued" || verified.Purchase != nil || verified.Membership.Status != "pending" || verified.Membership.Token != "" {
 			t.Errorf("%+v", verified)
+		}
+	})
+}
+
+// refusal is what an app is told when a call fails.
+type refusal struct {
+	Code      string `json:"code"`
+	Retryable bool   `json:"retryable"`
+}
+
+// What goes wrong at the store has the status and the code that tell an app what to do.
+func TestFailuresOfTheStoreKeepTheirCodes(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		h := api.New(s.Addon, options())
+		for _, tt := range []struct {
+			name    string
+			disturb func()
+			status  int
+			want    refusal
+		}{
+			{"no permission", func() { s.play.Fail(1, 401, "permissionDenied") }, 503, refusal{"store_not_authorised", true}},
+			{"an old purchase", func() { s.play.Fail(1, 410, "subscriptionPurchaseNoLongerAvailable") }, 410, refusal{"purchase_gone", false}},
+		} {
+			t.Run(tt.name, func(t *testing.T) {
+				token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
+				tt.disturb()
+				var got refusal
+				s.ask(t, h, tt.status, "POST", "iap/verify", jsonText(map[string]string{"purchase_token": token}), s.app("7"), &got)
+				if got != tt.want {
+					t.Errorf("%+v, want %+v", got, tt.want)
+				}
+			})
+		}
+	})
+}
+
+func TestVerificationsAreLimitedByUser(t *testing.T) {
+	t.Parallel()
+	s := newSeller(t, dbtest.New(t, dbtest.SQLite))
+	o := options()
+	o.Now = s.clock.now
+	h := api.New(s.Addon, o)
+	tokens := func(n int) string {
+		return jsonText(map[string][]string{"purchase_tokens": slices.Repeat([]string{"unknown"}, n)})
+	}
+	s.ask(t, h, 200, "POST", "iap/restore", tokens(20), s.app("7"), nil)
+	s.ask(t, h, 200, "POST", "iap/restore", tokens(10), s.app("7"), nil)
+	var got refusal
+	s.ask(t, h, 429, "POST", "iap/verify", `{"purchase_token":"unknown"}`, s.app("7"), &got)
+	if got != (refusal{"rate_limited", true}) {
+		t.Errorf("%+v", got)
+	}
+	token := jsonText(map[string]string{"purchase_token": s.buy(t, "8", playfake.BuyOptions{ProductID: "gold_monthly"})})
+	s.ask(t, h, 200, "POST", "iap/verify", token, s.app("8"), nil)
+	s.pass(time.Minute)
+	s.ask(t, h, 409, "POST", "iap/verify", token, s.app("7"), nil)
+}
+
+// A page ends where the next one begins.
+func TestPurchasesAreReadInPages(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		h := api.New(s.Addon, options())
+		var want []string
+		for range 3 {
+			done, err := s.Members.Verify(t.Context(), "7", s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"}), "")
+			check(t, err)
+			want = append([]string{done.Purchase.ID}, want...)
+		}
+		var got []string
+		for cursor := ""; ; {
+			var page struct {
+				Purchases []countersign.IAPPurchase `json:"purchases"`
+				Next      *string                   `json:"next_cursor"`
+			}
+			s.ask(t, h, 200, "GET", "iap/purchases?limit=2"+cursor, "", s.app("7"), &page)
+			for _, p := range page.Purchases {
+				got = append(got, p.ID)
+			}
+			if page.Next == nil {
+				break
+			}
+			cursor = "&cursor=" + *page.Next
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	})
 }

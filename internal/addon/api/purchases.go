@@ -122,6 +122,7 @@ func (f *frontEnd) actOnPurchase(w http.ResponseWriter, r *http.Request, in any,
 	if err != nil {
 		return err
 	}
+	withoutReadDeadline(w)
 	purchase, err := act(r.Context(), actor, r.PathValue("purchase"))
 	if err != nil {
 		return publicPurchase(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/play/playfake"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 // What the notifications of the simulated Play have to name.
@@ -32,7 +33,8 @@ var playKey = sync.OnceValue(func() *rsa.PrivateKey {
 // seller is a site whose app sells in a simulated Play.
 type seller struct {
 	*site
-	play *playfake.Store
+	play   *playfake.Store
+	oracle *webtest.Oracle
 }
 
 // newSeller opens a site and publishes what it needs to sell.
@@ -58,7 +60,7 @@ func newSeller(t testing.TB, at dbtest.DB) *seller {
 	check(t, err)
 	_, err = s.Settings.Publish(t.Context(), operator, 0, "Shop")
 	check(t, err)
-	return &seller{s, store}
+	return &seller{s, store, newOracle(t)}
 }
 
 // pass moves both clocks.

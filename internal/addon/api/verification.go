@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -83,6 +84,7 @@ func (f *frontEnd) verifyPurchase(w http.ResponseWriter, r *http.Request) error 
 	if err := f.takeVerifications(w, user, 1); err != nil {
 		return err
 	}
+	withoutReadDeadline(w)
 	done, err := f.addon.Members.Verify(r.Context(), user, in.Token, in.Product)
 	if err != nil {
 		return publicPurchase(err)
@@ -118,6 +120,7 @@ func (f *frontEnd) restorePurchases(w http.ResponseWriter, r *http.Request) erro
 	if err := f.takeVerifications(w, user, min(len(in.Tokens), maxVerifications)); err != nil {
 		return err
 	}
+	withoutReadDeadline(w)
 	results, m, err := f.addon.Members.Restore(r.Context(), user, in.Tokens)
 	if err != nil {
 		return publicPurchase(err)
@@ -159,6 +162,12 @@ func checkPlatform(name string) error {
 		return fault.Invalid(codeInvalidRequest, "The platform is store")
 	}
 	return nil
+}
+
+// withoutReadDeadline is for a handler that has read its body and then waits, for the app's store
+// or for events: net/http ends a request whose connection is silent for as long as a body may take.
+func withoutReadDeadline(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a writer without deadlines has none to move
 }
 
 // takeVerifications counts verifications of a user, and refuses those that are too many.
