@@ -284,3 +284,52 @@ func TestPurchasesAreReadInPages(t *testing.T) {
 		}
 	})
 }
+
+// An app that revalidates always has a membership token that is valid for hours.
+func TestAMembershipTokenIsRenewedTwiceADay(t *testing.T) {
+	t.Parallel()
+	s := newSeller(t, dbtest.New(t, dbtest.SQLite))
+	h := api.New(s.Addon, options())
+	check(t, s.grant(t, "7"))
+	read := func(tag string) (*http.Response, string) {
+		r := httptest.NewRequest("GET", "/api-addons/iap/membership?token=1", nil)
+		for name, value := range s.app("7") {
+			r.Header.Set(name, value)
+		}
+		r.Header.Set("If-None-Match", tag)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		check(t, s.oracle.Check("GET", r.URL.Path, w.Code, w.Header(), w.Body.Bytes()))
+		return w.Result(), w.Header().Get("ETag")
+	}
+	_, tag := read("")
+	s.pass(time.Hour)
+	if res, again := read(tag); res.StatusCode != http.StatusNotModified || again != tag {
+		t.Errorf("after an hour: %d %s, then %s", res.StatusCode, tag, again)
+	}
+	s.pass(11 * time.Hour)
+	if res, again := read(tag); res.StatusCode != http.StatusOK || again == tag {
+		t.Errorf("after twelve hours: %d %s, then %s", res.StatusCode, tag, again)
+	}
+}
+
+// The server of the site signs its calls, also those whose user has to be encoded.
+func TestASiteSignsItsCallsForMemberships(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		check(t, s.grant(t, "a/b ü"))
+		h := api.New(s.Addon, options())
+		c := call{
+			method: "GET", target: "/api-addons/iap/users/a%2Fb%20%C3%BC/purchases?limit=5", key: s.pair.Key, secret: s.pair.Secret,
+			at: today, nonce: "of-a-membership",
+		}
+		if status, _, reason := reasonOf(h, c.request()); status != 200 {
+			t.Errorf("%d %s", status, reason)
+		}
+		c.nonce, c.signedTarget = "of-another-one", "/api-addons/iap/users/a%2Fb%20%C3%BC/purchases?limit=6"
+		if status, _, reason := reasonOf(h, c.request()); status != 401 || reason != "credential_unknown" {
+			t.Errorf("another query: %d %s", status, reason)
+		}
+	})
+}
