@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -155,25 +154,26 @@ func TestAForgedNotificationChangesNothing(t *testing.T) {
 	})
 }
 
-// A notification that can't be stored, or whose sender can't be checked, has to come again.
-func TestANotificationThatCannotBeStoredComesAgain(t *testing.T) {
+// A notification whose sender can't be checked now has to come again.
+func TestANotificationComesAgainWhileTheKeysCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		bearer, body, err := s.play.Push(s.play.SendTest())
 		check(t, err)
-		ended, stop := context.WithCancel(t.Context())
-		stop()
-		r := httptest.NewRequestWithContext(ended, "POST", "/api-addons/iap/notifications/store", bytes.NewReader(body))
-		r.Header.Set("Authorization", "Bearer "+bearer)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code < 500 {
-			t.Errorf("%d %s", w.Code, w.Body)
-		}
-		s.ask(t, h, 204, "POST", "iap/notifications/store", string(body), map[string]string{"Authorization": "Bearer " + bearer}, nil)
+		header := map[string]string{"Authorization": "Bearer " + bearer}
+		s.down.Store(true)
+		var got refusal
+		s.ask(t, h, 503, "POST", "iap/notifications/store", string(body), header, &got)
 		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
+		if check(t, err); got != (refusal{"store_unavailable", true}) || len(received) != 0 {
+			t.Errorf("%+v, stored: %+v", got, received)
+		}
+		s.down.Store(false)
+		s.pass(time.Minute) // the keys are not asked for again at once
+		s.ask(t, h, 204, "POST", "iap/notifications/store", string(body), header, nil)
+		received, err = s.Members.Messages(t.Context(), operator, 0, 10)
 		if check(t, err); len(received) != 1 || string(received[0].Kind) != string(play.OfTest) {
 			t.Errorf("stored: %+v", received)
 		}
@@ -192,6 +192,28 @@ func TestAVerificationIsQueuedWhileTheStoreIsDown(t *testing.T) {
 		s.ask(t, h, 202, "POST", "iap/verify", jsonText(map[string]string{"purchase_token": token}), s.app("7"), &verified)
 		if verified.Result != "queued" || verified.Purchase != nil || verified.Membership.Status != "pending" || verified.Membership.Token != "" {
 			t.Errorf("%+v", verified)
+		}
+	})
+}
+
+// An outage takes a restore no longer than one verification: the store is asked once.
+func TestARestoreIsQueuedWhileTheStoreIsDown(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		h := api.New(s.Addon, options())
+		tokens := []string{s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"}), s.buy(t, "7", playfake.BuyOptions{ProductID: "silver_monthly"})}
+		s.play.FailQuota(1, time.Minute)
+		var restored countersign.IAPRestore
+		s.ask(t, h, 200, "POST", "iap/restore", jsonText(map[string][]string{"purchase_tokens": tokens}), s.app("7"), &restored)
+		if len(restored.Results) != 2 || restored.Results[0].Result != "queued" || restored.Results[1].Result != "queued" {
+			t.Errorf("%+v", restored)
+		}
+		s.pass(time.Minute)
+		s.run(t)
+		var after int64
+		if e := s.nextEvent(t, h, &after); e.Type != "membership.activated" {
+			t.Errorf("the first event: %+v", e)
 		}
 	})
 }

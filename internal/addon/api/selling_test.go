@@ -3,8 +3,10 @@ package api_test
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +37,7 @@ type seller struct {
 	*site
 	play   *playfake.Store
 	oracle *webtest.Oracle
+	down   *atomic.Bool // the simulated Play does not answer
 }
 
 // newSeller opens a site and publishes what it needs to sell.
@@ -44,7 +47,14 @@ func newSeller(t testing.TB, at dbtest.DB) *seller {
 		Package: "com.cafe.social", Start: today, AccountKey: playKey(), PushKey: playKey(), Audience: pushAudience, PushAccount: pushAccount,
 	})
 	check(t, err)
-	google := httptest.NewServer(store.Handler())
+	down, answers := new(atomic.Bool), store.Handler()
+	google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		answers.ServeHTTP(w, r)
+	}))
 	t.Cleanup(google.Close)
 	s := newSiteAt(t, at, google.URL).update(t)
 	for _, p := range []iap.Package{{ID: 1, Name: "Silver", Rank: 1, Paid: true}, {ID: 2, Name: "Gold", Rank: 2, Paid: true}} {
@@ -60,7 +70,7 @@ func newSeller(t testing.TB, at dbtest.DB) *seller {
 	check(t, err)
 	_, err = s.Settings.Publish(t.Context(), operator, 0, "Shop")
 	check(t, err)
-	return &seller{s, store, newOracle(t)}
+	return &seller{s, store, newOracle(t), down}
 }
 
 // pass moves both clocks.
