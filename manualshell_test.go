@@ -273,16 +273,16 @@ func spaced(text string) string {
 	return strings.TrimSpace(regexp.MustCompile(`[ \t]+`).ReplaceAllString(text, " "))
 }
 
-// compareMembers compares the members that a page prints.
+// compareMembers compares the members that a page prints, but for values with "…".
 func (r *reader) compareMembers(printed string) {
 	r.t.Helper()
-	members := regexp.MustCompile(`"\w+": ("[^"]*"|[\w.]+)`).FindAllString(printed, -1)
-	if len(members) < 3 {
+	members := regexp.MustCompile(`"\w+": ?("[^"…]*"|[\w.]+)`).FindAllString(printed, -1)
+	if len(members) < 2 {
 		r.t.Errorf("%s prints only %d members of the answer", r.page, len(members))
 	}
 	for _, m := range members {
-		name, value, _ := strings.Cut(m, ": ")
-		if !strings.Contains(r.output, name+":"+value) {
+		name, value, _ := strings.Cut(m, ":")
+		if !strings.Contains(r.output, name+":"+strings.TrimSpace(value)) {
 			r.t.Errorf("%s prints %s, and the answer is\n%s", r.page, m, r.output)
 		}
 	}

@@ -153,6 +153,14 @@ func TestTheAddonsMetricsHaveAListenerOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestAServerReportsAnotherAddressOfTheAppsStore(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, environment{envAddonData: t.TempDir(), envPlayURL: "http://127.0.0.1:9"}, "addon", "serve")
+	if code := s.stop(); code != 0 || !strings.Contains(s.stderr.String(), "Google Play is replaced by http://127.0.0.1:9 ("+envPlayURL+").") {
+		t.Errorf("exit %d: %s", code, s.stderr)
+	}
+}
+
 // The first link of the demo signs in to the store's pages as an administrator, once.
 func TestTheDemoSignsInToTheStore(t *testing.T) {
 	t.Parallel()

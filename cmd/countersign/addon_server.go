@@ -62,6 +62,9 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 	if err != nil {
 		return err
 	}
+	if at.playURL != "" {
+		a.Note("Google Play is replaced by %s (%s).", cli.Safe(at.playURL), envPlayURL)
+	}
 	if s.updateNeeded {
 		a.Say("The addon is not set up for this version yet; run: countersign addon update")
 	}

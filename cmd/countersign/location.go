@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -26,6 +27,7 @@ const (
 	envAddonKey    = "COUNTERSIGN_ADDON_KEY"
 	envAddonListen = "COUNTERSIGN_ADDON_LISTEN"
 	envAddonURL    = "COUNTERSIGN_ADDON_BASE_URL"
+	envPlayURL     = "COUNTERSIGN_PLAY_URL"
 
 	envStoreAdminEmail    = "COUNTERSIGN_STORE_ADMIN_EMAIL"
 	envStoreAdminPassword = "COUNTERSIGN_STORE_ADMIN_PASSWORD"
@@ -40,6 +42,7 @@ type location struct {
 	dir, url, keyText string
 	keyVariable       string // what keyText comes from, "" without it
 	media             string // URL of a store's uploaded files, "" for a folder in dir
+	playURL           string // replaces the addresses of Google Play, "" for Google
 }
 
 // locationFlags names the flags and variables that say where a service is.
@@ -52,6 +55,7 @@ type locationFlags struct {
 	signIn                           string // the folder of the pages that links lead to
 	adminEmail, adminPassword        string // variables of its first administrator
 	media                            string // flag of a store's uploaded files
+	playURL                          string // variable of the address of an addon's app store
 }
 
 var (
@@ -63,7 +67,7 @@ var (
 	addonLocation = locationFlags{
 		command: "countersign addon", data: "data", db: "db", envData: envAddonData, envDB: envAddonDB, envKey: envAddonKey,
 		listen: envAddonListen, baseURL: envAddonURL, baseURLFlag: "base-url", address: defaultAddonListen,
-		signIn: "/admincp", adminEmail: envAdminEmail, adminPassword: envAdminPassword,
+		signIn: "/admincp", adminEmail: envAdminEmail, adminPassword: envAdminPassword, playURL: envPlayURL,
 	}
 	doctorAddonLocation = addonLocation.forDoctor()
 )
@@ -110,6 +114,14 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	if l.media != "" && c.Flag(l.media) != nil {
 		if at.media, err = a.Setting(c, l.media, envMedia); err != nil {
 			return location{}, err
+		}
+	}
+	if l.playURL != "" {
+		if at.playURL, err = a.Variable(l.playURL); err != nil {
+			return location{}, err
+		}
+		if at.playURL != "" && play.CheckURL(at.playURL) != nil {
+			return location{}, cli.Usage(c, l.playURL+" is not an address of the form http://host or https://host")
 		}
 	}
 	if at.keyText, err = a.Secret(l.envKey); err != nil {

@@ -268,6 +268,7 @@ func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 
 func (a *app) addonOptions(at location, log *slog.Logger, o addon.Options) addon.Options {
 	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Version, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, readBuildInfo().Version, log, a.Now
+	o.PlayURL = at.playURL
 	return o
 }
 

@@ -83,6 +83,7 @@ type Addon struct {
 	sender   *hook.Sender
 	queue    *jobs.Queue
 	plays    plays
+	pushes   pushes
 	chain    *people.AuditChain
 	box      atomic.Pointer[keyfile.Box] // nil until the key file is known
 	state    atomic.Pointer[State]
@@ -158,7 +159,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	for _, w := range []sqldb.Watcher{ofPurchases, ofSettings, ofEvents} {
 		database.Watch(w)
 	}
-	a.plays = plays{url: o.PlayURL, now: o.Now}
+	a.plays, a.pushes.url, a.pushes.now = plays{url: o.PlayURL, now: o.Now}, o.PlayURL, o.Now
 	a.openMembers()
 	database.Watch(a.pairs.Watch(a.readPairs, addondb.TopicCredentials))
 	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})

@@ -31,6 +31,7 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 		a.examine(ctx, "API credentials", a.checkPairs), a.examine(ctx, "app settings", a.checkPublished))
 	findings = append(findings, a.examine(ctx, "in-app purchases", a.IAP.CheckSetUp), a.examine(ctx, "service account", a.IAP.CheckAccount), a.examine(ctx, "webhooks", a.Events.CheckWebhooks),
 		a.examine(ctx, "store notifications", a.IAP.CheckNotifications))
+	findings = append(findings, a.checkPlayURL()...)
 	report, err := a.chain.VerifyNewest(ctx, doctor, people.NewestAudits)
 	return append(findings, health.Audit(report, err, a.now(), "countersign addon audit verify"))
 }
@@ -121,6 +122,18 @@ func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
 		}
 	}
 	return found, nil
+}
+
+// checkPlayURL finds another address in place of Google Play's: nothing when there is none.
+func (a *Addon) checkPlayURL() []health.Finding {
+	at := a.options.PlayURL
+	if at == "" {
+		return nil
+	}
+	return []health.Finding{{
+		Name: "app store", Level: health.Warn, What: "Google Play is replaced by " + at,
+		Why: "Purchases count that this address confirms.", Fix: "Unset COUNTERSIGN_PLAY_URL to ask Google, unless the address is a proxy of yours",
+	}}
 }
 
 func (a *Addon) checkPublished(ctx context.Context) (health.Finding, error) {

@@ -113,6 +113,13 @@ type addresses struct {
 	api, pubSub, token, keys string
 }
 
+// CheckURL returns an error for an address that can't replace those of Google: one without a
+// host, with another scheme than http and https, or with more than a path.
+func CheckURL(base string) error {
+	_, err := addressesOf(base)
+	return err
+}
+
 // addressesOf returns Google's addresses, or those below another address.
 func addressesOf(base string) (addresses, error) {
 	if base == "" {

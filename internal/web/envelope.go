@@ -27,12 +27,17 @@ func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
 
 // Object writes 200 with v as JSON: an object with its own status, beside which it has more than one member. Otherwise it
 // is as [OK].
-func Object(w http.ResponseWriter, v any) error {
+func Object(w http.ResponseWriter, v any) error { return object(w, http.StatusOK, v) }
+
+// Accepted is [Object] with 202, for work that is not done yet.
+func Accepted(w http.ResponseWriter, v any) error { return object(w, http.StatusAccepted, v) }
+
+func object(w http.ResponseWriter, status int, v any) error {
 	b, err := countersign.EncodeJSON(v)
 	if err != nil {
 		return fmt.Errorf("web: encode an object: %w", err)
 	}
-	send(w, http.StatusOK, b)
+	send(w, status, b)
 	return nil
 }
 

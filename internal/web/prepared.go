@@ -151,6 +151,20 @@ func Cached(w http.ResponseWriter, r *http.Request, body []byte) error {
 	return p.Serve(w, r)
 }
 
+// Tagged answers a read with v as JSON, or with 304 if If-None-Match names the tag, which must change with v. Only the
+// client may cache it, and must revalidate it each time.
+func Tagged(w http.ResponseWriter, r *http.Request, tag string, v any) error {
+	h := w.Header()
+	etag := `"` + tag + `"`
+	h["Etag"] = []string{etag}
+	h["Cache-Control"] = valueRevalidated
+	if noneMatch(r.Header["If-None-Match"], etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return Object(w, v)
+}
+
 // noneMatch reports whether If-None-Match names the ETag. It compares weakly (RFC 9110, 13.1.2); what can't be read
 // does not match.
 func noneMatch(values []string, etag string) bool {

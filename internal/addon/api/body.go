@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
 )
 
 const (
@@ -130,7 +131,7 @@ func inspect(body []byte) error {
 }
 
 func tooLarge(limit int64, cause error) error {
-	size := map[int64]string{maxBody: "1 MB", maxPurchaseBody: "32 KB"}[limit]
+	size := map[int64]string{maxBody: "1 MB", maxPurchaseBody: "32 KB", play.MaxPush: "64 KB"}[limit]
 	return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The body is larger than "+size+". Nothing was changed; send less at once"), cause)
 }
 

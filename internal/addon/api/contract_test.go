@@ -95,6 +95,15 @@ func TestContractOfTheSettingsAsJSON(t *testing.T) {
 	contract(t, "admin", options(), filled, newOracle(t))
 }
 
+func TestContractOfPurchases(t *testing.T) {
+	contract(t, "iap", options(), selling, newOracle(t))
+}
+
+// TestContractWithoutPurchases has a site that sells nothing.
+func TestContractWithoutPurchases(t *testing.T) {
+	contract(t, "noiap", options(), updated, newOracle(t))
+}
+
 func TestContractOfLimits(t *testing.T) {
 	o := options()
 	o.FailLimit = 3

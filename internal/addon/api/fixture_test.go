@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -46,17 +47,40 @@ type site struct {
 	setupToken         string
 	webToken           string
 	serviceAccountFile string
+	clock              *clock
+	more               map[string]string // for scripts, beside what names has
+}
+
+// clock stands still until it is moved.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
 }
 
 // newSite opens an addon that no update has seen.
-func newSite(t testing.TB, at dbtest.DB) *site {
+func newSite(t testing.TB, at dbtest.DB) *site { return newSiteAt(t, at, "") }
+
+// newSiteAt is newSite with another address in place of Google Play's.
+func newSiteAt(t testing.TB, at dbtest.DB, playURL string) *site {
 	t.Helper()
-	clock := today.Add(-time.Hour) // the server was started before what the scripts do
-	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: func() time.Time { return clock }})
+	s := &site{dir: at.Dir, clock: &clock{at: today.Add(-time.Hour)}} // the server was started before what the scripts do
+	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: s.clock.now, PlayURL: playURL})
 	check(t, err)
-	clock = today
+	s.Addon = a
+	s.clock.pass(time.Hour)
 	t.Cleanup(func() { check(t, a.Close()) })
-	s := &site{Addon: a, dir: at.Dir}
 	s.setupToken, _, err = a.NewSetupLink(t.Context(), operator)
 	check(t, err)
 	if err := a.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "update_needed") {
@@ -163,6 +187,7 @@ func (s *site) names() map[string]string {
 		text, _ := json.Marshal(s.serviceAccountFile)
 		names["service_account_text"], names["service_account"] = string(text), s.serviceAccountFile
 	}
+	maps.Copy(names, s.more)
 	return names
 }
 

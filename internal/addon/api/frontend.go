@@ -50,6 +50,8 @@ type frontEnd struct {
 	openAPI  *web.Prepared
 	failures *limit.Limiter
 	origins  *http.CrossOriginProtection
+	// verifications counts verifications by user.
+	verifications *limit.Window[string]
 	// settings and iap are the public responses.
 	settings, iap public
 }

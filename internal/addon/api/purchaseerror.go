@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/countersign/countersign"
@@ -33,9 +34,12 @@ const (
 
 // purchaseCodes are the codes of errors that are called otherwise elsewhere.
 var purchaseCodes = map[string]string{
-	countersign.CodeBadBody:      codeInvalidRequest,
-	countersign.CodeBodyTooLarge: codeTooLarge,
-	"user_id_invalid":            codeInvalidRequest,
+	countersign.CodeBadBody:       codeInvalidRequest,
+	countersign.CodeBadQuery:      codeInvalidRequest,
+	countersign.CodeParamConflict: codeInvalidRequest,
+	countersign.CodeBodyTooLarge:  codeTooLarge,
+	fault.CodeInvalid:             codeInvalidRequest,
+	"user_id_invalid":             codeInvalidRequest,
 }
 
 // withPurchaseCodes brings the errors of a handler to the codes of these paths. Why
@@ -56,6 +60,18 @@ func withPurchaseCodes(h web.Handler) web.Handler {
 		}
 		return err
 	}
+}
+
+// storeCodes are the codes of outages that apps and sites are told. They name no part of the
+// installation.
+var storeCodes = []string{"store_unavailable", "store_not_authorised", "not_configured"}
+
+// publicPurchase is [fault.Public] for errors of purchases: an outage of the store keeps its code.
+func publicPurchase(err error) error {
+	if ours := fault.Of(err); ours != nil && slices.Contains(storeCodes, ours.Code) {
+		return err
+	}
+	return fault.Public(err)
 }
 
 // withCode returns an error with another code.

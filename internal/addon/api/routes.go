@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
@@ -16,7 +17,7 @@ import (
 func New(a *addon.Addon, o Options) http.Handler {
 	f := &frontEnd{
 		Options: o, addon: a, openAPI: web.Prepare(OpenAPI), failures: limit.NewLimiter(o.FailLimit, o.Now),
-		origins: http.NewCrossOriginProtection(),
+		origins: http.NewCrossOriginProtection(), verifications: limit.NewWindow[string](time.Minute, o.Now),
 	}
 	edge := web.NewEdge(web.Options{
 		Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now, ErrorBody: errorBody,
@@ -45,10 +46,32 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	handle("POST /api-addons/update.php", f.orPage(f.runUpdate))
 	handle("POST /api-addons/auth/user-token", withPurchaseCodes(f.addUserToken))
 	handle("GET /api-addons/auth/user", withPurchaseCodes(f.getUser))
+	f.purchaseRoutes(func(pattern string, h web.Handler) { handle(pattern, withPurchaseCodes(h)) })
 	handle("GET /openapi.json", f.openAPI.Serve)
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.addon.Ready))
 	return mux
+}
+
+// purchaseRoutes are the endpoints of purchases: of the app, of the site and of the app's store.
+func (f *frontEnd) purchaseRoutes(handle func(string, web.Handler)) {
+	handle("POST /api-addons/iap/intents", f.addIntent)
+	handle("POST /api-addons/iap/verify", f.verifyPurchase)
+	handle("POST /api-addons/iap/restore", f.restorePurchases)
+	handle("GET /api-addons/iap/membership", f.getMembership)
+	handle("GET /api-addons/iap/purchases", f.listPurchases)
+	handle("GET /api-addons/iap/keys", f.listKeys)
+	handle("POST /api-addons/iap/notifications/store", f.receiveNotification)
+	handle("GET /api-addons/iap/users/{user}/membership", f.getUserMembership)
+	handle("GET /api-addons/iap/users/{user}/purchases", f.listUserPurchases)
+	handle("GET /api-addons/iap/users/{user}/grants", f.listGrants)
+	handle("POST /api-addons/iap/users/{user}/grants", f.addGrant)
+	handle("DELETE /api-addons/iap/users/{user}/grants/{grant}", f.removeGrant)
+	handle("POST /api-addons/iap/purchases/{purchase}/refresh", f.refreshPurchase)
+	handle("POST /api-addons/iap/purchases/{purchase}/transfer", f.transferPurchase)
+	handle("POST /api-addons/iap/purchases/{purchase}/cancel", f.cancelPurchase)
+	handle("POST /api-addons/iap/purchases/{purchase}/revoke", f.revokePurchase)
+	handle("GET /api-addons/iap/events", f.listEvents)
 }
 
 // elsewhere leaves all other paths to the pages, but not those below the folders

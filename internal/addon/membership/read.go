@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
@@ -18,8 +20,23 @@ import (
 // Read is a membership and the tag of its content.
 type Read struct {
 	Membership countersign.IAPMembership
-	// ETag changes with the membership's version and with the name of its package.
+	// ETag changes with the user, with the membership's version and with the name of its package.
 	ETag string
+}
+
+// tokenRenewal is how long an app keeps a membership token before it gets another one.
+const tokenRenewal = tokenLife / 2
+
+// SignedMembership is Membership with its token, see [Service.Sign]. The ETag changes twice a
+// day, so that an app that asks has a token that is valid for hours.
+func (s *Service) SignedMembership(ctx context.Context, issuer, user string) (Read, error) {
+	read, err := s.Membership(ctx, user)
+	if err != nil {
+		return Read{}, err
+	}
+	read.Membership.Token, err = s.Sign(ctx, issuer, user, read.Membership)
+	read.ETag = fmt.Sprintf("%s-%d", read.ETag, s.now().Unix()/int64(tokenRenewal/time.Second))
+	return read, err
 }
 
 // Membership reads what a user has, for an app that proved the user, with one query.
@@ -28,8 +45,8 @@ func (s *Service) Membership(ctx context.Context, user string) (Read, error) {
 		return Read{}, err
 	}
 	m, err := membershipOf(ctx, s.db, user)
-	name := sha256.Sum256([]byte(m.PackageName))
-	return Read{Membership: printMembership(m), ETag: fmt.Sprintf("%d-%x", m.Version, name[:4])}, err
+	sum := sha256.Sum256([]byte(user + "\x00" + m.PackageName))
+	return Read{Membership: printMembership(m), ETag: fmt.Sprintf("%d-%x", m.Version, sum[:8])}, err
 }
 
 // MembershipFor is Membership for the site.
@@ -103,6 +120,8 @@ type Intent struct {
 	// AccountID is what the app sets as the obfuscated account id.
 	AccountID  string
 	Membership countersign.IAPMembership
+	// Current is the user's newest purchase with access, nil for none.
+	Current *countersign.IAPPurchase
 	// OwnedByOther reports that one of the tokens on the device belongs to another user.
 	OwnedByOther bool
 }
@@ -134,7 +153,28 @@ func (s *Service) Intend(ctx context.Context, user string, known [][sha256.Size]
 		}
 		intent.OwnedByOther = intent.OwnedByOther || p.Access && p.UserID != user
 	}
-	m, err := membershipOf(ctx, s.db, user)
-	intent.Membership = printMembership(m)
+	return s.addCurrent(ctx, user, intent)
+}
+
+// addCurrent adds to an intent what the user has.
+func (s *Service) addCurrent(ctx context.Context, user string, intent Intent) (Intent, error) {
+	err := s.db.Snapshot(ctx, func(tx *addondb.DB) error {
+		m, err := membershipOf(ctx, tx, user)
+		if err != nil {
+			return err
+		}
+		intent.Membership = printMembership(m)
+		rows, err := tx.PurchasesOf(ctx, user, 0, maxPurchases)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(rows, func(p addondb.Purchase) bool { return p.Access })
+		if i < 0 {
+			return nil
+		}
+		printed, err := s.printPurchase(ctx, tx, rows[i])
+		intent.Current = &printed
+		return err
+	})
 	return intent, err
 }

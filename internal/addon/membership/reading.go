@@ -24,6 +24,8 @@ type request struct {
 	// product is what the caller expects, "" for anything.
 	product   string
 	restoring bool
+	// queued leaves the store to a task, because it does not answer now.
+	queued bool
 }
 
 // The causes in the history of purchases. [addondb.CauseVoided] is another.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func (s *Service) claim(ctx context.Context, token string, req request) (Outcome
 	if !s.failures.Allows(key, 1) {
 		return Outcome{}, fault.Limited("repeated_failure", "The store refused this purchase a short time ago", s.failures.Retry(key))
 	}
-	flight := strings.Join([]string{key, req.user, req.product, req.cause}, "\x00")
+	flight := strings.Join([]string{key, req.user, req.product, req.cause, fmt.Sprint(req.queued)}, "\x00")
 	done, err, _ := s.flights.Do(flight, func() (any, error) { return s.claimOnce(context.WithoutCancel(ctx), token, req) })
 	if fault.HasCode(err, "invalid_token") {
 		s.failures.Take(key, 1)
@@ -71,6 +72,9 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	store, selling, err := s.openForApp(ctx)
 	if err != nil {
 		return Outcome{}, err
+	}
+	if req.queued {
+		return s.queueClaim(ctx, token, req, nil)
 	}
 	done, err := s.readAndApply(ctx, store, selling, token, req)
 	if fault.HasCode(err, "store_unavailable") {
@@ -149,7 +153,8 @@ type RestoredPurchase struct {
 }
 
 // Restore is Verify for up to 20 tokens, which the app found on the device. Some may fail.
-// The user asked for it, so that the policy transfer applies (1.5).
+// The user asked for it, so that the policy transfer applies (1.5). Once the store does not
+// answer, the rest is queued without asking it, so that an outage takes no longer than for one.
 func (s *Service) Restore(ctx context.Context, user string, list []string) (results []RestoredPurchase, m countersign.IAPMembership, err error) {
 	if len(list) == 0 || len(list) > maxRestore {
 		return nil, m, fault.Invalid("invalid_request", "Send 1 to 20 purchase tokens")
@@ -157,9 +162,11 @@ func (s *Service) Restore(ctx context.Context, user string, list []string) (resu
 	if err := checkUser(user); err != nil {
 		return nil, m, err
 	}
+	down := false
 	for _, token := range list {
 		done := RestoredPurchase{TokenSHA256: sha256Hex(token)}
-		done.Outcome, done.Err = s.claim(ctx, token, request{cause: causeRestore, user: user, restoring: true})
+		done.Outcome, done.Err = s.claim(ctx, token, request{cause: causeRestore, user: user, restoring: true, queued: down})
+		down = down || done.Outcome.Result == ResultQueued
 		if ctx.Err() != nil {
 			return nil, m, ctx.Err()
 		}
