@@ -116,8 +116,8 @@ func TestTheTokenEndpointRefusesWrongAssertions(t *testing.T) {
 
 func TestAnAccessTokenIsValidForAnHour(t *testing.T) {
 	s := open(t)
-	s.now = time.Now()
 	s.authorize()
+	s.now = time.Now() // after the token was issued
 	s.want(200, "GET", "subscriptions", "")
 	s.now = s.now.Add(time.Hour)
 	s.want(401, "GET", "subscriptions", "")

@@ -31,7 +31,7 @@ var products = []playdoc.Product{
 	{ID: "platinum", Title: "Platinum", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: playdoc.Money{Currency: "USD", Units: 6}}}},
 }
 
-// store is a simulated store behind a listener, and a clock that the test sets.
+// store is a simulation behind a listener, and a clock that the test sets.
 type store struct {
 	t   *testing.T
 	now time.Time
@@ -54,8 +54,9 @@ func open(t *testing.T) *store {
 	return s
 }
 
-// authorize takes an access token for a file of the account. The library signs with the
-// real time, so the clock of the store is set to it for a moment.
+// authorize takes an access token for a file of the account, before any purchase. The library
+// signs with the real time, so the clock is set to it for a moment; the token outlives all
+// times of the tests, which are earlier.
 func (s *store) authorize() {
 	s.t.Helper()
 	config, err := google.JWTConfigFromJSON(s.Account(s.url+"/token"), scope)

@@ -135,7 +135,6 @@ func TestACancellationKeepsAccessUntilTheExpiryAndIsRestored(t *testing.T) {
 		t.Error("an expired subscription was restored or renewed")
 	}
 	s.now = s.now.AddDate(0, 0, 61)
-	s.authorize()
 	if answer := s.want(410, "GET", "purchases/subscriptionsv2/tokens/"+token, ""); reason(answer) != "subscriptionPurchaseNoLongerAvailable" {
 		t.Errorf("%v", answer)
 	}

@@ -42,7 +42,7 @@ type Options struct {
 	AccountKey, PushKey *rsa.PrivateKey
 }
 
-// Play is a simulated store for one app: an http.Handler, and acts that change its state.
+// Play is a simulation for one app: an http.Handler, and acts that change its state.
 // Acts return an error when the documentation does not allow them. All methods may be
 // called at the same time.
 type Play struct {
