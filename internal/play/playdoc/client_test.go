@@ -1,0 +1,201 @@
+package playdoc_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/big"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2/google"
+	"golang.org/x/oauth2/jwt"
+	"google.golang.org/api/androidpublisher/v3"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
+
+	"github.com/countersign/countersign/internal/play/playdoc"
+)
+
+// The official client reaches the store with its own transport, in the present, because the
+// library signs its assertions with the real time.
+func TestTheOfficialClientCallsEveryMethod(t *testing.T) {
+	s := open(t)
+	s.now = time.Now().UTC().Truncate(time.Millisecond)
+	const app = "com.example.app"
+	client, err := androidpublisher.NewService(t.Context(), option.WithAuthCredentialsJSON(option.ServiceAccount, s.Account(s.url+"/token")),
+		option.WithScopes(scope), option.WithEndpoint(s.url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := s.buy(playdoc.Purchase{Account: "a"})
+	s.do(client.Purchases.Subscriptions.Acknowledge(app, "gold", token, &androidpublisher.SubscriptionPurchasesAcknowledgeRequest{}).Do())
+	v2 := client.Purchases.Subscriptionsv2
+	got, err := v2.Get(app, token).Do()
+	if err != nil || got.AcknowledgementState != "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, err := v2.Defer(app, token, &androidpublisher.DeferSubscriptionPurchaseRequest{DeferralContext: &androidpublisher.DeferralContext{DeferDuration: "86400s", Etag: got.Etag}}).Do(); err != nil {
+		t.Error(err)
+	}
+	if _, err := v2.Cancel(app, token, &androidpublisher.CancelSubscriptionPurchaseRequest{CancellationContext: &androidpublisher.CancellationContext{CancellationType: "DEVELOPER_REQUESTED_STOP_PAYMENTS"}}).Do(); err != nil {
+		t.Error(err)
+	}
+	order := s.LastOrder(token)
+	if batch, err := client.Orders.Batchget(app).OrderIds(order).Do(); err != nil || len(batch.Orders) != 1 {
+		t.Errorf("%+v, %v", batch, err)
+	}
+	if _, err := v2.Revoke(app, token, &androidpublisher.RevokeSubscriptionPurchaseRequest{RevocationContext: &androidpublisher.RevocationContext{FullRefund: &androidpublisher.RevocationContextFullRefund{}}}).Do(); err != nil {
+		t.Error(err)
+	}
+	if got, err := client.Orders.Get(app, order).Do(); err != nil || got.State != "REFUNDED" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := client.Purchases.Voidedpurchases.List(app).Type(1).Do(); err != nil || len(got.VoidedPurchases) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	other := s.acknowledged(playdoc.Purchase{})
+	s.do(client.Orders.Refund(app, s.LastOrder(other)).Revoke(true).Do())
+	if got, err := client.Monetization.Subscriptions.List(app).Do(); err != nil || len(got.Subscriptions) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = v2.Get(app, "unknown").Do()
+	var refused *googleapi.Error
+	if !errors.As(err, &refused) || refused.Code != 404 || len(refused.Errors) != 1 || refused.Errors[0].Reason != "notFound" {
+		t.Errorf("%#v", err)
+	}
+}
+
+func TestTheTokenEndpointRefusesWrongAssertions(t *testing.T) {
+	s := open(t)
+	s.now = time.Now()
+	for name, c := range map[string]struct {
+		change func(*jwt.Config)
+		want   string
+	}{
+		"scope":    {func(c *jwt.Config) { c.Scopes = []string{"https://www.googleapis.com/auth/drive"} }, "invalid_scope"},
+		"account":  {func(c *jwt.Config) { c.Email = "other@example.com" }, "invalid_grant"},
+		"audience": {func(c *jwt.Config) { c.Audience = "https://example.com/token" }, "invalid_grant"},
+	} {
+		config, err := google.JWTConfigFromJSON(s.Account(s.url+"/token"), scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(config)
+		if _, err := config.TokenSource(t.Context()).Token(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	other := open(t)
+	config, _ := google.JWTConfigFromJSON(other.Account(s.url+"/token"), scope)
+	if _, err := config.TokenSource(t.Context()).Token(); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
+		t.Errorf("another key: %v", err)
+	}
+	config, _ = google.JWTConfigFromJSON(s.Account(s.url+"/token"), scope)
+	s.now = s.now.Add(2 * time.Hour)
+	if _, err := config.TokenSource(t.Context()).Token(); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
+		t.Errorf("an old assertion: %v", err)
+	}
+	response, err := http.PostForm(s.url+"/token", url.Values{"grant_type": {"refresh_token"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, _ := io.ReadAll(response.Body); response.StatusCode != 400 || decode(t, body)["error"] != "unsupported_grant_type" {
+		t.Errorf("%d %s", response.StatusCode, body)
+	}
+}
+
+func TestAnAccessTokenIsValidForAnHour(t *testing.T) {
+	s := open(t)
+	s.authorize()
+	s.now = time.Now() // after the token was issued
+	s.want(200, "GET", "subscriptions", "")
+	s.now = s.now.Add(time.Hour)
+	s.want(401, "GET", "subscriptions", "")
+}
+
+func TestAPushIsSignedWithAKeyOfTheCertificates(t *testing.T) {
+	s := open(t)
+	token := s.buy(playdoc.Purchase{})
+	s.SendTest()
+	messages := s.Messages()
+	if len(messages) != 2 || messages[0].ID == messages[1].ID || !bytes.Contains(messages[1].Data, []byte(`"testNotification":{"version":"1.0"}`)) {
+		t.Fatalf("%s", messages)
+	}
+	r, err := s.Push("https://example.com/hook", messages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(r.Body)
+	var envelope struct {
+		Subscription string
+		Message      struct {
+			Data                   []byte
+			MessageID, PublishTime string
+		}
+	}
+	if err := json.Unmarshal(body, &envelope); err != nil {
+		t.Fatal(err)
+	}
+	if envelope.Message.MessageID != messages[0].ID || envelope.Message.PublishTime != "2026-01-31T12:00:00.000Z" || envelope.Subscription != "projects/example/subscriptions/play" {
+		t.Errorf("%s", body)
+	}
+	want := `{"version":"1.0","packageName":"com.example.app","eventTimeMillis":"1769860800000","subscriptionNotification":{"version":"1.0","notificationType":4,"purchaseToken":"` + token + `"}}`
+	if string(envelope.Message.Data) != want {
+		t.Errorf("%s", envelope.Message.Data)
+	}
+	claims := s.verified(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	if claims["iss"] != "https://accounts.google.com" || claims["email_verified"] != true || claims["email"] != "push@example.iam.gserviceaccount.com" ||
+		claims["aud"] != "https://example.com/api-addons/notifications/store" || claims["exp"] != float64(s.now.Add(time.Hour).Unix()) {
+		t.Errorf("%v", claims)
+	}
+}
+
+func TestAVoidedPurchaseIsAnnounced(t *testing.T) {
+	s := open(t)
+	token := s.acknowledged(playdoc.Purchase{})
+	s.Messages()
+	s.do(s.Refund(s.LastOrder(token), false))
+	want := `"voidedPurchaseNotification":{"purchaseToken":"` + token + `","orderId":"` + s.LastOrder(token) + `","productType":1,"refundType":1}`
+	if messages := s.Messages(); len(messages) != 1 || !bytes.Contains(messages[0].Data, []byte(want)) {
+		t.Errorf("%s", messages)
+	}
+}
+
+// verified returns the claims of a token that is signed with a key of the certificates.
+func (s *store) verified(token string) map[string]any {
+	s.t.Helper()
+	_, answer := s.send("GET", "/oauth2/v3/certs", "")
+	var set struct {
+		Keys []struct{ Kid, N, E, Alg string }
+	}
+	if err := json.Unmarshal(answer, &set); err != nil || len(set.Keys) != 1 || set.Keys[0].Alg != "RS256" {
+		s.t.Fatalf("%s, %v", answer, err)
+	}
+	part := func(text string) []byte {
+		decoded, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return decoded
+	}
+	parts := strings.Split(token, ".")
+	key := &rsa.PublicKey{N: new(big.Int).SetBytes(part(set.Keys[0].N)), E: int(new(big.Int).SetBytes(part(set.Keys[0].E)).Int64())}
+	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if err := rsa.VerifyPKCS1v15(key, crypto.SHA256, digest[:], part(parts[2])); err != nil {
+		s.t.Fatal(err)
+	}
+	if decode(s.t, part(parts[0]))["kid"] != set.Keys[0].Kid {
+		s.t.Errorf("%s", part(parts[0]))
+	}
+	return decode(s.t, part(parts[1]))
+}

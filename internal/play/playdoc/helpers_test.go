@@ -1,0 +1,247 @@
+package playdoc_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2/google"
+	"google.golang.org/api/androidpublisher/v3"
+
+	"github.com/countersign/countersign/internal/play/playdoc"
+)
+
+const scope = androidpublisher.AndroidpublisherScope
+
+var products = []playdoc.Product{
+	{ID: "gold", Title: "Gold", Plans: []playdoc.Plan{
+		{ID: "monthly", Period: "P1M", Price: playdoc.Money{Currency: "USD", Units: 3}, Offers: []playdoc.Offer{
+			{ID: "trial", Trial: true, Period: "P1W"}, {ID: "intro", Period: "P1M", Price: playdoc.Money{Currency: "USD", Units: 1}},
+		}},
+		{ID: "strict", Period: "P1M", Grace: "P0D", Hold: "P30D", Price: playdoc.Money{Currency: "USD", Units: 3}},
+		{ID: "prepaid", Period: "P1M", Prepaid: true, Price: playdoc.Money{Currency: "USD", Units: 4}},
+		{ID: "days", Period: "P3D", Prepaid: true, Price: playdoc.Money{Currency: "USD", Nanos: 990_000_000}},
+	}},
+	{ID: "platinum", Title: "Platinum", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: playdoc.Money{Currency: "USD", Units: 6}}}},
+}
+
+// store is a simulation behind a listener, and a clock that the test sets.
+type store struct {
+	t   *testing.T
+	now time.Time
+	*playdoc.Play
+	url   string
+	token string // an access token
+}
+
+func open(t *testing.T) *store {
+	t.Helper()
+	s := &store{t: t, now: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}
+	play, err := playdoc.New(playdoc.Options{Products: products, Now: func() time.Time { return s.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(play)
+	t.Cleanup(server.Close)
+	s.Play, s.url = play, server.URL
+	s.authorize()
+	return s
+}
+
+// authorize takes an access token for a file of the account, before any purchase. The library
+// signs with the real time, so the clock is set to it for a moment; the token outlives all
+// times of the tests, which are earlier.
+func (s *store) authorize() {
+	s.t.Helper()
+	config, err := google.JWTConfigFromJSON(s.Account(s.url+"/token"), scope)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	before := s.now
+	s.now = time.Now()
+	token, err := config.TokenSource(s.t.Context()).Token()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.now, s.token = before, token.AccessToken
+}
+
+func (s *store) buy(b playdoc.Purchase) string {
+	s.t.Helper()
+	if b.Product == "" {
+		b.Product, b.Plan = "gold", "monthly"
+	}
+	token, err := s.Buy(b)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return token
+}
+
+// acknowledged buys and acknowledges.
+func (s *store) acknowledged(b playdoc.Purchase) string {
+	s.t.Helper()
+	token := s.buy(b)
+	s.acknowledge(token)
+	return token
+}
+
+func (s *store) acknowledge(token string) {
+	s.t.Helper()
+	s.want(204, "POST", "purchases/subscriptions//tokens/"+token+":acknowledge", `{}`)
+}
+
+// do runs an act that has to succeed.
+func (s *store) do(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// due sets the clock to the time at which the clock changes a subscription next.
+func (s *store) due(token string) {
+	s.t.Helper()
+	if s.now = s.Due(token); s.now.IsZero() {
+		s.t.Fatal("nothing is due")
+	}
+}
+
+// want sends a raw request to the API and returns the answer, which has to have the status.
+func (s *store) want(status int, method, path, body string) map[string]any {
+	s.t.Helper()
+	got, answer := s.send(method, "/androidpublisher/v3/applications/com.example.app/"+path, body)
+	if got != status {
+		s.t.Fatalf("%s %s: %d, %s", method, path, got, answer)
+	}
+	if status == 204 {
+		return nil
+	}
+	return decode(s.t, answer)
+}
+
+func (s *store) send(method, path, body string) (int, []byte) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return response.StatusCode, answer
+}
+
+func decode(t *testing.T, text []byte) (object map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return object
+}
+
+// get returns a subscription in the struct of the official client, which has to know each
+// member of it.
+func (s *store) get(token string) *androidpublisher.SubscriptionPurchaseV2 {
+	s.t.Helper()
+	status, answer := s.send("GET", "/androidpublisher/v3/applications/com.example.app/purchases/subscriptionsv2/tokens/"+url.PathEscape(token), "")
+	if status != 200 {
+		s.t.Fatalf("%d: %s", status, answer)
+	}
+	got := &androidpublisher.SubscriptionPurchaseV2{}
+	strict(s.t, answer, got)
+	wantSame(s.t, answer, got)
+	return got
+}
+
+// wantSame compares what the official client writes again with what the store answered.
+func wantSame(t *testing.T, answer []byte, got any) {
+	t.Helper()
+	written, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := json.Marshal(decode(t, written))
+	raw, _ := json.Marshal(decode(t, answer))
+	if !bytes.Equal(again, raw) {
+		t.Errorf("written again:\n%s\nanswered:\n%s", again, raw)
+	}
+}
+
+func strict(t *testing.T, text []byte, into any) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		t.Errorf("%v in %s", err, text)
+	}
+}
+
+// wantState compares the state without its prefix, and the types of the notifications since
+// the last call; 0 is a voided purchase.
+func (s *store) wantState(token, state string, notifications ...int) *androidpublisher.SubscriptionPurchaseV2 {
+	s.t.Helper()
+	got := s.get(token)
+	if got.SubscriptionState != "SUBSCRIPTION_STATE_"+state {
+		s.t.Errorf("%s, want %s", got.SubscriptionState, state)
+	}
+	s.wantNotifications(notifications...)
+	return got
+}
+
+func (s *store) wantNotifications(want ...int) {
+	s.t.Helper()
+	got := []int{}
+	for _, m := range s.Messages() {
+		var n struct {
+			Subscription struct {
+				Type int `json:"notificationType"`
+			} `json:"subscriptionNotification"`
+		}
+		if err := json.Unmarshal(m.Data, &n); err != nil {
+			s.t.Fatal(err)
+		}
+		got = append(got, n.Subscription.Type)
+	}
+	if len(got) != len(want) {
+		s.t.Errorf("notifications %v, want %v", got, want)
+		return
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			s.t.Errorf("notifications %v, want %v", got, want)
+			return
+		}
+	}
+}
+
+func (s *store) wantExpiry(got *androidpublisher.SubscriptionPurchaseV2, want string) {
+	s.t.Helper()
+	if expiry := got.LineItems[len(got.LineItems)-1].ExpiryTime; expiry != want {
+		s.t.Errorf("expires %s, want %s", expiry, want)
+	}
+}
+
+func reason(answer map[string]any) string {
+	e, _ := answer["error"].(map[string]any)
+	causes, _ := e["errors"].([]any)
+	if len(causes) == 0 {
+		return ""
+	}
+	cause, _ := causes[0].(map[string]any)
+	text, _ := cause["reason"].(string)
+	return text
+}
