@@ -92,7 +92,7 @@ type plays struct {
 // open returns the client for settings.
 func (p *plays) open(s iap.Selling) (membership.Store, error) {
 	if s.Simulated {
-		return nil, fault.Unavailable("not_configured", "The built-in store is not part of this version")
+		return nil, fault.Unavailable("not_configured", "In test mode, purchases are not verified")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
