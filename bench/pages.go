@@ -25,7 +25,7 @@ const (
 	// pageLimit is the server time of a page that the 99th percentile may reach.
 	pageLimit = 50 * time.Millisecond
 	// pageWarm and pageViews are how often a page is loaded before it counts, and then.
-	pageWarm, pageViews = 3, 100
+	pageWarm, pageViews = 3, 300
 	// maxSteps is how many pages the way to a last page may have.
 	maxSteps = 200
 )

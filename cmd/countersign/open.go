@@ -183,7 +183,7 @@ func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store
 	return o
 }
 
-// withAddon opens the addon and prepares it. Where there is none, nothing is made. An operator may
+// withAddon opens the addon and prepares it. It creates no addon. An operator may
 // name private addresses; the server that calls them has its own list.
 func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
 	return a.openAddon(c, addon.Options{NoCreate: true, AllowPrivate: dial.Private()}, func(ctx context.Context, s *addon.Addon) error {

@@ -257,8 +257,8 @@ func (a *Addon) DeleteCredential(ctx context.Context, actor people.Actor, id int
 	})
 }
 
-// changeCredential runs a change of API credentials and its audit entry in one transaction;
-// an event without an action is none.
+// changeCredential runs a change of API credentials and its audit entry in one transaction.
+// An event without an action is not written.
 func (a *Addon) changeCredential(ctx context.Context, actor people.Actor, id int64, act func(*addondb.DB, *addondb.Credential) (people.Event, error)) (Credential, error) {
 	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return Credential{}, err

@@ -124,7 +124,7 @@ func (a *Addon) checkPairs(ctx context.Context) (health.Finding, error) {
 	return found, nil
 }
 
-// checkPlayURL finds another address in place of Google Play's: nothing when there is none.
+// checkPlayURL reports an address that replaces those of Google Play.
 func (a *Addon) checkPlayURL() []health.Finding {
 	at := a.options.PlayURL
 	if at == "" {

@@ -1,13 +1,10 @@
 package addon
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,8 +20,8 @@ import (
 // on its standard output how far it has come, and waits at the point where it is
 // to be killed.
 func TestMain(m *testing.M) {
-	if os.Getenv("COUNTERSIGN_TEST_STEP") != "" {
-		if err := beKilled(); err != nil {
+	if step, place := dbtest.ChildStep(); step != "" {
+		if err := beKilled(step, place); err != nil {
 			fmt.Println("failed:", err)
 		}
 		os.Exit(1)
@@ -34,11 +31,11 @@ func TestMain(m *testing.M) {
 }
 
 // beKilled runs an update. Every question for the time and every step that is done
-// is a point; the process stops at the one that COUNTERSIGN_TEST_STEP names, or
+// is a point; the process stops at the one with the number of its step, or
 // when it has done everything.
-func beKilled() error {
+func beKilled(step string, place dbtest.DB) error {
 	ctx := context.Background()
-	stopAt, err := strconv.Atoi(os.Getenv("COUNTERSIGN_TEST_STEP"))
+	stopAt, err := strconv.Atoi(step)
 	if err != nil {
 		return err
 	}
@@ -50,7 +47,7 @@ func beKilled() error {
 		}
 		return noon
 	}
-	a, err := Open(ctx, Options{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL"), Now: next})
+	a, err := Open(ctx, Options{Dir: place.Dir, URL: place.URL, Now: next})
 	if err != nil {
 		return err
 	}
@@ -59,30 +56,6 @@ func beKilled() error {
 	}
 	fmt.Println("waiting: done")
 	select {}
-}
-
-// killed runs an update in a process of its own and kills that at a point. It
-// returns whether the update had done everything.
-func killed(t *testing.T, place dbtest.DB, point int) (done bool) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_STEP="+strconv.Itoa(point), "COUNTERSIGN_TEST_DIR="+place.Dir, "COUNTERSIGN_TEST_URL="+place.URL)
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said, err := bufio.NewReader(output).ReadString('\n')
-	if err != nil || !strings.HasPrefix(said, "waiting") {
-		t.Errorf("point %d: said %q, %v", point, said, err)
-	}
-	_ = cmd.Process.Kill()
-	_, _ = io.Copy(io.Discard, output)
-	_ = cmd.Wait()
-	return said == "waiting: done\n"
 }
 
 // wantWhole completes an update after a kill and wants everything to be there
@@ -124,7 +97,7 @@ func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			done = killed(t, here, point)
+			done = dbtest.Killed(t, here, strconv.Itoa(point))
 			f := wantWhole(t, here, 1)
 			if got := string(f.served(t).JSON); got != defaultsServed {
 				t.Errorf("killed at point %d: served %s", point, got)
@@ -170,7 +143,7 @@ func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 				t.Fatal("the update takes more points than expected")
 			}
 			f.forget(t, settings.KeyStreamAppID)
-			done = killed(t, f.at, point)
+			done = dbtest.Killed(t, f.at, strconv.Itoa(point))
 			g := f.again(t)
 			if got := string(g.served(t).JSON); got != served {
 				t.Errorf("killed at point %d: served %s, want %s", point, got, served)

@@ -42,7 +42,7 @@ func (a *Addon) readPairs(ctx context.Context) (*pairTable, error) {
 }
 
 // pairWithKey finds a pair by its key, also one that is inactive: from the cache, or from
-// the database while there is none. A key with a typo is refused before the database is asked.
+// the database while the cache is empty. A key with a typo is refused before the database is asked.
 func (a *Addon) pairWithKey(ctx context.Context, key string) (*openPair, error) {
 	if !token.Valid(prefixKey, key) {
 		return nil, errCredentialUnknown

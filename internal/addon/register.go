@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // firstPair is the label of the pair that the first update makes.
@@ -129,12 +130,7 @@ func (t pendingUpdate) settingsText() string {
 	return ""
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func count(n int, noun string) string { return wording.Count(int64(n), noun, noun+"s") }
 
 // register writes what an addon lacks, in one transaction. What it finds then
 // counts, not the plan: another data folder on the same database may have been

@@ -121,7 +121,7 @@ func TestAppsThatAreRefused(t *testing.T) {
 	})
 }
 
-// The secret itself is no key of tokens: what was signed for another purpose is not one.
+// User tokens have a key of their own, so what the secret has signed for another purpose is not a token.
 func TestTheSecretItselfSignsNoUserTokens(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		pair := f.pair(t, 1)

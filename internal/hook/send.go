@@ -144,7 +144,7 @@ func (s *Sender) retryAfter(h http.Header) time.Duration {
 	return min(maxRetryAfter, max(0, wait))
 }
 
-// reason says why there is no response, without the address that was called.
+// reason returns why the receiver sent no response, without the address that was called.
 func reason(err error) string {
 	var whole *url.Error
 	if errors.As(err, &whole) {

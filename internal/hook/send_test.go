@@ -80,10 +80,10 @@ func TestTheResponseDecides(t *testing.T) {
 		{"a redirect is not followed", 302, "", hook.Retry, 0},
 		{"429 may name seconds", 429, "120", hook.Retry, 2 * time.Minute},
 		{"503 may name a date", 503, "Sun, 01 Nov 2026 13:00:00 GMT", hook.Retry, time.Hour},
-		{"a date that has passed is no wait", 503, "Sun, 01 Nov 2026 11:00:00 GMT", hook.Retry, 0},
+		{"a date that has passed means no wait", 503, "Sun, 01 Nov 2026 11:00:00 GMT", hook.Retry, 0},
 		{"nobody waits longer than a day", 503, "864000", hook.Retry, 24 * time.Hour},
-		{"what can't be read is no wait", 503, "soon", hook.Retry, 0},
-		{"a negative wait is none", 503, "-5", hook.Retry, 0},
+		{"what can't be read means no wait", 503, "soon", hook.Retry, 0},
+		{"a negative wait means no wait", 503, "-5", hook.Retry, 0},
 	} {
 		asked := 0
 		url := receiver(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -1,13 +1,10 @@
 package jobs
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -19,26 +16,25 @@ import (
 // This test binary is also the process that is killed: it begins a job, says so on its
 // standard output, and waits.
 func TestMain(m *testing.M) {
-	if os.Getenv("COUNTERSIGN_TEST_STEP") != "" {
-		fmt.Println("failed:", beKilled())
+	if step, place := dbtest.ChildStep(); step != "" {
+		fmt.Println("failed:", beKilled(step, place))
 		os.Exit(1)
 	}
 	dbtest.Crowd()
 	os.Exit(m.Run())
 }
 
-// beKilled runs a job up to the step that COUNTERSIGN_TEST_STEP names: "begun", or "finished" for
-// the time between the end of a transaction with Finish and what follows it.
-func beKilled() error {
+// beKilled runs a job up to a step: "begun", or "finished" for the time between the end of a
+// transaction with Finish and what follows it.
+func beKilled(step string, place dbtest.DB) error {
 	ctx := context.Background()
-	dir, url := os.Getenv("COUNTERSIGN_TEST_DIR"), os.Getenv("COUNTERSIGN_TEST_URL")
-	db, err := sqldb.Open(ctx, sqldb.Options{URL: url, Path: filepath.Join(dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}})
+	db, err := sqldb.Open(ctx, sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}})
 	if err != nil {
 		return err
 	}
 	q := New(db, func() time.Time { return noon }, slog.New(slog.DiscardHandler))
 	q.Handle("test", Kind{Lease: 10 * time.Second, Retries: []time.Duration{time.Minute}, Work: func(ctx context.Context, r *Run) (any, error) {
-		if os.Getenv("COUNTERSIGN_TEST_STEP") == "finished" {
+		if step == "finished" {
 			if err := db.Tx(ctx, func(tx sqldb.Queries) error { return r.Finish(ctx, tx, 1) }); err != nil {
 				return nil, err
 			}
@@ -50,32 +46,11 @@ func beKilled() error {
 	return err
 }
 
-// killed runs a job in a process of its own, which it kills at a step.
-func (f *fixture) killed(t *testing.T, step string) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_STEP="+step, "COUNTERSIGN_TEST_DIR="+f.place.Dir, "COUNTERSIGN_TEST_URL="+f.place.URL)
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if said, err := bufio.NewReader(output).ReadString('\n'); err != nil || said != "waiting\n" {
-		t.Errorf("said %q, %v", said, err)
-	}
-	_ = cmd.Process.Kill()
-	_, _ = io.Copy(io.Discard, output)
-	_ = cmd.Wait()
-}
-
 func TestAJobWhoseProcessIsKilledIsRunAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		id := f.add(t)
 		q := f.scheduled(Kind{Work: answer, Lease: 10 * time.Second, Retries: []time.Duration{time.Minute}})
-		f.killed(t, "begun")
+		dbtest.Killed(t, f.place, "begun")
 		f.want(t, id, "running 1  ")
 		if ran(t, q) {
 			t.Error("run within the lease of the process that was killed")
@@ -90,7 +65,7 @@ func TestAJobWhoseProcessIsKilledIsRunAgain(t *testing.T) {
 func TestAJobThatWasFinishedBeforeTheKillIsNotRunAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		id := f.add(t)
-		f.killed(t, "finished")
+		dbtest.Killed(t, f.place, "finished")
 		if f.pass(time.Hour); ran(t, f.queue(answer)) {
 			t.Error("run again")
 		}

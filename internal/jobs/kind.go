@@ -29,7 +29,7 @@ type Kind struct {
 	// Workers is how many jobs of the kind this process runs at a time, 1 if it is 0. Work
 	// that waits for the network has several.
 	Workers int
-	// PerScope is how many of them may belong to one scope; 0 is no limit. Work for one slow
+	// PerScope is how many of them may belong to one scope; 0 means any number. Work for one slow
 	// receiver does not occupy all workers then.
 	PerScope int
 	// Lease is how long after the death of its process a job is run again, 30 s if it is 0.

@@ -111,7 +111,7 @@ func (q *Queue) until(next time.Time) time.Duration {
 	return min(pollTime, max(0, next.Sub(q.now())))
 }
 
-// RunNext runs the job that is due first, of any kind. It returns false when there is none.
+// RunNext runs the job that is due first, of any kind. It returns false when no job is due.
 func (q *Queue) RunNext(ctx context.Context) (ran bool, err error) {
 	var due []openJob
 	for kind := range q.kinds {

@@ -106,7 +106,7 @@ func readKeys(body []byte) map[string]*rsa.PublicKey {
 	keys := map[string]*rsa.PublicKey{}
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
-		// A key of a kind that Google has added since is none of ours.
+		// Keys of kinds that Google has added since are left out.
 		if json.Unmarshal(raw, &key) != nil || key.KeyID == "" {
 			continue
 		}

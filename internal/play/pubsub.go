@@ -26,7 +26,7 @@ type Message struct {
 }
 
 // Pull returns messages of a Pub/Sub subscription, projects/…/subscriptions/…, without
-// deleting them. It waits for the first one, at most half a minute; none is no error.
+// deleting them. It waits for the first one, at most half a minute. Without messages it returns an empty list and no error.
 func (c *Client) Pull(ctx context.Context, subscription string, most int) ([]Message, error) {
 	var answer struct {
 		ReceivedMessages []struct {

@@ -5,8 +5,8 @@ package play
 
 import "time"
 
-// State is the state of a subscription, Google's name without its SUBSCRIPTION_STATE_. A
-// value that is none of the constants is a state that Google has added since.
+// State is the state of a subscription, Google's name without its SUBSCRIPTION_STATE_. Any
+// other value than the constants is a state that Google has added since.
 type State string
 
 // The states of subscriptions.

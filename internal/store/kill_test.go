@@ -1,12 +1,9 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,12 +15,15 @@ import (
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
+// envAct names what the program does that is killed.
+const envAct = "COUNTERSIGN_TEST_ACT"
+
 // This test binary is also the program that is killed: it acts on a store, tells
 // on its standard output how far it has come, and waits at the point where it is
 // to be killed.
 func TestMain(m *testing.M) {
-	if act := os.Getenv("COUNTERSIGN_TEST_ACT"); act != "" {
-		if err := beKilled(act); err != nil {
+	if step, place := dbtest.ChildStep(); step != "" {
+		if err := beKilled(os.Getenv(envAct), step, place); err != nil {
 			fmt.Println("failed:", err)
 		}
 		os.Exit(1)
@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 }
 
 // beKilled does one act. Every question for the time is a step; the process stops
-// at the step that COUNTERSIGN_TEST_STEP names, or when it has done everything.
-func beKilled(act string) error {
+// at the step with a number, or when it has done everything.
+func beKilled(act, number string, place dbtest.DB) error {
 	ctx := context.Background()
-	stopAt, err := strconv.Atoi(os.Getenv("COUNTERSIGN_TEST_STEP"))
+	stopAt, err := strconv.Atoi(number)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func beKilled(act string) error {
 		}
 		return noon
 	}
-	o := Options{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL"), Now: next}
+	o := Options{Dir: place.Dir, URL: place.URL, Now: next}
 	o.Progress = func(int64, int64) { next() }
 	s, err := Open(ctx, o)
 	if err != nil {
@@ -112,33 +112,21 @@ func killedImport() string {
 // killed at a step is killed when reached says so.
 func killed(t *testing.T, place dbtest.DB, act string, step int, reached func(said string) bool) (said []string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_ACT="+act, "COUNTERSIGN_TEST_STEP="+strconv.Itoa(step),
-		"COUNTERSIGN_TEST_DIR="+place.Dir, "COUNTERSIGN_TEST_URL="+place.URL)
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(output)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "failed") {
-			t.Error(lines.Text())
+	c := dbtest.StartChild(t, place, strconv.Itoa(step), envAct+"="+act)
+	for c.Lines.Scan() {
+		if strings.HasPrefix(c.Lines.Text(), "failed") {
+			t.Error(c.Lines.Text())
 		}
-		said = append(said, lines.Text())
-		if reached(lines.Text()) {
+		said = append(said, c.Lines.Text())
+		if reached(c.Lines.Text()) {
 			break
 		}
 	}
-	_ = cmd.Process.Kill()
-	for lines.Scan() { // what was on its way
-		said = append(said, lines.Text())
+	c.Kill()
+	for c.Lines.Scan() { // what was on its way
+		said = append(said, c.Lines.Text())
 	}
-	_, _ = io.Copy(io.Discard, output)
-	_ = cmd.Wait()
+	c.Wait()
 	return said
 }
 

@@ -25,7 +25,7 @@ const (
 	maxDepth = 32
 )
 
-// readBody reads the whole body, which may have up to limit bytes; nil when there is none.
+// readBody reads the whole body, up to limit bytes. Without a body it returns nil.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.ContentLength == 0 {
 		return nil, nil

@@ -99,9 +99,5 @@ func bearer(r *http.Request) string {
 	if len(values) != 1 {
 		return ""
 	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.Trim(token, " ")
+	return web.BearerToken(values[0])
 }

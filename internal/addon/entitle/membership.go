@@ -35,7 +35,7 @@ type Source struct {
 	Unverified bool
 }
 
-// Membership is what a user has: the best of all sources. The zero Membership is none.
+// Membership is what a user has: the best of all sources. The zero Membership stands for a user without one.
 type Membership struct {
 	Status      Status
 	Package     int64

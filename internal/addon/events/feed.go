@@ -65,7 +65,7 @@ func (s *Service) List(ctx context.Context, a people.Actor, after int64, limit i
 	return f, nil
 }
 
-// Wait is List, and waits up to [MaxWait] for an event when there is none. It returns an empty
+// Wait is List, and waits up to [MaxWait] for the first event. It returns an empty
 // part when the time has passed or the addon stops.
 func (s *Service) Wait(ctx context.Context, a people.Actor, after int64, limit int, wait time.Duration) (Feed, error) {
 	timer := time.NewTimer(min(wait, MaxWait))

@@ -69,7 +69,7 @@ type process struct {
 	log      *bytes.Buffer
 }
 
-// open opens the events in a place, whose key file it makes if there is none.
+// open opens the events in a place. It creates the key file unless the place has one.
 func open(ctx context.Context, at dbtest.DB, c *clock) (*process, error) {
 	db, err := sqldb.Open(ctx, sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "addon.db"), Schemas: addondb.Schemas})
 	if err != nil {
@@ -285,8 +285,8 @@ func wantError(t *testing.T, err error, code string) {
 
 // This test binary is also the process that is killed; see kill_test.go.
 func TestMain(m *testing.M) {
-	if os.Getenv("COUNTERSIGN_TEST_DIR") != "" {
-		beKilled()
+	if step, place := dbtest.ChildStep(); step != "" {
+		beKilled(step, place)
 		os.Exit(1)
 	}
 	dbtest.Crowd()

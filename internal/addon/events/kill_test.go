@@ -1,14 +1,10 @@
 package events
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -17,11 +13,11 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
-// beKilled delivers what is due in the addon of COUNTERSIGN_TEST_DIR, and says how far it has come.
-// Every question for the time is a step. It waits to be killed at the step that
-// COUNTERSIGN_TEST_STEP names, or when it has done everything.
-func beKilled() {
-	stopAt, _ := strconv.ParseInt(os.Getenv("COUNTERSIGN_TEST_STEP"), 10, 64)
+// beKilled delivers what is due in the addon of a test, and says how far it has come. Every
+// question for the time is a step. It waits to be killed at the step with a number, or when it
+// has done everything.
+func beKilled(number string, place dbtest.DB) {
+	stopAt, _ := strconv.ParseInt(number, 10, 64)
 	var step atomic.Int64
 	next := func() {
 		if step.Add(1) == stopAt {
@@ -30,7 +26,7 @@ func beKilled() {
 		}
 	}
 	ctx := context.Background()
-	p, err := open(ctx, dbtest.DB{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL")}, &clock{at: noon, asked: next})
+	p, err := open(ctx, place, &clock{at: noon, asked: next})
 	if err == nil {
 		_, err = p.queue.RunNext(ctx)
 	}
@@ -39,32 +35,6 @@ func beKilled() {
 		select {}
 	}
 	fmt.Println("failed:", err)
-}
-
-// killed delivers in a process of its own. It returns what that says first, after which it is
-// killed by the returned function.
-func (p *process) killed(t *testing.T, step int) (said <-chan string, kill func()) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_STEP="+strconv.Itoa(step), "COUNTERSIGN_TEST_DIR="+p.place.Dir, "COUNTERSIGN_TEST_URL="+p.place.URL)
-	cmd.Stderr = os.Stderr
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(output).ReadString('\n')
-		lines <- line
-	}()
-	return lines, func() {
-		_ = cmd.Process.Kill()
-		_, _ = io.Copy(io.Discard, output)
-		_ = cmd.Wait()
-	}
 }
 
 // Wherever a process is killed while it delivers an event, the receiver gets it, and each time
@@ -79,13 +49,7 @@ func TestAKillAnywhereInADeliveryLosesNothing(t *testing.T) {
 			}
 			p.clock.at = noon // where the process that is killed begins
 			id := p.add(t, "ana")[0]
-			said, kill := p.killed(t, step)
-			line := <-said
-			kill()
-			if line != "waiting\n" && line != "waiting: done\n" {
-				t.Fatalf("step %d: said %q", step, line)
-			}
-			done = line == "waiting: done\n"
+			done = dbtest.Killed(t, p.place, strconv.Itoa(step))
 			if done && step < 5 {
 				t.Errorf("the delivery has %d steps only", step)
 			}
@@ -121,9 +85,10 @@ func TestAKillDuringTheRequestSendsTheEventAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := p.add(t, "ana")[0]
-		_, kill := p.killed(t, 0)
+		child := dbtest.StartChild(t, p.place, "0")
 		first := <-arrived
-		kill()
+		child.Kill()
+		child.Wait()
 		if ran, err := p.queue.RunNext(t.Context()); ran || err != nil {
 			t.Errorf("sent within the lease of the process that was killed: %t, %v", ran, err)
 		}

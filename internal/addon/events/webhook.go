@@ -192,8 +192,8 @@ func (s *Service) RemoveWebhook(ctx context.Context, a people.Actor, id int64) (
 	})
 }
 
-// changeWebhook runs a change of a webhook and its audit entry in one transaction; an event
-// without an action is none.
+// changeWebhook runs a change of a webhook and its audit entry in one transaction. An event
+// without an action is not written.
 func (s *Service) changeWebhook(ctx context.Context, a people.Actor, id int64, act func(*addondb.DB, *addondb.Webhook) (people.Event, error)) (Webhook, error) {
 	if err := s.guard.May(a, access.ManageSite); err != nil {
 		return Webhook{}, err

@@ -27,8 +27,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("COUNTERSIGN_TEST_POINT") != "" {
-		if err := beKilled(); err != nil {
+	if step, place := dbtest.ChildStep(); step != "" {
+		if err := beKilled(step, place); err != nil {
 			fmt.Println("failed:", err)
 		}
 		os.Exit(1)

@@ -1,14 +1,9 @@
 package membership
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,15 +12,15 @@ import (
 )
 
 // beKilled is a process of its own. It receives a notification, processes it, and verifies
-// the purchase for the app. It stops at the point that COUNTERSIGN_TEST_POINT names: a question
+// the purchase for the app. It stops at the point with the number of its step: a question
 // for the time, a call to the store, a task or an event.
-func beKilled() error {
+func beKilled(step string, place dbtest.DB) error {
 	ctx := context.Background()
-	stopAt, err := strconv.Atoi(os.Getenv("COUNTERSIGN_TEST_POINT"))
+	stopAt, err := strconv.Atoi(step)
 	if err != nil {
 		return err
 	}
-	f, err := openFixture(ctx, dbtest.DB{Dir: os.Getenv("COUNTERSIGN_TEST_DIR"), URL: os.Getenv("COUNTERSIGN_TEST_URL")})
+	f, err := openFixture(ctx, place)
 	if err != nil {
 		return err
 	}
@@ -54,29 +49,6 @@ func beKilled() error {
 	select {}
 }
 
-// killed runs the process and kills it at a point. It returns whether it had done everything.
-func killed(t *testing.T, at dbtest.DB, point int) (done bool) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "COUNTERSIGN_TEST_POINT="+strconv.Itoa(point), "COUNTERSIGN_TEST_DIR="+at.Dir, "COUNTERSIGN_TEST_URL="+at.URL)
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said, err := bufio.NewReader(output).ReadString('\n')
-	if err != nil || !strings.HasPrefix(said, "waiting") {
-		t.Errorf("point %d: said %q, %v", point, said, err)
-	}
-	_ = cmd.Process.Kill()
-	_, _ = io.Copy(io.Discard, output)
-	_ = cmd.Wait()
-	return said == "waiting: done\n"
-}
-
 // A process that is killed anywhere between a notification, the answer of the store, the
 // commit and the acknowledgement loses nothing, and nothing is granted twice.
 func TestAProcessThatIsKilledLosesNothingAndGrantsNothingTwice(t *testing.T) {
@@ -89,7 +61,7 @@ func TestAProcessThatIsKilledLosesNothingAndGrantsNothingTwice(t *testing.T) {
 					t.Fatal("it takes more points than expected")
 				}
 				at := tables.New(t, engine)
-				done = killed(t, at, points)
+				done = dbtest.Killed(t, at, strconv.Itoa(points))
 				wantWhole(t, at, points)
 			}
 			if points < 20 {

@@ -200,7 +200,7 @@ func TestAKeyDoesNotPrintItsSecret(t *testing.T) {
 	}
 }
 
-// FuzzVerify looks for a text that is taken although no key signed it, and for a signed
+// FuzzVerify looks for a text that is accepted without a signature, and for a signed
 // payload that breaks a rule.
 func FuzzVerify(f *testing.F) {
 	f.Add(goodHeader, payload(), signed(ours, goodHeader, payload()))

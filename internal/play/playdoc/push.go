@@ -94,7 +94,7 @@ func (p *Play) Messages() []Message {
 }
 
 // Body is the body of a push request (Push). Chosen: the names with an underscore, which
-// the page shows beside the others, are there too; there are no attributes.
+// the page shows beside the others, are included too. Attributes are left out.
 func (p *Play) Body(m Message) []byte {
 	published := stamp(m.Published)
 	body, _ := json.Marshal(map[string]any{"subscription": p.options.Subscription, "message": map[string]any{

@@ -100,20 +100,11 @@ func sentKey(r *http.Request, p *web.Params) (string, error) {
 		}
 	}
 	for _, value := range r.Header["Authorization"] {
-		if err := add(bearer(value)); err != nil {
+		if err := add(web.BearerToken(value)); err != nil {
 			return "", err
 		}
 	}
 	return key, nil
-}
-
-// bearer is the token of an Authorization header, "" for another scheme.
-func bearer(value string) string {
-	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }
 
 // keyConflict sets for two different api_key parameters the code of two different keys.

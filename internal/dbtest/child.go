@@ -1,0 +1,73 @@
+package dbtest
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// What a child finds in its environment: its step, and the database of its test.
+const (
+	envStep = "COUNTERSIGN_TEST_STEP"
+	envDir  = "COUNTERSIGN_TEST_DIR"
+	envURL  = "COUNTERSIGN_TEST_URL"
+)
+
+// Child is the test binary, run again as a process of its own that a test kills. Its TestMain asks
+// [ChildStep] what to do.
+type Child struct {
+	// Lines are what it prints.
+	Lines  *bufio.Scanner
+	cmd    *exec.Cmd
+	output io.Reader
+}
+
+// ChildStep returns the step at which this process waits to be killed, and the database of the
+// test that started it. The step is "" in a process that no test has started.
+func ChildStep() (step string, place DB) {
+	return os.Getenv(envStep), DB{Dir: os.Getenv(envDir), URL: os.Getenv(envURL)}
+}
+
+// StartChild starts a child. The step must not be empty; env are more variables, as NAME=value.
+func StartChild(t testing.TB, place DB, step string, env ...string) *Child {
+	t.Helper()
+	c := &Child{cmd: exec.Command(os.Args[0])}
+	c.cmd.Env = append(append(os.Environ(), envStep+"="+step, envDir+"="+place.Dir, envURL+"="+place.URL), env...)
+	c.cmd.Stderr = os.Stderr
+	output, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.output, c.Lines = output, bufio.NewScanner(output)
+	return c
+}
+
+// Kill ends a child without any warning. What it has printed before can still be read.
+func (c *Child) Kill() { _ = c.cmd.Process.Kill() }
+
+// Wait waits for the end of a child.
+func (c *Child) Wait() {
+	_, _ = io.Copy(io.Discard, c.output)
+	_ = c.cmd.Wait()
+}
+
+// Killed runs a child, and kills it when it prints "waiting" at its step, or "waiting: done"
+// after all of them. It returns whether the child had done everything.
+func Killed(t testing.TB, place DB, step string) (done bool) {
+	t.Helper()
+	c := StartChild(t, place, step)
+	c.Lines.Scan()
+	said := c.Lines.Text()
+	if !strings.HasPrefix(said, "waiting") {
+		t.Errorf("step %s: the process said %q, %v", step, said, c.Lines.Err())
+	}
+	c.Kill()
+	c.Wait()
+	return said == "waiting: done"
+}
