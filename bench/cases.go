@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -25,6 +26,8 @@ const (
 	caseBadKeys = "bad keys"
 	caseMixed   = "mixed: 90 % valid (Zipf), 9 % invalid, 1 % writes"
 	caseMinute  = "mixed, for a minute"
+	// caseMembership is of the addon.
+	caseMembership = "iap/membership of the addon"
 )
 
 // benchCase is one kind of load.
@@ -34,6 +37,8 @@ type benchCase struct {
 	next func(*rand.Rand) request
 	// addon measures the addon in place of the store.
 	addon bool
+	// begin makes next once the server runs, nil for a case that knows its requests.
+	begin func(ctx context.Context, s *shop, address string) (func(*rand.Rand) request, error)
 	// serve adds flags to the store's.
 	serve []string
 	// revalidate repeats the first response's ETag in every request.
@@ -116,6 +121,10 @@ func cases(s settings) []benchCase {
 			bytes:  []byte("GET /api-addons/app/settings HTTP/1.1\r\nHost: localhost\r\n\r\n"),
 			status: http.StatusOK, contains: []byte(`"appName":"Tuneful"`),
 		}),
+	}, benchCase{
+		name: caseMembership, addon: true, begin: func(ctx context.Context, s *shop, address string) (func(*rand.Rand) request, error) {
+			return s.readMemberships(ctx, address)
+		},
 	})
 	var wanted []benchCase
 	for _, c := range all {

@@ -74,6 +74,11 @@ func (s *shop) compare(ctx context.Context, c benchCase) (comparison, error) {
 		return comparison{}, err
 	}
 	defer store.stop()
+	if c.begin != nil {
+		if c.next, err = c.begin(ctx, s, store.address); err != nil {
+			return comparison{}, err
+		}
+	}
 	other, err := s.other(ctx, store, &c)
 	if err != nil {
 		return comparison{}, err

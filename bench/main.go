@@ -13,7 +13,8 @@
 // 10,000,000 purchases on SQLite and on PostgreSQL, with and without access log,
 // and counts stale answers (see stale.go). --timing compares the times of codes that
 // callers must not distinguish (see timing.go). --pages loads every list and report (see
-// pages.go), --request-log compares the store with and without its log of API requests. docs/performance.md describes the output.
+// pages.go), --request-log compares the store with and without its log of API requests, --verify
+// verifies in-app purchases with the addon (see verify.go). docs/performance.md describes the output.
 package main
 
 import (
@@ -130,6 +131,8 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 		return shop.besideSilent(ctx, all.stderr)
 	case modePages:
 		return shop.measurePages(ctx, all.stderr)
+	case modeVerify:
+		return shop.measureVerifications(ctx)
 	}
 	r, err := shop.measure(ctx, all.stderr)
 	if err == nil {
@@ -142,7 +145,7 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 func (s settings) file() string {
 	name := s.engine()
 	switch s.mode {
-	case modeStale, modeTiming, modeSilent, modePages:
+	case modeStale, modeTiming, modeSilent, modePages, modeVerify:
 		return name + "-" + string(s.mode[2:]) + ".json"
 	}
 	name += fmt.Sprintf("-%d", s.purchases)

@@ -128,6 +128,7 @@ var bounds = []struct {
 	{caseInvalid, "sqlite", 0, 1.4},
 	{caseMixed, "sqlite", 0, 1.5},
 	{"items/all, 10000 items, 304", "", 0, 1.15},
+	{caseMembership, "", 0, 1.5},
 	{"items/all, 10000 items", "", 0, 2},
 	{"app/settings of the addon", "", 0, 1.3},
 }

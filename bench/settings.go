@@ -39,6 +39,7 @@ const (
 	modeSilent   mode = "--silent"
 	modePages    mode = "--pages"
 	modeLog      mode = "--request-log"
+	modeVerify   mode = "--verify"
 )
 
 const (
@@ -79,6 +80,7 @@ func parse(args []string) (settings, error) {
 		modeTiming: "compare the times of codes that callers must not distinguish, and measure nothing else",
 		modePages:  "measure the server time of every list and report page, and nothing else; fails when the 99th percentile of one is above 50 ms",
 		modeLog:    "measure what the log of API requests costs a call, against the same store without it, and nothing else; fails above 6 µs",
+		modeVerify: "measure 200 verifications of in-app purchases a second with a simulated Play, and nothing else; fails when one fails or the memory grows",
 		modeSilent: "measure valid requests beside 9,900 silent and slow connections and without them, and nothing else; fails below 90 % of the rate",
 	} {
 		f.BoolFunc(string(mode[2:]), usage, func(string) error { return s.choose(mode) })
@@ -137,6 +139,8 @@ func (s settings) complete() (settings, error) {
 		s.purchases = timingStore
 	case modeLog:
 		s.turn = max(s.turn, logTurn)
+	case modeVerify:
+		s.turn = max(s.turn, verifyTurn)
 	case modeSilent:
 		s.purchases, s.turn = silentPurchases, max(s.turn, silentTurn)
 	}
@@ -183,6 +187,8 @@ func (s settings) storeName() string {
 		return fmt.Sprintf("%d_%d_%d_%s", s.purchases, s.items, s.calls, s.mode[2:])
 	case modeStale, modeTiming, modeSilent:
 		return fmt.Sprintf("%d_%s", s.purchases, s.mode[2:])
+	case modeVerify:
+		return string(s.mode[2:])
 	}
 	return fmt.Sprint(s.purchases)
 }

@@ -44,8 +44,8 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 		}
 	}
 	s := &shop{settings: set, binary: filepath.Join(set.out, "countersign"), data: filepath.Join(set.out, "data-"+set.engine()+"-"+set.storeName())}
-	if err := program.Build(ctx, s.binary, log); err != nil {
-		return nil, err
+	if err := program.Build(ctx, s.binary, log); err != nil || set.mode == modeVerify {
+		return s, err
 	}
 	if set.mode == modeBaseline {
 		return s, s.useBaseline(ctx)
@@ -155,22 +155,6 @@ func (s *shop) serve(ctx context.Context, more ...string) (*process, error) {
 // log is the path of the log of the server that was started last.
 func (s *shop) log() string {
 	return filepath.Join(s.settings.out, strings.TrimSuffix(s.settings.file(), ".json")+".log")
-}
-
-// serveAddon starts an addon with published settings and waits until it is ready.
-func (s *shop) serveAddon(ctx context.Context, _ ...string) (*process, error) {
-	data := filepath.Join(s.settings.out, "data-addon")
-	for _, args := range [][]string{
-		{"addon", "update", "--quiet"},
-		{"addon", "settings", "set", "appName", "Tuneful"},
-		{"addon", "settings", "set", "messengerDomain", "chat.tuneful.example"},
-		{"addon", "settings", "publish", "-m", "for the measurement"},
-	} {
-		if _, err := s.program(ctx, append(args, "--data", data)...); err != nil {
-			return nil, err
-		}
-	}
-	return ready(start(ctx, "addon_url", nil, os.Stderr, s.binary, "addon", "serve", "--listen", "127.0.0.1:0", "--json", "--quiet", "--data", data))
 }
 
 // peer starts the peer; see peers/README.md.

@@ -31,6 +31,7 @@ func (a *Addon) openMembers() {
 	a.Members = membership.New(membership.Options{
 		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Open: a.plays.open, Append: a.appendEvent, Put: a.putTask, Log: a.log,
 	})
+	a.database.Watch(a.Members.Watcher())
 	a.IAP.WatchRanks(a.Members.PackageChanged)
 	for kind, work := range a.Members.Works() {
 		a.queue.Handle(kind, jobs.Kind{

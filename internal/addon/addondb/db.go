@@ -25,6 +25,8 @@ const (
 	TopicEvents = "events"
 	// TopicCredentials is the API credentials, but for when they were used.
 	TopicCredentials = "credentials"
+	// TopicMemberships is the memberships, by user.
+	TopicMemberships = "memberships"
 	// TopicUpdate is a run of the update.
 	TopicUpdate = "update"
 )

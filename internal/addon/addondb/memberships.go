@@ -60,6 +60,9 @@ func (d *DB) LockMemberships(ctx context.Context, at sqldb.Time, users ...string
 
 // UpdateMembership writes everything but the user.
 func (d *DB) UpdateMembership(ctx context.Context, m Membership) error {
+	if err := d.Mark(ctx, TopicMemberships, m.UserID); err != nil {
+		return err
+	}
 	return d.Run(ctx, `UPDATE memberships SET status = $1, package_id = $2, product_id = $3, source = $4, source_id = $5, environment = $6,
 		since = $7, until = $8, will_renew = $9, action = $10, unverified = $11, version = $12, updated_at = $13 WHERE user_id = $14`,
 		m.Status, m.PackageID, m.ProductID, m.Source, m.SourceID, m.Environment, m.Since, m.Until, m.WillRenew, m.Action, m.Unverified,

@@ -21,16 +21,14 @@ func (f *frontEnd) getMembership(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var read membership.Read
 	switch token, _ := p.Get("token"); token {
 	case "", "0":
-		read, err = f.addon.Members.Membership(r.Context(), app.ID)
+		read, err := f.addon.Members.Membership(r.Context(), app.ID)
+		return writeMembership(w, r, read, err)
 	case "1":
-		read, err = f.addon.Members.SignedMembership(r.Context(), f.issuer(w, r), app.ID)
-	default:
-		return fault.Invalid(codeInvalidRequest, "token is 1 or 0")
+		return f.getSignedMembership(w, r, app.ID)
 	}
-	return writeMembership(w, r, read, err)
+	return fault.Invalid(codeInvalidRequest, "token is 1 or 0")
 }
 
 // getUserMembership answers GET /api-addons/iap/users/{user}/membership for the site.
@@ -44,6 +42,14 @@ func (f *frontEnd) getUserMembership(w http.ResponseWriter, r *http.Request) err
 }
 
 func writeMembership(w http.ResponseWriter, r *http.Request, read membership.Read, err error) error {
+	if err != nil {
+		return publicPurchase(err)
+	}
+	return read.Answer.Serve(w, r)
+}
+
+func (f *frontEnd) getSignedMembership(w http.ResponseWriter, r *http.Request, user string) error {
+	read, err := f.addon.Members.SignedMembership(r.Context(), f.issuer(w, r), user)
 	if err != nil {
 		return publicPurchase(err)
 	}

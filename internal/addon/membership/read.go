@@ -15,13 +15,16 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/web"
 )
 
-// Read is a membership and the tag of its content.
+// Read is a membership as others see it, which callers must not change.
 type Read struct {
 	Membership countersign.IAPMembership
 	// ETag changes with the user, with the membership's version and with the name of its package.
 	ETag string
+	// Answer is the response without a token, which has an ETag of its own.
+	Answer *web.Prepared
 }
 
 // tokenRenewal is how long an app keeps a membership token before it gets another one.
@@ -39,14 +42,16 @@ func (s *Service) SignedMembership(ctx context.Context, issuer, user string) (Re
 	return read, err
 }
 
-// Membership reads what a user has, for an app that proved the user, with one query.
+// Membership returns what a user has, for an app that proved the user.
 func (s *Service) Membership(ctx context.Context, user string) (Read, error) {
 	if err := checkUser(user); err != nil {
 		return Read{}, err
 	}
-	m, err := membershipOf(ctx, s.db, user)
-	sum := sha256.Sum256([]byte(user + "\x00" + m.PackageName))
-	return Read{Membership: printMembership(m), ETag: fmt.Sprintf("%d-%x", m.Version, sum[:8])}, err
+	read, err := s.cachedMembership(ctx, user)
+	if err != nil {
+		return Read{}, err
+	}
+	return *read, nil
 }
 
 // MembershipFor is Membership for the site.

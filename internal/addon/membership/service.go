@@ -70,6 +70,7 @@ type Service struct {
 	// presented by another user.
 	failures, thefts *limit.Window[string]
 	flights          singleflight.Group
+	cache            cache
 	// authorised reports that the store accepted the last call, so that no alert says otherwise.
 	authorised atomic.Bool
 }
@@ -89,10 +90,12 @@ func New(o Options) *Service {
 	if o.Jitter == nil {
 		o.Jitter = func(bound time.Duration) time.Duration { return rand.N(bound) }
 	}
-	return &Service{
+	s := &Service{
 		Options: o, db: o.DB, guard: o.Guard,
 		failures: limit.NewWindow[string](failureWindow, o.Guard.Now), thefts: limit.NewWindow[string](theftWindow, o.Guard.Now),
 	}
+	s.cache.SetCapacity(cacheBytes, func(*Read) int { return entryBytes })
+	return s
 }
 
 func wait(ctx context.Context, d time.Duration) bool {
