@@ -17,13 +17,13 @@ type pairTable map[[sha256.Size]byte]*openPair
 type openPair struct {
 	addondb.Credential
 	APICredentials
-	tokens usertoken.Key // signs the user tokens of the site
-	err    error         // why the values can't be read
+	tokens []usertoken.Key // sign user tokens: the addon's, and that of the site with this pair
+	err    error           // why the values can't be read
 }
 
 func (a *Addon) openPair(c addondb.Credential) *openPair {
 	pair, err := a.openCredentials(c)
-	return &openPair{c, pair, SiteUserTokenKey(pair), err}
+	return &openPair{c, pair, []usertoken.Key{a.userTokenKey(), SiteUserTokenKey(pair)}, err}
 }
 
 func (p *openPair) isActive() bool { return p.KeyActive && p.SecretActive }

@@ -98,7 +98,7 @@ func (a *Addon) AppUser(ctx context.Context, from netip.Addr, key, userToken str
 	if userToken == "" {
 		return AppUser{}, errUserTokenMissing
 	}
-	token, err := usertoken.Verify(userToken, a.now(), a.userTokenKey(), p.tokens)
+	token, err := usertoken.Verify(userToken, a.now(), p.tokens...)
 	switch {
 	case errors.Is(err, usertoken.ErrInvalid), err == nil && input.UserID(token.User) != "":
 		return AppUser{}, errUserTokenInvalid

@@ -33,8 +33,11 @@ type coded struct {
 }
 
 // Prepare returns a prepared response. The caller must not change body afterwards.
-func Prepare(body []byte) *Prepared {
-	p := &Prepared{plain: encode(body, `"`+tagOf(body)+`"`), keep: valueRevalidated}
+func Prepare(body []byte) *Prepared { return PrepareTagged(body, tagOf(body)) }
+
+// PrepareTagged is [Prepare] with an ETag of the caller's, without quotes, which must change with body.
+func PrepareTagged(body []byte, tag string) *Prepared {
+	p := &Prepared{plain: encode(body, `"`+tag+`"`), keep: valueRevalidated}
 	if len(body) >= compressFrom {
 		p.compressed = sync.OnceValue(func() coded {
 			small := encode(compress(body), strings.TrimSuffix(p.plain.etag[0], `"`)+`-gzip"`)

@@ -23,7 +23,7 @@ type Read struct {
 	Membership countersign.IAPMembership
 	// ETag changes with the user, with the membership's version and with the name of its package.
 	ETag string
-	// Answer is the response without a token, which has an ETag of its own.
+	// Answer is the response without a token, with the ETag.
 	Answer *web.Prepared
 }
 
