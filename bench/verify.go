@@ -140,35 +140,44 @@ func (s *shop) serveSelling(ctx context.Context, store *playfake.Store, url stri
 	return server, pair, err
 }
 
-// verify sends one verification after the other at the rate, whether or not the earlier ones
-// have ended.
+// verify has all purchases verified, and says what that took.
 func (v *verified) verify(ctx context.Context, server *process, pair addon.APICredentials, tokens []string) error {
 	before, err := usageOf(server.command.Process.Pid)
 	if err != nil {
 		return err
 	}
+	began := time.Now()
+	times, memory, err := v.send(ctx, server, pair, tokens)
+	if err != nil {
+		return err
+	}
+	v.Asked, v.Created = len(tokens), len(times)
+	v.PerSecond = float64(v.Created) / time.Since(began).Seconds()
+	after, err := usageOf(server.command.Process.Pid)
+	v.CPU = (after.cpu - before.cpu) / time.Duration(max(1, v.Created))
+	slices.Sort(times)
+	v.P50, v.P99 = quantile(times, median), quantile(times, 0.99)
+	quarter := len(memory) / 4
+	v.Early, v.Late = middle(memory[quarter:2*quarter]), middle(memory[3*quarter:])
+	return err
+}
+
+// send sends one verification after the other at the rate, whether or not the earlier ones have
+// ended. It returns the times of those that succeeded, and the server's memory in each second.
+func (v *verified) send(ctx context.Context, server *process, pair addon.APICredentials, tokens []string) (times []time.Duration, memory []int64, err error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: verifyRate}, Timeout: 30 * time.Second}
 	defer client.CloseIdleConnections()
-	var (
-		all       sync.WaitGroup
-		mu        sync.Mutex
-		times     []time.Duration
-		memory    []int64
-		run       = rand.Text()
-		began     = time.Now()
-		tick      = time.NewTicker(time.Second / verifyRate)
-		memoryNow = func() error {
-			used, err := usageOf(server.command.Process.Pid)
-			memory = append(memory, used.anonymous)
-			return err
-		}
-	)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	run, tick := rand.Text(), time.NewTicker(time.Second/verifyRate)
 	defer tick.Stop()
 	for i, token := range tokens {
 		if i%verifyRate == 0 {
-			if err := memoryNow(); err != nil {
-				return err
+			used, err := usageOf(server.command.Process.Pid)
+			if err != nil {
+				return nil, nil, err
 			}
+			memory = append(memory, used.anonymous)
 		}
 		all.Go(func() {
 			took, err := verifyOne(ctx, client, server.address, pair, fmt.Sprintf("%s-%d", run, i), token)
@@ -182,20 +191,12 @@ func (v *verified) verify(ctx context.Context, server *process, pair addon.APICr
 		})
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, nil, ctx.Err()
 		case <-tick.C:
 		}
 	}
 	all.Wait()
-	v.Asked, v.Created = len(tokens), len(times)
-	v.PerSecond = float64(v.Created) / time.Since(began).Seconds()
-	after, err := usageOf(server.command.Process.Pid)
-	v.CPU = (after.cpu - before.cpu) / time.Duration(max(1, v.Created))
-	slices.Sort(times)
-	v.P50, v.P99 = quantile(times, median), quantile(times, 0.99)
-	quarter := len(memory) / 4
-	v.Early, v.Late = middle(memory[quarter:2*quarter]), middle(memory[3*quarter:])
-	return err
+	return times, memory, nil
 }
 
 // middle is the median of some values.
