@@ -4,6 +4,7 @@ import './tests/install.js';
 import './tests/setup.js';
 import './tests/signin.js';
 import './tests/settings.js';
+import './tests/simulator.js';
 import './tests/account.js';
 import './tests/credentials.js';
 import './tests/update.js';

@@ -1,0 +1,162 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/simulator"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/frame"
+)
+
+// simulatedPage is what the page of a simulated purchase shows.
+type simulatedPage struct {
+	simulator.Purchase
+	// last is the last step with the purchase, nil for none.
+	last *simulator.Step
+	// others are the products that can replace it.
+	others []simulator.Product
+	// wrong is why the last button did nothing.
+	wrong frame.Errors
+}
+
+// stepAnchor is where a page shows what the last step did.
+const stepAnchor = "#s-last-step"
+
+// act is a button of the page of a purchase.
+type act struct {
+	act         simulator.Act
+	label, done string
+	kind        frame.Kind
+}
+
+// acts are the buttons, in their order. done is what the page says after it.
+var acts = []act{
+	{simulator.Renew, "Renew", "The subscription was renewed.", frame.Plain},
+	{simulator.Decline, "Decline the card", "The next payments of this purchase fail. Wait for what happens next.", frame.Plain},
+	{simulator.Recover, "Accept the card", "The card is accepted again, and what was due is paid.", frame.Plain},
+	{simulator.Pause, "Pause for a month", "The subscription pauses when its period ends.", frame.Plain},
+	{simulator.Resume, "Resume", "The pause has ended.", frame.Plain},
+	{simulator.Cancel, "Cancel", "The subscription does not renew any more. It stays active until its end.", frame.Plain},
+	{simulator.UndoCancel, "Undo the cancellation", "The subscription renews again.", frame.Plain},
+	{simulator.Refund, "Refund and revoke", "The last payment was refunded, and the subscription has ended.", frame.Danger},
+	{simulator.Expire, "Let it expire", "The subscription has ended.", frame.Danger},
+}
+
+func (p *Pages) findSimulated(r *frame.Request) (simulatedPage, error) {
+	one, last, err := p.addon.Simulator.Purchase(r.Context(), r.Actor, r.PathValue("ref"))
+	if err != nil {
+		return simulatedPage{}, err
+	}
+	page := simulatedPage{Purchase: one, last: last}
+	if !page.live() {
+		return page, nil
+	}
+	shop, err := p.addon.Simulator.Shop(r.Context(), r.Actor)
+	for _, product := range shop.Products {
+		if product.ID != one.Product {
+			page.others = append(page.others, product)
+		}
+	}
+	return page, err
+}
+
+// showSimulated shows a simulated purchase, what can be done with it, and what its last step did.
+func (p *Pages) showSimulated(w http.ResponseWriter, r *frame.Request, one simulatedPage) error {
+	return p.frame.Show(w, r, one.page())
+}
+
+func (s simulatedPage) page() frame.Page {
+	return frame.Page{
+		Title: s.Product + " of the user " + s.User, Crumbs: crumbs(simulatorCrumb), Body: simulatedView(s),
+		Lead: "A simulated purchase: nothing was paid.",
+	}
+}
+
+// actSimulated does what a button says.
+func (p *Pages) actSimulated(w http.ResponseWriter, r *frame.Request, one simulatedPage) error {
+	return p.frame.Submit(w, r, frame.Form{
+		Do: func(in url.Values) error {
+			what := simulator.Act(in.Get("act"))
+			done := "Time passed until: " + one.NextWhat + "."
+			if i := slices.IndexFunc(acts, func(a act) bool { return a.act == what }); i >= 0 {
+				done = acts[i].done
+			} else if what != simulator.Wait {
+				return fault.Invalid(countersign.CodeInvalidRequest, "The simulated store can't do this")
+			}
+			if _, err := p.addon.Simulator.Do(r.Context(), r.Actor, one.Ref, what); err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, simulatedPath(one.Ref)+stepAnchor, done)
+		},
+		Again: one.again,
+	})
+}
+
+// upgradeSimulated replaces a purchase by one of another product, as the app of its user does.
+func (p *Pages) upgradeSimulated(w http.ResponseWriter, r *frame.Request, one simulatedPage) error {
+	return p.frame.Submit(w, r, frame.Form{
+		Fields: []string{"product"},
+		About:  map[string]string{"product": "product"},
+		Check:  frame.Required("product", "Choose a product."),
+		Do: func(in url.Values) error {
+			step, err := p.addon.Simulator.Buy(r.Context(), r.Actor, simulator.Order{User: one.User, Product: in.Get("product"), Replaces: one.Ref})
+			if err != nil {
+				return err
+			}
+			return p.frame.Redirect(w, r, simulatedPath(step.Purchase.Ref)+stepAnchor, step.Purchase.Product+" replaces "+one.Product+".")
+		},
+		Again: one.again,
+	})
+}
+
+func (s simulatedPage) again(_ url.Values, wrong frame.Errors) (frame.Page, error) {
+	s.wrong = wrong
+	return s.page(), nil
+}
+
+// live reports that the purchase can be replaced by another one.
+func (s simulatedPage) live() bool { return slices.Contains(s.Acts, simulator.Expire) }
+
+// buttons are those of the acts that are possible now.
+func (s simulatedPage) buttons() (list []frame.Button) {
+	if slices.Contains(s.Acts, simulator.Wait) {
+		list = append(list, frame.Button{Label: "Wait: " + s.NextWhat, Kind: frame.Primary, Name: "act", Value: string(simulator.Wait)})
+	}
+	for _, one := range acts {
+		if slices.Contains(s.Acts, one.act) {
+			list = append(list, frame.Button{Label: one.label, Kind: one.kind, Name: "act", Value: string(one.act)})
+		}
+	}
+	return list
+}
+
+func (s simulatedPage) facts() frame.Facts {
+	facts := frame.Facts{
+		{Label: "State in the store", Value: simulatedState(s.Purchase)},
+		{Label: "User", Value: frame.Words(s.User)},
+		{Label: "Product", Value: frame.Mono(s.Product)},
+		{Label: "Acknowledged", Value: frame.Words(yesOrNo(s.Acknowledged))},
+		{Label: "Ends or renews", Value: frame.Time(s.ExpiresAt)},
+		{Label: "Next by itself", Value: nextOf(s.Purchase)},
+	}
+	return facts
+}
+
+func yesOrNo(yes bool) string {
+	if yes {
+		return "Yes"
+	}
+	return "No"
+}
+
+// answerLabel heads what the app reads after a step.
+func answerLabel(s *simulator.Step) string {
+	return "The app: " + s.Call + " → " + strconv.Itoa(s.Status)
+}
+
+// eventLabel heads an event that the site receives.
+func eventLabel(event countersign.IAPEvent) string { return "Your site: " + event.Type }
