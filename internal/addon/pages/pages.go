@@ -32,6 +32,7 @@ const (
 	pathAccount      = "/api-addons/admin/iap/settings/account"
 	pathProducts     = "/api-addons/admin/iap/settings/products"
 	pathDecline      = "/api-addons/admin/iap/decline"
+	pathSimulator    = "/api-addons/admin/iap/simulator"
 	pathPackages     = "/api-addons/admin/packages"
 	pathLicense      = "/api-addons/admin/license"
 	pathLicenseStore = pathLicense + "/store"

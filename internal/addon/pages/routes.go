@@ -69,6 +69,14 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/iap/decline", p.admin(p.decline))
 	mux.Handle("POST /api-addons/admin/iap/decline", p.admin(p.decline))
 
+	mux.Handle("GET /api-addons/admin/iap/simulator", p.admin(p.showSimulator))
+	mux.Handle("POST /api-addons/admin/iap/simulator", p.admin(p.buySimulated))
+	mux.Handle("GET /api-addons/admin/iap/simulator/clear", p.admin(p.clearSimulator))
+	mux.Handle("POST /api-addons/admin/iap/simulator/clear", p.admin(p.clearSimulator))
+	mux.Handle("GET /api-addons/admin/iap/simulator/{ref}", p.admin(found(p.findSimulated, p.showSimulated)))
+	mux.Handle("POST /api-addons/admin/iap/simulator/{ref}", p.admin(found(p.findSimulated, p.actSimulated)))
+	mux.Handle("POST /api-addons/admin/iap/simulator/{ref}/replace", p.admin(found(p.findSimulated, p.replaceSimulated)))
+
 	mux.Handle("GET /api-addons/admin/packages", p.admin(p.showPackages))
 	mux.Handle("POST /api-addons/admin/packages", p.admin(p.addPackage))
 	mux.Handle("GET /api-addons/admin/packages/new", p.admin(p.showNewPackage))
@@ -140,6 +148,7 @@ func menu() []frame.MenuItem {
 		{Label: "Dashboard", Path: PathDashboard, Icon: "layout-dashboard"},
 		{Label: "App settings", Path: PathAppSettings, Icon: "sliders-horizontal", Group: "App"},
 		{Label: "In-app purchases", Path: pathIAP, Icon: "credit-card", Group: "App"},
+		{Label: "Simulated store", Path: pathSimulator, Icon: "store", Group: "App"},
 		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
 		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},
 		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},

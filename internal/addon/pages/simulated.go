@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
@@ -18,7 +19,8 @@ type simulatedPage struct {
 	// last is the last step with the purchase, nil for none.
 	last *simulator.Step
 	// others are the products that can replace it.
-	others []simulator.Product
+	others   []simulator.Product
+	packages []iap.Package
 	// wrong is why the last button did nothing.
 	wrong frame.Errors
 }
@@ -46,21 +48,18 @@ var acts = []act{
 	{simulator.Expire, "Let it expire", "The subscription has ended.", frame.Danger},
 }
 
-func (p *Pages) findSimulated(r *frame.Request) (simulatedPage, error) {
-	one, last, err := p.addon.Simulator.Purchase(r.Context(), r.Actor, r.PathValue("ref"))
-	if err != nil {
-		return simulatedPage{}, err
+func (p *Pages) findSimulated(r *frame.Request) (page simulatedPage, err error) {
+	if page.Purchase, err = p.addon.Simulator.Purchase(r.Context(), r.Actor, r.PathValue("ref")); err != nil {
+		return page, err
 	}
-	page := simulatedPage{Purchase: one, last: last}
-	if !page.live() {
-		return page, nil
+	if page.last, err = p.addon.Simulator.LastStep(r.Context(), r.Actor, page.Ref); err != nil || !page.live() {
+		return page, err
 	}
-	shop, err := p.addon.Simulator.Shop(r.Context(), r.Actor)
-	for _, product := range shop.Products {
-		if product.ID != one.Product {
-			page.others = append(page.others, product)
-		}
+	if page.packages, err = p.addon.IAP.Packages(r.Context(), r.Actor); err != nil {
+		return page, err
 	}
+	page.others, err = p.addon.Simulator.Products(r.Context(), r.Actor)
+	page.others = slices.DeleteFunc(page.others, func(one simulator.Product) bool { return one.ID == page.Product })
 	return page, err
 }
 
@@ -81,11 +80,11 @@ func (p *Pages) actSimulated(w http.ResponseWriter, r *frame.Request, one simula
 	return p.frame.Submit(w, r, frame.Form{
 		Do: func(in url.Values) error {
 			what := simulator.Act(in.Get("act"))
-			done := "Time passed until: " + one.NextWhat + "."
+			done := "The store's clock moved: " + nextEvent(one.Purchase) + "."
 			if i := slices.IndexFunc(acts, func(a act) bool { return a.act == what }); i >= 0 {
 				done = acts[i].done
 			} else if what != simulator.Wait {
-				return fault.Invalid(countersign.CodeInvalidRequest, "The simulated store can't do this")
+				return fault.Invalid(fault.CodeInvalid, "The simulated store can't do this")
 			}
 			if _, err := p.addon.Simulator.Do(r.Context(), r.Actor, one.Ref, what); err != nil {
 				return err
@@ -96,11 +95,11 @@ func (p *Pages) actSimulated(w http.ResponseWriter, r *frame.Request, one simula
 	})
 }
 
-// upgradeSimulated replaces a purchase by one of another product, as the app of its user does.
-func (p *Pages) upgradeSimulated(w http.ResponseWriter, r *frame.Request, one simulatedPage) error {
+// replaceSimulated replaces a purchase by one of another product, as the app of its user does.
+func (p *Pages) replaceSimulated(w http.ResponseWriter, r *frame.Request, one simulatedPage) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Fields: []string{"product"},
-		About:  map[string]string{"product": "product"},
+		About:  map[string]string{fault.CodeInvalid: "product"},
 		Check:  frame.Required("product", "Choose a product."),
 		Do: func(in url.Values) error {
 			step, err := p.addon.Simulator.Buy(r.Context(), r.Actor, simulator.Order{User: one.User, Product: in.Get("product"), Replaces: one.Ref})
@@ -124,7 +123,7 @@ func (s simulatedPage) live() bool { return slices.Contains(s.Acts, simulator.Ex
 // buttons are those of the acts that are possible now.
 func (s simulatedPage) buttons() (list []frame.Button) {
 	if slices.Contains(s.Acts, simulator.Wait) {
-		list = append(list, frame.Button{Label: "Wait: " + s.NextWhat, Kind: frame.Primary, Name: "act", Value: string(simulator.Wait)})
+		list = append(list, frame.Button{Label: "Wait: " + nextEvent(s.Purchase), Kind: frame.Primary, Name: "act", Value: string(simulator.Wait)})
 	}
 	for _, one := range acts {
 		if slices.Contains(s.Acts, one.act) {
@@ -159,4 +158,4 @@ func answerLabel(s *simulator.Step) string {
 }
 
 // eventLabel heads an event that the site receives.
-func eventLabel(event countersign.IAPEvent) string { return "Your site: " + event.Type }
+func eventLabel(event events.Item) string { return "Your site: " + string(event.Type) }

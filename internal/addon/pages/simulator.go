@@ -5,10 +5,12 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
@@ -16,7 +18,11 @@ import (
 
 // simulatorPage is what the list of simulated purchases shows.
 type simulatorPage struct {
-	simulator.Shop
+	purchases []simulator.Purchase
+	products  []simulator.Product
+	packages  []iap.Package
+	// now is the time on the store's clock.
+	now  time.Time
 	form orderForm
 }
 
@@ -38,20 +44,26 @@ func (p *Pages) showSimulator(w http.ResponseWriter, r *frame.Request) error {
 }
 
 func (p *Pages) simulatorPage(r *frame.Request, f orderForm) (frame.Page, error) {
-	shop, err := p.addon.Simulator.Shop(r.Context(), r.Actor)
 	page := frame.Page{
 		Title: "Simulated store", Crumbs: crumbs(),
 		Lead: "In test mode this store replaces the real one. Buy, renew, decline the card and refund here, and see what the app and your site receive.",
 	}
-	switch {
-	case fault.HasCode(err, simulator.CodeTestModeOff):
+	s := simulatorPage{form: f}
+	var err error
+	if s.purchases, s.now, err = p.addon.Simulator.Purchases(r.Context(), r.Actor); fault.HasCode(err, "test_mode_off") {
 		page.Body = simulatorOffView()
 		return page, nil
-	case err != nil:
+	} else if err != nil {
 		return page, err
 	}
-	page.Body = simulatorView(simulatorPage{shop, f})
-	if len(shop.Purchases) > 0 {
+	if s.products, err = p.addon.Simulator.Products(r.Context(), r.Actor); err != nil {
+		return page, err
+	}
+	if s.packages, err = p.addon.IAP.Packages(r.Context(), r.Actor); err != nil {
+		return page, err
+	}
+	page.Body = simulatorView(s)
+	if len(s.purchases) > 0 {
 		page.Action = frame.LinkButton{Link: frame.Link{Label: "Remove all", Path: pathSimulator + "/clear"}, Kind: frame.Danger}
 	}
 	return page, nil
@@ -61,7 +73,7 @@ func (p *Pages) simulatorPage(r *frame.Request, f orderForm) (frame.Page, error)
 func (p *Pages) buySimulated(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Fields: []string{"user", "product"},
-		About:  map[string]string{"product": "product", "invalid_request": "user"},
+		About:  map[string]string{fault.CodeInvalid: "user"},
 		Check:  frame.Required("user", "Type the ID that the user has on your site.", "product", "Choose a product."),
 		Do: func(in url.Values) error {
 			step, err := p.addon.Simulator.Buy(r.Context(), r.Actor, simulator.Order{User: in.Get("user"), Product: in.Get("product")})
@@ -91,19 +103,21 @@ func (p *Pages) clearSimulator(w http.ResponseWriter, r *frame.Request) error {
 	})
 }
 
-// productChoices are the products that can be bought.
-func productChoices(all []simulator.Product) (list []frame.Choice) {
-	for _, one := range all {
-		{
-			list = append(list, frame.Choice{Value: one.ID, Label: one.ID + " (activates " + one.Package + ", " + one.Price + " a month)"})
+// productChoices are the products that can be bought, with what each activates and costs.
+func productChoices(products []simulator.Product, packages []iap.Package) (list []frame.Choice) {
+	for _, one := range products {
+		name := "package " + strconv.FormatInt(one.PackageID, 10)
+		if i := slices.IndexFunc(packages, func(k iap.Package) bool { return k.ID == one.PackageID }); i >= 0 {
+			name = packages[i].Name
 		}
+		list = append(list, frame.Choice{Value: one.ID, Label: one.ID + ": " + name + ", " + one.Price.Amount.String() + " " + one.Price.Currency})
 	}
 	return list
 }
 
 // rows is the table of purchases.
 func (s simulatorPage) rows() (rows []frame.Row) {
-	for _, one := range s.Purchases {
+	for _, one := range s.purchases {
 		rows = append(rows, frame.Row{
 			frame.Link{Label: one.Product, Path: simulatedPath(one.Ref)}, frame.Words(one.User), simulatedState(one),
 			frame.Time(one.ExpiresAt), nextOf(one),
@@ -114,10 +128,9 @@ func (s simulatorPage) rows() (rows []frame.Row) {
 
 // simulatedStates are the store's states as people read them.
 var simulatedStates = map[string]frame.Badge{
-	"PENDING": {Text: "Payment pending", Kind: frame.Note}, "ACTIVE": {Text: "Active", Kind: frame.Good},
-	"CANCELED": {Text: "Canceled, paid until its end", Kind: frame.Warning}, "IN_GRACE_PERIOD": {Text: "Grace period", Kind: frame.Warning},
-	"ON_HOLD": {Text: "On hold", Kind: frame.Danger}, "PAUSED": {Text: "Paused", Kind: frame.Warning}, "EXPIRED": {Text: "Expired"},
-	"PENDING_PURCHASE_CANCELED": {Text: "Never paid"},
+	"active": {Text: "Active", Kind: frame.Good}, "canceled": {Text: "Canceled, paid until its end", Kind: frame.Warning},
+	"in_grace_period": {Text: "Grace period", Kind: frame.Warning}, "on_hold": {Text: "On hold", Kind: frame.Danger},
+	"paused": {Text: "Paused", Kind: frame.Warning}, "expired": {Text: "Expired"},
 }
 
 func simulatedState(one simulator.Purchase) templ.Component {
@@ -128,29 +141,37 @@ func simulatedState(one simulator.Purchase) templ.Component {
 	switch {
 	case one.Superseded:
 		badge = frame.Badge{Text: "Replaced"}
-	case one.Declined && one.State == "ACTIVE":
-		badge = frame.Badge{Text: "Active, its card is declined", Kind: frame.Warning}
+	case one.Declined && one.State == "active":
+		badge = frame.Badge{Text: "Active, card declined", Kind: frame.Warning}
 	}
 	return badge
 }
 
-// nextOf says what happens by itself, and when.
-func nextOf(one simulator.Purchase) templ.Component {
-	if one.Next.IsZero() {
-		return frame.Muted("nothing")
-	}
-	return frame.Stack(frame.Words(one.NextWhat), frame.Time(one.Next))
+// nextEvents are what happens by itself, by the state after it.
+var nextEvents = map[string]string{
+	"active": "it renews", "in_grace_period": "the grace period begins", "on_hold": "account hold begins", "paused": "the pause begins", "expired": "it expires",
 }
 
-// ahead says how far the store's clock is from the real one.
-func ahead(d time.Duration) string {
-	if days := int(d / (24 * time.Hour)); days > 0 {
-		return ", " + frame.Count(days, "day") + " ahead"
+// nextEvent says what happens next by itself.
+func nextEvent(one simulator.Purchase) string {
+	switch {
+	case one.State == "paused":
+		return "it resumes"
+	case one.Declined && one.NextState == "active":
+		return "a payment fails"
 	}
-	if hours := int(d / time.Hour); hours > 0 {
-		return ", " + frame.Count(hours, "hour") + " ahead"
+	if event, known := nextEvents[one.NextState]; known {
+		return event
 	}
-	return ""
+	return "it is " + strings.ReplaceAll(one.NextState, "_", " ")
+}
+
+// nextOf says what happens next by itself, and when.
+func nextOf(one simulator.Purchase) templ.Component {
+	if one.Next.IsZero() || one.Superseded {
+		return frame.Muted("nothing")
+	}
+	return frame.Stack(frame.Words(nextEvent(one)), frame.Time(one.Next))
 }
 
 // simulatedPath is the page of a purchase.
