@@ -20,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/hook"
@@ -67,11 +68,13 @@ type Options struct {
 // Addon is an open addon. Its methods may be called from many goroutines.
 type Addon struct {
 	// Settings is the draft and what is published, IAP the in-app purchases, Members what users
-	// have from them, Events the feed of events and the webhooks.
-	Settings *settings.Service
-	IAP      *iap.Service
-	Members  *membership.Service
-	Events   *events.Service
+	// have from them, Simulator the store that answers in test mode, Events the feed of events
+	// and the webhooks.
+	Settings  *settings.Service
+	IAP       *iap.Service
+	Members   *membership.Service
+	Simulator *simulator.Service
+	Events    *events.Service
 
 	guard    *access.Guard
 	options  Options

@@ -3,6 +3,7 @@ package addon
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/jobs"
@@ -29,11 +31,16 @@ const (
 // the feed of events and to the queue.
 func (a *Addon) openMembers() {
 	a.Members = membership.New(membership.Options{
-		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Open: a.plays.open, Append: a.appendEvent, Put: a.putTask, Log: a.log,
+		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Open: a.openStore, Append: a.appendEvent, Put: a.putTask, Log: a.log,
 	})
 	a.database.Watch(a.Members.Watcher())
 	a.IAP.WatchRanks(a.Members.PackageChanged)
-	for kind, work := range a.Members.Works() {
+	a.Simulator = simulator.New(simulator.Options{
+		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Put: a.putTask, Log: a.log,
+	})
+	works := a.Members.Works()
+	works[simulator.KindTick] = membership.Work{Do: a.Simulator.Tick, Retries: works[membership.KindSweep].Retries}
+	for kind, work := range works {
 		a.queue.Handle(kind, jobs.Kind{
 			Work:    func(ctx context.Context, r *jobs.Run) (any, error) { return nil, a.doTask(ctx, r, work) },
 			Workers: memberWorkers, Lease: memberLease, Retries: work.Retries, Forever: true,
@@ -66,7 +73,7 @@ func (a *Addon) doTask(ctx context.Context, r *jobs.Run, work membership.Work) e
 // startMembers puts the tasks that repeat, as soon as the database answers.
 func (a *Addon) startMembers(ctx context.Context) {
 	for {
-		err := a.Members.Start(ctx)
+		err := errors.Join(a.Members.Start(ctx), a.Simulator.Start(ctx))
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -91,15 +98,22 @@ type plays struct {
 	client  *play.Client
 }
 
-// open returns the client for settings.
-func (p *plays) open(s iap.Selling) (membership.Store, error) {
+// openStore returns the store for settings: Google Play, or in test mode the simulated store.
+func (a *Addon) openStore(s iap.Selling) (membership.Store, error) {
 	if s.Simulated {
-		return nil, fault.Unavailable("not_configured", "In test mode, purchases are not verified")
+		client, err := a.Simulator.Client(s)
+		return playStore{client, a.Simulator.Now}, err
 	}
+	client, err := a.plays.open(s)
+	return playStore{client, func(context.Context) (time.Time, error) { return a.now(), nil }}, err
+}
+
+// open returns the client for settings.
+func (p *plays) open(s iap.Selling) (*play.Client, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.client != nil && p.app == s.Application && bytes.Equal(p.account, s.ServiceAccount) {
-		return playStore{p.client}, nil
+		return p.client, nil
 	}
 	o := play.Options{ServiceAccount: s.ServiceAccount, Package: s.Application, URL: p.url, Now: p.now, Rate: playRate}
 	if p.url != "" {
@@ -110,5 +124,5 @@ func (p *plays) open(s iap.Selling) (membership.Store, error) {
 		return nil, err
 	}
 	p.client, p.app, p.account = client, s.Application, s.ServiceAccount
-	return playStore{client}, nil
+	return client, nil
 }

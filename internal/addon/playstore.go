@@ -9,8 +9,14 @@ import (
 	"github.com/countersign/countersign/internal/play"
 )
 
-// playStore is the store of the memberships: Google Play.
-type playStore struct{ *play.Client }
+// playStore is the store of the memberships: Google Play, or what simulates it.
+type playStore struct {
+	*play.Client
+	now func(context.Context) (time.Time, error)
+}
+
+// Now is the time on the store's clock.
+func (s playStore) Now(ctx context.Context) (time.Time, error) { return s.now(ctx) }
 
 // Cancel stops the renewals, or with final the payments.
 func (s playStore) Cancel(ctx context.Context, token string, final bool) error {

@@ -116,6 +116,9 @@ const (
 	ActionPurchaseCancel       people.Action = "purchase.cancel"
 	ActionPurchaseRevoke       people.Action = "purchase.revoke"
 	ActionPurchaseRefund       people.Action = "purchase.refund"
+	ActionSimulatorBuy         people.Action = "simulator.buy"
+	ActionSimulatorAct         people.Action = "simulator.act"
+	ActionSimulatorClear       people.Action = "simulator.clear"
 	ActionLicenseMake          people.Action = "license.make"
 	ActionLicenseMove          people.Action = "license.move"
 	ActionLicenseRevoke        people.Action = "license.revoke"
@@ -147,6 +150,7 @@ var actions = []people.Action{
 	ActionStoreSet,
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss,
 	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund,
+	ActionSimulatorBuy, ActionSimulatorAct, ActionSimulatorClear,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,

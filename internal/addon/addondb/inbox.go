@@ -45,6 +45,11 @@ func (d *DB) OpenMessages(ctx context.Context, before sqldb.Time, limit int) ([]
 	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE processed_at IS NULL AND token_digest IS NOT NULL AND received_at < $1 ORDER BY id LIMIT $2`, before, limit)
 }
 
+// HasOpenMessages reports whether one about a token is not processed yet.
+func (d *DB) HasOpenMessages(ctx context.Context, digest []byte) (bool, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM inbox WHERE token_digest = $1 AND processed_at IS NULL)`, digest)
+}
+
 // LastMessage returns the highest id, 0 for none.
 func (d *DB) LastMessage(ctx context.Context) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT coalesce(max(id), 0) FROM inbox`)

@@ -92,14 +92,11 @@ func (f *frontEnd) verifyPurchase(w http.ResponseWriter, r *http.Request) error 
 	if done.Membership.Token, err = f.addon.Members.Sign(r.Context(), f.issuer(w, r), user, done.Membership); err != nil {
 		return publicPurchase(err)
 	}
-	write := web.Object
-	if done.Pending {
-		write = web.Accepted
+	status, body := done.Answer()
+	if status == http.StatusAccepted {
+		return web.Accepted(w, body)
 	}
-	return write(w, struct {
-		Status string `json:"status"`
-		countersign.IAPVerification
-	}{"success", countersign.IAPVerification{Result: done.Result, Purchase: done.Purchase, Membership: done.Membership}})
+	return web.Object(w, body)
 }
 
 // restorePurchases answers POST /api-addons/iap/restore: the purchases that were found on a device

@@ -1,6 +1,7 @@
 package iap
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -39,11 +40,17 @@ func (s *Service) Selling(ctx context.Context) (Selling, error) {
 	return p.selling, nil
 }
 
+// simulatedApplication stands for the Android application ID in test mode while none is set.
+const simulatedApplication = "com.example.app"
+
 // sellingOf leaves out products of packages that do not exist.
 func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling {
 	selling := Selling{
 		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{},
 		TestPurchases: v.TestPurchases, Policy: v.Policy, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
+	}
+	if selling.Simulated {
+		selling.Application = cmp.Or(selling.Application, simulatedApplication)
 	}
 	for _, p := range v.Products {
 		if slices.ContainsFunc(packages, func(k addondb.Package) bool { return k.ID == p.PackageID }) {

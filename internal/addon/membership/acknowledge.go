@@ -78,9 +78,12 @@ func (s *Service) acknowledge(ctx context.Context, store Store, p addondb.Purcha
 // doAcknowledge is the task of an acknowledgement. It fails until the store has accepted it,
 // or the purchase needs none any more.
 func (s *Service) doAcknowledge(ctx context.Context, payload []byte) (again time.Time, err error) {
-	p, store, _, _, err := s.taskPurchase(ctx, payload)
-	if errors.Is(err, errNothingToDo) || err == nil && p.AcknowledgeSince.IsZero() {
+	p, store, selling, _, err := s.taskPurchase(ctx, payload)
+	switch {
+	case errors.Is(err, errNothingToDo) || err == nil && p.AcknowledgeSince.IsZero():
 		return time.Time{}, nil
+	case err == nil && elsewhere(p, selling): // it is due when its store answers again
+		return s.now().Add(elsewhereWait), nil
 	}
 	if err == nil {
 		_, err = s.acknowledge(ctx, store, p)

@@ -102,7 +102,7 @@ func (s *Service) reputMessages(ctx context.Context) error {
 			if err := json.Unmarshal(plain, &body); err != nil {
 				return fmt.Errorf("membership: a stored notification: %w", err)
 			}
-			if err := s.putNotified(ctx, tx, Notification{Kind: NotificationKind(m.Kind), Token: body.Token}, m.TokenDigest); err != nil {
+			if err := s.putNotified(ctx, tx, Notification{Kind: NotificationKind(m.Kind), Token: body.Token}, m.TokenDigest, s.now()); err != nil {
 				return err
 			}
 		}

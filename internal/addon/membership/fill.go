@@ -32,7 +32,7 @@ func (s *Service) filled(ctx context.Context, tx *addondb.DB, row addondb.Purcha
 		return next, nil, err
 	}
 	last := entitle.Decision{Status: entitle.Status(row.Status), Access: row.Access, Until: row.ExpiresAt.Time}
-	d := entitle.Decide(r.sub, last, func(order string) bool { return slices.Contains(voided, order) }, s.now())
+	d := entitle.Decide(r.sub, last, func(order string) bool { return slices.Contains(voided, order) }, r.at)
 	if d.Unknown {
 		if err := s.raise(ctx, tx, alertUnknownState, string(r.sub.State), fmt.Sprintf("The store sends the state %s, which this version does not know. Access stays as it was", clip(string(r.sub.State)))); err != nil {
 			return next, nil, err
@@ -110,7 +110,7 @@ func (s *Service) itemsOf(r *reading, before []addondb.PurchaseItem, d entitle.D
 	for _, i := range r.sub.Items {
 		item := addondb.PurchaseItem{
 			ProductID: i.ProductID, BasePlanID: i.BasePlanID, OfferID: i.OfferID, Phase: i.Phase, OrderID: i.OrderID, ExpiresAt: at(i.ExpiresAt),
-			PackageID: r.selling.Packages[i.ProductID], Counts: entitle.ItemCounts(i, end, s.now()), Prepaid: i.Prepaid,
+			PackageID: r.selling.Packages[i.ProductID], Counts: entitle.ItemCounts(i, end, r.at), Prepaid: i.Prepaid,
 			WillRenew: entitle.WillRenew(r.sub.State, i), Action: string(entitle.ActionFor(d.Status, i)), Deferred: i.Deferred,
 		}
 		if d.Unknown && len(before) > 0 {

@@ -127,6 +127,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.store.clock = func() time.Time { f.mu.Lock(); defer f.mu.Unlock(); return f.clock.Truncate(time.Second) }
 	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
 	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
 	f.Service = New(Options{

@@ -76,3 +76,19 @@ func timestamp(t sqldb.Time) *countersign.Timestamp {
 	printed := countersign.At(t.Time)
 	return &printed
 }
+
+// verified is a verification as the API answers it (6.4).
+type verified struct {
+	Status string `json:"status"`
+	countersign.IAPVerification
+}
+
+// Answer returns what the app reads: JSON, and the status 202 for an outcome that is pending,
+// else 200.
+func (o Outcome) Answer() (status int, body any) {
+	status = 200
+	if o.Pending {
+		status = 202
+	}
+	return status, verified{"success", countersign.IAPVerification{Result: o.Result, Purchase: o.Purchase, Membership: o.Membership}}
+}

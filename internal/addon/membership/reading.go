@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -51,6 +52,7 @@ type reading struct {
 	chain       [][]byte // the digests of its predecessors that have to be looked for, the last one first
 	selling     iap.Selling
 	environment entitle.Environment
+	at          time.Time // on the store's clock
 }
 
 // maxReads is how often a purchase is read again because somebody else wrote a change
@@ -97,6 +99,9 @@ func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, to
 		return nil, note
 	}
 	if err != nil {
+		return r, refusal(err)
+	}
+	if r.at, err = store.Now(ctx); err != nil {
 		return r, refusal(err)
 	}
 	r.environment = entitle.EnvironmentOf(r.sub, selling.Simulated)

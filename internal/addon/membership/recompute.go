@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -17,6 +18,8 @@ type change struct {
 	purchase addondb.Purchase
 	// moved are the users between whom it was transferred.
 	moved []string
+	// environment is where the cause was, "" for that of the purchase.
+	environment entitle.Environment
 }
 
 // recompute derives the memberships of users again, in the transaction of the cause (6.5).
@@ -81,10 +84,7 @@ func (s *Service) announce(ctx context.Context, tx *txn, events []entitle.EventT
 	if err != nil {
 		return err
 	}
-	environment := entitle.Environment(why.purchase.Environment)
-	if why.purchase.ID == 0 {
-		environment = entitle.Production
-	}
+	environment := cmp.Or(why.environment, entitle.Environment(why.purchase.Environment), entitle.Production)
 	for _, event := range events {
 		tx.events = append(tx.events, Event{
 			Type: event, UserID: after.UserID, Membership: present, Previous: previous, Purchase: purchase, Environment: environment,

@@ -19,6 +19,8 @@ type scripted struct {
 	products []Product
 	down     error
 	refusing error // of acknowledgements
+	// clock is the store's.
+	clock func() time.Time
 	// asked is called before each answer, for what happens meanwhile.
 	asked func(token string)
 }
@@ -119,3 +121,5 @@ func (s *scripted) count(what string) int {
 	defer s.mu.Unlock()
 	return s.calls[what]
 }
+
+func (s *scripted) Now(context.Context) (time.Time, error) { return s.clock(), nil }

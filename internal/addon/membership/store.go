@@ -16,6 +16,8 @@ const platform = "store"
 
 // Store is the app's store. Its errors are of type [play.Error]; others count as outages.
 type Store interface {
+	// Now is the time on the store's clock, by which purchases begin and end there.
+	Now(ctx context.Context) (time.Time, error)
 	Subscription(ctx context.Context, token string) (play.Subscription, error)
 	// Acknowledge sends the account id only when it is not empty.
 	Acknowledge(ctx context.Context, productID, token, account, profile string) error

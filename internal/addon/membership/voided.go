@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -26,15 +27,14 @@ const (
 // an overlap (6.6).
 func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err error) {
 	next := s.now().Add(time.Hour)
-	store, _, err := s.open(ctx)
+	store, selling, err := s.open(ctx)
 	if fault.HasCode(err, codeNotConfigured) {
 		return next, nil
 	}
 	if err != nil {
 		return time.Time{}, err
 	}
-	until := s.now()
-	since, err := s.voidedSince(ctx, until)
+	until, since, err := s.voidedSince(ctx, store, selling)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -53,21 +53,28 @@ func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err 
 			break
 		}
 	}
+	if selling.Simulated { // what the real store has refunded meanwhile is still to be read
+		return next, nil
+	}
 	return next, s.db.Tx(ctx, func(tx *addondb.DB) error { return tx.SetMeta(ctx, metaVoided, until.Format(time.RFC3339)) })
 }
 
-// voidedSince is the beginning of the time that is read.
-func (s *Service) voidedSince(ctx context.Context, until time.Time) (time.Time, error) {
+// voidedSince is the time that is read, on the store's clock.
+func (s *Service) voidedSince(ctx context.Context, store Store, selling iap.Selling) (until, since time.Time, err error) {
+	until, err = store.Now(ctx)
+	if err != nil {
+		return until, since, refusal(err)
+	}
 	earliest := until.Add(-voidedWindow + time.Hour)
 	text, err := s.db.Meta(ctx, metaVoided)
-	if err != nil {
-		return earliest, err
+	if err != nil || selling.Simulated {
+		return until, earliest, err
 	}
 	last, err := time.Parse(time.RFC3339, text)
 	if err != nil || last.Add(-entitle.VoidedOverlap).Before(earliest) {
-		return earliest, nil // it was never read, or too long ago
+		return until, earliest, nil // it was never read, or too long ago
 	}
-	return last.Add(-entitle.VoidedOverlap), nil
+	return until, last.Add(-entitle.VoidedOverlap), nil
 }
 
 // void notes that an order of a purchase was refunded or charged back, once, and has the

@@ -168,10 +168,15 @@ func (s *Service) taskPurchase(ctx context.Context, payload []byte) (p addondb.P
 	return p, store, selling, token, err
 }
 
+// elsewhere reports whether another store than the one that answers now knows a purchase.
+func elsewhere(p addondb.Purchase, selling iap.Selling) bool {
+	return (p.Environment == string(entitle.Simulated)) != selling.Simulated
+}
+
 // doReread reads a purchase again.
 func (s *Service) doReread(ctx context.Context, payload []byte) (again time.Time, err error) {
-	_, store, selling, token, err := s.taskPurchase(ctx, payload)
-	if err == nil {
+	p, store, selling, token, err := s.taskPurchase(ctx, payload)
+	if err == nil && !elsewhere(p, selling) {
 		_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeSchedule})
 	}
 	return time.Time{}, s.taskError(err)
@@ -231,14 +236,13 @@ func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time,
 		again, _ = s.nextCheck(p)
 		return again, nil
 	}
-	simulated := p.Environment == string(entitle.Simulated)
 	switch {
-	case err == nil && simulated == selling.Simulated:
+	case err == nil && !elsewhere(p, selling):
 		_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeSchedule})
-	case err == nil && !simulated: // the built-in store knows nothing of it, and the real one is not asked
-		return s.now().Add(2 * time.Hour), nil
+	case err == nil && selling.Simulated: // the built-in store knows nothing of it, and the real one is not asked
+		return s.now().Add(elsewhereWait), nil
 	}
-	if err != nil || simulated != selling.Simulated {
+	if err != nil || elsewhere(p, selling) {
 		if fault.Of(err) == nil && err != nil {
 			return time.Time{}, err
 		}

@@ -106,8 +106,7 @@ func (s *Store) cancel(p *purchase, by string, final bool) error {
 // UndoCancel restores a cancelled subscription before its end, as the user does.
 func (s *Store) UndoCancel(token string) error {
 	return s.act(token, func(p *purchase) error {
-		scheduled := p.State == stateActive && p.Items[0].Ending
-		if !scheduled && (p.State != stateCanceled || p.CanceledBy == "developer") {
+		if !p.restorable() {
 			return errors.New("the subscription can't be restored")
 		}
 		p.State, p.CanceledBy, p.CanceledAt, p.Items[0].Ending = stateActive, "", time.Time{}, false

@@ -128,7 +128,7 @@ func (s *Store) Push(m Message) (bearer string, body []byte, err error) {
 	if bearer, err = s.SignPush(s.PushClaims()); err != nil {
 		return "", nil, err
 	}
-	body, err = json.Marshal(map[string]any{"message": wireMessage(m), "subscription": "projects/simulated/subscriptions/play"})
+	body, err = m.Body()
 	return bearer, body, err
 }
 

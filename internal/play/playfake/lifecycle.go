@@ -53,6 +53,14 @@ type event struct {
 	do func(*purchase)
 }
 
+// Next returns when the next thing happens by itself, zero for never.
+func (s *Store) Next() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, next := s.earliest()
+	return next.at
+}
+
 // earliest returns what happens next, a nil purchase for nothing.
 func (s *Store) earliest() (first *purchase, next event) {
 	for _, p := range s.state.Purchases {
@@ -106,9 +114,7 @@ func (s *Store) endPeriod(p *purchase) {
 	switch {
 	case first.Prepaid:
 		s.expire(p)
-	case first.Ending && first.Left <= 0:
-		s.cancelAndExpire(p, "user")
-	case first.Change != nil && first.Change.State == "OUTSTANDING":
+	case first.declined():
 		s.cancelAndExpire(p, "user")
 	case p.Test && p.Renewals >= maxTestRenewals:
 		s.cancelAndExpire(p, "system")
@@ -123,6 +129,12 @@ func (s *Store) endPeriod(p *purchase) {
 	default:
 		s.renew(p, p.PaidUntil, noteRenewed)
 	}
+}
+
+// endsNext reports whether a purchase ends with the period that was paid.
+func (s *Store) endsNext(p *purchase) bool {
+	first := &p.Items[0]
+	return first.Prepaid || first.declined() || p.Test && p.Renewals >= maxTestRenewals
 }
 
 // endRetry ends the silent day of retries.

@@ -106,3 +106,17 @@ func (s *Store) Messages() []Message {
 	defer s.mu.Unlock()
 	return slices.Clone(s.state.Messages)
 }
+
+// Take returns the notifications, oldest first, and removes them from the queue.
+func (s *Store) Take() []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.state.Messages
+	s.state.Messages = nil
+	return list
+}
+
+// Body is a message in the form of a push, without the proof of who sent it.
+func (m Message) Body() ([]byte, error) {
+	return json.Marshal(map[string]any{"message": wireMessage(m), "subscription": "projects/simulated/subscriptions/play"})
+}

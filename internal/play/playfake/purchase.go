@@ -79,6 +79,12 @@ type item struct {
 	Ending         bool // the plan ends after the committed payments
 }
 
+// declined reports that the user does not want another period: the committed payments are
+// made, or the user has not agreed to a higher price.
+func (i *item) declined() bool {
+	return i.Ending && i.Left <= 0 || i.Change != nil && i.Change.State == "OUTSTANDING"
+}
+
 // outOfApp is what Google says of a subscription that was bought again in its own pages.
 type outOfApp struct {
 	Token, Account, Profile string
@@ -99,6 +105,11 @@ func (p *purchase) live() bool {
 // renews reports whether Google will charge again.
 func (p *purchase) renews() bool {
 	return slices.Contains([]string{stateActive, stateGrace, stateHold, statePaused}, p.State) && !p.Items[0].Prepaid && p.RetireAt.IsZero()
+}
+
+// restorable reports whether the user can undo a cancellation.
+func (p *purchase) restorable() bool {
+	return p.State == stateActive && p.Items[0].Ending || p.State == stateCanceled && p.CanceledBy != "developer"
 }
 
 // expiresAt is the end of the first item.

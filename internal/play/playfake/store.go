@@ -39,6 +39,8 @@ type Store struct {
 	random io.Reader
 	state  state
 	script script
+	// admitted reports that calls need no access token.
+	admitted bool
 }
 
 // state is all that a snapshot holds.
@@ -124,6 +126,13 @@ func (s *Store) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.Now
+}
+
+// SetPackage replaces the name of the app's package.
+func (s *Store) SetPackage(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Package = name
 }
 
 // Package returns the name of the app's package.

@@ -15,8 +15,18 @@ type Purchase struct {
 	Acknowledged      bool
 	Declined          bool      // its card is declined
 	ExpiresAt         time.Time // zero before the payment
-	// Next is when the next thing happens by itself, zero for never.
-	Next time.Time
+	// Next is when the next thing happens by itself, zero for never. NextState is the state
+	// after it.
+	Next      time.Time
+	NextState string
+	// Live reports that it was paid and has not ended, Renews that Google will charge again,
+	// Retrying that a declined payment is tried again in silence, Pausing that a pause is
+	// scheduled, and Restorable that the user can undo the cancellation.
+	Live, Renews, Retrying, Pausing, Restorable bool
+	// Replaced reports that another purchase took its place.
+	Replaced bool
+	// Order is the id of the order of the current period, "" for one that was refunded.
+	Order string
 }
 
 // Purchases returns all purchases, oldest first.
@@ -25,11 +35,52 @@ func (s *Store) Purchases() []Purchase {
 	defer s.mu.Unlock()
 	list := make([]Purchase, 0, len(s.state.Purchases))
 	for _, p := range s.state.Purchases {
-		list = append(list, Purchase{
-			Token: p.Token, Linked: p.Linked, State: strings.TrimPrefix(p.State, "SUBSCRIPTION_STATE_"),
-			ProductID: p.Items[0].ProductID, PlanID: p.Items[0].PlanID, Account: p.Account, Test: p.Test,
-			Acknowledged: p.Acknowledged, Declined: p.Declined, ExpiresAt: p.expiresAt(), Next: s.nextOf(p).at,
-		})
+		list = append(list, s.view(p))
 	}
 	return list
+}
+
+// view returns what a page shows of a purchase.
+func (s *Store) view(p *purchase) Purchase {
+	first := p.Items[0]
+	v := Purchase{
+		Token: p.Token, Linked: p.Linked, State: shortState(p.State), ProductID: first.ProductID, PlanID: first.PlanID,
+		Account: p.Account, Test: p.Test, Acknowledged: p.Acknowledged, Declined: p.Declined, ExpiresAt: p.expiresAt(),
+		Next: s.nextOf(p).at, Live: p.live(), Renews: p.renews(), Retrying: !p.RetryUntil.IsZero(), Pausing: p.Pause > 0,
+		Restorable: p.restorable(), Replaced: !p.RetireAt.IsZero() || p.CanceledBy == "replacement",
+	}
+	if !v.Next.IsZero() {
+		v.NextState = shortState(s.stateAfter(p, v.Next))
+	}
+	if o := s.order(first.OrderID); o != nil && o.State == "PROCESSED" {
+		v.Order = o.ID
+	}
+	return v
+}
+
+func shortState(state string) string { return strings.TrimPrefix(state, "SUBSCRIPTION_STATE_") }
+
+// stateAfter returns the state of a purchase after what happens to it at a time by itself.
+func (s *Store) stateAfter(p *purchase, at time.Time) string {
+	plan := s.planOf(p)
+	switch {
+	case p.State == statePending:
+		return statePendingCanceled
+	case p.live() && (!p.Acknowledged && at.Equal(p.AckBy) || at.Equal(p.RetireAt)):
+		return stateExpired
+	case p.State == stateActive && !p.RetryUntil.IsZero() && plan.Grace > 0:
+		return stateGrace
+	case p.State == stateActive && !p.RetryUntil.IsZero(), p.State == stateGrace, p.State == statePaused && p.Declined:
+		if plan.Hold < 0 || plan.Hold == 0 && plan.Grace >= recoveryDays {
+			return stateExpired
+		}
+		return stateHold
+	case p.State == statePaused:
+		return stateActive
+	case p.State != stateActive || s.endsNext(p):
+		return stateExpired
+	case p.Pause > 0:
+		return statePaused
+	}
+	return stateActive
 }

@@ -1,0 +1,187 @@
+package simulator
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/play/playfake"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// sealPurpose is what the state is sealed for.
+const sealPurpose = "simulated store"
+
+// kept is the state as the row holds it, sealed.
+type kept struct {
+	// Name distinguishes this store from those that were cleared.
+	Name string
+	// Ahead is how far its clock is ahead of the addon's.
+	Ahead time.Duration
+	// Buyers are the users by purchase token.
+	Buyers map[string]string
+	Store  json.RawMessage
+}
+
+// state is the store while it is used.
+type state struct {
+	kept
+	store *playfake.Store
+}
+
+// The base plan of every product: it renews each month, and a declined payment is followed by
+// a day of silent retries, a week of grace and 53 days on hold, as in the store's defaults.
+const (
+	planID    = "monthly"
+	graceDays = 7
+)
+
+// read returns the store as it is now, for reading. due reports that something happened since
+// the last change that has to be written.
+func (s *Service) read(ctx context.Context, selling iap.Selling) (st *state, due bool, err error) {
+	sealed, err := s.db.Simulator(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if st, err = s.open(sealed, selling); err != nil {
+		return nil, false, err
+	}
+	next, now := st.store.Next(), s.clock(st)
+	if due = !next.IsZero() && !next.After(now); !due {
+		st.store.AdvanceTo(now)
+	}
+	return st, due, nil
+}
+
+// clock is the time that the clock of a store should show.
+func (s *Service) clock(st *state) time.Time { return s.now().Add(st.Ahead) }
+
+// open opens a sealed state, empty for a new store, and adds the products that were mapped since.
+func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
+	st := &state{kept: kept{Name: strings.ToLower(rand.Text()), Buyers: map[string]string{}}}
+	store, err := playfake.New(playfake.Options{Package: selling.Application, Start: s.now(), Products: []playfake.Product{}})
+	if err != nil {
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
+	st.store = store
+	if len(sealed) > 0 {
+		text, err := s.guard.Box().Open(sealPurpose, sealed)
+		if err != nil {
+			return nil, fault.WithCause(fault.Conflict("simulator_lost", "The simulated store was encrypted with another key file"), err)
+		}
+		if err := json.Unmarshal(text, &st.kept); err != nil {
+			return nil, fmt.Errorf("simulator: the stored state: %w", err)
+		}
+		if err := store.Restore(st.Store); err != nil {
+			return nil, err
+		}
+	}
+	store.SetPackage(selling.Application)
+	return st, addProducts(store, selling)
+}
+
+// addProducts adds the mapped products that the store does not sell yet. Those that left the map
+// stay, for the subscriptions that go on.
+func addProducts(store *playfake.Store, selling iap.Selling) error {
+	sold := store.Products()
+	for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
+		if slices.ContainsFunc(sold, func(p playfake.Product) bool { return p.ID == id }) {
+			continue
+		}
+		price := playfake.Money{Currency: "EUR", Units: 4 + 5*int64(len(store.Products())), Nanos: 990_000_000}
+		plan := playfake.Plan{ID: planID, Kind: playfake.AutoRenewing, Period: "P1M", Price: price, Grace: graceDays}
+		if err := store.AddProduct(playfake.Product{ID: id, Title: id, Plans: []playfake.Plan{plan}}); err != nil {
+			return fmt.Errorf("simulator: %w", err)
+		}
+	}
+	return nil
+}
+
+// change lets do change the store as it is now, and writes it: in one transaction with the
+// notifications that it sends, which it returns. The tasks of those are due after a wait.
+func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Duration, do func(*addondb.DB, *state) error) (sent []membership.Notification, err error) {
+	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
+		sent = nil
+		sealed, err := tx.LockSimulator(ctx, s.guard.Timestamp())
+		if err != nil {
+			return err
+		}
+		st, err := s.open(sealed, selling)
+		if err != nil {
+			return err
+		}
+		st.store.AdvanceTo(s.clock(st))
+		if err := do(tx, st); err != nil {
+			return err
+		}
+		if sent, err = st.send(); err != nil {
+			return err
+		}
+		for _, n := range sent {
+			if err := s.Members.ReceiveIn(ctx, tx, selling.Application, n, wait); err != nil {
+				return err
+			}
+		}
+		return s.save(ctx, tx, st)
+	})
+	return sent, err
+}
+
+// send takes the notifications out of the store, in their order.
+func (st *state) send() (list []membership.Notification, err error) {
+	for _, m := range st.store.Take() {
+		body, err := m.Body()
+		if err != nil {
+			return nil, fmt.Errorf("simulator: a notification: %w", err)
+		}
+		n, err := play.ParsePush(body)
+		if err != nil {
+			return nil, fmt.Errorf("simulator: a notification: %w", err)
+		}
+		list = append(list, membership.Notification{
+			MessageID: membership.SimulatedPrefix + st.Name + "-" + n.MessageID, Application: n.Package, Kind: membership.NotificationKind(n.Kind),
+			Code: n.Code, Token: n.Token, OrderID: n.OrderID, Body: body,
+		})
+	}
+	return list, nil
+}
+
+// save writes the state, and has the next thing that happens by itself done at its time.
+func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err error) {
+	st.Ahead = max(st.store.Now().Sub(s.now()), 0)
+	if st.Store, err = st.store.Snapshot(); err != nil {
+		return fmt.Errorf("simulator: %w", err)
+	}
+	text, err := json.Marshal(st.kept)
+	if err != nil {
+		return fmt.Errorf("simulator: %w", err)
+	}
+	if err := tx.SetSimulator(ctx, s.guard.Box().Seal(sealPurpose, text), sqldb.Time{Time: s.now()}); err != nil {
+		return err
+	}
+	if next := st.store.Next(); !next.IsZero() {
+		if err := s.Put(ctx, tx, s.tick(s.due(st, next))); err != nil {
+			return err
+		}
+	}
+	return s.guard.SameKeyFile(ctx, tx)
+}
+
+// due is when the addon's clock shows the time at which the store has to do something.
+func (s *Service) due(st *state, next time.Time) time.Time {
+	at := next.Add(-st.Ahead)
+	if latest := s.now().Add(tickEvery); at.After(latest) {
+		return latest
+	}
+	return at
+}

@@ -1,0 +1,58 @@
+package simulator
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/membership"
+)
+
+const (
+	// KindTick is the kind of the task that lets happen what happens by itself, with the key
+	// of the tasks that repeat.
+	KindTick = "iap.simulate"
+	// tickEvery is how often the store is looked at, at least, while it has purchases.
+	tickEvery = time.Hour
+)
+
+// Tick lets happen what became due on the store's clock, while test mode is on. It returns when
+// to look again, zero for a store in which nothing happens by itself.
+func (s *Service) Tick(ctx context.Context, _ []byte) (again time.Time, err error) {
+	selling, err := s.Selling(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	st, due, err := s.read(ctx, selling)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if due && selling.Simulated {
+		_, err := s.change(ctx, selling, 0, func(_ *addondb.DB, now *state) error { st = now; return nil })
+		if err != nil {
+			return time.Time{}, err
+		}
+	}
+	next := st.store.Next()
+	switch {
+	case next.IsZero():
+		return time.Time{}, nil
+	case !selling.Simulated:
+		return s.now().Add(tickEvery), nil
+	}
+	return s.due(st, next), nil
+}
+
+// tick is the task that repeats.
+func (s *Service) tick(due time.Time) membership.Task {
+	return membership.Task{Kind: KindTick, Key: membership.RepeatingKey, Due: due}
+}
+
+// Start puts the task that repeats. It is called once when a server starts.
+func (s *Service) Start(ctx context.Context) error {
+	sealed, err := s.db.Simulator(ctx)
+	if err != nil || len(sealed) == 0 {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *addondb.DB) error { return s.Put(ctx, tx, s.tick(s.now())) })
+}
