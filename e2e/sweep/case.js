@@ -4,11 +4,11 @@ import { fill, press } from '../lib/page.js';
 const pathOf = (route) => route.split(' ')[1].replace('{$}', '');
 
 /** A path, or what makes one from the site. */
-const on = (site, path) => site.url + (typeof path === 'function' ? path(site) : path);
+const on = async (site, path) => site.url + (typeof path === 'function' ? await path(site) : path);
 
 /** A page that has an address; leads says that it is another page, which is looked at by its own. */
 export function get(route, { name, path = pathOf(route), as = 'ada', status = 200, leads = false } = {}) {
-  return { route, name, as, status, leads, open: (page, site) => page.goto(on(site, path)) };
+  return { route, name, as, status, leads, open: async (page, site) => page.goto(await on(site, path)) };
 }
 
 /**
@@ -20,7 +20,7 @@ export function post(route, { name, at = pathOf(route), values = {}, button, mea
   return {
     route, name, as, status,
     async open(page, site) {
-      await page.goto(on(site, at));
+      await page.goto(await on(site, at));
       await fill(page, typeof values === 'function' ? values(site) : values);
       await meanwhile?.(site);
       return press(page, typeof button === 'string' ? button : page.locator(button.css));

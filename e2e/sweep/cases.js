@@ -3,8 +3,9 @@
 import { app } from './app.js';
 import { licenses } from './licenses.js';
 import { people } from './people.js';
+import { simulator } from './simulator.js';
 import { server } from './server.js';
 import { store } from './store.js';
 
-export const groups = [...app, ...licenses, ...server, ...people, ...store];
+export const groups = [...app, ...licenses, ...simulator, ...server, ...people, ...store];
 export const cases = groups.flatMap((g) => g.cases);

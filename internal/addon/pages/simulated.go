@@ -25,18 +25,15 @@ type simulatedPage struct {
 	wrong frame.Errors
 }
 
-// stepAnchor is where a page shows what the last step did.
-const stepAnchor = "#s-last-step"
-
-// act is a button of the page of a purchase.
-type act struct {
+// simulatorAct is a button of the page of a purchase.
+type simulatorAct struct {
 	act         simulator.Act
 	label, done string
 	kind        frame.Kind
 }
 
-// acts are the buttons, in their order. done is what the page says after it.
-var acts = []act{
+// simulatorActs are the buttons, in their order. done is what the page says after it.
+var simulatorActs = []simulatorAct{
 	{simulator.Renew, "Renew", "The subscription was renewed.", frame.Plain},
 	{simulator.Decline, "Decline the card", "The next payments of this purchase fail. Wait for what happens next.", frame.Plain},
 	{simulator.Recover, "Accept the card", "The card is accepted again, and what was due is paid.", frame.Plain},
@@ -81,15 +78,15 @@ func (p *Pages) actSimulated(w http.ResponseWriter, r *frame.Request, one simula
 		Do: func(in url.Values) error {
 			what := simulator.Act(in.Get("act"))
 			done := "The store's clock moved: " + nextEvent(one.Purchase) + "."
-			if i := slices.IndexFunc(acts, func(a act) bool { return a.act == what }); i >= 0 {
-				done = acts[i].done
+			if i := slices.IndexFunc(simulatorActs, func(a simulatorAct) bool { return a.act == what }); i >= 0 {
+				done = simulatorActs[i].done
 			} else if what != simulator.Wait {
 				return fault.Invalid(fault.CodeInvalid, "The simulated store can't do this")
 			}
 			if _, err := p.addon.Simulator.Do(r.Context(), r.Actor, one.Ref, what); err != nil {
 				return err
 			}
-			return p.frame.Redirect(w, r, simulatedPath(one.Ref)+stepAnchor, done)
+			return p.frame.Redirect(w, r, simulatedPath(one.Ref), done)
 		},
 		Again: one.again,
 	})
@@ -106,7 +103,7 @@ func (p *Pages) replaceSimulated(w http.ResponseWriter, r *frame.Request, one si
 			if err != nil {
 				return err
 			}
-			return p.frame.Redirect(w, r, simulatedPath(step.Purchase.Ref)+stepAnchor, step.Purchase.Product+" replaces "+one.Product+".")
+			return p.frame.Redirect(w, r, simulatedPath(step.Purchase.Ref), step.Purchase.Product+" replaces "+one.Product+".")
 		},
 		Again: one.again,
 	})
@@ -125,7 +122,7 @@ func (s simulatedPage) buttons() (list []frame.Button) {
 	if slices.Contains(s.Acts, simulator.Wait) {
 		list = append(list, frame.Button{Label: "Wait: " + nextEvent(s.Purchase), Kind: frame.Primary, Name: "act", Value: string(simulator.Wait)})
 	}
-	for _, one := range acts {
+	for _, one := range simulatorActs {
 		if slices.Contains(s.Acts, one.act) {
 			list = append(list, frame.Button{Label: one.label, Kind: one.kind, Name: "act", Value: string(one.act)})
 		}
@@ -134,15 +131,14 @@ func (s simulatedPage) buttons() (list []frame.Button) {
 }
 
 func (s simulatedPage) facts() frame.Facts {
-	facts := frame.Facts{
+	return frame.Facts{
 		{Label: "State in the store", Value: simulatedState(s.Purchase)},
 		{Label: "User", Value: frame.Words(s.User)},
 		{Label: "Product", Value: frame.Mono(s.Product)},
 		{Label: "Acknowledged", Value: frame.Words(yesOrNo(s.Acknowledged))},
-		{Label: "Ends or renews", Value: frame.Time(s.ExpiresAt)},
+		{Label: "Ends or renews", Value: endOf(s.Purchase)},
 		{Label: "Next by itself", Value: nextOf(s.Purchase)},
 	}
-	return facts
 }
 
 func yesOrNo(yes bool) string {

@@ -80,7 +80,7 @@ func (p *Pages) buySimulated(w http.ResponseWriter, r *frame.Request) error {
 			if err != nil {
 				return err
 			}
-			return p.frame.Redirect(w, r, simulatedPath(step.Purchase.Ref)+stepAnchor, "Bought "+step.Purchase.Product+" as the user "+step.Purchase.User+".")
+			return p.frame.Redirect(w, r, simulatedPath(step.Purchase.Ref), "Bought "+step.Purchase.Product+" as the user "+step.Purchase.User+".")
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.simulatorPage(r, orderForm{user: in.Get("user"), product: in.Get("product"), errs: wrong})
@@ -103,14 +103,14 @@ func (p *Pages) clearSimulator(w http.ResponseWriter, r *frame.Request) error {
 	})
 }
 
-// productChoices are the products that can be bought, with what each activates and costs.
+// productChoices are the products that can be bought, with what each activates.
 func productChoices(products []simulator.Product, packages []iap.Package) (list []frame.Choice) {
 	for _, one := range products {
 		name := "package " + strconv.FormatInt(one.PackageID, 10)
 		if i := slices.IndexFunc(packages, func(k iap.Package) bool { return k.ID == one.PackageID }); i >= 0 {
 			name = packages[i].Name
 		}
-		list = append(list, frame.Choice{Value: one.ID, Label: one.ID + ": " + name + ", " + one.Price.Amount.String() + " " + one.Price.Currency})
+		list = append(list, frame.Choice{Value: one.ID, Label: name + " (" + one.ID + ")"})
 	}
 	return list
 }
@@ -120,7 +120,7 @@ func (s simulatorPage) rows() (rows []frame.Row) {
 	for _, one := range s.purchases {
 		rows = append(rows, frame.Row{
 			frame.Link{Label: one.Product, Path: simulatedPath(one.Ref)}, frame.Words(one.User), simulatedState(one),
-			frame.Time(one.ExpiresAt), nextOf(one),
+			endOf(one), nextOf(one),
 		})
 	}
 	return rows
@@ -145,6 +145,14 @@ func simulatedState(one simulator.Purchase) templ.Component {
 		badge = frame.Badge{Text: "Active, card declined", Kind: frame.Warning}
 	}
 	return badge
+}
+
+// endOf is when a purchase ends or renews.
+func endOf(one simulator.Purchase) templ.Component {
+	if one.Superseded {
+		return frame.Time(time.Time{})
+	}
+	return frame.Time(one.ExpiresAt)
 }
 
 // nextEvents are what happens by itself, by the state after it.

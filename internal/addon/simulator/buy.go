@@ -100,7 +100,7 @@ type Product struct {
 	Price     countersign.IAPPrice
 }
 
-// Products lists the mapped products, by their ids.
+// Products lists the mapped products, by their packages.
 func (s *Service) Products(ctx context.Context, actor people.Actor) ([]Product, error) {
 	selling, err := s.admit(ctx, actor)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) Products(ctx context.Context, actor people.Actor) ([]Product, 
 			list = append(list, Product{ID: p.ID, PackageID: selling.Packages[p.ID], Price: priceOf(p.Plans[0].Price)})
 		}
 	}
-	slices.SortFunc(list, func(a, b Product) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b Product) int { return cmp.Or(cmp.Compare(a.PackageID, b.PackageID), cmp.Compare(a.ID, b.ID)) })
 	return list, nil
 }
 

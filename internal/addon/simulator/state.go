@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -31,6 +32,8 @@ type kept struct {
 	// Buyers are the users by purchase token.
 	Buyers map[string]string
 	Store  json.RawMessage
+	// Last is the last step, nil before the first.
+	Last *Step
 }
 
 // state is the store while it is used.
@@ -94,7 +97,10 @@ func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
 // stay, for the subscriptions that go on.
 func addProducts(store *playfake.Store, selling iap.Selling) error {
 	sold := store.Products()
-	for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
+	byPackage := slices.SortedFunc(maps.Keys(selling.Packages), func(a, b string) int {
+		return cmp.Or(cmp.Compare(selling.Packages[a], selling.Packages[b]), cmp.Compare(a, b))
+	})
+	for _, id := range byPackage {
 		if slices.ContainsFunc(sold, func(p playfake.Product) bool { return p.ID == id }) {
 			continue
 		}

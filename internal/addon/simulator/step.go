@@ -114,8 +114,10 @@ func (r *run) finish(step Step) (_ Step, err error) {
 	if step.Purchase, err = r.Purchase(r.ctx, r.actor, refOf(r.token)); err != nil {
 		return Step{}, err
 	}
-	step.Events, err = r.caused()
-	return step, err
+	if step.Events, err = r.caused(); err != nil {
+		return Step{}, err
+	}
+	return step, r.keepStep(step)
 }
 
 // caused lists the events since the step began that are about its users, and simulated.
