@@ -104,7 +104,12 @@ func (p *purchase) live() bool {
 
 // renews reports whether Google will charge again.
 func (p *purchase) renews() bool {
-	return slices.Contains([]string{stateActive, stateGrace, stateHold, statePaused}, p.State) && !p.Items[0].Prepaid && p.RetireAt.IsZero()
+	return p.looksRenewing() && p.RetireAt.IsZero()
+}
+
+// looksRenewing is renews, and true for a replaced purchase until it ends.
+func (p *purchase) looksRenewing() bool {
+	return slices.Contains([]string{stateActive, stateGrace, stateHold, statePaused}, p.State) && !p.Items[0].Prepaid
 }
 
 // restorable reports whether the user can undo a cancellation.
