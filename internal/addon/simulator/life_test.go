@@ -115,14 +115,14 @@ func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
 		for order, code := range map[simulator.Order]string{
 			{User: "ana", Product: "extra"}:                                "invalid",
 			{User: "", Product: "gold_monthly"}:                            "invalid_request",
-			{User: "ana", Product: "gold_monthly", Replaces: "0123456789"}: "not_found",
+			{User: "ana", Product: "gold_monthly", Replaces: "0123456789"}: "simulated_purchase_not_found",
 			{User: "ben", Product: "gold_monthly", Replaces: f.buy(t, "ana", "silver_monthly", "").Purchase.Ref}: "not_possible",
 		} {
 			_, err := f.Simulator.Buy(ctx, operator, order)
 			wantCode(t, err, code)
 		}
 		_, err = f.Simulator.Do(ctx, operator, "0123456789", simulator.Renew)
-		wantCode(t, err, "not_found")
+		wantCode(t, err, "simulated_purchase_not_found")
 		products, err := f.Simulator.Products(ctx, operator)
 		if err != nil || len(products) != 2 || products[0].ID != "gold_monthly" || products[0].Price.Amount != "4.99" || products[1].Price.Amount != "9.99" {
 			t.Errorf("%+v, %v", products, err)
