@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -106,6 +107,7 @@ var (
 	pairIDs        = choices(allPairs, func(c addon.Credential) string { return choice(c.ID, c.Label) })
 	webhookIDs     = choices(allWebhooks, func(w events.Webhook) string { return choice(w.ID, w.URL) })
 	packageIDs     = choices(allPackages, func(p iap.Package) string { return choice(p.ID, p.Name) })
+	simulatedRefs  = choices(allSimulated, func(p simulator.Purchase) string { return choice(p.Ref, p.User+", "+p.Product) })
 	productIDs     = choices(readProducts, func(p productView) string { return choice(p.StoreProductID, p.PackageName) })
 )
 

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// overlap is how long a replaced subscription still looks active, as in the real store, so
-	// that its end is never seen before the purchase that replaces it.
+	// overlap is how long a replaced subscription still looks as before, so that its end is
+	// never seen before the purchase that replaces it.
 	overlap = time.Minute
 	// maxPurchases is how many purchases the store holds, because each change writes them all.
 	maxPurchases = 200
@@ -85,7 +85,7 @@ func (st *state) buy(o Order, account string) (token string, err error) {
 		}
 		replaced = old.Token
 	}
-	token, err = st.store.Buy(playfake.BuyOptions{ProductID: o.Product, PlanID: planID, Account: account, Replaces: replaced, Overlap: overlap})
+	token, err = st.store.Buy(playfake.BuyOptions{ProductID: o.Product, PlanID: planID, Account: account, Replaces: replaced, Overlap: overlap, Unnoticed: true})
 	if err != nil {
 		return "", fault.WithCause(errNotPossible, err)
 	}

@@ -59,7 +59,7 @@ func (s *Service) now() time.Time { return s.guard.Now().UTC().Truncate(time.Sec
 var (
 	errOff         = fault.Conflict("test_mode_off", "Test mode is off")
 	errNotSelling  = fault.Conflict("iap_disabled", "In-app purchases are off")
-	errNoPurchase  = fault.NotFound("not_found", "No such purchase in the simulated store")
+	errNoPurchase  = fault.NotFound("simulated_purchase_not_found", "No such purchase in the simulated store")
 	errNotPossible = fault.Conflict("not_possible", "Not possible in the present state of the purchase")
 )
 

@@ -36,6 +36,8 @@ type BuyOptions struct {
 	Mode     string // FullPrice, KeepDate or Deferred
 	// Overlap is how long the replaced subscription still looks active.
 	Overlap time.Duration
+	// Unnoticed has it look as before during that time; otherwise it does not renew any more.
+	Unnoticed bool
 	// Fresh is how many reads of the new token are answered with 404.
 	Fresh int
 }
@@ -61,6 +63,9 @@ func (s *Store) Buy(o BuyOptions) (token string, err error) {
 		p.PendingOrder = s.addOrder(p, "PENDING", s.state.Now, s.periodAfter(p, s.state.Now)).ID
 	} else {
 		s.begin(p, old, o.Mode, o.Overlap)
+		if old != nil {
+			old.Unnoticed = o.Unnoticed
+		}
 	}
 	s.state.Purchases = append(s.state.Purchases, p)
 	return p.Token, nil

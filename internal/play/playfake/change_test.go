@@ -92,6 +92,18 @@ func TestForAWhileBothTokensLookActive(t *testing.T) {
 	s.want(old, play.Expired, s.Now(), play.CodeExpired)
 }
 
+func TestAReplacementCanStayUnnoticedForAWhile(t *testing.T) {
+	s := newShop(t)
+	old := s.buy(playfake.BuyOptions{ProductID: "silver_monthly"})
+	s.buy(playfake.BuyOptions{Replaces: old, Overlap: time.Hour, Unnoticed: true})
+	if !s.get(old).Items[0].AutoRenews {
+		t.Error("the old one does not look as before")
+	}
+	s.refused(s.Renew(old))
+	s.Advance(time.Hour)
+	s.want(old, play.Expired, s.Now(), play.CodePurchased, play.CodePurchased, play.CodeExpired)
+}
+
 func TestADowngradeCanWaitForTheRenewal(t *testing.T) {
 	s := newShop(t)
 	old := s.buy(playfake.BuyOptions{})

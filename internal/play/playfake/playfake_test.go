@@ -287,7 +287,8 @@ func TestPurchasesSayWhatHappensNext(t *testing.T) {
 	s.Advance(31 * day)
 	all := s.Purchases()
 	want := []playfake.Purchase{
-		{Token: token, State: "ACTIVE", ProductID: "gold_monthly", PlanID: "monthly", Account: "a", Acknowledged: true, Declined: true, ExpiresAt: s.month(begin, 1), Next: s.Now().Add(day)},
+		{Token: token, State: "ACTIVE", ProductID: "gold_monthly", PlanID: "monthly", Account: "a", Acknowledged: true, Declined: true, ExpiresAt: s.month(begin, 1), Next: s.Now().Add(day),
+			NextState: "IN_GRACE_PERIOD", Live: true, Renews: true, Retrying: true, Order: s.Orders(token)[0]},
 		{Token: pending, State: "PENDING_PURCHASE_CANCELED", ProductID: "gold_monthly", PlanID: "monthly"},
 	}
 	if !slices.Equal(all, want) {

@@ -56,6 +56,8 @@ type purchase struct {
 	EndedAt time.Time
 	// RetireAt is when a replaced purchase ends.
 	RetireAt time.Time
+	// Unnoticed reports that it looks until then as if it were not replaced.
+	Unnoticed bool
 	// Renewals is how often it was renewed, Reads how often it was read.
 	Renewals, Reads int
 	OrderBase       string
@@ -104,7 +106,12 @@ func (p *purchase) live() bool {
 
 // renews reports whether Google will charge again.
 func (p *purchase) renews() bool {
-	return slices.Contains([]string{stateActive, stateGrace, stateHold, statePaused}, p.State) && !p.Items[0].Prepaid && p.RetireAt.IsZero()
+	return p.RetireAt.IsZero() && p.mayRenew()
+}
+
+// mayRenew is renews without regard to a replacement.
+func (p *purchase) mayRenew() bool {
+	return slices.Contains([]string{stateActive, stateGrace, stateHold, statePaused}, p.State) && !p.Items[0].Prepaid
 }
 
 // restorable reports whether the user can undo a cancellation.

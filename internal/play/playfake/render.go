@@ -94,7 +94,7 @@ func (s *Store) renderItem(p *purchase, i *item) *androidpublisher.SubscriptionP
 		l.PrepaidPlan = &androidpublisher.PrepaidPlan{AllowExtendAfterTime: timestamp(p.StartedAt)}
 		return l
 	}
-	plan := &androidpublisher.AutoRenewingPlan{AutoRenewEnabled: p.renews() && i.Deferred == "" && !i.DeferredRemoval, RecurringPrice: i.Price.google()}
+	plan := &androidpublisher.AutoRenewingPlan{AutoRenewEnabled: (p.renews() || p.Unnoticed && p.mayRenew()) && i.Deferred == "" && !i.DeferredRemoval, RecurringPrice: i.Price.google()}
 	if c := i.Change; c != nil {
 		plan.PriceChangeDetails = &androidpublisher.SubscriptionItemPriceChangeDetails{
 			PriceChangeMode: c.Mode, PriceChangeState: c.State, NewPrice: c.Price.google(), ExpectedNewPriceChargeTime: timestamp(p.PaidUntil),

@@ -1,0 +1,143 @@
+package simulator_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/simulator"
+)
+
+func TestTheLifeOfASubscriptionStepByStep(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		step := f.buy(t, "ana", "silver_monthly", "")
+		wantStep(t, step, "active", "active", silver, "activated")
+		if p := step.Purchase; step.Call != simulator.CallVerify || !p.Acknowledged || !strings.HasPrefix(p.ID, "pur_") || p.User != "ana" || !p.ExpiresAt.Equal(noon.AddDate(0, 1, 0)) {
+			t.Errorf("%s %+v", step.Call, p)
+		}
+		if !strings.Contains(string(step.Answer), `"environment":"simulated"`) || strings.Contains(string(step.Answer), `"token"`) {
+			t.Errorf("answer %s", step.Answer)
+		}
+		ref := step.Purchase.Ref
+		wantStep(t, f.do(t, ref, simulator.Renew), "active", "active", silver, "renewed")
+		wantStep(t, f.do(t, ref, simulator.Decline), "active", "active", silver)
+		wantStep(t, f.do(t, ref, simulator.Wait), "active", "active", silver) // a day of silent retries begins
+		step = f.do(t, ref, simulator.Wait)
+		wantStep(t, step, "in_grace_period", "grace", silver, "grace_started")
+		if step.Purchase.NextState != "on_hold" || !step.Purchase.Declined {
+			t.Errorf("%+v", step.Purchase)
+		}
+		wantStep(t, f.do(t, ref, simulator.Wait), "on_hold", "on_hold", silver, "suspended")
+		wantStep(t, f.do(t, ref, simulator.Recover), "active", "active", silver, "resumed")
+		step = f.buy(t, "ana", "gold_monthly", ref)
+		wantStep(t, step, "active", "active", gold, "changed")
+		wantStep(t, f.do(t, step.Purchase.Ref, simulator.Refund), "expired", "revoked", gold, "purchase.refunded", "revoked")
+		list, now, err := f.Simulator.Purchases(t.Context(), operator)
+		if err != nil || len(list) != 2 || list[0].Ref != step.Purchase.Ref || !list[1].Superseded || len(list[1].Acts) > 0 || !now.After(noon.AddDate(0, 2, 7)) {
+			t.Errorf("%+v at %s, %v", list, now, err)
+		}
+	})
+}
+
+func TestASubscriptionIsPausedCancelledAndEnds(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ref := f.buy(t, "ana", "gold_monthly", "").Purchase.Ref
+		wantStep(t, f.do(t, ref, simulator.Pause), "active", "active", gold)
+		wantStep(t, f.do(t, ref, simulator.Wait), "paused", "paused", gold, "suspended")
+		wantStep(t, f.do(t, ref, simulator.Resume), "active", "active", gold, "resumed")
+		wantStep(t, f.do(t, ref, simulator.Cancel), "canceled", "active", gold, "will_not_renew")
+		wantStep(t, f.do(t, ref, simulator.UndoCancel), "active", "active", gold, "changed")
+		wantStep(t, f.do(t, ref, simulator.Cancel), "canceled", "active", gold, "will_not_renew")
+		wantStep(t, f.do(t, ref, simulator.Wait), "expired", "expired", gold, "expired")
+		again := f.buy(t, "ana", "silver_monthly", "")
+		wantStep(t, again, "active", "active", silver, "activated")
+		wantStep(t, f.do(t, again.Purchase.Ref, simulator.Expire), "expired", "expired", silver, "expired")
+	})
+}
+
+// Every act that a purchase lists can be done, and every other one is refused.
+func TestActsAreThoseThatArePossible(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		paths := [][]simulator.Act{
+			{}, {simulator.Decline}, {simulator.Decline, simulator.Wait}, {simulator.Decline, simulator.Wait, simulator.Wait},
+			{simulator.Decline, simulator.Wait, simulator.Wait, simulator.Wait}, {simulator.Pause}, {simulator.Pause, simulator.Wait},
+			{simulator.Cancel}, {simulator.Refund}, {simulator.Expire}, {simulator.Pause, simulator.Decline, simulator.Wait, simulator.Wait},
+		}
+		for _, path := range paths {
+			begin := func() simulator.Purchase {
+				p := f.buy(t, "ana", "gold_monthly", "").Purchase
+				for _, act := range path {
+					p = f.do(t, p.Ref, act).Purchase
+				}
+				return p
+			}
+			for _, act := range simulator.Acts() {
+				p := begin()
+				step, err := f.Simulator.Do(t.Context(), operator, p.Ref, act)
+				if listed := slices.Contains(p.Acts, act); listed != (err == nil) {
+					t.Errorf("%s after %v: listed %t, %v", act, path, listed, err)
+				}
+				if act == simulator.Wait && err == nil && step.Purchase.State != p.NextState {
+					t.Errorf("after %v it becomes %s, not %s", path, step.Purchase.State, p.NextState)
+				}
+				if err != nil {
+					wantCode(t, err, "not_possible")
+				}
+			}
+			if err := f.Simulator.Clear(t.Context(), operator); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// An upgrade is one change for the site, whatever order background work takes.
+func TestAnUpgradeIsOneChange(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.run(t)
+		for range 30 {
+			ref := f.buy(t, "ana", "silver_monthly", "").Purchase.Ref
+			f.pass(time.Hour) // the tasks of the first purchase are due
+			step := f.buy(t, "ana", "gold_monthly", ref)
+			wantStep(t, step, "active", "active", gold, "changed")
+			f.do(t, step.Purchase.Ref, simulator.Refund)
+		}
+	})
+}
+
+func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, err := f.Simulator.Buy(ctx, visitor, simulator.Order{User: "ana", Product: "gold_monthly"})
+		wantCode(t, err, "not_allowed")
+		for order, code := range map[simulator.Order]string{
+			{User: "ana", Product: "extra"}:                                "invalid",
+			{User: "", Product: "gold_monthly"}:                            "invalid_request",
+			{User: "ana", Product: "gold_monthly", Replaces: "0123456789"}: "simulated_purchase_not_found",
+			{User: "ben", Product: "gold_monthly", Replaces: f.buy(t, "ana", "silver_monthly", "").Purchase.Ref}: "not_possible",
+		} {
+			_, err := f.Simulator.Buy(ctx, operator, order)
+			wantCode(t, err, code)
+		}
+		_, err = f.Simulator.Do(ctx, operator, "0123456789", simulator.Renew)
+		wantCode(t, err, "simulated_purchase_not_found")
+		products, err := f.Simulator.Products(ctx, operator)
+		if err != nil || len(products) != 2 || products[0].ID != "gold_monthly" || products[0].Price.Amount != "4.99" || products[1].Price.Amount != "9.99" {
+			t.Errorf("%+v, %v", products, err)
+		}
+		if err := f.publish(ctx, map[string]string{iap.KeyEnabled: "0"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Simulator.Buy(ctx, operator, simulator.Order{User: "ana", Product: "gold_monthly"})
+		wantCode(t, err, "iap_disabled")
+		if err := f.publish(ctx, map[string]string{iap.KeyEnabled: "1", iap.KeySandboxEnabled: "0"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Simulator.Buy(ctx, operator, simulator.Order{User: "ana", Product: "gold_monthly"})
+		wantCode(t, err, "test_mode_off")
+		_, _, err = f.Simulator.Purchases(ctx, operator)
+		wantCode(t, err, "test_mode_off")
+	})
+}
