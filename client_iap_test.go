@@ -66,7 +66,10 @@ func TestAMissingIDIsNotSent(t *testing.T) {
 	s := serve(t, odd{body: `{"status":"success"}`})
 	site := addonClient(s.URL)
 	for _, do := range []func(context.Context) error{
-		func(ctx context.Context) error { _, err := site.UserMembership(ctx, "", IAPMembershipRead{}); return err },
+		func(ctx context.Context) error {
+			_, err := site.UserMembership(ctx, "", IAPMembershipRead{})
+			return err
+		},
 		func(ctx context.Context) error { _, err := site.UserPurchases(ctx, "", "", 0); return err },
 		func(ctx context.Context) error { _, err := site.Grants(ctx, ""); return err },
 		func(ctx context.Context) error { _, err := site.Grant(ctx, "", 1, time.Time{}, "r"); return err },
@@ -101,8 +104,14 @@ func TestAGrantIsSentOnce(t *testing.T) {
 		do    func(context.Context, *AddonClient) error
 		calls int
 	}{
-		"a grant":   {func(ctx context.Context, c *AddonClient) error { _, err := c.Grant(ctx, "7", 1, testNow, "r"); return err }, 1},
-		"a refund":  {func(ctx context.Context, c *AddonClient) error { _, err := c.RevokePurchase(ctx, "p", false); return err }, 1},
+		"a grant": {func(ctx context.Context, c *AddonClient) error {
+			_, err := c.Grant(ctx, "7", 1, testNow, "r")
+			return err
+		}, 1},
+		"a refund": {func(ctx context.Context, c *AddonClient) error {
+			_, err := c.RevokePurchase(ctx, "p", false)
+			return err
+		}, 1},
 		"a refresh": {func(ctx context.Context, c *AddonClient) error { _, err := c.RefreshPurchase(ctx, "p"); return err }, 2},
 	} {
 		s := serve(t, odd{status: 503, header: map[string]string{"Retry-After": "0", "X-Error-Code": "outcome_unknown"}, body: envelope("Unavailable")})
