@@ -15,6 +15,7 @@ type answer struct {
 	status     int // of HTTP
 	errorCode  string
 	requestID  string
+	etag       string
 	retryAfter time.Duration
 	body       []byte
 	redact     func(string) string
@@ -62,6 +63,9 @@ func (a *answer) read() error {
 		RequestID:  a.redact(a.requestID),
 	}
 }
+
+// unchanged reports that the caller has what was asked for already.
+func (a *answer) unchanged() bool { return a.status == http.StatusNotModified }
 
 // isError reports whether the body is an error envelope (spec 2.1).
 func (a *answer) isError() bool { return text(a.members.Status) == "error" }

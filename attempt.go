@@ -28,6 +28,9 @@ func (c *Client) do(ctx context.Context, r operation) (*answer, error) {
 	if retries == 0 {
 		retries = defaultRetries
 	}
+	if r.once {
+		retries = 0
+	}
 	for n := 0; ; n++ {
 		a, err := c.attempt(ctx, r)
 		if err == nil || !a.passing || n >= retries || ctx.Err() != nil {
@@ -50,7 +53,7 @@ func (c *Client) attempt(ctx context.Context, r operation) (*answer, error) {
 	if err != nil {
 		return a, err
 	}
-	res, err := c.httpClient().Do(req)
+	res, err := c.httpClient(r).Do(req)
 	if err != nil {
 		a.passing = true
 		return a, err
@@ -60,6 +63,7 @@ func (c *Client) attempt(ctx context.Context, r operation) (*answer, error) {
 	a.errorCode = res.Header.Get("X-Error-Code")
 	a.requestID = res.Header.Get("X-Request-Id")
 	a.retryAfter = retryAfter(res.Header)
+	a.etag = res.Header.Get("ETag")
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
 		return a, &RedirectError{Status: res.StatusCode, Location: c.redact(location)}
 	}
@@ -71,7 +75,7 @@ func (c *Client) attempt(ctx context.Context, r operation) (*answer, error) {
 	if int64(len(a.body)) > r.limit {
 		return a, ErrAnswerTooLarge
 	}
-	if r.plain && a.status == http.StatusOK {
+	if r.ifNoneMatch != "" && a.unchanged() || r.plain && a.status == http.StatusOK {
 		return a, nil
 	}
 	return a, a.read()
@@ -105,10 +109,13 @@ func post[T any](ctx context.Context, c *Client, name, path string, sent map[str
 }
 
 // httpClient is the caller's client, except that it follows no redirect: net/http would send the key along.
-func (c *Client) httpClient() *http.Client {
+func (c *Client) httpClient(r operation) *http.Client {
 	client := http.Client{Timeout: attemptTimeout}
 	if c.HTTP != nil {
 		client = *c.HTTP
+	}
+	if client.Timeout > 0 {
+		client.Timeout += r.extraTime
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client
@@ -155,6 +162,11 @@ type operation struct {
 	body         []byte
 	limit        int64
 	plain        bool
+	// once is for a change that is not made again by itself; extraTime is how much longer than others it may take.
+	once      bool
+	extraTime time.Duration
+	// ifNoneMatch is the ETag of what the caller has, "" for nothing.
+	ifNoneMatch string
 	// sign adds what proves who sends the request, besides the key; nil adds nothing.
 	sign func(req *http.Request, body []byte)
 }
@@ -181,6 +193,9 @@ func (c *Client) request(ctx context.Context, r operation) (*http.Request, error
 	req.Header.Set("X-Api-Key", c.key())
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.ifNoneMatch != "" {
+		req.Header.Set("If-None-Match", r.ifNoneMatch)
 	}
 	if r.sign != nil {
 		r.sign(req, r.body)

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,8 @@ type AddonClient struct {
 	BaseURL string
 	// Key and Secret are the API key and the API secret; white space around them is ignored.
 	Key, Secret string
-	// HTTP makes the requests, and Retries is how often a call is repeated, as in a [Client].
+	// HTTP makes the requests, and Retries is how often a call is repeated, as in a [Client]. Calls that ask the
+	// app's store may take 20 s longer than the timeout of HTTP.
 	HTTP    *http.Client
 	Retries int
 	// Now is the clock, which the addon's may differ from by up to 300 seconds. Nil means time.Now.
@@ -36,24 +36,9 @@ type AddonClient struct {
 // is valid for 15 minutes, with every active API key of the site. userID is the id that the site has for the user: 1 to 128
 // printable characters without spaces around them.
 func (c *AddonClient) UserToken(ctx context.Context, userID string) (UserToken, error) {
-	const name = "user token"
-	client := c.client()
-	body, _ := EncodeJSON(map[string]string{"user_id": userID}) // texts always can be encoded
-	a, err := client.do(ctx, operation{method: http.MethodPost, path: "api-addons/auth/user-token", body: body, limit: maxAnswer, sign: c.sign})
-	var token UserToken
-	if err == nil {
-		err = json.Unmarshal(a.body, &token)
-		if err == nil {
-			err = missing(token.Token, "no token in it")
-		}
-		if err != nil {
-			err = a.notUnderstood(err)
-		}
-	}
-	if err != nil {
-		return UserToken{}, client.wrap(name, err)
-	}
-	return token, nil
+	r := sending("api-addons/auth/user-token", map[string]string{"user_id": userID})
+	token, _, err := call(ctx, c.caller(), "user token", r, func(t UserToken) error { return missing(t.Token, "no token in it") })
+	return token, err
 }
 
 // userTokenLife is how long a user token is valid.

@@ -182,11 +182,11 @@ func TestBaseURLMustBeOne(t *testing.T) {
 }
 
 func TestTimeoutIsTheCallers(t *testing.T) {
-	if got := (&Client{}).httpClient().Timeout; got != 10*time.Second {
+	if got := (&Client{}).httpClient(operation{}).Timeout; got != 10*time.Second {
 		t.Errorf("without a client of the caller's an attempt may take %v, want 10s", got)
 	}
 	theirs := &http.Client{Timeout: time.Minute}
-	if got := (&Client{HTTP: theirs}).httpClient().Timeout; got != time.Minute || theirs.CheckRedirect != nil {
+	if got := (&Client{HTTP: theirs}).httpClient(operation{}).Timeout; got != time.Minute || theirs.CheckRedirect != nil {
 		t.Errorf("the caller's timeout became %v, or the caller's client was changed", got)
 	}
 }

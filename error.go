@@ -52,6 +52,9 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Retryable reports whether the same call may succeed later, after RetryAfter.
+func (e *Error) Retryable() bool { return passing(e.Kind) }
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/addon/api":        {"", "internal/addon", "internal/addon/events", "internal/addon/membership", "internal/addon/settings", "internal/fault", "internal/limit", "internal/people", "internal/play", "internal/sqldb", "internal/web"},
 	"internal/addon/entitle":    {"internal/play"},
 	"internal/addon/events":     {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/input", "internal/dial", "internal/fault", "internal/health", "internal/hook", "internal/jobs", "internal/keyfile", "internal/people", "internal/sqldb"},
-	"internal/addon/iap":        {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/input", "internal/cached", "internal/fault", "internal/health", "internal/keyfile", "internal/people", "internal/sqldb"},
+	"internal/addon/iap":        {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/input", "internal/cached", "internal/fault", "internal/health", "internal/keyfile", "internal/people", "internal/play", "internal/sqldb"},
 	"internal/addon/input":      {"internal/addon/secretscan", "internal/fault"},
 	"internal/addon/membership": {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/cached", "internal/fault", "internal/keyfile", "internal/limit", "internal/people", "internal/play", "internal/sqldb", "internal/web"},
 	"internal/addon/pages":      {"", "internal/addon", "internal/addon/iap", "internal/addon/settings", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/web"},

@@ -30,6 +30,13 @@ type IAPPurchase struct {
 	Replaces *string `json:"replaces"`
 }
 
+// IAPPurchases is a page of purchases, the newest first.
+type IAPPurchases struct {
+	Purchases []IAPPurchase `json:"purchases"`
+	// Next is the cursor of the next page, nil on the last one.
+	Next *string `json:"next_cursor"`
+}
+
 // IAPPrice is an amount in the buyer's currency, with as many decimals as the store sends and at least two.
 type IAPPrice struct {
 	Amount   json.Number `json:"amount"`
@@ -57,4 +64,10 @@ type IAPMembership struct {
 	Version int64 `json:"version"`
 	// Token is the membership signed for apps that are offline, "" when the site does not issue it.
 	Token string `json:"token,omitempty"`
+}
+
+// IAPMembershipRead is a membership with the ETag by which it is read again only after a change.
+type IAPMembershipRead struct {
+	IAPMembership
+	ETag string `json:"-"`
 }

@@ -22,6 +22,10 @@ type IAPVerification struct {
 	Membership IAPMembership `json:"membership"`
 }
 
+// Pending reports that the purchase activates nothing yet: its payment is pending, or the store does not answer. The addon
+// goes on by itself, and the app reads the membership later.
+func (v IAPVerification) Pending() bool { return v.Purchase == nil || v.Purchase.State == "pending" }
+
 // IAPRestore is what became of the purchase tokens that were found on a device.
 type IAPRestore struct {
 	Results    []IAPRestored `json:"results"`

@@ -12,13 +12,14 @@ import (
 
 // verificationKeys are the settings that an addon of an earlier version does not have.
 var verificationKeys = []string{
-	iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyTestPurchases, iap.KeyTestUsers, iap.KeyClaimPolicy, iap.KeyTransferPolicy,
+	iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyPullSubscription, iap.KeyTestPurchases, iap.KeyTestUsers, iap.KeyClaimPolicy, iap.KeyTransferPolicy,
 }
 
 // verification sets each of them to a value that is not its default.
 var verification = map[string]string{
 	iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example/push",
-	iap.KeyTestPurchases: "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
+	iap.KeyPullSubscription: "projects/tuneful/subscriptions/play",
+	iap.KeyTestPurchases:    "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
 }
 
 func (f *fixture) iapValues(t *testing.T) iap.Values {
@@ -43,6 +44,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 		}
 		v := f.iapValues(t)
 		if v.PushServiceAccount != verification[iap.KeyPushServiceAccount] || v.PushAudience != "https://site.example/push" ||
+			v.PullSubscription != "projects/tuneful/subscriptions/play" ||
 			v.TestPurchases.Rule != entitle.AllowListTests || !slices.Equal(v.TestPurchases.Users, []string{"7", "12"}) ||
 			v.Policy != (entitle.Policy{Unbound: entitle.Strict, Owned: entitle.Transfer}) {
 			t.Errorf("published %+v", v)

@@ -43,6 +43,11 @@ func (a *Addon) ReceivePush(ctx context.Context, bearer string, body []byte) err
 		}
 		return fault.WithCause(fault.Unavailable("store_unavailable", "The keys of the app's store can't be read"), err)
 	}
+	return a.receive(ctx, body)
+}
+
+// receive stores a notification whose sender was authenticated.
+func (a *Addon) receive(ctx context.Context, body []byte) error {
 	n, err := play.ParsePush(body)
 	if err != nil {
 		a.log.Warn("a notification of the app's store can't be read, and was dropped", "cause", err)

@@ -30,6 +30,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("jobs", a.queue.Run)
 	work.Start("events", a.Events.Run)
 	work.Start("memberships", a.startMembers)
+	work.Start("pulled notifications", a.keepPulling)
 	work.Start("cache of API credentials", a.pairs.Fill)
 	work.Start("last uses and requests", a.writeEvery)
 	work.Start("old rows", a.tidyEvery)

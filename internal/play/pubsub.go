@@ -17,6 +17,9 @@ const MaxPull = 1000
 
 var queuePattern = regexp.MustCompile(`^projects/[A-Za-z0-9][A-Za-z0-9.:_-]{0,127}/subscriptions/[A-Za-z][A-Za-z0-9._~+-]{2,254}$`)
 
+// ValidSubscription reports whether a name can be that of a Pub/Sub subscription, with its project.
+func ValidSubscription(name string) bool { return queuePattern.MatchString(name) }
+
 // Message is a message that was pulled.
 type Message struct {
 	// AckID is for [Client.AcknowledgeMessages].
@@ -66,7 +69,7 @@ func (c *Client) AcknowledgeMessages(ctx context.Context, subscription string, a
 
 // askPubSub posts a request to Pub/Sub and reads the answer.
 func (c *Client) askPubSub(ctx context.Context, path, subscription string, request, answer any) error {
-	if !queuePattern.MatchString(subscription) {
+	if !ValidSubscription(subscription) {
 		return &Error{Reason: Refused, Cause: errors.New("invalid subscription: expected projects/…/subscriptions/…")}
 	}
 	body, err := json.Marshal(request)

@@ -51,15 +51,14 @@ func writePurchases(w http.ResponseWriter, r *http.Request, list func(cursor str
 	if err != nil {
 		return publicPurchase(err)
 	}
-	answer := struct {
-		Status    string                    `json:"status"`
-		Purchases []countersign.IAPPurchase `json:"purchases"`
-		Next      *string                   `json:"next_cursor"`
-	}{Status: "success", Purchases: purchases}
+	page := countersign.IAPPurchases{Purchases: purchases}
 	if next != "" {
-		answer.Next = &next
+		page.Next = &next
 	}
-	return web.Object(w, answer)
+	return web.Object(w, struct {
+		Status string `json:"status"`
+		countersign.IAPPurchases
+	}{"success", page})
 }
 
 // number reads a whole number from the parameters, and returns otherwise when it is absent.

@@ -37,10 +37,16 @@ func (s *Service) CheckNotifications(ctx context.Context) (health.Finding, error
 		return health.Finding{}, err
 	}
 	v := ValuesOf(last.Settings.V)
-	found := health.Finding{Level: health.Warn, Why: "Notifications of the store are refused, so renewals and refunds are noticed late."}
+	found := health.Finding{Level: health.Warn, Why: "Notifications of the store do not arrive, so renewals and refunds are noticed late."}
 	switch {
 	case !v.Enabled:
 		return health.Finding{Level: health.OK, What: "In-app purchases are off"}, nil
+	case v.PullSubscription != "" && v.Account == "":
+		found.What, found.Fix = "No service account can pull notifications of the store", "countersign addon iap service-account FILE"
+	case v.PullSubscription != "" && (v.PushServiceAccount == "" || v.PushAudience == ""):
+		return health.Finding{Level: health.OK, What: "Notifications are pulled from " + v.PullSubscription}, nil
+	case v.PullSubscription != "":
+		return health.Finding{Level: health.OK, What: "Notifications are pulled from " + v.PullSubscription + ", and accepted from " + v.PushServiceAccount}, nil
 	case v.PushServiceAccount == "":
 		found.What, found.Fix = "The service account of the push subscription is not set", "countersign addon iap set "+KeyPushServiceAccount+" EMAIL"
 	case v.PushAudience == "":

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/input"
+	"github.com/countersign/countersign/internal/play"
 )
 
 // Limits of what may be written.
@@ -44,6 +45,16 @@ func CheckPushAccount(text string) (value, problem string) {
 	}
 	if !strings.HasSuffix(text, accountDomain) {
 		return "", "This is not the address of a service account, which ends with " + accountDomain + ". Use the account that the push subscription signs with"
+	}
+	return text, ""
+}
+
+// CheckSubscription brings the name of a pull subscription into the form in which it is stored, or
+// says what is wrong with it.
+func CheckSubscription(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	if text != "" && !play.ValidSubscription(text) {
+		return "", "Write the full name of the pull subscription, like projects/my-project/subscriptions/play-notifications"
 	}
 	return text, ""
 }

@@ -25,6 +25,13 @@ type Selling struct {
 	Policy        entitle.Policy
 	// PushAudience and PushServiceAccount are what a notification of the store must name, "" while they are not set.
 	PushAudience, PushServiceAccount string
+	// PullSubscription is the subscription from which notifications are pulled, "" for none.
+	PullSubscription string
+}
+
+// Pulls reports whether notifications of the store are pulled.
+func (s Selling) Pulls() bool {
+	return s.PullSubscription != "" && s.Application != "" && s.ServiceAccount != nil && !s.Simulated
 }
 
 // String keeps the service account out of texts and logs.
@@ -48,6 +55,7 @@ func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling 
 	selling := Selling{
 		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{},
 		TestPurchases: v.TestPurchases, Policy: v.Policy, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
+		PullSubscription: v.PullSubscription,
 	}
 	if selling.Simulated {
 		selling.Application = cmp.Or(selling.Application, simulatedApplication)

@@ -23,6 +23,7 @@ const (
 const (
 	KeyPushAudience       = "iapPushAudience"
 	KeyPushServiceAccount = "iapPushServiceAccount"
+	KeyPullSubscription   = "iapPullSubscription"
 	KeyTestPurchases      = "iapTestPurchases"
 	KeyTestUsers          = "iapTestUsers"
 	KeyClaimPolicy        = "iapClaimPolicy"
@@ -41,7 +42,9 @@ type Values struct {
 	// PushAudience and PushServiceAccount are what a notification of the store must name: the
 	// audience of its token, and the e-mail address that sends it. "" until they are set.
 	PushAudience, PushServiceAccount string
-	TestPurchases                    entitle.TestPurchases
+	// PullSubscription is the subscription from which notifications are pulled, "" for none.
+	PullSubscription string
+	TestPurchases    entitle.TestPurchases
 	// Policy decides on purchases that name no user.
 	Policy entitle.Policy
 }
@@ -72,6 +75,8 @@ func ValuesOf(rows []addondb.Setting) Values {
 			v.PushAudience = row.Value
 		case KeyPushServiceAccount:
 			v.PushServiceAccount = row.Value
+		case KeyPullSubscription:
+			v.PullSubscription = row.Value
 		case KeyTestPurchases:
 			v.TestPurchases.Rule = entitle.TestRule(row.Value)
 		case KeyTestUsers:

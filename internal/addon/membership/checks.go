@@ -77,7 +77,7 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 		return time.Time{}, err
 	}
 	if last.Before(since.Time) && renewed > 0 {
-		return next, s.raise(ctx, s.db, alertSilence, "", "The store has sent no notifications for 48 hours, although purchases were renewed. Check the topic and the push subscription")
+		return next, s.raise(ctx, s.db, alertSilence, "", "The store has sent no notifications for 48 hours, although purchases were renewed. Check the topic and its subscription")
 	}
 	if last.Before(since.Time) {
 		return next, nil

@@ -73,6 +73,8 @@ type Service struct {
 	cache            cache
 	// authorised reports that the store accepted the last call, so that no alert says otherwise.
 	authorised atomic.Bool
+	// pulls reports the same of notifications that are pulled.
+	pulls atomic.Bool
 }
 
 const (

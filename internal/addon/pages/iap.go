@@ -13,7 +13,7 @@ import (
 // The keys of the form of in-app purchases, by the heading that they stand under.
 var (
 	sellingKeys      = []string{iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName}
-	notificationKeys = []string{iap.KeyPushServiceAccount, iap.KeyPushAudience}
+	notificationKeys = []string{iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyPullSubscription}
 	testKeys         = []string{iap.KeyTestPurchases, iap.KeyTestUsers}
 	ownerKeys        = []string{iap.KeyClaimPolicy, iap.KeyTransferPolicy}
 )

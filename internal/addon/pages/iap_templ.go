@@ -240,7 +240,7 @@ func iapView(d iapPageData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = groupOf("Store notifications", "The store reports renewals, cancellations and refunds by push messages. The addon accepts those that this account signs for this audience.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = groupOf("Store notifications", "The store reports renewals, cancellations and refunds as messages. The addon accepts those that are pushed to it, signed by this account for this audience. Or it pulls them from a subscription.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

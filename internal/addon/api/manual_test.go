@@ -1,0 +1,152 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+// flow is an app that uses the client in the manual. It buys at the addresses that the test serves.
+const flow = `
+import { purchases, PurchaseError } from './purchases.mjs'
+const [site, key] = process.argv.slice(2)
+const get = async (path) => (await fetch(site + '/test/' + path)).text()
+const renewals = [], pauses = [], report = {}
+const token = (renew) => { renewals.push(renew); return get(renew || renewals.length > 1 ? 'token' : 'expired') }
+const shop = purchases(site, key, token, async (seconds) => { pauses.push(seconds) })
+
+report.before = (await shop.membership()).status
+report.renewals = renewals.join()
+const { obfuscated_account_id } = await shop.intent()
+const unpaid = await get('unpaid?account=' + obfuscated_account_id)
+const first = await shop.verify(unpaid)
+report.unpaid = [first.pending, first.membership.active].join()
+const paid = await get('paid?account=' + obfuscated_account_id)
+await get('outage')
+const second = await shop.verify(paid)
+report.paid = [second.pending, second.result, second.membership.status].join()
+report.pauses = pauses.length
+report.read = (await shop.membership()).active
+report.again = (await shop.membership()).active
+report.restored = (await shop.restore([paid, await get('theirs')])).results.map((r) => r.result ?? r.error.code).join()
+report.refused = await shop.verify(await get('theirs')).catch((e) => e instanceof PurchaseError && [e.code, e.retryable].join())
+report.offline = await purchases('http://127.0.0.1:1', key, token, async () => {}).membership().catch((e) => e.code)
+console.log(JSON.stringify(report))
+`
+
+// The client that people copy out of the manual goes through a whole purchase, as it is printed there.
+func TestTheManualsTypeScriptBuys(t *testing.T) {
+	dbtest.NeedProgram(t, "node")
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		o := options()
+		o.Now = s.clock.now
+		var statuses seen
+		mux := http.NewServeMux()
+		mux.Handle("/api-addons/", statuses.by(api.New(s.Addon, o)))
+		s.serveFlow(t, mux)
+		server := httptest.NewServer(mux)
+		defer server.Close()
+		var report map[string]any
+		check(t, json.Unmarshal(runManual(t, flow, server.URL, s.pair.Key), &report))
+		for name, want := range map[string]any{
+			"before": "none", "renewals": "false,true", "unpaid": "true,false", "paid": "false,created,active", "pauses": 1.0,
+			"read": true, "again": true, "restored": "unchanged,owned_by_other_user", "refused": "owned_by_other_user,false", "offline": "offline",
+		} {
+			if report[name] != want {
+				t.Errorf("%s: %v, want %v", name, report[name], want)
+			}
+		}
+		if got, want := statuses.String(), "401 200 200 202 503 200 200 304 200 409"; got != want {
+			t.Errorf("statuses %s, want %s", got, want)
+		}
+	})
+}
+
+// serveFlow serves what the flow needs besides the API: the site's tokens, and purchases.
+func (s *seller) serveFlow(t *testing.T, mux *http.ServeMux) {
+	text := func(pattern string, text func(r *http.Request) string) {
+		mux.HandleFunc("GET /test/"+pattern, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(text(r))) })
+	}
+	bought := func(o playfake.BuyOptions) string {
+		token, err := s.play.Buy(o)
+		if err != nil {
+			t.Error(err)
+		}
+		return token
+	}
+	theirs := s.buy(t, "8", playfake.BuyOptions{ProductID: "silver_monthly"})
+	text("token", func(*http.Request) string { return s.siteToken("7", s.clock.now()) })
+	text("expired", func(*http.Request) string { return s.siteToken("7", s.clock.now().Add(-time.Hour)) })
+	text("unpaid", func(r *http.Request) string {
+		return bought(playfake.BuyOptions{ProductID: "gold_monthly", Account: r.FormValue("account"), Pending: true})
+	})
+	text("paid", func(r *http.Request) string {
+		return bought(playfake.BuyOptions{ProductID: "silver_monthly", Account: r.FormValue("account")})
+	})
+	text("theirs", func(*http.Request) string { return theirs })
+	text("outage", func(*http.Request) string { s.play.Fail(1, 401, "permissionDenied"); return "" })
+}
+
+// seen notes the statuses of responses.
+type seen struct {
+	mu   sync.Mutex
+	list []string
+}
+
+// by has the statuses of a handler noted.
+func (s *seen) by(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		recorded := httptest.NewRecorder()
+		h.ServeHTTP(recorded, r)
+		s.mu.Lock()
+		s.list = append(s.list, strconv.Itoa(recorded.Code))
+		s.mu.Unlock()
+		maps.Copy(w.Header(), recorded.Header())
+		w.WriteHeader(recorded.Code)
+		_, _ = w.Write(recorded.Body.Bytes())
+	})
+}
+
+func (s *seen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.list, " ")
+}
+
+// runManual runs a program beside the first TypeScript block of the manual.
+func runManual(t *testing.T, program string, arguments ...string) []byte {
+	t.Helper()
+	manual, err := os.ReadFile("../../../docs/iap.md")
+	check(t, err)
+	_, rest, found := strings.Cut(string(manual), "\n```ts\n")
+	block, _, closed := strings.Cut(rest, "\n```\n")
+	if !found || !closed {
+		t.Fatal("docs/iap.md has no block of ts")
+	}
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "purchases.mjs"), []byte(block), 0o600))
+	check(t, os.WriteFile(filepath.Join(dir, "flow.mjs"), []byte(program), 0o600))
+	node := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join(dir, "flow.mjs")}, arguments...)...)
+	var stderr bytes.Buffer
+	node.Stderr = &stderr
+	out, err := node.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, stderr.Bytes())
+	}
+	return out
+}
