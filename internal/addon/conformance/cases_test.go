@@ -5,6 +5,6 @@ import "slices"
 // allCases are the rows of the table.
 func allCases() []conformance {
 	return slices.Concat(
-		accessCases,
+		accessCases, dunningCases, planCases, refundCases,
 	)
 }

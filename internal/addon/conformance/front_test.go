@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"testing"
 )
 
 // front stands before a simulation. It answers calls in its place, and counts.
@@ -18,7 +20,10 @@ type front struct {
 	calls  map[string]int // of the API, by path
 	acks   map[string]acknowledgement
 	down   bool
+	bearer string        // of the last call of the API
 	held   chan struct{} // closed when an acknowledgement is held; nil holds none
+	// replace is put in place of texts in answers about subscriptions.
+	replace *strings.Replacer
 }
 
 // fault is what happens to a call of the API in place of its answer.
@@ -92,7 +97,8 @@ func (f *front) acknowledgement(token string) acknowledgement {
 }
 
 // next returns the fault of a call, nil for none.
-func (f *front) next(path string) *fault {
+func (f *front) next(r *http.Request) *fault {
+	path := r.URL.Path
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.down {
@@ -102,6 +108,7 @@ func (f *front) next(path string) *fault {
 		return nil
 	}
 	f.calls[path]++
+	f.bearer = r.Header.Get("Authorization")
 	if f.held != nil && strings.HasSuffix(path, ofAcks) {
 		close(f.held)
 		f.held = nil
@@ -118,8 +125,12 @@ func (f *front) next(path string) *fault {
 
 // ServeHTTP implements [http.Handler].
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if next := f.next(r.URL.Path); next != nil {
+	if next := f.next(r); next != nil {
 		next.serve(w, r)
+		return
+	}
+	if strings.Contains(r.URL.Path, ofReads) {
+		f.serveRead(w, r)
 		return
 	}
 	if !strings.HasSuffix(r.URL.Path, ofAcks) {
@@ -133,6 +144,43 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if watched.status < 300 {
 		f.noteAcknowledgement(r.URL.Path, body)
 	}
+}
+
+// acknowledge acknowledges a purchase as another server of the app does.
+func (f *front) acknowledge(t testing.TB, product, token string) {
+	t.Helper()
+	path := "/androidpublisher/v3/applications/" + appPackage + "/purchases/subscriptions/" + product + "/tokens/" + token + ofAcks
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader("{}"))
+	f.mu.Lock()
+	r.Header.Set("Authorization", f.bearer)
+	f.mu.Unlock()
+	w := httptest.NewRecorder()
+	f.simulation.ServeHTTP(w, r)
+	if w.Code >= 300 {
+		t.Fatalf("acknowledge: %d %s", w.Code, w.Body)
+	}
+}
+
+// rewrite has texts in answers about subscriptions replaced, as pairs of old and new; no pairs end that.
+func (f *front) rewrite(pairs ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.replace = strings.NewReplacer(pairs...)
+}
+
+func (f *front) serveRead(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	replace := f.replace
+	f.mu.Unlock()
+	if replace == nil {
+		f.simulation.ServeHTTP(w, r)
+		return
+	}
+	answer := httptest.NewRecorder()
+	f.simulation.ServeHTTP(answer, r)
+	w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
+	w.WriteHeader(answer.Code)
+	_, _ = replace.WriteString(w, answer.Body.String())
 }
 
 func (f *front) noteAcknowledgement(path string, body []byte) {

@@ -103,6 +103,8 @@ func (d *doc) chargeback(order string) error {
 	return errors.New("not the last order of a subscription")
 }
 
+func (d *doc) voidOld(order string) error { return d.Refund(order, false) }
+
 func (d *doc) news() (list []message) {
 	for _, m := range d.Messages() {
 		list = append(list, message{m.ID, m.Data})
