@@ -81,6 +81,8 @@ var mayImport = map[string][]string{
 	"internal/wording":          {},
 	"docs":                      {},
 	"license":                   {""},
+
+	"internal/addon/conformance": {}, // tests alone
 }
 
 // mayNotImport limits imports from outside to the packages that own them.

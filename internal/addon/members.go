@@ -3,6 +3,7 @@ package addon
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -66,7 +67,7 @@ func (a *Addon) doTask(ctx context.Context, r *jobs.Run, work membership.Work) e
 		return err
 	}
 	return a.db.Tx(ctx, func(tx *addondb.DB) error {
-		return jobs.Put(ctx, tx.Queries, jobs.Task{Kind: r.Kind, Key: r.Key, Payload: r.Payload, Due: again}, a.now())
+		return jobs.Put(ctx, tx.Queries, jobs.Task{Kind: r.Kind, Key: r.Key, Payload: json.RawMessage(r.Payload), Due: again}, a.now())
 	})
 }
 

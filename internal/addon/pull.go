@@ -82,20 +82,16 @@ func (a *Addon) doPull(ctx context.Context, _ []byte) (again time.Time, err erro
 
 // pull stores notifications and then acknowledges them. It returns whether more may wait.
 func (a *Addon) pull(ctx context.Context, selling iap.Selling) (more bool, err error) {
-	store, err := a.plays.open(selling)
+	google, err := a.plays.open(selling)
 	if err != nil {
 		return false, err
-	}
-	google, ok := store.(playStore)
-	if !ok {
-		return false, nil
 	}
 	for range maxPulls {
 		messages, err := google.Pull(ctx, selling.PullSubscription, pullBatch)
 		if err != nil || len(messages) == 0 {
 			return false, err
 		}
-		if err := a.storePulled(ctx, google.Client, selling.PullSubscription, messages); err != nil {
+		if err := a.storePulled(ctx, google, selling.PullSubscription, messages); err != nil {
 			return false, err
 		}
 	}

@@ -40,6 +40,16 @@ func (a *Addon) Run(ctx context.Context) error {
 	return work.Wait()
 }
 
+// RunDue does the tasks that are due, one after the other, and returns when none is. It is for
+// programs that do not call [Addon.Run].
+func (a *Addon) RunDue(ctx context.Context) error {
+	for {
+		if ran, err := a.queue.RunNext(ctx); !ran || err != nil {
+			return err
+		}
+	}
+}
+
 // awaitUpdate waits until the addon is set up and its database can be reached. A
 // wait is told when it ends.
 func (a *Addon) awaitUpdate(ctx context.Context) error {

@@ -74,11 +74,14 @@ func Derive(sources []Source) Membership {
 	if chosen == nil {
 		return best
 	}
-	return Membership{
+	best = Membership{
 		Status: chosen.Status, Package: chosen.Package, Product: chosen.Product, Source: chosen.Kind, SourceID: chosen.ID, Environment: chosen.Environment,
-		Since: chosen.Since, Until: chosen.Until, WillRenew: chosen.WillRenew && chosen.Status != Expired && chosen.Status != Revoked,
-		Action: chosen.Action, Unverified: chosen.Unverified,
+		Since: chosen.Since, Until: chosen.Until, WillRenew: chosen.WillRenew, Action: chosen.Action, Unverified: chosen.Unverified,
 	}
+	if best.Status == Expired || best.Status == Revoked { // nothing follows what the store said before the end
+		best.WillRenew, best.Action = false, ""
+	}
+	return best
 }
 
 // better reports whether source a comes before b.

@@ -1,0 +1,10 @@
+package conformance
+
+import "slices"
+
+// allCases are the rows of the table.
+func allCases() []conformance {
+	return slices.Concat(
+		accessCases, dunningCases, planCases, refundCases, notificationCases, ownershipCases,
+	)
+}

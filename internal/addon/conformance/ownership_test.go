@@ -1,0 +1,247 @@
+package conformance
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/iap"
+)
+
+// To whom a purchase belongs.
+var ownershipCases = []conformance{
+	{name: "a purchase with the caller's account id is the caller's", rule: "1.5 row 1", run: func(s *site) {
+		token := s.buy("7", purchase{product: gold})
+		if v := s.verified("7", token); v.Result != "created" {
+			s.t.Errorf("%v", v)
+		}
+		if v := s.verified("7", token); v.Result != "unchanged" {
+			s.t.Errorf("again: %v", v)
+		}
+		s.wantEvents("activated 7")
+	}},
+	{name: "a purchase with another user's account id is refused, and the site is told", rule: "1.5 row 2", run: func(s *site) {
+		token := s.buy("7", purchase{product: gold})
+		s.refused("8", token, 409, "owned_by_other_user")
+		s.want("8", "none")
+		s.verified("7", token)
+		v := s.refused("8", token, 409, "owned_by_other_user")
+		if text := fmt.Sprint(v.Purchase, v.Membership, v.header); strings.Contains(text, `"7"`) || v.Purchase != nil {
+			s.t.Errorf("the answer shows the owner: %s", text)
+		}
+		s.wantEvents("purchase.theft_suspected 8", "activated 7")
+	}},
+	{name: "a purchase without an account id is the first caller's for good", rule: "1.5 row 3, first_claim", run: func(s *site) {
+		token := s.buy("", purchase{product: gold})
+		s.verified("7", token)
+		s.refused("8", token, 409, "owned_by_other_user")
+		s.want("7", "active Gold")
+		s.want("8", "none")
+	}},
+	{name: "a purchase without an account id is refused under the policy strict", rule: "1.5 row 3, strict", run: func(s *site) {
+		s.set(map[string]string{iap.KeyClaimPolicy: "strict"})
+		token := s.buy("", purchase{product: gold})
+		s.refused("7", token, 422, "account_binding_required")
+		s.want("7", "none")
+		s.bought("7", purchase{product: gold})
+	}},
+	{name: "a purchase without an account id stays with its owner", rule: "1.5 row 4, keep", run: func(s *site) {
+		token := s.bought2("", "7")
+		s.restored("8", token, "owned_by_other_user")
+		s.want("7", "active Gold")
+	}},
+	{name: "it moves when its owner has no access from it, where the policy says so", rule: "1.5 row 4, transfer_if_inactive", run: func(s *site) {
+		s.set(map[string]string{iap.KeyTransferPolicy: "transfer_if_inactive"})
+		token := s.bought2("", "7")
+		s.refused("8", token, 409, "owned_by_other_user")
+		s.lapse("7", token, 10*day)
+		s.want("7", "on_hold, fix_payment")
+		s.verify("8", token)
+		s.act(s.play.recover, token)
+		s.deliver()
+		s.want("8", "active Gold")
+		s.want("7", "none")
+	}},
+	{name: "it moves when a user restores purchases, where the policy says so, and not back within a day", rule: "1.5 row 4, transfer", run: func(s *site) {
+		s.set(map[string]string{iap.KeyTransferPolicy: "transfer"})
+		token := s.bought2("", "7")
+		s.refused("8", token, 409, "owned_by_other_user")
+		s.restored("8", token, "updated")
+		s.want("8", "active Gold")
+		s.want("7", "none")
+		s.restored("7", token, "owned_by_other_user")
+		s.pass(25 * time.Hour)
+		s.restored("7", token, "updated")
+		s.wantEvents("activated 7", "transferred 7", "transferred 8", "transferred 7", "transferred 8")
+	}},
+	{name: "the site moves a purchase for good, also against its account id", rule: "6.3", run: func(s *site) {
+		token := s.bought("7", purchase{product: gold})
+		s.transfer("7", "8")
+		s.want("7", "none")
+		s.want("8", "active Gold")
+		s.refused("7", token, 409, "owned_by_other_user")
+		s.renew("8", token)
+		s.want("8", "active Gold")
+	}},
+	{name: "the purchase of a user whom the site deleted goes to nobody but by the site", rule: "6.3", run: func(s *site) {
+		token := s.bought("7", purchase{product: gold}) // no user token is issued for 7 any more
+		s.refused("8", token, 409, "owned_by_other_user")
+		s.now = s.now.Add(day)
+		s.play.move(s.now)
+		s.clock.pass(day)
+		s.act(s.play.cancel, token)
+		s.deliver()
+		s.transfer("7", "8")
+		s.want("8", "active Gold, ends")
+		s.pass(32 * day)
+		s.want("8", "expired")
+	}},
+	{name: "two verifications at once create one purchase", rule: "1.3", run: func(s *site) {
+		token := s.buy("7", purchase{product: gold})
+		results := s.race(token, "7", "7")
+		if len(s.purchases("7")) != 1 || results["409 owned_by_other_user"] != 0 {
+			s.t.Errorf("%v, %+v", results, s.purchases("7"))
+		}
+		s.wantEvents("activated 7")
+	}},
+	{name: "of two users who verify one token at once, one owns it", rule: "1.5", run: func(s *site) {
+		for range 5 {
+			token := s.buy("", purchase{product: gold})
+			results := s.race(token, "7", "8")
+			if results["200 created"] != 1 || results["409 owned_by_other_user"] != 1 {
+				s.t.Errorf("%v", results)
+			}
+		}
+		if got := len(s.purchases("7")) + len(s.purchases("8")); got != 5 {
+			s.t.Errorf("%d purchases", got)
+		}
+	}},
+	{name: "a verification and a notification at once create one purchase", rule: "1.3, 1.8", run: func(s *site) {
+		for range 5 {
+			token := s.buy("7", purchase{product: gold})
+			s.push(s.play.news()...)
+			var both sync.WaitGroup
+			both.Go(func() { s.report(s.RunDue(s.t.Context())) })
+			both.Go(func() { _, err := s.tryVerify("7", token); s.report(err) })
+			both.Wait()
+			s.work()
+			if s.front.acknowledgement(token).times == 0 {
+				s.t.Error("not acknowledged")
+			}
+		}
+		if list := s.purchases("7"); len(list) != 5 {
+			s.t.Errorf("%+v", list)
+		}
+	}},
+	{name: "twenty tokens are restored, each with its own result", rule: "6.4", run: restoreTwenty},
+}
+
+// bought2 buys for the account id of a user, or without one, and has another user verify it.
+func (s *site) bought2(account, user string) string {
+	s.t.Helper()
+	token := s.buy(account, purchase{product: gold})
+	s.verified(user, token)
+	return token
+}
+
+// transfer moves the newest purchase of a user to another one.
+func (s *site) transfer(from, to string) {
+	s.t.Helper()
+	body := jsonText(map[string]string{"to_user_id": to, "reason": "asked by the buyer"})
+	s.call(200, "POST", "iap/purchases/"+s.purchases(from)[0].ID+"/transfer", body, s.server(), nil)
+}
+
+// restored restores one token, and compares what became of it: the result or the code.
+func (s *site) restored(user, token, want string) {
+	s.t.Helper()
+	results := s.restore(user, token)
+	if got := results[sumOf(token)]; got != want {
+		s.t.Errorf("restored: %q, want %q", got, want)
+	}
+}
+
+// restore restores tokens, and returns the results or codes by their digests.
+func (s *site) restore(user string, tokens ...string) map[string]string {
+	s.t.Helper()
+	var done countersign.IAPRestore
+	s.call(200, "POST", "iap/restore", jsonText(map[string][]string{"purchase_tokens": tokens}), s.app(user), &done)
+	results := map[string]string{}
+	for _, one := range done.Results {
+		results[one.TokenSHA256] = one.Result
+		if one.Error != nil {
+			results[one.TokenSHA256] = one.Error.Code
+		}
+	}
+	return results
+}
+
+func sumOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// report is check for other goroutines.
+func (s *site) report(err error) {
+	if err != nil {
+		s.t.Error(err)
+	}
+}
+
+// race has users verify a token at once, and counts the verdicts.
+func (s *site) race(token string, users ...string) map[string]int {
+	s.t.Helper()
+	results := map[string]int{}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for _, user := range users {
+		all.Go(func() {
+			v, err := s.tryVerify(user, token)
+			s.report(err)
+			mu.Lock()
+			defer mu.Unlock()
+			results[v.String()]++
+		})
+	}
+	all.Wait()
+	return results
+}
+
+func restoreTwenty(s *site) {
+	want := map[string]string{}
+	var tokens []string
+	add := func(token, result string) {
+		tokens = append(tokens, token)
+		want[sumOf(token)] = result
+	}
+	for range 12 {
+		add(s.buy("7", purchase{product: gold}), "created")
+	}
+	add(s.bought("7", purchase{product: silver}), "unchanged")
+	add(s.buy("8", purchase{product: gold}), "owned_by_other_user")
+	add(s.bought2("", "8"), "owned_by_other_user")
+	add(s.buy("7", purchase{product: unmapped}), "product_not_mapped")
+	add(s.buy("7", purchase{product: gold, pending: true}), "created")
+	ended := s.buy("7", purchase{product: gold})
+	s.act(s.play.expire, ended)
+	add(ended, "created")
+	add("a-token-that-nobody-was-given", "invalid_token")
+	add("not a token", "invalid_request")
+	if len(tokens) != 20 {
+		s.t.Fatalf("%d tokens", len(tokens))
+	}
+	results := s.restore("7", tokens...)
+	for i, token := range tokens {
+		if results[sumOf(token)] != want[sumOf(token)] {
+			s.t.Errorf("token %d: %q, want %q", i+1, results[sumOf(token)], want[sumOf(token)])
+		}
+	}
+	s.want("7", "active Gold")
+	if v := s.verify("7", tokens[0]); v.status != http.StatusOK {
+		s.t.Errorf("%v", v)
+	}
+}

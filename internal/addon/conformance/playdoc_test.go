@@ -1,0 +1,138 @@
+package conformance
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign/countersign/internal/play/playdoc"
+)
+
+// doc drives [playdoc.Play].
+type doc struct {
+	*playdoc.Play
+	options playdoc.Options
+	tokens  []string // of all purchases
+	clock   atomic.Pointer[time.Time]
+	// pushes signs the requests with notifications, and answers with the key: it is another
+	// simulation after a rotation.
+	pushes atomic.Pointer[playdoc.Play]
+}
+
+var docProducts = []playdoc.Product{
+	{ID: silver, Title: "Silver", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: dollars(3)}}},
+	{ID: gold, Title: "Gold", Plans: []playdoc.Plan{
+		{ID: "monthly", Period: "P1M", Price: dollars(5)},
+		{ID: prepaid, Period: "P1M", Prepaid: true, Price: dollars(6)},
+	}},
+	{ID: unmapped, Title: "Extra storage", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: dollars(1)}}},
+}
+
+func dollars(units int64) playdoc.Money { return playdoc.Money{Currency: "USD", Units: units} }
+
+func openPlaydoc(start time.Time) (simulation, error) {
+	d := &doc{}
+	d.clock.Store(&start)
+	d.options = playdoc.Options{
+		Package: appPackage, Products: docProducts, Now: func() time.Time { return *d.clock.Load() },
+		Audience: pushAudience, PushAccount: pushAccount, AccountKey: rsaKey(), PushKey: rsaKey(),
+	}
+	play, err := playdoc.New(d.options)
+	d.Play = play
+	d.pushes.Store(play)
+	return d, err
+}
+
+// ServeHTTP implements [http.Handler].
+func (d *doc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/oauth2/v3/certs" {
+		d.pushes.Load().ServeHTTP(w, r)
+		return
+	}
+	d.Play.ServeHTTP(w, r)
+}
+
+func (d *doc) serviceAccount() []byte { return d.Account("") }
+
+func (d *doc) move(to time.Time) { d.clock.Store(&to) }
+
+func (d *doc) buy(p purchase) (string, error) {
+	mode := ""
+	if p.mode == deferred {
+		mode = "DEFERRED"
+	}
+	return d.sold(playdoc.Purchase{Product: p.product, Plan: p.plan, Account: p.account, Linked: p.replaces, Mode: mode, Pending: p.pending, Test: p.test})
+}
+
+func (d *doc) buyAgain(token string) (string, error) {
+	return d.sold(playdoc.Purchase{Product: gold, OutOfApp: token})
+}
+
+func (d *doc) sold(p playdoc.Purchase) (string, error) {
+	token, err := d.Buy(p)
+	d.tokens = append(d.tokens, token)
+	return token, err
+}
+
+func (d *doc) pay(token string) error           { return d.Pay(token) }
+func (d *doc) cancelPending(token string) error { return d.Cancel(token) }
+func (d *doc) renew(token string) error         { return d.Renew(token) }
+func (d *doc) decline(token string) error       { return d.Decline(token) }
+func (d *doc) recover(token string) error       { return d.Recover(token) }
+func (d *doc) cancel(token string) error        { return d.Cancel(token) }
+func (d *doc) restore(token string) error       { return d.Restore(token) }
+func (d *doc) pauseMonth(token string) error    { return d.Pause(token, 1) }
+func (d *doc) resume(token string) error        { return d.Resume(token) }
+func (d *doc) expire(token string) error        { return d.Expire(token) }
+func (d *doc) revoke(token string) error        { return d.Revoke(token) }
+
+func (d *doc) lastOrder(token string) string          { return d.LastOrder(token) }
+func (d *doc) refund(order string, revoke bool) error { return d.Refund(order, revoke) }
+
+// chargeback is of the last order of a subscription only.
+func (d *doc) chargeback(order string) error {
+	for _, token := range d.tokens {
+		if d.LastOrder(token) == order {
+			return d.Chargeback(token)
+		}
+	}
+	return errors.New("not the last order of a subscription")
+}
+
+func (d *doc) voidOld(order string) error { return d.Refund(order, false) }
+
+func (d *doc) news() (list []message) {
+	for _, m := range d.Messages() {
+		list = append(list, message{m.ID, m.Data})
+	}
+	return list
+}
+
+func (d *doc) push(m message) (bearer string, body []byte, err error) {
+	r, err := d.pushes.Load().Push(pushAudience, playdoc.Message{ID: m.id, Published: *d.clock.Load(), Data: json.RawMessage(m.data)})
+	if err != nil {
+		return "", nil, err
+	}
+	body, err = io.ReadAll(r.Body)
+	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), body, err
+}
+
+func (d *doc) withdraw(taken bool) {
+	if taken {
+		d.Withdraw(playdoc.ViewFinancial)
+		return
+	}
+	d.Withdraw()
+}
+
+func (d *doc) rotatePushKey() error {
+	o := d.options
+	o.PushKey = newKey()
+	next, err := playdoc.New(o)
+	d.pushes.Store(next)
+	return err
+}

@@ -1,0 +1,213 @@
+package conformance
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/addon/usertoken"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/webtest"
+)
+
+// today is when every case begins.
+var today = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+const day = 24 * time.Hour
+
+var operator = people.Operator("test")
+
+// site is an addon that sells in a simulated Play.
+type site struct {
+	*addon.Addon
+	t      testing.TB
+	at     dbtest.DB
+	play   simulation
+	front  *front
+	google string // the address of the simulation
+	url    string // the address of the addon
+	pair   addon.APICredentials
+	clock  *clock // of the addon
+	oracle *webtest.Oracle
+	now    time.Time // of the simulation
+	cursor int64     // of the feed of events
+}
+
+// clock stands still until it is moved.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// templates are addons that are set up to sell, by the names of the simulations.
+var templates = map[string]*dbtest.Template{"playfake": newTemplate("playfake"), "playdoc": newTemplate("playdoc")}
+
+func newTemplate(simulation string) *dbtest.Template {
+	return dbtest.NewTemplate(func(at dbtest.DB) error {
+		play, err := simulations[simulation](today)
+		if err != nil {
+			return err
+		}
+		a, err := openAddon(at, "", &clock{at: today.Add(-2 * time.Hour)})
+		if err != nil {
+			return err
+		}
+		return errors.Join(setUp(context.Background(), a, play.serviceAccount()), a.Close())
+	})
+}
+
+// openAddon opens an addon as a process does.
+func openAddon(at dbtest.DB, google string, c *clock) (*addon.Addon, error) {
+	return addon.Open(context.Background(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: c.now, PlayURL: google})
+}
+
+// setUp runs the first update and publishes what a site needs to sell.
+func setUp(ctx context.Context, a *addon.Addon, serviceAccount []byte) error {
+	if _, err := a.Update(ctx, operator, nil); err != nil {
+		return err
+	}
+	for _, p := range []iap.Package{{ID: 1, Name: "Silver", Rank: 1, Paid: true}, {ID: 2, Name: "Gold", Rank: 2, Paid: true}} {
+		if err := a.IAP.AddPackage(ctx, operator, p); err != nil {
+			return err
+		}
+	}
+	return publish(ctx, a, map[string]string{
+		iap.KeyEnabled: "1", iap.KeyPackageName: appPackage, iap.KeyServiceAccount: string(serviceAccount),
+		iap.KeyProductMap:   `{"store":{"silver_monthly":1,"gold_monthly":2}}`,
+		iap.KeyPushAudience: pushAudience, iap.KeyPushServiceAccount: pushAccount,
+	})
+}
+
+func publish(ctx context.Context, a *addon.Addon, values map[string]string) error {
+	_, err := a.Settings.Set(ctx, operator, settings.Edit{}, values)
+	if err == nil {
+		_, err = a.Settings.Publish(ctx, operator, 0, "Shop")
+	}
+	return err
+}
+
+// openSite copies the template of a simulation and opens it.
+func openSite(t testing.TB, simulation, engine string) *site {
+	t.Helper()
+	s := &site{t: t, at: templates[simulation].New(t, engine), now: today, oracle: newOracle(t), clock: &clock{at: today.Add(-time.Hour)}}
+	play, err := simulations[simulation](today)
+	s.check(err)
+	s.play, s.front = play, newFront(play)
+	google := httptest.NewServer(s.front)
+	t.Cleanup(google.Close)
+	s.google = google.URL
+	s.open()
+	s.clock.pass(time.Hour) // the server was started before what the cases do
+	return s
+}
+
+// open opens the addon and serves it.
+func (s *site) open() {
+	s.t.Helper()
+	a, err := openAddon(s.at, s.google, s.clock)
+	s.check(err)
+	s.t.Cleanup(func() { s.check(a.Close()) })
+	s.check(a.Prepare(s.t.Context()))
+	s.Addon = a
+	s.check(a.Members.Start(s.t.Context()))
+	server := httptest.NewServer(api.New(a, apiOptions(s.clock)))
+	s.t.Cleanup(server.Close)
+	s.url = server.URL
+	all, err := a.Credentials(s.t.Context(), operator)
+	s.check(err)
+	_, s.pair, err = a.RevealCredential(s.t.Context(), operator, all[0].ID)
+	s.check(err)
+}
+
+// apiOptions are those of an API as a proxy on this machine reaches it.
+func apiOptions(c *clock) api.Options {
+	return api.Options{Now: c.now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+}
+
+func newOracle(t testing.TB) *webtest.Oracle {
+	t.Helper()
+	document, err := os.ReadFile("../api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle, err := webtest.NewOracle(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oracle
+}
+
+func (s *site) check(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// pass moves both clocks and does what is due.
+func (s *site) pass(d time.Duration) {
+	s.t.Helper()
+	s.now = s.now.Add(d)
+	s.play.move(s.now)
+	s.clock.pass(d)
+	s.work()
+}
+
+// work does the addon's tasks that are due.
+func (s *site) work() {
+	s.t.Helper()
+	s.check(s.RunDue(s.t.Context()))
+}
+
+// set publishes settings.
+func (s *site) set(values map[string]string) {
+	s.t.Helper()
+	s.check(publish(s.t.Context(), s.Addon, values))
+}
+
+// app is what an app sends for a user.
+func (s *site) app(user string) map[string]string {
+	token, _ := usertoken.Mint(addon.SiteUserTokenKey(s.pair), user, s.clock.now())
+	return map[string]string{"X-Api-Key": s.pair.Key, "Authorization": "Bearer " + token}
+}
+
+// server is what the server of the site sends.
+func (s *site) server() map[string]string {
+	text := base64.StdEncoding.EncodeToString([]byte(s.pair.Key + ":" + s.pair.Secret))
+	return map[string]string{"Authorization": "Basic " + text, "X-Forwarded-Proto": "https"}
+}
+
+// alerts lists the kinds of the open alerts.
+func (s *site) alerts() string {
+	list, err := s.Members.Alerts(s.t.Context(), operator)
+	s.check(err)
+	var kinds []string
+	for _, a := range list {
+		kinds = append(kinds, a.Kind)
+	}
+	return strings.Join(kinds, " ")
+}

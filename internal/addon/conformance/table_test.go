@@ -1,0 +1,103 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write docs/iap-conformance.md anew")
+
+const tableFile = "../../../docs/iap-conformance.md"
+
+const tableIntroduction = `# In-app purchases: conformance
+
+The rules of [in-app purchases](iap.md), each as a test. A test buys, pays, declines, refunds in a simulated Google Play, sends the notifications that follow, and reads over HTTP what the addon answers to the app and to the server of the site.
+
+There are two simulations, and each test runs with both, on SQLite and on PostgreSQL. ` + "`playfake`" + ` was written together with the addon. ` + "`playdoc`" + ` was written independently, from Google's public documentation alone. A case that a simulation can't do is marked with a letter, and the reason is below the table.
+
+The test run writes this page: ` + "`go test ./internal/addon/conformance -update`" + `. A run whose results differ from this page fails. The numbers are those of the sections of the project's notes on Google Play.
+
+`
+
+// outcomes are the results of a run.
+type outcomes struct {
+	mu   sync.Mutex
+	done map[string]string
+}
+
+func newOutcomes() *outcomes { return &outcomes{done: map[string]string{}} }
+
+func outcomeKey(c conformance, simulation, engine string) string {
+	return c.name + "/" + simulation + "/" + engine
+}
+
+// note notes how a test ended. A test that was skipped has no result.
+func (o *outcomes) note(c conformance, simulation, engine string, t *testing.T) {
+	if t.Skipped() {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.done[outcomeKey(c, simulation, engine)] = map[bool]string{false: "passed", true: "failed"}[t.Failed()]
+}
+
+// compareTable compares the page with a run, or writes it. A run of some of the cases has no page.
+func compareTable(t *testing.T, o *outcomes) {
+	t.Helper()
+	page, complete := o.page()
+	if !complete {
+		t.Log("not all cases were run, so the page was not compared")
+		return
+	}
+	if *update {
+		if err := os.WriteFile(tableFile, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	committed, err := os.ReadFile(tableFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(committed), page); diff != "" {
+		t.Errorf("run go test ./internal/addon/conformance -update (-page +run):\n%s", diff)
+	}
+}
+
+// page writes the page, and reports whether every case was run.
+func (o *outcomes) page() (text string, complete bool) {
+	b := &strings.Builder{}
+	b.WriteString(tableIntroduction)
+	b.WriteString("| Case | Rule | playfake, SQLite | playfake, PostgreSQL | playdoc, SQLite | playdoc, PostgreSQL |\n|---|---|---|---|---|---|\n")
+	complete = true
+	var reasons []string
+	for _, c := range allCases() {
+		fmt.Fprintf(b, "| %s | %s |", c.name, c.rule)
+		for _, simulation := range simulationNames {
+			for _, engine := range engineNames {
+				result := o.done[outcomeKey(c, simulation, engine)]
+				if why := c.why[simulation]; why != "" {
+					if !slices.Contains(reasons, why) {
+						reasons = append(reasons, why)
+					}
+					result = "not possible (" + string(rune('a'+slices.Index(reasons, why))) + ")"
+				}
+				complete = complete && result != ""
+				fmt.Fprintf(b, " %s |", result)
+			}
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\nCases that a simulation can't do:\n\n")
+	for i, why := range reasons {
+		fmt.Fprintf(b, "- (%c) %s\n", 'a'+i, why)
+	}
+	return b.String(), complete
+}
