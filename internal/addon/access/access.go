@@ -116,6 +116,9 @@ const (
 	ActionPurchaseCancel       people.Action = "purchase.cancel"
 	ActionPurchaseRevoke       people.Action = "purchase.revoke"
 	ActionPurchaseRefund       people.Action = "purchase.refund"
+	ActionPurchaseDefer        people.Action = "purchase.defer"
+	ActionCustomerMerge        people.Action = "customer.merge"
+	ActionCustomerErase        people.Action = "customer.erase"
 	ActionLicenseMake          people.Action = "license.make"
 	ActionLicenseMove          people.Action = "license.move"
 	ActionLicenseRevoke        people.Action = "license.revoke"
@@ -146,7 +149,8 @@ var actions = []people.Action{
 	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss,
-	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund,
+	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund, ActionPurchaseDefer,
+	ActionCustomerMerge, ActionCustomerErase,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,

@@ -73,6 +73,14 @@ func (d *DB) UpdateMembership(ctx context.Context, m Membership) error {
 		m.Version, m.UpdatedAt, m.UserID)
 }
 
+// DeleteMembership deletes a user's.
+func (d *DB) DeleteMembership(ctx context.Context, user string) error {
+	if err := d.Mark(ctx, TopicMemberships, user); err != nil {
+		return err
+	}
+	return d.Run(ctx, `DELETE FROM memberships WHERE user_id = $1`, user)
+}
+
 // Members lists users with a membership, also one without a package, after a user.
 func (d *DB) Members(ctx context.Context, after string, limit int) ([]string, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM memberships WHERE user_id > $1 ORDER BY user_id LIMIT $2`, after, limit)
