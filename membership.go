@@ -73,7 +73,7 @@ type IAPMerge struct {
 // IAPErasure is what an addon answers to the erasure of a user of a site.
 type IAPErasure struct {
 	UserID string `json:"user_id"`
-	// Purchases is how many were made anonymous, Grants how many were deleted.
+	// Purchases is how many no longer name the user, Grants how many were deleted.
 	Purchases int64 `json:"purchases"`
 	Grants    int64 `json:"grants"`
 }

@@ -98,8 +98,8 @@ func (s *Service) act(ctx context.Context, actor people.Actor, name string, acti
 	}
 	if (p.Environment == string(entitle.Simulated)) != selling.Simulated {
 		return printed, fault.Conflict("other_store", map[bool]string{
-			true:  "This purchase is of the real store, and test mode is on",
-			false: "This purchase is of the simulated store, and test mode is off",
+			true:  "This purchase is real, and test mode is on",
+			false: "This purchase was made in test mode, which is off",
 		}[selling.Simulated])
 	}
 	if action != nil {

@@ -15,7 +15,7 @@ import (
 
 // Erased is what an erasure has found.
 type Erased struct {
-	// Purchases were made anonymous, Grants deleted.
+	// Purchases no longer name the user, Grants were deleted.
 	Purchases, Grants int64
 }
 

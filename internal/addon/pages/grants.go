@@ -59,7 +59,7 @@ func (p *Pages) addGrant(w http.ResponseWriter, r *frame.Request, c membership.C
 	if err != nil {
 		return err
 	}
-	if len(packages) == 0 {
+	if len(packages) == 0 && r.Method != http.MethodPost {
 		return p.frame.Redirect(w, r, pathPackages, "Add a package first. A grant activates one.")
 	}
 	var choices []frame.Choice
