@@ -71,3 +71,22 @@ type IAPMembershipRead struct {
 	IAPMembership
 	ETag string `json:"-"`
 }
+
+// IAPMerge is what an addon answers to a merge of two users of a site.
+type IAPMerge struct {
+	FromUserID string `json:"from_user_id"`
+	ToUserID   string `json:"to_user_id"`
+	// Purchases and Grants are how many were moved.
+	Purchases int64 `json:"purchases"`
+	Grants    int64 `json:"grants"`
+	// Membership is that of the user who has everything now.
+	Membership IAPMembership `json:"membership"`
+}
+
+// IAPErasure is what an addon answers to the erasure of a user of a site.
+type IAPErasure struct {
+	UserID string `json:"user_id"`
+	// Purchases is how many no longer name the user, Grants how many were deleted.
+	Purchases int64 `json:"purchases"`
+	Grants    int64 `json:"grants"`
+}

@@ -119,6 +119,9 @@ const (
 	ActionSimulatorBuy         people.Action = "simulator.buy"
 	ActionSimulatorAct         people.Action = "simulator.act"
 	ActionSimulatorClear       people.Action = "simulator.clear"
+	ActionPurchaseDefer        people.Action = "purchase.defer"
+	ActionCustomerMerge        people.Action = "customer.merge"
+	ActionCustomerErase        people.Action = "customer.erase"
 	ActionLicenseMake          people.Action = "license.make"
 	ActionLicenseMove          people.Action = "license.move"
 	ActionLicenseRevoke        people.Action = "license.revoke"
@@ -149,8 +152,9 @@ var actions = []people.Action{
 	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss,
-	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund,
 	ActionSimulatorBuy, ActionSimulatorAct, ActionSimulatorClear,
+	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund, ActionPurchaseDefer,
+	ActionCustomerMerge, ActionCustomerErase,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,

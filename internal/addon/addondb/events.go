@@ -14,6 +14,7 @@ type Event struct {
 	Type      string
 	CreatedAt sqldb.Time
 	Body      string // JSON
+	UserID    string // "" for an event without a user; written only
 }
 
 const selectEvents = `SELECT seq, event_id, type, created_at, body FROM events `
@@ -36,8 +37,8 @@ func (d *DB) AddEvent(ctx context.Context, e Event) (seq int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return seq, d.Run(ctx, `INSERT INTO events (seq, event_id, type, created_at, body) VALUES ($1, $2, $3, $4, $5)`,
-		seq, e.EventID, e.Type, e.CreatedAt, e.Body)
+	return seq, d.Run(ctx, `INSERT INTO events (seq, event_id, type, created_at, body, user_id) VALUES ($1, $2, $3, $4, $5, $6)`,
+		seq, e.EventID, e.Type, e.CreatedAt, e.Body, e.UserID)
 }
 
 // Event reads one by its place.
@@ -53,6 +54,25 @@ func (d *DB) EventsAfter(ctx context.Context, after int64, limit int) ([]Event, 
 // EventsSince reads the events since a time, in their order.
 func (d *DB) EventsSince(ctx context.Context, since sqldb.Time, limit int) ([]Event, error) {
 	return sqldb.List(ctx, d.Queries, scanEvent, selectEvents+`WHERE created_at >= $1 ORDER BY seq LIMIT $2`, since, limit)
+}
+
+// EventsOf reads the newest events of a user, the newest first.
+func (d *DB) EventsOf(ctx context.Context, user string, limit int) ([]Event, error) {
+	return sqldb.List(ctx, d.Queries, scanEvent, selectEvents+`WHERE user_id = $1 ORDER BY seq DESC LIMIT $2`, user, limit)
+}
+
+// DeleteEventsOf deletes the events of a user, and what became of them.
+func (d *DB) DeleteEventsOf(ctx context.Context, user string) error {
+	for _, statement := range []string{
+		`DELETE FROM delivery_attempts WHERE delivery IN (SELECT d.id FROM deliveries d JOIN events e ON e.seq = d.event WHERE e.user_id = $1)`,
+		`DELETE FROM deliveries WHERE event IN (SELECT seq FROM events WHERE user_id = $1)`,
+		`DELETE FROM events WHERE user_id = $1`,
+	} {
+		if err := d.Run(ctx, statement, user); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // EventRange reads the places of the oldest event that is kept and of the newest. The oldest

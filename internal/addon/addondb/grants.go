@@ -39,6 +39,21 @@ func (d *DB) Grant(ctx context.Context, user string, id int64) (Grant, error) {
 	return sqldb.One(ctx, d.Queries, scanGrant, selectGrants+`WHERE g.user_id = $1 AND g.id = $2`, user, id)
 }
 
+// GrantUser reads whose a grant is.
+func (d *DB) GrantUser(ctx context.Context, id int64) (user string, err error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM grants WHERE id = $1`, id)
+}
+
+// MoveGrants gives the grants of a user to another one, and returns how many there were.
+func (d *DB) MoveGrants(ctx context.Context, from, to string) (moved int64, err error) {
+	return d.Exec(ctx, `UPDATE grants SET user_id = $2 WHERE user_id = $1`, from, to)
+}
+
+// DeleteGrants deletes the grants of a user, and returns how many there were.
+func (d *DB) DeleteGrants(ctx context.Context, user string) (deleted int64, err error) {
+	return d.Exec(ctx, `DELETE FROM grants WHERE user_id = $1`, user)
+}
+
 // AddGrant writes one and returns its id.
 func (d *DB) AddGrant(ctx context.Context, g Grant) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO grants (user_id, package_id, reason, granted_by, created_at, ends_at, ended_by)

@@ -15,3 +15,13 @@ func (d *DB) PutIdentity(ctx context.Context, account, user string, at sqldb.Tim
 func (d *DB) IdentityUser(ctx context.Context, account string) (user string, err error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM identities WHERE account_id = $1`, account)
 }
+
+// MoveIdentities makes the account ids of a user those of another one.
+func (d *DB) MoveIdentities(ctx context.Context, from, to string) error {
+	return d.Run(ctx, `UPDATE identities SET user_id = $2 WHERE user_id = $1`, from, to)
+}
+
+// DeleteIdentities deletes the account ids of a user.
+func (d *DB) DeleteIdentities(ctx context.Context, user string) error {
+	return d.Run(ctx, `DELETE FROM identities WHERE user_id = $1`, user)
+}

@@ -77,3 +77,8 @@ func (d *DB) SetMessageKey(ctx context.Context, id int64, digest, sealed []byte)
 func (d *DB) PruneInbox(ctx context.Context, before sqldb.Time) error {
 	return d.Run(ctx, `DELETE FROM inbox WHERE processed_at IS NOT NULL AND received_at < $1`, before)
 }
+
+// DeleteMessagesAbout deletes the notifications about a token.
+func (d *DB) DeleteMessagesAbout(ctx context.Context, digest []byte) error {
+	return d.Run(ctx, `DELETE FROM inbox WHERE token_digest = $1`, digest)
+}

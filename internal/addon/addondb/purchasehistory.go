@@ -46,3 +46,8 @@ func (d *DB) VoidedOrders(ctx context.Context, purchase int64) ([]string, error)
 func (d *DB) CountHistory(ctx context.Context, cause, status string, since sqldb.Time) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM purchase_history WHERE cause = $1 AND status = $2 AND at >= $3`, cause, status, since)
 }
+
+// ClearHistoryDetails removes what people typed from the history of a purchase.
+func (d *DB) ClearHistoryDetails(ctx context.Context, purchase int64) error {
+	return d.Run(ctx, `UPDATE purchase_history SET detail = '' WHERE purchase_id = $1 AND cause <> '`+CauseVoided+`'`, purchase)
+}

@@ -114,6 +114,16 @@ func (f *frontEnd) revokePurchase(w http.ResponseWriter, r *http.Request) error 
 	})
 }
 
+// deferPurchase answers POST /api-addons/iap/purchases/{purchase}/defer: the store renews it later.
+func (f *frontEnd) deferPurchase(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Days int `json:"days"`
+	}
+	return f.actOnPurchase(w, r, &in, func(ctx context.Context, a people.Actor, name string) (countersign.IAPPurchase, error) {
+		return f.addon.Members.Defer(ctx, a, name, in.Days)
+	})
+}
+
 // actOnPurchase has the site do something with a purchase, and answers with the purchase. in gets
 // the members of the body before.
 func (f *frontEnd) actOnPurchase(w http.ResponseWriter, r *http.Request, in any, act func(context.Context, people.Actor, string) (countersign.IAPPurchase, error)) error {

@@ -71,6 +71,9 @@ func (f *frontEnd) purchaseRoutes(handle func(string, web.Handler)) {
 	handle("POST /api-addons/iap/purchases/{purchase}/transfer", f.transferPurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/cancel", f.cancelPurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/revoke", f.revokePurchase)
+	handle("POST /api-addons/iap/purchases/{purchase}/defer", f.deferPurchase)
+	handle("POST /api-addons/iap/users/merge", f.mergeUsers)
+	handle("DELETE /api-addons/iap/users/{user}", f.eraseUser)
 	handle("GET /api-addons/iap/events", f.listEvents)
 }
 

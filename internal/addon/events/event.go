@@ -102,7 +102,7 @@ func (s *Service) append(ctx context.Context, tx *addondb.DB, e Event) (id strin
 	if err != nil {
 		return "", 0, fmt.Errorf("events: %w", err)
 	}
-	seq, err = tx.AddEvent(ctx, addondb.Event{EventID: id, Type: string(e.Type), CreatedAt: s.guard.Timestamp(), Body: string(body)})
+	seq, err = tx.AddEvent(ctx, addondb.Event{EventID: id, Type: string(e.Type), CreatedAt: s.guard.Timestamp(), Body: string(body), UserID: e.UserID})
 	return id, seq, err
 }
 

@@ -65,6 +65,15 @@ func (s *Service) List(ctx context.Context, a people.Actor, after int64, limit i
 	return f, nil
 }
 
+// About lists the newest events of a user, the newest first.
+func (s *Service) About(ctx context.Context, a people.Actor, user string, limit int) ([]Item, error) {
+	if err := s.guard.May(a, access.ReadEvents); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.EventsOf(ctx, user, limit)
+	return sqldb.Convert(rows, itemOf), err
+}
+
 // Wait is List, and waits up to [MaxWait] for the first event. It returns an empty
 // part when the time has passed or the addon stops.
 func (s *Service) Wait(ctx context.Context, a people.Actor, after int64, limit int, wait time.Duration) (Feed, error) {

@@ -3,6 +3,8 @@ package membership
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
@@ -11,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -50,6 +53,32 @@ func (s *Service) Refund(ctx context.Context, actor people.Actor, name string, r
 	}})
 }
 
+// The bounds of the days by which a renewal can be deferred: the store's (1.9).
+const (
+	minDefer = 1
+	maxDefer = 365
+)
+
+// Defer has the store renew a purchase a number of days later. The user has access until then
+// and pays nothing for it.
+func (s *Service) Defer(ctx context.Context, actor people.Actor, name string, days int) (countersign.IAPPurchase, error) {
+	if days < minDefer || days > maxDefer {
+		return countersign.IAPPurchase{}, fault.Invalid("invalid_request", fmt.Sprintf("A renewal can be deferred by %d to %d days", minDefer, maxDefer))
+	}
+	const day = 24 * time.Hour
+	detail := fmt.Sprintf("by %d days", days)
+	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseDefer, detail, func(ctx context.Context, store Store, token string, items []addondb.PurchaseItem) error {
+		if main := mainItem(items); main == nil || !main.WillRenew {
+			return fault.Conflict("not_renewing", "The store does not renew this purchase, so no renewal can be deferred")
+		}
+		sub, err := s.ask(ctx, store, token)
+		if err == nil {
+			_, err = store.Defer(ctx, token, sub.ETag, time.Duration(days)*day)
+		}
+		return err
+	}})
+}
+
 // storeAction is something that the store is asked to do with a purchase.
 type storeAction struct {
 	action people.Action
@@ -66,6 +95,12 @@ func (s *Service) act(ctx context.Context, actor people.Actor, name string, acti
 	p, store, selling, token, err := s.storePurchase(ctx, name)
 	if err != nil {
 		return printed, err
+	}
+	if (p.Environment == string(entitle.Simulated)) != selling.Simulated {
+		return printed, fault.Conflict("other_store", map[bool]string{
+			true:  "This purchase is real, and test mode is on",
+			false: "This purchase was made in test mode, which is off",
+		}[selling.Simulated])
 	}
 	if action != nil {
 		if err := s.perform(ctx, actor, store, p, token, *action); err != nil {
@@ -87,7 +122,7 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 	if err := action.do(ctx, store, token, items); fault.Of(err) != nil {
 		return err
 	} else if err != nil {
-		return errors.Join(refusal(err), s.noteCall(ctx, err))
+		return errors.Join(actionRefusal(err), s.noteCall(ctx, err))
 	}
 	return s.tx(ctx, func(tx *txn) error {
 		if action.action == access.ActionPurchaseRefund {
@@ -97,6 +132,14 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 		}
 		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: action.action, Subject: p.Name, Detail: action.detail})
 	})
+}
+
+// actionRefusal is refusal for something that the store was asked to do.
+func actionRefusal(err error) *countersign.Error {
+	if reason, _ := reasonOf(err); reason == play.Refused {
+		return fault.WithCause(fault.Conflict("store_refused", "The store refused this. The purchase may have changed there"), err)
+	}
+	return refusal(err)
 }
 
 // storePurchase reads a purchase, and opens the store and its token.
@@ -158,13 +201,7 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 		if from == to {
 			return nil
 		}
-		p.UserID, p.Transferred, p.TransferredAt = to, true, s.timestamp()
-		p.Reads++
-		s.due(&p)
-		if err := tx.UpdatePurchase(ctx, p); err != nil {
-			return err
-		}
-		if err := s.noteHistory(ctx, tx.DB, p, nil, causeTransfer, reason); err != nil {
+		if p, err = s.move(ctx, tx.DB, p, to, causeTransfer, reason); err != nil {
 			return err
 		}
 		if err := s.recompute(ctx, tx, change{purchase: p, moved: []string{from, to}}, from, to); err != nil {
@@ -176,4 +213,16 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 		return printed, err
 	}
 	return s.printedByName(ctx, name)
+}
+
+// move writes that a purchase belongs to another user from now on. The memberships of both
+// have to be derived afterwards.
+func (s *Service) move(ctx context.Context, tx *addondb.DB, p addondb.Purchase, to, cause, detail string) (addondb.Purchase, error) {
+	p.UserID, p.Transferred, p.TransferredAt = to, true, s.timestamp()
+	p.Reads++
+	s.due(&p)
+	if err := tx.UpdatePurchase(ctx, p); err != nil {
+		return p, err
+	}
+	return p, s.noteHistory(ctx, tx, p, nil, cause, detail)
 }

@@ -108,7 +108,7 @@ func (s *Service) granted(ctx context.Context, tx *txn, actor people.Actor, g ad
 		return err
 	}
 	if !g.EndsAt.IsZero() && g.EndedAt.IsZero() {
-		task := Task{Kind: KindGrantEnd, Key: fmt.Sprint(g.ID), Due: g.EndsAt.Time, Payload: grantEnd{User: g.UserID}}
+		task := Task{Kind: KindGrantEnd, Key: fmt.Sprint(g.ID), Due: g.EndsAt.Time, Payload: grantEnd{Grant: g.ID}}
 		if err := s.Put(ctx, tx.DB, task); err != nil {
 			return err
 		}

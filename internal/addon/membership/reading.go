@@ -38,6 +38,8 @@ const (
 	causeRefresh      = "refresh"
 	causeSuperseded   = "superseded"
 	causeTransfer     = "transfer"
+	causeMerge        = "merge"
+	causeErase        = "erase"
 	causeAcknowledged = "acknowledged"
 	causeUnverified   = "unverified"
 	causeGone         = "gone"

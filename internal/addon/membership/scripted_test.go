@@ -2,6 +2,8 @@ package membership
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,6 +86,22 @@ func (s *scripted) Revoke(_ context.Context, token string, _ bool) error {
 	found.State = play.Expired
 	s.subs[token] = found
 	return s.down
+}
+
+func (s *scripted) Defer(_ context.Context, token, etag string, by time.Duration) (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.subs[token]
+	if s.down != nil || found.ETag != etag {
+		return time.Time{}, errors.Join(s.down, &play.Error{Reason: play.Refused})
+	}
+	found.Items = slices.Clone(found.Items)
+	for i := range found.Items {
+		found.Items[i].ExpiresAt = found.Items[i].ExpiresAt.Add(by)
+	}
+	found.ETag += "."
+	s.subs[token] = found
+	return found.Items[0].ExpiresAt, nil
 }
 
 func (s *scripted) RefundOrder(_ context.Context, orderID string, _ bool) error {

@@ -166,7 +166,13 @@ func TestOnlyStaffMayChangeMemberships(t *testing.T) {
 			_, err7 := f.MembershipFor(t.Context(), actor, "ana")
 			_, _, err8 := f.PurchasesFor(t.Context(), actor, "ana", "", 1)
 			_, err9 := f.Grants(t.Context(), actor, "ana")
-			for _, err := range []error{err1, err2, err3, err4, err5, err6, err7, err8, err9} {
+			_, err10 := f.Customers(t.Context(), actor, CustomerFilter{})
+			_, err11 := f.Customer(t.Context(), actor, "ana")
+			_, err12 := f.PurchaseFor(t.Context(), actor, "pur_x")
+			_, err13 := f.Defer(t.Context(), actor, "pur_x", 1)
+			_, err14 := f.Merge(t.Context(), actor, "ana", "ben")
+			_, err15 := f.Erase(t.Context(), actor, "ana", true)
+			for _, err := range []error{err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 				wantCode(t, err, "not_allowed")
 			}
 		}

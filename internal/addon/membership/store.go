@@ -25,6 +25,9 @@ type Store interface {
 	Cancel(ctx context.Context, token string, final bool) error
 	// Revoke ends the access at once and refunds: the rest of the period, or all of it.
 	Revoke(ctx context.Context, token string, prorated bool) error
+	// Defer moves the next renewal by a time, which the user gets for nothing. The etag is that
+	// of the subscription as it was read. It returns the new end.
+	Defer(ctx context.Context, token, etag string, by time.Duration) (time.Time, error)
 	// RefundOrder refunds an order; with revoke it ends the access that the order paid for.
 	RefundOrder(ctx context.Context, orderID string, revoke bool) error
 	// Voided lists refunds and chargebacks that the store saw in a time. next is "" on the last page.

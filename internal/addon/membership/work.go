@@ -97,7 +97,7 @@ type (
 		Restoring bool   `json:"restoring"`
 	}
 	grantEnd struct {
-		User string `json:"user"`
+		Grant int64 `json:"grant"`
 	}
 )
 
@@ -222,7 +222,13 @@ func (s *Service) doGrantEnd(ctx context.Context, payload []byte) (again time.Ti
 	if err := json.Unmarshal(payload, &g); err != nil {
 		return time.Time{}, fmt.Errorf("membership: the payload of a task: %w", err)
 	}
-	return time.Time{}, s.tx(ctx, func(tx *txn) error { return s.recompute(ctx, tx, change{}, g.User) })
+	return time.Time{}, s.tx(ctx, func(tx *txn) error {
+		user, err := tx.GrantUser(ctx, g.Grant) // a merge may have moved it
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+		return s.recompute(ctx, tx, change{}, user)
+	})
 }
 
 // doWatch confirms with the store that a purchase has ended, before its access ends (6.5).

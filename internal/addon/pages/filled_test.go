@@ -69,4 +69,13 @@ func (s *site) fillIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.mustLicense(t, newLicenseStore(t), "site.example", "localhost")
+	if _, err := s.Members.AddGrant(t.Context(), operator, "user-1", 2, time.Time{}, "Prize"); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(t, `INSERT INTO purchases (name, platform, token_digest, sealed, retires, user_id, transferred, environment, application, state, status, status_since,
+			access, unverified, started_at, expires_at, canceled_by, region, account_id, pending_order, acknowledged, reads, read_at, created_at)
+		VALUES ('pur_1', 'store', '', '', false, 'user-1', false, 'production', 'com.example.rain', 'ACTIVE', 'active', '2026-11-01T12:00:00Z',
+			true, false, '2026-11-01T12:00:00Z', '2026-12-01T12:00:00Z', '', 'DE', '', '', true, 1, '2026-11-01T12:00:00Z', '2026-11-01T12:00:00Z')`,
+		`INSERT INTO purchase_items (purchase_id, position, product_id, base_plan_id, offer_id, phase, order_id, expires_at, package_id, counts, prepaid, will_renew, action, deferred, currency, price)
+		VALUES (1, 0, 'gold_monthly', 'monthly', '', 'base', 'GPA.1', '2026-12-01T12:00:00Z', 2, true, false, true, '', '', 'EUR', '4.99')`)
 }

@@ -85,6 +85,25 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/packages/{id}/remove", p.admin(found(p.onePackage, p.removePackage)))
 	mux.Handle("POST /api-addons/admin/packages/{id}/remove", p.admin(found(p.onePackage, p.removePackage)))
 
+	mux.Handle("GET /api-addons/admin/customers", p.admin(p.showCustomers))
+	mux.Handle("POST /api-addons/admin/customers", p.admin(p.findCustomer))
+	mux.Handle("GET /api-addons/admin/customers/{user}", p.admin(found(p.findUser, p.showCustomer)))
+	mux.Handle("GET /api-addons/admin/customers/{user}/grant", p.admin(found(p.findUser, p.addGrant)))
+	mux.Handle("POST /api-addons/admin/customers/{user}/grant", p.admin(found(p.findUser, p.addGrant)))
+	mux.Handle("GET /api-addons/admin/customers/{user}/grants/{id}/end", p.admin(found(p.findGrant, p.endGrant)))
+	mux.Handle("POST /api-addons/admin/customers/{user}/grants/{id}/end", p.admin(found(p.findGrant, p.endGrant)))
+	mux.Handle("GET /api-addons/admin/purchases/{purchase}", p.admin(found(p.findPurchase, p.showPurchase)))
+	mux.Handle("GET /api-addons/admin/purchases/{purchase}/refresh", p.admin(found(p.findPurchase, p.refreshPurchase)))
+	mux.Handle("POST /api-addons/admin/purchases/{purchase}/refresh", p.admin(found(p.findPurchase, p.refreshPurchase)))
+	mux.Handle("GET /api-addons/admin/purchases/{purchase}/transfer", p.admin(found(p.findPurchase, p.transferPurchase)))
+	mux.Handle("POST /api-addons/admin/purchases/{purchase}/transfer", p.admin(found(p.findPurchase, p.transferPurchase)))
+	mux.Handle("GET /api-addons/admin/purchases/{purchase}/cancel", p.admin(found(p.findPurchase, p.cancelPurchase)))
+	mux.Handle("POST /api-addons/admin/purchases/{purchase}/cancel", p.admin(found(p.findPurchase, p.cancelPurchase)))
+	mux.Handle("GET /api-addons/admin/purchases/{purchase}/defer", p.admin(found(p.findPurchase, p.deferPurchase)))
+	mux.Handle("POST /api-addons/admin/purchases/{purchase}/defer", p.admin(found(p.findPurchase, p.deferPurchase)))
+	mux.Handle("GET /api-addons/admin/purchases/{purchase}/refund", p.admin(found(p.findPurchase, p.refundPurchase)))
+	mux.Handle("POST /api-addons/admin/purchases/{purchase}/refund", p.admin(found(p.findPurchase, p.refundPurchase)))
+
 	mux.Handle("GET /api-addons/admin/license", p.admin(p.showLicenses))
 	mux.Handle("POST /api-addons/admin/license", p.admin(p.makeLicense))
 	mux.Handle("GET /api-addons/admin/license/move", p.admin(p.moveLicense))
@@ -148,6 +167,7 @@ func menu() []frame.MenuItem {
 		{Label: "Dashboard", Path: PathDashboard, Icon: "layout-dashboard"},
 		{Label: "App settings", Path: PathAppSettings, Icon: "sliders-horizontal", Group: "App"},
 		{Label: "In-app purchases", Path: pathIAP, Icon: "credit-card", Group: "App"},
+		{Label: "Customers", Path: pathCustomers, Icon: "users", Group: "App", Also: pathPurchases},
 		{Label: "Simulated store", Path: pathSimulator, Icon: "store", Group: "App"},
 		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
 		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},

@@ -31,7 +31,7 @@ func routes(t *testing.T, kind string) (list []route) {
 	}
 	for _, m := range routePattern.FindAllStringSubmatch(string(text), -1) {
 		if m[3] == kind && !strings.Contains(m[2], "{$}") {
-			list = append(list, route{m[1], strings.NewReplacer("{id}", "1", "{version}", "1").Replace(m[2]), m[4] != ""})
+			list = append(list, route{m[1], strings.NewReplacer("{id}", "1", "{version}", "1", "{user}", "user-1", "{purchase}", "pur_1").Replace(m[2]), m[4] != ""})
 		}
 	}
 	if len(list) < 2 {
@@ -104,6 +104,8 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		"/nowhere", "/api-addons/admin/nowhere", "/admincp/nowhere", "/api-addons/admin/packages/99", "/api-addons/admin/packages/x", "/api-addons/admin/packages/-1/remove",
 		"/api-addons/admin/packages/99999999999999999999", "/api-addons/admin/history/99", "/api-addons/admin/history/0/restore", "/api-addons/admin/history/1.0",
 		"/admincp/apis/99", "/admincp/apis/x/reveal", "/admincp/apis/%00", "/api-addons/admin/packages/%2e%2e%2fapp", "/api-addons/admin/preview/windows",
+		"/api-addons/admin/purchases/pur_2", "/api-addons/admin/purchases/pur_2/refund", "/api-addons/admin/purchases", "/api-addons/admin/customers/user-1/grants/9/end",
+		"/api-addons/admin/customers/user-1/grants/x/end",
 	} {
 		b.Get(path).Status(http.StatusNotFound).Says("Page not found")
 	}
@@ -152,6 +154,8 @@ func TestScriptInEveryTextFieldIsShownAsText(t *testing.T) {
 		{"/api-addons/admin/app/settings/publish", ""}, {"/api-addons/admin/iap/settings/account", ""}, {"/api-addons/admin/packages/new", "/api-addons/admin/packages"},
 		{"/api-addons/admin/packages/1", ""}, {"/api-addons/admin/history/1/restore", ""}, {"/admincp/apis/new", "/admincp/apis"},
 		{"/admincp/apis/1/reveal", ""}, {"/admincp/apis/1/rotate", ""},
+		{"/api-addons/admin/customers", ""}, {"/api-addons/admin/customers/user-1/grant", ""}, {"/api-addons/admin/purchases/pur_1/transfer", ""},
+		{"/api-addons/admin/purchases/pur_1/defer", ""}, {"/api-addons/admin/purchases/pur_1/refund", ""},
 	}
 	for _, f := range forms {
 		if f.path == "" {
