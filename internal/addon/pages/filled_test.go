@@ -69,4 +69,10 @@ func (s *site) fillIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.mustLicense(t, newLicenseStore(t), "site.example", "localhost")
+	if _, _, err := s.Events.AddWebhook(t.Context(), operator, "https://site.example/hooks", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Events.Ping(t.Context(), operator, 1); err != nil {
+		t.Fatal(err)
+	}
 }

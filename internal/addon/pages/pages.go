@@ -35,6 +35,7 @@ const (
 	pathPackages     = "/api-addons/admin/packages"
 	pathLicense      = "/api-addons/admin/license"
 	pathLicenseStore = pathLicense + "/store"
+	pathWebhooks     = "/api-addons/admin/webhooks"
 	pathHistory      = "/api-addons/admin/history"
 	pathPreview      = "/api-addons/admin/preview"
 	pathHealth       = "/api-addons/admin/health"

@@ -31,7 +31,7 @@ func routes(t *testing.T, kind string) (list []route) {
 	}
 	for _, m := range routePattern.FindAllStringSubmatch(string(text), -1) {
 		if m[3] == kind && !strings.Contains(m[2], "{$}") {
-			list = append(list, route{m[1], strings.NewReplacer("{id}", "1", "{version}", "1").Replace(m[2]), m[4] != ""})
+			list = append(list, route{m[1], strings.NewReplacer("{id}", "1", "{version}", "1", "{delivery}", "1").Replace(m[2]), m[4] != ""})
 		}
 	}
 	if len(list) < 2 {
@@ -103,7 +103,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 	for _, path := range []string{
 		"/nowhere", "/api-addons/admin/nowhere", "/admincp/nowhere", "/api-addons/admin/packages/99", "/api-addons/admin/packages/x", "/api-addons/admin/packages/-1/remove",
 		"/api-addons/admin/packages/99999999999999999999", "/api-addons/admin/history/99", "/api-addons/admin/history/0/restore", "/api-addons/admin/history/1.0",
-		"/admincp/apis/99", "/admincp/apis/x/reveal", "/admincp/apis/%00", "/api-addons/admin/packages/%2e%2e%2fapp", "/api-addons/admin/preview/windows",
+		"/admincp/apis/99", "/admincp/apis/x/reveal", "/admincp/apis/%00", "/api-addons/admin/webhooks/99", "/api-addons/admin/webhooks/99/deliveries/1", "/api-addons/admin/packages/%2e%2e%2fapp", "/api-addons/admin/preview/windows",
 	} {
 		b.Get(path).Status(http.StatusNotFound).Says("Page not found")
 	}
@@ -151,7 +151,7 @@ func TestScriptInEveryTextFieldIsShownAsText(t *testing.T) {
 		{"/api-addons/admin/app/settings", ""}, {"/api-addons/admin/iap/settings", ""}, {"/api-addons/admin/iap/settings/products", ""},
 		{"/api-addons/admin/app/settings/publish", ""}, {"/api-addons/admin/iap/settings/account", ""}, {"/api-addons/admin/packages/new", "/api-addons/admin/packages"},
 		{"/api-addons/admin/packages/1", ""}, {"/api-addons/admin/history/1/restore", ""}, {"/admincp/apis/new", "/admincp/apis"},
-		{"/admincp/apis/1/reveal", ""}, {"/admincp/apis/1/rotate", ""},
+		{"/admincp/apis/1/reveal", ""}, {"/admincp/apis/1/rotate", ""}, {"/api-addons/admin/webhooks/new", "/api-addons/admin/webhooks"}, {"/api-addons/admin/webhooks/1/edit", ""},
 	}
 	for _, f := range forms {
 		if f.path == "" {
