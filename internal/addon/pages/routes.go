@@ -77,6 +77,9 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/packages/{id}/remove", p.admin(found(p.onePackage, p.removePackage)))
 	mux.Handle("POST /api-addons/admin/packages/{id}/remove", p.admin(found(p.onePackage, p.removePackage)))
 
+	mux.Handle("GET /api-addons/admin/notifications", p.admin(p.showNotifications))
+	mux.Handle("POST /api-addons/admin/notifications/dismiss", p.admin(p.dismissAlert))
+
 	mux.Handle("GET /api-addons/admin/webhooks", p.admin(p.showWebhooks))
 	mux.Handle("POST /api-addons/admin/webhooks", p.admin(p.addWebhook))
 	mux.Handle("GET /api-addons/admin/webhooks/new", p.admin(p.showNewWebhook))
@@ -165,6 +168,7 @@ func menu() []frame.MenuItem {
 		{Label: "App settings", Path: PathAppSettings, Icon: "sliders-horizontal", Group: "App"},
 		{Label: "In-app purchases", Path: pathIAP, Icon: "credit-card", Group: "App"},
 		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
+		{Label: "Notifications", Path: pathNotifications, Icon: "activity", Group: "App"},
 		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},
 		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},
 		{Label: "History", Path: pathHistory, Icon: "history", Group: "App"},

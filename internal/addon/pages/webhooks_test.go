@@ -66,7 +66,7 @@ func TestAWebhookThatIsNotValidIsShownAgain(t *testing.T) {
 		t.Errorf("added %+v", all)
 	}
 	s.mustWebhook(t, events.PurchaseRefunded)
-	b.Fill(hooksPath+"/1/edit", hooksPath+"/1/edit", "url", "http://public.example/").Status(http.StatusUnprocessableEntity)
+	b.Fill(hooksPath+"/1/edit", hooksPath+"/1/edit", "url", "ftp://site.example/").Status(http.StatusUnprocessableEntity)
 	b.Fill(hooksPath+"/1/edit", hooksPath+"/1/edit", "event-purchase.refunded", "", "event-membership.expired", "1").LeadsTo(hooksPath + "/1")
 	if w := s.webhook(t); len(w.Types) != 1 || w.Types[0] != events.MembershipExpired {
 		t.Errorf("saved %+v", w)
