@@ -84,10 +84,16 @@ type site struct {
 // the frame's options.
 func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
 	t.Helper()
+	return newSiteAt(t, at, "", with)
+}
+
+// newSiteAt is newSite with an address that replaces Google's, "" for none.
+func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Options)) *site {
+	t.Helper()
 	s := &site{clock: &clock{at: noon}, log: &logged{}, at: at}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	var err error
-	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.now, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.now, PlayURL: playURL, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ const (
 	pathLicense       = "/api-addons/admin/license"
 	pathLicenseStore  = pathLicense + "/store"
 	pathConnection    = pathIAP + "/connection"
-	pathCatalogue     = pathIAP + "/products/check"
+	pathCatalogue     = pathConnection + "#" + "s-products"
 	pathWebhooks      = "/api-addons/admin/webhooks"
 	pathNotifications = "/api-addons/admin/notifications"
 	pathDismissAlert  = pathNotifications + "/dismiss"

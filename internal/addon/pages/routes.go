@@ -66,6 +66,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/iap/settings/account/test", p.admin(found(p.readAccount, p.testAccount)))
 	mux.Handle("GET /api-addons/admin/iap/settings/account/remove", p.admin(found(p.readAccount, p.showRemoveAccount)))
 	mux.Handle("POST /api-addons/admin/iap/settings/account/remove", p.admin(p.removeAccount))
+	mux.Handle("GET /api-addons/admin/iap/settings/connection", p.admin(p.showConnection))
+	mux.Handle("POST /api-addons/admin/iap/settings/connection", p.admin(p.testConnection))
 	mux.Handle("GET /api-addons/admin/iap/decline", p.admin(p.decline))
 	mux.Handle("POST /api-addons/admin/iap/decline", p.admin(p.decline))
 
