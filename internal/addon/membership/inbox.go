@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -118,7 +119,8 @@ func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notifi
 	case n.Application != application:
 		return s.raise(ctx, tx, alertApplication, "", "The store sends notifications of another app. Check the Android application ID and the topic")
 	case n.Kind == NotifyRefundReview:
-		return s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order. The store takes an answer within 24 hours, in its console")
+		err := s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order with the bank. The store asks for your opinion within 24 hours")
+		return errors.Join(err, s.announceReview(ctx, tx, n.OrderID))
 	case n.Kind == NotifySubscription && codeNames[n.Code] == "":
 		return s.raise(ctx, tx, alertNotification, fmt.Sprint(n.Code), fmt.Sprintf("The store sends notifications with the code %d, which this version does not know. The purchases are read again", n.Code))
 	case n.Kind != NotifySubscription && n.Kind != NotifyOneTime && n.Kind != NotifyVoided && n.Kind != NotifyTest:

@@ -34,6 +34,7 @@ var acts = frame.AuditWords(map[people.Action]string{
 	"credential.rename": "Renamed API credentials", "credential.delete": "Deleted API credentials", "credential.dismiss": "Dismissed the warning about API credentials",
 	"grant.add": "Granted a membership", "grant.end": "Ended a manual membership", "alert.dismiss": "Dismissed an alert about purchases",
 	"purchase.transfer": "Transferred a purchase", "purchase.cancel": "Cancelled a subscription in the store",
+	"purchase.review": "Answered a chargeback review",
 	"purchase.revoke": "Revoked a subscription in the store", "purchase.refund": "Refunded an order in the store",
 	"store.set": "Changed the license store's address", "license.make": "Created a license file", "license.move": "Moved a license to another domain", "license.check": "Verified a license with the store",
 	"license.revoke": "Revoked a license", "license.forget": "Removed a license file from the list", "license.forget_code": "Deleted a purchase code",

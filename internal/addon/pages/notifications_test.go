@@ -37,7 +37,7 @@ func TestNotificationsAreListedInPages(t *testing.T) {
 			s.mustReceive(t, membership.Notification{MessageID: "message-" + string(c), Kind: membership.NotifyTest})
 		}
 		b.Get(notificationsPath).Says("message-Z", "Older").SilentAbout("message-a")
-		b.Get(notificationsPath + "?before=3").Says("message-a", "Newer").SilentAbout("message-Z")
+		b.Get(notificationsPath+"?before=3").Says("message-a", "Newer").SilentAbout("message-Z")
 	})
 }
 

@@ -81,6 +81,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 
 	mux.Handle("GET /api-addons/admin/notifications", p.admin(p.showNotifications))
 	mux.Handle("POST /api-addons/admin/notifications/dismiss", p.admin(p.dismissAlert))
+	mux.Handle("GET /api-addons/admin/notifications/review", p.admin(p.answerReview))
+	mux.Handle("POST /api-addons/admin/notifications/review", p.admin(p.answerReview))
 
 	mux.Handle("GET /api-addons/admin/webhooks", p.admin(p.showWebhooks))
 	mux.Handle("POST /api-addons/admin/webhooks", p.admin(p.addWebhook))

@@ -81,7 +81,7 @@ func TestAWebhookIsPausedResumedRotatedAndRemoved(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		s.mustWebhook(t)
-		b.Post(hooksPath+"/1/pause").LeadsTo(hooksPath + "/1")
+		b.Post(hooksPath + "/1/pause").LeadsTo(hooksPath + "/1")
 		b.Get(hooksPath+"/1").Says("Paused", "by hand", "Resume").SilentAbout("Send a test event")
 		b.Post(hooksPath + "/1/ping").Status(http.StatusConflict).Says("The webhook is paused")
 		b.Post(hooksPath + "/1/resume").LeadsTo(hooksPath + "/1")
