@@ -120,7 +120,7 @@ func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notifi
 		return s.raise(ctx, tx, alertApplication, "", "The store sends notifications of another app. Check the Android application ID and the topic")
 	case n.Kind == NotifyRefundReview:
 		err := s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order with the bank. The store asks for your opinion within 24 hours")
-		return errors.Join(err, s.announceReview(ctx, tx, n.OrderID))
+		return errors.Join(err, s.announceReview(ctx, tx, n))
 	case n.Kind == NotifySubscription && codeNames[n.Code] == "":
 		return s.raise(ctx, tx, alertNotification, fmt.Sprint(n.Code), fmt.Sprintf("The store sends notifications with the code %d, which this version does not know. The purchases are read again", n.Code))
 	case n.Kind != NotifySubscription && n.Kind != NotifyOneTime && n.Kind != NotifyVoided && n.Kind != NotifyTest:

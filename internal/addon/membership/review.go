@@ -18,11 +18,12 @@ import (
 const maxReviews = 1000
 
 // announceReview appends the event of a chargeback to be reviewed, when its purchase is known.
-func (s *Service) announceReview(ctx context.Context, tx *addondb.DB, order string) error {
-	if order == "" {
+// A question about a chargeback names no token, so that no task follows the event.
+func (s *Service) announceReview(ctx context.Context, tx *addondb.DB, n Notification) error {
+	if n.OrderID == "" || n.Token != "" {
 		return nil
 	}
-	found, err := tx.FindPurchases(ctx, order, platform, digestOf(s.box(), order), 1)
+	found, err := tx.FindPurchases(ctx, n.OrderID, platform, digestOf(s.box(), n.OrderID), 1)
 	if err != nil || len(found) == 0 {
 		return err
 	}
