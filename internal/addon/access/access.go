@@ -112,6 +112,7 @@ const (
 	ActionGrantAdd             people.Action = "grant.add"
 	ActionGrantEnd             people.Action = "grant.end"
 	ActionAlertDismiss         people.Action = "alert.dismiss"
+	ActionPurchaseReview       people.Action = "purchase.review"
 	ActionPurchaseTransfer     people.Action = "purchase.transfer"
 	ActionPurchaseCancel       people.Action = "purchase.cancel"
 	ActionPurchaseRevoke       people.Action = "purchase.revoke"
@@ -151,10 +152,10 @@ var actions = []people.Action{
 	ActionCredentialCreate, ActionCredentialReveal, ActionCredentialRotate, ActionCredentialActivate, ActionCredentialDeactivate,
 	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
-	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss,
 	ActionSimulatorBuy, ActionSimulatorAct, ActionSimulatorClear,
 	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund, ActionPurchaseDefer,
 	ActionCustomerMerge, ActionCustomerErase,
+	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss, ActionPurchaseReview,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,

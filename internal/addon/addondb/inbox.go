@@ -40,6 +40,11 @@ func (d *DB) Messages(ctx context.Context, before int64, limit int) ([]Message, 
 	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE id < $1 OR $1 = 0 ORDER BY id DESC LIMIT $2`, before, limit)
 }
 
+// MessagesOfKind lists the newest of a kind.
+func (d *DB) MessagesOfKind(ctx context.Context, kind string, limit int) ([]Message, error) {
+	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE kind = $1 ORDER BY id DESC LIMIT $2`, kind, limit)
+}
+
 // OpenMessages lists those about a token that arrived before a time and are not processed yet.
 func (d *DB) OpenMessages(ctx context.Context, before sqldb.Time, limit int) ([]Message, error) {
 	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE processed_at IS NULL AND token_digest IS NOT NULL AND received_at < $1 ORDER BY id LIMIT $2`, before, limit)

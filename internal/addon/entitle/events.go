@@ -5,18 +5,19 @@ type EventType string
 
 // The events.
 const (
-	Activated      EventType = "membership.activated"
-	Renewed        EventType = "membership.renewed"
-	Changed        EventType = "membership.changed"
-	GraceStarted   EventType = "membership.grace_started"
-	Suspended      EventType = "membership.suspended"
-	Resumed        EventType = "membership.resumed"
-	WillNotRenew   EventType = "membership.will_not_renew"
-	Ended          EventType = "membership.expired"
-	WasRevoked     EventType = "membership.revoked"
-	Transferred    EventType = "membership.transferred"
-	Refunded       EventType = "purchase.refunded"
-	TheftSuspected EventType = "purchase.theft_suspected"
+	Activated        EventType = "membership.activated"
+	Renewed          EventType = "membership.renewed"
+	Changed          EventType = "membership.changed"
+	GraceStarted     EventType = "membership.grace_started"
+	Suspended        EventType = "membership.suspended"
+	Resumed          EventType = "membership.resumed"
+	WillNotRenew     EventType = "membership.will_not_renew"
+	Ended            EventType = "membership.expired"
+	WasRevoked       EventType = "membership.revoked"
+	Transferred      EventType = "membership.transferred"
+	Refunded         EventType = "purchase.refunded"
+	ChargebackReview EventType = "purchase.chargeback_review"
+	TheftSuspected   EventType = "purchase.theft_suspected"
 )
 
 // EventsFor returns the events of a change of a membership, none when nothing changed. The first one says what

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -101,6 +102,20 @@ func (s *Service) Delivery(ctx context.Context, a people.Actor, id int64) (Deliv
 	return deliveryOf(row), sqldb.Convert(attempts, func(a addondb.Attempt) Attempt {
 		return Attempt{At: a.At.Time, Status: int(a.Status), Took: time.Duration(a.TookMS) * time.Millisecond, Text: a.Excerpt}
 	}), err
+}
+
+// DeliveryBody returns the body that a delivery sends. Its error is of kind NotFound
+// (delivery_not_found).
+func (s *Service) DeliveryBody(ctx context.Context, a people.Actor, id int64) (json.RawMessage, error) {
+	if err := s.guard.May(a, access.ManageSite); err != nil {
+		return nil, err
+	}
+	row, err := s.db.Delivery(ctx, id)
+	if err != nil {
+		return nil, sqldb.IfNotFound(err, noDelivery(id))
+	}
+	event, err := s.db.Event(ctx, row.Event)
+	return json.RawMessage(event.Body), sqldb.IfNotFound(err, noDelivery(id))
 }
 
 func noDelivery(id int64) error {

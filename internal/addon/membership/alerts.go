@@ -12,6 +12,20 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
+// The kinds of alerts, for those who say how to solve them.
+const (
+	AlertNotAuthorised  = alertNotAuthorised
+	AlertRefused        = alertRefused
+	AlertNotification   = alertNotification
+	AlertRefundReview   = alertRefundReview // its subject is the order
+	AlertApplication    = alertApplication
+	AlertNotMapped      = alertNotMapped
+	AlertUnknownState   = alertUnknownState
+	AlertUnacknowledged = alertUnacknowledged
+	AlertProduct        = alertProduct
+	AlertSilence        = alertSilence
+)
+
 // Alert is something that people have to know.
 type Alert struct {
 	Kind, Subject   string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,12 +38,6 @@ type Notification struct {
 	Token       string // "" for a test
 	OrderID     string
 	Body        []byte // as it arrived
-}
-
-// knownCodes are the codes of subscription notifications (1.8).
-var knownCodes = map[int64]bool{
-	1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true, 13: true,
-	17: true, 18: true, 19: true, 20: true, 22: true,
 }
 
 const (
@@ -128,8 +123,9 @@ func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notifi
 	case n.Application != application:
 		return s.raise(ctx, tx, alertApplication, "", "The store sends notifications of another app. Check the Android application ID and the topic")
 	case n.Kind == NotifyRefundReview:
-		return s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order. The store takes an answer within 24 hours, in its console")
-	case n.Kind == NotifySubscription && !knownCodes[n.Code]:
+		err := s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order with the bank. The store asks for your opinion within 24 hours")
+		return errors.Join(err, s.announceReview(ctx, tx, n))
+	case n.Kind == NotifySubscription && codeNames[n.Code] == "":
 		return s.raise(ctx, tx, alertNotification, fmt.Sprint(n.Code), fmt.Sprintf("The store sends notifications with the code %d, which this version does not know. The purchases are read again", n.Code))
 	case n.Kind != NotifySubscription && n.Kind != NotifyOneTime && n.Kind != NotifyVoided && n.Kind != NotifyTest:
 		return s.raise(ctx, tx, alertNotification, clip(string(n.Kind)), "The store sends notifications of a kind that this version does not know. The purchases are read again")

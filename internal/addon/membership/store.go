@@ -30,6 +30,9 @@ type Store interface {
 	Defer(ctx context.Context, token, etag string, by time.Duration) (time.Time, error)
 	// RefundOrder refunds an order; with revoke it ends the access that the order paid for.
 	RefundOrder(ctx context.Context, orderID string, revoke bool) error
+	// ReviewRefund says what the site prefers for the chargeback of an order, and whether a free
+	// sample was offered. The token is that of the store's question.
+	ReviewRefund(ctx context.Context, orderID, token string, preference play.RefundPreference, sample bool) error
 	// Voided lists refunds and chargebacks that the store saw in a time. next is "" on the last page.
 	Voided(ctx context.Context, since, until time.Time, page string) (list []Void, next string, err error)
 	// Products lists the subscriptions of the catalogue.

@@ -36,6 +36,7 @@ var acts = frame.AuditWords(map[people.Action]string{
 	"credential.rename": "Renamed API credentials", "credential.delete": "Deleted API credentials", "credential.dismiss": "Dismissed the warning about API credentials",
 	"grant.add": "Granted a membership", "grant.end": "Ended a manual membership", "alert.dismiss": "Dismissed an alert about purchases",
 	"purchase.transfer": "Transferred a purchase", "purchase.cancel": "Cancelled a subscription in the store",
+	"purchase.review": "Answered a chargeback review",
 	"purchase.revoke": "Revoked a subscription in the store", "purchase.refund": "Refunded an order in the store",
 	"simulator.buy": "Bought in the simulated store", "simulator.act": "Changed a purchase in the simulated store", "simulator.clear": "Cleared the simulated store",
 	"purchase.defer": "Deferred a renewal in the store", "customer.merge": "Merged two customers", "customer.erase": "Erased a customer",

@@ -15,6 +15,7 @@ import (
 
 // dashboard is what the start page shows.
 type dashboard struct {
+	alerts   []shownAlert
 	tasks    []addon.Task
 	plan     addon.Plan
 	settings settings.Draft
@@ -31,6 +32,9 @@ func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 	d := dashboard{app: p.address(w, r, addressSettings), iap: p.address(w, r, addressIAP), license: licensePage{host: p.host(w, r)}}
 	var err error
 	if d.tasks, err = p.addon.Checklist(ctx, r.Actor); err != nil {
+		return err
+	}
+	if d.alerts, err = p.alerts(r); err != nil {
 		return err
 	}
 	if d.plan, err = p.addon.Plan(ctx, r.Actor); err != nil {

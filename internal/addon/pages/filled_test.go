@@ -78,4 +78,10 @@ func (s *site) fillIn(t *testing.T) {
 			true, false, '2026-11-01T12:00:00Z', '2026-12-01T12:00:00Z', '', 'DE', '', '', true, 1, '2026-11-01T12:00:00Z', '2026-11-01T12:00:00Z')`,
 		`INSERT INTO purchase_items (purchase_id, position, product_id, base_plan_id, offer_id, phase, order_id, expires_at, package_id, counts, prepaid, will_renew, action, deferred, currency, price)
 		VALUES (1, 0, 'gold_monthly', 'monthly', '', 'base', 'GPA.1', '2026-12-01T12:00:00Z', 2, true, false, true, '', '', 'EUR', '4.99')`)
+	if _, _, err := s.Events.AddWebhook(t.Context(), operator, "https://site.example/hooks", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Events.Ping(t.Context(), operator, 1); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -66,6 +66,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/iap/settings/account/test", p.admin(found(p.readAccount, p.testAccount)))
 	mux.Handle("GET /api-addons/admin/iap/settings/account/remove", p.admin(found(p.readAccount, p.showRemoveAccount)))
 	mux.Handle("POST /api-addons/admin/iap/settings/account/remove", p.admin(p.removeAccount))
+	mux.Handle("GET /api-addons/admin/iap/settings/connection", p.admin(p.showConnection))
+	mux.Handle("POST /api-addons/admin/iap/settings/connection", p.admin(p.testConnection))
 	mux.Handle("GET /api-addons/admin/iap/decline", p.admin(p.decline))
 	mux.Handle("POST /api-addons/admin/iap/decline", p.admin(p.decline))
 
@@ -103,6 +105,34 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/purchases/{purchase}/defer", p.admin(found(p.findPurchase, p.deferPurchase)))
 	mux.Handle("GET /api-addons/admin/purchases/{purchase}/refund", p.admin(found(p.findPurchase, p.refundPurchase)))
 	mux.Handle("POST /api-addons/admin/purchases/{purchase}/refund", p.admin(found(p.findPurchase, p.refundPurchase)))
+	mux.Handle("GET /api-addons/admin/notifications", p.admin(p.showNotifications))
+	mux.Handle("POST /api-addons/admin/notifications/dismiss", p.admin(p.dismissAlert))
+	mux.Handle("GET /api-addons/admin/notifications/review", p.admin(p.answerReview))
+	mux.Handle("POST /api-addons/admin/notifications/review", p.admin(p.answerReview))
+
+	mux.Handle("GET /api-addons/admin/webhooks", p.admin(p.showWebhooks))
+	mux.Handle("POST /api-addons/admin/webhooks", p.admin(p.addWebhook))
+	mux.Handle("GET /api-addons/admin/webhooks/new", p.admin(p.showNewWebhook))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}", p.admin(found(p.findWebhook, p.showWebhook)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/edit", p.admin(found(p.findWebhook, p.editWebhook)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/edit", p.admin(found(p.findWebhook, p.editWebhook)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/pause", p.admin(found(p.findWebhook, p.pauseWebhook)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/pause", p.admin(found(p.findWebhook, p.pauseWebhook)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/resume", p.admin(found(p.findWebhook, p.resumeWebhook)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/resume", p.admin(found(p.findWebhook, p.resumeWebhook)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/ping", p.admin(found(p.findWebhook, p.pingWebhook)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/ping", p.admin(found(p.findWebhook, p.pingWebhook)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/reveal", p.admin(found(p.findWebhook, p.revealWebhook)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/reveal", p.admin(found(p.findWebhook, p.revealWebhook)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/rotate", p.admin(found(p.findWebhook, p.rotateWebhook)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/rotate", p.admin(found(p.findWebhook, p.rotateWebhook)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/remove", p.admin(found(p.findWebhook, p.removeWebhook)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/remove", p.admin(found(p.findWebhook, p.removeWebhook)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/replay", p.admin(found(p.findWebhook, p.replaySince)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/replay", p.admin(found(p.findWebhook, p.replaySince)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/deliveries/{delivery}", p.admin(found(p.findDelivery, p.showDelivery)))
+	mux.Handle("GET /api-addons/admin/webhooks/{id}/deliveries/{delivery}/replay", p.admin(found(p.findDelivery, p.replayDelivery)))
+	mux.Handle("POST /api-addons/admin/webhooks/{id}/deliveries/{delivery}/replay", p.admin(found(p.findDelivery, p.replayDelivery)))
 
 	mux.Handle("GET /api-addons/admin/license", p.admin(p.showLicenses))
 	mux.Handle("POST /api-addons/admin/license", p.admin(p.makeLicense))
@@ -170,9 +200,11 @@ func menu() []frame.MenuItem {
 		{Label: "Customers", Path: pathCustomers, Icon: "users", Group: "App", Also: pathPurchases},
 		{Label: "Simulated store", Path: pathSimulator, Icon: "store", Group: "App"},
 		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
+		{Label: "Notifications", Path: pathNotifications, Icon: "activity", Group: "App"},
 		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},
 		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},
 		{Label: "History", Path: pathHistory, Icon: "history", Group: "App"},
+		{Label: "Webhooks", Path: pathWebhooks, Icon: "link", Group: "Server"},
 		{Label: "API access", Path: PathCredentials, Icon: "key-round", Group: "Server"},
 		{Label: "Administrators", Path: pathUsers, Icon: "user", Group: "Server"},
 		{Label: "Update", Path: PathUpdate, Icon: "refresh-cw", Group: "Server"},

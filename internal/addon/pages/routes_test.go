@@ -31,7 +31,8 @@ func routes(t *testing.T, kind string) (list []route) {
 	}
 	for _, m := range routePattern.FindAllStringSubmatch(string(text), -1) {
 		if m[3] == kind && !strings.Contains(m[2], "{$}") {
-			list = append(list, route{m[1], strings.NewReplacer("{id}", "1", "{version}", "1", "{user}", "user-1", "{purchase}", "pur_1").Replace(m[2]), m[4] != ""})
+			path := strings.NewReplacer("{id}", "1", "{version}", "1", "{user}", "user-1", "{purchase}", "pur_1", "{delivery}", "1").Replace(m[2])
+			list = append(list, route{m[1], path, m[4] != ""})
 		}
 	}
 	if len(list) < 2 {
@@ -106,6 +107,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		"/admincp/apis/99", "/admincp/apis/x/reveal", "/admincp/apis/%00", "/api-addons/admin/packages/%2e%2e%2fapp", "/api-addons/admin/preview/windows",
 		"/api-addons/admin/purchases/pur_2", "/api-addons/admin/purchases/pur_2/refund", "/api-addons/admin/purchases", "/api-addons/admin/customers/user-1/grants/9/end",
 		"/api-addons/admin/customers/user-1/grants/x/end",
+		"/api-addons/admin/webhooks/99", "/api-addons/admin/webhooks/99/deliveries/1",
 	} {
 		b.Get(path).Status(http.StatusNotFound).Says("Page not found")
 	}
@@ -156,6 +158,7 @@ func TestScriptInEveryTextFieldIsShownAsText(t *testing.T) {
 		{"/admincp/apis/1/reveal", ""}, {"/admincp/apis/1/rotate", ""},
 		{"/api-addons/admin/customers", ""}, {"/api-addons/admin/customers/user-1/grant", ""}, {"/api-addons/admin/purchases/pur_1/transfer", ""},
 		{"/api-addons/admin/purchases/pur_1/defer", ""}, {"/api-addons/admin/purchases/pur_1/refund", ""},
+		{"/api-addons/admin/webhooks/new", "/api-addons/admin/webhooks"}, {"/api-addons/admin/webhooks/1/edit", ""},
 	}
 	for _, f := range forms {
 		if f.path == "" {

@@ -95,6 +95,10 @@ func (s *Store) batchGetOrders(w http.ResponseWriter, r *http.Request) {
 
 func (s *Store) refundOrder(w http.ResponseWriter, r *http.Request) {
 	id, name := verb(r.PathValue("order"))
+	if name == "reviewrefund" && s.order(id) != nil {
+		s.reviewRefund(w, r, id)
+		return
+	}
 	if name != "refund" {
 		http.NotFound(w, r)
 		return

@@ -1,6 +1,12 @@
 package playfake
 
-import "errors"
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	androidpublisher "google.golang.org/api/androidpublisher/v3"
+)
 
 // Orders returns the ids of the orders of a purchase, oldest first.
 func (s *Store) Orders(token string) (ids []string) {
@@ -72,6 +78,34 @@ func (s *Store) ReviewChargeback(orderID string) (reviewToken string, err error)
 		return "", errors.New("unknown order, or not paid")
 	}
 	token := s.id(20)
+	if s.script.reviews == nil {
+		s.script.reviews, s.script.answers = map[string]string{}, map[string]string{}
+	}
+	s.script.reviews[token] = o.ID
 	s.notifyReview(o, token)
 	return token, nil
+}
+
+// ReviewAnswer returns what the developer prefers for the chargeback of an order, "" for no
+// answer yet.
+func (s *Store) ReviewAnswer(orderID string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.script.answers[orderID]
+}
+
+// reviewRefund takes the developer's answer. Only the first one counts.
+func (s *Store) reviewRefund(w http.ResponseWriter, r *http.Request, orderID string) {
+	var request androidpublisher.OrdersReviewRefundRequest
+	if !read(w, r, &request) {
+		return
+	}
+	known := s.script.reviews[request.PendingRefundToken] == orderID
+	valid := slices.Contains([]string{"APPROVE", "DECLINE", "NEUTRAL"}, request.RefundPreference)
+	if !known || !valid || s.script.answers[orderID] != "" {
+		refuseState(w, errors.New("no chargeback of this order waits for an answer, or the answer is not valid"))
+		return
+	}
+	s.script.answers[orderID] = request.RefundPreference
+	answer(w, struct{}{})
 }

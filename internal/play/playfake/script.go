@@ -15,6 +15,9 @@ type script struct {
 	hangs    int
 	denied   map[string]bool
 	calls    map[string]int
+	// reviews are the orders of chargebacks that wait for an answer, by the tokens for it, and
+	// answers what the developer prefers, by the orders.
+	reviews, answers map[string]string
 }
 
 // failure is an answer that replaces the real one.

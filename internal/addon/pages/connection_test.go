@@ -1,0 +1,47 @@
+package pages_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+const connectionPath = iapPath + "/connection"
+
+func TestTheConnectionTestNamesTheMissingPermission(t *testing.T) {
+	shops(t, func(t *testing.T, s *shop) {
+		b := s.signedIn(t)
+		b.Get(iapPath).Says("Test the connection", "Check products")
+		b.Get(connectionPath).Status(http.StatusOK).SilentAbout("It may read purchases of the app")
+		b.Post(connectionPath, "do", "connection").Status(http.StatusOK).Says("Google accepts the service account", "It may read refunds and orders").SilentAbout("can't read")
+		for part, want := range map[string]string{
+			playfake.PartPurchases: "can't read purchases", playfake.PartVoided: "View financial data, orders, and cancellation survey responses", playfake.PartProducts: "View app information",
+		} {
+			s.play.Deny(part, true)
+			b.Post(connectionPath, "do", "connection").Status(http.StatusOK).Says(want)
+			s.play.Deny(part, false)
+		}
+	})
+}
+
+func TestTheConnectionIsNotTestedWithoutSettings(t *testing.T) {
+	s := one(t)
+	b := s.signedIn(t)
+	b.Post(connectionPath, "do", "connection").Status(http.StatusConflict).Says("The store was not asked.", "No Android application ID is published")
+	b.Post(connectionPath, "do", "products").Says("not configured completely")
+	s.mustSet(t, iap.KeySandboxEnabled, "1")
+	s.mustPublish(t, "")
+	b.Post(connectionPath, "do", "connection").Status(http.StatusConflict).Says("Test mode is on")
+}
+
+func TestTheProductMapIsCheckedAgainstTheCatalogue(t *testing.T) {
+	shops(t, func(t *testing.T, s *shop) {
+		s.mustPackage(t, 9, "Platinum", true)
+		b := s.signedIn(t)
+		b.Post(connectionPath, "do", "products").Status(http.StatusOK).Says("silver_monthly", "Silver (1)", "Matches", "The product extra_storage is not mapped", "Platinum (9)", "No product activates this package")
+		s.play.Deny(playfake.PartProducts, true)
+		b.Post(connectionPath, "do", "products").Says("The store was not asked.", "The store refuses the service account")
+	})
+}
