@@ -1,10 +1,7 @@
 package pages_test
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
 	"net/http/httptest"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,15 +15,6 @@ const (
 	pushAudience = "https://cafe.example/api-addons/iap/notifications/store"
 	pushAccount  = "push@cafe-1.iam.gserviceaccount.com"
 )
-
-// playKey is made once: to make one takes a while.
-var playKey = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	return key
-})
 
 // shop is a site whose app sells in a simulated Play.
 type shop struct {
