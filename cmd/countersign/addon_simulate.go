@@ -83,6 +83,7 @@ func actName(act simulator.Act) string { return strings.ReplaceAll(string(act), 
 
 // stepView is what became of a purchase or an act.
 type stepView struct {
+	Ref      string            `json:"ref"`
 	Purchase simulatedView     `json:"purchase"`
 	Call     string            `json:"call"`
 	Status   int               `json:"status"`
@@ -97,7 +98,7 @@ func (a *app) showStep(step simulator.Step, err error) error {
 		return err
 	}
 	p := viewSimulated(step.Purchase)
-	v := stepView{Purchase: p, Call: step.Call, Status: step.Status, Answer: step.Answer, Events: []json.RawMessage{}}
+	v := stepView{Ref: p.Ref, Purchase: p, Call: step.Call, Status: step.Status, Answer: step.Answer, Events: []json.RawMessage{}}
 	v.Lines = cli.Lines("Reference", p.Ref, "User", p.UserID, "Product", p.ProductID, "State in the store", p.State)
 	if p.NextState != nil {
 		v.Lines = append(v.Lines, cli.Lines("Next", fmt.Sprintf("%s, then %s", step.Purchase.Next.UTC().Format(time.RFC3339), *p.NextState))...)

@@ -93,14 +93,14 @@ func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
 	return st, addProducts(store, selling)
 }
 
-// addProducts adds the mapped products that the store does not sell yet. Those that left the map
+// addProducts adds the mapped products that the store does not sell yet, each for five more than the last. Those that left the map
 // stay, for the subscriptions that go on.
 func addProducts(store *playfake.Store, selling iap.Selling) error {
 	sold := store.Products()
-	byPackage := slices.SortedFunc(maps.Keys(selling.Packages), func(a, b string) int {
+	ids := slices.SortedFunc(maps.Keys(selling.Packages), func(a, b string) int {
 		return cmp.Or(cmp.Compare(selling.Packages[a], selling.Packages[b]), cmp.Compare(a, b))
 	})
-	for _, id := range byPackage {
+	for _, id := range ids {
 		if slices.ContainsFunc(sold, func(p playfake.Product) bool { return p.ID == id }) {
 			continue
 		}
