@@ -30,7 +30,7 @@ var (
 )
 
 func TestConformance(t *testing.T) {
-	outcomes := newOutcomes()
+	outcomes, pools := newOutcomes(), newPools(t)
 	t.Run("cases", func(t *testing.T) {
 		for _, c := range allCases() {
 			for _, simulation := range simulationNames {
@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 					t.Run(c.name+"/"+simulation+"/"+engine, func(t *testing.T) {
 						t.Parallel()
 						t.Cleanup(func() { outcomes.note(c, simulation, engine, t) })
-						c.run(openSite(t, simulation, engine))
+						c.run(openSite(t, simulation, pools[simulation].database(t, simulation, engine)))
 					})
 				}
 			}
