@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
@@ -10,6 +11,10 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if step, place := dbtest.ChildStep(); step != "" {
+		fmt.Println("failed:", beKilled(step, place))
+		os.Exit(1)
+	}
 	dbtest.Crowd()
 	os.Exit(m.Run())
 }
