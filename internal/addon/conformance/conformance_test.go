@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
@@ -10,6 +11,10 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if step, place := dbtest.ChildStep(); step != "" {
+		fmt.Println("failed:", beKilled(step, place))
+		os.Exit(1)
+	}
 	dbtest.Crowd()
 	os.Exit(m.Run())
 }
@@ -30,7 +35,7 @@ var (
 )
 
 func TestConformance(t *testing.T) {
-	outcomes := newOutcomes()
+	outcomes, pools := newOutcomes(), newPools(t)
 	t.Run("cases", func(t *testing.T) {
 		for _, c := range allCases() {
 			for _, simulation := range simulationNames {
@@ -41,7 +46,7 @@ func TestConformance(t *testing.T) {
 					t.Run(c.name+"/"+simulation+"/"+engine, func(t *testing.T) {
 						t.Parallel()
 						t.Cleanup(func() { outcomes.note(c, simulation, engine, t) })
-						c.run(openSite(t, simulation, engine))
+						c.run(openSite(t, simulation, pools[simulation].database(t, simulation, engine)))
 					})
 				}
 			}

@@ -90,6 +90,25 @@ func (f *front) reads(token string) (n int) {
 	return n
 }
 
+// tried counts how often somebody tried to acknowledge a token.
+func (f *front) tried(token string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for path, times := range f.calls {
+		if strings.HasSuffix(path, token+ofAcks) {
+			n += times
+		}
+	}
+	return n
+}
+
+// heal takes back all faults.
+func (f *front) heal() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults = nil
+}
+
 func (f *front) acknowledgement(token string) acknowledgement {
 	f.mu.Lock()
 	defer f.mu.Unlock()

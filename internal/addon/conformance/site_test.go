@@ -110,10 +110,10 @@ func publish(ctx context.Context, a *addon.Addon, values map[string]string) erro
 	return err
 }
 
-// openSite copies the template of a simulation and opens it.
-func openSite(t testing.TB, simulation, engine string) *site {
+// openSite opens a copy of the template of a simulation.
+func openSite(t testing.TB, simulation string, at dbtest.DB) *site {
 	t.Helper()
-	s := &site{t: t, at: templates[simulation].New(t, engine), now: today, oracle: newOracle(t), clock: &clock{at: today.Add(-time.Hour)}}
+	s := &site{t: t, at: at, now: today, oracle: newOracle(t), clock: &clock{at: today.Add(-time.Hour)}}
 	play, err := simulations[simulation](today)
 	s.check(err)
 	s.play, s.front = play, newFront(play)
