@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 // is a point; the process stops at the one with the number of its step, or
 // when it has done everything.
 func beKilled(step string, place dbtest.DB) error {
+	if pull, ok := strings.CutPrefix(step, "pull "); ok {
+		return pullAndWait(pull, place)
+	}
 	ctx := context.Background()
 	stopAt, err := strconv.Atoi(step)
 	if err != nil {

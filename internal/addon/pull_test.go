@@ -1,0 +1,401 @@
+package addon
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+const (
+	pullSubscription = "projects/tuneful/subscriptions/play"
+	pullPath         = "/v1/" + pullSubscription + ":pull"
+)
+
+// playKey is made once: to make one takes a while.
+var playKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// puller is an addon that pulls notifications from a simulated Play.
+type puller struct {
+	*fixture
+	play *playfake.Store
+	url  string
+	// before is called before a request is answered. It returns whether it answered itself.
+	before func(w http.ResponseWriter, r *http.Request) bool
+}
+
+func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
+	t.Helper()
+	engines(t, func(t *testing.T, f *fixture) {
+		store, err := playfake.New(playfake.Options{Package: "com.tuneful.app", Start: noon, AccountKey: playKey(), PushKey: playKey(), Audience: "https://site.example", PushAccount: "push@tuneful.iam.gserviceaccount.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &puller{fixture: f, play: store, before: func(http.ResponseWriter, *http.Request) bool { return false }}
+		answers := store.Handler()
+		google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !p.before(w, r) {
+				answers.ServeHTTP(w, r)
+			}
+		}))
+		t.Cleanup(google.Close)
+		p.url, f.plays.url = google.URL, google.URL
+		p.mustPackage(t, 1, "Gold", true)
+		p.mustSet(t, map[string]string{
+			iap.KeyEnabled: "1", iap.KeyPackageName: "com.tuneful.app", iap.KeyServiceAccount: string(must(store.ServiceAccount())),
+			iap.KeyProductMap: `{"store":{"gold_monthly":1}}`, iap.KeyPullSubscription: pullSubscription,
+		})
+		p.mustPublish(t, "")
+		fn(t, p)
+	})
+}
+
+// mustPull runs the task once, which asks to be run again after the pause.
+func (p *puller) mustPull(t *testing.T) {
+	t.Helper()
+	if again, err := p.doPull(t.Context(), nil); err != nil || !again.Equal(p.now().Add(pullPause)) {
+		t.Fatalf("again at %s, %v", again, err)
+	}
+}
+
+// wantMessages wants so many stored messages, and so many that wait at Google.
+func (p *puller) wantMessages(t *testing.T, stored, waiting int) {
+	t.Helper()
+	list, err := p.Members.Messages(t.Context(), operator, 0, 100)
+	if err != nil || len(list) != stored {
+		t.Errorf("%d messages stored, %v; want %d", len(list), err, stored)
+	}
+	for _, m := range p.play.Messages() {
+		if !m.Acknowledged {
+			waiting--
+		}
+	}
+	if waiting != 0 {
+		t.Errorf("%d fewer messages wait than expected", waiting)
+	}
+}
+
+func (p *puller) wantAlerts(t *testing.T, parts ...string) {
+	t.Helper()
+	list, err := p.Members.Alerts(t.Context(), operator)
+	if err != nil || len(list) != len(parts) {
+		t.Fatalf("alerts %+v, %v; want %q", list, err, parts)
+	}
+	for i, part := range parts {
+		if !strings.Contains(list[i].Message, part) {
+			t.Errorf("alert %q, want %q", list[i].Message, part)
+		}
+	}
+}
+
+func TestPulledNotificationsAreStoredOnceAndThenAcknowledged(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		for range pullBatch + 3 {
+			p.play.SendTest()
+		}
+		p.wantMessages(t, 0, pullBatch+3)
+		p.mustPull(t)
+		p.wantMessages(t, pullBatch+3, 0)
+		if calls := p.play.Calls(pullPath); calls != 3 {
+			t.Errorf("%d calls, want two with messages and one without", calls)
+		}
+		p.mustPull(t)
+		p.wantMessages(t, pullBatch+3, 0)
+	})
+}
+
+func TestAPulledPurchaseActivatesAMembership(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		intent, err := p.Members.Intend(t.Context(), "7", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: intent.AccountID}); err != nil {
+			t.Fatal(err)
+		}
+		p.mustPull(t)
+		if ran, err := p.queue.RunNext(t.Context()); !ran || err != nil {
+			t.Fatal(ran, err)
+		}
+		if m, err := p.Members.Membership(t.Context(), "7"); err != nil || !m.Membership.Active {
+			t.Errorf("%+v, %v", m.Membership, err)
+		}
+	})
+}
+
+// What is not acknowledged arrives again, and is stored once.
+func TestAMessageThatArrivesAgainChangesNothing(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		p.play.SendTest()
+		refused := 0
+		p.before = func(w http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, ":acknowledge") && refused == 0 {
+				refused++
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return true
+			}
+			return false
+		}
+		if _, err := p.doPull(t.Context(), nil); !fault.IsUnavailable(err) {
+			t.Error(err)
+		}
+		p.wantMessages(t, 1, 1)
+		p.mustPull(t)
+		p.wantMessages(t, 1, 0)
+		p.wantAlerts(t)
+	})
+}
+
+func TestAMessageThatTheDatabaseRefusesIsNotAcknowledged(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		p.play.SendTest()
+		p.execute(t, `ALTER TABLE inbox RENAME TO elsewhere`)
+		if _, err := p.doPull(t.Context(), nil); !fault.IsUnavailable(err) {
+			t.Error(err)
+		}
+		p.execute(t, `ALTER TABLE elsewhere RENAME TO inbox`)
+		p.wantMessages(t, 0, 1)
+		p.mustPull(t)
+		p.wantMessages(t, 1, 0)
+	})
+}
+
+// It would arrive again for ever.
+func TestAMessageThatCannotBeReadIsAcknowledged(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		acknowledged := false
+		p.before = func(w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case strings.HasSuffix(r.URL.Path, ":acknowledge"):
+				acknowledged = true
+				_, _ = w.Write([]byte(`{}`))
+			case r.URL.Path == pullPath && !acknowledged:
+				_, _ = w.Write([]byte(`{"receivedMessages":[{"ackId":"a","message":{"messageId":"1","data":"bm90IEpTT04="}}]}`))
+			default:
+				return false
+			}
+			return true
+		}
+		p.mustPull(t)
+		p.wantMessages(t, 0, 0)
+		if !acknowledged || !strings.Contains(p.log.String(), "can't be read") {
+			t.Errorf("acknowledged: %t, log: %s", acknowledged, p.log)
+		}
+	})
+}
+
+func TestWhatKeepsNotificationsFromBeingPulledIsAnAlert(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		p.play.SendTest()
+		for _, tt := range []struct {
+			rule    string
+			disturb func()
+			alerts  []string
+		}{
+			{"an outage is over by itself", func() { p.play.Fail(1, 503, "backendError") }, nil},
+			{"the permission is missing", func() { p.play.Fail(1, 403, "forbidden") }, []string{"Pub/Sub Subscriber"}},
+			{"the subscription is missing", func() { p.play.Fail(1, 404, "notFound") }, []string{pullSubscription}},
+		} {
+			tt.disturb()
+			if _, err := p.doPull(t.Context(), nil); !fault.IsUnavailable(err) {
+				t.Errorf("%s: %v", tt.rule, err)
+			}
+			p.wantAlerts(t, tt.alerts...)
+		}
+		p.mustPull(t)
+		p.wantAlerts(t)
+		p.wantMessages(t, 1, 0)
+	})
+}
+
+// Of several processes, one pulls. Failures make it wait longer each time.
+func TestOneProcessPulls(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		other := p.again(t)
+		other.plays.url = p.url
+		for _, one := range []*Addon{p.Addon, other.Addon, p.Addon} {
+			if err := one.ensurePull(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run := func(a *Addon, want bool) {
+			t.Helper()
+			if ran, err := a.queue.RunNext(t.Context()); ran != want || err != nil {
+				t.Fatalf("ran: %t, %v", ran, err)
+			}
+		}
+		run(p.Addon, true)
+		run(other.Addon, false)
+		if calls := p.play.Calls(pullPath); calls != 1 {
+			t.Errorf("%d calls", calls)
+		}
+		for _, wait := range []time.Duration{pullPause, pullPause, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+			p.clock.move(wait - time.Second)
+			run(p.Addon, false)
+			p.clock.move(time.Second)
+			p.play.Fail(1, 503, "backendError")
+			run(p.Addon, true)
+		}
+		if list, err := jobs.List(t.Context(), p.db.Queries, kindPull); err != nil || len(list) != 1 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+func TestNothingIsPulledWithoutASubscription(t *testing.T) {
+	for rule, changes := range map[string]map[string]string{
+		"no subscription": {iap.KeyPullSubscription: ""},
+		"test mode":       {iap.KeySandboxEnabled: "1"},
+		"no account":      {iap.KeyServiceAccount: ""},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			pullEngines(t, func(t *testing.T, p *puller) {
+				p.play.SendTest()
+				p.mustSet(t, changes)
+				p.mustPublish(t, "")
+				if again, err := p.doPull(t.Context(), nil); err != nil || !again.IsZero() {
+					t.Errorf("again at %s, %v", again, err)
+				}
+				if err := p.ensurePull(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if list, err := jobs.List(t.Context(), p.db.Queries, kindPull); err != nil || len(list) != 0 {
+					t.Errorf("%+v, %v", list, err)
+				}
+				p.wantMessages(t, 0, 1)
+			})
+		})
+	}
+}
+
+// A server that stops does not wait for Google, and loses nothing.
+func TestAPullEndsWithTheServer(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		ctx, stop := context.WithCancel(t.Context())
+		p.before = func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != pullPath {
+				return false
+			}
+			_, _ = io.Copy(io.Discard, r.Body) // net/http notices the end of a connection after the body
+			stop()
+			<-r.Context().Done()
+			return true
+		}
+		if err := p.ensurePull(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if ran, err := p.queue.RunNext(ctx); !ran || err != nil {
+			t.Fatal(ran, err)
+		}
+		p.wantAlerts(t)
+		p.before = func(http.ResponseWriter, *http.Request) bool { return false }
+		p.play.SendTest()
+		if ran, err := p.queue.RunNext(t.Context()); !ran || err != nil {
+			t.Fatal(ran, err)
+		}
+		p.wantMessages(t, 1, 0)
+	})
+}
+
+func TestThePullSubscriptionHasAFullName(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "",
+		" ":                                      "",
+		" projects/tuneful/subscriptions/play\n": "projects/tuneful/subscriptions/play",
+		"projects/example.com:tuneful/subscriptions/p-1": "projects/example.com:tuneful/subscriptions/p-1",
+	} {
+		if value, problem := iap.CheckSubscription(text); value != want || problem != "" {
+			t.Errorf("%q: %q, %s", text, value, problem)
+		}
+	}
+	for _, text := range []string{
+		"play", "projects/tuneful/topics/play", "projects//subscriptions/play", "projects/tuneful/subscriptions/play?x", "/projects/tuneful/subscriptions/play",
+		"projects/../subscriptions/play", "projects/tuneful/subscriptions/" + strings.Repeat("x", 300),
+	} {
+		if _, problem := iap.CheckSubscription(text); problem == "" {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+// pullAndWait is a process of its own. It pulls, and stops at the point with the number of its step: a question for the
+// time.
+func pullAndWait(step string, place dbtest.DB) error {
+	number, url, _ := strings.Cut(step, " ")
+	stopAt, err := strconv.Atoi(number)
+	if err != nil {
+		return err
+	}
+	ctx, points, counting := context.Background(), 0, false
+	var mu sync.Mutex
+	a, err := Open(ctx, Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		if !counting {
+			return noon
+		}
+		if points++; points == stopAt {
+			fmt.Println("waiting")
+			select {}
+		}
+		return noon
+	}})
+	if err != nil {
+		return err
+	}
+	if err := a.Prepare(ctx); err != nil {
+		return err
+	}
+	counting = true
+	if _, err := a.doPull(ctx, nil); err != nil {
+		return err
+	}
+	fmt.Println("waiting: done")
+	select {}
+}
+
+// A process that is killed between a pull, the storing and the acknowledgement loses nothing and stores nothing twice.
+func TestAKilledPullLosesNothing(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		between := 0
+		for point, done := 1, false; !done; point++ {
+			if point > 60 {
+				t.Fatal("a pull takes more points than expected")
+			}
+			p.play.SendTest()
+			done = dbtest.Killed(t, p.at, "pull "+strconv.Itoa(point)+" "+p.url)
+			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all := p.play.Messages(); len(list) == point && !all[point-1].Acknowledged {
+				between++
+			}
+			p.mustPull(t)
+			p.wantMessages(t, point, 0)
+		}
+		if between == 0 {
+			t.Error("never killed between storing and acknowledgement")
+		}
+	})
+}
