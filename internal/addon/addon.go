@@ -19,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
@@ -71,6 +72,8 @@ type Addon struct {
 	Settings *settings.Service
 	IAP      *iap.Service
 	Members  *membership.Service
+	// Numbers is what happened to purchases by day.
+	Numbers *numbers.Service
 	Events   *events.Service
 
 	guard    *access.Guard
@@ -151,6 +154,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.chain = people.NewAuditChain(&a.db.DB, a.box.Load, o.Now, o.Log)
 	a.guard = &access.Guard{Installed: a.Installed, Ready: a.ready, Box: a.box.Load, Now: o.Now}
 	var ofPurchases, ofSettings sqldb.Watcher
+	a.Numbers = numbers.New(a.db, a.guard)
 	a.IAP, ofPurchases = iap.New(a.db, a.guard, o.Log)
 	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
 	a.sender, a.queue = hook.New(o.AllowPrivate, o.Version, o.Now), jobs.New(database, o.Now, o.Log)
