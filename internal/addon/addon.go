@@ -19,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/cached"
@@ -68,11 +69,12 @@ type Options struct {
 // Addon is an open addon. Its methods may be called from many goroutines.
 type Addon struct {
 	// Settings is the draft and what is published, IAP the in-app purchases, Members what users
-	// have from them, Simulator the store that answers in test mode, Events the feed of events
-	// and the webhooks.
+	// have from them, Numbers what happened to purchases by day, Simulator the store that answers
+	// in test mode, Events the feed of events and the webhooks.
 	Settings  *settings.Service
 	IAP       *iap.Service
 	Members   *membership.Service
+	Numbers   *numbers.Service
 	Simulator *simulator.Service
 	Events    *events.Service
 
@@ -154,6 +156,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.chain = people.NewAuditChain(&a.db.DB, a.box.Load, o.Now, o.Log)
 	a.guard = &access.Guard{Installed: a.Installed, Ready: a.ready, Box: a.box.Load, Now: o.Now}
 	var ofPurchases, ofSettings sqldb.Watcher
+	a.Numbers = numbers.New(a.db, a.guard)
 	a.IAP, ofPurchases = iap.New(a.db, a.guard, o.Log)
 	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
 	a.sender, a.queue = hook.New(o.AllowPrivate, o.Version, o.Now), jobs.New(database, o.Now, o.Log)

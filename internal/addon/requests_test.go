@@ -112,7 +112,7 @@ func TestRequestsThatCanNotBeWrittenAreKept(t *testing.T) {
 
 func TestWithOlderTablesRequestsAreAnsweredAndNotCounted(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		for _, statement := range []string{`DROP TABLE simulator`, `DROP TABLE alerts`, `DROP TABLE inbox`, `DROP TABLE grants`, `DROP TABLE memberships`, `DROP TABLE purchase_history`, `DROP TABLE purchase_items`, `DROP TABLE purchases`, `DROP TABLE identities`, `DROP TABLE requests`, `DROP TABLE licenses`, `DROP TABLE event_head`, `DROP TABLE events`, `DROP TABLE webhooks`, `DROP TABLE deliveries`, `DROP TABLE delivery_attempts`, `DROP TABLE purchase_codes`, `DELETE FROM addon_versions WHERE version_id > 1`} {
+		for _, statement := range []string{`DROP TABLE simulator`, `DROP TABLE numbers`, `DROP TABLE orders`, `DROP TABLE alerts`, `DROP TABLE inbox`, `DROP TABLE grants`, `DROP TABLE memberships`, `DROP TABLE purchase_history`, `DROP TABLE purchase_items`, `DROP TABLE purchases`, `DROP TABLE identities`, `DROP TABLE requests`, `DROP TABLE licenses`, `DROP TABLE event_head`, `DROP TABLE events`, `DROP TABLE webhooks`, `DROP TABLE deliveries`, `DROP TABLE delivery_attempts`, `DROP TABLE purchase_codes`, `DELETE FROM addon_versions WHERE version_id > 1`} {
 			if _, err := f.db.Exec(t.Context(), statement); err != nil {
 				t.Fatal(err)
 			}

@@ -23,6 +23,9 @@ type Order struct {
 	// Total is what the user paid, with Tax in it. Revenue is the developer's part in the same
 	// currency. Each is nil when Google sends none.
 	Total, Tax, Revenue *Money
+	// Refunded is what was given back in part, nil when nothing was, or all of it.
+	Refunded   *Money
+	RefundedAt time.Time // zero for never
 	// ProductID and BasePlanID are of the first line, "" for none.
 	ProductID, BasePlanID string
 }
@@ -57,6 +60,9 @@ func orderOf(o *androidpublisher.Order, times *timeReader) Order {
 		ID: o.OrderId, State: strings.ToLower(o.State), Token: o.PurchaseToken, CreatedAt: times.read(o.CreateTime),
 		Total: moneyOf(o.Total), Tax: moneyOf(o.Tax), Revenue: moneyOf(o.DeveloperRevenueInBuyerCurrency),
 	}
+	if h := o.OrderHistory; h != nil {
+		order.addRefunds(h, times)
+	}
 	if len(o.LineItems) > 0 {
 		order.ProductID = o.LineItems[0].ProductId
 		if d := o.LineItems[0].SubscriptionDetails; d != nil {
@@ -64,6 +70,24 @@ func orderOf(o *androidpublisher.Order, times *timeReader) Order {
 		}
 	}
 	return order
+}
+
+// addRefunds takes over what was given back.
+func (o *Order) addRefunds(h *androidpublisher.OrderHistory, times *timeReader) {
+	if h.RefundEvent != nil {
+		o.RefundedAt = times.read(h.RefundEvent.EventTime)
+		return
+	}
+	for _, e := range h.PartialRefundEvents {
+		if e.RefundDetails == nil || e.RefundDetails.Total == nil || e.State != "PROCESSED_SUCCESSFULLY" {
+			continue
+		}
+		part := moneyOf(e.RefundDetails.Total)
+		if o.Refunded != nil {
+			part.Units, part.Nanos = part.Units+o.Refunded.Units, part.Nanos+o.Refunded.Nanos
+		}
+		o.Refunded, o.RefundedAt = part, times.read(e.ProcessTime)
+	}
 }
 
 // RefundOrder refunds an order in full. With revoke, access ends at once, and the refund

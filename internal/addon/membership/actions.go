@@ -172,6 +172,11 @@ func (s *Service) printedByName(ctx context.Context, name string) (printed count
 
 // appendFor appends an event about a purchase to its owner.
 func (s *Service) appendFor(ctx context.Context, tx *txn, event entitle.EventType, p addondb.Purchase) error {
+	if event == entitle.Refunded {
+		if err := s.recount(ctx, tx, p); err != nil {
+			return err
+		}
+	}
 	purchase, err := s.printedOf(ctx, tx.DB, p)
 	if err != nil {
 		return err

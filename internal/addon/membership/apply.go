@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -134,6 +135,9 @@ func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *r
 	if err != nil {
 		return applied{}, err
 	}
+	if err := s.count(ctx, tx, changeOf(row, next, before, items, retired), items); err != nil {
+		return applied{}, err
+	}
 	if err := s.follow(ctx, tx, row, next, items, retired, req, to); err != nil {
 		return applied{}, err
 	}
@@ -209,10 +213,14 @@ func (s *Service) supersede(ctx context.Context, tx *addondb.DB, p addondb.Purch
 
 // end ends the access from a purchase that the store has forgotten.
 func (s *Service) end(ctx context.Context, tx *txn, p addondb.Purchase, cause string) error {
+	before := p
 	p.Status, p.StatusSince, p.Access, p.Unverified = string(entitle.Expired), s.timestamp(), false, cause == causeUnverified
 	p.AcknowledgeSince = sqldb.Time{}
 	p.Reads++
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
+		return err
+	}
+	if err := s.count(ctx, tx, numbers.Change{Before: before, After: p}, nil); err != nil {
 		return err
 	}
 	if err := s.noteHistory(ctx, tx.DB, p, nil, cause, ""); err != nil {

@@ -116,6 +116,9 @@ func wait(ctx context.Context, d time.Duration) bool {
 type txn struct {
 	*addondb.DB
 	events []Event
+	// counts are added to the sums before the events; with orders, orders are then read.
+	counts []addondb.Number
+	orders bool
 }
 
 // tx runs do in one transaction and then appends its events.
@@ -123,6 +126,9 @@ func (s *Service) tx(ctx context.Context, do func(*txn) error) error {
 	return s.db.Tx(ctx, func(db *addondb.DB) error {
 		tx := &txn{DB: db}
 		if err := do(tx); err != nil {
+			return err
+		}
+		if err := s.endCounts(ctx, tx); err != nil {
 			return err
 		}
 		for _, e := range tx.events {

@@ -33,6 +33,8 @@ type Store interface {
 	// ReviewRefund says what the site prefers for the chargeback of an order, and whether a free
 	// sample was offered. The token is that of the store's question.
 	ReviewRefund(ctx context.Context, orderID, token string, preference play.RefundPreference, sample bool) error
+	// Orders returns what was paid for orders. One unknown id fails the call.
+	Orders(ctx context.Context, ids []string) ([]play.Order, error)
 	// Voided lists refunds and chargebacks that the store saw in a time. next is "" on the last page.
 	Voided(ctx context.Context, since, until time.Time, page string) (list []Void, next string, err error)
 	// Products lists the subscriptions of the catalogue.

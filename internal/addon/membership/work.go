@@ -57,6 +57,7 @@ func (s *Service) Works() map[string]Work {
 		KindSweep:       {s.doSweep, slow},
 		KindCatalogue:   {s.doCatalogue, slow},
 		KindSilence:     {s.doSilence, slow},
+		KindOrders:      {s.doOrders, slow},
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *site) exec(t *testing.T, statements ...string) {
 // outdate makes the site one whose tables lack the last steps of this build.
 func (s *site) outdate(t *testing.T) {
 	t.Helper()
-	s.exec(t, `DROP TABLE simulator`, `DROP TABLE alerts`, `DROP TABLE inbox`, `DROP TABLE grants`, `DROP TABLE memberships`, `DROP TABLE purchase_history`, `DROP TABLE purchase_items`, `DROP TABLE purchases`, `DROP TABLE identities`, `DROP TABLE requests`, `DROP TABLE licenses`, `DROP TABLE event_head`, `DROP TABLE events`, `DROP TABLE webhooks`, `DROP TABLE deliveries`, `DROP TABLE delivery_attempts`, `DROP TABLE purchase_codes`, `DELETE FROM addon_versions WHERE version_id > 1`)
+	s.exec(t, `DROP TABLE simulator`, `DROP TABLE numbers`, `DROP TABLE orders`, `DROP TABLE alerts`, `DROP TABLE inbox`, `DROP TABLE grants`, `DROP TABLE memberships`, `DROP TABLE purchase_history`, `DROP TABLE purchase_items`, `DROP TABLE purchases`, `DROP TABLE identities`, `DROP TABLE requests`, `DROP TABLE licenses`, `DROP TABLE event_head`, `DROP TABLE events`, `DROP TABLE webhooks`, `DROP TABLE deliveries`, `DROP TABLE delivery_attempts`, `DROP TABLE purchase_codes`, `DELETE FROM addon_versions WHERE version_id > 1`)
 	if err := s.Prepare(t.Context()); !strings.Contains(err.Error(), "has to update its database") {
 		t.Fatal(err)
 	}

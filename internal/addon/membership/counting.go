@@ -1,0 +1,202 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/numbers"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
+)
+
+// KindOrders is the task that reads what was paid for orders.
+const KindOrders = "iap.orders"
+
+const (
+	// ordersWait is how long after an order was seen it is read: others come meanwhile.
+	ordersWait = time.Minute
+	// ordersAtOnce is how many orders one call asks for.
+	ordersAtOnce = 100
+	// maxOrderTries is how often an order is asked for that the store does not return.
+	maxOrderTries = 10
+)
+
+// count notes what a change of a purchase adds to the numbers, which the transaction writes
+// at its end, and the orders that have to be read.
+func (s *Service) count(ctx context.Context, tx *txn, c numbers.Change, items []addondb.PurchaseItem) error {
+	tx.counts = append(tx.counts, numbers.Of(c, numbers.Day(s.now()))...)
+	if c.After.Environment != string(entitle.Production) {
+		return nil
+	}
+	for _, i := range items {
+		if i.OrderID == "" {
+			continue
+		}
+		added, err := tx.AddOrder(ctx, i.OrderID, c.After.ID, s.timestamp())
+		if err != nil {
+			return fmt.Errorf("membership: note an order: %w", err)
+		}
+		tx.orders = tx.orders || added
+	}
+	return nil
+}
+
+// endCounts writes what a transaction has counted. It comes after everything that others may
+// wait for, because all transactions of a day change the same rows.
+func (s *Service) endCounts(ctx context.Context, tx *txn) error {
+	if err := writeCounts(ctx, tx.DB, tx.counts); err != nil || !tx.orders {
+		return err
+	}
+	return s.Put(ctx, tx.DB, Task{Kind: KindOrders, Key: RepeatingKey, Due: s.now().Add(ordersWait)})
+}
+
+// changeOf is a change of a purchase as it is counted.
+func changeOf(before, after addondb.Purchase, itemsBefore, items []addondb.PurchaseItem, retired []addondb.Purchase) numbers.Change {
+	c := numbers.Change{Before: before, After: after, Retired: slices.Clone(retired)}
+	if main := mainItem(itemsBefore); main != nil {
+		c.OrderBefore = main.OrderID
+	}
+	if main := mainItem(items); main != nil {
+		c.OrderAfter = main.OrderID
+	}
+	return c
+}
+
+// recount has the orders of a purchase read again, of which one was refunded.
+func (s *Service) recount(ctx context.Context, tx *txn, p addondb.Purchase) error {
+	if p.Environment != string(entitle.Production) {
+		return nil
+	}
+	tx.orders = true
+	return tx.RereadOrders(ctx, p.ID)
+}
+
+// writeCounts adds to the sums, in the order of their keys.
+func writeCounts(ctx context.Context, tx *addondb.DB, counts []addondb.Number) error {
+	for _, n := range numbers.Sum(counts) {
+		if err := tx.AddNumber(ctx, n); err != nil {
+			return fmt.Errorf("membership: count: %w", err)
+		}
+	}
+	return nil
+}
+
+// doOrders reads what was paid for orders, and asks again within the hour for those that
+// could not be read.
+func (s *Service) doOrders(ctx context.Context, _ []byte) (again time.Time, err error) {
+	unread, err := s.db.UnreadOrders(ctx, ordersAtOnce)
+	if err != nil || len(unread) == 0 {
+		return time.Time{}, err
+	}
+	next := s.now().Add(time.Hour)
+	store, selling, err := s.open(ctx)
+	if fault.HasCode(err, codeNotConfigured) || err == nil && selling.Simulated {
+		return next, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	found, err := s.readOrders(ctx, store, unread)
+	if err != nil { // the connection test says what is missing
+		return next, s.noteCall(ctx, err)
+	}
+	for _, o := range unread {
+		i := slices.IndexFunc(found, func(f play.Order) bool { return f.ID == o.ID })
+		var paid *play.Order
+		if i >= 0 {
+			paid = &found[i]
+		}
+		if err := s.applyOrder(ctx, o.ID, paid); err != nil {
+			return time.Time{}, err
+		}
+	}
+	if len(unread) == ordersAtOnce {
+		next = s.now().Add(ordersWait)
+	}
+	left, err := s.db.CountUnreadOrders(ctx)
+	if err != nil || left == 0 {
+		return time.Time{}, err
+	}
+	return next, nil
+}
+
+// readOrders asks for orders at once, and one by one when the store refuses that: one unknown
+// order fails the whole call (1.10).
+func (s *Service) readOrders(ctx context.Context, store Store, unread []addondb.Order) (found []play.Order, err error) {
+	ids := make([]string, len(unread))
+	for i, o := range unread {
+		ids[i] = o.ID
+	}
+	found, err = store.Orders(ctx, ids)
+	if reason, _ := reasonOf(err); reason != play.Refused {
+		return found, err
+	}
+	for _, id := range ids {
+		one, err := store.Orders(ctx, []string{id})
+		switch reason, _ := reasonOf(err); reason {
+		case "", play.Refused:
+			found = append(found, one...)
+		default:
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// applyOrder writes what was paid for an order, nil for one that the store did not return,
+// and adds it to the sums.
+func (s *Service) applyOrder(ctx context.Context, id string, paid *play.Order) error {
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		before, err := tx.LockOrder(ctx, id)
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+		after := before
+		if paid == nil || paid.State == "pending" {
+			if after.Tries++; after.Tries >= maxOrderTries {
+				after.ReadAt = s.timestamp()
+			}
+			return tx.UpdateOrder(ctx, after)
+		}
+		after.ReadAt, after.Tries = s.timestamp(), 0
+		fillOrder(&after, *paid, numbers.Day(s.now()))
+		return errors.Join(tx.UpdateOrder(ctx, after), writeCounts(ctx, tx, numbers.OfOrder(before, after)))
+	})
+}
+
+// fillOrder takes what was paid and given back from an answer of the store.
+func fillOrder(o *addondb.Order, paid play.Order, today string) {
+	if paid.Total == nil || paid.State == "canceled" {
+		return
+	}
+	o.Day, o.Currency, o.Amount = numbers.Day(paid.CreatedAt), paid.Total.Currency, hundredths(*paid.Total)
+	refunded := int64(0)
+	switch {
+	case paid.Refunded != nil:
+		refunded = hundredths(*paid.Refunded)
+	case paid.State == "refunded":
+		refunded = o.Amount
+	}
+	if refunded > 0 && o.RefundDay == "" {
+		o.RefundDay = today
+		if !paid.RefundedAt.IsZero() {
+			o.RefundDay = numbers.Day(paid.RefundedAt)
+		}
+	}
+	o.Refunded = refunded
+}
+
+// hundredths rounds an amount to hundredths.
+func hundredths(m play.Money) int64 {
+	const nanos = 10_000_000
+	half := int64(nanos / 2)
+	if m.Nanos < 0 {
+		half = -half
+	}
+	return m.Units*100 + (int64(m.Nanos)+half)/nanos
+}
