@@ -25,13 +25,14 @@ export const newFolder = () => mkdtempSync(path.join(home, 'f-'));
 // What is set on this machine for the program is none of the tests' business.
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')));
 
-let built;
-function binary() {
-  if (!built) {
-    built = path.join(home, 'countersign');
-    execFileSync('go', ['build', '-o', built, './cmd/countersign'], { cwd: root, env: { ...environment, CGO_ENABLED: '0' }, stdio: 'inherit' });
+const built = {};
+function binary(source = './cmd/countersign') {
+  if (!built[source]) {
+    const program = path.join(home, path.basename(source));
+    execFileSync('go', ['build', '-o', program, source], { cwd: root, env: { ...environment, CGO_ENABLED: '0' }, stdio: 'inherit' });
+    built[source] = program;
   }
-  return built;
+  return built[source];
 }
 
 /** Runs a command in a folder and gives what it printed. */
@@ -48,9 +49,9 @@ export async function ask(folder, args, options) {
   return printed.trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
 }
 
-/** Starts a program that runs until stop() ends it, at the latest with the tests. */
-export function start(program, args, folder) {
-  const child = spawn(program, args, { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Starts a program that runs until stop() ends it, at the latest with the tests. more is variables for it. */
+export function start(program, args, folder, more = {}) {
+  const child = spawn(program, args, { cwd: folder, env: { ...environment, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let complaint = '';
   child.stderr.on('data', (text) => { complaint += text; });
@@ -66,8 +67,12 @@ export function start(program, args, folder) {
 }
 
 /** Starts a command that serves, and waits for the line of JSON that says where. */
-export async function serve(folder, args) {
-  const server = start(binary(), [...args, '--json', '--quiet'], folder);
+export const serve = (folder, args, more) => ready(start(binary(), [...args, '--json', '--quiet'], folder, more));
+
+/** Starts a simulated Google Play that sells. */
+export const servePlay = () => ready(start(binary('./e2e/play'), [], newFolder()));
+
+async function ready(server) {
   const line = await Promise.race([once(createInterface({ input: server.child.stdout }), 'line').then(([text]) => text), server.failed]);
   server.failed.catch(() => {}); // it is stopped at some time
   return { said: JSON.parse(line), stop: server.stop };

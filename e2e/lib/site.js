@@ -1,7 +1,7 @@
 // Sites to test: an addon or a store with a data folder of its own, served.
 import { cpSync } from 'node:fs';
 import path from 'node:path';
-import { ask, newFolder, run, serve } from './program.js';
+import { ask, newFolder, run, serve, servePlay } from './program.js';
 
 /** The administrator of every site that has one. */
 export const ada = { email: 'demo@tuneful.example', password: 'four quiet green words' };
@@ -12,8 +12,11 @@ export const owen = { email: 'owen@pixelgrove.example', password: 'nine slow bro
 export const vera = { email: 'vera@pixelgrove.example', password: 'three warm round stones' };
 
 /** Serves the addon of a folder; options are flags of serve. */
-async function open(folder, ...flags) {
-  const { said, stop } = await serve(folder, ['addon', 'serve', '--listen', '127.0.0.1:0', '--log', 'off', ...flags]);
+const open = (folder, ...flags) => openWith({}, folder, ...flags);
+
+/** Open with variables of its own. */
+async function openWith(more, folder, ...flags) {
+  const { said, stop } = await serve(folder, ['addon', 'serve', '--listen', '127.0.0.1:0', '--log', 'off', ...flags], more);
   return {
     folder,
     url: said.addon_url,
@@ -99,6 +102,45 @@ export async function filledSite(...flags) {
   const folder = newFolder();
   cpSync(path.join((await template).folder, 'addon'), path.join(folder, 'countersign-addon-data'), { recursive: true });
   return open(folder, ...flags);
+}
+
+/**
+ * A filled addon whose app sells in a simulated Google Play. Its users: ana bought gold and was granted plus, ben bought
+ * silver as a tester. purchase is ana's, and token that of the store for it.
+ */
+export async function sellingSite(...flags) {
+  template ??= fill();
+  const folder = newFolder(), [{ folder: from }, play] = await Promise.all([template, servePlay()]);
+  cpSync(path.join(from, 'addon'), path.join(folder, 'countersign-addon-data'), { recursive: true });
+  const set = (...args) => run(folder, ['addon', ...args], { input: play.said.account });
+  await set('iap', 'service-account', '-');
+  await set('iap', 'set', 'iapProductMapJson', '{"store":{"plus_monthly":2,"silver_monthly":2,"gold_monthly":3}}');
+  await set('iap', 'set', 'iapSandboxEnabled', '0');
+  await set('settings', 'publish', '-m', 'Sell in the store');
+  const [pair] = await ask(folder, ['addon', 'api', 'reveal', '1']);
+  const site = await openWith({ COUNTERSIGN_PLAY_URL: play.said.url }, folder, ...flags);
+  const sold = { ...site, play: play.said.url, pair, stop: () => Promise.all([site.stop(), play.stop()]) };
+  const { purchase, token } = await buy(sold, 'ana', 'gold_monthly');
+  await buy(sold, 'ben', 'silver_monthly', '&test=1');
+  await call(sold, 'iap/users/ana/grants', { package_id: 2, reason: 'Prize of the summer contest', until: '2035-01-01T00:00:00Z' });
+  return { ...sold, purchase: purchase.id, token };
+}
+
+/** Calls an endpoint of the addon, as the site or with the headers of an app. */
+async function call(site, path, body, headers = { Authorization: `Basic ${btoa(`${site.pair.api_key}:${site.pair.api_secret}`)}` }) {
+  const answer = await fetch(`${site.url}/api-addons/${path}`, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
+/** Has a user buy a product in the simulated store, and the app verify it. */
+async function buy(site, user, product, more = '') {
+  const { token: bearer } = await call(site, 'auth/user-token', { user_id: user });
+  const headers = { 'X-Api-Key': site.pair.api_key, Authorization: `Bearer ${bearer}` };
+  const { obfuscated_account_id: account } = await call(site, 'iap/intents', {}, headers);
+  const bought = await fetch(`${site.play}/buy?product=${product}&account=${account}${more}`, { method: 'POST' });
+  const token = await bought.text();
+  return { token, ...await call(site, 'iap/verify', { platform: 'store', purchase_token: token }, headers) };
 }
 
 /** A store with the demo's items and purchases: code is of one of these, sale the id of an active one in the workspace pixelgrove, item that of its item, license that of its license, and request that of a failed call. */

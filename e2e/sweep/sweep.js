@@ -7,13 +7,13 @@ import { checkLooks, checkStructure, checkWidths, full } from '../lib/check.js';
 import { fill, press, signIn, text } from '../lib/page.js';
 import { proxy } from '../lib/proxy.js';
 import { matches } from '../lib/routes.js';
-import { ada, bob, emptySite, filledSite, filledStore, licensedSite, newSite, newStore, owen, siteOfAda, vera } from '../lib/site.js';
+import { ada, bob, emptySite, filledSite, filledStore, licensedSite, newSite, newStore, owen, sellingSite, siteOfAda, vera } from '../lib/site.js';
 import { switchOnTOTP } from '../lib/totp.js';
 import { groups } from './cases.js';
 import { lengthen } from './server.js';
 
 const sites = {
-  empty: emptySite, new: newSite, ada: siteOfAda, filled: filledSite, licensed: licensedSite, store: filledStore, newStore,
+  empty: emptySite, new: newSite, ada: siteOfAda, filled: filledSite, licensed: licensedSite, selling: sellingSite, store: filledStore, newStore,
   async long(...flags) {
     const site = await filledSite(...flags);
     await lengthen(site);
