@@ -75,9 +75,9 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/iap/simulator", p.admin(p.buySimulated))
 	mux.Handle("GET /api-addons/admin/iap/simulator/clear", p.admin(p.clearSimulator))
 	mux.Handle("POST /api-addons/admin/iap/simulator/clear", p.admin(p.clearSimulator))
-	mux.Handle("GET /api-addons/admin/iap/simulator/{ref}", p.admin(found(p.findSimulated, p.showSimulated)))
-	mux.Handle("POST /api-addons/admin/iap/simulator/{ref}", p.admin(found(p.findSimulated, p.actSimulated)))
-	mux.Handle("POST /api-addons/admin/iap/simulator/{ref}/replace", p.admin(found(p.findSimulated, p.replaceSimulated)))
+	mux.Handle("GET /api-addons/admin/iap/simulator/{ref}", p.admin(p.simulated(p.showSimulated)))
+	mux.Handle("POST /api-addons/admin/iap/simulator/{ref}", p.admin(p.simulated(p.actSimulated)))
+	mux.Handle("POST /api-addons/admin/iap/simulator/{ref}/replace", p.admin(p.simulated(p.replaceSimulated)))
 
 	mux.Handle("GET /api-addons/admin/packages", p.admin(p.showPackages))
 	mux.Handle("POST /api-addons/admin/packages", p.admin(p.addPackage))

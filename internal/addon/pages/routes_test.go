@@ -31,7 +31,7 @@ func routes(t *testing.T, kind string) (list []route) {
 	}
 	for _, m := range routePattern.FindAllStringSubmatch(string(text), -1) {
 		if m[3] == kind && !strings.Contains(m[2], "{$}") {
-			path := strings.NewReplacer("{id}", "1", "{version}", "1", "{user}", "user-1", "{purchase}", "pur_1", "{delivery}", "1").Replace(m[2])
+			path := strings.NewReplacer("{id}", "1", "{version}", "1", "{user}", "user-1", "{purchase}", "pur_1", "{delivery}", "1", "{ref}", "0a0b0c0d0e0f").Replace(m[2])
 			list = append(list, route{m[1], path, m[4] != ""})
 		}
 	}

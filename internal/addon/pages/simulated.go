@@ -45,6 +45,23 @@ var simulatorActs = []simulatorAct{
 	{simulator.Expire, "Let it expire", "The subscription has ended.", frame.Danger},
 }
 
+// simulated serves the page of a simulated purchase, and what its forms ask for.
+func (p *Pages) simulated(h func(http.ResponseWriter, *frame.Request, simulatedPage) error) frame.Handler {
+	return func(w http.ResponseWriter, r *frame.Request) error {
+		if _, err := r.PostValues(); err != nil {
+			return err
+		}
+		one, err := p.findSimulated(r)
+		switch {
+		case fault.HasCode(err, codeTestModeOff) && r.Method != http.MethodPost:
+			return p.showSimulator(w, r)
+		case err != nil:
+			return err
+		}
+		return h(w, r, one)
+	}
+}
+
 func (p *Pages) findSimulated(r *frame.Request) (page simulatedPage, err error) {
 	if page.Purchase, err = p.addon.Simulator.Purchase(r.Context(), r.Actor, r.PathValue("ref")); err != nil {
 		return page, err

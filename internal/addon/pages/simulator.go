@@ -32,6 +32,9 @@ type orderForm struct {
 	errs          frame.Errors
 }
 
+// codeTestModeOff is that of an error of the simulated store that does not answer.
+const codeTestModeOff = "test_mode_off"
+
 var simulatorCrumb = frame.Link{Label: "Simulated store", Path: pathSimulator}
 
 // showSimulator lists the simulated purchases, with a form to buy another one.
@@ -50,7 +53,7 @@ func (p *Pages) simulatorPage(r *frame.Request, f orderForm) (frame.Page, error)
 	}
 	s := simulatorPage{form: f}
 	var err error
-	if s.purchases, s.now, err = p.addon.Simulator.Purchases(r.Context(), r.Actor); fault.HasCode(err, "test_mode_off") {
+	if s.purchases, s.now, err = p.addon.Simulator.Purchases(r.Context(), r.Actor); fault.HasCode(err, codeTestModeOff) {
 		page.Body = simulatorOffView()
 		return page, nil
 	} else if err != nil {
