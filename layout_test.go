@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"internal/addon/pages":      {"", "internal/addon", "internal/addon/iap", "internal/addon/settings", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/web"},
 	"internal/addon/sample":     {},
 	"internal/addon/secretscan": {},
-	"internal/addon/simulator":  {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/fault", "internal/people", "internal/play", "internal/play/playfake", "internal/sqldb", "internal/web"},
+	"internal/addon/simulator":  {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/fault", "internal/keyfile", "internal/people", "internal/play", "internal/play/playfake", "internal/sqldb", "internal/web"},
 	"internal/addon/settings":   {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/addon/input", "internal/cached", "internal/fault", "internal/people", "internal/sqldb", "internal/wording"},
 	"internal/addon/usertoken":  {},
 	"internal/blob":             {"internal/fault"},

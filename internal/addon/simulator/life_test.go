@@ -113,9 +113,9 @@ func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
 		_, err := f.Simulator.Buy(ctx, visitor, simulator.Order{User: "ana", Product: "gold_monthly"})
 		wantCode(t, err, "not_allowed")
 		for order, code := range map[simulator.Order]string{
-			{User: "ana", Product: "extra"}:                                "invalid",
-			{User: "", Product: "gold_monthly"}:                            "invalid_request",
-			{User: "ana", Product: "gold_monthly", Replaces: "0123456789"}: "simulated_purchase_not_found",
+			{User: "ana", Product: "extra"}:                                                                      "invalid",
+			{User: "", Product: "gold_monthly"}:                                                                  "invalid_request",
+			{User: "ana", Product: "gold_monthly", Replaces: "0123456789"}:                                       "simulated_purchase_not_found",
 			{User: "ben", Product: "gold_monthly", Replaces: f.buy(t, "ana", "silver_monthly", "").Purchase.Ref}: "not_possible",
 		} {
 			_, err := f.Simulator.Buy(ctx, operator, order)
