@@ -141,3 +141,18 @@ func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
 		wantCode(t, err, "test_mode_off")
 	})
 }
+
+func TestAProductThatIsMappedLaterIsSoldToo(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ref := f.buy(t, "ana", "silver_monthly", "").Purchase.Ref
+		if err := f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"basic_monthly":1,"gold_monthly":2}}`}); err != nil {
+			t.Fatal(err)
+		}
+		products, err := f.Simulator.Products(t.Context(), operator)
+		if err != nil || len(products) != 2 || products[0].ID != "basic_monthly" || products[0].Price.Amount != "14.99" {
+			t.Errorf("%+v, %v", products, err)
+		}
+		wantStep(t, f.do(t, ref, simulator.Renew), "active", "active", silver, "renewed") // of a product that is sold no more
+		wantStep(t, f.buy(t, "ben", "basic_monthly", ""), "active", "active", silver, "activated")
+	})
+}
