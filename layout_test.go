@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"internal/addon/pages":      {"", "internal/addon", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/addon/numbers", "internal/addon/settings", "internal/addon/simulator", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/play", "internal/spreadsheet", "internal/web"},
 	"internal/addon/sample":     {},
 	"internal/addon/secretscan": {},
-	"internal/addon/simulator":  {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/fault", "internal/people", "internal/play", "internal/play/playfake", "internal/sqldb", "internal/web"},
+	"internal/addon/simulator":  {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/fault", "internal/keyfile", "internal/people", "internal/play", "internal/play/playfake", "internal/sqldb", "internal/web"},
 	"internal/addon/settings":   {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/addon/input", "internal/cached", "internal/fault", "internal/people", "internal/sqldb", "internal/wording"},
 	"internal/addon/usertoken":  {},
 	"internal/blob":             {"internal/fault"},

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -75,31 +74,6 @@ func wantPlainStrings(t *testing.T, path string) (n int, err error) {
 		return true
 	})
 	return n, nil
-}
-
-// promises are what texts must not say before it exists.
-var promises = regexp.MustCompile(`(?i)simulated store|test store|nobody pays`)
-
-// TestNothingPromisesTheSimulatedStore reads what people read. The test goes when the
-// simulated store comes.
-func TestNothingPromisesTheSimulatedStore(t *testing.T) {
-	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.Name() == "node_modules" {
-			return filepath.SkipDir
-		}
-		read := slices.Contains([]string{".go", ".templ", ".md", ".json"}, filepath.Ext(path)) && path != "texts_test.go" && !strings.HasSuffix(path, "_templ.go")
-		if err != nil || entry.IsDir() || !read {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if found := promises.Find(text); found != nil {
-			t.Errorf("%s says %q", path, found)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func wantPlain(t *testing.T, where, text string) {

@@ -19,8 +19,8 @@ func newAddonRekey(a *app) *cobra.Command {
 Settings, packages, licenses, passwords and sessions stay. What can't be decrypted with the
 old key file is deleted, after a list of it: values of API credentials (rotate them), the
 service account (set it again), stored purchase codes (enter them again), secrets of webhooks
-(rotate them), tokens of purchases in the app (apps restore them), and secrets of authenticator
-apps (their recovery codes still work). No server may run on the data folder.
+(rotate them), tokens of purchases in the app (apps restore them), the simulated store of test mode, and
+secrets of authenticator apps (their recovery codes still work). No server may run on the data folder.
 An interrupted rekey can be repeated.`,
 		Example: `  countersign addon rekey
   countersign addon rekey --yes --json`,
@@ -41,6 +41,9 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 		func(w events.Webhook) string { return fmt.Sprintf("%d  %s", w.ID, w.URL) })
 	sayLost(a, plan.Purchases, "purchase in the app", "purchases in the app", "can't be read from the store again until the app restores it; access stays until the paid time ends",
 		func(id string) string { return id })
+	if plan.Simulator {
+		a.Say("The simulated store forgets its purchases and begins anew.")
+	}
 	a.sayLostApps(plan.Users)
 }
 
@@ -59,13 +62,14 @@ func (a *app) printAddonRekey(done addon.RekeyPlan) error {
 		PurchaseCodes   []codeView       `json:"purchase_codes"`
 		Webhooks        []webhookView    `json:"webhooks"`
 		Purchases       []string         `json:"purchases"`
+		SimulatedStore  bool             `json:"simulated_store"`
 		Administrators  []string         `json:"administrators"`
 	}{
 		sqldb.Convert(done.Credentials, viewCredential),
 		sqldb.Convert(done.Accounts, func(s iap.ServiceAccountFacts) accountView { return accountView{s.ClientEmail, s.Fingerprint} }),
 		sqldb.Convert(done.Codes, func(c addon.PurchaseCode) codeView { return codeView{c.Hint, c.Store} }),
 		sqldb.Convert(done.Webhooks, viewWebhook),
-		append([]string{}, done.Purchases...),
+		append([]string{}, done.Purchases...), done.Simulator,
 		append([]string{}, done.Users...),
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -32,6 +33,8 @@ type RekeyPlan struct {
 	// Purchases are the ids of purchases in the app whose tokens are lost. Their members
 	// keep access until the paid time ends; apps restore them.
 	Purchases []string
+	// Simulator reports that the simulated store forgets its purchases and begins anew.
+	Simulator bool
 	// Users are the e-mails of administrators whose authenticator app stops working.
 	// Their recovery codes still sign in.
 	Users []string
@@ -39,7 +42,7 @@ type RekeyPlan struct {
 
 // Nothing reports that nothing would be deleted.
 func (p RekeyPlan) Nothing() bool {
-	return len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Purchases)+len(p.Users) == 0
+	return !p.Simulator && len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Purchases)+len(p.Users) == 0
 }
 
 // PlanRekey returns what Rekey would drop. It needs no key file, and no update that ran to
@@ -58,7 +61,8 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	users, err4 := people.LostTOTP(ctx, &a.db.DB, old)
 	webhooks, err5 := a.Events.LostWebhooks(ctx, old)
 	purchases, err6 := membership.LostTokens(ctx, a.db, old)
-	plan := RekeyPlan{Accounts: accounts, Webhooks: webhooks, Purchases: purchases, Users: users}
+	simulated, err7 := simulator.Lost(ctx, a.db, old)
+	plan := RekeyPlan{Simulator: simulated, Accounts: accounts, Webhooks: webhooks, Purchases: purchases, Users: users}
 	for _, c := range pairs {
 		if len(c.KeySealed) > 0 && !resealCredential(&c, old, old) {
 			plan.Credentials = append(plan.Credentials, credentialOf(c))
@@ -69,7 +73,7 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 			plan.Codes = append(plan.Codes, purchaseCodeOf(c))
 		}
 	}
-	return plan, errors.Join(err1, err2, err3, err4, err5, err6)
+	return plan, errors.Join(err1, err2, err3, err4, err5, err6, err7)
 }
 
 func (a *Addon) rekeyable(ctx context.Context) error {
@@ -106,6 +110,9 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 		if err := reseal(ctx, tx, old, fresh); err != nil {
 			return err
 		}
+		if err := simulator.Reseal(ctx, tx, old, fresh, a.guard.Timestamp()); err != nil {
+			return err
+		}
 		if err := a.Events.ResealWebhooks(ctx, tx, old, fresh); err != nil {
 			return err
 		}
@@ -126,6 +133,9 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 func (p RekeyPlan) detail(auditChecked bool) string {
 	text := fmt.Sprintf("deleted: %s, %s, %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
 		count(len(p.Codes), "purchase code"), count(len(p.Webhooks), "webhook secret"), count(len(p.Purchases), "purchase token"), count(len(p.Users), "authenticator app"))
+	if p.Simulator {
+		text += ", the simulated store"
+	}
 	if !auditChecked {
 		text += "; the head of the audit log's seals could not be checked"
 	}

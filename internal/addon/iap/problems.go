@@ -31,7 +31,7 @@ func Problems(v Values, packages []Package) []input.Problem {
 		warn(input.CodeProductsMissing, KeyProductMap, "In-app purchases are on but no product is mapped. Apps treat them as off", 0)
 	}
 	if v.Sandbox {
-		warn(input.CodeTestModeOn, KeySandboxEnabled, "Test mode is on: apps receive the configuration marked as test mode", 0)
+		warn(input.CodeTestModeOn, KeySandboxEnabled, "Test mode is on: the simulated store answers, and apps receive the configuration marked as test mode", 0)
 	}
 	for _, p := range packages {
 		sold := slices.ContainsFunc(v.Products, func(x Product) bool { return x.PackageID == p.ID })

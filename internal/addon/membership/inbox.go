@@ -168,22 +168,31 @@ func (s *Service) notified(ctx context.Context, token string) (again time.Time, 
 	if err != nil {
 		return time.Time{}, err
 	}
+	digest := digestOf(s.box(), token)
+	known, err := s.db.PurchaseByToken(ctx, platform, digest)
+	if ignoreNotFound(err) != nil {
+		return time.Time{}, err
+	}
 	var done applied
 	store, selling, err := s.open(ctx)
-	if err == nil {
+	switch {
+	case err != nil:
+	case known.ID != 0 && elsewhere(known, selling) && selling.Simulated:
+		return s.now().Add(elsewhereWait), nil
+	case known.ID == 0 || !elsewhere(known, selling):
 		done, err = s.readAndApply(ctx, store, selling, token, request{cause: causeNotification})
 	}
 	if retry := s.taskError(err); retry != nil {
 		return time.Time{}, retry
 	}
 	if selling.Simulated && fault.HasCode(err, "invalid_token") { // a real purchase, of which the simulated store knows nothing
-		open, err := s.db.HasOpenMessages(ctx, digestOf(s.box(), token))
+		open, err := s.db.HasOpenMessages(ctx, digest)
 		if err != nil || !open {
 			return time.Time{}, err
 		}
 		return s.now().Add(elsewhereWait), nil
 	}
-	return time.Time{}, s.db.EndMessages(ctx, digestOf(s.box(), token), last, s.timestamp(), notifiedResult(done, err))
+	return time.Time{}, s.db.EndMessages(ctx, digest, last, s.timestamp(), notifiedResult(done, err))
 }
 
 // notifiedResult is what the list of notifications says of one.

@@ -164,7 +164,7 @@ func (d dashboard) selling() frame.Figure {
 	switch {
 	case !d.view.Config.Enabled:
 	case d.view.Config.SandboxEnabled:
-		f.Value, f.Note = "Test mode", "Apps receive the configuration marked as test mode."
+		f.Value, f.Note = "Test mode", "The simulated store answers. Apps receive the configuration marked as test mode."
 	case d.view.Config.Platforms.Store.Enabled:
 		f.Value, f.Note = "On", frame.Count(len(d.view.Config.Products), "package")+" on sale."
 	default:

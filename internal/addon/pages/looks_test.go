@@ -81,6 +81,10 @@ func TestDashboardSaysHowPurchasesStand(t *testing.T) {
 	s.mustSet(t, iap.KeySandboxEnabled, "1")
 	s.mustPublish(t, "")
 	b.Get("/api-addons/admin").Says("Test mode")
+	b.Get("/api-addons/admin/packages").Says("The simulated store answers the app")
+	s.mustSet(t, iap.KeySandboxEnabled, "0")
+	s.mustPublish(t, "")
+	b.Get("/api-addons/admin/packages").SilentAbout("The simulated store answers the app")
 }
 
 func TestPreviewShowsNowAndNextByPlatform(t *testing.T) {

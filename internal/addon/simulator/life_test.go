@@ -113,9 +113,9 @@ func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
 		_, err := f.Simulator.Buy(ctx, visitor, simulator.Order{User: "ana", Product: "gold_monthly"})
 		wantCode(t, err, "not_allowed")
 		for order, code := range map[simulator.Order]string{
-			{User: "ana", Product: "extra"}:                                "invalid",
-			{User: "", Product: "gold_monthly"}:                            "invalid_request",
-			{User: "ana", Product: "gold_monthly", Replaces: "0123456789"}: "simulated_purchase_not_found",
+			{User: "ana", Product: "extra"}:                                                                      "invalid",
+			{User: "", Product: "gold_monthly"}:                                                                  "invalid_request",
+			{User: "ana", Product: "gold_monthly", Replaces: "0123456789"}:                                       "simulated_purchase_not_found",
 			{User: "ben", Product: "gold_monthly", Replaces: f.buy(t, "ana", "silver_monthly", "").Purchase.Ref}: "not_possible",
 		} {
 			_, err := f.Simulator.Buy(ctx, operator, order)
@@ -139,5 +139,20 @@ func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
 		wantCode(t, err, "test_mode_off")
 		_, _, err = f.Simulator.Purchases(ctx, operator)
 		wantCode(t, err, "test_mode_off")
+	})
+}
+
+func TestAProductThatIsMappedLaterIsSoldToo(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ref := f.buy(t, "ana", "silver_monthly", "").Purchase.Ref
+		if err := f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"basic_monthly":1,"gold_monthly":2}}`}); err != nil {
+			t.Fatal(err)
+		}
+		products, err := f.Simulator.Products(t.Context(), operator)
+		if err != nil || len(products) != 2 || products[0].ID != "basic_monthly" || products[0].Price.Amount != "14.99" {
+			t.Errorf("%+v, %v", products, err)
+		}
+		wantStep(t, f.do(t, ref, simulator.Renew), "active", "active", silver, "renewed") // of a product that is sold no more
+		wantStep(t, f.buy(t, "ben", "basic_monthly", ""), "active", "active", silver, "activated")
 	})
 }

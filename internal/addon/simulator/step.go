@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -14,7 +15,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
-	"time"
 )
 
 // Calls of the app.

@@ -36,7 +36,8 @@ type BuyOptions struct {
 	Mode     string // FullPrice, KeepDate or Deferred
 	// Overlap is how long the replaced subscription still looks active.
 	Overlap time.Duration
-	// Unnoticed has it look as before during that time; otherwise it does not renew any more.
+	// Unnoticed has it look as before during that time, and until the new one is acknowledged;
+	// otherwise it does not renew any more.
 	Unnoticed bool
 	// Fresh is how many reads of the new token are answered with 404.
 	Fresh int

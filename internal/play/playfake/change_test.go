@@ -95,12 +95,15 @@ func TestForAWhileBothTokensLookActive(t *testing.T) {
 func TestAReplacementCanStayUnnoticedForAWhile(t *testing.T) {
 	s := newShop(t)
 	old := s.buy(playfake.BuyOptions{ProductID: "silver_monthly"})
-	s.buy(playfake.BuyOptions{Replaces: old, Overlap: time.Hour, Unnoticed: true})
+	next, err := s.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Replaces: old, Overlap: time.Hour, Unnoticed: true})
+	s.must(err)
+	s.refused(s.Renew(old))
+	s.Advance(2 * time.Hour)
 	if !s.get(old).Items[0].AutoRenews {
 		t.Error("the old one does not look as before")
 	}
-	s.refused(s.Renew(old))
-	s.Advance(time.Hour)
+	s.must(s.client.Acknowledge(t.Context(), "gold_monthly", next, "", ""))
+	s.Advance(0)
 	s.want(old, play.Expired, s.Now(), play.CodePurchased, play.CodePurchased, play.CodeExpired)
 }
 

@@ -1,6 +1,9 @@
 package playfake
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // How long things last at Google.
 const (
@@ -81,7 +84,7 @@ func (s *Store) nextOf(p *purchase) (next event) {
 	if p.live() && !p.Acknowledged {
 		add(p.AckBy, s.voidUnacknowledged)
 	}
-	if p.live() {
+	if p.live() && !(p.Unnoticed && s.successorWaits(p)) {
 		add(p.RetireAt, s.retire)
 	}
 	switch p.State {
@@ -106,6 +109,11 @@ func (s *Store) nextOf(p *purchase) (next event) {
 		add(p.ResumeAt, s.resume)
 	}
 	return next
+}
+
+// successorWaits reports whether the purchase that replaces another one is not acknowledged yet.
+func (s *Store) successorWaits(old *purchase) bool {
+	return slices.ContainsFunc(s.state.Purchases, func(p *purchase) bool { return p.Linked == old.Token && p.live() && !p.Acknowledged })
 }
 
 // endPeriod does what Google does at the end of a period that was paid.

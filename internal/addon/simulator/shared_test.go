@@ -1,0 +1,203 @@
+package simulator_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/simulator"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+func TestTwoProcessesLoseNothing(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		other := opened(t, f.at)
+		var both sync.WaitGroup
+		for user, process := range map[string]*fixture{"ana": f, "ben": other} {
+			both.Go(func() {
+				for range 5 {
+					step, err := process.Simulator.Buy(t.Context(), operator, simulator.Order{User: user, Product: "gold_monthly"})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for _, act := range []simulator.Act{simulator.Renew, simulator.Refund} {
+						if _, err := process.Simulator.Do(t.Context(), operator, step.Purchase.Ref, act); err != nil {
+							t.Errorf("%s: %v", act, err)
+						}
+					}
+				}
+			})
+		}
+		both.Wait()
+		list, _, err := f.Simulator.Purchases(t.Context(), operator)
+		if err != nil || len(list) != 10 {
+			t.Fatalf("%d purchases, %v", len(list), err)
+		}
+		for _, p := range list {
+			if p.State != "expired" || p.ID == "" {
+				t.Errorf("%+v", p)
+			}
+		}
+		for _, user := range []string{"ana", "ben"} {
+			if read, err := other.Members.Membership(t.Context(), user); err != nil || read.Membership.Status != "revoked" || read.Membership.Version != 15 {
+				t.Errorf("%s: %+v, %v", user, read.Membership, err)
+			}
+		}
+	})
+}
+
+func TestARestartKeepsTheStoreAndItsClock(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ref := f.buy(t, "ana", "gold_monthly", "").Purchase.Ref
+		f.do(t, ref, simulator.Pause)
+		before := f.do(t, ref, simulator.Wait).Purchase
+		g := opened(t, f.at)
+		after, err := g.Simulator.Purchase(t.Context(), operator, ref)
+		if err != nil || after.State != "paused" || !after.Next.Equal(before.Next) || !slices.Equal(after.Acts, before.Acts) {
+			t.Errorf("%+v, want %+v; %v", after, before, err)
+		}
+		if _, now, err := g.Simulator.Purchases(t.Context(), operator); err != nil || !now.Equal(before.ExpiresAt) {
+			t.Errorf("the clock shows %s, %v", now, err)
+		}
+		wantStep(t, g.do(t, ref, simulator.Resume), "active", "active", gold, "resumed")
+	})
+}
+
+// Months pass, and background work renews the subscription. Nothing of it leaves the machine.
+func TestASubscriptionRenewsByItself(t *testing.T) {
+	t.Parallel()
+	google := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("a call left the machine: %s", r.URL.Path) }))
+	t.Cleanup(google.Close)
+	inTestMode.Engines(t, func(t *testing.T, at dbtest.DB) {
+		f := opened(t, at, func(o *addon.Options) { o.PlayURL = google.URL })
+		f.buy(t, "ana", "gold_monthly", "")
+		f.pass(40 * 24 * time.Hour)
+		f.run(t)
+		f.await(t, "ana", "active", 2)
+		list, _, err := f.Simulator.Purchases(t.Context(), operator)
+		if err != nil || !list[0].ExpiresAt.Equal(noon.AddDate(0, 2, 0)) {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+// await waits for a membership, as the site does.
+func (f *fixture) await(t *testing.T, user, status string, version int64) {
+	t.Helper()
+	for after := int64(0); ; {
+		read, err := f.Members.Membership(t.Context(), user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := read.Membership; m.Version >= version {
+			if m.Status != status || m.Version != version {
+				t.Errorf("%s has %s of version %d, want %s of %d", user, m.Status, m.Version, status, version)
+			}
+			return
+		}
+		feed, err := f.Events.Wait(t.Context(), operator, after, 0, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after = feed.Cursor
+	}
+}
+
+func TestClearForgetsThePurchasesAndTheirMemberships(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		ref := f.buy(t, "ana", "silver_monthly", "").Purchase.Ref
+		f.buy(t, "ana", "gold_monthly", ref)
+		if read, err := f.Members.Membership(ctx, "ana"); err != nil || !read.Membership.Active {
+			t.Fatalf("%+v, %v", read.Membership, err)
+		}
+		wantCode(t, f.Simulator.Clear(ctx, visitor), "not_allowed")
+		if err := f.Simulator.Clear(ctx, operator); err != nil {
+			t.Fatal(err)
+		}
+		read, err := f.Members.Membership(ctx, "ana")
+		if err != nil || read.Membership.Active || read.Membership.Status != "none" {
+			t.Errorf("%+v, %v", read.Membership, err)
+		}
+		if list, _, err := f.Members.Purchases(ctx, "ana", "", 0); err != nil || len(list) > 0 {
+			t.Errorf("%+v, %v", list, err)
+		}
+		list, now, err := f.Simulator.Purchases(ctx, operator)
+		if err != nil || len(list) > 0 || !now.Equal(noon) {
+			t.Errorf("%+v at %s, %v", list, now, err)
+		}
+		wantStep(t, f.buy(t, "ana", "silver_monthly", ""), "active", "active", silver, "activated")
+	})
+}
+
+// Once test mode is off, simulated purchases end with their paid time, and no store is asked about them.
+func TestSimulatedPurchasesEndAfterTestMode(t *testing.T) {
+	t.Parallel()
+	google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/purchases/subscription") {
+			t.Errorf("the real store is asked: %s", r.URL.Path)
+		}
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	t.Cleanup(google.Close)
+	real, err := playfake.New(playfake.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := real.ServiceAccount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inTestMode.Engines(t, func(t *testing.T, at dbtest.DB) {
+		f := opened(t, at, func(o *addon.Options) { o.PlayURL = google.URL })
+		f.buy(t, "ana", "gold_monthly", "")
+		off := map[string]string{iap.KeySandboxEnabled: "0", iap.KeyPackageName: "com.example.app", iap.KeyServiceAccount: string(account)}
+		if err := f.publish(t.Context(), off); err != nil {
+			t.Fatal(err)
+		}
+		f.pass(32 * 24 * time.Hour)
+		f.run(t)
+		f.await(t, "ana", "expired", 2)
+	})
+}
+
+func TestANewKeyFileKeepsTheStoreUnlessTheOldOneIsLost(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		ref := f.buy(t, "ana", "gold_monthly", "").Purchase.Ref
+		if plan, err := opened(t, f.at).Rekey(ctx, operator); err != nil || plan.Simulator {
+			t.Fatalf("%+v, %v", plan, err)
+		}
+		g := opened(t, f.at)
+		wantStep(t, g.do(t, ref, simulator.Renew), "active", "active", gold, "renewed")
+		if err := os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)); err != nil {
+			t.Fatal(err)
+		}
+		lost, err := open(ctx, f.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := lost.Rekey(ctx, operator)
+		if err != nil || !plan.Simulator || plan.Nothing() {
+			t.Errorf("%+v, %v", plan, err)
+		}
+		if err := lost.Close(); err != nil {
+			t.Error(err)
+		}
+		h := opened(t, f.at)
+		if list, _, err := h.Simulator.Purchases(ctx, operator); err != nil || len(list) > 0 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
