@@ -223,6 +223,7 @@ func (f *front) noteAcknowledgement(path string, body []byte) {
 func (n *fault) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case n.hang:
+		_, _ = io.Copy(io.Discard, r.Body) // the end of the connection is noticed only then
 		<-r.Context().Done()
 		return
 	case n.status == 0:

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -16,7 +15,6 @@ import (
 type doc struct {
 	*playdoc.Play
 	options playdoc.Options
-	tokens  []string // of all purchases
 	clock   atomic.Pointer[time.Time]
 	// pushes signs the requests with notifications, and answers with the key: it is another
 	// simulation after a rotation.
@@ -65,17 +63,11 @@ func (d *doc) buy(p purchase) (string, error) {
 	if p.mode == deferred {
 		mode = "DEFERRED"
 	}
-	return d.sold(playdoc.Purchase{Product: p.product, Plan: p.plan, Account: p.account, Linked: p.replaces, Mode: mode, Pending: p.pending, Test: p.test})
+	return d.Buy(playdoc.Purchase{Product: p.product, Plan: p.plan, Account: p.account, Linked: p.replaces, Mode: mode, Pending: p.pending, Test: p.test})
 }
 
 func (d *doc) buyAgain(token string) (string, error) {
-	return d.sold(playdoc.Purchase{Product: gold, OutOfApp: token})
-}
-
-func (d *doc) sold(p playdoc.Purchase) (string, error) {
-	token, err := d.Buy(p)
-	d.tokens = append(d.tokens, token)
-	return token, err
+	return d.Buy(playdoc.Purchase{Product: gold, OutOfApp: token})
 }
 
 func (d *doc) pay(token string) error           { return d.Pay(token) }
@@ -92,18 +84,7 @@ func (d *doc) revoke(token string) error        { return d.Revoke(token) }
 
 func (d *doc) lastOrder(token string) string          { return d.LastOrder(token) }
 func (d *doc) refund(order string, revoke bool) error { return d.Refund(order, revoke) }
-
-// chargeback is of the last order of a subscription only.
-func (d *doc) chargeback(order string) error {
-	for _, token := range d.tokens {
-		if d.LastOrder(token) == order {
-			return d.Chargeback(token)
-		}
-	}
-	return errors.New("not the last order of a subscription")
-}
-
-func (d *doc) voidOld(order string) error { return d.Refund(order, false) }
+func (d *doc) chargeback(order string) error          { return d.Chargeback(order) }
 
 func (d *doc) news() (list []message) {
 	for _, m := range d.Messages() {

@@ -82,8 +82,6 @@ func (f *fake) lastOrder(token string) string {
 func (f *fake) refund(order string, revoke bool) error { return f.Refund(order, revoke) }
 func (f *fake) chargeback(order string) error          { return f.ChargeBack(order) }
 
-func (f *fake) voidOld(order string) error { return f.ChargeBack(order) }
-
 func (f *fake) news() (list []message) {
 	all := f.Messages()
 	for _, m := range all[f.seen:] {

@@ -71,8 +71,6 @@ type simulation interface {
 	lastOrder(token string) string
 	refund(order string, revoke bool) error
 	chargeback(order string) error
-	// voidOld takes back an order of an earlier period.
-	voidOld(order string) error
 
 	// news returns the notifications since the last call, oldest first.
 	news() []message

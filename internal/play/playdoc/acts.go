@@ -159,20 +159,22 @@ func (p *Play) Revoke(token string) error {
 	return p.act(token, func(s *subscription, now time.Time) error { return p.revokeAndRefund(s, 1, now) })
 }
 
-// Chargeback takes the money of the last order back through the user's bank and ends the
-// subscription (Lifecycle, revocations; Voided, reason 7).
-func (p *Play) Chargeback(token string) error {
-	return p.act(token, func(s *subscription, now time.Time) error {
-		o := p.orders[s.current().order]
-		if o == nil || o.state != "PROCESSED" {
-			return errors.New("no paid order")
-		}
-		p.refund(o, o.price, now, voidedByUser, chargeback)
-		if s.state != expired {
-			p.revoke(s, bySystem, now)
-		}
-		return nil
-	})
+// Chargeback takes the money of an order back through the user's bank, and ends the
+// subscription when it is the last one (Lifecycle, revocations; Voided, reason 7). Chosen:
+// the order of an earlier period ends nothing.
+func (p *Play) Chargeback(order string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.settle()
+	o, now := p.orders[order], p.now()
+	if o == nil || o.state != "PROCESSED" {
+		return errors.New("playdoc: no paid order")
+	}
+	p.void(o, o.price, now, voidedByUser, chargeback)
+	if s := p.find(o.token); s.current().order == o.id && s.state != expired {
+		p.revoke(s, bySystem, now)
+	}
+	return nil
 }
 
 // Refund refunds an order in full. With revoke, the subscription ends if the order is its

@@ -156,11 +156,17 @@ func TestARefundEndsTheAccessOnlyWhenAskedAndOfTheLastOrder(t *testing.T) {
 	}
 	s.do(s.Refund(last, false))
 	s.wantState(token, "ACTIVE", 0)
+	listed := &androidpublisher.VoidedPurchasesListResponse{}
+	_, answer = s.send("GET", "/androidpublisher/v3/applications/com.example.app/purchases/voidedpurchases?type=1", "")
+	strict(t, answer, listed)
+	if len(listed.VoidedPurchases) != 1 || listed.VoidedPurchases[0].OrderId != first {
+		t.Errorf("a refund without a revocation is listed: %s", answer)
+	}
 	other := s.acknowledged(playdoc.Purchase{})
 	s.do(s.Refund(s.LastOrder(other), true))
 	s.wantState(other, "EXPIRED", 4, 0, 12)
 	charged := s.acknowledged(playdoc.Purchase{})
-	s.do(s.Chargeback(charged))
+	s.do(s.Chargeback(s.LastOrder(charged)))
 	s.wantState(charged, "EXPIRED", 4, 0, 12)
 	if got := s.order(s.LastOrder(charged)); got.OrderHistory.RefundEvent.RefundReason != "CHARGEBACK" {
 		t.Errorf("%+v", got.OrderHistory.RefundEvent)
@@ -175,7 +181,7 @@ func TestVoidedPurchasesAreListedInPagesForThirtyDays(t *testing.T) {
 		s.do(s.Revoke(token))
 		tokens = append(tokens, token)
 	}
-	s.do(s.Chargeback(s.acknowledged(playdoc.Purchase{})))
+	s.do(s.Chargeback(s.LastOrder(s.acknowledged(playdoc.Purchase{}))))
 	if got := s.voided(""); len(got.VoidedPurchases) != 0 {
 		t.Errorf("%+v", got.VoidedPurchases)
 	}

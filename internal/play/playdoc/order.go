@@ -69,16 +69,22 @@ func (p *Play) charge(s *subscription, c charge) *order {
 
 func (p *Play) process(o *order, at time.Time) { o.state, o.processedAt = "PROCESSED", at }
 
-// refund pays an order back, and lists and announces it as voided. Chosen: a prorated
+// void pays an order back, and lists and announces it as voided. Chosen: a prorated
 // refund, which ends the subscription, is listed too, and announced as a full refund,
 // because the partial kind is for multi-quantity purchases only (RTDN).
-func (p *Play) refund(o *order, amount Money, at time.Time, source, reason int) {
+func (p *Play) void(o *order, amount Money, at time.Time, source, reason int) {
+	p.voided = append(p.voided, voided{o, at, source, reason})
+	p.refund(o, amount, at, reason)
+}
+
+// refund is void without the list: only revoked orders are on it (Voided,
+// ways of voiding). Chosen: such an order is announced too.
+func (p *Play) refund(o *order, amount Money, at time.Time, reason int) {
 	o.state, o.refunded, o.refundedAt = "REFUNDED", amount, at
 	if amount != o.price {
 		o.state, o.partlyRefunded = "PARTIALLY_REFUNDED", true
 	}
 	o.chargedBack = reason == chargeback
-	p.voided = append(p.voided, voided{o, at, source, reason})
 	p.notifyVoided(o, at)
 }
 
@@ -87,8 +93,12 @@ func (p *Play) refundOrder(o *order, revoke bool, now time.Time) error {
 	if o.state != "PROCESSED" || now.After(o.created.AddDate(3, 0, 0)) {
 		return errors.New("the order can't be refunded")
 	}
-	p.refund(o, o.price, now, voidedByDeveloper, otherReason)
-	if s := p.find(o.token); revoke && s.entitled() && s.current().order == o.id {
+	if !revoke {
+		p.refund(o, o.price, now, otherReason)
+		return nil
+	}
+	p.void(o, o.price, now, voidedByDeveloper, otherReason)
+	if s := p.find(o.token); s.entitled() && s.current().order == o.id {
 		p.revoke(s, byDeveloper, now)
 	}
 	return nil
@@ -105,7 +115,7 @@ func (p *Play) revokeAndRefund(s *subscription, share float64, now time.Time) er
 		if share < 1 {
 			amount = money(o.price.Currency, o.price.value()*share)
 		}
-		p.refund(o, amount, now, voidedByDeveloper, otherReason)
+		p.void(o, amount, now, voidedByDeveloper, otherReason)
 	}
 	p.revoke(s, byDeveloper, now)
 	return nil

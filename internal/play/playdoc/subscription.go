@@ -222,7 +222,7 @@ func (p *Play) revoke(s *subscription, by string, at time.Time) {
 // (Lifecycle, notes on acknowledgement; Voided, reason 8).
 func (p *Play) refuseUnacknowledged(s *subscription, at time.Time) {
 	if o := p.orders[s.current().order]; o != nil && o.state == "PROCESSED" {
-		p.refund(o, o.price, at, voidedByGoogle, unacknowledgedPurchase)
+		p.void(o, o.price, at, voidedByGoogle, unacknowledgedPurchase)
 	}
 	p.revoke(s, bySystem, at)
 }
