@@ -266,7 +266,7 @@ func TestNothingIsPulledWithoutASubscription(t *testing.T) {
 	for rule, changes := range map[string]map[string]string{
 		"no subscription": {iap.KeyPullSubscription: ""},
 		"test mode":       {iap.KeySandboxEnabled: "1"},
-		"no account":      {iap.KeyServiceAccount: ""},
+		"no app":          {iap.KeyPackageName: ""},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			pullEngines(t, func(t *testing.T, p *puller) {
