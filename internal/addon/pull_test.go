@@ -366,7 +366,9 @@ func pullAndWait(step string, place dbtest.DB) error {
 	if err := a.Prepare(ctx); err != nil {
 		return err
 	}
+	mu.Lock()
 	counting = true
+	mu.Unlock()
 	if _, err := a.doPull(ctx, nil); err != nil {
 		return err
 	}
