@@ -288,6 +288,24 @@ func TestNothingIsPulledWithoutASubscription(t *testing.T) {
 	}
 }
 
+func TestAServerPullsFromItsStart(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		p.play.SendTest()
+		acknowledged := make(chan struct{}, 1)
+		p.before = func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, ":acknowledge") {
+				acknowledged <- struct{}{}
+			}
+			return false
+		}
+		p.run(t)
+		<-acknowledged
+		if list, err := p.Members.Messages(t.Context(), operator, 0, 100); err != nil || len(list) != 1 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
 // A server that stops does not wait for Google, and loses nothing.
 func TestAPullEndsWithTheServer(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
