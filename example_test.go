@@ -95,7 +95,7 @@ func ExampleClient_ValidatePurchase() {
 
 // startAddon stands in for an addon with one user who has bought.
 func startAddon() *httptest.Server {
-	const membership = `{"active":true,"status":"grace","package":{"package_id":2,"name":"Gold"},"until":"2026-12-01T10:00:00Z","manage_url":"https://play.google.com/store/account/subscriptions","version":7}`
+	const membership = `{"active":true,"status":"grace","package":{"package_id":2,"name":"Gold"},"until":"2026-12-01T10:00:00Z","grace":true,"manage_url":"https://play.google.com/store/account/subscriptions","version":7}`
 	answers := map[string]string{
 		"POST /api-addons/iap/verify":            `{"status":"success","result":"created","purchase":{"id":"pur_1","state":"active"},"membership":` + membership + `}`,
 		"GET /api-addons/iap/users/7/membership": `{"status":"success","membership":` + membership + `}`,

@@ -114,6 +114,17 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example"})
 			f.mustPublish(t, "")
 		}, "store notifications", health.OK, "accepted from push@project"},
+		{"selling with a pull subscription alone", func(t *testing.T, f *fixture) {
+			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPullSubscription: "projects/tuneful/subscriptions/play"})
+			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+				t.Fatal(err)
+			}
+			f.mustPublish(t, "")
+		}, "store notifications", health.OK, "pulled from projects/tuneful/subscriptions/play"},
+		{"a pull subscription without a service account", func(t *testing.T, f *fixture) {
+			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPullSubscription: "projects/tuneful/subscriptions/play"})
+			f.mustPublish(t, "")
+		}, "store notifications", health.Warn, "countersign addon iap service-account FILE"},
 		{"without selling, notifications are not missed", func(*testing.T, *fixture) {}, "store notifications", health.OK, "off"},
 		{"a service account that can't be opened", func(t *testing.T, f *fixture) {
 			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {

@@ -34,13 +34,16 @@ func (a *Addon) openPull() {
 	})
 }
 
-// keepPulling puts the task whenever a pull subscription was set.
+// keepPulling puts the task at the start, and whenever a pull subscription was set.
 func (a *Addon) keepPulling(ctx context.Context) {
-	group.Every(ctx, pullPause, func(ctx context.Context) {
+	for {
 		if err := a.ensurePull(ctx); err != nil && ctx.Err() == nil && !fault.IsUnavailable(err) {
 			a.log.Error("the task that pulls notifications could not be begun", "cause", err)
 		}
-	})
+		if !group.Sleep(ctx, pullPause, nil) {
+			return
+		}
+	}
 }
 
 // ensurePull puts the task if a pull subscription is set and no process has the task.

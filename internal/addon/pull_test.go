@@ -4,18 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/iap"
-	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -266,7 +263,7 @@ func TestNothingIsPulledWithoutASubscription(t *testing.T) {
 	for rule, changes := range map[string]map[string]string{
 		"no subscription": {iap.KeyPullSubscription: ""},
 		"test mode":       {iap.KeySandboxEnabled: "1"},
-		"no account":      {iap.KeyServiceAccount: ""},
+		"no app":          {iap.KeyPackageName: ""},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			pullEngines(t, func(t *testing.T, p *puller) {
@@ -286,6 +283,24 @@ func TestNothingIsPulledWithoutASubscription(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAServerPullsFromItsStart(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		p.play.SendTest()
+		acknowledged := make(chan struct{}, 1)
+		p.before = func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, ":acknowledge") {
+				acknowledged <- struct{}{}
+			}
+			return false
+		}
+		p.run(t)
+		<-acknowledged
+		if list, err := p.Members.Messages(t.Context(), operator, 0, 100); err != nil || len(list) != 1 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
 }
 
 // A server that stops does not wait for Google, and loses nothing.
@@ -336,66 +351,4 @@ func TestThePullSubscriptionHasAFullName(t *testing.T) {
 			t.Errorf("%q is accepted", text)
 		}
 	}
-}
-
-// pullAndWait is a process of its own. It pulls, and stops at the point with the number of its step: a question for the
-// time.
-func pullAndWait(step string, place dbtest.DB) error {
-	number, url, _ := strings.Cut(step, " ")
-	stopAt, err := strconv.Atoi(number)
-	if err != nil {
-		return err
-	}
-	ctx, points, counting := context.Background(), 0, false
-	var mu sync.Mutex
-	a, err := Open(ctx, Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		if !counting {
-			return noon
-		}
-		if points++; points == stopAt {
-			fmt.Println("waiting")
-			select {}
-		}
-		return noon
-	}})
-	if err != nil {
-		return err
-	}
-	if err := a.Prepare(ctx); err != nil {
-		return err
-	}
-	counting = true
-	if _, err := a.doPull(ctx, nil); err != nil {
-		return err
-	}
-	fmt.Println("waiting: done")
-	select {}
-}
-
-// A process that is killed between a pull, the storing and the acknowledgement loses nothing and stores nothing twice.
-func TestAKilledPullLosesNothing(t *testing.T) {
-	pullEngines(t, func(t *testing.T, p *puller) {
-		between := 0
-		for point, done := 1, false; !done; point++ {
-			if point > 60 {
-				t.Fatal("a pull takes more points than expected")
-			}
-			p.play.SendTest()
-			done = dbtest.Killed(t, p.at, "pull "+strconv.Itoa(point)+" "+p.url)
-			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if all := p.play.Messages(); len(list) == point && !all[point-1].Acknowledged {
-				between++
-			}
-			p.mustPull(t)
-			p.wantMessages(t, point, 0)
-		}
-		if between == 0 {
-			t.Error("never killed between storing and acknowledgement")
-		}
-	})
 }

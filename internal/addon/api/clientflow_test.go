@@ -80,7 +80,7 @@ func TestTheGoClientsOfAnAppAndItsSite(t *testing.T) {
 		if check(t, err); len(page.Purchases) != 1 || page.Next != nil || page.Purchases[0].ID != verified.Purchase.ID {
 			t.Errorf("%+v", page)
 		}
-		feed, err := site.Events(ctx, 0, 10, 0)
+		feed, err := site.Events(ctx, 0, 10, 25*time.Second)
 		if check(t, err); len(feed.Events) != 1 || feed.Missed {
 			t.Fatalf("%+v", feed)
 		}

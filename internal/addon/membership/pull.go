@@ -20,7 +20,7 @@ func (s *Service) NotePull(ctx context.Context, subscription string, failed erro
 		}
 		return nil
 	case play.Unauthorized:
-		problem = "The service account may not pull notifications. Give it the role Pub/Sub Subscriber for the subscription " + subscription
+		problem = "The service account may not pull notifications. Grant it the role Pub/Sub Subscriber for the subscription " + subscription
 	case play.Refused:
 		problem = "Google refuses to pull notifications. Check that the subscription " + subscription + " exists and is not a push subscription"
 	default:

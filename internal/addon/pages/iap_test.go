@@ -76,17 +76,19 @@ func TestSettingsOfVerificationAreSavedWithTheForm(t *testing.T) {
 		b.Get(iapPath).Says("Store notifications", "Test purchases", "Owners of purchases")
 		b.Fill(
 			iapPath, iapPath, "iapPushServiceAccount", "push@project.iam.gserviceaccount.com", "iapPushAudience", "https://site.example/push",
-			"iapTestPurchases", "allowlist", "iapTestUsers", "7,12", "iapClaimPolicy", "strict", "iapTransferPolicy", "transfer",
+			"iapPullSubscription", " projects/tuneful/subscriptions/play", "iapTestPurchases", "allowlist", "iapTestUsers", "7,12", "iapClaimPolicy", "strict", "iapTransferPolicy", "transfer",
 		).LeadsTo(iapPath)
 		for key, want := range map[string]string{
 			iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example/push",
-			iap.KeyTestPurchases: "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
+			iap.KeyPullSubscription: "projects/tuneful/subscriptions/play",
+			iap.KeyTestPurchases:    "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
 		} {
 			s.wantValue(t, key, want)
 		}
 		p := b.Fill(iapPath, iapPath, "iapPushServiceAccount", "ada@mail.example").Status(http.StatusUnprocessableEntity)
 		p.Wrong("iapPushServiceAccount", "not the address of a service account")
 		s.wantValue(t, iap.KeyPushServiceAccount, "push@project.iam.gserviceaccount.com")
+		b.Fill(iapPath, iapPath, "iapPullSubscription", "play").Status(http.StatusUnprocessableEntity).Wrong("iapPullSubscription", "the full name of the pull subscription")
 	})
 }
 

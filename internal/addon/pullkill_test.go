@@ -1,0 +1,77 @@
+package addon
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+// pullAndWait is a process of its own. It pulls, and stops at the point with the number of its step: a question for the
+// time.
+func pullAndWait(step string, place dbtest.DB) error {
+	number, url, _ := strings.Cut(step, " ")
+	stopAt, err := strconv.Atoi(number)
+	if err != nil {
+		return err
+	}
+	ctx, points, counting := context.Background(), 0, false
+	var mu sync.Mutex
+	a, err := Open(ctx, Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		if !counting {
+			return noon
+		}
+		if points++; points == stopAt {
+			fmt.Println("waiting")
+			select {}
+		}
+		return noon
+	}})
+	if err != nil {
+		return err
+	}
+	if err := a.Prepare(ctx); err != nil {
+		return err
+	}
+	mu.Lock()
+	counting = true
+	mu.Unlock()
+	if _, err := a.doPull(ctx, nil); err != nil {
+		return err
+	}
+	fmt.Println("waiting: done")
+	select {}
+}
+
+// A process that is killed between a pull, the storing and the acknowledgement loses nothing and stores nothing twice.
+func TestAKilledPullLosesNothing(t *testing.T) {
+	pullEngines(t, func(t *testing.T, p *puller) {
+		between := 0
+		for point, done := 1, false; !done; point++ {
+			if point > 60 {
+				t.Fatal("a pull takes more points than expected")
+			}
+			p.play.SendTest()
+			done = dbtest.Killed(t, p.at, "pull "+strconv.Itoa(point)+" "+p.url)
+			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all := p.play.Messages(); len(list) == point && !all[point-1].Acknowledged {
+				between++
+			}
+			p.mustPull(t)
+			p.wantMessages(t, point, 0)
+		}
+		if between == 0 {
+			t.Error("never killed between storing and acknowledgement")
+		}
+	})
+}
