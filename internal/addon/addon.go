@@ -74,7 +74,7 @@ type Addon struct {
 	Members  *membership.Service
 	// Numbers is what happened to purchases by day.
 	Numbers *numbers.Service
-	Events   *events.Service
+	Events  *events.Service
 
 	guard    *access.Guard
 	options  Options

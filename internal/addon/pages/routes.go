@@ -79,6 +79,9 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /api-addons/admin/packages/{id}/remove", p.admin(found(p.onePackage, p.removePackage)))
 	mux.Handle("POST /api-addons/admin/packages/{id}/remove", p.admin(found(p.onePackage, p.removePackage)))
 
+	mux.Handle("GET /api-addons/admin/numbers", p.admin(p.showNumbers))
+	mux.Handle("GET /api-addons/admin/numbers.csv", p.adminFile(p.exportNumbers))
+
 	mux.Handle("GET /api-addons/admin/notifications", p.admin(p.showNotifications))
 	mux.Handle("POST /api-addons/admin/notifications/dismiss", p.admin(p.dismissAlert))
 	mux.Handle("GET /api-addons/admin/notifications/review", p.admin(p.answerReview))
@@ -172,6 +175,7 @@ func menu() []frame.MenuItem {
 		{Label: "App settings", Path: PathAppSettings, Icon: "sliders-horizontal", Group: "App"},
 		{Label: "In-app purchases", Path: pathIAP, Icon: "credit-card", Group: "App"},
 		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
+		{Label: "Numbers", Path: pathNumbers, Icon: "chart-column", Group: "App"},
 		{Label: "Notifications", Path: pathNotifications, Icon: "activity", Group: "App"},
 		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},
 		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},
