@@ -3,6 +3,7 @@ package iap
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
@@ -22,6 +23,8 @@ type Selling struct {
 	Packages      map[string]int64
 	TestPurchases entitle.TestPurchases
 	Policy        entitle.Policy
+	// Leeway is how long access continues after the paid time while the store can't be asked.
+	Leeway time.Duration
 	// PushAudience and PushServiceAccount are what a notification of the store must name, "" while they are not set.
 	PushAudience, PushServiceAccount string
 }
@@ -43,7 +46,7 @@ func (s *Service) Selling(ctx context.Context) (Selling, error) {
 func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling {
 	selling := Selling{
 		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{},
-		TestPurchases: v.TestPurchases, Policy: v.Policy, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
+		TestPurchases: v.TestPurchases, Policy: v.Policy, Leeway: v.Leeway, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
 	}
 	for _, p := range v.Products {
 		if slices.ContainsFunc(packages, func(k addondb.Package) bool { return k.ID == p.PackageID }) {
