@@ -4,7 +4,71 @@ import { get, post } from './case.js';
 
 const admin = '/api-addons/admin', long = 'Donaudampfschifffahrtsgesellschaft'.repeat(3);
 
+const hooks = `${admin}/webhooks`, hook = { url: 'https://site.example/hooks/countersign', 'event-purchase.refunded': true, password: ada.password };
+
+/** A form that no page of a filled site has: it dismisses an alert that is not there. */
+const dismissed = {
+  route: `POST ${admin}/notifications/dismiss`, name: 'alert-none', as: 'ada', status: 404,
+  async open(page, site) {
+    await page.goto(`${site.url}${admin}/notifications`);
+    const answer = page.waitForResponse((r) => r.request().method() === 'POST');
+    await page.evaluate(() => {
+      const form = document.createElement('form');
+      form.method = 'post';
+      form.action = `${location.pathname}/dismiss`;
+      document.body.append(form);
+      form.submit();
+    });
+    const response = await answer;
+    await page.waitForLoadState();
+    return response;
+  },
+};
+
 export const server = [
+  {
+    name: 'webhooks', site: 'filled', cases: [
+      get(`GET ${hooks}`, { name: 'webhooks-none' }),
+      get(`GET ${hooks}/new`, { name: 'webhook-new' }),
+      post(`POST ${hooks}`, { name: 'webhook-refused', at: `${hooks}/new`, values: { ...hook, url: 'ftp://site.example' }, button: 'Add the webhook', status: 422 }),
+      post(`POST ${hooks}`, { name: 'webhook-added', at: `${hooks}/new`, values: hook, button: 'Add the webhook' }),
+      get(`GET ${hooks}`, { name: 'webhooks' }),
+      get(`GET ${hooks}/{id}/ping`, { name: 'webhook-ping', path: `${hooks}/1/ping` }),
+      post(`POST ${hooks}/{id}/ping`, { name: 'webhook-pinged', at: `${hooks}/1/ping`, button: 'Send a test event' }),
+      get(`GET ${hooks}/{id}`, { name: 'webhook', path: `${hooks}/1` }),
+      get(`GET ${hooks}/{id}/deliveries/{delivery}`, { name: 'delivery', path: `${hooks}/1/deliveries/1` }),
+      get(`GET ${hooks}/{id}/deliveries/{delivery}/replay`, { name: 'delivery-replay', path: `${hooks}/1/deliveries/1/replay` }),
+      post(`POST ${hooks}/{id}/deliveries/{delivery}/replay`, { name: 'delivery-replayed', at: `${hooks}/1/deliveries/1/replay`, button: 'Send again' }),
+      get(`GET ${hooks}/{id}/replay`, { name: 'webhook-replay', path: `${hooks}/1/replay` }),
+      post(`POST ${hooks}/{id}/replay`, { name: 'webhook-replayed', at: `${hooks}/1/replay`, button: 'Send again' }),
+      get(`GET ${hooks}/{id}/edit`, { name: 'webhook-edit', path: `${hooks}/1/edit` }),
+      post(`POST ${hooks}/{id}/edit`, { name: 'webhook-edit-refused', at: `${hooks}/1/edit`, values: { url: '' }, button: 'Save the webhook', status: 422 }),
+      get(`GET ${hooks}/{id}/reveal`, { name: 'webhook-reveal', path: `${hooks}/1/reveal` }),
+      post(`POST ${hooks}/{id}/reveal`, { name: 'webhook-revealed', at: `${hooks}/1/reveal`, values: { password: ada.password }, button: 'Reveal' }),
+      get(`GET ${hooks}/{id}/rotate`, { name: 'webhook-rotate', path: `${hooks}/1/rotate` }),
+      post(`POST ${hooks}/{id}/rotate`, { name: 'webhook-rotated', at: `${hooks}/1/rotate`, values: { password: ada.password }, button: 'Rotate' }),
+      get(`GET ${hooks}/{id}/pause`, { name: 'webhook-pause', path: `${hooks}/1/pause` }),
+      post(`POST ${hooks}/{id}/pause`, { name: 'webhook-paused', at: `${hooks}/1/pause`, button: 'Pause' }),
+      get(`GET ${hooks}/{id}/resume`, { name: 'webhook-resume', path: `${hooks}/1/resume` }),
+      post(`POST ${hooks}/{id}/resume`, { name: 'webhook-resumed', at: `${hooks}/1/resume`, button: 'Resume' }),
+      get(`GET ${hooks}/{id}/remove`, { name: 'webhook-remove', path: `${hooks}/1/remove` }),
+      post(`POST ${hooks}/{id}/remove`, { name: 'webhook-removed', at: `${hooks}/1/remove`, button: 'Remove the webhook' }),
+      get(`GET ${hooks}/{id}`, { name: 'webhook-none', path: `${hooks}/1`, status: 404 }),
+    ],
+  },
+  {
+    name: 'numbers and notifications', site: 'ada', cases: [
+      get(`GET ${admin}/numbers`, { name: 'numbers' }),
+      get(`GET ${admin}/numbers`, { name: 'numbers-months', path: `${admin}/numbers?split=month&days=365` }),
+      get(`GET ${admin}/numbers`, { name: 'numbers-refused', path: `${admin}/numbers?from=2020-01-01`, status: 422 }),
+      get(`GET ${admin}/notifications`, { name: 'notifications' }),
+      dismissed,
+      get(`GET ${admin}/notifications/review`, { name: 'review' }),
+      post(`POST ${admin}/notifications/review`, { name: 'review-none', values: { order: 'GPA.0' }, button: 'Send the answer', status: 404 }),
+      get(`GET ${admin}/iap/settings/connection`, { name: 'connection' }),
+      post(`POST ${admin}/iap/settings/connection`, { name: 'connection-refused', button: 'Test the connection', status: 409 }),
+    ],
+  },
   {
     name: 'credentials', site: 'filled', cases: [
       get('GET /admincp', { name: 'admincp', leads: true }),

@@ -8,6 +8,7 @@ import { cases } from '../sweep/cases.js';
 const noPages = [
   'GET /admincp/assets/{hash}/{file}',
   'GET /api-addons/admin/audit.csv',
+  'GET /api-addons/admin/numbers.csv',
   'GET /api-addons/admin/audit.jsonl',
   'GET /api-addons/admin/license/{id}/file',
   'GET /assets/{hash}/{file}',

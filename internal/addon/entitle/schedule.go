@@ -6,7 +6,8 @@ import "time"
 const (
 	// AcknowledgeAlarm is how long an acknowledgement may be pending before people are told.
 	AcknowledgeAlarm = time.Hour
-	// Leeway is how long access continues after the paid time while the store can't be asked.
+	// Leeway is how long access continues after the paid time while the store can't be asked,
+	// unless the settings say otherwise.
 	Leeway = 6 * time.Hour
 	// ExpiryJitter is the most that the first check waits after an expiry.
 	ExpiryJitter = time.Minute

@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/input"
@@ -15,6 +16,8 @@ import (
 const (
 	maxAudience  = 512 // characters
 	maxTestUsers = 100
+	// maxLeewayHours bounds how long access continues without the store.
+	maxLeewayHours = 24
 )
 
 // accountDomain is what the e-mail addresses of Google's service accounts end with.
@@ -57,6 +60,20 @@ func CheckSubscription(text string) (value, problem string) {
 		return "", "Write the full name of the pull subscription, like projects/my-project/subscriptions/play-notifications"
 	}
 	return text, ""
+}
+
+// CheckLeeway brings a number of hours into the form in which it is stored, or says what is
+// wrong with it. Empty is the default.
+func CheckLeeway(text string) (value, problem string) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return "", ""
+	}
+	hours, err := strconv.Atoi(text)
+	if err != nil || hours < 0 || hours > maxLeewayHours {
+		return "", fmt.Sprintf("Write a whole number of hours, 0 to %d", maxLeewayHours)
+	}
+	return strconv.Itoa(hours), ""
 }
 
 // CheckTestUsers brings a list of users into the form in which it is stored, or says what is

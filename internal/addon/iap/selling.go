@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
@@ -23,6 +24,8 @@ type Selling struct {
 	Packages      map[string]int64
 	TestPurchases entitle.TestPurchases
 	Policy        entitle.Policy
+	// Leeway is how long access continues after the paid time while the store can't be asked.
+	Leeway time.Duration
 	// PushAudience and PushServiceAccount are what a notification of the store must name, "" while they are not set.
 	PushAudience, PushServiceAccount string
 	// PullSubscription is the subscription from which notifications are pulled, "" for none.
@@ -54,7 +57,7 @@ const simulatedApplication = "com.example.app"
 func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling {
 	selling := Selling{
 		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{},
-		TestPurchases: v.TestPurchases, Policy: v.Policy, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
+		TestPurchases: v.TestPurchases, Policy: v.Policy, Leeway: v.Leeway, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
 		PullSubscription: v.PullSubscription,
 	}
 	if selling.Simulated {

@@ -2,6 +2,8 @@ package iap
 
 import (
 	"context"
+	"strconv"
+	"time"
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -28,6 +30,7 @@ const (
 	KeyTestUsers          = "iapTestUsers"
 	KeyClaimPolicy        = "iapClaimPolicy"
 	KeyTransferPolicy     = "iapTransferPolicy"
+	KeyLeewayHours        = "iapLeewayHours"
 )
 
 // Values is the settings of in-app purchases: of the draft, or of a version.
@@ -47,6 +50,8 @@ type Values struct {
 	TestPurchases    entitle.TestPurchases
 	// Policy decides on purchases that name no user.
 	Policy entitle.Policy
+	// Leeway is how long access continues after the paid time while the store can't be asked.
+	Leeway time.Duration
 }
 
 // ValuesOf reads the settings of in-app purchases from rows, which were checked when
@@ -55,6 +60,7 @@ func ValuesOf(rows []addondb.Setting) Values {
 	v := Values{
 		TestPurchases: entitle.TestPurchases{Rule: entitle.AllowTests},
 		Policy:        entitle.Policy{Unbound: entitle.FirstClaim, Owned: entitle.Keep},
+		Leeway:        entitle.Leeway,
 	}
 	for _, row := range rows {
 		if row.Value == "" { // as it is without the row
@@ -85,6 +91,10 @@ func ValuesOf(rows []addondb.Setting) Values {
 			v.Policy.Unbound = entitle.UnboundPolicy(row.Value)
 		case KeyTransferPolicy:
 			v.Policy.Owned = entitle.OwnedPolicy(row.Value)
+		case KeyLeewayHours:
+			if hours, err := strconv.Atoi(row.Value); err == nil {
+				v.Leeway = time.Duration(hours) * time.Hour
+			}
 		}
 	}
 	return v

@@ -143,6 +143,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		},
 		Jitter: func(bound time.Duration) time.Duration { return bound / 2 },
 	})
+	f.selling.Leeway = entitle.Leeway
 	return f, nil
 }
 

@@ -269,9 +269,13 @@ func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time,
 
 // suspendOverdue ends the access from a purchase that could not be confirmed within the leeway.
 func (s *Service) suspendOverdue(ctx context.Context, p addondb.Purchase) error {
+	selling, err := s.Selling(ctx)
+	if err != nil {
+		return err
+	}
 	return s.tx(ctx, func(tx *txn) error {
 		p, err := tx.LockPurchase(ctx, p.Name)
-		if err != nil || !p.Access || s.now().Before(p.ExpiresAt.Add(entitle.Leeway)) {
+		if err != nil || !p.Access || s.now().Before(p.ExpiresAt.Add(selling.Leeway)) {
 			return err
 		}
 		return s.end(ctx, tx, p, causeUnverified)

@@ -69,9 +69,9 @@ func storeErrors(refused error) (frame.Errors, bool) {
 
 // checkTitles are what the parts of a connection test are called.
 var checkTitles = map[string]string{
-	play.CheckKey: "The key of the service account can be used", play.CheckToken: "Google accepts the service account",
-	play.CheckPackage: "It may read purchases of the app", play.CheckVoided: "It may read refunds and orders",
-	play.CheckProducts: "It may read the products",
+	play.CheckKey: "Key of the service account", play.CheckToken: "Access token from Google",
+	play.CheckPackage: "Permission to read purchases of the app", play.CheckVoided: "Permission to read refunds and orders",
+	play.CheckProducts: "Permission to read the products",
 }
 
 // checkList shows the parts of a connection test.

@@ -14,8 +14,8 @@ func TestTheConnectionTestNamesTheMissingPermission(t *testing.T) {
 	shops(t, func(t *testing.T, s *shop) {
 		b := s.signedIn(t)
 		b.Get(iapPath).Says("Test the connection", "Check products")
-		b.Get(connectionPath).Status(http.StatusOK).SilentAbout("It may read purchases of the app")
-		b.Post(connectionPath, "do", "connection").Status(http.StatusOK).Says("Google accepts the service account", "It may read refunds and orders").SilentAbout("can't read")
+		b.Get(connectionPath).Status(http.StatusOK).SilentAbout("Permission to read purchases of the app")
+		b.Post(connectionPath, "do", "connection").Status(http.StatusOK).Says("Access token from Google", "Permission to read refunds and orders").SilentAbout("can't read")
 		for part, want := range map[string]string{
 			playfake.PartPurchases: "can't read purchases", playfake.PartVoided: "View financial data, orders, and cancellation survey responses", playfake.PartProducts: "View app information",
 		} {

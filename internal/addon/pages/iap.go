@@ -16,6 +16,7 @@ var (
 	notificationKeys = []string{iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyPullSubscription}
 	testKeys         = []string{iap.KeyTestPurchases, iap.KeyTestUsers}
 	ownerKeys        = []string{iap.KeyClaimPolicy, iap.KeyTransferPolicy}
+	outageKeys       = []string{iap.KeyLeewayHours}
 )
 
 // iapPageData is what the form of in-app purchases shows besides the draft.
@@ -171,7 +172,7 @@ func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
 
 // takeRows puts what was posted on top of the draft that is saved, the rows as a map.
 func (d *iapPageData) takeRows(in url.Values) {
-	d.take(in, slices.Concat(sellingKeys, []string{iap.KeyProductMap}, notificationKeys, testKeys, ownerKeys)...)
+	d.take(in, slices.Concat(sellingKeys, []string{iap.KeyProductMap}, notificationKeys, testKeys, ownerKeys, outageKeys)...)
 	d.typed[iap.KeyProductMap] = mapOf(d.rows)
 }
 

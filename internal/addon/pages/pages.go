@@ -40,6 +40,7 @@ const (
 	pathCatalogue     = pathConnection + "#" + "s-products"
 	pathWebhooks      = "/api-addons/admin/webhooks"
 	pathNotifications = "/api-addons/admin/notifications"
+	pathNumbers       = "/api-addons/admin/numbers"
 	pathDismissAlert  = pathNotifications + "/dismiss"
 	pathReview        = pathNotifications + "/review"
 	pathHistory       = "/api-addons/admin/history"

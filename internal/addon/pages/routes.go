@@ -105,6 +105,9 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/purchases/{purchase}/defer", p.admin(found(p.findPurchase, p.deferPurchase)))
 	mux.Handle("GET /api-addons/admin/purchases/{purchase}/refund", p.admin(found(p.findPurchase, p.refundPurchase)))
 	mux.Handle("POST /api-addons/admin/purchases/{purchase}/refund", p.admin(found(p.findPurchase, p.refundPurchase)))
+	mux.Handle("GET /api-addons/admin/numbers", p.admin(p.showNumbers))
+	mux.Handle("GET /api-addons/admin/numbers.csv", p.adminFile(p.exportNumbers))
+
 	mux.Handle("GET /api-addons/admin/notifications", p.admin(p.showNotifications))
 	mux.Handle("POST /api-addons/admin/notifications/dismiss", p.admin(p.dismissAlert))
 	mux.Handle("GET /api-addons/admin/notifications/review", p.admin(p.answerReview))
@@ -200,6 +203,7 @@ func menu() []frame.MenuItem {
 		{Label: "Customers", Path: pathCustomers, Icon: "users", Group: "App", Also: pathPurchases},
 		{Label: "Simulated store", Path: pathSimulator, Icon: "store", Group: "App"},
 		{Label: "Packages", Path: pathPackages, Icon: "package", Group: "App"},
+		{Label: "Numbers", Path: pathNumbers, Icon: "chart-column", Group: "App"},
 		{Label: "Notifications", Path: pathNotifications, Icon: "activity", Group: "App"},
 		{Label: "License file", Path: pathLicense, Icon: "file-key", Group: "App"},
 		{Label: "Preview", Path: pathPreview, Icon: "eye", Group: "App"},

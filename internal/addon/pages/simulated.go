@@ -170,5 +170,5 @@ func answerLabel(s *simulator.Step) string {
 	return "The app: " + s.Call + " → " + strconv.Itoa(s.Status)
 }
 
-// eventLabel heads an event that the site receives.
-func eventLabel(event events.Item) string { return "Your site: " + string(event.Type) }
+// simulatedEvent heads an event that the site receives.
+func simulatedEvent(event events.Item) string { return "Your site: " + string(event.Type) }

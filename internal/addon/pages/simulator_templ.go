@@ -312,7 +312,7 @@ func simulatedView(s simulatedPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for i, event := range s.last.Events {
-					templ_7745c5c3_Err = frame.Code{Name: "event-" + strconv.Itoa(i), Label: eventLabel(event), Text: frame.Indented(event.Body)}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = frame.Code{Name: "event-" + strconv.Itoa(i), Label: simulatedEvent(event), Text: frame.Indented(event.Body)}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/frame"
@@ -24,6 +25,12 @@ type webhookForm struct {
 
 // eventField is the name of the switch of a type of events.
 func eventField(t events.Type) string { return "event-" + string(t) }
+
+// eventLabel is what people call a type of events.
+func eventLabel(t events.Type) string {
+	words := strings.NewReplacer(".", " ", "_", " ").Replace(string(t))
+	return strings.ToUpper(words[:1]) + words[1:]
+}
 
 // offered are the types that the form lists. A test event is sent whatever was chosen.
 func (f webhookForm) offered() []events.Type {

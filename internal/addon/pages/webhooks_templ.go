@@ -140,7 +140,7 @@ func webhookFormView(f webhookForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, t := range f.offered() {
-					templ_7745c5c3_Err = frame.Field{Name: eventField(t), Label: string(t), Kind: frame.Switch, On: slices.Contains(f.types, t)}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = frame.Field{Name: eventField(t), Label: eventLabel(t), Key: string(t), Kind: frame.Switch, On: slices.Contains(f.types, t)}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

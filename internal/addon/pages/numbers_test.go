@@ -1,0 +1,75 @@
+package pages_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/addon/numbers"
+	"github.com/countersign/countersign/internal/play/playfake"
+)
+
+const numbersPath = "/api-addons/admin/numbers"
+
+// do runs a task of the memberships at once.
+func (s *shop) do(t *testing.T, kind string) {
+	t.Helper()
+	if _, err := s.Members.Works()[kind].Do(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustReport reads the numbers of the first days of November.
+func (s *shop) mustReport(t *testing.T) numbers.Report {
+	t.Helper()
+	r, err := s.Numbers.Report(t.Context(), operator, numbers.Query{From: noon, To: noon.AddDate(0, 0, 9)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestNumbersLeaveOutTestPurchasesAndShowRevenue(t *testing.T) {
+	shops(t, func(t *testing.T, s *shop) {
+		token := s.mustBuy(t, "user-1", playfake.BuyOptions{ProductID: "gold_monthly"})
+		s.mustBuy(t, "user-2", playfake.BuyOptions{ProductID: "silver_monthly"})
+		s.mustBuy(t, "user-3", playfake.BuyOptions{ProductID: "gold_monthly", Test: true})
+		if r := s.mustReport(t); r.Unread != 2 || len(r.Currencies) != 0 {
+			t.Fatalf("before orders are read: %+v", r)
+		}
+		s.do(t, membership.KindOrders)
+		r := s.mustReport(t)
+		first := r.Rows[len(r.Rows)-1]
+		if r.Unread != 0 || len(r.Currencies) != 1 || first.New != 2 || first.Active != 2 || first.Revenue[0] <= 0 || r.Rows[0].Active != 2 {
+			t.Fatalf("after orders are read: %+v", r)
+		}
+		paid := first.Revenue[0]
+		b := s.signedIn(t)
+		b.Get(numbersPath).Status(http.StatusOK).Says("2026-11-01 (so far)", "Paid minus refunded.", "before the store's fee")
+		b.Get(numbersPath+"?split=month").Says("2026-11 (so far)", "2026-10")
+		if csv := b.Get(numbersPath + ".csv?days=30"); csv.StatusCode != http.StatusOK || csv.Header.Get("Content-Disposition") == "" {
+			t.Errorf("the file: %d", csv.StatusCode)
+		}
+		s.pass(24 * time.Hour)
+		if err := s.play.Refund(s.play.Orders(token)[0], true); err != nil {
+			t.Fatal(err)
+		}
+		s.do(t, membership.KindVoided)
+		s.do(t, membership.KindOrders)
+		r = s.mustReport(t)
+		second := r.Rows[len(r.Rows)-2]
+		if second.Refunded != 1 || second.Revenue[0] >= 0 || r.Rows[len(r.Rows)-1].Revenue[0] != paid {
+			t.Errorf("after a refund: %+v", r.Rows[len(r.Rows)-2:])
+		}
+	})
+}
+
+func TestNumbersOfATimeThatIsNotValid(t *testing.T) {
+	s := one(t)
+	b := s.signedIn(t)
+	b.Get(numbersPath + "?from=yesterday").Status(http.StatusUnprocessableEntity).Says("Choose a day")
+	b.Get(numbersPath + "?from=2020-01-01").Status(http.StatusUnprocessableEntity).Says("1 to 366 days")
+	b.Get(numbersPath + "?from=2026-10-30&to=2026-10-01").Status(http.StatusUnprocessableEntity)
+	b.Get(numbersPath + ".csv?from=2020-01-01").Status(http.StatusBadRequest)
+}
