@@ -81,10 +81,20 @@ func TestDashboardSaysHowPurchasesStand(t *testing.T) {
 	s.mustSet(t, iap.KeySandboxEnabled, "1")
 	s.mustPublish(t, "")
 	b.Get("/api-addons/admin").Says("Test mode")
-	b.Get("/api-addons/admin/packages").Says("The simulated store answers the app")
-	s.mustSet(t, iap.KeySandboxEnabled, "0")
-	s.mustPublish(t, "")
-	b.Get("/api-addons/admin/packages").SilentAbout("The simulated store answers the app")
+}
+
+func TestEveryPageSaysThatTestModeIsOn(t *testing.T) {
+	s := one(t)
+	b := s.signedIn(t)
+	for _, value := range []string{"1", "0"} {
+		s.mustSet(t, iap.KeySandboxEnabled, value)
+		s.mustPublish(t, "")
+		if page := b.Get("/api-addons/admin/packages"); value == "1" {
+			page.Says("The simulated store answers the app")
+		} else {
+			page.SilentAbout("The simulated store answers the app")
+		}
+	}
 }
 
 func TestPreviewShowsNowAndNextByPlatform(t *testing.T) {
