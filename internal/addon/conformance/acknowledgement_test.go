@@ -90,6 +90,17 @@ var acknowledgementCases = []conformance{
 			s.t.Error("not acknowledged at the start")
 		}
 	}},
+	{name: "a notification that was accepted before the process ended is processed after the next start", rule: "1.8, crash", run: func(s *site) {
+		token := s.buy("7", purchase{product: gold})
+		s.push(s.play.news()...)
+		s.want("7", "none")
+		s.open()
+		s.work()
+		s.want("7", "active Gold")
+		if s.front.acknowledgement(token).times != 1 {
+			s.t.Error("not acknowledged")
+		}
+	}},
 	{name: "a process that is killed between the commit and the acknowledgement loses nothing", rule: "1.4, crash", run: func(s *site) {
 		token := s.buy("7", purchase{product: gold})
 		s.killedAt(s.front.holdAcknowledgement(), token)

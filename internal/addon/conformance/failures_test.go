@@ -65,7 +65,7 @@ var failureCases = []conformance{
 		s.pass(2 * time.Second)
 		s.want("7", "active Gold")
 	}},
-	{name: "an outage queues the verification, whatever it looks like", rule: "1.11 5xx, timeouts", run: func(s *site) {
+	{name: "an outage of any kind queues the verification", rule: "1.11 5xx, timeouts", run: func(s *site) {
 		for i, outage := range []fault{
 			{of: ofReads, status: 500, reason: "backendError"}, {of: ofReads, status: 404, raw: true}, {of: ofReads, status: 408, raw: true}, {of: ofReads},
 		} {

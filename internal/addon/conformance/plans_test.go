@@ -41,7 +41,7 @@ var planCases = []conformance{
 			s.t.Errorf("the price is %+v", price)
 		}
 	}},
-	{name: "installments that are canceled are renewed until the committed payments are made", rule: "1.8 code 18", why: noInstallments, run: func(s *site) {
+	{name: "installments that are canceled are renewed until the last committed payment", rule: "1.8 code 18", why: noInstallments, run: func(s *site) {
 		token := s.bought("7", purchase{product: gold, plan: installments})
 		s.act(s.play.cancel, token)
 		s.deliver()

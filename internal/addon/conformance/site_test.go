@@ -113,8 +113,10 @@ func publish(ctx context.Context, a *addon.Addon, values map[string]string) erro
 // openSite opens a copy of the template of a simulation.
 func openSite(t testing.TB, simulation string, at dbtest.DB) *site {
 	t.Helper()
-	s := &site{t: t, at: at, now: today, oracle: newOracle(t), clock: &clock{at: today.Add(-time.Hour)}}
+	s := &site{t: t, at: at, now: today, clock: &clock{at: today.Add(-time.Hour)}}
 	play, err := simulations[simulation](today)
+	s.check(err)
+	s.oracle, err = oracle()
 	s.check(err)
 	s.play, s.front = play, newFront(play)
 	google := httptest.NewServer(s.front)
@@ -148,18 +150,14 @@ func apiOptions(c *clock) api.Options {
 	return api.Options{Now: c.now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 }
 
-func newOracle(t testing.TB) *webtest.Oracle {
-	t.Helper()
+// oracle compares answers with the OpenAPI document. To read that takes as long as a case.
+var oracle = sync.OnceValues(func() (*webtest.Oracle, error) {
 	document, err := os.ReadFile("../api/openapi.json")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	oracle, err := webtest.NewOracle(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return oracle
-}
+	return webtest.NewOracle(document)
+})
 
 func (s *site) check(err error) {
 	s.t.Helper()

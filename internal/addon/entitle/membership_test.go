@@ -11,7 +11,7 @@ func TestAMembershipComesFromTheBestSource(t *testing.T) {
 	best := Source{Kind: FromStore, ID: 2, Status: Active, Access: true, Package: 2, Rank: 2, Until: noon.Add(time.Hour)}
 	endless := Source{Kind: FromGrant, ID: 3, Status: Active, Access: true, Package: 2, Rank: 2}
 	without := func(id int64, status Status, until time.Time) Source {
-		return Source{Kind: FromStore, ID: id, Status: status, Package: 2, Rank: 9, Until: until, WillRenew: true}
+		return Source{Kind: FromStore, ID: id, Status: status, Package: 2, Rank: 9, Until: until, WillRenew: true, Action: FixPayment}
 	}
 	cases := []struct {
 		name    string
@@ -22,8 +22,8 @@ func TestAMembershipComesFromTheBestSource(t *testing.T) {
 		{"the higher rank, also when it ends first", []Source{silver, best}, Membership{Status: Active, Package: 2, Source: FromStore, SourceID: 2, Until: best.Until}},
 		{"of one rank the one without an end", []Source{best, endless}, Membership{Status: Active, Package: 2, Source: FromGrant, SourceID: 3}},
 		{"access before a higher rank without it", []Source{without(4, OnHold, past), silver}, Membership{Status: Active, Package: 1, Source: FromStore, SourceID: 1, Until: tomorrow}},
-		{"of those without access the one that can be repaired", []Source{without(4, Expired, tomorrow), without(5, OnHold, past)}, Membership{Status: OnHold, Package: 2, Source: FromStore, SourceID: 5, Until: past, WillRenew: true}},
-		{"of those that ended the latest", []Source{without(4, Expired, tomorrow), without(5, Revoked, past)}, Membership{Status: Expired, Package: 2, Source: FromStore, SourceID: 4, Until: tomorrow}},
+		{"of those without access the one that can be repaired", []Source{without(4, Expired, tomorrow), without(5, OnHold, past)}, Membership{Status: OnHold, Package: 2, Source: FromStore, SourceID: 5, Until: past, WillRenew: true, Action: FixPayment}},
+		{"of those that ended the latest, which asks for nothing", []Source{without(4, Expired, tomorrow), without(5, Revoked, past)}, Membership{Status: Expired, Package: 2, Source: FromStore, SourceID: 4, Until: tomorrow}},
 		{"failed and superseded purchases are not sources", []Source{without(4, Failed, past), without(5, Superseded, tomorrow)}, Membership{Status: None}},
 	}
 	for _, c := range cases {
