@@ -68,7 +68,7 @@ func (p *Pages) addGrant(w http.ResponseWriter, r *frame.Request, c membership.C
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Grant a membership to " + c.User, Crumbs: customerCrumbs(c.User), Safe: true, Failed: "Nothing was granted.",
-		Consequence: "The user " + c.User + " gets the package at once and pays nothing. A purchase of this user continues: the package with the higher rank counts. The site gets an event.",
+		Consequence: "The user " + c.User + " gets the package at once and pays nothing. A purchase of this user continues: the package with the higher rank counts. If the membership changes, the site gets an event.",
 		Path:        customerPath(c.User, "/grant"), Label: "Grant the membership", Cancel: customerPath(c.User, ""),
 		Fields: []frame.Field{
 			{Name: "package", Label: "Package", Kind: frame.Select, Choices: choices},
@@ -143,7 +143,7 @@ func (p *Pages) endGrant(w http.ResponseWriter, r *frame.Request, g userGrant) e
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "End the grant of " + g.name, Crumbs: customerCrumbs(g.User),
-		Consequence: "The package “" + g.name + "” that was granted to " + g.User + " ends now. What the user bought continues. The site gets an event.",
+		Consequence: "The package “" + g.name + "” that was granted to " + g.User + " ends now. What the user bought continues. If the membership changes, the site gets an event.",
 		Path:        path + "/grants/" + grantID(g.Grant) + "/end", Label: "End the grant", Cancel: path,
 		Form: frame.Form{Do: func(url.Values) error {
 			if _, err := p.addon.Members.EndGrant(r.Context(), r.Actor, g.User, g.ID); err != nil {
