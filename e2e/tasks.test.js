@@ -6,6 +6,7 @@ import './tests/signin.js';
 import './tests/settings.js';
 import './tests/account.js';
 import './tests/credentials.js';
+import './tests/customers.js';
 import './tests/update.js';
 import './tests/license.js';
 import './tests/store.js';

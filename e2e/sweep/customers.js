@@ -31,7 +31,7 @@ export const customers = [
       post(`POST ${customer}/grant`, { name: 'grant-refused', at: `${ana}/grant`, values: { until: '2020-01-01' }, button: 'Grant the membership', status: 422 }),
       post(`POST ${customer}/grant`, { name: 'granted', at: `${ana}/grant`, values: { package: '2', reason: 'Prize' }, button: 'Grant the membership' }),
       get(`GET ${customer}/grants/{id}/end`, { name: 'grant-end', path: `${ana}/grants/1/end` }),
-      post(`POST ${customer}/grants/{id}/end`, { name: 'grant-ended', at: `${ana}/grants/1/end`, button: 'End the grant' }),
+      post(`POST ${customer}/grants/{id}/end`, { name: 'grant-ended', at: `${ana}/grants/1/end`, button: 'Revoke the grant' }),
       get(`GET ${purchase}`, { name: 'purchase-in-app', path: bought() }),
       get(`GET ${purchase}`, { name: 'purchase-in-app-none', path: `${admin}/purchases/pur_none`, status: 404 }),
       ...['refresh', 'transfer', 'defer', 'cancel', 'refund'].map(asks),
