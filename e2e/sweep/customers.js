@@ -6,7 +6,7 @@ const ana = `${admin}/customers/ana`;
 const bought = (below = '') => (site) => `${admin}/purchases/${site.purchase}${below}`;
 
 /** The page that asks before something is done with a purchase. */
-const asks = (action) => get(`GET ${purchase}/${action}`, { name: `purchase-${action}`, path: bought(`/${action}`) });
+const asks = (action) => get(`GET ${purchase}/${action}`, { name: `bought-${action}`, path: bought(`/${action}`) });
 
 /** What becomes of the purchase after its form. */
 const acts = (action, name, button, values, status) => post(`POST ${purchase}/${action}`, { name, at: bought(`/${action}`), values, button, status });
@@ -32,16 +32,16 @@ export const customers = [
       post(`POST ${customer}/grant`, { name: 'granted', at: `${ana}/grant`, values: { package: '2', reason: 'Prize' }, button: 'Grant the membership' }),
       get(`GET ${customer}/grants/{id}/end`, { name: 'grant-end', path: `${ana}/grants/1/end` }),
       post(`POST ${customer}/grants/{id}/end`, { name: 'grant-ended', at: `${ana}/grants/1/end`, button: 'Revoke the grant' }),
-      get(`GET ${purchase}`, { name: 'purchase-in-app', path: bought() }),
-      get(`GET ${purchase}`, { name: 'purchase-in-app-none', path: `${admin}/purchases/pur_none`, status: 404 }),
+      get(`GET ${purchase}`, { name: 'bought-in-app', path: bought() }),
+      get(`GET ${purchase}`, { name: 'bought-in-app-none', path: `${admin}/purchases/pur_none`, status: 404 }),
       ...['refresh', 'transfer', 'defer', 'cancel', 'refund'].map(asks),
-      acts('refresh', 'purchase-read', 'Read from the store'),
-      acts('defer', 'purchase-not-deferred', 'Defer the renewal', { days: '0' }, 422),
-      acts('defer', 'purchase-deferred', 'Defer the renewal', { days: '7' }),
-      acts('transfer', 'purchase-not-transferred', 'Transfer the purchase', { to: 'ana' }, 422),
-      acts('transfer', 'purchase-transferred', 'Transfer the purchase', { to: 'carl', reason: 'A new account' }),
-      acts('cancel', 'purchase-cancelled', 'Cancel renewals', { how: 'final' }),
-      acts('refund', 'purchase-refunded', 'Refund', { how: 'full' }),
+      acts('refresh', 'bought-read', 'Read from the store'),
+      acts('defer', 'bought-not-deferred', 'Defer the renewal', { days: '0' }, 422),
+      acts('defer', 'bought-deferred', 'Defer the renewal', { days: '7' }),
+      acts('transfer', 'bought-not-transferred', 'Transfer the purchase', { to: 'ana' }, 422),
+      acts('transfer', 'bought-transferred', 'Transfer the purchase', { to: 'carl', reason: 'A new account' }),
+      acts('cancel', 'bought-cancelled', 'Cancel renewals', { how: 'final' }),
+      acts('refund', 'bought-refunded', 'Refund', { how: 'full' }),
     ],
   },
 ];
