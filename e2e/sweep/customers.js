@@ -2,6 +2,7 @@
 import { get, post } from './case.js';
 
 const admin = '/api-addons/admin', customer = `${admin}/customers/{user}`, purchase = `${admin}/purchases/{purchase}`;
+const long = `${admin}/customers/${'Donaudampfschifffahrtsgesellschaft'.repeat(3)}`;
 const ana = `${admin}/customers/ana`;
 const bought = (below = '') => (site) => `${admin}/purchases/${site.purchase}${below}`;
 
@@ -27,8 +28,12 @@ export const customers = [
       post(`POST ${admin}/customers`, { name: 'customers-found', values: (site) => ({ text: site.token }), button: 'Find' }),
       get(`GET ${customer}`, { name: 'customer', path: ana }),
       get(`GET ${customer}`, { name: 'customer-test', path: `${admin}/customers/ben` }),
+      get(`GET ${customer}`, { name: 'customer-long', path: long }),
+      get(`GET ${customer}/grant`, { name: 'grant-long', path: `${long}/grant` }),
       get(`GET ${customer}/grant`, { name: 'grant', path: `${ana}/grant` }),
       post(`POST ${customer}/grant`, { name: 'grant-refused', at: `${ana}/grant`, values: { until: '2020-01-01' }, button: 'Grant the membership', status: 422 }),
+      post(`POST ${customer}/grant`, { name: 'granted-long', at: `${long}/grant`, values: { package: '2', reason: 'Donaudampfschifffahrtsgesellschaft'.repeat(5) }, button: 'Grant the membership' }),
+      get(`GET ${admin}/customers`, { name: 'customers-long' }),
       post(`POST ${customer}/grant`, { name: 'granted', at: `${ana}/grant`, values: { package: '2', reason: 'Prize' }, button: 'Grant the membership' }),
       get(`GET ${customer}/grants/{id}/end`, { name: 'grant-end', path: `${ana}/grants/1/end` }),
       post(`POST ${customer}/grants/{id}/end`, { name: 'grant-ended', at: `${ana}/grants/1/end`, button: 'Revoke the grant' }),
