@@ -7,6 +7,7 @@ import './tests/settings.js';
 import './tests/simulator.js';
 import './tests/account.js';
 import './tests/credentials.js';
+import './tests/customers.js';
 import './tests/update.js';
 import './tests/license.js';
 import './tests/store.js';

@@ -2,11 +2,12 @@
 import { get, post } from './case.js';
 
 const admin = '/api-addons/admin', customer = `${admin}/customers/{user}`, purchase = `${admin}/purchases/{purchase}`;
+const long = `${admin}/customers/${'Donaudampfschifffahrtsgesellschaft'.repeat(3)}`;
 const ana = `${admin}/customers/ana`;
 const bought = (below = '') => (site) => `${admin}/purchases/${site.purchase}${below}`;
 
 /** The page that asks before something is done with a purchase. */
-const asks = (action) => get(`GET ${purchase}/${action}`, { name: `purchase-${action}`, path: bought(`/${action}`) });
+const asks = (action) => get(`GET ${purchase}/${action}`, { name: `bought-${action}`, path: bought(`/${action}`) });
 
 /** What becomes of the purchase after its form. */
 const acts = (action, name, button, values, status) => post(`POST ${purchase}/${action}`, { name, at: bought(`/${action}`), values, button, status });
@@ -27,21 +28,25 @@ export const customers = [
       post(`POST ${admin}/customers`, { name: 'customers-found', values: (site) => ({ text: site.token }), button: 'Find' }),
       get(`GET ${customer}`, { name: 'customer', path: ana }),
       get(`GET ${customer}`, { name: 'customer-test', path: `${admin}/customers/ben` }),
+      get(`GET ${customer}`, { name: 'customer-long', path: long }),
+      get(`GET ${customer}/grant`, { name: 'grant-long', path: `${long}/grant` }),
       get(`GET ${customer}/grant`, { name: 'grant', path: `${ana}/grant` }),
       post(`POST ${customer}/grant`, { name: 'grant-refused', at: `${ana}/grant`, values: { until: '2020-01-01' }, button: 'Grant the membership', status: 422 }),
+      post(`POST ${customer}/grant`, { name: 'granted-long', at: `${long}/grant`, values: { package: '2', reason: 'Donaudampfschifffahrtsgesellschaft'.repeat(5) }, button: 'Grant the membership' }),
+      get(`GET ${admin}/customers`, { name: 'customers-long' }),
       post(`POST ${customer}/grant`, { name: 'granted', at: `${ana}/grant`, values: { package: '2', reason: 'Prize' }, button: 'Grant the membership' }),
       get(`GET ${customer}/grants/{id}/end`, { name: 'grant-end', path: `${ana}/grants/1/end` }),
-      post(`POST ${customer}/grants/{id}/end`, { name: 'grant-ended', at: `${ana}/grants/1/end`, button: 'End the grant' }),
-      get(`GET ${purchase}`, { name: 'purchase-in-app', path: bought() }),
-      get(`GET ${purchase}`, { name: 'purchase-in-app-none', path: `${admin}/purchases/pur_none`, status: 404 }),
+      post(`POST ${customer}/grants/{id}/end`, { name: 'grant-ended', at: `${ana}/grants/1/end`, button: 'Revoke the grant' }),
+      get(`GET ${purchase}`, { name: 'bought-in-app', path: bought() }),
+      get(`GET ${purchase}`, { name: 'bought-in-app-none', path: `${admin}/purchases/pur_none`, status: 404 }),
       ...['refresh', 'transfer', 'defer', 'cancel', 'refund'].map(asks),
-      acts('refresh', 'purchase-read', 'Read from the store'),
-      acts('defer', 'purchase-not-deferred', 'Defer the renewal', { days: '0' }, 422),
-      acts('defer', 'purchase-deferred', 'Defer the renewal', { days: '7' }),
-      acts('transfer', 'purchase-not-transferred', 'Transfer the purchase', { to: 'ana' }, 422),
-      acts('transfer', 'purchase-transferred', 'Transfer the purchase', { to: 'carl', reason: 'A new account' }),
-      acts('cancel', 'purchase-cancelled', 'Cancel renewals', { how: 'final' }),
-      acts('refund', 'purchase-refunded', 'Refund', { how: 'full' }),
+      acts('refresh', 'bought-read', 'Read from the store'),
+      acts('defer', 'bought-not-deferred', 'Defer the renewal', { days: '0' }, 422),
+      acts('defer', 'bought-deferred', 'Defer the renewal', { days: '7' }),
+      acts('transfer', 'bought-not-transferred', 'Transfer the purchase', { to: 'ana' }, 422),
+      acts('transfer', 'bought-transferred', 'Transfer the purchase', { to: 'carl', reason: 'A new account' }),
+      acts('cancel', 'bought-cancelled', 'Cancel renewals', { how: 'final' }),
+      acts('refund', 'bought-refunded', 'Refund', { how: 'full' }),
     ],
   },
 ];

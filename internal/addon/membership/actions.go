@@ -99,7 +99,7 @@ func (s *Service) act(ctx context.Context, actor people.Actor, name string, acti
 	if (p.Environment == string(entitle.Simulated)) != selling.Simulated {
 		return printed, fault.Conflict("other_store", map[bool]string{
 			true:  "This purchase is real, and test mode is on",
-			false: "This purchase was made in test mode, which is off",
+			false: "This purchase is of the test mode, which is off",
 		}[selling.Simulated])
 	}
 	if action != nil {

@@ -43,6 +43,9 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 		if err != nil {
 			return err
 		}
+		if err := tx.LockMemberships(ctx, s.timestamp(), user); err != nil {
+			return err
+		}
 		if erased.Grants, err = tx.DeleteGrants(ctx, user); err != nil {
 			return err
 		}

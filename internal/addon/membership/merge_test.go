@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -59,6 +60,30 @@ func TestAMergeMayBeRepeated(t *testing.T) {
 			_, err := f.Merge(t.Context(), program, pair[0], pair[1])
 			wantCode(t, err, "invalid_request")
 		}
+	})
+}
+
+func TestMergesAndErasuresAtOnceEnd(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, user := range []string{"ana", "ben", "carl"} {
+			f.bought(t, user, "token-of-"+user, "gold_monthly")
+			f.mustGrant(t, user, silver, time.Time{})
+		}
+		var all sync.WaitGroup
+		for _, do := range []func() error{
+			func() error { _, err := f.Merge(t.Context(), program, "ana", "ben"); return err },
+			func() error { _, err := f.Merge(t.Context(), program, "ben", "carl"); return err },
+			func() error { _, err := f.Merge(t.Context(), program, "carl", "ana"); return err },
+			func() error { _, err := f.Erase(t.Context(), program, "ben", true); return err },
+			func() error { _, err := f.Erase(t.Context(), program, "ana", true); return err },
+		} {
+			all.Go(func() {
+				if err := do(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
 	})
 }
 

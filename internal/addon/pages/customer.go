@@ -134,7 +134,7 @@ func (c customerPage) grantActions(g membership.Grant) templ.Component {
 		return frame.Muted("–")
 	}
 	return frame.LinkButton{
-		Link: frame.Link{Label: "End", Path: customerPath(c.User, "/grants/"+grantID(g)+"/end")}, Kind: frame.Danger,
+		Link: frame.Link{Label: "Revoke", Path: customerPath(c.User, "/grants/"+grantID(g)+"/end")}, Kind: frame.Danger,
 		Context: "the grant of " + nameOf(c.packages, g.Package),
 	}
 }

@@ -161,7 +161,7 @@ func (p *Pages) findText(r *frame.Request, text string) (path string, err error)
 	case err != nil:
 		return "", err
 	case len(found) == 0:
-		return "", fault.Invalid(codeNothingFound, "Nothing found. Type the whole ID or token, in the same letter case")
+		return "", fault.Invalid(codeNothingFound, "Type the whole ID or token, in the same letter case")
 	case len(found) > 1 && found[0].User != "":
 		return customerPath(found[0].User, ""), nil
 	}

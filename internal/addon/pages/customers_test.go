@@ -49,12 +49,12 @@ func TestACustomerIsFoundByUserOrderPurchaseAndToken(t *testing.T) {
 			b.Fill(customersPath, customersPath, "text", text).LeadsTo(path)
 		}
 		b.Get(customersPath+"/ana%2F1").Says("Customer ana/1", "Active", "gold_monthly", "Membership activated")
-		b.Fill(customersPath, customersPath, "text", "ben").Status(http.StatusUnprocessableEntity).Says("Nothing found", "Grant a membership to ben")
+		b.Fill(customersPath, customersPath, "text", "ben").Status(http.StatusUnprocessableEntity).Says("Nothing was found.", "Type the whole ID", "Grant a membership to ben")
 		b.Fill(customersPath, customersPath, "text", "GPA.9").Status(http.StatusUnprocessableEntity).SilentAbout("Grant a membership to")
 		b.Fill(customersPath, customersPath, "text", "").Status(http.StatusUnprocessableEntity).Says("Type a user ID")
 		unknown := strings.Repeat("secret-token", 20)
-		b.Fill(customersPath, customersPath, "text", unknown).Status(http.StatusUnprocessableEntity).Says("Nothing found").SilentAbout("secret-token")
-		b.Fill(customersPath, customersPath, "text", strings.Repeat("x", 3000)).Status(http.StatusUnprocessableEntity).Says("Nothing found")
+		b.Fill(customersPath, customersPath, "text", unknown).Status(http.StatusUnprocessableEntity).Says("Nothing was found.").SilentAbout("secret-token")
+		b.Fill(customersPath, customersPath, "text", strings.Repeat("x", 3000)).Status(http.StatusUnprocessableEntity).Says("Nothing was found.")
 		if log := s.log.String(); strings.Contains(log, token) || strings.Contains(log, "secret-token") {
 			t.Error("a token is in the log")
 		}

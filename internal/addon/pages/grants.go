@@ -68,7 +68,7 @@ func (p *Pages) addGrant(w http.ResponseWriter, r *frame.Request, c membership.C
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Grant a membership to " + c.User, Crumbs: customerCrumbs(c.User), Safe: true, Failed: "Nothing was granted.",
-		Consequence: "The user " + c.User + " gets the package at once and pays nothing. A purchase of this user continues: the package with the higher rank counts. The site gets an event.",
+		Consequence: "The user " + c.User + " gets the package at once and pays nothing. A purchase of this user continues: the package with the higher rank counts. If the membership changes, the site gets an event.",
 		Path:        customerPath(c.User, "/grant"), Label: "Grant the membership", Cancel: customerPath(c.User, ""),
 		Fields: []frame.Field{
 			{Name: "package", Label: "Package", Kind: frame.Select, Choices: choices},
@@ -135,21 +135,21 @@ func (p *Pages) findGrant(r *frame.Request) (g userGrant, err error) {
 	return userGrant{all[i], nameOf(packages, all[i].Package)}, err
 }
 
-// endGrant asks before a grant ends.
+// endGrant asks before a grant is revoked.
 func (p *Pages) endGrant(w http.ResponseWriter, r *frame.Request, g userGrant) error {
 	path := customerPath(g.User, "")
 	if grantEnded(g.Grant, p.frame.Now()) {
 		return p.frame.Redirect(w, r, path, "This grant has ended.")
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
-		Title: "End the grant of " + g.name, Crumbs: customerCrumbs(g.User),
-		Consequence: "The package “" + g.name + "” that was granted to " + g.User + " ends now. What the user bought continues. The site gets an event.",
-		Path:        path + "/grants/" + grantID(g.Grant) + "/end", Label: "End the grant", Cancel: path,
+		Title: "Revoke the grant of " + g.name, Crumbs: customerCrumbs(g.User),
+		Consequence: "The package “" + g.name + "” that was granted to " + g.User + " ends now. What the user bought continues. If the membership changes, the site gets an event.",
+		Path:        path + "/grants/" + grantID(g.Grant) + "/end", Label: "Revoke the grant", Cancel: path,
 		Form: frame.Form{Do: func(url.Values) error {
 			if _, err := p.addon.Members.EndGrant(r.Context(), r.Actor, g.User, g.ID); err != nil {
 				return err
 			}
-			return p.frame.Redirect(w, r, path, "The grant of “"+g.name+"” has ended.")
+			return p.frame.Redirect(w, r, path, "The grant of “"+g.name+"” was revoked.")
 		}},
 	})
 }

@@ -135,7 +135,7 @@ func (p *Pages) transferPurchase(w http.ResponseWriter, r *frame.Request, d memb
 func (p *Pages) cancelPurchase(w http.ResponseWriter, r *frame.Request, d membership.PurchaseDetails) error {
 	const final = "final"
 	return p.act(w, r, d, purchaseAction{
-		title: "Cancel renewals", below: "/cancel", label: "Cancel renewals",
+		title: "Cancel renewals", below: "/cancel", label: "Cancel renewals", safe: true,
 		consequence: ofWhom(d) + " is not renewed again. The user keeps access until " + paidUntil(d) + ". Nothing is refunded.",
 		fields: []frame.Field{{Name: "how", Label: "Can the user undo it?", Kind: frame.Select, Choices: []frame.Choice{
 			{Value: "restorable", Label: "Yes, in the store until the paid time ends"}, {Value: final, Label: "No"},

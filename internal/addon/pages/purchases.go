@@ -137,7 +137,7 @@ func (p purchasePage) actions() (all []templ.Component) {
 	}
 	if p.mayAct() && p.Purchase.AutoRenewing {
 		link("Defer the renewal", "/defer", frame.Plain)
-		link("Cancel renewals", "/cancel", frame.Danger)
+		link("Cancel renewals", "/cancel", frame.Plain)
 	}
 	if p.mayAct() && p.Purchase.OrderID != "" && (p.Access || p.paid()) {
 		link("Refund", "/refund", frame.Danger)

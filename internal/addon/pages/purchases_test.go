@@ -3,7 +3,6 @@ package pages_test
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -82,7 +81,6 @@ func TestErrorsOfTheStoreAreShownWithTheNextStep(t *testing.T) {
 		}
 		s.down.Store(false)
 		b.Get(page).Says("Active")
-		s.pass(24 * time.Hour)
 		s.play.Deny(playfake.PartPurchases, true)
 		b.Fill(page+"/refresh", page+"/refresh").Status(http.StatusServiceUnavailable).Says("The store refuses the service account; test the service account on the page In-app purchases")
 	})
