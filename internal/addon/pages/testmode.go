@@ -17,6 +17,6 @@ func banner(r *frame.Request, a *addon.Addon) frame.Banner {
 	}
 	return frame.Banner{
 		Kind: frame.Warning, Title: "Test mode is on", Text: "The simulated store answers the app. Purchases in the real store are not verified.",
-		Action: frame.Link{Label: "In-app purchases", Path: pathIAP},
+		Action: frame.Link{Label: "Simulated store", Path: pathSimulator},
 	}
 }
