@@ -11,7 +11,7 @@ import (
 const connectionPath = iapPath + "/connection"
 
 func TestTheConnectionTestNamesTheMissingPermission(t *testing.T) {
-	shops(t, func(t *testing.T, s *shop) {
+	sellers(t, func(t *testing.T, s *seller) {
 		b := s.signedIn(t)
 		b.Get(iapPath).Says("Test the connection", "Check products")
 		b.Get(connectionPath).Status(http.StatusOK).SilentAbout("Permission to read purchases of the app")
@@ -37,7 +37,7 @@ func TestTheConnectionIsNotTestedWithoutSettings(t *testing.T) {
 }
 
 func TestTheProductMapIsCheckedAgainstTheCatalogue(t *testing.T) {
-	shops(t, func(t *testing.T, s *shop) {
+	sellers(t, func(t *testing.T, s *seller) {
 		s.mustPackage(t, 9, "Platinum", true)
 		b := s.signedIn(t)
 		b.Post(connectionPath, "do", "products").Status(http.StatusOK).Says("silver_monthly", "Silver (1)", "Matches", "The product extra_storage is not mapped", "Platinum (9)", "No product activates this package")

@@ -12,14 +12,14 @@ const notificationsPath = "/api-addons/admin/notifications"
 // mustReceive stores a notification of the store.
 func (s *site) mustReceive(t *testing.T, n membership.Notification) {
 	t.Helper()
-	n.Application, n.Body = "com.cafe.social", []byte("{}")
+	n.Application, n.Body = "com.example.rain", []byte("{}")
 	if err := s.Members.Receive(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestNotificationsHaveTheNamesOfTheirCodes(t *testing.T) {
-	shops(t, func(t *testing.T, s *shop) {
+	sellers(t, func(t *testing.T, s *seller) {
 		b := s.signedIn(t)
 		b.Get(notificationsPath).Status(http.StatusOK).Says("No notifications yet")
 		s.mustReceive(t, membership.Notification{MessageID: "m-1", Kind: membership.NotifySubscription, Code: 2, Token: "token-of-nobody"})
@@ -31,7 +31,7 @@ func TestNotificationsHaveTheNamesOfTheirCodes(t *testing.T) {
 }
 
 func TestNotificationsAreListedInPages(t *testing.T) {
-	shops(t, func(t *testing.T, s *shop) {
+	sellers(t, func(t *testing.T, s *seller) {
 		b := s.signedIn(t)
 		for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 			s.mustReceive(t, membership.Notification{MessageID: "message-" + string(c), Kind: membership.NotifyTest})
@@ -42,7 +42,7 @@ func TestNotificationsAreListedInPages(t *testing.T) {
 }
 
 func TestAlertsSayWhatSolvesThemUntilTheyAreDismissed(t *testing.T) {
-	shops(t, func(t *testing.T, s *shop) {
+	sellers(t, func(t *testing.T, s *seller) {
 		b := s.signedIn(t)
 		s.mustReceive(t, membership.Notification{MessageID: "m-1", Kind: membership.NotifySubscription, Code: 16, Token: "token-of-nobody"})
 		s.mustReceive(t, membership.Notification{MessageID: "m-2", Kind: membership.NotifyRefundReview, OrderID: "GPA.1-2-3"})

@@ -13,7 +13,7 @@ import (
 const numbersPath = "/api-addons/admin/numbers"
 
 // do runs a task of the memberships at once.
-func (s *shop) do(t *testing.T, kind string) {
+func (s *seller) do(t *testing.T, kind string) {
 	t.Helper()
 	if _, err := s.Members.Works()[kind].Do(t.Context(), nil); err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func (s *shop) do(t *testing.T, kind string) {
 }
 
 // mustReport reads the numbers of the first days of November.
-func (s *shop) mustReport(t *testing.T) numbers.Report {
+func (s *seller) mustReport(t *testing.T) numbers.Report {
 	t.Helper()
 	r, err := s.Numbers.Report(t.Context(), operator, numbers.Query{From: noon, To: noon.AddDate(0, 0, 9)})
 	if err != nil {
@@ -31,10 +31,10 @@ func (s *shop) mustReport(t *testing.T) numbers.Report {
 }
 
 func TestNumbersLeaveOutTestPurchasesAndShowRevenue(t *testing.T) {
-	shops(t, func(t *testing.T, s *shop) {
-		token := s.mustBuy(t, "user-1", playfake.BuyOptions{ProductID: "gold_monthly"})
-		s.mustBuy(t, "user-2", playfake.BuyOptions{ProductID: "silver_monthly"})
-		s.mustBuy(t, "user-3", playfake.BuyOptions{ProductID: "gold_monthly", Test: true})
+	sellers(t, func(t *testing.T, s *seller) {
+		token, _ := s.buy(t, "user-1", playfake.BuyOptions{ProductID: "gold_monthly"})
+		s.buy(t, "user-2", playfake.BuyOptions{ProductID: "silver_monthly"})
+		s.buy(t, "user-3", playfake.BuyOptions{ProductID: "gold_monthly", Test: true})
 		if r := s.mustReport(t); r.Unread != 2 || len(r.Currencies) != 0 {
 			t.Fatalf("before orders are read: %+v", r)
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 func TestAChargebackReviewIsAnsweredOnce(t *testing.T) {
-	shops(t, func(t *testing.T, s *shop) {
-		token := s.mustBuy(t, "user-7", playfake.BuyOptions{ProductID: "gold_monthly"})
+	sellers(t, func(t *testing.T, s *seller) {
+		token, _ := s.buy(t, "user-7", playfake.BuyOptions{ProductID: "gold_monthly"})
 		order := s.play.Orders(token)[0]
 		if _, err := s.play.ReviewChargeback(order); err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func TestAChargebackReviewIsAnsweredOnce(t *testing.T) {
 }
 
 // mustPush delivers all messages of the simulated Play.
-func (s *shop) mustPush(t *testing.T) {
+func (s *seller) mustPush(t *testing.T) {
 	t.Helper()
 	for _, m := range s.play.Messages() {
 		bearer, body, err := s.play.Push(m)

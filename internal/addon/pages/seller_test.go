@@ -15,6 +15,12 @@ import (
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
+// What the notifications of the simulated Play have to name.
+const (
+	pushAudience = "https://site.example/api-addons/iap/notifications/store"
+	pushAccount  = "push@rain-1.iam.gserviceaccount.com"
+)
+
 // seller is a site whose app sells in a simulated Play.
 type seller struct {
 	*site
@@ -41,9 +47,8 @@ func sellers(t *testing.T, fn func(t *testing.T, s *seller)) {
 // newSeller opens a copy of updatedSite and publishes what it needs to sell.
 func newSeller(t *testing.T, at dbtest.DB) *seller {
 	t.Helper()
-	const audience, pusher = "https://site.example/api-addons/iap/notifications/store", "push@rain-1.iam.gserviceaccount.com"
 	store, err := playfake.New(playfake.Options{
-		Package: "com.example.rain", Start: noon, AccountKey: playKey(), PushKey: playKey(), Audience: audience, PushAccount: pusher,
+		Package: "com.example.rain", Start: noon, AccountKey: playKey(), PushKey: playKey(), Audience: pushAudience, PushAccount: pushAccount,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +72,8 @@ func newSeller(t *testing.T, at dbtest.DB) *seller {
 	if _, err := s.Settings.SetServiceAccount(t.Context(), operator, 0, account); err != nil {
 		t.Fatal(err)
 	}
-	s.mustSet(t, iap.KeyEnabled, "1", iap.KeyPackageName, "com.example.rain", iap.KeyProductMap, `{"store":{"silver_monthly":1,"gold_monthly":2}}`)
+	s.mustSet(t, iap.KeyEnabled, "1", iap.KeyPackageName, "com.example.rain", iap.KeyProductMap, `{"store":{"silver_monthly":1,"gold_monthly":2}}`,
+		iap.KeyPushAudience, pushAudience, iap.KeyPushServiceAccount, pushAccount)
 	s.mustPublish(t, "Shop")
 	return s
 }
