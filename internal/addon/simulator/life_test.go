@@ -124,7 +124,7 @@ func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
 		_, err = f.Simulator.Do(ctx, operator, "0123456789", simulator.Renew)
 		wantCode(t, err, "simulated_purchase_not_found")
 		products, err := f.Simulator.Products(ctx, operator)
-		if err != nil || len(products) != 2 || products[0].ID != "gold_monthly" || products[0].Price.Amount != "9.99" || products[1].Price.Amount != "4.99" {
+		if err != nil || len(products) != 2 || products[0].ID != "silver_monthly" || products[0].Price.Amount != "4.99" || products[1].Price.Amount != "9.99" {
 			t.Errorf("%+v, %v", products, err)
 		}
 		if err := f.publish(ctx, map[string]string{iap.KeyEnabled: "0"}); err != nil {
