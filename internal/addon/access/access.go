@@ -125,6 +125,8 @@ const (
 	ActionAddonUpdate          people.Action = "addon.update"
 	ActionAddonAcceptLoss      people.Action = "addon.accept_loss"
 	ActionAddonRekey           people.Action = "addon.rekey"
+	ActionBackupCreate         people.Action = "backup.create"
+	ActionBackupRestore        people.Action = "backup.restore"
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
 	ActionWebhookAdd           people.Action = "webhook.add"
 	ActionWebhookEdit          people.Action = "webhook.edit"
@@ -148,7 +150,7 @@ var actions = []people.Action{
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss,
 	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
-	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
+	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey, ActionBackupCreate, ActionBackupRestore,
 	ActionUpdateTokenCreate,
 	ActionWebhookAdd, ActionWebhookEdit, ActionWebhookPause, ActionWebhookResume, ActionWebhookReveal, ActionWebhookRotate,
 	ActionWebhookRemove, ActionWebhookPing, ActionWebhookReplay,
