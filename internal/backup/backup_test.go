@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,9 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
-	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -36,7 +32,7 @@ var template = dbtest.NewTemplate(func(db dbtest.DB) error {
 	}
 	err = s.Prepare(ctx)
 	if err == nil {
-		_, err = s.CreateWorkspace(ctx, operator, store.NewWorkspace{Username: "maker"})
+		_, err = s.CreateWorkspace(ctx, operator, workspace("maker"))
 	}
 	if err == nil {
 		_, err = s.Transfer.LoadSample(ctx, operator, "maker")
@@ -49,6 +45,25 @@ var template = dbtest.NewTemplate(func(db dbtest.DB) error {
 
 func options(db dbtest.DB) store.Options {
 	return store.Options{Dir: db.Dir, URL: db.URL, Now: func() time.Time { return noon }}
+}
+
+func workspace(name string) store.Workspace {
+	return store.Workspace{Account: countersign.Account{Username: name, Currency: "EUR"}}
+}
+
+// with opens a store for as long as do takes.
+func with(t testing.TB, db dbtest.DB, do func(context.Context, *store.Store) error) {
+	t.Helper()
+	s, err := store.Open(t.Context(), options(db))
+	if err == nil {
+		if err = s.Prepare(t.Context()); err == nil {
+			err = do(t.Context(), s)
+		}
+		err = errors.Join(err, s.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // place is a store of a test and its backups.
@@ -70,10 +85,11 @@ func at(t testing.TB, db dbtest.DB) place {
 // create makes a backup with the store's own command.
 func (p place) create(t testing.TB, o backup.CreateOptions) backup.Created {
 	t.Helper()
-	made, err := storetest.Open(t, p.db, options(p.db)).CreateBackup(t.Context(), operator, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var made backup.Created
+	with(t, p.db, func(ctx context.Context, s *store.Store) (err error) {
+		made, err = s.CreateBackup(ctx, operator, o)
+		return err
+	})
 	return made
 }
 
@@ -86,57 +102,10 @@ func (p place) restore(t testing.TB, file string) backup.Restored {
 	return done
 }
 
-// content is everything in a database, as text: the export, and the counts and sums of all tables
-// but those that a test's own commands write.
-func (p place) content(t testing.TB) string {
-	t.Helper()
-	o := p.backups.Database
-	db, err := sqldb.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	var text strings.Builder
-	err = db.Content(t.Context(), t.TempDir(), func(c *sqldb.Content) error {
-		fmt.Fprintln(&text, c.Versions)
-		for _, table := range c.Tables {
-			rows := 0
-			if err := c.Rows(t.Context(), table, func(values []any) error {
-				if table.Name == "meta" && values[0] == "commits" {
-					return nil
-				}
-				rows++
-				if rows <= 5 && len(table.Columns) > 0 && table.Name == "workspaces" {
-					fmt.Fprintf(&text, "%v\n", values)
-				}
-				return nil
-			}); err != nil {
-				return err
-			}
-			fmt.Fprintln(&text, table.Name, rows)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text.String()
-}
-
 func export(t testing.TB, db dbtest.DB) string {
 	t.Helper()
 	var to bytes.Buffer
-	s, err := store.Open(t.Context(), options(db))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Transfer.Export(t.Context(), operator, &to, ""); err != nil {
-		t.Fatal(err)
-	}
+	with(t, db, func(ctx context.Context, s *store.Store) error { return s.Transfer.Export(ctx, operator, &to, false) })
 	return to.String()
 }
 
@@ -240,21 +209,13 @@ func TestRestoreBacksUpFirstAndTheBackupUndoesIt(t *testing.T) {
 		t.Parallel()
 		p := at(t, db)
 		made := p.create(t, backup.CreateOptions{})
-		changed := options(db)
-		s, err := store.Open(t.Context(), changed)
-		if err == nil {
-			err = s.Prepare(t.Context())
-		}
-		if err == nil {
-			_, err = s.CreateWorkspace(t.Context(), operator, store.NewWorkspace{Username: "later"})
-		}
-		if err = errors.Join(err, s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		with(t, db, func(ctx context.Context, s *store.Store) error {
+			_, err := s.CreateWorkspace(ctx, operator, workspace("zelda-9"))
+			return err
+		})
 		later := export(t, db)
-		p.closed(t)
 		done := p.restore(t, made.File)
-		if got := export(t, db); strings.Contains(got, "later") {
+		if got := export(t, db); strings.Contains(got, "zelda-9") {
 			t.Error("the restored store has what was added after the backup")
 		}
 		p.restore(t, done.Before)
@@ -296,13 +257,3 @@ func copyFile(t testing.TB, from, to string) {
 		t.Fatal(err)
 	}
 }
-
-// closed makes sure that nothing has the database open, as a restore needs it.
-func (p place) closed(t testing.TB) {
-	t.Helper()
-	if _, err := os.Stat(p.backups.Database.Path + "-shm"); p.db.Engine == dbtest.SQLite && err == nil {
-		t.Log("the database is still open")
-	}
-}
-
-var _ = io.Discard

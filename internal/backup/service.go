@@ -186,7 +186,7 @@ func (s *Service) writePlain(ctx context.Context, db *sqldb.DB, scratch string, 
 // addFiles adds the uploaded files and the key file.
 func (s *Service) addFiles(ctx context.Context, a *archive, h Header) error {
 	if h.Media {
-		err := s.Media.Each(ctx, func(key string) error {
+		err := s.Media.Each(ctx, func(key string, _ int64) error {
 			if !validKey(key) {
 				return nil // not one of ours
 			}

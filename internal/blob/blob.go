@@ -255,8 +255,8 @@ func (b *Bucket) Check(ctx context.Context) error {
 	return err
 }
 
-// Each calls fn with the key of every file, in the order of the keys.
-func (b *Bucket) Each(ctx context.Context, fn func(key string) error) error {
+// Each calls fn with the key and the size in bytes of every file, in the order of the keys.
+func (b *Bucket) Each(ctx context.Context, fn func(key string, size int64) error) error {
 	bucket, err := b.opened(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -272,7 +272,7 @@ func (b *Bucket) Each(ctx context.Context, fn func(key string) error) error {
 		if err != nil {
 			return b.unavailable("read from", err)
 		}
-		if err := fn(one.Key); err != nil {
+		if err := fn(one.Key, one.Size); err != nil {
 			return err
 		}
 	}
