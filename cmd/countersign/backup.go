@@ -121,7 +121,7 @@ func (b backupCommands) create() *cobra.Command {
 is the same for SQLite and PostgreSQL, and can be restored into either.
 
 The key file is left out unless --with-key-file is given: keep a copy of it in another place,
-since secrets can't be read without it. Whoever has both can read all secrets.
+since secrets can't be read without it. A person with both can read all secrets.
 --recipient encrypts the backup for a public key of age.`,
 		Example: "  countersign " + b.service + " backup create\n  countersign " + b.service + " backup create --out s3://bucket?region=eu-central-1 --recipient age1…",
 	}

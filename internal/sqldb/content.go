@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,7 +65,7 @@ func (db *DB) copyFile(ctx context.Context, dir string) (path string, err error)
 	if err := f.Close(); err != nil {
 		return "", err
 	}
-	pool, err := openSQLitePool(writerDSN(db.options.Path, true), db.checkFiles)
+	pool, err := openSQLitePool(dsn(db.options.Path, url.Values{"_pragma": {"busy_timeout(5000)"}}), db.checkFiles)
 	if err != nil {
 		return "", err
 	}
