@@ -94,7 +94,7 @@ func (s *Service) Create(ctx context.Context, db *sqldb.DB, o CreateOptions) (Cr
 	}
 	switch {
 	case o.Bucket != nil:
-		made.File = s.name(len(o.Recipients) > 0, 1)
+		made.File = s.name(s.Now(), len(o.Recipients) > 0, 1)
 		made.Size, err = writeBucket(ctx, s.log(), o.Bucket, made.File, write)
 	case o.File != "":
 		made.Size, err = writeFile(o.File, write)
@@ -109,8 +109,9 @@ func (s *Service) Create(ctx context.Context, db *sqldb.DB, o CreateOptions) (Cr
 
 // writeNew writes a file under a name that is not in use.
 func (s *Service) writeNew(folder string, encrypted bool, write func(io.Writer) error) (path string, size int64, err error) {
+	now := s.Now()
 	for n := 1; ; n++ {
-		path = filepath.Join(folder, s.name(encrypted, n))
+		path = filepath.Join(folder, s.name(now, encrypted, n))
 		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 			break
 		}
@@ -119,9 +120,9 @@ func (s *Service) writeNew(folder string, encrypted bool, write func(io.Writer) 
 	return path, size, err
 }
 
-// name is the name of a backup of now, the n-th of this second.
-func (s *Service) name(encrypted bool, n int) string {
-	name := string(s.Location.Service) + "-" + s.Now().UTC().Format(nameTime)
+// name is the name of a backup of a time, the n-th of this second.
+func (s *Service) name(now time.Time, encrypted bool, n int) string {
+	name := string(s.Location.Service) + "-" + now.UTC().Format(nameTime)
 	if n > 1 {
 		name += fmt.Sprintf(".%d", n)
 	}
