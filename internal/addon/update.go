@@ -8,6 +8,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -89,8 +90,9 @@ func (a *Addon) Update(ctx context.Context, actor people.Actor, progress func(St
 // one transaction, so that it is done or not done as a whole.
 func (a *Addon) runSteps(ctx context.Context, actor people.Actor, report *UpdateReport, progress func(Step)) error {
 	alone := map[string]func() error{
-		stepBackup: func() (err error) {
-			report.Backup, err = a.database.Backup(ctx, filepath.Join(a.options.Dir, "backups"), a.now())
+		stepBackup: func() error {
+			made, err := a.backups().Create(ctx, a.database, backup.CreateOptions{})
+			report.Backup = made.File
 			return err
 		},
 		stepTables: func() error { return a.database.Migrate(ctx) },

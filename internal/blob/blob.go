@@ -254,3 +254,26 @@ func (b *Bucket) Check(ctx context.Context) error {
 	}
 	return err
 }
+
+// Each calls fn with the key and the size in bytes of every file, in the order of the keys.
+func (b *Bucket) Each(ctx context.Context, fn func(key string, size int64) error) error {
+	bucket, err := b.opened(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return b.unavailable("read from", err)
+	}
+	for list := bucket.List(nil); ; {
+		one, err := list.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return b.unavailable("read from", err)
+		}
+		if err := fn(one.Key, one.Size); err != nil {
+			return err
+		}
+	}
+}

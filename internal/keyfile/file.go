@@ -50,6 +50,18 @@ func Stage(dir string) (*Box, error) {
 	return create(path)
 }
 
+// StageText is Stage with a key file that exists elsewhere, whose text is given.
+func StageText(dir, text string) error {
+	if _, err := Parse(text); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, newFileName)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("keyfile: %w", err)
+	}
+	return write(path, strings.TrimSpace(text)+"\n")
+}
+
 // LoadStaged reads the successor that an interrupted replacement left behind.
 func LoadStaged(dir string) (*Box, error) { return load(filepath.Join(dir, newFileName)) }
 
@@ -97,28 +109,32 @@ func load(path string) (*Box, error) {
 	return box, nil
 }
 
-// create writes a whole key file under another name first, so that a process
-// killed in between leaves no half of one.
+// create creates a new key file.
 func create(path string) (*Box, error) {
 	secret := make([]byte, keySize)
 	rand.Read(secret) // never returns an error
-	text := filePrefix + base64.RawURLEncoding.EncodeToString(secret) + "\n"
+	if err := write(path, filePrefix+base64.RawURLEncoding.EncodeToString(secret)+"\n"); err != nil {
+		return nil, err
+	}
+	return newBox(secret)
+}
+
+// write writes a whole key file under another name first, so that a process
+// killed in between leaves no half of one.
+func write(path, text string) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("keyfile: %w", err)
+		return fmt.Errorf("keyfile: %w", err)
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.WriteString(text)
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return nil, fmt.Errorf("keyfile: %w", err)
+		return fmt.Errorf("keyfile: %w", err)
 	}
 	if err := os.Link(temp.Name(), path); err != nil {
-		return nil, fmt.Errorf("keyfile: %w", err)
+		return fmt.Errorf("keyfile: %w", err)
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
-		return nil, err
-	}
-	return newBox(secret)
+	return syncDir(filepath.Dir(path))
 }
 
 func syncDir(dir string) error {

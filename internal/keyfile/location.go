@@ -206,3 +206,16 @@ func Same(ctx context.Context, tx sqldb.Queries, box *Box) (bool, error) {
 	check, err := tx.LockMeta(ctx, CheckName)
 	return err == nil && box.Matches(check), err
 }
+
+// Text is the text of the key file that has a check value. Errors are those of [Location.Open].
+func (l *Location) Text(check string) (string, error) {
+	box, err := l.Load()
+	if err := l.compare(box, err, check); err != nil {
+		return "", err
+	}
+	if l.KeyText != "" {
+		return l.KeyText, nil
+	}
+	text, err := os.ReadFile(filepath.Join(l.Dir, FileName))
+	return string(text), err
+}

@@ -49,9 +49,6 @@ type Options struct {
 	// Relaxed lets a power cut take the last commits of a SQLite file, which are not
 	// counted either: for a log, which is written often. What is left is whole.
 	Relaxed bool
-	// NotInBackup is what the names of tables begin with that a backup of a PostgreSQL
-	// database leaves out: those of a log. Empty means none.
-	NotInBackup string
 	// Schemas in the order in which they are migrated, after sqldb's own.
 	Schemas []Schema
 	// Progress is told how far the work of a migration is, in rows; nil for nobody.

@@ -170,3 +170,9 @@ func IfNotFound(err, meaning error) error {
 	}
 	return err
 }
+
+// isContentError reports whether PostgreSQL refused values: classes 22 (data) and 23 (constraints).
+func isContentError(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
+}

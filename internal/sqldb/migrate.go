@@ -121,12 +121,16 @@ func (db *DB) migrate(ctx context.Context, pool *sql.DB, s Schema) error {
 // provider knows the steps of one schema for this engine: files named NNNNN_name.sql
 // serve both, NNNNN_name.sqlite.sql and .postgres.sql one.
 func (db *DB) provider(pool *sql.DB, s Schema) (*goose.Provider, error) {
+	return newProvider(db.engine, pool, s)
+}
+
+func newProvider(engine Engine, pool *sql.DB, s Schema) (*goose.Provider, error) {
 	files, err := fs.Sub(s.Files, cmp.Or(s.Folder, "migrations"))
 	if err != nil {
 		return nil, err
 	}
 	dialect, other := goose.DialectSQLite3, Postgres
-	if db.engine == Postgres {
+	if engine == Postgres {
 		dialect, other = goose.DialectPostgres, SQLite
 	}
 	skip, err := fs.Glob(files, "*."+string(other)+".sql")
@@ -134,7 +138,28 @@ func (db *DB) provider(pool *sql.DB, s Schema) (*goose.Provider, error) {
 		return nil, err
 	}
 	return goose.NewProvider(dialect, pool, files,
-		goose.WithTableName(s.Name+"_versions"), goose.WithExcludeNames(skip), goose.WithDisableGlobalRegistry(true))
+		goose.WithTableName(versionTable(s.Name)), goose.WithExcludeNames(skip), goose.WithDisableGlobalRegistry(true))
+}
+
+// versionTable is the table with the applied versions of a schema.
+func versionTable(schema string) string { return schema + "_versions" }
+
+// migrateTo makes the tables of the schemas at some versions in an empty database, without the
+// work on rows that is done before steps. A schema that has no version gets no table.
+func (o Options) migrateTo(ctx context.Context, engine Engine, pool *sql.DB, versions map[string]int64) error {
+	for _, s := range o.Schemas {
+		if versions[s.Name] == 0 {
+			continue
+		}
+		provider, err := newProvider(engine, pool, s)
+		if err == nil {
+			_, err = provider.UpTo(ctx, versions[s.Name])
+		}
+		if err != nil {
+			return fmt.Errorf("sqldb: make the tables of %s: %w", s.Name, err)
+		}
+	}
+	return nil
 }
 
 // workBefore runs the steps before each work that the database lacks, and then that work.
@@ -213,4 +238,23 @@ func (db *DB) lockMigrations(ctx context.Context, pool *sql.DB) (unlock func(), 
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, number)
 		_ = conn.Close()
 	}, nil
+}
+
+// Latest returns the versions of the schemas that this build makes, by the schema's name.
+func (o Options) Latest() (map[string]int64, error) {
+	latest := map[string]int64{}
+	for _, s := range append([]Schema{ownSchema}, o.Schemas...) {
+		files, err := fs.Glob(s.Files, path.Join(cmp.Or(s.Folder, "migrations"), "*.sql"))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			version, err := goose.NumericComponent(f)
+			if err != nil {
+				return nil, err
+			}
+			latest[s.Name] = max(latest[s.Name], version)
+		}
+	}
+	return latest, nil
 }

@@ -178,3 +178,8 @@ func readerDSN(path string) string {
 func sessionDSN(path string, relaxed bool) string {
 	return writerDSN(path, relaxed) + "&" + url.Values{"_pragma": {"temp.journal_mode(MEMORY)"}}.Encode()
 }
+
+// buildDSN is for a file that is used once it is complete, and removed otherwise.
+func buildDSN(path string) string {
+	return dsn(path, url.Values{"_pragma": {"journal_mode(MEMORY)", "synchronous(OFF)", "foreign_keys(0)", "cache_size(-64000)"}})
+}

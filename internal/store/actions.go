@@ -35,6 +35,8 @@ const (
 	actionRemoveMember       people.Action = "member.remove"
 	actionRekey              people.Action = "store.rekey"
 	actionAcceptLoss         people.Action = "store.accept_loss"
+	actionCreateBackup       people.Action = "backup.create"
+	actionRestoreBackup      people.Action = "backup.restore"
 )
 
 // Actions lists the actions that a store's audit log may hold.
@@ -45,6 +47,6 @@ func Actions() []people.Action {
 		actionCreateItem, actionEditItem,
 		actionCreatePurchase, actionRefundPurchase, actionChargeBackPurchase, actionRevokePurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,
-		actionRekey, actionAcceptLoss,
+		actionRekey, actionAcceptLoss, actionCreateBackup, actionRestoreBackup,
 	}, people.Actions(), licensing.Actions(), media.Actions(), transfer.Actions())
 }

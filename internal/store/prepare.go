@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -160,7 +160,7 @@ func (s *Store) prepareLater(ctx context.Context) error {
 
 // Migrate backs the database up and brings its tables to this version. It
 // returns the backup's path, "" when there was nothing to back up.
-func (s *Store) Migrate(ctx context.Context) (backup string, err error) {
+func (s *Store) Migrate(ctx context.Context) (file string, err error) {
 	state, err := s.checkedState(ctx)
 	if err != nil {
 		return "", err
@@ -171,13 +171,14 @@ func (s *Store) Migrate(ctx context.Context) (backup string, err error) {
 	case sqldb.StateNewer:
 		return "", fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
 	case sqldb.StateOlder:
-		backup, err = s.database.Backup(ctx, filepath.Join(s.options.Dir, "backups"), s.now())
+		made, err := s.backups().Create(ctx, s.database, backup.CreateOptions{NoMedia: true})
 		if err != nil {
 			return "", err
 		}
-		s.log.Info("the database was backed up before its migration", "file", backup)
+		file = made.File
+		s.log.Info("the database was backed up before its migration", "file", file)
 	}
-	return backup, s.database.Migrate(ctx)
+	return file, s.database.Migrate(ctx)
 }
 
 // Behind is an error of kind Conflict when the database lacks commits that it

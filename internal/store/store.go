@@ -121,7 +121,7 @@ func (o Options) location() *keyfile.Location {
 
 func (o Options) database() sqldb.Options {
 	return sqldb.Options{
-		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress, NotInBackup: requests.TablePrefix,
+		URL: o.URL, Path: filepath.Join(o.Dir, DatabaseName), NoCreate: o.NoCreate, Schemas: storedb.Schemas, Log: o.Log, Longer: o.Longer, Lock: o.Lock, Progress: o.Progress,
 	}
 }
 

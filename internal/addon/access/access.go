@@ -132,6 +132,8 @@ const (
 	ActionAddonUpdate          people.Action = "addon.update"
 	ActionAddonAcceptLoss      people.Action = "addon.accept_loss"
 	ActionAddonRekey           people.Action = "addon.rekey"
+	ActionBackupCreate         people.Action = "backup.create"
+	ActionBackupRestore        people.Action = "backup.restore"
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
 	ActionWebhookAdd           people.Action = "webhook.add"
 	ActionWebhookEdit          people.Action = "webhook.edit"
@@ -157,7 +159,7 @@ var actions = []people.Action{
 	ActionCustomerMerge, ActionCustomerErase,
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss, ActionPurchaseReview,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
-	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
+	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey, ActionBackupCreate, ActionBackupRestore,
 	ActionUpdateTokenCreate,
 	ActionWebhookAdd, ActionWebhookEdit, ActionWebhookPause, ActionWebhookResume, ActionWebhookReveal, ActionWebhookRotate,
 	ActionWebhookRemove, ActionWebhookPing, ActionWebhookReplay,

@@ -1,0 +1,40 @@
+package backup_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"filippo.io/age"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestAnEncryptedBackupNeedsItsIdentity(t *testing.T) {
+	identity, err1 := age.GenerateX25519Identity()
+	other, err2 := age.GenerateX25519Identity()
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	p := at(t, template.New(t, dbtest.SQLite))
+	to, err := backup.ParseRecipient(identity.Recipient().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := p.create(t, backup.CreateOptions{Recipients: []age.Recipient{to}, KeyFile: true})
+	text, err := os.ReadFile(made.File)
+	if err != nil || filepath.Ext(made.File) != ".age" || bytes.Contains(text, []byte("countersign")) {
+		t.Errorf("%s, %v", made.File, err)
+	}
+	for _, wrong := range [][]age.Identity{nil, {other}} {
+		_, err := p.backups.Verify(t.Context(), backup.Source{File: made.File, Identities: wrong})
+		wantCode(t, err, countersign.KindInvalid, backup.CodeEncrypted)
+	}
+	info, err := p.backups.Verify(t.Context(), backup.Source{File: made.File, Identities: []age.Identity{identity}})
+	if err != nil || !info.Encrypted || info.Rows() != made.Info.Rows() {
+		t.Errorf("%+v, %v", info, err)
+	}
+}

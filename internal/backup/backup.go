@@ -1,0 +1,86 @@
+// Package backup writes all of a service into one file while it runs, verifies such files, and
+// restores them, on either engine.
+//
+// A backup is a tar archive that is compressed by gzip, and encrypted by age where recipients
+// are named. Its members come in this order:
+//
+//	header.json                what the backup is of, and the columns of its tables
+//	tables/NAME/000001.jsonl   rows, each an array in the order of the columns
+//	media/KEY                  uploaded files
+//	countersign.key            the key file, when it was asked for
+//	manifest.json              counts and sums of all of it; a file without it is not complete
+package backup
+
+import (
+	"time"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// formatVersion is the version of the format that this package writes, and the only one it reads.
+const formatVersion = 1
+
+// The codes of errors about backups.
+const (
+	// CodeDamaged is that of a file that is not a whole backup, or has other content than when it
+	// was written.
+	CodeDamaged = "backup_damaged"
+	// CodeNewer is that of a backup that a later version of the program wrote.
+	CodeNewer = "backup_newer"
+	// CodeEncrypted is that of an encrypted backup that no given identity opens.
+	CodeEncrypted = "backup_encrypted"
+	// CodeNotFound is that of a backup that does not exist.
+	CodeNotFound = "backup_not_found"
+	// CodeKeyFile is that of a backup that belongs to another key file, and does not hold it.
+	CodeKeyFile = "backup_key_file"
+	// CodeRunning is that of a second backup into a folder at the same time.
+	CodeRunning = "backup_running"
+)
+
+// Header is what a backup says of itself at its begin.
+type Header struct {
+	Format    int             `json:"format"`
+	Service   keyfile.Service `json:"service"`
+	Engine    sqldb.Engine    `json:"engine"`
+	CreatedAt time.Time       `json:"created_at"`
+	// Key is the check value of the key file that the content belongs to.
+	Key     string `json:"key"`
+	KeyFile bool   `json:"key_file"`
+	Media   bool   `json:"media"`
+	// Versions are those of the schemas.
+	Versions  map[string]int64 `json:"versions"`
+	Sequences map[string]int64 `json:"sequences"`
+	Tables    []sqldb.Table    `json:"tables"`
+}
+
+// Manifest is at the end of a backup.
+type Manifest struct {
+	// Tables are the counts and sums of the rows, by the table's name.
+	Tables map[string]Sum `json:"tables"`
+	// Media are those of the uploaded files.
+	Media Sum `json:"media"`
+	// Content is the SHA-256 of all members before, in hexadecimal digits.
+	Content string `json:"content"`
+}
+
+// Info describes a backup.
+type Info struct {
+	Header   Header
+	Manifest Manifest
+	// Encrypted reports that age encrypted the file.
+	Encrypted bool
+}
+
+// Rows is the number of rows in all tables.
+func (i Info) Rows() (n int64) {
+	for _, s := range i.Manifest.Tables {
+		n += s.Count
+	}
+	return n
+}
+
+func damaged(what string, cause error) error {
+	return fault.WithCause(fault.Invalid(CodeDamaged, "The backup is damaged: "+what), cause)
+}

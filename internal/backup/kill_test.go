@@ -1,0 +1,71 @@
+package backup_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store"
+)
+
+// This test binary is also the program that is killed while it restores.
+func TestMain(m *testing.M) {
+	if step, place := dbtest.ChildStep(); step != "" {
+		if err := beKilled(step, place); err != nil {
+			fmt.Println("failed:", err)
+		}
+		os.Exit(1)
+	}
+	dbtest.Crowd()
+	os.Exit(m.Run())
+}
+
+// beKilled restores the backup in the data folder and waits at a step.
+func beKilled(step string, place dbtest.DB) error {
+	ctx := context.Background()
+	s, err := store.Backups(ctx, options(place))
+	if err != nil {
+		return err
+	}
+	s.Reached(func(reached string) {
+		if reached == step {
+			fmt.Println("waiting")
+			select {}
+		}
+	})
+	_, err = s.Restore(ctx, backup.Source{File: filepath.Join(place.Dir, "one.backup")})
+	return err
+}
+
+func TestARestoreThatIsKilledLeavesTheOldStoreOrTheNewOne(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		step string
+		new  bool
+	}{{"read", false}, {"loaded", false}, {"replaced", true}, {"done", true}} {
+		t.Run(c.step, func(t *testing.T) {
+			t.Parallel()
+			template.Engines(t, func(t *testing.T, db dbtest.DB) {
+				other := at(t, dbtest.New(t, db.Engine)) // with another key file
+				with(t, other.db, func(ctx context.Context, s *store.Store) error {
+					_, err := s.CreateWorkspace(ctx, operator, workspace("zelda-9"))
+					return err
+				})
+				made := other.create(t, backup.CreateOptions{KeyFile: true})
+				want := export(t, db)
+				if c.new {
+					want = export(t, other.db)
+				}
+				copyFile(t, made.File, filepath.Join(db.Dir, "one.backup"))
+				dbtest.Killed(t, db, c.step)
+				if got := export(t, db); got != want {
+					t.Errorf("after the kill the store has other content: %d bytes, want %d", len(got), len(want))
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/countersign/countersign/internal/blob"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Restored is what a restore did.
+type Restored struct {
+	Info Info
+	// Before is the backup of what was there before, "" when nothing was.
+	Before string
+	// Aside are damaged files of the database before, which were kept.
+	Aside []string
+	// KeyFile reports that the key file of the backup is in use now.
+	KeyFile bool
+	// Older reports that the tables are of an older version than this program's.
+	Older bool
+}
+
+// Restore replaces the database, the key file and the uploaded files by those of a backup. What is
+// there is backed up first. The caller has the lock of the data folder.
+//
+// It is all or nothing: a process that is killed leaves the old database or the new one, each
+// with its key file. Uploaded files are added before, and none is removed.
+func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err error) {
+	r, encrypted, file, err := from.open(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer file.Close()
+	if err := s.check(r.Header); err != nil {
+		return done, err
+	}
+	if err := s.Location.Check(ctx, s.Database); err != nil && !keyfile.IsDatabaseMissing(err) {
+		return done, err
+	}
+	if err := s.checkKey(r.Header); err != nil {
+		return done, err
+	}
+	if err := keyfile.MakeFolder(s.Location.Dir); err != nil {
+		return done, err
+	}
+	if done.Before, err = s.backUpFirst(ctx); err != nil {
+		return done, err
+	}
+	s.step("read")
+	var m Manifest
+	done.Aside, err = sqldb.Replace(ctx, s.Database, r.Header.Versions, r.Header.Sequences, func(l sqldb.Load) error {
+		m, err = s.load(ctx, r, l, files{
+			medium:  func(key string, size int64, from io.Reader) error { return s.addMedium(ctx, key, size, from) },
+			keyFile: func(text string) error { return s.stageKey(r.Header, text) },
+		})
+		s.step("loaded")
+		return err
+	})
+	if err != nil {
+		return done, unfit(err)
+	}
+	s.step("replaced")
+	box, err := s.Location.FinishReplace(r.Header.Key)
+	if err != nil {
+		return done, err
+	}
+	done.KeyFile = r.Header.KeyFile && box != nil
+	done.Info = Info{Header: r.Header, Manifest: m, Encrypted: encrypted}
+	done.Older, err = s.older(r.Header)
+	s.step("done")
+	return done, err
+}
+
+func (s *Service) step(name string) {
+	if s.reached != nil {
+		s.reached(name)
+	}
+}
+
+// older reports whether a backup is of an older version than this program's.
+func (s *Service) older(h Header) (bool, error) {
+	known, err := s.Database.Latest()
+	for schema, version := range known {
+		if h.Versions[schema] < version {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// checkKey is a conflict when the key file that a backup belongs to is neither there nor in the
+// backup.
+func (s *Service) checkKey(h Header) error {
+	box, err := s.Location.Load()
+	switch {
+	case h.Key == "": // it was made before the service had one
+		return nil
+	case err == nil && box.Matches(h.Key):
+		return nil
+	case h.KeyFile && s.Location.KeyText == "":
+		return nil
+	case h.KeyFile:
+		return fault.Conflict(CodeKeyFile, fmt.Sprintf("The backup belongs to the key file named %s, but %s has another key", keyfile.KeyName(h.Key), s.Location.KeyVariable))
+	case errors.Is(err, os.ErrNotExist):
+		return fault.Conflict(CodeKeyFile, fmt.Sprintf("The backup belongs to the key file named %s and does not hold it; place that key file at %s first", keyfile.KeyName(h.Key), s.Location.Path()))
+	case err != nil:
+		return s.Location.Unusable(err)
+	}
+	return fault.Conflict(CodeKeyFile, fmt.Sprintf("The backup belongs to the key file named %s and does not hold it; %s is the one named %s",
+		keyfile.KeyName(h.Key), s.Location.Path(), keyfile.KeyName(box.Check())))
+}
+
+// stageKey places the key file of a backup beside the one in use, which it replaces when the
+// database belongs to it.
+func (s *Service) stageKey(h Header, text string) error {
+	if box, err := s.Location.Load(); text == "" || (err == nil && box.Matches(h.Key)) {
+		return nil
+	}
+	return keyfile.StageText(s.Location.Dir, text)
+}
+
+// backUpFirst backs up what is there. A SQLite file that is too damaged for that is kept by
+// [sqldb.Replace].
+func (s *Service) backUpFirst(ctx context.Context) (file string, err error) {
+	o := s.Database
+	o.NoCreate = true
+	db, err := sqldb.Open(ctx, o)
+	if err == nil {
+		defer db.Close()
+		var state sqldb.State
+		if state, err = db.State(ctx); err == nil && state == sqldb.StateEmpty {
+			return "", nil
+		}
+		if state == sqldb.StateNewer {
+			return "", fault.Conflict("schema_newer", "The database was written by a newer version of countersign; install that version or a later one")
+		}
+	}
+	if err == nil {
+		var made Created
+		made, err = s.Create(ctx, db, CreateOptions{NoMedia: true})
+		file = made.File
+	}
+	if fault.HasCode(err, sqldb.CodeDamaged) {
+		return "", nil
+	}
+	return file, err
+}
+
+// addMedium adds an uploaded file that is not there. Its name is never used for another content.
+func (s *Service) addMedium(ctx context.Context, key string, size int64, from io.Reader) error {
+	if s.Media == nil {
+		return nil
+	}
+	there, err := s.Media.Read(ctx, key)
+	if err == nil {
+		same := there.Size() == size
+		_ = there.Close()
+		if same {
+			return nil
+		}
+	} else if !errors.Is(err, blob.ErrNotFound) {
+		return err
+	}
+	_, err = s.Media.Write(ctx, key, from)
+	return err
+}

@@ -1,0 +1,220 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+
+	"github.com/countersign/countersign/internal/blob"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Service is what is backed up: a store or an addon.
+type Service struct {
+	Location *keyfile.Location
+	// Database says where the database is, and has the schemas.
+	Database sqldb.Options
+	// Media is where uploaded files are, nil for a service without any.
+	Media *blob.Bucket
+	Now   func() time.Time
+
+	// reached is told of each step of a restore; nil for nobody.
+	reached func(step string)
+}
+
+// CreateOptions say what goes into a backup, and where it goes.
+type CreateOptions struct {
+	// Folder is where it goes, "" for the folder of backups in the data folder.
+	Folder string
+	// File is the path of the file in place of Folder.
+	File string
+	// Bucket is where it goes in place of a folder, nil for none.
+	Bucket *blob.Bucket
+	// KeyFile puts the key file into it, NoMedia leaves uploaded files out.
+	KeyFile, NoMedia bool
+	// Recipients can read it; without any it is not encrypted.
+	Recipients []age.Recipient
+}
+
+func (s *Service) log() *slog.Logger {
+	if s.Database.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Database.Log
+}
+
+// Created is a new backup.
+type Created struct {
+	// File is its path, or its name in the bucket.
+	File string
+	Size int64
+	Info Info
+}
+
+// Folder is where backups go by default.
+func (s *Service) Folder() string { return filepath.Join(s.Location.Dir, "backups") }
+
+// Create writes a backup of an open database. The service may go on with its work, also in other
+// processes. A file that is there is a whole backup.
+func (s *Service) Create(ctx context.Context, db *sqldb.DB, o CreateOptions) (Created, error) {
+	folder := s.Folder()
+	if o.Folder != "" {
+		folder = o.Folder
+	}
+	if o.File != "" {
+		folder = filepath.Dir(o.File)
+	}
+	scratch := folder // where the copy of the SQLite file is
+	if o.Bucket != nil {
+		scratch = s.Folder()
+	}
+	if err := os.MkdirAll(scratch, 0o700); err != nil {
+		return Created{}, folderError(scratch, err)
+	}
+	unlock, err := lockFolder(scratch, string(s.Location.Service))
+	if err != nil {
+		return Created{}, err
+	}
+	defer unlock()
+	removeLeftOver(scratch, string(s.Location.Service))
+	made := Created{File: o.File}
+	write := func(to io.Writer) (err error) {
+		made.Info, err = s.write(ctx, db, scratch, to, o)
+		return err
+	}
+	switch {
+	case o.Bucket != nil:
+		made.File = s.name(s.Now(), len(o.Recipients) > 0, 1)
+		made.Size, err = writeBucket(ctx, s.log(), o.Bucket, made.File, write)
+	case o.File != "":
+		made.Size, err = writeFile(o.File, write)
+	default:
+		made.File, made.Size, err = s.writeNew(folder, len(o.Recipients) > 0, write)
+	}
+	if err != nil {
+		return Created{}, err
+	}
+	return made, nil
+}
+
+// writeNew writes a file under a name that is not in use.
+func (s *Service) writeNew(folder string, encrypted bool, write func(io.Writer) error) (path string, size int64, err error) {
+	now := s.Now()
+	for n := 1; ; n++ {
+		path = filepath.Join(folder, s.name(now, encrypted, n))
+		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	size, err = writeFile(path, write)
+	return path, size, err
+}
+
+// name is the name of a backup of a time, the n-th of this second.
+func (s *Service) name(now time.Time, encrypted bool, n int) string {
+	name := string(s.Location.Service) + "-" + now.UTC().Format(nameTime)
+	if n > 1 {
+		name += fmt.Sprintf(".%d", n)
+	}
+	name += Extension
+	if encrypted {
+		name += encryptedExtension
+	}
+	return name
+}
+
+const nameTime = "20060102T150405Z"
+
+// Extension ends the name of a backup, before that of an encrypted file.
+const Extension = ".backup"
+
+const encryptedExtension = ".age"
+
+// write writes a backup, encrypted or not.
+func (s *Service) write(ctx context.Context, db *sqldb.DB, scratch string, to io.Writer, o CreateOptions) (Info, error) {
+	if len(o.Recipients) == 0 {
+		return s.writePlain(ctx, db, scratch, to, o)
+	}
+	sealed, err := age.Encrypt(to, o.Recipients...)
+	if err != nil {
+		return Info{}, fmt.Errorf("backup: encrypt: %w", err)
+	}
+	info, err := s.writePlain(ctx, db, scratch, sealed, o)
+	info.Encrypted = true
+	if err == nil {
+		err = sealed.Close()
+	}
+	return info, err
+}
+
+func (s *Service) writePlain(ctx context.Context, db *sqldb.DB, scratch string, to io.Writer, o CreateOptions) (info Info, err error) {
+	err = db.Content(ctx, scratch, func(c *sqldb.Content) error {
+		h := Header{
+			Format: formatVersion, Service: s.Location.Service, Engine: db.Engine(), CreatedAt: s.Now().UTC().Truncate(time.Second),
+			KeyFile: o.KeyFile, Media: s.Media != nil && !o.NoMedia, Versions: c.Versions, Sequences: c.Sequences, Tables: c.Tables,
+		}
+		if h.Key, err = c.Meta(ctx, keyfile.CheckName); err != nil {
+			return err
+		}
+		a, err := newArchive(to, h)
+		if err != nil {
+			return err
+		}
+		for _, t := range c.Tables {
+			if err := a.addTable(ctx, c, t); err != nil {
+				return err
+			}
+		}
+		if err := s.addFiles(ctx, a, h); err != nil {
+			return err
+		}
+		info = Info{Header: h, Manifest: a.manifest}
+		return a.close()
+	})
+	return info, err
+}
+
+// addFiles adds the uploaded files and the key file.
+func (s *Service) addFiles(ctx context.Context, a *archive, h Header) error {
+	if h.Media {
+		err := s.Media.Each(ctx, func(key string, _ int64) error {
+			if !validKey(key) {
+				return nil // not one of ours
+			}
+			from, err := s.Media.Read(ctx, key)
+			if errors.Is(err, blob.ErrNotFound) {
+				return nil // nothing referred to it any more
+			}
+			if err != nil {
+				return err
+			}
+			defer from.Close()
+			return a.addMedium(key, from.Size(), from)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !h.KeyFile {
+		return nil
+	}
+	text, err := s.Location.Text(h.Key)
+	if err != nil {
+		return err
+	}
+	return a.add(keyMember, int64(len(text)), strings.NewReader(text))
+}
+
+func folderError(dir string, err error) error {
+	return fault.WithCause(fault.Unavailable("backup_folder", fmt.Sprintf("Backups can't be written to %s (%v)", dir, fault.FileReason(err))), err)
+}
