@@ -99,7 +99,6 @@ var mayNotImport = []struct {
 	{"github.com/jackc/", []string{"internal/sqldb", "internal/dbtest"}},
 	{"github.com/pressly/goose/", []string{"internal/sqldb"}},
 	{"net/http", []string{"", "app", "bench", "bench/chaos", "cmd/countersign", "e2e/play", "internal/addon/api", "internal/addon/pages", "internal/dial", "internal/frame", "internal/hook", "internal/play", "internal/play/playdoc", "internal/play/playfake", "internal/store/api", "internal/store/pages", "internal/web", "internal/webtest"}},
-	{"net/http", []string{"", "app", "bench", "bench/chaos", "cmd/countersign", "internal/addon/api", "internal/addon/pages", "internal/dial", "internal/frame", "internal/hook", "internal/play", "internal/play/playdoc", "internal/play/playfake", "internal/store/api", "internal/store/pages", "internal/web", "internal/webtest"}},
 	{"filippo.io/age", []string{"internal/backup"}},
 	{"gocloud.dev/", []string{"internal/blob"}},
 	{"github.com/spf13/cobra", []string{"cmd/countersign", "internal/cli"}},

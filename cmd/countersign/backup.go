@@ -93,7 +93,6 @@ func (b backupCommands) group() *cobra.Command {
 // backupView is a backup that was read or written.
 type backupView struct {
 	File      string                `json:"file" card:"1,File,text"`
-	Size      int64                 `json:"size,omitempty" card:"2,Bytes,thousands"`
 	CreatedAt countersign.Timestamp `json:"created_at" card:"3,Created (UTC)"`
 	Engine    string                `json:"engine" card:"4,Engine"`
 	Tables    int64                 `json:"tables" card:"5,Tables"`
@@ -103,9 +102,15 @@ type backupView struct {
 	Encrypted bool                  `json:"encrypted" card:"9,Encrypted"`
 }
 
-func viewBackup(file string, size int64, i backup.Info) backupView {
+// createdView is a new backup.
+type createdView struct {
+	backupView
+	Size int64 `json:"size" card:"2,Bytes,thousands"`
+}
+
+func viewBackup(file string, i backup.Info) backupView {
 	return backupView{
-		File: file, Size: size, CreatedAt: countersign.At(i.Header.CreatedAt), Engine: string(i.Header.Engine), Tables: int64(len(i.Header.Tables)),
+		File: file, CreatedAt: countersign.At(i.Header.CreatedAt), Engine: string(i.Header.Engine), Tables: int64(len(i.Header.Tables)),
 		Rows: i.Rows(), Files: i.Manifest.Media.Count, KeyFile: i.Header.KeyFile, Encrypted: i.Encrypted,
 	}
 }
@@ -155,7 +160,7 @@ since secrets can't be read without it. A person with both can read all secrets.
 			if err := b.prune(c, o.Bucket, keep, keepDays); err != nil {
 				return err
 			}
-			return b.Show(viewBackup(made.File, made.Size, made.Info), nil)
+			return b.Show(createdView{viewBackup(made.File, made.Info), made.Size}, nil)
 		})
 	}
 	return c
@@ -295,7 +300,7 @@ The temporary folder needs room for the database. Exit code 4: the backup is dam
 			return err
 		}
 		info, err := s.Verify(c.Context(), source)
-		return b.Show(viewBackup(args[0], 0, info), damagedBackup(err))
+		return b.Show(viewBackup(args[0], info), damagedBackup(err))
 	}
 	return c
 }
@@ -358,6 +363,6 @@ func (b backupCommands) printRestored(file string, done backup.Restored) error {
 	if done.Older {
 		b.Say("The tables are of an older version; run: %s", b.migrate)
 	}
-	view := restoredView{viewBackup(file, 0, done.Info), done.Before, done.Aside, done.Older}
+	view := restoredView{viewBackup(file, done.Info), done.Before, done.Aside, done.Older}
 	return b.Done(view, "Restored the backup of %s: %s rows.", done.Info.Header.CreatedAt.Format(time.RFC3339), cli.Thousands(done.Info.Rows()))
 }
