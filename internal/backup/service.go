@@ -94,8 +94,9 @@ func (s *Service) Create(ctx context.Context, db *sqldb.DB, o CreateOptions) (Cr
 	}
 	switch {
 	case o.Bucket != nil:
-		made.File = s.name(s.Now(), len(o.Recipients) > 0, 1)
-		made.Size, err = writeBucket(ctx, s.log(), o.Bucket, made.File, write)
+		if made.File, err = s.freeKey(ctx, o.Bucket, len(o.Recipients) > 0); err == nil {
+			made.Size, err = writeBucket(ctx, s.log(), o.Bucket, made.File, write)
+		}
 	case o.File != "":
 		made.Size, err = writeFile(o.File, write)
 	default:
@@ -109,15 +110,32 @@ func (s *Service) Create(ctx context.Context, db *sqldb.DB, o CreateOptions) (Cr
 
 // writeNew writes a file under a name that is not in use.
 func (s *Service) writeNew(folder string, encrypted bool, write func(io.Writer) error) (path string, size int64, err error) {
-	now := s.Now()
-	for n := 1; ; n++ {
-		path = filepath.Join(folder, s.name(now, encrypted, n))
-		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
-			break
-		}
-	}
+	path = filepath.Join(folder, s.freeName(encrypted, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(folder, name))
+		return !errors.Is(err, os.ErrNotExist)
+	}))
 	size, err = writeFile(path, write)
 	return path, size, err
+}
+
+// freeKey is a name that is not in use in a bucket.
+func (s *Service) freeKey(ctx context.Context, b *blob.Bucket, encrypted bool) (string, error) {
+	keys := map[string]bool{}
+	err := b.Each(ctx, func(key string, _ int64) error {
+		keys[key] = true
+		return nil
+	})
+	return s.freeName(encrypted, func(name string) bool { return keys[name] }), err
+}
+
+// freeName is the name of a backup of now that is not taken.
+func (s *Service) freeName(encrypted bool, taken func(name string) bool) string {
+	now := s.Now()
+	for n := 1; ; n++ {
+		if name := s.name(now, encrypted, n); !taken(name) {
+			return name
+		}
+	}
 }
 
 // name is the name of a backup of a time, the n-th of this second.
