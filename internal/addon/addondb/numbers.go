@@ -10,7 +10,7 @@ import (
 type Number struct {
 	Day      string // as 2026-01-31, in UTC
 	Measure  string
-	Currency string // "" for what is no money
+	Currency string // "" for a count
 	Value    int64  // hundredths of money
 }
 

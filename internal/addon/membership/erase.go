@@ -8,6 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -38,7 +39,7 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 				return err
 			}
 			erased.Purchases++
-			return s.anonymise(ctx, tx.DB, p)
+			return s.anonymise(ctx, tx, p)
 		})
 		if err != nil {
 			return err
@@ -62,13 +63,10 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 
 // mayErase returns a conflict for a purchase that the store still renews.
 func (s *Service) mayErase(ctx context.Context, tx *addondb.DB, p addondb.Purchase, force bool) error {
-	if force || p.SupersededBy != 0 {
+	if force || p.SupersededBy != 0 || hasEnded(p) {
 		return nil
 	}
-	switch entitle.Status(p.Status) {
-	case entitle.Expired, entitle.Revoked, entitle.Failed, entitle.Superseded:
-		return nil
-	case entitle.Pending, entitle.OnHold, entitle.Paused: // the store goes on by itself
+	if !p.Access { // pending, on hold or paused: the store goes on by itself
 		return errRenews
 	}
 	items, err := tx.PurchaseItems(ctx, p.ID)
@@ -83,11 +81,21 @@ func (s *Service) mayErase(ctx context.Context, tx *addondb.DB, p addondb.Purcha
 	return nil
 }
 
+// hasEnded reports that the store does nothing more with a purchase.
+func hasEnded(p addondb.Purchase) bool {
+	switch entitle.Status(p.Status) {
+	case entitle.Expired, entitle.Revoked, entitle.Failed, entitle.Superseded:
+		return true
+	}
+	return false
+}
+
 var errRenews = fault.Conflict("subscription_renews", "The store still renews a subscription of this user, and nobody could cancel it here after an erasure")
 
-// anonymise takes from a purchase what leads to its user. Its token gets the digest of no
-// token, so that a later notification finds nothing.
-func (s *Service) anonymise(ctx context.Context, tx *addondb.DB, p addondb.Purchase) error {
+// anonymise takes from a purchase what leads to its user, and ends it. Its token gets the digest
+// of no token, so that a later notification finds nothing.
+func (s *Service) anonymise(ctx context.Context, tx *txn, p addondb.Purchase) error {
+	before := p
 	if err := tx.DeleteMessagesAbout(ctx, p.TokenDigest); err != nil {
 		return err
 	}
@@ -96,7 +104,7 @@ func (s *Service) anonymise(ctx context.Context, tx *addondb.DB, p addondb.Purch
 	p.TokenDigest, p.LinkedDigest, p.Sealed = nobody, nil, []byte{}
 	p.UserID, p.AccountID, p.Transferred, p.TransferredAt = "", "", false, sqldb.Time{}
 	p.AcknowledgeSince = sqldb.Time{}
-	if p.Access {
+	if !hasEnded(p) {
 		p.Status, p.StatusSince = string(entitle.Expired), s.timestamp()
 	}
 	p.Access, p.Unverified = false, false
@@ -104,8 +112,11 @@ func (s *Service) anonymise(ctx context.Context, tx *addondb.DB, p addondb.Purch
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
 		return err
 	}
+	if err := s.count(ctx, tx, numbers.Change{Before: before, After: p}, nil); err != nil {
+		return err
+	}
 	if err := tx.ClearHistoryDetails(ctx, p.ID); err != nil {
 		return err
 	}
-	return s.noteHistory(ctx, tx, p, nil, causeErase, "")
+	return s.noteHistory(ctx, tx.DB, p, nil, causeErase, "")
 }

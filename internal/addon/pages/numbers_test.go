@@ -73,3 +73,18 @@ func TestNumbersOfATimeThatIsNotValid(t *testing.T) {
 	b.Get(numbersPath + "?from=2026-10-30&to=2026-10-01").Status(http.StatusUnprocessableEntity)
 	b.Get(numbersPath + ".csv?from=2020-01-01").Status(http.StatusBadRequest)
 }
+
+func TestAnErasedPurchaseIsActiveNoLonger(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		s.buy(t, "user-1", playfake.BuyOptions{ProductID: "gold_monthly"})
+		s.buy(t, "user-2", playfake.BuyOptions{ProductID: "gold_monthly"})
+		if _, err := s.Members.Erase(t.Context(), operator, "user-1", true); err != nil {
+			t.Fatal(err)
+		}
+		r := s.mustReport(t)
+		first, last := r.Rows[len(r.Rows)-1], r.Rows[0]
+		if last.Active != 1 || first.New != 2 || first.Churned != 1 {
+			t.Errorf("active %d, new %d, churned %d", last.Active, first.New, first.Churned)
+		}
+	})
+}
