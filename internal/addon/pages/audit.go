@@ -23,6 +23,7 @@ var auditNouns = frame.AuditNouns(
 	frame.Choice{Value: "addon", Label: "Updates"},
 	frame.Choice{Value: "update_token", Label: "Tokens for the update"},
 	frame.Choice{Value: "webhook", Label: "Webhooks"},
+	frame.Choice{Value: "backup", Label: "Backups"},
 )
 
 // acts says in words what the actions of the log are.

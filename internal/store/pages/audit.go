@@ -23,6 +23,7 @@ var workspaceNouns = []frame.Choice{
 var auditNouns = frame.AuditNouns(append(workspaceNouns[:len(workspaceNouns):len(workspaceNouns)],
 	frame.Choice{Value: "license_key", Label: "Keys that sign licenses"},
 	frame.Choice{Value: "store", Label: "The store as a whole"},
+	frame.Choice{Value: "backup", Label: "Backups"},
 )...)
 
 // acts says in words what the actions of the log are.
