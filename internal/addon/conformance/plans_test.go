@@ -11,7 +11,6 @@ var (
 	noPrices       = map[string]string{"playdoc": "playdoc has no changes of prices."}
 	noInstallments = map[string]string{"playdoc": "playdoc has no plans in installments."}
 	noAddOns       = map[string]string{"playdoc": "playdoc has no subscriptions with several items."}
-	oneAccountKey  = map[string]string{"playdoc": "playdoc has one key of the service account for its life."}
 )
 
 // dearer raises the price of gold for those who have it, who have to agree.

@@ -110,6 +110,8 @@ func (d *doc) withdraw(taken bool) {
 	d.Withdraw()
 }
 
+func (d *doc) replaceAccountKey() error { return d.ReplaceAccountKey(nil) }
+
 func (d *doc) rotatePushKey() error {
 	o := d.options
 	o.PushKey = newKey()

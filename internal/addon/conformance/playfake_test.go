@@ -95,5 +95,12 @@ func (f *fake) push(m message) (string, []byte, error) {
 	return f.Push(playfake.Message{ID: m.id, PublishedAt: f.Now(), Data: m.data})
 }
 
+func (f *fake) replaceAccountKey() (err error) {
+	if err = f.RotateAccountKey(newKey()); err == nil {
+		f.file, err = f.ServiceAccount()
+	}
+	return err
+}
+
 func (f *fake) withdraw(taken bool)  { f.Deny(playfake.PartPurchases, taken) }
 func (f *fake) rotatePushKey() error { return f.RotatePushKey(nil) }

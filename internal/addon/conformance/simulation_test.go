@@ -78,6 +78,8 @@ type simulation interface {
 	push(m message) (bearer string, body []byte, err error)
 	// withdraw takes the permission to read purchases from the service account, or returns it.
 	withdraw(taken bool)
+	// replaceAccountKey replaces the key of the service account, and with it the file.
+	replaceAccountKey() error
 	// rotatePushKey replaces the key that signs the requests with notifications.
 	rotatePushKey() error
 }
