@@ -36,6 +36,9 @@ func (p *Play) Buy(b Purchase) (string, error) {
 		return "", fmt.Errorf("playdoc: %w", err)
 	}
 	plan, _ := p.plan(b.Product, b.Plan)
+	if b.Test {
+		plan = plan.forTester()
+	}
 	if b.Region == "" {
 		b.Region = "US"
 	}

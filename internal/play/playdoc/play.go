@@ -13,6 +13,8 @@
 //	Voided        developers.google.com/android-publisher/voided-purchases
 //	OAuth         developers.google.com/identity/protocols/oauth2/service-account
 //	IAM           cloud.google.com/iam/docs/reference/rest/v1/projects.serviceAccounts.keys
+//	Prices        developer.android.com/google/play/billing/price-changes
+//	Test          developer.android.com/google/play/billing/test
 //	Push          cloud.google.com/pubsub/docs/push and …/authenticate-push-subscriptions
 //
 // Where the pages are silent or disagree, the comment says "Chosen".
@@ -83,6 +85,12 @@ func New(o Options) (*Play, error) {
 			return nil, err
 		}
 	}
+	products := make([]Product, 0, len(o.Products))
+	for _, product := range o.Products { // prices change
+		product.Plans = slices.Clone(product.Plans)
+		products = append(products, product)
+	}
+	o.Products = products
 	return &Play{options: o, orders: map[string]*order{}, access: map[string]time.Time{}, withdrawn: map[Permission]bool{}, accountKeys: 1}, nil
 }
 

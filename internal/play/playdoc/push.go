@@ -21,11 +21,13 @@ const (
 	subscriptionOnHold                  = 5
 	subscriptionInGracePeriod           = 6
 	subscriptionRestarted               = 7
+	subscriptionPriceChangeConfirmed    = 8
 	subscriptionDeferred                = 9
 	subscriptionPaused                  = 10
 	subscriptionPauseScheduleChanged    = 11
 	subscriptionRevoked                 = 12
 	subscriptionExpired                 = 13
+	subscriptionPriceChangeUpdated      = 19
 	subscriptionPendingPurchaseCanceled = 20
 )
 

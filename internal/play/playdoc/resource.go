@@ -71,8 +71,9 @@ type itemResource struct {
 }
 
 type renewing struct {
-	Enabled bool  `json:"autoRenewEnabled,omitempty"`
-	Price   Money `json:"recurringPrice"`
+	Enabled bool                 `json:"autoRenewEnabled,omitempty"`
+	Price   Money                `json:"recurringPrice"`
+	Change  *priceChangeResource `json:"priceChangeDetails,omitempty"`
 }
 
 type prepaid struct {
@@ -169,7 +170,7 @@ func (p *Play) renderItem(s *subscription, it *item, now time.Time) itemResource
 		r.Prepaid = &prepaid{stamp(p.extendAfter(s, it))}
 		return r
 	}
-	r.Renewing = &renewing{Enabled: s.renews && it == s.items[len(s.items)-1], Price: it.plan.Price}
+	r.Renewing = &renewing{Enabled: s.renews && it == s.items[len(s.items)-1], Price: it.plan.Price, Change: it.renderChange()}
 	return r
 }
 
