@@ -25,6 +25,7 @@ var docProducts = []playdoc.Product{
 	{ID: silver, Title: "Silver", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: dollars(3)}}},
 	{ID: gold, Title: "Gold", Plans: []playdoc.Plan{
 		{ID: "monthly", Period: "P1M", Price: dollars(5)},
+		{ID: installments, Period: "P1M", Payments: 12, Price: dollars(4)},
 		{ID: prepaid, Period: "P1M", Prepaid: true, Price: dollars(6)},
 	}},
 	{ID: unmapped, Title: "Extra storage", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: dollars(1)}}},
@@ -81,6 +82,12 @@ func (d *doc) pauseMonth(token string) error    { return d.Pause(token, 1) }
 func (d *doc) resume(token string) error        { return d.Resume(token) }
 func (d *doc) expire(token string) error        { return d.Expire(token) }
 func (d *doc) revoke(token string) error        { return d.Revoke(token) }
+
+func (d *doc) raisePrice(product, plan string, units int64) error {
+	return d.IncreasePrice(product, plan, dollars(units))
+}
+
+func (d *doc) acceptPrice(token string) error { return d.AcceptPrice(token) }
 
 func (d *doc) lastOrder(token string) string          { return d.LastOrder(token) }
 func (d *doc) refund(order string, revoke bool) error { return d.Refund(order, revoke) }

@@ -71,6 +71,12 @@ func (f *fake) find(token string) playfake.Purchase {
 	return all[i]
 }
 
+func (f *fake) raisePrice(product, plan string, units int64) error {
+	return f.ChangePrice(product, plan, playfake.Money{Currency: "EUR", Units: units}, playfake.PriceIncrease)
+}
+
+func (f *fake) acceptPrice(token string) error { return f.AcceptPrice(token) }
+
 func (f *fake) lastOrder(token string) string {
 	orders := f.Orders(token)
 	if len(orders) == 0 {

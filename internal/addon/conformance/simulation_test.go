@@ -68,6 +68,10 @@ type simulation interface {
 	expire(token string) error
 	revoke(token string) error
 
+	// raisePrice raises the price of a plan to a whole number, which its subscribers have to accept.
+	raisePrice(product, plan string, units int64) error
+	acceptPrice(token string) error
+
 	lastOrder(token string) string
 	refund(order string, revoke bool) error
 	chargeback(order string) error

@@ -82,7 +82,7 @@ func (p *Play) Cancel(token string) error {
 // mayCancel refuses prepaid plans, which can't be canceled (Lifecycle, prepaid plans), and
 // subscriptions that have ended.
 func (s *subscription) mayCancel() error {
-	if s.prepaid() || !s.renews || s.state == pending {
+	if s.prepaid() || !s.renews || s.leaving || s.state == pending {
 		return fmt.Errorf("a subscription in %s can't be canceled", s.state)
 	}
 	return nil

@@ -237,7 +237,7 @@ func TestTheCatalogueIsListedInPages(t *testing.T) {
 			query = "?pageSize=1&pageToken=" + got.NextPageToken
 		}
 	}
-	if got := strings.Join(seen, " "); got != "gold/monthly gold/strict gold/prepaid gold/days platinum/monthly" {
+	if got := strings.Join(seen, " "); got != "gold/monthly gold/strict gold/installments gold/prepaid gold/days platinum/monthly" {
 		t.Error(got)
 	}
 }

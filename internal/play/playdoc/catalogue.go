@@ -19,7 +19,10 @@ type Plan struct {
 	ID      string
 	Period  Period
 	Prepaid bool
-	Price   Money
+	// Payments is how many payments a plan in installments commits to; it goes on without a
+	// commitment after them.
+	Payments int
+	Price    Money
 	// Grace and Hold are in days, "P7D". An empty Grace is 7 days, 3 for a weekly plan. An
 	// empty Hold is 60 days without those of grace.
 	Grace, Hold Period

@@ -81,7 +81,7 @@ func (p *Play) cancelSubscription(c call) (any, error) {
 	if by == "" {
 		return nil, invalid("Unknown type of cancellation.")
 	}
-	if err := s.mayCancel(); err != nil {
+	if err := s.mayCancel(); err != nil && !(s.leaving && by == byDeveloper) {
 		return nil, err
 	}
 	p.cancel(s, by, c.now)

@@ -74,6 +74,7 @@ type renewing struct {
 	Enabled bool                 `json:"autoRenewEnabled,omitempty"`
 	Price   Money                `json:"recurringPrice"`
 	Change  *priceChangeResource `json:"priceChangeDetails,omitempty"`
+	Details *installments        `json:"installmentDetails,omitempty"`
 }
 
 type prepaid struct {
@@ -170,7 +171,7 @@ func (p *Play) renderItem(s *subscription, it *item, now time.Time) itemResource
 		r.Prepaid = &prepaid{stamp(p.extendAfter(s, it))}
 		return r
 	}
-	r.Renewing = &renewing{Enabled: s.renews && it == s.items[len(s.items)-1], Price: it.plan.Price, Change: it.renderChange()}
+	r.Renewing = &renewing{Enabled: s.renews && it == s.items[len(s.items)-1], Price: it.plan.Price, Change: it.renderChange(), Details: s.renderInstallments(it)}
 	return r
 }
 

@@ -61,6 +61,7 @@ type subscription struct {
 	orderBase      string // the number that all orders share
 	orders         int
 	renewals       int
+	leaving        bool // canceled by the user, from the last committed payment on
 }
 
 // item is a product of a subscription.
@@ -93,7 +94,9 @@ func (s *subscription) entitled() bool {
 }
 
 // ends reports whether an active subscription ends with the time that is paid.
-func (s *subscription) ends() bool { return s.tested() || s.current().refused(s.current().expires) }
+func (s *subscription) ends() bool {
+	return s.tested() || s.leaving && s.committed() == 0 || s.current().refused(s.current().expires)
+}
 
 // due returns when the clock changes a subscription next, or the zero time.
 func (s *subscription) due() time.Time {
@@ -145,7 +148,7 @@ func (p *Play) pass(s *subscription, at time.Time) {
 	case s.state == canceled, s.state == active && s.prepaid():
 		p.expire(s, at)
 	case s.state == active && s.declined.IsZero() && s.pause == "" && s.ends():
-		p.cancel(s, bySystem, at)
+		p.cancel(s, s.leaver(), at)
 		p.expire(s, at)
 	case s.state == active && s.pause != "":
 		// A pause begins at the end of the period (Lifecycle, paused subscriptions).
@@ -209,8 +212,15 @@ func (p *Play) resume(s *subscription, at time.Time) {
 	p.notify(s, subscriptionRecovered, at)
 }
 
-// cancel stops the renewals.
+// cancel stops the renewals. A user's cancellation of a plan in installments waits for the
+// committed payments (Lifecycle, cancellations; Reference, CancellationType).
 func (p *Play) cancel(s *subscription, by string, at time.Time) {
+	if by == byUser && s.committed() > 0 {
+		s.leaving = true
+		p.notify(s, subscriptionCancellationScheduled, at)
+		return
+	}
+	s.leaving = false
 	s.state, s.renews, s.canceledBy, s.canceledAt = canceled, false, by, at
 	s.pause, s.resumes = "", time.Time{}
 	p.notify(s, subscriptionCanceled, at)
