@@ -93,6 +93,9 @@ func (d *doc) lastOrder(token string) string          { return d.LastOrder(token
 func (d *doc) refund(order string, revoke bool) error { return d.Refund(order, revoke) }
 func (d *doc) chargeback(order string) error          { return d.Chargeback(order) }
 
+func (d *doc) reviewChargeback(order string) error { return d.ReviewChargeback(order) }
+func (d *doc) reviewAnswer(order string) string    { return d.ReviewAnswer(order) }
+
 func (d *doc) news() (list []message) {
 	for _, m := range d.Messages() {
 		list = append(list, message{m.ID, m.Data})

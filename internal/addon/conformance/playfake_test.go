@@ -88,6 +88,13 @@ func (f *fake) lastOrder(token string) string {
 func (f *fake) refund(order string, revoke bool) error { return f.Refund(order, revoke) }
 func (f *fake) chargeback(order string) error          { return f.ChargeBack(order) }
 
+func (f *fake) reviewChargeback(order string) error {
+	_, err := f.ReviewChargeback(order)
+	return err
+}
+
+func (f *fake) reviewAnswer(order string) string { return f.ReviewAnswer(order) }
+
 func (f *fake) news() (list []message) {
 	all := f.Messages()
 	for _, m := range all[f.seen:] {

@@ -75,6 +75,9 @@ type simulation interface {
 	lastOrder(token string) string
 	refund(order string, revoke bool) error
 	chargeback(order string) error
+	// reviewChargeback asks the site about a chargeback, and reviewAnswer is what it answered.
+	reviewChargeback(order string) error
+	reviewAnswer(order string) string
 
 	// news returns the notifications since the last call, oldest first.
 	news() []message

@@ -29,6 +29,7 @@ type order struct {
 	refundedAt, canceledAt      time.Time
 	from, to                    time.Time
 	chargedBack, partlyRefunded bool
+	reviewToken, answer         string // of a chargeback review
 }
 
 // voided is an entry of the list of voided purchases.

@@ -14,6 +14,7 @@
 //	OAuth         developers.google.com/identity/protocols/oauth2/service-account
 //	IAM           cloud.google.com/iam/docs/reference/rest/v1/projects.serviceAccounts.keys
 //	Prices        developer.android.com/google/play/billing/price-changes
+//	Suggestions   developer.android.com/google/play/billing/provide-refund-and-chargeback-suggestions
 //	Test          developer.android.com/google/play/billing/test
 //	Push          cloud.google.com/pubsub/docs/push and …/authenticate-push-subscriptions
 //

@@ -48,6 +48,7 @@ type notification struct {
 	Time         int64  `json:"eventTimeMillis,string"`
 	Subscription any    `json:"subscriptionNotification,omitempty"`
 	Voided       any    `json:"voidedPurchaseNotification,omitempty"`
+	Review       any    `json:"pendingRefundReviewNotification,omitempty"`
 	Test         any    `json:"testNotification,omitempty"`
 }
 
