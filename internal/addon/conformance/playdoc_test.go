@@ -83,6 +83,9 @@ func (d *doc) resume(token string) error        { return d.Resume(token) }
 func (d *doc) expire(token string) error        { return d.Expire(token) }
 func (d *doc) revoke(token string) error        { return d.Revoke(token) }
 
+func (d *doc) addItem(token, product string) (string, error) { return d.ChangeAddOns(token, product) }
+func (d *doc) removeItem(token, _ string) (string, error)    { return d.ChangeAddOns(token) }
+
 func (d *doc) raisePrice(product, plan string, units int64) error {
 	return d.IncreasePrice(product, plan, dollars(units))
 }

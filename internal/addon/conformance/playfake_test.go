@@ -71,6 +71,14 @@ func (f *fake) find(token string) playfake.Purchase {
 	return all[i]
 }
 
+func (f *fake) addItem(token, product string) (string, error) {
+	return token, f.AddItem(token, playfake.Line{ProductID: product})
+}
+
+func (f *fake) removeItem(token, product string) (string, error) {
+	return token, f.RemoveItem(token, product)
+}
+
 func (f *fake) raisePrice(product, plan string, units int64) error {
 	return f.ChangePrice(product, plan, playfake.Money{Currency: "EUR", Units: units}, playfake.PriceIncrease)
 }

@@ -68,6 +68,9 @@ type simulation interface {
 	expire(token string) error
 	revoke(token string) error
 
+	// addItem and removeItem change the products of a subscription, and return its token from then on.
+	addItem(token, product string) (string, error)
+	removeItem(token, product string) (string, error)
 	// raisePrice raises the price of a plan to a whole number, which its subscribers have to accept.
 	raisePrice(product, plan string, units int64) error
 	acceptPrice(token string) error

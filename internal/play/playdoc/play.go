@@ -15,6 +15,7 @@
 //	IAM           cloud.google.com/iam/docs/reference/rest/v1/projects.serviceAccounts.keys
 //	Prices        developer.android.com/google/play/billing/price-changes
 //	Suggestions   developer.android.com/google/play/billing/provide-refund-and-chargeback-suggestions
+//	Add-ons       developer.android.com/google/play/billing/subscription-with-addons
 //	Test          developer.android.com/google/play/billing/test
 //	Push          cloud.google.com/pubsub/docs/push and …/authenticate-push-subscriptions
 //

@@ -27,6 +27,7 @@ const (
 	subscriptionPauseScheduleChanged    = 11
 	subscriptionRevoked                 = 12
 	subscriptionExpired                 = 13
+	subscriptionItemsChanged            = 17
 	subscriptionCancellationScheduled   = 18
 	subscriptionPriceChangeUpdated      = 19
 	subscriptionPendingPurchaseCanceled = 20

@@ -40,6 +40,7 @@ type subscription struct {
 	token    string
 	state    string
 	items    []*item // one, or two after a deferred replacement: the old one and the new one
+	addOns   []*item
 	purchase Purchase
 	// bought is the time of the purchase, or of its payment, and started that of the grant.
 	bought, started time.Time
@@ -75,6 +76,8 @@ type item struct {
 	change   *priceChange
 	deferred string // the product that replaces this one at its end
 	replaced *replacement
+	// removing add-ons end with the paid time, and removed ones have.
+	removing, removed bool
 }
 
 // current is the item with the entitlement: the old one until a deferred replacement begins.
@@ -176,14 +179,16 @@ func (p *Play) endSilence(s *subscription, at time.Time) {
 		p.startHold(s, at)
 		return
 	}
-	s.state, s.current().expires = inGrace, end
+	s.state = inGrace
+	s.setExpiry(end)
 	p.notify(s, subscriptionInGracePeriod, at)
 }
 
 // startHold takes the access away: the expiry is in the past (Lifecycle, account hold).
 // Chosen: it is the time at which the hold began.
 func (p *Play) startHold(s *subscription, at time.Time) {
-	s.held, s.current().expires = at, at
+	s.held = at
+	s.setExpiry(at)
 	if !s.current().plan.hold().after(at).After(at) { // account hold is switched off
 		p.cancel(s, bySystem, at)
 		p.expire(s, at)
@@ -234,7 +239,7 @@ func (p *Play) expire(s *subscription, at time.Time) {
 
 func (p *Play) end(s *subscription, at time.Time) {
 	s.state, s.renews, s.pause, s.resumes = expired, false, "", time.Time{}
-	for _, item := range s.items {
+	for _, item := range s.all() {
 		if item.change != nil && item.change.state != priceApplied {
 			item.change.state = priceCanceled
 		}
@@ -280,6 +285,7 @@ func (p *Play) renewFrom(s *subscription, from, at time.Time) {
 	} else {
 		it.order = p.charge(s, charge{at: at, from: from, price: it.plan.Price}).id
 	}
+	p.renewAddOns(s, from, at)
 	s.renewals++
 	s.state, s.unpaid, s.badCard, s.declined, s.held = active, "", false, time.Time{}, time.Time{}
 }
