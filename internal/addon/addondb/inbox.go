@@ -73,6 +73,11 @@ func (d *DB) EndMessages(ctx context.Context, digest []byte, last int64, at sqld
 	return d.Run(ctx, `UPDATE inbox SET processed_at = $1, result = $2 WHERE token_digest = $3 AND id <= $4 AND processed_at IS NULL`, at, result, digest, last)
 }
 
+// SetMessageResult replaces what became of a message.
+func (d *DB) SetMessageResult(ctx context.Context, id int64, result string) error {
+	return d.Run(ctx, `UPDATE inbox SET result = $1 WHERE id = $2`, result, id)
+}
+
 // SetMessageKey replaces what depends on the key file.
 func (d *DB) SetMessageKey(ctx context.Context, id int64, digest, sealed []byte) error {
 	return d.Run(ctx, `UPDATE inbox SET token_digest = $1, sealed = $2 WHERE id = $3`, sqldb.NullBytes(digest), sealed, id)

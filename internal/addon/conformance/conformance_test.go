@@ -24,8 +24,6 @@ func TestMain(m *testing.M) {
 type conformance struct {
 	name, rule string
 	run        func(s *site)
-	// why a simulation can't do the case, by its name.
-	why map[string]string
 }
 
 // The order of the columns of the table.
@@ -39,9 +37,6 @@ func TestConformance(t *testing.T) {
 	t.Run("cases", func(t *testing.T) {
 		for _, c := range allCases() {
 			for _, simulation := range simulationNames {
-				if c.why[simulation] != "" {
-					continue
-				}
 				for _, engine := range engineNames {
 					t.Run(c.name+"/"+simulation+"/"+engine, func(t *testing.T) {
 						t.Parallel()

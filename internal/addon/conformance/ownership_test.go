@@ -88,7 +88,46 @@ var ownershipCases = []conformance{
 		s.renew("8", token)
 		s.want("8", "active Gold")
 	}},
-	{name: "the purchase of a user whom the site deleted goes to nobody but by the site", rule: "6.3", run: func(s *site) {
+	{name: "a user is erased only when nothing renews, or by force, and then no notification brings the purchase back", rule: "6.3", run: func(s *site) {
+		token := s.bought("7", purchase{product: gold})
+		var refusal struct{ Code string }
+		if s.call(409, "DELETE", "iap/users/7", "", s.server(), &refusal); refusal.Code != "subscription_renews" {
+			s.t.Errorf("refused with %q", refusal.Code)
+		}
+		s.want("7", "active Gold")
+		s.call(200, "DELETE", "iap/users/7?force=1", "", s.server(), nil)
+		s.now = s.now.Add(30 * day)
+		s.play.move(s.now)
+		s.clock.pass(30 * day)
+		s.check(s.play.renew(token))
+		s.deliver()
+		s.want("7", "none")
+		if list := s.purchases("7"); len(list) != 0 {
+			s.t.Errorf("%+v", list)
+		}
+		s.wantEvents()
+		s.refused("8", token, 409, "owned_by_other_user") // the store still has the account id of 7
+	}},
+	{name: "the purchase of an erased user that has no account id is the next caller's", rule: "1.5 row 3, 6.3", run: func(s *site) {
+		token := s.buy("", purchase{product: gold})
+		s.verified("7", token)
+		s.call(200, "DELETE", "iap/users/7?force=1", "", s.server(), nil)
+		if v := s.verified("8", token); v.Result != "created" {
+			s.t.Errorf("%v", v)
+		}
+		s.want("8", "active Gold")
+		s.want("7", "none")
+	}},
+	{name: "a user without a subscription that renews is erased at once", rule: "6.3", run: func(s *site) {
+		token := s.bought("7", purchase{product: gold})
+		s.act(s.play.cancel, token)
+		s.deliver()
+		s.call(200, "DELETE", "iap/users/7", "", s.server(), nil)
+		s.push(s.about("m1", 3, token))
+		s.work()
+		s.want("7", "none")
+	}},
+	{name: "the purchase of a user who is gone, but not erased, goes to nobody but by the site", rule: "6.3", run: func(s *site) {
 		token := s.bought("7", purchase{product: gold}) // no user token is issued for 7 any more
 		s.refused("8", token, 409, "owned_by_other_user")
 		s.now = s.now.Add(day)

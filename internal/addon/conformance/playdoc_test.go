@@ -25,6 +25,7 @@ var docProducts = []playdoc.Product{
 	{ID: silver, Title: "Silver", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: dollars(3)}}},
 	{ID: gold, Title: "Gold", Plans: []playdoc.Plan{
 		{ID: "monthly", Period: "P1M", Price: dollars(5)},
+		{ID: installments, Period: "P1M", Payments: 12, Price: dollars(4)},
 		{ID: prepaid, Period: "P1M", Prepaid: true, Price: dollars(6)},
 	}},
 	{ID: unmapped, Title: "Extra storage", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: dollars(1)}}},
@@ -82,9 +83,21 @@ func (d *doc) resume(token string) error        { return d.Resume(token) }
 func (d *doc) expire(token string) error        { return d.Expire(token) }
 func (d *doc) revoke(token string) error        { return d.Revoke(token) }
 
+func (d *doc) addItem(token, product string) (string, error) { return d.ChangeAddOns(token, product) }
+func (d *doc) removeItem(token, _ string) (string, error)    { return d.ChangeAddOns(token) }
+
+func (d *doc) raisePrice(product, plan string, units int64) error {
+	return d.IncreasePrice(product, plan, dollars(units))
+}
+
+func (d *doc) acceptPrice(token string) error { return d.AcceptPrice(token) }
+
 func (d *doc) lastOrder(token string) string          { return d.LastOrder(token) }
 func (d *doc) refund(order string, revoke bool) error { return d.Refund(order, revoke) }
 func (d *doc) chargeback(order string) error          { return d.Chargeback(order) }
+
+func (d *doc) reviewChargeback(order string) error { return d.ReviewChargeback(order) }
+func (d *doc) reviewAnswer(order string) string    { return d.ReviewAnswer(order) }
 
 func (d *doc) news() (list []message) {
 	for _, m := range d.Messages() {
@@ -109,6 +122,8 @@ func (d *doc) withdraw(taken bool) {
 	}
 	d.Withdraw()
 }
+
+func (d *doc) replaceAccountKey() error { return d.ReplaceAccountKey(nil) }
 
 func (d *doc) rotatePushKey() error {
 	o := d.options

@@ -71,6 +71,20 @@ func (f *fake) find(token string) playfake.Purchase {
 	return all[i]
 }
 
+func (f *fake) addItem(token, product string) (string, error) {
+	return token, f.AddItem(token, playfake.Line{ProductID: product})
+}
+
+func (f *fake) removeItem(token, product string) (string, error) {
+	return token, f.RemoveItem(token, product)
+}
+
+func (f *fake) raisePrice(product, plan string, units int64) error {
+	return f.ChangePrice(product, plan, playfake.Money{Currency: "EUR", Units: units}, playfake.PriceIncrease)
+}
+
+func (f *fake) acceptPrice(token string) error { return f.AcceptPrice(token) }
+
 func (f *fake) lastOrder(token string) string {
 	orders := f.Orders(token)
 	if len(orders) == 0 {
@@ -81,6 +95,13 @@ func (f *fake) lastOrder(token string) string {
 
 func (f *fake) refund(order string, revoke bool) error { return f.Refund(order, revoke) }
 func (f *fake) chargeback(order string) error          { return f.ChargeBack(order) }
+
+func (f *fake) reviewChargeback(order string) error {
+	_, err := f.ReviewChargeback(order)
+	return err
+}
+
+func (f *fake) reviewAnswer(order string) string { return f.ReviewAnswer(order) }
 
 func (f *fake) news() (list []message) {
 	all := f.Messages()
@@ -93,6 +114,13 @@ func (f *fake) news() (list []message) {
 
 func (f *fake) push(m message) (string, []byte, error) {
 	return f.Push(playfake.Message{ID: m.id, PublishedAt: f.Now(), Data: m.data})
+}
+
+func (f *fake) replaceAccountKey() (err error) {
+	if err = f.RotateAccountKey(newKey()); err == nil {
+		f.file, err = f.ServiceAccount()
+	}
+	return err
 }
 
 func (f *fake) withdraw(taken bool)  { f.Deny(playfake.PartPurchases, taken) }

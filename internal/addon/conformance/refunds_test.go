@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	errs "github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
 )
 
 // Refunds, chargebacks and revocations.
@@ -83,20 +86,55 @@ var refundCases = []conformance{
 		s.work()
 		s.want("7", "revoked")
 	}},
-	{name: "a chargeback review raises an alert that names its 24 hours, and changes nothing", rule: "1.8", run: func(s *site) {
-		token := s.bought("7", purchase{product: gold})
-		order := s.play.lastOrder(token)
-		s.push(s.note("m1", map[string]any{"pendingRefundReviewNotification": map[string]any{
-			"version": "1.0", "pendingRefundToken": "review-1", "orderId": order, "refundReason": 7,
-		}}))
-		s.work()
+	{name: "a chargeback review raises an alert that names its 24 hours, is announced, and is answered once", rule: "1.8", run: func(s *site) {
+		order := s.review()
 		list, err := s.Members.Alerts(s.t.Context(), operator)
 		s.check(err)
 		if len(list) != 1 || list[0].Kind != "refund_review" || list[0].Subject != order || !strings.Contains(list[0].Message, "24 hours") || !list[0].FirstAt.Equal(s.clock.now()) {
 			s.t.Errorf("alerts: %+v", list)
 		}
+		s.wantEvents("activated 7", "purchase.chargeback_review 7")
+		s.check(s.answer(order, play.DeclineRefund))
+		if open := s.alerts(); open != "" {
+			s.t.Errorf("alerts %q", open)
+		}
+		s.wantCode(s.answer(order, play.ApproveRefund), "review_ended")
+		if got := s.play.reviewAnswer(order); got != "DECLINE" {
+			s.t.Errorf("the store has %q", got)
+		}
 		s.want("7", "active Gold")
+		s.wantEvents()
 	}},
+	{name: "a chargeback review is not answered after its 24 hours", rule: "1.8", run: func(s *site) {
+		order := s.review()
+		s.clock.pass(day + time.Minute)
+		s.wantCode(s.answer(order, play.DeclineRefund), "review_ended")
+		if got := s.play.reviewAnswer(order); got != "" {
+			s.t.Errorf("the store has %q", got)
+		}
+	}},
+}
+
+// review has the store ask about a chargeback of user 7, and returns the order.
+func (s *site) review() string {
+	s.t.Helper()
+	order := s.play.lastOrder(s.bought("7", purchase{product: gold}))
+	s.deliver()
+	s.check(s.play.reviewChargeback(order))
+	s.deliver()
+	return order
+}
+
+func (s *site) answer(order string, preference play.RefundPreference) error {
+	return s.Members.AnswerReview(s.t.Context(), operator, order, preference, false)
+}
+
+// wantCode wants an error with a code.
+func (s *site) wantCode(err error, code string) {
+	s.t.Helper()
+	if !errs.HasCode(err, code) {
+		s.t.Errorf("%v, want %s", err, code)
+	}
 }
 
 // wantRefund wants one event of a refund of a user among others, in any order.

@@ -68,9 +68,19 @@ type simulation interface {
 	expire(token string) error
 	revoke(token string) error
 
+	// addItem and removeItem change the products of a subscription, and return its token from then on.
+	addItem(token, product string) (string, error)
+	removeItem(token, product string) (string, error)
+	// raisePrice raises the price of a plan to a whole number, which its subscribers have to accept.
+	raisePrice(product, plan string, units int64) error
+	acceptPrice(token string) error
+
 	lastOrder(token string) string
 	refund(order string, revoke bool) error
 	chargeback(order string) error
+	// reviewChargeback asks the site about a chargeback, and reviewAnswer is what it answered.
+	reviewChargeback(order string) error
+	reviewAnswer(order string) string
 
 	// news returns the notifications since the last call, oldest first.
 	news() []message
@@ -78,6 +88,8 @@ type simulation interface {
 	push(m message) (bearer string, body []byte, err error)
 	// withdraw takes the permission to read purchases from the service account, or returns it.
 	withdraw(taken bool)
+	// replaceAccountKey replaces the key of the service account, and with it the file.
+	replaceAccountKey() error
 	// rotatePushKey replaces the key that signs the requests with notifications.
 	rotatePushKey() error
 }

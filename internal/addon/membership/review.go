@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
@@ -16,6 +17,18 @@ import (
 
 // maxReviews is among how many of the newest questions about chargebacks one is looked for.
 const maxReviews = 1000
+
+// ResultAnswered is the result of a question about a chargeback that was answered.
+const ResultAnswered = "answered"
+
+// reviewTime is how long the store waits for the answer.
+const reviewTime = 24 * time.Hour
+
+// review is a question of the store about a chargeback.
+type review struct {
+	message int64 // the id of its notification
+	token   string
+}
 
 // announceReview appends the event of a chargeback to be reviewed, when its purchase is known.
 // A question about a chargeback names no token, so that no task follows the event.
@@ -36,8 +49,9 @@ func (s *Service) announceReview(ctx context.Context, tx *addondb.DB, n Notifica
 
 // AnswerReview tells the store what the site prefers for the chargeback of an order, and
 // closes the alert about it. sample reports whether a free sample or trial was offered. The
-// store takes one answer within 24 hours; another one is a conflict (review_ended). An order
-// that the store did not ask about is of kind NotFound (review_not_found).
+// store counts one answer within 24 hours, and ignores others without a word; another one is a
+// conflict here (review_ended). An order that the store did not ask about is of kind NotFound
+// (review_not_found).
 func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order string, preference play.RefundPreference, sample bool) error {
 	if err := s.guard.May(actor, access.ManageMembers); err != nil {
 		return err
@@ -47,7 +61,7 @@ func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order st
 	default:
 		return fault.WithFields(fault.Invalid("review_invalid", "Unknown answer"), map[string]string{"preference": "Choose one of the answers"})
 	}
-	token, err := s.reviewToken(ctx, order)
+	asked, err := s.openReview(ctx, order)
 	if err != nil {
 		return err
 	}
@@ -55,25 +69,27 @@ func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order st
 	if err != nil {
 		return err
 	}
-	if err := store.ReviewRefund(ctx, order, token, preference, sample); err != nil {
+	if err := store.ReviewRefund(ctx, order, asked.token, preference, sample); err != nil {
 		if reason, _ := reasonOf(err); reason == play.Refused {
-			return fault.WithCause(fault.Conflict("review_ended", "The store does not take this answer: it was answered already, or the 24 hours have passed"), err)
+			return fault.WithCause(errReviewEnded, err)
 		}
 		return errors.Join(refusal(err), s.noteCall(ctx, err))
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := s.resolve(ctx, tx, alertRefundReview, order); err != nil {
+		if err := errors.Join(tx.SetMessageResult(ctx, asked.message, ResultAnswered), s.resolve(ctx, tx, alertRefundReview, order)); err != nil {
 			return err
 		}
 		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseReview, Subject: order, Detail: string(preference)})
 	})
 }
 
-// reviewToken is the token of the store's question about an order.
-func (s *Service) reviewToken(ctx context.Context, order string) (string, error) {
+var errReviewEnded = fault.Conflict("review_ended", "The store does not take this answer: it was answered already, or the 24 hours have passed")
+
+// openReview is the store's last question about an order, which still waits for the answer.
+func (s *Service) openReview(ctx context.Context, order string) (review, error) {
 	messages, err := s.db.MessagesOfKind(ctx, string(NotifyRefundReview), maxReviews)
 	if err != nil {
-		return "", err
+		return review{}, err
 	}
 	for _, m := range messages {
 		plain, err := s.box().Open(messagePurpose(m.MessageID), m.Sealed)
@@ -85,8 +101,11 @@ func (s *Service) reviewToken(ctx context.Context, order string) (string, error)
 			continue
 		}
 		if n, err := play.ParsePush(kept.Body); err == nil && n.OrderID == order && n.ReviewToken != "" {
-			return n.ReviewToken, nil
+			if m.Result == ResultAnswered || s.timestamp().Sub(m.ReceivedAt.Time) > reviewTime {
+				return review{}, errReviewEnded
+			}
+			return review{m.ID, n.ReviewToken}, nil
 		}
 	}
-	return "", fault.New(countersign.KindNotFound, "review_not_found", "The store has not asked about this order, or too long ago")
+	return review{}, fault.New(countersign.KindNotFound, "review_not_found", "The store has not asked about this order, or too long ago")
 }

@@ -50,7 +50,7 @@ var messageKinds = map[membership.NotificationKind]string{
 // messageResults are the results of notifications in words; others are the codes of errors.
 var messageResults = map[string]frame.Badge{
 	membership.ResultCreated: {Text: "New purchase", Kind: frame.Good}, membership.ResultUpdated: {Text: "Purchase updated", Kind: frame.Good},
-	membership.ResultUnchanged: {Text: "No change"}, "not needed": {Text: "Nothing to do"}, "no owner yet": {Text: "No owner yet", Kind: frame.Note},
+	membership.ResultUnchanged: {Text: "No change"}, membership.ResultAnswered: {Text: "Answered", Kind: frame.Good}, "not needed": {Text: "Nothing to do"}, "no owner yet": {Text: "No owner yet", Kind: frame.Note},
 }
 
 // rows is the table of notifications.

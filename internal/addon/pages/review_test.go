@@ -28,7 +28,7 @@ func TestAChargebackReviewIsAnsweredOnce(t *testing.T) {
 		if got := s.play.ReviewAnswer(order); got != "DECLINE" {
 			t.Errorf("the store got %q", got)
 		}
-		b.Get(notificationsPath).Says("The answer was sent to the store.").SilentAbout("Answer it")
+		b.Get(notificationsPath).Says("The answer was sent to the store.", "Answered").SilentAbout("Answer it")
 		b.Post(notificationsPath+"/review", "order", order, "preference", "APPROVE").Status(http.StatusConflict).Says("it was answered already")
 		feed, err := s.Events.List(t.Context(), people.Operator("tester"), 0, 100)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 // moves the clock.
 func (p *Play) Renew(token string) error {
 	return p.act(token, func(s *subscription, now time.Time) error {
-		if s.state != active || !s.renews || s.pause != "" || !s.declined.IsZero() {
+		if s.state != active || !s.renews || s.ends() || s.pause != "" || !s.declined.IsZero() {
 			return errors.New("the subscription does not renew")
 		}
 		p.renewFrom(s, s.current().expires, now)
@@ -31,7 +31,7 @@ func (p *Play) Decline(token string) error {
 			s.badCard = true
 		case s.state == active && s.renews && s.declined.IsZero():
 			s.badCard, s.declined = true, s.current().expires
-			s.unpaid = p.charge(s, charge{at: now, from: s.declined, price: s.items[len(s.items)-1].plan.Price, unpaid: true}).id
+			s.unpaid = p.charge(s, charge{at: now, from: s.declined, price: s.items[len(s.items)-1].priceAt(s.declined), unpaid: true}).id
 		default:
 			return errors.New("no payment to decline")
 		}
@@ -82,7 +82,7 @@ func (p *Play) Cancel(token string) error {
 // mayCancel refuses prepaid plans, which can't be canceled (Lifecycle, prepaid plans), and
 // subscriptions that have ended.
 func (s *subscription) mayCancel() error {
-	if s.prepaid() || !s.renews || s.state == pending {
+	if s.prepaid() || !s.renews || s.leaving || s.state == pending {
 		return fmt.Errorf("a subscription in %s can't be canceled", s.state)
 	}
 	return nil
@@ -97,7 +97,7 @@ func (p *Play) Restore(token string) error {
 			return errors.New("the cancellation can't be undone")
 		}
 		s.state, s.renews, s.canceledBy, s.canceledAt = active, true, "", time.Time{}
-		if !s.declined.IsZero() && !now.Before(s.declined.Add(silent)) {
+		if !s.declined.IsZero() && !now.Before(s.declined.Add(s.silence())) {
 			s.state = inGrace
 		}
 		p.notify(s, subscriptionRestarted, now)

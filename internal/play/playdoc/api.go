@@ -56,6 +56,7 @@ var methods = []method{
 	{"GET", "orders/{}", ViewFinancial, (*Play).getOrder},
 	{"GET", "orders:batchGet", ViewFinancial, (*Play).getOrders},
 	{"POST", "orders/{}:refund", ManageOrders, (*Play).postRefund},
+	{"POST", "orders/{}:reviewrefund", ManageOrders, (*Play).reviewRefund},
 	{"GET", "subscriptions", ViewApp, (*Play).listProducts},
 }
 

@@ -28,7 +28,7 @@ func TestErrorsAreInGooglesEnvelope(t *testing.T) {
 		{400, "POST", subscription + ":cancel", `{`, "invalidValue"},
 		{400, "POST", subscription + ":revoke", `{"revocationContext":{}}`, "required"},
 		{400, "POST", subscription + ":revoke", `{"revocationContext":{"fullRefund":{},"proratedRefund":{}}}`, "required"},
-		{400, "POST", subscription + ":revoke", `{"revocationContext":{"itemBasedRefund":{"productId":"gold"}}}`, "invalidValue"},
+		{400, "POST", subscription + ":revoke", `{"revocationContext":{"itemBasedRefund":{"productId":"platinum"}}}`, "invalidValue"},
 		{400, "POST", subscription + ":defer", `{"deferralContext":{"deferDuration":"86400s"}}`, "required"},
 		{409, "POST", subscription + ":defer", `{"deferralContext":{"deferDuration":"86400s","etag":"old"}}`, "concurrentUpdate"},
 		{400, "POST", subscription + ":defer", `{"deferralContext":{"deferDuration":"3600s","etag":"old"}}`, "invalidValue"},
@@ -237,7 +237,7 @@ func TestTheCatalogueIsListedInPages(t *testing.T) {
 			query = "?pageSize=1&pageToken=" + got.NextPageToken
 		}
 	}
-	if got := strings.Join(seen, " "); got != "gold/monthly gold/strict gold/prepaid gold/days platinum/monthly" {
+	if got := strings.Join(seen, " "); got != "gold/monthly gold/strict gold/installments gold/prepaid gold/days platinum/monthly" {
 		t.Error(got)
 	}
 }

@@ -14,8 +14,11 @@ type Purchase struct {
 	Offer         string // "" for the base price
 	// Account and Profile are the obfuscated ids that the app sets.
 	Account, Profile string
+	// AddOns are products that are bought with it, in their first plan.
+	AddOns []string
 	// Linked is the token of the subscription that this purchase replaces or tops up. Mode is
-	// the replacement mode, "WITH_TIME_PRORATION" by default.
+	// the replacement mode, "WITH_TIME_PRORATION" by default; "KEEP_EXISTING" changes only the
+	// add-ons.
 	Linked, Mode string
 	// OutOfApp is the token of an expired subscription of the same product, bought again in
 	// the subscription centre of Google Play.
@@ -36,6 +39,9 @@ func (p *Play) Buy(b Purchase) (string, error) {
 		return "", fmt.Errorf("playdoc: %w", err)
 	}
 	plan, _ := p.plan(b.Product, b.Plan)
+	if b.Test {
+		plan = plan.forTester()
+	}
 	if b.Region == "" {
 		b.Region = "US"
 	}
@@ -71,8 +77,8 @@ func (p *Play) mayBuy(b Purchase) error {
 			return errors.New("only an expired subscription of the same product is bought again out of the app")
 		}
 	}
-	if b.Linked == "" {
-		return nil
+	if err := p.mayAddOns(b, plan); err != nil || b.Linked == "" {
+		return err
 	}
 	old := p.find(b.Linked)
 	switch {
@@ -82,6 +88,8 @@ func (p *Play) mayBuy(b Purchase) error {
 	case !old.acknowledged:
 		// A change of plan waits for the acknowledgement (Lifecycle, upgrades).
 		return errors.New("the replaced subscription is not acknowledged")
+	case b.Mode == keepExisting && (old.current().product != b.Product || old.current().plan.ID != plan.ID):
+		return errors.New("only the same plan is kept")
 	}
 	return nil
 }
@@ -106,7 +114,12 @@ func (p *Play) grant(s *subscription, now time.Time) {
 	it := s.current()
 	it.phase = basePhase
 	if old := p.find(s.purchase.Linked); old != nil {
-		p.replace(s, old, now)
+		if s.purchase.Mode == keepExisting {
+			p.keep(s, old, now)
+		} else {
+			p.replace(s, old, now)
+			p.buyAddOns(s, now)
+		}
 		p.notify(s, subscriptionPurchased, now)
 		p.retire(old, now)
 		return
@@ -120,6 +133,7 @@ func (p *Play) grant(s *subscription, now time.Time) {
 	}
 	it.expires = period.after(now)
 	it.order = p.charge(s, charge{at: now, from: now, price: price}).id
+	p.buyAddOns(s, now)
 	p.notify(s, subscriptionPurchased, now)
 }
 

@@ -19,7 +19,10 @@ type Plan struct {
 	ID      string
 	Period  Period
 	Prepaid bool
-	Price   Money
+	// Payments is how many payments a plan in installments commits to; it goes on without a
+	// commitment after them.
+	Payments int
+	Price    Money
 	// Grace and Hold are in days, "P7D". An empty Grace is 7 days, 3 for a weekly plan. An
 	// empty Hold is 60 days without those of grace.
 	Grace, Hold Period
@@ -43,17 +46,20 @@ type Money struct {
 
 func (m Money) value() float64 { return float64(m.Units) + float64(m.Nanos)/1e9 }
 
-// Period is a length of time in ISO 8601 with one unit: "P3D", "P1W", "P1M", "P1Y".
+// Period is a length of time in ISO 8601 with one unit: "P3D", "P1W", "P1M", "P1Y", or
+// "PT5M" for license testers.
 type Period string
 
-var periodForm = regexp.MustCompile(`^P(\d{1,3})([DWMY])$`)
+var periodForm = regexp.MustCompile(`^P(?:(\d{1,3})([DWMY])|T(\d{1,3})M)$`)
 
 // after returns the end of a period that begins at t. A month without the day ends on its
 // last day, and the periods after it stay on that day (Lifecycle, note on renewals).
 func (d Period) after(t time.Time) time.Time {
 	parts := periodForm.FindStringSubmatch(string(d))
-	n, _ := strconv.Atoi(parts[1])
+	n, _ := strconv.Atoi(cmp.Or(parts[1], parts[3]))
 	switch parts[2] {
+	case "":
+		return t.Add(time.Duration(n) * time.Minute)
 	case "D":
 		return t.AddDate(0, 0, n)
 	case "W":

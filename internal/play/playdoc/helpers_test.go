@@ -25,6 +25,7 @@ var products = []playdoc.Product{
 			{ID: "trial", Trial: true, Period: "P1W"}, {ID: "intro", Period: "P1M", Price: playdoc.Money{Currency: "USD", Units: 1}},
 		}},
 		{ID: "strict", Period: "P1M", Grace: "P0D", Hold: "P30D", Price: playdoc.Money{Currency: "USD", Units: 3}},
+		{ID: "installments", Period: "P1M", Payments: 3, Price: playdoc.Money{Currency: "USD", Units: 2}},
 		{ID: "prepaid", Period: "P1M", Prepaid: true, Price: playdoc.Money{Currency: "USD", Units: 4}},
 		{ID: "days", Period: "P3D", Prepaid: true, Price: playdoc.Money{Currency: "USD", Nanos: 990_000_000}},
 	}},

@@ -9,12 +9,12 @@ import (
 
 func TestAPurchaseIsActiveAndWaitsForItsAcknowledgement(t *testing.T) {
 	s := open(t)
-	token := s.buy(playdoc.Purchase{Account: "a1", Profile: "p1", Test: true})
+	token := s.buy(playdoc.Purchase{Account: "a1", Profile: "p1"})
 	got := s.wantState(token, "ACTIVE", 4)
 	s.wantExpiry(got, "2026-02-28T12:00:00.000Z")
 	item := got.LineItems[0]
 	switch {
-	case got.AcknowledgementState != "ACKNOWLEDGEMENT_STATE_PENDING", got.StartTime != "2026-01-31T12:00:00.000Z", got.TestPurchase == nil:
+	case got.AcknowledgementState != "ACKNOWLEDGEMENT_STATE_PENDING", got.StartTime != "2026-01-31T12:00:00.000Z", got.TestPurchase != nil:
 		t.Errorf("%+v", got)
 	case got.ExternalAccountIdentifiers.ObfuscatedExternalAccountId != "a1", got.ExternalAccountIdentifiers.ObfuscatedExternalProfileId != "p1":
 		t.Errorf("%+v", got.ExternalAccountIdentifiers)

@@ -115,11 +115,15 @@ func (p *Play) listProducts(c call) (any, error) {
 func (p *Play) renderProduct(product Product) map[string]any {
 	plans := []map[string]any{}
 	for _, plan := range product.Plans {
-		kind, details := "autoRenewingBasePlanType", map[string]string{"billingPeriodDuration": string(plan.Period)}
+		kind, details := "autoRenewingBasePlanType", map[string]any{"billingPeriodDuration": string(plan.Period)}
 		if plan.Prepaid {
 			kind = "prepaidBasePlanType"
 		} else {
 			details["gracePeriodDuration"], details["accountHoldDuration"] = string(plan.grace()), string(plan.hold())
+		}
+		if plan.Payments > 0 {
+			kind, details["renewalType"] = "installmentsBasePlanType", "RENEWAL_TYPE_RENEWS_WITHOUT_COMMITMENT"
+			details["committedPaymentsCount"] = plan.Payments
 		}
 		plans = append(plans, map[string]any{"basePlanId": plan.ID, "state": "ACTIVE", kind: details,
 			"regionalConfigs": []map[string]any{{"regionCode": "US", "newSubscriberAvailability": true, "price": plan.Price}}})

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,7 +20,6 @@ import (
 
 const (
 	accountEmail = "play@example.iam.gserviceaccount.com"
-	accountKeyID = "account-1"
 	jwtGrant     = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 	// googleToken is the audience that the documentation names.
 	googleToken = "https://oauth2.googleapis.com/token"
@@ -34,16 +34,35 @@ func (p *Play) Account(tokenURL string) []byte {
 	if tokenURL == "" {
 		tokenURL = googleToken
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	key, err := x509.MarshalPKCS8PrivateKey(p.options.AccountKey)
 	if err != nil {
 		panic(err) // an RSA key can always be written
 	}
 	file, _ := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "example", "client_email": accountEmail, "client_id": "100000000000000000001",
-		"private_key_id": accountKeyID, "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})),
+		"private_key_id": fmt.Sprintf("account-%d", p.accountKeys), "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})),
 		"token_uri": tokenURL,
 	})
 	return file
+}
+
+// ReplaceAccountKey deletes the key of the service account and creates another one, or takes
+// the one of the caller. No assertion with the deleted key is accepted any more, but access
+// tokens that were issued for it stay valid until they end (IAM, delete).
+func (p *Play) ReplaceAccountKey(key *rsa.PrivateKey) error {
+	if key == nil {
+		var err error
+		if key, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.options.AccountKey = key
+	p.accountKeys++
+	return nil
 }
 
 // serveToken exchanges a signed assertion for an access token of an hour (OAuth).

@@ -1,6 +1,7 @@
 package playdoc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -29,6 +30,7 @@ type order struct {
 	refundedAt, canceledAt      time.Time
 	from, to                    time.Time
 	chargedBack, partlyRefunded bool
+	reviewToken, answer         string // of a chargeback review
 }
 
 // voided is an entry of the list of voided purchases.
@@ -43,6 +45,7 @@ type charge struct {
 	at, from time.Time
 	price    Money
 	unpaid   bool
+	of       *item // nil: the item that renews
 }
 
 // charge writes an order. Each renewal has a number of its own (Reference, Order; RTDN,
@@ -54,7 +57,7 @@ func (p *Play) charge(s *subscription, c charge) *order {
 		id = fmt.Sprintf("%s..%d", s.orderBase, s.orders-1)
 	}
 	s.orders++
-	it := *s.items[len(s.items)-1]
+	it := *cmp.Or(c.of, s.items[len(s.items)-1])
 	o := &order{id: id, token: s.token, state: "PENDING", item: it, title: p.title(it.product), region: s.purchase.Region,
 		channel: "IN_APP", price: c.price, created: c.at, from: c.from, to: it.expires}
 	if s.outOfApp != nil {
@@ -105,12 +108,17 @@ func (p *Play) refundOrder(o *order, revoke bool, now time.Time) error {
 }
 
 // revokeAndRefund is subscriptionsv2.revoke. Only current access can be revoked, and the
-// refund is a share of the last order (Manage, notes on refunds and revocations).
+// refund is a share of the last order of each item (Manage, notes on refunds and revocations;
+// Add-ons, revoke and refund).
 func (p *Play) revokeAndRefund(s *subscription, share float64, now time.Time) error {
 	if !s.entitled() {
 		return errors.New("the subscription has no access to revoke")
 	}
-	if o := p.orders[s.current().order]; o != nil && o.state == "PROCESSED" {
+	for _, it := range append([]*item{s.current()}, s.running()...) {
+		o := p.orders[it.order]
+		if o == nil || o.state != "PROCESSED" {
+			continue
+		}
 		amount := o.price
 		if share < 1 {
 			amount = money(o.price.Currency, o.price.value()*share)

@@ -12,6 +12,11 @@
 //	Reference     developers.google.com/android-publisher/api-ref/rest/v3, and its discovery document
 //	Voided        developers.google.com/android-publisher/voided-purchases
 //	OAuth         developers.google.com/identity/protocols/oauth2/service-account
+//	IAM           cloud.google.com/iam/docs/reference/rest/v1/projects.serviceAccounts.keys
+//	Prices        developer.android.com/google/play/billing/price-changes
+//	Suggestions   developer.android.com/google/play/billing/provide-refund-and-chargeback-suggestions
+//	Add-ons       developer.android.com/google/play/billing/subscription-with-addons
+//	Test          developer.android.com/google/play/billing/test
 //	Push          cloud.google.com/pubsub/docs/push and …/authenticate-push-subscriptions
 //
 // Where the pages are silent or disagree, the comment says "Chosen".
@@ -56,6 +61,7 @@ type Play struct {
 	lastMessage   int64
 	access        map[string]time.Time // the end of each access token
 	withdrawn     map[Permission]bool
+	accountKeys   int // how many the service account has had
 }
 
 // New returns a store without purchases. It fails when a product has an invalid period.
@@ -81,7 +87,13 @@ func New(o Options) (*Play, error) {
 			return nil, err
 		}
 	}
-	return &Play{options: o, orders: map[string]*order{}, access: map[string]time.Time{}, withdrawn: map[Permission]bool{}}, nil
+	products := make([]Product, 0, len(o.Products))
+	for _, product := range o.Products { // prices change
+		product.Plans = slices.Clone(product.Plans)
+		products = append(products, product)
+	}
+	o.Products = products
+	return &Play{options: o, orders: map[string]*order{}, access: map[string]time.Time{}, withdrawn: map[Permission]bool{}, accountKeys: 1}, nil
 }
 
 // now is the time of the clock in the precision of Google's answers.

@@ -50,7 +50,7 @@ func (p *Play) acknowledge(c call) (any, error) {
 }
 
 func (s *subscription) has(product string) bool {
-	for _, it := range s.items {
+	for _, it := range s.all() {
 		if it.product == product {
 			return true
 		}
@@ -81,7 +81,7 @@ func (p *Play) cancelSubscription(c call) (any, error) {
 	if by == "" {
 		return nil, invalid("Unknown type of cancellation.")
 	}
-	if err := s.mayCancel(); err != nil {
+	if err := s.mayCancel(); err != nil && !(s.leaving && by == byDeveloper) {
 		return nil, err
 	}
 	p.cancel(s, by, c.now)
@@ -108,8 +108,10 @@ func (p *Play) revokeSubscription(c call) (any, error) {
 	}
 	share := 1.0
 	switch context := body.Context; {
+	case context.Item != nil && (context.Full != nil || context.Prorated != nil):
+		return nil, refuse(400, "required", "The revocation context has to have one kind of refund.")
 	case context.Item != nil:
-		return nil, invalid("Refunds of items are for subscriptions with add-ons.")
+		return empty{}, p.revokeItem(s, context.Item.Product, c.now)
 	case (context.Full == nil) == (context.Prorated == nil):
 		return nil, refuse(400, "required", "The revocation context has to have one kind of refund.")
 	case context.Prorated != nil:
@@ -151,7 +153,7 @@ func (p *Play) deferSubscription(c call) (any, error) {
 		return nil, invalid("Only an active subscription is deferred.")
 	}
 	details := []map[string]string{}
-	for _, it := range s.items {
+	for _, it := range s.all() {
 		if it.expires.After(c.now) {
 			details = append(details, map[string]string{"productId": it.product, "expiryTime": stamp(it.expires.Add(by))})
 		}

@@ -21,11 +21,15 @@ const (
 	subscriptionOnHold                  = 5
 	subscriptionInGracePeriod           = 6
 	subscriptionRestarted               = 7
+	subscriptionPriceChangeConfirmed    = 8
 	subscriptionDeferred                = 9
 	subscriptionPaused                  = 10
 	subscriptionPauseScheduleChanged    = 11
 	subscriptionRevoked                 = 12
 	subscriptionExpired                 = 13
+	subscriptionItemsChanged            = 17
+	subscriptionCancellationScheduled   = 18
+	subscriptionPriceChangeUpdated      = 19
 	subscriptionPendingPurchaseCanceled = 20
 )
 
@@ -45,6 +49,7 @@ type notification struct {
 	Time         int64  `json:"eventTimeMillis,string"`
 	Subscription any    `json:"subscriptionNotification,omitempty"`
 	Voided       any    `json:"voidedPurchaseNotification,omitempty"`
+	Review       any    `json:"pendingRefundReviewNotification,omitempty"`
 	Test         any    `json:"testNotification,omitempty"`
 }
 

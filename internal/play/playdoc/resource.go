@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -67,12 +68,15 @@ type itemResource struct {
 	Offer    offerDetails     `json:"offerDetails"`
 	Phase    map[string]empty `json:"offerPhase,omitempty"`
 	Deferred *deferred        `json:"deferredItemReplacement,omitempty"`
+	Removal  *empty           `json:"deferredItemRemoval,omitempty"`
 	Replaced *replacement     `json:"itemReplacement,omitempty"`
 }
 
 type renewing struct {
-	Enabled bool  `json:"autoRenewEnabled,omitempty"`
-	Price   Money `json:"recurringPrice"`
+	Enabled bool                 `json:"autoRenewEnabled,omitempty"`
+	Price   Money                `json:"recurringPrice"`
+	Change  *priceChangeResource `json:"priceChangeDetails,omitempty"`
+	Details *installments        `json:"installmentDetails,omitempty"`
 }
 
 type prepaid struct {
@@ -120,7 +124,7 @@ func (p *Play) render(s *subscription, now time.Time) resource {
 		r.Test = &empty{}
 	}
 	s.renderState(&r)
-	for _, it := range s.items {
+	for _, it := range s.all() {
 		r.Items = append(r.Items, p.renderItem(s, it, now))
 	}
 	text, _ := json.Marshal(r)
@@ -159,6 +163,9 @@ func (p *Play) renderItem(s *subscription, it *item, now time.Time) itemResource
 	if it.phase != "" {
 		r.Phase = map[string]empty{it.phase: {}}
 	}
+	if it.removing {
+		r.Removal = &empty{}
+	}
 	if it.deferred != "" {
 		r.Deferred = &deferred{it.deferred}
 	}
@@ -169,7 +176,7 @@ func (p *Play) renderItem(s *subscription, it *item, now time.Time) itemResource
 		r.Prepaid = &prepaid{stamp(p.extendAfter(s, it))}
 		return r
 	}
-	r.Renewing = &renewing{Enabled: s.renews && it == s.items[len(s.items)-1], Price: it.plan.Price}
+	r.Renewing = &renewing{Enabled: s.renews && (it == s.items[len(s.items)-1] || slices.Contains(s.staying(), it)), Price: it.plan.Price, Change: it.renderChange(), Details: s.renderInstallments(it)}
 	return r
 }
 

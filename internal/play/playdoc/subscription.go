@@ -28,10 +28,19 @@ const (
 // (Lifecycle, silent grace period).
 const silent = 24 * time.Hour
 
+// silence is that day. Chosen: license testers, whose days are minutes, have none.
+func (s *subscription) silence() time.Duration {
+	if s.purchase.Test {
+		return 0
+	}
+	return silent
+}
+
 type subscription struct {
 	token    string
 	state    string
 	items    []*item // one, or two after a deferred replacement: the old one and the new one
+	addOns   []*item
 	purchase Purchase
 	// bought is the time of the purchase, or of its payment, and started that of the grant.
 	bought, started time.Time
@@ -52,6 +61,8 @@ type subscription struct {
 	badCard        bool
 	orderBase      string // the number that all orders share
 	orders         int
+	renewals       int
+	leaving        bool // canceled by the user, from the last committed payment on
 }
 
 // item is a product of a subscription.
@@ -62,8 +73,11 @@ type item struct {
 	phase    string
 	expires  time.Time // zero for a replacement that has not begun
 	order    string    // the last one that was paid
-	deferred string    // the product that replaces this one at its end
+	change   *priceChange
+	deferred string // the product that replaces this one at its end
 	replaced *replacement
+	// removing add-ons end with the paid time, and removed ones have.
+	removing, removed bool
 }
 
 // current is the item with the entitlement: the old one until a deferred replacement begins.
@@ -82,6 +96,11 @@ func (s *subscription) entitled() bool {
 	return s.state == active || s.state == inGrace || s.state == canceled
 }
 
+// ends reports whether an active subscription ends with the time that is paid.
+func (s *subscription) ends() bool {
+	return s.tested() || s.leaving && s.committed() == 0 || s.current().refused(s.current().expires)
+}
+
 // due returns when the clock changes a subscription next, or the zero time.
 func (s *subscription) due() time.Time {
 	next := s.dueState()
@@ -93,10 +112,10 @@ func (s *subscription) due() time.Time {
 
 func (s *subscription) dueState() time.Time {
 	switch {
-	case s.state == canceled, s.state == active && (s.prepaid() || s.pause != ""):
+	case s.state == canceled, s.state == active && (s.prepaid() || s.pause != "" || s.ends()):
 		return s.current().expires
 	case s.state == active && !s.declined.IsZero():
-		return s.declined.Add(silent)
+		return s.declined.Add(s.silence())
 	case s.state == inGrace:
 		return s.current().expires
 	case s.state == onHold:
@@ -109,13 +128,17 @@ func (s *subscription) dueState() time.Time {
 
 // deadline is when a purchase that nobody acknowledged is refunded: after three days, or
 // after half of a prepaid plan of less than a week (Lifecycle, new purchases and prepaid
-// plans). Chosen: an expired purchase has none; license testers have the same deadline.
+// plans); or after five minutes for a license tester (Test). Chosen: an expired purchase has
+// none.
 func (s *subscription) deadline() time.Time {
 	if s.acknowledged || s.bought.IsZero() || s.state == expired {
 		return time.Time{}
 	}
 	if end := s.current().plan.Period.after(s.bought); s.prepaid() && end.Before(s.bought.AddDate(0, 0, 7)) {
 		return s.bought.Add(end.Sub(s.bought) / 2)
+	}
+	if s.purchase.Test {
+		return s.bought.Add(5 * time.Minute)
 	}
 	return s.bought.AddDate(0, 0, 3)
 }
@@ -126,6 +149,9 @@ func (p *Play) pass(s *subscription, at time.Time) {
 	case at.Equal(s.deadline()):
 		p.refuseUnacknowledged(s, at)
 	case s.state == canceled, s.state == active && s.prepaid():
+		p.expire(s, at)
+	case s.state == active && s.declined.IsZero() && s.pause == "" && s.ends():
+		p.cancel(s, s.leaver(), at)
 		p.expire(s, at)
 	case s.state == active && s.pause != "":
 		// A pause begins at the end of the period (Lifecycle, paused subscriptions).
@@ -153,14 +179,16 @@ func (p *Play) endSilence(s *subscription, at time.Time) {
 		p.startHold(s, at)
 		return
 	}
-	s.state, s.current().expires = inGrace, end
+	s.state = inGrace
+	s.setExpiry(end)
 	p.notify(s, subscriptionInGracePeriod, at)
 }
 
 // startHold takes the access away: the expiry is in the past (Lifecycle, account hold).
 // Chosen: it is the time at which the hold began.
 func (p *Play) startHold(s *subscription, at time.Time) {
-	s.held, s.current().expires = at, at
+	s.held = at
+	s.setExpiry(at)
 	if !s.current().plan.hold().after(at).After(at) { // account hold is switched off
 		p.cancel(s, bySystem, at)
 		p.expire(s, at)
@@ -174,6 +202,11 @@ func (p *Play) startHold(s *subscription, at time.Time) {
 // fails, and an account hold begins without grace (Lifecycle, paused subscriptions).
 func (p *Play) resume(s *subscription, at time.Time) {
 	s.pause, s.resumes = "", time.Time{}
+	if s.current().refused(at) {
+		p.cancel(s, bySystem, at)
+		p.expire(s, at)
+		return
+	}
 	if s.badCard {
 		s.declined = at
 		s.unpaid = p.charge(s, charge{at: at, from: at, price: s.current().plan.Price, unpaid: true}).id
@@ -184,8 +217,15 @@ func (p *Play) resume(s *subscription, at time.Time) {
 	p.notify(s, subscriptionRecovered, at)
 }
 
-// cancel stops the renewals.
+// cancel stops the renewals. A user's cancellation of a plan in installments waits for the
+// committed payments (Lifecycle, cancellations; Reference, CancellationType).
 func (p *Play) cancel(s *subscription, by string, at time.Time) {
+	if by == byUser && s.committed() > 0 {
+		s.leaving = true
+		p.notify(s, subscriptionCancellationScheduled, at)
+		return
+	}
+	s.leaving = false
 	s.state, s.renews, s.canceledBy, s.canceledAt = canceled, false, by, at
 	s.pause, s.resumes = "", time.Time{}
 	p.notify(s, subscriptionCanceled, at)
@@ -199,7 +239,10 @@ func (p *Play) expire(s *subscription, at time.Time) {
 
 func (p *Play) end(s *subscription, at time.Time) {
 	s.state, s.renews, s.pause, s.resumes = expired, false, "", time.Time{}
-	for _, item := range s.items {
+	for _, item := range s.all() {
+		if item.change != nil && item.change.state != priceApplied {
+			item.change.state = priceCanceled
+		}
 		item.deferred = ""
 		if item.expires.IsZero() || item.expires.After(at) {
 			item.expires = at
@@ -234,6 +277,7 @@ func (p *Play) renewFrom(s *subscription, from, at time.Time) {
 		item.deferred = ""
 	}
 	it := s.current()
+	p.applyPrice(s, from, at)
 	it.expires, it.phase = it.plan.Period.after(from), basePhase
 	if o := p.orders[s.unpaid]; o != nil {
 		p.process(o, at)
@@ -241,5 +285,7 @@ func (p *Play) renewFrom(s *subscription, from, at time.Time) {
 	} else {
 		it.order = p.charge(s, charge{at: at, from: from, price: it.plan.Price}).id
 	}
+	p.renewAddOns(s, from, at)
+	s.renewals++
 	s.state, s.unpaid, s.badCard, s.declined, s.held = active, "", false, time.Time{}, time.Time{}
 }

@@ -184,12 +184,16 @@ func (s *Store) RemoveItem(token, productID string) error {
 // Modes of a change of price, as Google names them.
 const (
 	PriceDecrease       = "PRICE_DECREASE"
-	PriceIncrease       = "PRICE_INCREASE" // the user has to agree before the next renewal
+	PriceIncrease       = "PRICE_INCREASE" // the user has to agree before it counts
 	OptOutPriceIncrease = "OPT_OUT_PRICE_INCREASE"
 )
 
+// notices are how many days before a higher price its change is announced. A lower one counts
+// from the next renewal.
+var notices = map[string]int{PriceIncrease: 37, OptOutPriceIncrease: 30}
+
 // ChangePrice changes the price of a plan, for new buyers at once and for others with their
-// next renewal.
+// first renewal after the days of notice, which license testers do not have.
 func (s *Store) ChangePrice(productID, planID string, price Money, mode string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,13 +209,22 @@ func (s *Store) ChangePrice(productID, planID string, price Money, mode string) 
 	for _, p := range s.state.Purchases {
 		for i := range p.Items {
 			if it := &p.Items[i]; p.renews() && it.ProductID == productID && it.PlanID == plan.ID {
-				it.Change = &priceChange{Mode: mode, State: state, Price: price}
+				it.Change = s.newPriceChange(p, mode)
+				it.Change.State, it.Change.Price = state, price
 				p.Revision++
 				s.notify(p, notePriceChange)
 			}
 		}
 	}
 	return nil
+}
+
+func (s *Store) newPriceChange(p *purchase, mode string) *priceChange {
+	change := &priceChange{Mode: mode, At: p.PaidUntil}
+	for first := s.state.Now.AddDate(0, 0, notices[mode]); !p.Test && change.At.Before(first); change.Waits++ {
+		change.At = s.periodAfter(p, change.At)
+	}
+	return change
 }
 
 // AcceptPrice agrees to a higher price.

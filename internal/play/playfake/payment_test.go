@@ -147,7 +147,7 @@ func TestAChangeOfThePrice(t *testing.T) {
 		end := s.get(token).Items[0].ExpiresAt
 		s.must(s.ChangePrice("gold_monthly", "monthly", higher, playfake.PriceIncrease))
 		change := s.want(token, play.Active, end, play.CodePurchased, play.CodePriceChanged).Items[0].PriceChange
-		if change == nil || change.State != "outstanding" || !change.NeedsConsent || change.Price.Units != 6 || !change.ExpectedAfter.Equal(end) {
+		if change == nil || change.State != "outstanding" || !change.NeedsConsent || change.Price.Units != 6 || !change.ExpectedAfter.Equal(end.AddDate(0, 1, 0)) {
 			t.Fatalf("the change is %+v", change)
 		}
 		s.must(s.AcceptPrice(token))
@@ -156,7 +156,11 @@ func TestAChangeOfThePrice(t *testing.T) {
 			t.Errorf("accepted: %+v, %+v", got, got.PriceChange)
 		}
 		s.AdvanceTo(end)
-		if got := s.want(token, play.Active, end.AddDate(0, 1, 0), play.CodeRenewed).Items[0]; got.Price.Units != 6 || got.PriceChange.State != "applied" {
+		if got := s.want(token, play.Active, end.AddDate(0, 1, 0), play.CodeRenewed).Items[0]; got.Price.Units != 4 || got.PriceChange.State != "confirmed" {
+			t.Errorf("renewed within the 37 days: %+v, %+v", got, got.PriceChange)
+		}
+		s.AdvanceTo(end.AddDate(0, 1, 0))
+		if got := s.want(token, play.Active, end.AddDate(0, 2, 0), play.CodeRenewed).Items[0]; got.Price.Units != 6 || got.PriceChange.State != "applied" {
 			t.Errorf("renewed: %+v, %+v", got, got.PriceChange)
 		}
 	})
@@ -165,8 +169,8 @@ func TestAChangeOfThePrice(t *testing.T) {
 		token := s.buy(playfake.BuyOptions{})
 		end := s.get(token).Items[0].ExpiresAt
 		s.must(s.ChangePrice("gold_monthly", "monthly", higher, playfake.PriceIncrease))
-		s.AdvanceTo(end)
-		s.want(token, play.Expired, end, play.CodePurchased, play.CodePriceChanged, play.CodeCanceled, play.CodeExpired)
+		s.AdvanceTo(end.AddDate(0, 1, 0))
+		s.want(token, play.Expired, end.AddDate(0, 1, 0), play.CodePurchased, play.CodePriceChanged, play.CodeRenewed, play.CodeCanceled, play.CodeExpired)
 	})
 	t.Run("that needs no consent", func(t *testing.T) {
 		s := newShop(t)

@@ -84,7 +84,7 @@ type item struct {
 // declined reports that the user does not want another period: the committed payments are
 // made, or the user has not agreed to a higher price.
 func (i *item) declined() bool {
-	return i.Ending && i.Left <= 0 || i.Change != nil && i.Change.State == "OUTSTANDING"
+	return i.Ending && i.Left <= 0 || i.Change != nil && i.Change.State == "OUTSTANDING" && i.Change.Waits == 0
 }
 
 // outOfApp is what Google says of a subscription that was bought again in its own pages.
@@ -92,11 +92,13 @@ type outOfApp struct {
 	Token, Account, Profile string
 }
 
-// priceChange is a new price that waits for the next renewal.
+// priceChange is a new price. Waits counts the renewals that are still at the old one.
 type priceChange struct {
 	Mode  string // as Google names it
 	State string
 	Price Money
+	At    time.Time // of the first renewal at the new price
+	Waits int
 }
 
 // live reports whether the purchase was paid and has not ended.

@@ -94,7 +94,8 @@ func (s *Store) ReviewAnswer(orderID string) string {
 	return s.script.answers[orderID]
 }
 
-// reviewRefund takes the developer's answer. Only the first one counts.
+// reviewRefund takes the developer's answer. Only the first one counts; later ones are accepted
+// and ignored, as Google describes it.
 func (s *Store) reviewRefund(w http.ResponseWriter, r *http.Request, orderID string) {
 	var request androidpublisher.OrdersReviewRefundRequest
 	if !read(w, r, &request) {
@@ -102,10 +103,12 @@ func (s *Store) reviewRefund(w http.ResponseWriter, r *http.Request, orderID str
 	}
 	known := s.script.reviews[request.PendingRefundToken] == orderID
 	valid := slices.Contains([]string{"APPROVE", "DECLINE", "NEUTRAL"}, request.RefundPreference)
-	if !known || !valid || s.script.answers[orderID] != "" {
+	if !known || !valid {
 		refuseState(w, errors.New("no chargeback of this order waits for an answer, or the answer is not valid"))
 		return
 	}
-	s.script.answers[orderID] = request.RefundPreference
+	if s.script.answers[orderID] == "" {
+		s.script.answers[orderID] = request.RefundPreference
+	}
 	answer(w, struct{}{})
 }

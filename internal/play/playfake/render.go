@@ -97,7 +97,7 @@ func (s *Store) renderItem(p *purchase, i *item) *androidpublisher.SubscriptionP
 	plan := &androidpublisher.AutoRenewingPlan{AutoRenewEnabled: (p.renews() || p.Unnoticed && p.mayRenew()) && i.Deferred == "" && !i.DeferredRemoval, RecurringPrice: i.Price.google()}
 	if c := i.Change; c != nil {
 		plan.PriceChangeDetails = &androidpublisher.SubscriptionItemPriceChangeDetails{
-			PriceChangeMode: c.Mode, PriceChangeState: c.State, NewPrice: c.Price.google(), ExpectedNewPriceChargeTime: timestamp(p.PaidUntil),
+			PriceChangeMode: c.Mode, PriceChangeState: c.State, NewPrice: c.Price.google(), ExpectedNewPriceChargeTime: timestamp(c.At),
 		}
 	}
 	if i.Payments > 0 {

@@ -50,7 +50,9 @@ func (s *Store) nextPhase(i *item) {
 			i.Phase, i.Cycle = i.Phase+1, 0
 		}
 	}
-	if i.Change != nil && i.Change.State == "CONFIRMED" {
+	if i.Change != nil && i.Change.Waits > 0 {
+		i.Change.Waits--
+	} else if i.Change != nil && i.Change.State == "CONFIRMED" {
 		i.Price, i.Change.State = i.Change.Price, "APPLIED"
 	} else if i.Change != nil {
 		i.Change = nil
