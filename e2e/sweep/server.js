@@ -11,17 +11,14 @@ const dismissed = {
   route: `POST ${admin}/notifications/dismiss`, name: 'alert-none', as: 'ada', status: 404,
   async open(page, site) {
     await page.goto(`${site.url}${admin}/notifications`);
-    const answer = page.waitForResponse((r) => r.request().method() === 'POST');
-    await page.evaluate(() => {
+    const [answer] = await Promise.all([page.waitForNavigation(), page.evaluate(() => {
       const form = document.createElement('form');
       form.method = 'post';
       form.action = `${location.pathname}/dismiss`;
       document.body.append(form);
       form.submit();
-    });
-    const response = await answer;
-    await page.waitForLoadState();
-    return response;
+    })]);
+    return answer;
   },
 };
 

@@ -40,9 +40,9 @@ var simulatorActs = []simulatorAct{
 	{simulator.Pause, "Pause for a month", "The subscription pauses when its period ends.", frame.Plain},
 	{simulator.Resume, "Resume", "The pause has ended.", frame.Plain},
 	{simulator.Cancel, "Cancel", "The subscription does not renew any more. It stays active until its end.", frame.Plain},
-	{simulator.UndoCancel, "Undo the cancellation", "The subscription renews again.", frame.Plain},
+	{simulator.UndoCancel, "Renew again", "The subscription renews again.", frame.Plain},
 	{simulator.Refund, "Refund and revoke", "The last payment was refunded, and the subscription has ended.", frame.Danger},
-	{simulator.Expire, "Let it expire", "The subscription has ended.", frame.Danger},
+	{simulator.Expire, "Let it expire", "The subscription has ended.", frame.Plain},
 }
 
 // simulated serves the page of a simulated purchase, and what its forms ask for.
