@@ -103,7 +103,7 @@ function covered() {
   for (const part of [e, label].filter(Boolean)) {
     const box = part.getBoundingClientRect();
     for (const bar of bars.map((b) => b.getBoundingClientRect())) {
-      if (box.top < bar.bottom - 1 && box.bottom > bar.top + 1 && (part === label || box.height < 200)) wrong.push(`${e.name || e.innerText} is under a bar: ${Math.round(box.top)}–${Math.round(box.bottom)}, bar ${Math.round(bar.top)}–${Math.round(bar.bottom)}`);
+      if (box.left < bar.right - 1 && box.right > bar.left + 1 && box.top < bar.bottom - 1 && box.bottom > bar.top + 1 && (part === label || box.height < 200)) wrong.push(`${e.name || e.innerText} is under a bar: ${Math.round(box.top)}–${Math.round(box.bottom)}, bar ${Math.round(bar.top)}–${Math.round(bar.bottom)}`);
     }
     if (part === label && (box.bottom < 0 || box.top > innerHeight)) wrong.push(`the label of ${e.name} is out of sight`);
   }
