@@ -46,7 +46,7 @@ func (c *AddonClient) Grants(ctx context.Context, userID string) ([]IAPGrant, er
 	return found.Grants, err
 }
 
-// Grant gives a user a package, until a time or, with the zero time, without an end. reason is for the site's own people.
+// Grant grants a user a package, until a time or, with the zero time, without an end. reason is for the site's own people.
 // The call is never repeated by itself: after a network error, look at [AddonClient.Grants] first.
 func (c *AddonClient) Grant(ctx context.Context, userID string, packageID int64, until time.Time, reason string) (IAPGrant, error) {
 	path, err := userPath("grant", userID, "grants")

@@ -68,7 +68,7 @@ func TestHostileBackupsAreRefused(t *testing.T) {
 		"no header":                      archive("manifest.json", "{}"),
 		"no manifest":                    archive("header.json", tinyHeader, "tables/t/000001.jsonl", "[1]\n"),
 		"a manifest of something else":   archive("header.json", tinyHeader, "manifest.json", "{}"),
-		"a row that is no array":         archive("header.json", tinyHeader, "tables/t/000001.jsonl", "{}\n"),
+		"a row that is not an array":     archive("header.json", tinyHeader, "tables/t/000001.jsonl", "{}\n"),
 		"a number that is too large":     archive("header.json", tinyHeader, "tables/t/000001.jsonl", "[99999999999999999999]\n"),
 		"a fraction":                     archive("header.json", tinyHeader, "tables/t/000001.jsonl", "[1.5]\n"),
 		"rows of a table out of turn":    archive("header.json", tinyHeader, "tables/u/000001.jsonl", "[1]\n"),

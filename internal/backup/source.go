@@ -34,7 +34,7 @@ func (s Source) open(ctx context.Context) (r *Reader, encrypted bool, done io.Cl
 		return nil, false, nil, err
 	}
 	from := bufio.NewReader(file)
-	begin, _ := from.Peek(len(ageBegin)) // what is shorter is no backup
+	begin, _ := from.Peek(len(ageBegin)) // a shorter file is not a backup
 	plain := io.Reader(from)
 	if encrypted = string(begin) == ageBegin; encrypted {
 		plain, err = s.decrypt(from)

@@ -69,3 +69,11 @@ func Indented(text []byte) string {
 	}
 	return b.String()
 }
+
+// YesNo is the answer to a question in a list of facts.
+func YesNo(yes bool) string {
+	if yes {
+		return "Yes"
+	}
+	return "No"
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // NewestBackup is the newest backup of the SQLite database at a path in the folder of backups
-// beside it, "" when there is none.
+// beside it, "" without one.
 func NewestBackup(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	entries, _ := os.ReadDir(filepath.Join(filepath.Dir(path), "backups")) // sorted

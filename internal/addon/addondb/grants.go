@@ -44,7 +44,7 @@ func (d *DB) GrantUser(ctx context.Context, id int64) (user string, err error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM grants WHERE id = $1`, id)
 }
 
-// MoveGrants gives the grants of a user to another one, and returns how many there were.
+// MoveGrants moves the grants of a user to another one, and returns how many there were.
 func (d *DB) MoveGrants(ctx context.Context, from, to string) (moved int64, err error) {
 	return d.Exec(ctx, `UPDATE grants SET user_id = $2 WHERE user_id = $1`, from, to)
 }

@@ -18,7 +18,7 @@ type Merged struct {
 	Membership countersign.IAPMembership
 }
 
-// Merge gives the purchases, grants and account ids of a user to another one, for a site that
+// Merge moves the purchases, grants and account ids of a user to another one, for a site that
 // merges two accounts. A user without any is fine, so that a merge can be repeated. The events
 // before it stay under the user of their time.
 func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string) (merged Merged, err error) {
@@ -72,7 +72,7 @@ func sorted(a, b string) []string {
 	return []string{a, b}
 }
 
-// movePurchases gives all purchases of a user to another one.
+// movePurchases moves all purchases of a user to another one.
 func (s *Service) movePurchases(ctx context.Context, tx *addondb.DB, from, to string) (moved int64, err error) {
 	err = eachPurchaseOf(ctx, tx, from, func(p addondb.Purchase) error {
 		moved++

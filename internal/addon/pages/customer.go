@@ -72,7 +72,7 @@ func (c customerPage) facts() frame.Facts {
 		all = append(all, frame.Fact{Label: "Since", Value: frame.Time(m.Since.Time)}, frame.Fact{Label: "Until", Value: untilCell(m)})
 	}
 	if m.Active {
-		all = append(all, frame.Fact{Label: "Renews", Value: frame.Words(yesNo(m.WillRenew))})
+		all = append(all, frame.Fact{Label: "Renews", Value: frame.Words(frame.YesNo(m.WillRenew))})
 	}
 	if m.ActionRequired != nil {
 		all = append(all, frame.Fact{Label: "The user has to", Value: frame.Words(actionWords[*m.ActionRequired])})
@@ -82,13 +82,6 @@ func (c customerPage) facts() frame.Facts {
 		all = append(all, frame.Fact{Label: "Last change", Value: frame.Time(c.ChangedAt)})
 	}
 	return all
-}
-
-func yesNo(yes bool) string {
-	if yes {
-		return "Yes"
-	}
-	return "No"
 }
 
 func (c customerPage) purchaseRows() []frame.Row {

@@ -63,7 +63,7 @@ func (p purchasePage) facts() frame.Facts {
 	if p.Region != "" {
 		all = append(all, frame.Fact{Label: "Country", Value: frame.Words(p.Region)})
 	}
-	all = append(all, frame.Fact{Label: "Acknowledged", Value: frame.Words(yesNo(b.Acknowledged))})
+	all = append(all, frame.Fact{Label: "Acknowledged", Value: frame.Words(frame.YesNo(b.Acknowledged))})
 	if b.Replaces != nil {
 		all = append(all, frame.Fact{Label: "Replaces", Value: frame.LinkOf(purchasePath(*b.Replaces, ""), frame.Mono(*b.Replaces))})
 	}

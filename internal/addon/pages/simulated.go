@@ -152,17 +152,10 @@ func (s simulatedPage) facts() frame.Facts {
 		{Label: "State in the store", Value: simulatedState(s.Purchase)},
 		{Label: "User", Value: frame.Words(s.User)},
 		{Label: "Product", Value: frame.Mono(s.Product)},
-		{Label: "Acknowledged", Value: frame.Words(yesOrNo(s.Acknowledged))},
+		{Label: "Acknowledged", Value: frame.Words(frame.YesNo(s.Acknowledged))},
 		{Label: "Ends or renews", Value: endOf(s.Purchase)},
 		{Label: "Next by itself", Value: nextOf(s.Purchase)},
 	}
-}
-
-func yesOrNo(yes bool) string {
-	if yes {
-		return "Yes"
-	}
-	return "No"
 }
 
 // answerLabel heads what the app reads after a step.

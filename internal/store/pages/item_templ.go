@@ -63,7 +63,7 @@ func itemView(i oneItem) templ.Component {
 				{Label: "Options", Value: frame.Words(cmp.Or(strings.Join(i.Options, ", "), "–"))},
 				{Label: "Version", Value: frame.Words(cmp.Or(string(i.Version), "–"))},
 				{Label: "Price", Value: frame.Words("Regular " + i.Price.Regular.String() + " " + i.Currency + ", Extended " + i.Price.Extended.String() + " " + i.Currency)},
-				{Label: "Support", Value: yesNo(i.Support)},
+				{Label: "Support", Value: frame.Words(frame.YesNo(i.Support))},
 				{Label: "Demo", Value: address(i.DemoLink)},
 				{Label: "Published", Value: frame.Time(i.PublishedAt.Time)},
 				{Label: "Description", Value: descriptionOf(i.Description)},
@@ -187,7 +187,7 @@ func itemView(i oneItem) templ.Component {
 				{Label: "Domains", Value: frame.Words("Regular " + strconv.Itoa(i.Licensing.RegularDomains) + ", Extended " + strconv.Itoa(i.Licensing.ExtendedDomains))},
 				{Label: "Moves a year", Value: frame.Words(strconv.Itoa(i.Licensing.MovesAYear))},
 				{Label: "Hours between moves", Value: frame.Words(strconv.Itoa(i.Licensing.MoveWaitHours))},
-				{Label: "Wildcard licenses", Value: yesNo(i.Licensing.Wildcard)},
+				{Label: "Wildcard licenses", Value: frame.Words(frame.YesNo(i.Licensing.Wildcard))},
 				{Label: "Staging hosts", Value: frame.Words(cmp.Or(strings.Join(i.Licensing.StagingHosts, ", "), "–"))},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

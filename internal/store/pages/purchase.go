@@ -100,13 +100,6 @@ func support(c validation.Check) templ.Component {
 	return frame.Day(c.Purchase.SupportedUntil.Time)
 }
 
-func yesNo(yes bool) templ.Component {
-	if yes {
-		return frame.Words("Yes")
-	}
-	return frame.Words("No")
-}
-
 // end is one way in which a purchase ends.
 type end struct {
 	as                       store.State

@@ -64,7 +64,7 @@ func purchaseView(one onePurchase) templ.Component {
 				{Label: "Price", Value: frame.Words(paid(p))},
 				{Label: "Sold", Value: frame.Day(p.SoldAt.Time)},
 				{Label: "Support until", Value: support(one.Check)},
-				{Label: "Downloaded", Value: yesNo(p.Downloaded)},
+				{Label: "Downloaded", Value: frame.Words(frame.YesNo(p.Downloaded))},
 				{Label: "Buyer", Value: buyerOf(p)},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
