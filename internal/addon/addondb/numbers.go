@@ -2,6 +2,7 @@ package addondb
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -19,16 +20,29 @@ func scanNumber(r sqldb.Row) (n Number, err error) {
 	return n, err
 }
 
-// AddNumber adds to a sum. Callers add in the order of the keys, or they may wait for each other.
-func (d *DB) AddNumber(ctx context.Context, n Number) error {
-	return d.Run(ctx, `INSERT INTO numbers (day, measure, currency, value) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (day, measure, currency) DO UPDATE SET value = numbers.value + excluded.value`, n.Day, n.Measure, n.Currency, n.Value)
+// numberParts is how many rows a sum has. Transactions that add to the same row wait for each
+// other.
+const numberParts = 8
+
+// AddNumbers adds to sums, each of which is named once. Call it once in a transaction, with the
+// sums in the order of their keys: otherwise two transactions can wait for each other.
+func (d *DB) AddNumbers(ctx context.Context, sums []Number) error {
+	part := rand.IntN(numberParts)
+	for _, n := range sums {
+		err := d.Run(ctx, `INSERT INTO numbers (day, measure, currency, part, value) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (day, measure, currency, part) DO UPDATE SET value = numbers.value + excluded.value`, n.Day, n.Measure, n.Currency, part, n.Value)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Numbers lists the sums from a day up to another one, which is not among them, in the order
 // of the days.
 func (d *DB) Numbers(ctx context.Context, from, until string) ([]Number, error) {
-	return sqldb.List(ctx, d.Queries, scanNumber, `SELECT day, measure, currency, value FROM numbers WHERE day >= $1 AND day < $2 ORDER BY day, measure, currency`, from, until)
+	return sqldb.List(ctx, d.Queries, scanNumber, `SELECT day, measure, currency, CAST(sum(value) AS bigint) FROM numbers
+		WHERE day >= $1 AND day < $2 GROUP BY day, measure, currency ORDER BY day, measure, currency`, from, until)
 }
 
 // NumbersBefore adds up all sums without a currency before a day.

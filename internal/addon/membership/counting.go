@@ -12,14 +12,15 @@ import (
 	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// KindOrders is the task that reads what was paid for orders.
-const KindOrders = "iap.orders"
-
 const (
-	// ordersWait is how long after an order was seen it is read: others come meanwhile.
+	// ordersWait is how often orders are read. A transaction with an order does not put the task:
+	// all of them would change its one row, and wait for each other's commit.
 	ordersWait = time.Minute
+	// unreadWait is how long an order waits that can't be read.
+	unreadWait = time.Hour
 	// ordersAtOnce is how many orders one call asks for.
 	ordersAtOnce = 100
 	// maxOrderTries is how often an order is asked for that the store does not return.
@@ -37,22 +38,11 @@ func (s *Service) count(ctx context.Context, tx *txn, c numbers.Change, items []
 		if i.OrderID == "" {
 			continue
 		}
-		added, err := tx.AddOrder(ctx, i.OrderID, c.After.ID, s.timestamp())
-		if err != nil {
+		if err := tx.AddOrder(ctx, i.OrderID, c.After.ID, s.timestamp()); err != nil {
 			return fmt.Errorf("membership: note an order: %w", err)
 		}
-		tx.orders = tx.orders || added
 	}
 	return nil
-}
-
-// endCounts writes what a transaction has counted. It comes after everything that others may
-// wait for, because all transactions of a day change the same rows.
-func (s *Service) endCounts(ctx context.Context, tx *txn) error {
-	if err := writeCounts(ctx, tx.DB, tx.counts); err != nil || !tx.orders {
-		return err
-	}
-	return s.Put(ctx, tx.DB, Task{Kind: KindOrders, Key: RepeatingKey, Due: s.now().Add(ordersWait)})
 }
 
 // changeOf is a change of a purchase as it is counted.
@@ -72,40 +62,36 @@ func (s *Service) recount(ctx context.Context, tx *txn, p addondb.Purchase) erro
 	if p.Environment != string(entitle.Production) {
 		return nil
 	}
-	tx.orders = true
-	return tx.RereadOrders(ctx, p.ID)
+	return tx.RereadOrders(ctx, p.ID, s.timestamp())
 }
 
-// writeCounts adds to the sums, in the order of their keys.
+// writeCounts adds to the sums. It is called once in a transaction.
 func writeCounts(ctx context.Context, tx *addondb.DB, counts []addondb.Number) error {
-	for _, n := range numbers.Sum(counts) {
-		if err := tx.AddNumber(ctx, n); err != nil {
-			return fmt.Errorf("membership: count: %w", err)
-		}
+	if err := tx.AddNumbers(ctx, numbers.Sum(counts)); err != nil {
+		return fmt.Errorf("membership: count: %w", err)
 	}
 	return nil
 }
 
-// doOrders reads what was paid for orders, and asks again within the hour for those that
-// could not be read.
+// doOrders reads what was paid for orders that are due.
 func (s *Service) doOrders(ctx context.Context, _ []byte) (again time.Time, err error) {
-	unread, err := s.db.UnreadOrders(ctx, ordersAtOnce)
-	if err != nil || len(unread) == 0 {
-		return time.Time{}, err
+	next := s.now().Add(ordersWait)
+	due, err := s.db.DueOrders(ctx, s.timestamp(), ordersAtOnce)
+	if err != nil || len(due) == 0 {
+		return next, err
 	}
-	next := s.now().Add(time.Hour)
 	store, selling, err := s.open(ctx)
 	if fault.HasCode(err, codeNotConfigured) || err == nil && selling.Simulated {
-		return next, nil
+		return s.now().Add(unreadWait), nil
 	}
 	if err != nil {
 		return time.Time{}, err
 	}
-	found, err := s.readOrders(ctx, store, unread)
+	found, err := s.readOrders(ctx, store, due)
 	if err != nil { // the connection test says what is missing
-		return next, s.noteCall(ctx, err)
+		return s.now().Add(unreadWait), s.noteCall(ctx, err)
 	}
-	for _, o := range unread {
+	for _, o := range due {
 		i := slices.IndexFunc(found, func(f play.Order) bool { return f.ID == o.ID })
 		var paid *play.Order
 		if i >= 0 {
@@ -114,13 +100,6 @@ func (s *Service) doOrders(ctx context.Context, _ []byte) (again time.Time, err 
 		if err := s.applyOrder(ctx, o.ID, paid); err != nil {
 			return time.Time{}, err
 		}
-	}
-	if len(unread) == ordersAtOnce {
-		next = s.now().Add(ordersWait)
-	}
-	left, err := s.db.CountUnreadOrders(ctx)
-	if err != nil || left == 0 {
-		return time.Time{}, err
 	}
 	return next, nil
 }
@@ -158,6 +137,7 @@ func (s *Service) applyOrder(ctx context.Context, id string, paid *play.Order) e
 		}
 		after := before
 		if paid == nil || paid.State == "pending" {
+			after.DueAt = sqldb.Time{Time: s.now().Add(unreadWait)}
 			if after.Tries++; after.Tries >= maxOrderTries {
 				after.ReadAt = s.timestamp()
 			}

@@ -116,9 +116,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 type txn struct {
 	*addondb.DB
 	events []Event
-	// counts are added to the sums before the events; with orders, orders are then read.
+	// counts are added to the sums before the events.
 	counts []addondb.Number
-	orders bool
 }
 
 // tx runs do in one transaction and then appends its events.
@@ -128,7 +127,7 @@ func (s *Service) tx(ctx context.Context, do func(*txn) error) error {
 		if err := do(tx); err != nil {
 			return err
 		}
-		if err := s.endCounts(ctx, tx); err != nil {
+		if err := writeCounts(ctx, db, tx.counts); err != nil {
 			return err
 		}
 		for _, e := range tx.events {

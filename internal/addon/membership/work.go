@@ -15,7 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// The kinds of tasks. The last four repeat for ever, and have the key [RepeatingKey].
+// The kinds of tasks. The last five repeat for ever, and have the key [RepeatingKey].
 const (
 	KindAcknowledge = "iap.acknowledge" // a purchase
 	KindWatch       = "iap.watch"       // a purchase that will end, or that is pending, on hold or paused
@@ -28,6 +28,7 @@ const (
 	KindSweep       = "iap.sweep"
 	KindCatalogue   = "iap.catalogue"
 	KindSilence     = "iap.silence"
+	KindOrders      = "iap.orders" // what was paid for orders
 )
 
 // RepeatingKey is the key of the tasks that repeat for ever.
@@ -65,7 +66,7 @@ func (s *Service) Works() map[string]Work {
 // anew (1.4). It is called once when a server starts.
 func (s *Service) Start(ctx context.Context) error {
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		for _, kind := range []string{KindVoided, KindSweep, KindCatalogue, KindSilence} {
+		for _, kind := range []string{KindVoided, KindSweep, KindCatalogue, KindSilence, KindOrders} {
 			if err := s.Put(ctx, tx, Task{Kind: kind, Key: RepeatingKey, Due: s.now()}); err != nil {
 				return err
 			}
