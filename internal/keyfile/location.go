@@ -203,7 +203,7 @@ func (l *Location) FinishReplace(check string) (*Box, error) {
 // file, whether the database still belongs to it, and keeps it so until the
 // transaction ends.
 func Same(ctx context.Context, tx sqldb.Queries, box *Box) (bool, error) {
-	check, err := tx.LockMeta(ctx, CheckName)
+	check, err := tx.ShareMeta(ctx, CheckName)
 	return err == nil && box.Matches(check), err
 }
 

@@ -110,6 +110,30 @@ func TestTransactionOfAReplacedKeyFileIsNoticed(t *testing.T) {
 	})
 }
 
+func TestTransactionsThatUseTheKeyFileDoNotWaitForEachOther(t *testing.T) {
+	l, db := place(t, dbtest.New(t, dbtest.Postgres))
+	box, err := l.Open(t.Context(), db.Queries())
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := func(tx sqldb.Queries) {
+		if same, err := Same(t.Context(), tx, box); err != nil || !same {
+			t.Errorf("same %t, %v", same, err)
+		}
+	}
+	err = db.Tx(t.Context(), func(one sqldb.Queries) error {
+		uses(one)
+		return db.Tx(t.Context(), func(other sqldb.Queries) error {
+			uses(other)
+			_, err := other.Exec(t.Context(), `SELECT 1 FROM meta WHERE name = $1 FOR NO KEY UPDATE NOWAIT`, CheckName)
+			return err
+		})
+	})
+	if err == nil {
+		t.Error("the check value can be replaced while a transaction uses the key file")
+	}
+}
+
 // A successor that can't be put in its place is named, with the reason.
 func TestSuccessorThatCannotBePlaced(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {

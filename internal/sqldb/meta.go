@@ -1,6 +1,9 @@
 package sqldb
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Meta reads a named value of the database, "" when there is none.
 func (q Queries) Meta(ctx context.Context, name string) (string, error) {
@@ -21,4 +24,17 @@ func (q Queries) SetMeta(ctx context.Context, name, value string) error {
 // LockMeta reads a named value and locks it until the transaction ends.
 func (q Queries) LockMeta(ctx context.Context, name string) (string, error) {
 	return Locked(ctx, q, "meta", "name", name, q.Meta)
+}
+
+// ShareMeta reads a named value and keeps it as it is until the transaction ends. Others who
+// do the same don't wait; those who lock or write it do.
+func (q Queries) ShareMeta(ctx context.Context, name string) (string, error) {
+	if q.db.engine == SQLite { // nobody else writes while a transaction runs
+		return q.Meta(ctx, name)
+	}
+	value, err := One(ctx, q, Value[string], `SELECT value FROM meta WHERE name = $1 FOR SHARE`, name)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil
+	}
+	return value, err
 }

@@ -27,15 +27,16 @@ const numberParts = 8
 // AddNumbers adds to sums, each of which is named once. Call it once in a transaction, with the
 // sums in the order of their keys: otherwise two transactions can wait for each other.
 func (d *DB) AddNumbers(ctx context.Context, sums []Number) error {
-	part := rand.IntN(numberParts)
-	for _, n := range sums {
-		err := d.Run(ctx, `INSERT INTO numbers (day, measure, currency, part, value) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (day, measure, currency, part) DO UPDATE SET value = numbers.value + excluded.value`, n.Day, n.Measure, n.Currency, part, n.Value)
-		if err != nil {
-			return err
-		}
+	if len(sums) == 0 {
+		return nil
 	}
-	return nil
+	part := rand.IntN(numberParts)
+	var values []any
+	for _, n := range sums {
+		values = append(values, n.Day, n.Measure, n.Currency, part, n.Value)
+	}
+	return d.Run(ctx, `INSERT INTO numbers (day, measure, currency, part, value) VALUES `+sqldb.Placeholders(len(sums), 5, 1)+`
+		ON CONFLICT (day, measure, currency, part) DO UPDATE SET value = numbers.value + excluded.value`, values...)
 }
 
 // Numbers lists the sums from a day up to another one, which is not among them, in the order

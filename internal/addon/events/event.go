@@ -71,11 +71,11 @@ type payload struct {
 // delivered to all webhooks that want its type. It returns the event's id. Call it last: others
 // who append wait from here until the transaction ends, so it must not wait for their locks.
 func (s *Service) Append(ctx context.Context, tx *addondb.DB, e Event) (id string, err error) {
-	id, seq, err := s.append(ctx, tx, e)
+	webhooks, err := tx.Webhooks(ctx) // before others have to wait
 	if err != nil {
 		return "", err
 	}
-	webhooks, err := tx.Webhooks(ctx)
+	id, seq, err := s.append(ctx, tx, e)
 	if err != nil {
 		return "", err
 	}
