@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/backup"
-	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -23,62 +19,61 @@ type backupCommands struct {
 	*app
 	service string // as in a sentence
 	flags   locationFlags
-	// opened opens a service that is set up, as [backupCreator].
-	opened opener[backupCreator]
+	// opened opens the backups of a service that is set up.
+	opened opener[*backup.Keeper]
+	// present is opened for a service that may not be there; it creates nothing.
+	present opener[*backup.Keeper]
 	// service of a location, which need not exist.
 	of func(context.Context, location) (*backup.Service, error)
-	// record writes a restore into the audit log.
-	record func(*cobra.Command, *sqldb.FolderLock, backup.Restored) error
+	// restored opens the backups of a service that was restored, under the lock of its folder.
+	restored func(*cobra.Command, *sqldb.FolderLock, func(context.Context, *backup.Keeper) error) error
 	// migrate is the command that brings the tables to this version.
 	migrate string
 }
 
-// backupCreator creates a backup of a service.
-type backupCreator func(context.Context, backup.CreateOptions) (backup.Created, error)
-
 func newStoreBackup(a *app) *cobra.Command {
 	return backupCommands{
 		app: a, service: "store", flags: storeLocation, migrate: "countersign store migrate up",
-		opened: func(c *cobra.Command, do func(context.Context, backupCreator) error) error {
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error {
-				return do(ctx, func(ctx context.Context, o backup.CreateOptions) (backup.Created, error) {
-					return s.CreateBackup(ctx, operator(), o)
-				})
+		opened: func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
+			return a.withStore(c, func(ctx context.Context, s *store.Store) error { return do(ctx, s.Backups) })
+		},
+		present: func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
+			return a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
+				if err := s.PrepareToRead(ctx); err != nil {
+					return err
+				}
+				return do(ctx, s.Backups)
 			})
 		},
 		of: func(ctx context.Context, at location) (*backup.Service, error) {
 			return store.Backups(ctx, a.storeOptions(at, nil, store.Options{}))
 		},
-		record: func(c *cobra.Command, lock *sqldb.FolderLock, done backup.Restored) error {
+		restored: func(c *cobra.Command, lock *sqldb.FolderLock, do func(context.Context, *backup.Keeper) error) error {
 			return a.openStore(c, store.Options{Lock: lock}, func(ctx context.Context, s *store.Store) error {
 				if err := s.Prepare(ctx); err != nil {
 					return err
 				}
-				return s.RecordRestore(ctx, operator(), done)
+				return do(ctx, s.Backups)
 			})
 		},
 	}.group()
 }
 
 func newAddonBackup(a *app) *cobra.Command {
+	opened := func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
+		return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s.Backups) })
+	}
 	return backupCommands{
-		app: a, service: "addon", flags: addonLocation, migrate: "countersign addon update",
-		opened: func(c *cobra.Command, do func(context.Context, backupCreator) error) error {
-			return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				return do(ctx, func(ctx context.Context, o backup.CreateOptions) (backup.Created, error) {
-					return s.CreateBackup(ctx, operator(), o)
-				})
-			})
-		},
+		app: a, service: "addon", flags: addonLocation, migrate: "countersign addon update", opened: opened, present: opened,
 		of: func(_ context.Context, at location) (*backup.Service, error) {
 			return addon.Backups(a.addonOptions(at, nil, addon.Options{})), nil
 		},
-		record: func(c *cobra.Command, lock *sqldb.FolderLock, done backup.Restored) error {
+		restored: func(c *cobra.Command, lock *sqldb.FolderLock, do func(context.Context, *backup.Keeper) error) error {
 			return a.openAddon(c, addon.Options{Lock: lock}, func(ctx context.Context, s *addon.Addon) error {
 				if err := s.Prepare(ctx); err != nil {
 					return err
 				}
-				return s.RecordRestore(ctx, operator(), done)
+				return do(ctx, s.Backups)
 			})
 		},
 	}.group()
@@ -119,7 +114,7 @@ func (b backupCommands) create() *cobra.Command {
 	var o backup.CreateOptions
 	var out string
 	var recipients []string
-	var keep, keepDays int
+	var keep keepFlags
 	c := &cobra.Command{
 		Use: "create", Short: "Write a backup, also while the server runs", Args: cli.Args(),
 		Long: `Write a backup, also while the server runs: all tables and uploaded files in one file. It
@@ -133,18 +128,14 @@ since secrets can't be read without it. A person with both can read all secrets.
 	c.Flags().StringVar(&out, "out", "", "`file`, folder, or URL of a bucket to write to; default the folder backups in the data folder")
 	c.Flags().BoolVar(&o.KeyFile, "with-key-file", false, "put the key file into the backup")
 	c.Flags().StringArrayVar(&recipients, "recipient", nil, "encrypt for this age `public key`; can be repeated")
-	c.Flags().IntVar(&keep, "keep", 0, "then remove older backups, but `N` of the newest")
-	c.Flags().IntVar(&keepDays, "keep-days", 0, "then remove older backups, but those of the last `N` days")
+	keep.register(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if keep < 0 || keepDays < 0 || ((keep > 0 || keepDays > 0) && out != "" && !strings.Contains(out, "://")) {
-			return cli.Usage(c, "--keep and --keep-days are numbers above zero, for the default folder or a bucket")
+		if err := keep.check(c, out); err != nil {
+			return err
 		}
-		for _, text := range recipients {
-			one, err := backup.ParseRecipient(text)
-			if err != nil {
-				return err
-			}
-			o.Recipients = append(o.Recipients, one)
+		var err error
+		if o.Recipients, err = backup.ParseRecipients(recipients); err != nil {
+			return err
 		}
 		if err := placeBackup(c.Context(), out, &o); err != nil {
 			return err
@@ -152,57 +143,25 @@ since secrets can't be read without it. A person with both can read all secrets.
 		if o.Bucket != nil {
 			defer o.Bucket.Close()
 		}
-		return b.opened(c, func(ctx context.Context, create backupCreator) error {
-			made, err := create(ctx, o)
+		return b.opened(c, func(ctx context.Context, k *backup.Keeper) error {
+			made, err := k.Create(ctx, operator(), o)
 			if err != nil {
 				return err
 			}
-			if err := b.prune(c, o.Bucket, keep, keepDays); err != nil {
-				return err
+			if made.Unrecorded != nil {
+				b.Warn("The backup was written, but the audit log has no entry of it: %s.", fault.Message(made.Unrecorded))
+			}
+			removed, err := k.Prune(ctx, operator(), backup.Place{Bucket: o.Bucket}, keep.keep())
+			for _, f := range removed {
+				b.Say("Removed %s.", cli.Safe(f.Path))
+			}
+			if err != nil {
+				b.Warn("The backup was written, but old ones could not be removed: %s.", fault.Message(err))
 			}
 			return b.Show(createdView{viewBackup(made.File, made.Info), made.Size}, nil)
 		})
 	}
 	return c
-}
-
-// placeBackup reads where a backup goes.
-func placeBackup(ctx context.Context, out string, o *backup.CreateOptions) (err error) {
-	switch info, statErr := os.Stat(out); {
-	case out == "":
-	case strings.Contains(out, "://"):
-		o.Bucket, err = openBucket(ctx, out)
-	case (statErr == nil && info.IsDir()) || strings.HasSuffix(out, string(filepath.Separator)):
-		o.Folder = out
-	default:
-		o.File = out
-	}
-	return err
-}
-
-func openBucket(ctx context.Context, url string) (*blob.Bucket, error) {
-	bucket, err := blob.Open(ctx, url)
-	if err != nil {
-		return nil, fault.WithCause(fault.Invalid("backup_url", "Invalid URL for backups: "+err.Error()), err)
-	}
-	return bucket, nil
-}
-
-// prune removes old backups.
-func (b backupCommands) prune(c *cobra.Command, in *blob.Bucket, keep, days int) error {
-	if keep == 0 && days == 0 {
-		return nil
-	}
-	s, _, err := b.located(c)
-	if err != nil {
-		return err
-	}
-	defer closeMedia(s)
-	removed, err := s.Prune(c.Context(), in, keep, time.Duration(days)*24*time.Hour)
-	for _, f := range removed {
-		b.Say("Removed %s.", cli.Safe(f.Path))
-	}
-	return err
 }
 
 // located is the service of a command, which need not exist.
@@ -226,15 +185,14 @@ type backupFileView struct {
 	Size      int64                 `json:"size" row:"2,BYTES,thousands"`
 	CreatedAt countersign.Timestamp `json:"created_at" row:"3,CREATED (UTC)"`
 	Encrypted bool                  `json:"encrypted" row:"4,ENCRYPTED"`
-}
-
-func viewBackupFile(f backup.File) backupFileView {
-	return backupFileView{File: f.Path, Size: f.Size, CreatedAt: countersign.At(f.CreatedAt), Encrypted: f.Encrypted}
+	// Verified is when it was verified last, Problem what was wrong with it then.
+	Verified countersign.Timestamp `json:"verified_at,omitzero" row:"5,VERIFIED (UTC)"`
+	Problem  string                `json:"problem,omitempty" row:"6,PROBLEM"`
 }
 
 func (b backupCommands) list() *cobra.Command {
 	var from string
-	c := &cobra.Command{Use: "list", Short: "List backups, the newest first", Args: cli.Args()}
+	c := &cobra.Command{Use: "list", Short: "List backups, the newest first, and when they were verified", Args: cli.Args()}
 	fromFlag(c, &from)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, _, err := b.located(c)
@@ -246,10 +204,32 @@ func (b backupCommands) list() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := s.List(c.Context(), source.Bucket)
-		return cli.PrintList(b.Console, list, viewBackupFile, "No backups.", err)
+		list, err := s.List(c.Context(), backup.Place{Bucket: source.Bucket})
+		var verified []backup.Verification
+		if len(list) > 0 {
+			verified = b.verified(c)
+		}
+		view := func(f backup.File) backupFileView {
+			v := backup.Recorded(verified, backup.Source{File: f.Path, Bucket: source.Bucket})
+			return backupFileView{
+				File: f.Path, Size: f.Size, CreatedAt: countersign.At(f.CreatedAt), Encrypted: f.Encrypted, Verified: countersign.At(v.VerifiedAt), Problem: v.Problem,
+			}
+		}
+		return cli.PrintList(b.Console, list, view, "No backups.", err)
 	}
 	return b.Listing(c)
+}
+
+// verified reads which backups were verified, none where no service is set up.
+func (b backupCommands) verified(c *cobra.Command) (list []backup.Verification) {
+	err := b.present(c, func(ctx context.Context, k *backup.Keeper) (err error) {
+		list, err = k.Verifications(ctx, operator())
+		return err
+	})
+	if err != nil {
+		b.Say("Which backups were verified is not known: %s.", fault.Message(err))
+	}
+	return list
 }
 
 func fromFlag(c *cobra.Command, from *string) {
@@ -284,8 +264,11 @@ func (b backupCommands) verify() *cobra.Command {
 	var from, identity string
 	c := &cobra.Command{
 		Use: "verify FILE", Short: "Restore a backup into a temporary file and compare counts and sums", Args: cli.Args("FILE"),
-		Long: `Restore a backup into a temporary file and compare counts and sums. Nothing else is changed.
-The temporary folder needs room for the database. Exit code 4: the backup is damaged.`,
+		Long: `Restore a backup into a temporary file and compare counts and sums. The temporary folder
+needs room for the database. For a backup of this ` + b.service + `, the database keeps a record of
+it; doctor warns if the newest verified backup is older than a day.
+
+Exit code 4: the backup is damaged.`,
 	}
 	fromFlag(c, &from)
 	identityFlag(c, &identity)
@@ -300,9 +283,35 @@ The temporary folder needs room for the database. Exit code 4: the backup is dam
 			return err
 		}
 		info, err := s.Verify(c.Context(), source)
-		return b.Show(viewBackup(args[0], info), damagedBackup(err))
+		view := verifiedView{viewBackup(args[0], info), b.recordVerification(c, source, info, err)}
+		return b.Show(view, damagedBackup(err))
 	}
 	return c
+}
+
+// verifiedView is a backup that was verified.
+type verifiedView struct {
+	backupView
+	// Recorded reports that the database keeps a record of it.
+	Recorded bool `json:"recorded" card:"10,Recorded"`
+}
+
+// recordVerification records a verification that ended with failed or nil, and reports whether it did.
+func (b backupCommands) recordVerification(c *cobra.Command, from backup.Source, info backup.Info, failed error) (recorded bool) {
+	if failed != nil && !fault.HasCode(failed, backup.CodeDamaged) {
+		return false
+	}
+	err := b.present(c, func(ctx context.Context, k *backup.Keeper) (err error) {
+		recorded, err = k.RecordVerification(ctx, operator(), from, info, failed)
+		return err
+	})
+	switch {
+	case err != nil:
+		b.Say("Not recorded as verified: %s.", fault.Message(err))
+	case !recorded && failed == nil:
+		b.Say("Not recorded as verified: the backup belongs to another %s.", b.service)
+	}
+	return err == nil && recorded
 }
 
 // restoredView is what a restore did.
@@ -343,7 +352,9 @@ restore leaves everything as it was, or restored; it can be repeated.`,
 		defer lock.Unlock()
 		done, err := s.Restore(c.Context(), source)
 		if err == nil && !done.Older {
-			err = b.record(c, lock, done)
+			err = b.restored(c, lock, func(ctx context.Context, k *backup.Keeper) error {
+				return k.RecordRestore(ctx, operator(), source, done)
+			})
 		}
 		if err != nil {
 			return damagedBackup(err)

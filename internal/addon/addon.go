@@ -22,6 +22,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/hook"
@@ -77,6 +78,8 @@ type Addon struct {
 	Numbers   *numbers.Service
 	Simulator *simulator.Service
 	Events    *events.Service
+	// Backups creates backups, and keeps the record of those that were verified.
+	Backups *backup.Keeper
 
 	guard    *access.Guard
 	options  Options
@@ -157,6 +160,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.guard = &access.Guard{Installed: a.Installed, Ready: a.ready, Box: a.box.Load, Now: o.Now}
 	var ofPurchases, ofSettings sqldb.Watcher
 	a.Numbers = numbers.New(a.db, a.guard)
+	a.Backups = a.newBackups()
 	a.IAP, ofPurchases = iap.New(a.db, a.guard, o.Log)
 	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
 	a.sender, a.queue = hook.New(o.AllowPrivate, o.Version, o.Now), jobs.New(database, o.Now, o.Log)

@@ -91,7 +91,7 @@ func (a *Addon) Update(ctx context.Context, actor people.Actor, progress func(St
 func (a *Addon) runSteps(ctx context.Context, actor people.Actor, report *UpdateReport, progress func(Step)) error {
 	alone := map[string]func() error{
 		stepBackup: func() error {
-			made, err := a.backups().Create(ctx, a.database, backup.CreateOptions{})
+			made, err := a.Backups.Service.Create(ctx, a.database, backup.CreateOptions{})
 			report.Backup = made.File
 			return err
 		},

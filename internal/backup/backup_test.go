@@ -87,7 +87,7 @@ func (p place) create(t testing.TB, o backup.CreateOptions) backup.Created {
 	t.Helper()
 	var made backup.Created
 	with(t, p.db, func(ctx context.Context, s *store.Store) (err error) {
-		made, err = s.CreateBackup(ctx, operator, o)
+		made, err = s.Backups.Create(ctx, operator, o)
 		return err
 	})
 	return made

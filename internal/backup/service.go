@@ -59,6 +59,8 @@ type Created struct {
 	File string
 	Size int64
 	Info Info
+	// Unrecorded is why the audit log has no entry of it, nil for a backup with one.
+	Unrecorded error
 }
 
 // Folder is where backups go by default.

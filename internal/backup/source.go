@@ -91,6 +91,18 @@ func ParseRecipient(text string) (age.Recipient, error) {
 	return all[0], nil
 }
 
+// ParseRecipients reads age recipients, as [ParseRecipient] does.
+func ParseRecipients(texts []string) (all []age.Recipient, err error) {
+	for _, text := range texts {
+		one, err := ParseRecipient(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
 // ReadIdentities reads a file with age identities, as age-keygen writes it.
 func ReadIdentities(path string) ([]age.Identity, error) {
 	f, err := os.Open(path)

@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/media"
@@ -35,8 +36,6 @@ const (
 	actionRemoveMember       people.Action = "member.remove"
 	actionRekey              people.Action = "store.rekey"
 	actionAcceptLoss         people.Action = "store.accept_loss"
-	actionCreateBackup       people.Action = "backup.create"
-	actionRestoreBackup      people.Action = "backup.restore"
 )
 
 // Actions lists the actions that a store's audit log may hold.
@@ -47,6 +46,6 @@ func Actions() []people.Action {
 		actionCreateItem, actionEditItem,
 		actionCreatePurchase, actionRefundPurchase, actionChargeBackPurchase, actionRevokePurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,
-		actionRekey, actionAcceptLoss, actionCreateBackup, actionRestoreBackup,
-	}, people.Actions(), licensing.Actions(), media.Actions(), transfer.Actions())
+		actionRekey, actionAcceptLoss,
+	}, backup.Actions(), people.Actions(), licensing.Actions(), media.Actions(), transfer.Actions())
 }

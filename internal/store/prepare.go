@@ -171,7 +171,7 @@ func (s *Store) Migrate(ctx context.Context) (file string, err error) {
 	case sqldb.StateNewer:
 		return "", fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
 	case sqldb.StateOlder:
-		made, err := s.backups().Create(ctx, s.database, backup.CreateOptions{NoMedia: true})
+		made, err := s.Backups.Service.Create(ctx, s.database, backup.CreateOptions{NoMedia: true})
 		if err != nil {
 			return "", err
 		}

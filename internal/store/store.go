@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
@@ -77,6 +78,8 @@ type Store struct {
 	Media *media.Service
 	// Requests is the log of API requests.
 	Requests *requests.Log
+	// Backups creates backups, and keeps the record of those that were verified.
+	Backups *backup.Keeper
 
 	options  Options
 	database *sqldb.DB
@@ -165,6 +168,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
 	s.jobs = jobs.New(database, o.Now, o.Log)
 	s.Media = media.New(s.db, &s.gate, s.Validation, bucket, o.Now)
+	s.Backups = s.newBackups()
 	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, o.Now)
 	s.sales, s.activity = byitem.NewSales(s.db), byitem.NewActivity(s.db)
 	s.Requests = requests.New(requests.Options{Dir: o.Dir, URL: o.URL, Keep: o.RequestLog, Now: o.Now, Log: o.Log, Longer: o.Longer, See: s.seeRequests})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -132,8 +133,6 @@ const (
 	ActionAddonUpdate          people.Action = "addon.update"
 	ActionAddonAcceptLoss      people.Action = "addon.accept_loss"
 	ActionAddonRekey           people.Action = "addon.rekey"
-	ActionBackupCreate         people.Action = "backup.create"
-	ActionBackupRestore        people.Action = "backup.restore"
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
 	ActionWebhookAdd           people.Action = "webhook.add"
 	ActionWebhookEdit          people.Action = "webhook.edit"
@@ -159,7 +158,7 @@ var actions = []people.Action{
 	ActionCustomerMerge, ActionCustomerErase,
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss, ActionPurchaseReview,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
-	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey, ActionBackupCreate, ActionBackupRestore,
+	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
 	ActionUpdateTokenCreate,
 	ActionWebhookAdd, ActionWebhookEdit, ActionWebhookPause, ActionWebhookResume, ActionWebhookReveal, ActionWebhookRotate,
 	ActionWebhookRemove, ActionWebhookPing, ActionWebhookReplay,
@@ -167,7 +166,7 @@ var actions = []people.Action{
 
 // Actions lists the actions that an addon's audit log may hold, for front ends that have
 // words for them.
-func Actions() []people.Action { return append(people.Actions(), actions...) }
+func Actions() []people.Action { return slices.Concat(people.Actions(), backup.Actions(), actions) }
 
 // Audit writes an entry of the audit log in the transaction of what it describes. An
 // action that is not in the list is an error.

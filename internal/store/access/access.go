@@ -29,6 +29,8 @@ const (
 	// Administer is the store as a whole: administrators and the operator. They also have
 	// every permission of every workspace.
 	Administer
+	// Operate works on backups, which hold everything: the operator alone.
+	Operate
 )
 
 // May returns an error of kind Forbidden unless an actor has a permission, in every
@@ -40,7 +42,7 @@ func May(a people.Actor, what Permission) error {
 	case people.KindOperator:
 		allowed = true
 	case people.KindUser:
-		allowed = isAdministrator(a) && what >= LicensePurchases
+		allowed = isAdministrator(a) && what >= LicensePurchases && what != Operate
 	case people.KindKey:
 		allowed = what == ValidatePurchases || (what == ReadWorkspace && a.Secret)
 	case people.KindBuyer:
@@ -49,6 +51,8 @@ func May(a people.Actor, what Permission) error {
 	switch {
 	case allowed:
 		return nil
+	case a.Kind == people.KindUser && what == Operate:
+		return fault.Forbidden("not_allowed", "This needs access to the data folder")
 	case a.Kind == people.KindUser:
 		return fault.Forbidden("not_allowed", "This needs an administrator of the store")
 	}

@@ -11,7 +11,7 @@ import (
 // all are the permissions by name.
 var all = map[string]Permission{
 	"validate": ValidatePurchases, "read": ReadWorkspace, "license": LicensePurchases,
-	"view": View, "manage": Manage, "own": Own, "administer": Administer,
+	"view": View, "manage": Manage, "own": Own, "administer": Administer, "operate": Operate,
 }
 
 func TestMay(t *testing.T) {
@@ -21,7 +21,7 @@ func TestMay(t *testing.T) {
 		allowed []string
 		refused string
 	}{
-		{"the operator may do everything", people.Operator("tester"), []string{"validate", "read", "license", "view", "manage", "own", "administer"}, ""},
+		{"the operator may do everything", people.Operator("tester"), []string{"validate", "read", "license", "view", "manage", "own", "administer", "operate"}, ""},
 		{"a secret key validates and reads", people.Actor{Kind: people.KindKey, Workspace: 1, Secret: true}, []string{"validate", "read"}, "key_scope"},
 		{"a publishable key validates", people.Actor{Kind: people.KindKey, Workspace: 1, Item: 7}, []string{"validate"}, "key_scope"},
 		{"a publishable key without an item opens no more", people.Actor{Kind: people.KindKey, Workspace: 1}, []string{"validate"}, "key_scope"},

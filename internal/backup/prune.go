@@ -1,0 +1,83 @@
+package backup
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+// Keep says which backups stay when old ones are removed. The zero value keeps all.
+type Keep struct {
+	// Count is how many of the newest stay, 0 for any number.
+	Count int
+	// Age is up to which age others stay, too; 0 for any age if Count is 0.
+	Age time.Duration
+}
+
+// all reports whether nothing is removed.
+func (k Keep) all() bool { return k.Count <= 0 && k.Age <= 0 }
+
+// Prune removes backups of the service from a place and returns them: those that are neither among
+// the newest nor young enough. The newest always stays, and so does the one that spared names as
+// records do. Other files stay.
+func (s *Service) Prune(ctx context.Context, in Place, keep Keep, spared string) (removed []File, err error) {
+	if keep.all() {
+		return nil, nil
+	}
+	list, err := s.List(ctx, in)
+	for i, f := range list {
+		if err != nil || i < max(keep.Count, 1) || s.Now().Sub(f.CreatedAt) < keep.Age || in.recordedName(f) == spared {
+			continue
+		}
+		if in.Bucket != nil {
+			err = in.Bucket.Delete(ctx, f.Path)
+		} else if err = os.Remove(f.Path); err != nil {
+			err = folderError(s.folder(in), err)
+		}
+		if err == nil {
+			removed = append(removed, f)
+		}
+	}
+	return removed, err
+}
+
+// prune removes old backups and their records, and spares the newest one of the place that was
+// verified.
+func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error) {
+	spared, err := k.newestVerified(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := k.Service.Prune(ctx, in, keep, spared)
+	if len(removed) == 0 {
+		return nil, err
+	}
+	names := sqldb.Convert(removed, in.recordedName)
+	forgotten := k.write(ctx, func(tx sqldb.Queries) error {
+		return changeVerifications(ctx, tx, func(list []Verification) []Verification {
+			return slices.DeleteFunc(list, func(v Verification) bool { return slices.Contains(names, v.File) })
+		})
+	})
+	if err == nil {
+		err = forgotten
+	}
+	return removed, err
+}
+
+// newestVerified names the newest backup in a place that was verified and is whole, "" without one.
+func (k *Keeper) newestVerified(ctx context.Context, in Place) (string, error) {
+	there, err := k.Service.List(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	records, err := Verifications(ctx, k.DB.Queries())
+	for _, v := range records {
+		if v.Problem == "" && slices.ContainsFunc(there, func(f File) bool { return in.recordedName(f) == v.File }) {
+			return v.File, nil
+		}
+	}
+	return "", err
+}
