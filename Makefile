@@ -1,10 +1,14 @@
-.PHONY: e2e chaos bench-peers help build test race check fuzz bench gen css
+.PHONY: release e2e chaos bench-peers help build test race check fuzz bench gen css
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 build: ## the binary ./countersign
 	CGO_ENABLED=0 go build -trimpath -o countersign ./cmd/countersign
+
+release: ## what users install, in dist: archives, .deb, .rpm, a container image, check sums (RELEASE="-only linux/amd64": flags of release)
+	rm -rf dist
+	go run ./release $(RELEASE)
 
 test: ## all tests
 	go test ./...

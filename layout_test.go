@@ -83,6 +83,7 @@ var mayImport = map[string][]string{
 	"internal/webtest":          {""},
 	"internal/wording":          {},
 	"docs":                      {},
+	"release":                   {},
 	"license":                   {""},
 
 	"internal/addon/conformance": {}, // tests alone
@@ -108,6 +109,8 @@ var mayNotImport = []struct {
 	{"github.com/a-h/templ", []string{"internal/addon/pages", "internal/frame", "internal/store/pages"}},
 	{"github.com/alexedwards/scs/", []string{"internal/frame"}},
 	{"github.com/go-jose/", []string{"internal/addon/membership", "internal/play", "internal/play/playfake", "license"}},
+	{"github.com/google/go-containerregistry/", []string{"release"}},
+	{"golang.org/x/crypto/x509roots/", []string{"cmd/countersign"}},
 	{"google.golang.org/api/", []string{"internal/play", "internal/play/playfake"}},
 	{"testing", []string{"internal/dbtest", "internal/store/storetest", "internal/webtest"}},
 	{module + "/internal/dbtest", []string{"internal/store/storetest"}},

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +15,11 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/thirdparty"
 	"github.com/spf13/cobra"
+	_ "golang.org/x/crypto/x509roots/fallback" // for containers, which have no certificates of authorities
 )
+
+// version and revision are set by the linker for a release. Without them, they are those that Go recorded.
+var version, revision string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -107,6 +112,7 @@ func readBuildInfo() buildInfo {
 			b.Modified = s.Value == "true"
 		}
 	}
+	b.Version, b.Revision = cmp.Or(version, b.Version), cmp.Or(revision, b.Revision)
 	for _, m := range info.Deps {
 		if m.Path == "modernc.org/sqlite" {
 			b.SQLiteDriver = m.Path + " " + m.Version
