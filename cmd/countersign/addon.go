@@ -21,10 +21,11 @@ the products it sells. It has admin pages for both.
   countersign addon update    set it up, once after every new version
   countersign addon serve     serve it`,
 	},
-		newAddonUpdate(a), newAddonServe(a), newAddonSetupLink(a), newAddonSettings(a),
+		newAddonUpdate(a), newAddonServe(a), newInit(a, addonLocation), newAddonSetupLink(a), newAddonSettings(a),
 		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a),
 		newAddonEvent(a), newAddonWebhook(a), newAddonUsers(a), newAddonAudit(a), newAddonBackup(a), newAddonRekey(a))
 	addonLocation.register(c.PersistentFlags())
+	addonLocation.registerConfig(c.PersistentFlags())
 	return c
 }
 

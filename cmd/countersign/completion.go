@@ -48,6 +48,9 @@ func complete[S io.Closer](a *app, l locationFlags, find finder[S], prepare func
 	return func(c *cobra.Command, args []string, _ string) (found []string, _ cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 		defer cancel()
+		if a.configure(c) != nil { // cobra runs no checks before a completion
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		at, err := a.locate(c, l)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp

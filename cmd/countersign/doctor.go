@@ -37,6 +37,7 @@ also tries to download the service's key file from there. It fails if it can.`,
 	doctorAddonLocation.register(c.Flags())
 	storeLocation.registerMedia(c.Flags())
 	for _, l := range []locationFlags{storeLocation, doctorAddonLocation} {
+		l.registerConfig(c.Flags())
 		c.Flags().String(l.baseURLFlag, "", "public `URL` at which to look for the key file ("+l.baseURL+")")
 	}
 	return c
@@ -52,6 +53,7 @@ type report struct {
 // examine looks at the services that are here.
 func (a *app) examine(c *cobra.Command) ([]report, error) {
 	var reports []report
+	var dirs []any
 	for _, one := range []struct {
 		service string
 		locationFlags
@@ -68,10 +70,11 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		if err != nil {
 			return nil, err
 		}
-		site, err := a.site(c, one.locationFlags)
+		site, err := baseURL(c, one.baseURLFlag)
 		if err != nil {
 			return nil, err
 		}
+		dirs = append(dirs, at.dir)
 		_, err = os.Stat(at.dir)
 		missing := os.IsNotExist(err)
 		if missing && !one.named(a, c) {
@@ -84,7 +87,7 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		reports = append(reports, report{one.service, at.dir, found})
 	}
 	if len(reports) == 0 {
-		return nil, cli.Fail(cli.ExitNotFound, "nothing_here", fmt.Sprintf("found no store in %s and no addon in %s; name their folders with --data and --addon-data", defaultData, addon.DefaultDir))
+		return nil, cli.Fail(cli.ExitNotFound, "nothing_here", fmt.Sprintf("found no store in %s and no addon in %s; name their folders with --data and --addon-data", dirs...))
 	}
 	return reports, nil
 }
@@ -111,19 +114,6 @@ func (a *app) examineService(ctx context.Context, name string, at location, site
 		found = append(found, checkWeb(ctx, at.dir, siteAddress(site, sqldb.ServedAt(at.dir)))...)
 	}
 	return found
-}
-
-// site is the public address of a service that a flag or its variable names, "" for none.
-func (a *app) site(c *cobra.Command, l locationFlags) (string, error) {
-	given, err := a.Setting(c, l.baseURLFlag, l.baseURL)
-	if err != nil {
-		return "", err
-	}
-	site, err := parseBaseURL(given)
-	if err != nil {
-		return "", cli.Usage(c, "--"+l.baseURLFlag+": "+err.Error())
-	}
-	return site, nil
 }
 
 // printFindings prints what was found. A failure is the exit code that says so.

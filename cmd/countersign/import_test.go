@@ -46,7 +46,7 @@ func TestRejectedLinesThatCanNotBeKeptAreStillTold(t *testing.T) {
 func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 	var stderr bytes.Buffer
 	now := fixedNow()
-	a := &app{cli.New(environment{}.lookup, strings.NewReader(""), &stderr, &stderr)}
+	a := &app{Console: cli.New(environment{}.lookup, strings.NewReader(""), &stderr, &stderr)}
 	a.Now = func() time.Time { return now }
 	p, read := a.readingProgress(2000)
 	for _, bytes := range []int64{100, 500, 1000, 1500, 2000} {
@@ -61,7 +61,7 @@ func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 
 func TestABarOnATerminalMakesRoomForBadLines(t *testing.T) {
 	var stderr bytes.Buffer
-	a := &app{cli.New(environment{"TERM": "xterm"}.lookup, strings.NewReader(""), &stderr, &stderr)}
+	a := &app{Console: cli.New(environment{"TERM": "xterm"}.lookup, strings.NewReader(""), &stderr, &stderr)}
 	a.Err.Width = 80
 	p, read := a.readingProgress(2000)
 	read(500)

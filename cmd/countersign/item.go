@@ -33,7 +33,7 @@ func newItemShow(a *app) *cobra.Command {
 reads it again.`,
 		Example: "  countersign store item show 1229",
 		PreRunE: func(c *cobra.Command, _ []string) (err error) {
-			base, err = a.baseURL(c)
+			base, err = baseURL(c, "base-url")
 			return err
 		},
 	}, func(ctx context.Context, s *store.Store, id int64) error {

@@ -111,7 +111,7 @@ type licenseFlags struct{ domain, baseURL, out string }
 func (f *licenseFlags) register(c *cobra.Command) *cobra.Command {
 	fs := c.Flags()
 	fs.StringVar(&f.domain, "domain", "", "the `domain` of the site, like shop.example (required)")
-	fs.StringVar(&f.baseURL, "base-url", "", "the store's own `URL`, the issuer in the license (default: the name of the signing key)")
+	fs.String("base-url", "", "the store's own `URL`, the issuer in the license (default: the name of the signing key; "+envURL+")")
 	fs.StringVar(&f.out, "out", "", "write the license to this `file`, which must not exist, in place of printing it")
 	c.PreRunE = f.check
 	return c
@@ -122,10 +122,8 @@ func (f *licenseFlags) check(c *cobra.Command, args []string) error {
 		return err
 	}
 	var err error
-	if f.baseURL, err = parseBaseURL(f.baseURL); err != nil {
-		return cli.Usage(c, "--base-url: "+err.Error())
-	}
-	return nil
+	f.baseURL, err = baseURL(c, "base-url")
+	return err
 }
 
 // showSigned prints a license with its text, or writes the text to the file that

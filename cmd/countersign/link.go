@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/config"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
@@ -16,13 +17,9 @@ import (
 func onLink[S any](a *app, of locationFlags, c *cobra.Command, open opener[S], do func(ctx context.Context, s S, url string, args []string) error) *cobra.Command {
 	c.Flags().String("base-url", "", "the public `URL` of the pages, for links (default: the running server's; "+of.baseURL+")")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		given, err := a.Setting(c, "base-url", of.baseURL)
+		url, err := baseURL(c, "base-url")
 		if err != nil {
 			return err
-		}
-		url, err := parseBaseURL(given)
-		if err != nil {
-			return cli.Usage(c, "--base-url: "+err.Error())
 		}
 		return open(c, func(ctx context.Context, s S) error {
 			return do(ctx, s, cmp.Or(url, sqldb.ServedAt(a.Service.Dir), "http://"+of.address), args)
@@ -31,14 +28,12 @@ func onLink[S any](a *app, of locationFlags, c *cobra.Command, open opener[S], d
 	return c
 }
 
-// baseURL is the store's public address as --base-url or its variable says, "" for none. It has no slash at its end.
-func (a *app) baseURL(c *cobra.Command) (string, error) {
-	base, err := a.Setting(c, "base-url", storeLocation.baseURL)
-	if err == nil {
-		base, err = parseBaseURL(base)
-	}
+// baseURL is the public address of a service as a flag says, "" for none. It has no slash at its end.
+func baseURL(c *cobra.Command, flag string) (string, error) {
+	f := c.Flag(flag)
+	base, err := parseBaseURL(f.Value.String())
 	if err != nil {
-		return "", cli.Usage(c, "--base-url: "+err.Error())
+		return "", cli.Usage(c, config.Label(f)+": "+err.Error())
 	}
 	return base, nil
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/config"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,6 +35,9 @@ const (
 	envStoreAdminPassword = "COUNTERSIGN_STORE_ADMIN_PASSWORD"
 	envAdminEmail         = "COUNTERSIGN_ADMIN_EMAIL" // of the addon
 	envAdminPassword      = "COUNTERSIGN_ADMIN_PASSWORD"
+
+	envConfig      = "COUNTERSIGN_CONFIG"
+	envAddonConfig = "COUNTERSIGN_ADDON_CONFIG"
 )
 
 const defaultData = "./countersign-data"
@@ -56,6 +61,7 @@ type locationFlags struct {
 	adminEmail, adminPassword        string // variables of its first administrator
 	media                            string // flag of a store's uploaded files
 	playURL                          string // variable of the address of an addon's app store
+	config, envConfig                string // flag and variable of its configuration file
 }
 
 var (
@@ -63,18 +69,20 @@ var (
 		command: "countersign store", data: "data", db: "db", envData: envData, envDB: envDB, envKey: envKey,
 		listen: envListen, baseURL: envURL, baseURLFlag: "base-url", address: defaultListen,
 		adminEmail: envStoreAdminEmail, adminPassword: envStoreAdminPassword, media: "media",
+		config: "config", envConfig: envConfig,
 	}
 	addonLocation = locationFlags{
 		command: "countersign addon", data: "data", db: "db", envData: envAddonData, envDB: envAddonDB, envKey: envAddonKey,
 		listen: envAddonListen, baseURL: envAddonURL, baseURLFlag: "base-url", address: defaultAddonListen,
 		signIn: "/admincp", adminEmail: envAdminEmail, adminPassword: envAdminPassword, playURL: envPlayURL,
+		config: "config", envConfig: envAddonConfig,
 	}
 	doctorAddonLocation = addonLocation.forDoctor()
 )
 
 // forDoctor is the location of the addon where --data is the store's.
 func (l locationFlags) forDoctor() locationFlags {
-	l.data, l.db, l.baseURLFlag = "addon-data", "addon-db", "addon-base-url"
+	l.data, l.db, l.baseURLFlag, l.config = "addon-data", "addon-db", "addon-base-url", "addon-config"
 	return l
 }
 
@@ -96,25 +104,22 @@ func (l locationFlags) registerMedia(flags *pflag.FlagSet) {
 	flags.String(l.media, "", "`URL` of the folder or bucket of uploaded files, like file:///srv/media or s3://bucket?region=eu-central-1; default the folder media in the data folder ("+envMedia+")")
 }
 
-// named reports whether a flag or a variable says where the service is.
+// named reports whether somebody has said for this command where the service is: by a flag, a
+// variable, or a configuration file that one of them names.
 func (l locationFlags) named(a *app, c *cobra.Command) bool {
-	return c.Flag(l.data).Changed || c.Flag(l.db).Changed || a.Getenv(l.envData) != "" || a.Getenv(l.envDB) != "" || a.Getenv(l.envDB+"_FILE") != ""
+	return slices.ContainsFunc([]string{l.data, l.db}, func(flag string) bool {
+		from := config.OriginOf(c.Flag(flag))
+		return from.Flag != "" || from.Variable != "" || from.File != "" && a.configs[l.service()].Explicit
+	})
 }
 
-// locate reads from flags and environment where a service is.
+// locate reads where a service is, from the command's flags once [app.configure] has set them.
 func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	var at location
 	var err error
-	if at.dir, err = a.Setting(c, l.data, l.envData); err != nil {
-		return location{}, err
-	}
-	if at.url, err = a.SecretSetting(c, l.db, l.envDB); err != nil {
-		return location{}, err
-	}
-	if l.media != "" && c.Flag(l.media) != nil {
-		if at.media, err = a.Setting(c, l.media, envMedia); err != nil {
-			return location{}, err
-		}
+	at.dir, at.url = c.Flag(l.data).Value.String(), c.Flag(l.db).Value.String()
+	if media := c.Flag(l.media); media != nil {
+		at.media = media.Value.String()
 	}
 	if l.playURL != "" {
 		if at.playURL, err = a.Variable(l.playURL); err != nil {
@@ -133,7 +138,7 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 		}
 	}
 	if at.url != "" && !strings.HasPrefix(at.url, "postgres://") && !strings.HasPrefix(at.url, "postgresql://") {
-		return location{}, cli.Usage(c, "--"+l.db+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
+		return location{}, cli.Usage(c, config.Label(c.Flag(l.db))+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
 	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Command: l.command, KeyVariable: at.keyVariable}
 	return at, nil

@@ -5,14 +5,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/config"
 	"github.com/countersign/countersign/internal/thirdparty"
 	"github.com/spf13/cobra"
 	_ "golang.org/x/crypto/x509roots/fallback" // for containers, which have no certificates of authorities
@@ -24,16 +25,17 @@ var version, revision string
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, os.Args[1:], os.LookupEnv, os.Stdin, os.Stdout, os.Stderr))
+	a := &app{Console: cli.New(os.LookupEnv, os.Stdin, os.Stdout, os.Stderr), system: systemConfig()}
+	os.Exit(a.execute(ctx, os.Args[1:]))
 }
 
 // app is one run of the program.
-type app struct{ *cli.Console }
-
-// run runs the program once and returns its exit code. The end of ctx is an
-// interruption, such as Ctrl-C.
-func run(ctx context.Context, args []string, lookupEnv func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
-	return (&app{cli.New(lookupEnv, stdin, stdout, stderr)}).execute(ctx, args)
+type app struct {
+	*cli.Console
+	// system is the folder of the configuration files that are read by default, "" for none.
+	system string
+	// configs are the configuration files that the command has read, by service.
+	configs map[string]*config.File
 }
 
 func (a *app) execute(ctx context.Context, args []string) int { return a.Run(ctx, newRoot(a), args) }
@@ -53,12 +55,20 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 not found, 4 check says no,
 5 not allowed, 6 conflict, 7 database not reachable, 8 partly done,
 9 may have been written: check before you repeat it, 130 interrupted.`,
 		SilenceErrors: true, SilenceUsage: true,
-	}, withoutStore(newDemo(a)), newStore(a), newAddon(a), withoutStore(newApp(a)), newDoctor(a), withoutStore(newVersion(a)))
+	}, withoutStore(newDemo(a)), newStore(a), newAddon(a), withoutStore(newApp(a)), newDoctor(a), withoutStore(newConfig(a)), withoutStore(newVersion(a)))
 	root.SetHelpCommand(cli.Help())
 	root.Version = readBuildInfo().String()
 	root.SetVersionTemplate("countersign {{.Version}}\n")
 	storeLocation.register(root.PersistentFlags())
 	a.Register(root)
+	nameVariables(slices.Concat(storeLocation.settings(root), addonLocation.settings(root)))
+	check := root.PersistentPreRunE
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return err
+		}
+		return a.configure(c)
+	}
 	return root
 }
 
@@ -80,8 +90,9 @@ func newStore(a *app) *cobra.Command {
 		Use: "store", Short: "The store: workspaces, users, keys, items, purchases, licenses, and the server",
 	}
 	storeLocation.registerMedia(c.PersistentFlags())
+	storeLocation.registerConfig(c.PersistentFlags())
 	return cli.Group(c,
-		newServe(a), newStoreSetupLink(a), newImport(a), newImports(a), newExport(a), newSampleData(a), newRekey(a), newStoreBackup(a), newMigrate(a),
+		newServe(a), newInit(a, storeLocation), newStoreSetupLink(a), newImport(a), newImports(a), newExport(a), newSampleData(a), newRekey(a), newStoreBackup(a), newMigrate(a),
 		newWorkspace(a), newMember(a), newStoreUsers(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newRequestLog(a), newStoreAudit(a))
 }
 

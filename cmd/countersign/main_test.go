@@ -28,6 +28,11 @@ func (e environment) lookup(name string) (string, bool) {
 	return strings.TrimPrefix(value, setEmpty), value != ""
 }
 
+// run runs the program once, without the configuration files of this machine.
+func run(ctx context.Context, args []string, lookupEnv func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
+	return (&app{Console: cli.New(lookupEnv, stdin, stdout, stderr)}).execute(ctx, args)
+}
+
 // result is what a run left behind.
 type result struct {
 	code     int
@@ -69,7 +74,7 @@ func asPerson(t *testing.T, ctx context.Context, dir, input string, args ...stri
 
 // newPerson returns a run of the program on a data folder with a person at the terminal.
 func newPerson(dir string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{cli.New(environment{envData: dir}.lookup, stdin, stdout, stderr)}
+	a := &app{Console: cli.New(environment{envData: dir}.lookup, stdin, stdout, stderr)}
 	a.Person, a.Now = true, fixedNow
 	return a
 }

@@ -28,7 +28,7 @@ The link leads to --base-url, or to the server that runs on the data folder.`,
 					return err
 				}
 			}
-			base, err = a.baseURL(c)
+			base, err = baseURL(c, "base-url")
 			return err
 		},
 	}, func(ctx context.Context, s *store.Store, code string) error {

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/config"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 // referencePages have the tables of all commands and all variables.
-var referencePages = []string{"store.md", "addon-reference.md", "license-reference.md"}
+var referencePages = []string{"store.md", "addon-reference.md", "license-reference.md", "configuration.md"}
 
 // tableRows are the rows of the reference's tables, each as its cells.
 func tableRows(t *testing.T) (rows [][]string) {
@@ -36,13 +37,13 @@ func tableRows(t *testing.T) (rows [][]string) {
 
 var (
 	flagName   = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
-	ourCommand = regexp.MustCompile("^`((?:store|addon|app|demo|doctor|version|completion)\\b[^`]*)`$")
+	ourCommand = regexp.MustCompile("^`((?:store|addon|app|config|demo|doctor|version|completion)\\b[^`]*)`$")
 	ourName    = regexp.MustCompile(`COUNTERSIGN_[A-Z_]+`)
 )
 
 // newTree returns all commands, with those that cobra adds when it runs.
 func newTree() *cobra.Command {
-	root := newRoot(&app{cli.New(environment{}.lookup, strings.NewReader(""), nil, nil)})
+	root := newRoot(&app{Console: cli.New(environment{}.lookup, strings.NewReader(""), nil, nil)})
 	root.InitDefaultCompletionCmd("store")
 	return root
 }
@@ -153,15 +154,16 @@ func TestTheTablesHaveEveryVariable(t *testing.T) {
 	// rows has the row of each variable; the mark (`_FILE`) says that a file may hold its value.
 	rows := map[string]string{}
 	for _, row := range tableRows(t) {
-		text := strings.Join(row, " | ")
-		if !strings.Contains(row[0], "COUNTERSIGN_") {
-			continue
+		text, names := strings.Join(row, " | "), row[0]
+		if len(row) == 4 { // of a setting: key, variable, default, meaning
+			text, names = "`--"+strings.Trim(row[0], "`")+"` "+row[1], row[1]
 		}
-		for _, name := range ourName.FindAllString(row[0], -1) {
+		for _, name := range ourName.FindAllString(names, -1) {
 			rows[name] += text
 		}
 	}
 	source, secret := sourceVariables(t), secretVariables(t)
+	flagsWithVariables(newTree(), func(_, variable string) { source[variable] = true })
 	for name := range source {
 		if row := rows[name]; row == "" {
 			t.Errorf("no table has %s", name)
@@ -179,6 +181,45 @@ func TestTheTablesHaveEveryVariable(t *testing.T) {
 			t.Errorf("the row of %s does not name %s: %s", variable, flag, rows[variable])
 		}
 	})
+}
+
+// settingRow is the row of a setting as the table of its service should have it.
+func settingRow(s config.Setting) string {
+	_, usage := pflag.UnquoteUsage(s.Flag)
+	usage = regexp.MustCompile(` \(COUNTERSIGN_[^)]*\)`).ReplaceAllString(usage, "")
+	variable, value := "`"+s.Variable+"`", ""
+	if s.Secret {
+		variable += " (`_FILE`)"
+	}
+	if text := s.Flag.DefValue; text != "" && text != "[]" {
+		value = "`" + text + "`"
+	}
+	return "| `" + s.Key + "` | " + variable + " | " + value + " | " + usage + " |"
+}
+
+func TestTheConfigurationPageHasEverySetting(t *testing.T) {
+	text, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if strings.Contains(line, "| `COUNTERSIGN_") {
+			rows[line] = true
+		}
+	}
+	for _, l := range []locationFlags{storeLocation, addonLocation} {
+		for _, s := range l.settings(newTree()) {
+			if want := settingRow(s); !rows[want] {
+				t.Errorf("docs/configuration.md lacks the row\n%s", want)
+			} else {
+				delete(rows, want)
+			}
+		}
+	}
+	for row := range rows {
+		t.Errorf("docs/configuration.md has a row of no setting\n%s", row)
+	}
 }
 
 // flagsWithVariables calls fn for each flag whose help names a variable.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/config"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/web"
@@ -68,20 +69,29 @@ func (f *serverFlags) register(c *cobra.Command, at locationFlags) {
 }
 
 // wrongFlags collects what is wrong with flags.
-type wrongFlags []string
+type wrongFlags []wrongFlag
+
+type wrongFlag struct {
+	name    string // with its hyphens
+	problem string
+}
 
 func (w *wrongFlags) note(flag string, err error) {
 	if err != nil {
-		*w = append(*w, flag+": "+cli.Safe(err.Error()))
+		*w = append(*w, wrongFlag{flag, cli.Safe(err.Error())})
 	}
 }
 
-// err names all that is wrong.
+// err names all that is wrong, each with the flag, the variable or the line of a file that has it.
 func (w *wrongFlags) err(c *cobra.Command) error {
 	if len(*w) == 0 {
 		return nil
 	}
-	return cli.Usage(c, strings.Join(*w, "; "))
+	texts := make([]string, len(*w))
+	for i, wrong := range *w {
+		texts[i] = config.Label(c.Flag(strings.TrimPrefix(wrong.name, "--"))) + ": " + wrong.problem
+	}
+	return cli.Usage(c, strings.Join(texts, "; "))
 }
 
 // check understands the flags. Its error names all that is wrong with them.
@@ -92,16 +102,12 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 	var wrong wrongFlags
 	o = f.options
 	o.listenFlag, o.baseURLVariable = "--listen", l.baseURL
-	if o.listen, err = a.Setting(c, "listen", l.listen); err == nil {
-		err = checkListen(o.listen)
-	}
-	wrong.note("--listen", err)
+	o.listen = c.Flag("listen").Value.String()
+	wrong.note("--listen", checkListen(o.listen))
 	if o.metrics != "" {
 		wrong.note("--metrics", checkListen(o.metrics))
 	}
-	if o.baseURL, err = a.Setting(c, "base-url", l.baseURL); err == nil {
-		o.baseURL, err = parseBaseURL(o.baseURL)
-	}
+	o.baseURL, err = parseBaseURL(c.Flag("base-url").Value.String())
 	wrong.note("--base-url", err)
 	o.proxies, err = parseNetworks(f.proxies)
 	wrong.note("--trusted-proxy", err)
@@ -118,10 +124,7 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 	o.cache, err = parseSize(f.cache)
 	wrong.note("--cache", err)
 	if c.Flag("request-log") != nil {
-		var text string
-		if text, err = a.Setting(c, "request-log", envRequestLog); err == nil {
-			o.keep, err = parseKeep(text)
-		}
+		o.keep, err = parseKeep(c.Flag("request-log").Value.String())
 		wrong.note("--request-log", err)
 	}
 	return at, o, wrong.err(c)

@@ -103,7 +103,7 @@ func flagError(c *cobra.Command, err error) error {
 		return Usage(c, fmt.Sprintf("unknown flag %s%s", Safe(name), didYouMean(nearest(name, names))))
 	}
 	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return Usage(c, fmt.Sprintf("--%s: %v", value.GetFlag().Name, plainValueError(value)))
+		return Usage(c, fmt.Sprintf("--%s: %v", value.GetFlag().Name, ValueProblem(value.GetFlag(), value.GetValue(), errors.Unwrap(value))))
 	}
 	if errors.As(err, new(*pflag.InvalidSyntaxError)) {
 		return Usage(c, "unknown flag; put an argument that begins with - after --")
@@ -111,15 +111,16 @@ func flagError(c *cobra.Command, err error) error {
 	return Usage(c, err.Error())
 }
 
-// plainValueError is what is wrong with a flag's value, without the words of the
-// function that found out.
-func plainValueError(err *pflag.InvalidValueError) string {
-	if ours, ok := errors.AsType[*exitError](errors.Unwrap(err)); ok {
+// ValueProblem returns what is wrong with a flag's value, without the words of the function that
+// found out. err is its error.
+func ValueProblem(f *pflag.Flag, text string, err error) string {
+	if ours, ok := errors.AsType[*exitError](err); ok {
 		return ours.message
 	}
-	return fmt.Sprintf("invalid value %q: expected %s", Safe(err.GetValue()), map[string]string{
+	return fmt.Sprintf("invalid value %q: expected %s", Safe(text), map[string]string{
 		"bool": "true or false", "int": "a whole number", "int64": "a whole number", "duration": "a length of time like 24h or 30m",
-	}[err.GetFlag().Value.Type()])
+		"stringSlice": "values with commas between them",
+	}[f.Value.Type()])
 }
 
 // DidYouMean returns a remark behind a wrong name on those of some names that may have been meant, "" for none.

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/config"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newConfig(a *app) *cobra.Command {
+	return cli.Group(&cobra.Command{
+		Use: "config", Short: "The settings of both services, and where their values come from",
+	}, newConfigShow(a))
+}
+
+func newConfigShow(a *app) *cobra.Command {
+	var service string
+	c := &cobra.Command{
+		Use: "show", Short: "Show each setting, its value, and where the value comes from", Args: cli.Args(),
+		Long: `Show each setting, its value, and where the value comes from: a flag, a variable, a line of
+the configuration file, or the default. Nothing is opened or created. Passwords in URLs
+are not shown.
+
+With --service it takes the flags of serve, to try what they change.`,
+		Example: `  countersign config show
+  countersign config show --service store --listen :8080`,
+	}
+	settings := a.offerSettings(c, storeLocation, addonLocation)
+	cli.ChoiceVar(c, &service, "service", "", "only this service: store or addon", "store", "addon")
+	c.Flags().String("config", "", "configuration `file` of the service, or none (default that of serve)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := namesService(c, service, settings); err != nil {
+			return err
+		}
+		var views []configView
+		for _, l := range []locationFlags{storeLocation, addonLocation} {
+			if service != "" && service != l.service() {
+				continue
+			}
+			file, err := a.readConfig(c, l)
+			if err != nil {
+				return err
+			}
+			if err := config.Apply(settings[l.service()], a.lookupSetting, file); err != nil {
+				return cli.Usage(c, err.Error())
+			}
+			for _, s := range settings[l.service()] {
+				views = append(views, viewConfig(l.service(), s))
+			}
+		}
+		return cli.PrintList(a.Console, views, func(v configView) configView { return v }, "No settings.", nil)
+	}
+	return a.Listing(c)
+}
+
+// namesService refuses flags of one service without its name.
+func namesService(c *cobra.Command, service string, settings map[string][]config.Setting) error {
+	changed := []*pflag.Flag{c.Flag("config")}
+	for _, all := range settings {
+		for _, s := range all {
+			changed = append(changed, s.Flag)
+		}
+	}
+	i := slices.IndexFunc(changed, func(f *pflag.Flag) bool { return f.Changed })
+	if service == "" && i >= 0 {
+		return cli.Usage(c, "--"+changed[i].Name+" needs --service: store or addon")
+	}
+	return nil
+}
+
+// configView is a setting with its value.
+type configView struct {
+	Service string `json:"service" row:"1,SERVICE"`
+	Setting string `json:"setting" row:"2,SETTING"`
+	// Value is a string, a number, true or false, or a list of strings.
+	Value any `json:"value"`
+	// Origin is flag, variable, file or default.
+	Origin string `json:"origin"`
+	// Flag is the flag that sets it, Variable the variable, also with _FILE where that is set.
+	Flag     string `json:"flag"`
+	Variable string `json:"variable"`
+	// File and Line are where the file sets it.
+	File  *string `json:"file"`
+	Line  *int    `json:"line"`
+	Shown string  `json:"-" row:"3,VALUE,text"`
+	From  string  `json:"-" row:"4,FROM"`
+}
+
+func viewConfig(service string, s config.Setting) configView {
+	from := config.OriginOf(s.Flag)
+	v := configView{
+		Service: service, Setting: s.Key, Value: withoutPassword(s), Origin: from.Kind(), From: from.String(),
+		Flag: "--" + s.Flag.Name, Variable: cmp.Or(from.Variable, s.Variable),
+	}
+	if from.File != "" {
+		v.File, v.Line = &from.File, &from.Line
+	}
+	v.Shown = fmt.Sprint(v.Value)
+	if list, is := v.Value.([]string); is {
+		v.Shown = strings.Join(list, ", ")
+	}
+	return v
+}
+
+// withoutPassword is the value of a setting without the password of a URL in it.
+func withoutPassword(s config.Setting) any {
+	text, is := s.Value().(string)
+	if !is || !s.Secret && !strings.Contains(text, "://") || text == "" {
+		return s.Value()
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" && u.Opaque != "" || u.Scheme == "" {
+		return hidden
+	}
+	if _, has := u.User.Password(); has {
+		u.User = url.UserPassword(u.User.Username(), hidden)
+	}
+	query := u.Query()
+	for name := range query {
+		if strings.Contains(strings.ToLower(name), "password") {
+			query.Set(name, hidden)
+			u.RawQuery = query.Encode()
+		}
+	}
+	return u.String()
+}
+
+// hidden is printed in place of a password.
+const hidden = "xxxxx"
