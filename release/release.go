@@ -90,6 +90,8 @@ func (r release) writeGenerated(ctx context.Context) error {
 		"completion.bash":      {"completion", "bash"},
 		"completion.zsh":       {"completion", "zsh"},
 		"completion.fish":      {"completion", "fish"},
+		"store.toml":           {"store", "init", "--data", "/var/lib/countersign/store"},
+		"addon.toml":           {"addon", "init", "--data", "/var/lib/countersign/addon"},
 	} {
 		text, err := output(ctx, r.stage, r.binary(host), args...)
 		if err != nil {
