@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"internal/fault":            {""},
 	"internal/frame":            {"", "docs", "internal/fault", "internal/health", "internal/people", "internal/thirdparty", "internal/web", "internal/wording"},
 	"internal/group":            {},
-	"internal/health":           {"", "internal/backup", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb"},
+	"internal/health":           {"", "internal/backup", "internal/fault", "internal/keyfile", "internal/people", "internal/people/peopledb", "internal/sqldb"},
 	"internal/hook":             {"internal/dial"},
 	"internal/jobs":             {"", "internal/fault", "internal/group", "internal/sqldb"},
 	"internal/keyfile":          {"", "internal/fault", "internal/sqldb"},

@@ -44,6 +44,7 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 	if plan.Simulator {
 		a.Say("The simulated store forgets its purchases and begins anew.")
 	}
+	a.sayLostPlace(plan.BackupPlace)
 	a.sayLostApps(plan.Users)
 }
 
@@ -64,12 +65,13 @@ func (a *app) printAddonRekey(done addon.RekeyPlan) error {
 		Purchases       []string         `json:"purchases"`
 		SimulatedStore  bool             `json:"simulated_store"`
 		Administrators  []string         `json:"administrators"`
+		BackupPlace     string           `json:"backup_place,omitempty"`
 	}{
 		sqldb.Convert(done.Credentials, viewCredential),
 		sqldb.Convert(done.Accounts, func(s iap.ServiceAccountFacts) accountView { return accountView{s.ClientEmail, s.Fingerprint} }),
 		sqldb.Convert(done.Codes, func(c addon.PurchaseCode) codeView { return codeView{c.Hint, c.Store} }),
 		sqldb.Convert(done.Webhooks, viewWebhook),
 		append([]string{}, done.Purchases...), done.Simulator,
-		append([]string{}, done.Users...),
+		append([]string{}, done.Users...), done.BackupPlace,
 	})
 }

@@ -81,8 +81,8 @@ func newAddonBackup(a *app) *cobra.Command {
 
 func (b backupCommands) group() *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "backup", Short: "Backups: create, list, verify, restore",
-	}, b.create(), b.list(), b.verify(), b.restore())
+		Use: "backup", Short: "Backups: create, schedule, list, verify, restore",
+	}, b.create(), b.schedule(), b.list(), b.verify(), b.restore())
 }
 
 // backupView is a backup that was read or written.
@@ -244,7 +244,7 @@ func identityFlag(c *cobra.Command, identity *string) {
 func (b backupCommands) source(c *cobra.Command, from, file, identity string) (s backup.Source, err error) {
 	s.File = file
 	if from != "" {
-		s.Bucket, err = openBucket(c.Context(), from)
+		s.Bucket, err = backup.OpenBucket(c.Context(), from)
 	}
 	if err == nil && identity != "" {
 		s.Identities, err = backup.ReadIdentities(identity)
@@ -362,6 +362,20 @@ restore leaves everything as it was, or restored; it can be repeated.`,
 		return b.printRestored(args[0], done)
 	}
 	return c
+}
+
+// afterRestore records a restore, and names the schedule that came with the backup: on a second
+// machine it would write to the place of the first, and remove backups there.
+func (b backupCommands) afterRestore(ctx context.Context, k *backup.Keeper, from backup.Source, done backup.Restored) error {
+	if err := k.RecordRestore(ctx, operator(), from, done); err != nil {
+		return err
+	}
+	s, err := k.Schedule(ctx, operator())
+	if err == nil && s.Active {
+		v := viewSchedule(s, k.Service.Folder())
+		b.Say("The schedule of backups was restored too: every %s to %s. If this is a copy, switch it off with: countersign %s backup schedule --off", v.Every, cli.Safe(v.Out), b.service)
+	}
+	return err
 }
 
 func (b backupCommands) printRestored(file string, done backup.Restored) error {

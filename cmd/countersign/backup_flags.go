@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/backup"
-	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/cli"
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/spf13/cobra"
 )
 
@@ -43,19 +41,11 @@ func placeBackup(ctx context.Context, out string, o *backup.CreateOptions) (err 
 	switch info, statErr := os.Stat(out); {
 	case out == "":
 	case strings.Contains(out, "://"):
-		o.Bucket, err = openBucket(ctx, out)
+		o.Bucket, err = backup.OpenBucket(ctx, out)
 	case (statErr == nil && info.IsDir()) || strings.HasSuffix(out, string(filepath.Separator)):
 		o.Folder = out
 	default:
 		o.File = out
 	}
 	return err
-}
-
-func openBucket(ctx context.Context, url string) (*blob.Bucket, error) {
-	bucket, err := blob.Open(ctx, url)
-	if err != nil {
-		return nil, fault.WithCause(fault.Invalid("backup_url", "Invalid URL for backups: "+err.Error()), err)
-	}
-	return bucket, nil
 }

@@ -64,12 +64,20 @@ func (a *app) sayRekey(plan store.RekeyPlan) {
 	if plan.LicenseKey != "" {
 		a.Say("The key that signs licenses is lost. Licenses signed with it remain valid. A new key signs from now on, so build apps with the new key set.")
 	}
-	if len(plan.Dropped) == 0 && plan.LicenseKey == "" && len(plan.Users) == 0 {
+	if len(plan.Dropped) == 0 && plan.LicenseKey == "" && plan.BackupPlace == "" && len(plan.Users) == 0 {
 		a.sayNothingLost()
 	}
 	a.sayKeys(plan.Working(), "key still works", "keys still work", "but can't be shown again")
 	a.sayKeys(plan.Ended, "imported key stops", "imported keys stop", "working until imported again, because it needs the lost key file")
+	a.sayLostPlace(plan.BackupPlace)
 	a.sayLostApps(plan.Users)
+}
+
+// sayLostPlace says that scheduled backups end, because the place that they go to is lost.
+func (a *app) sayLostPlace(place string) {
+	if place != "" {
+		a.Say("Scheduled backups to %s end, until the place is set again with: %s backup schedule --out URL", cli.Safe(place), a.Service.Command)
+	}
 }
 
 func (a *app) sayKeys(keys []store.Key, one, many, what string) {
@@ -108,5 +116,7 @@ func (a *app) printRekey(done store.RekeyPlan) error {
 		LicenseKey string `json:"license_key,omitempty"`
 		// Users are the e-mails of users whose authenticator app stopped working.
 		Users []string `json:"users"`
-	}{views(done.Dropped), views(done.Ended), done.LicenseKey, append([]string{}, done.Users...)})
+		// BackupPlace is where scheduled backups went, whose schedule is off now.
+		BackupPlace string `json:"backup_place,omitempty"`
+	}{views(done.Dropped), views(done.Ended), done.LicenseKey, append([]string{}, done.Users...), done.BackupPlace})
 }

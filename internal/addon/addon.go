@@ -160,10 +160,10 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.guard = &access.Guard{Installed: a.Installed, Ready: a.ready, Box: a.box.Load, Now: o.Now}
 	var ofPurchases, ofSettings sqldb.Watcher
 	a.Numbers = numbers.New(a.db, a.guard)
-	a.Backups = a.newBackups()
 	a.IAP, ofPurchases = iap.New(a.db, a.guard, o.Log)
 	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
 	a.sender, a.queue = hook.New(o.AllowPrivate, o.Version, o.Now), jobs.New(database, o.Now, o.Log)
+	a.Backups = a.newBackups()
 	var ofEvents sqldb.Watcher
 	a.Events, ofEvents = events.New(a.db, events.Options{Guard: a.guard, Queue: a.queue, Sender: a.sender, AllowPrivate: o.AllowPrivate, Log: o.Log})
 	for _, w := range []sqldb.Watcher{ofPurchases, ofSettings, ofEvents} {

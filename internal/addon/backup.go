@@ -1,11 +1,14 @@
 package addon
 
 import (
+	"context"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/access"
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Backups is what verifies and restores backups of an addon, which need not exist.
@@ -18,8 +21,11 @@ func Backups(o Options) *backup.Service {
 
 // newBackups returns what creates the backups of an open addon.
 func (a *Addon) newBackups() *backup.Keeper {
-	return &backup.Keeper{
+	k := &backup.Keeper{
 		Service: &backup.Service{Location: a.location, Database: a.options.database(), Now: a.now},
-		DB:      a.database, May: func(actor people.Actor) error { return access.May(actor, access.Operate) }, Log: a.log,
+		DB:      a.database, May: func(actor people.Actor) error { return access.May(actor, access.Operate) },
+		Box: a.box.Load, SameKeyFile: func(ctx context.Context, tx sqldb.Queries) error { return a.guard.SameKeyFile(ctx, addondb.In(tx)) }, Log: a.log,
 	}
+	k.Handle(a.queue)
+	return k
 }

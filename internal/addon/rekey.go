@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/simulator"
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -38,11 +39,14 @@ type RekeyPlan struct {
 	// Users are the e-mails of administrators whose authenticator app stops working.
 	// Their recovery codes still sign in.
 	Users []string
+	// BackupPlace is where scheduled backups were written to, when only the lost key file can open
+	// that. The schedule is switched off.
+	BackupPlace string
 }
 
 // Nothing reports that nothing would be deleted.
 func (p RekeyPlan) Nothing() bool {
-	return !p.Simulator && len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Purchases)+len(p.Users) == 0
+	return !p.Simulator && p.BackupPlace == "" && len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Purchases)+len(p.Users) == 0
 }
 
 // PlanRekey returns what Rekey would drop. It needs no key file, and no update that ran to
@@ -62,7 +66,8 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	webhooks, err5 := a.Events.LostWebhooks(ctx, old)
 	purchases, err6 := membership.LostTokens(ctx, a.db, old)
 	simulated, err7 := simulator.Lost(ctx, a.db, old)
-	plan := RekeyPlan{Simulator: simulated, Accounts: accounts, Webhooks: webhooks, Purchases: purchases, Users: users}
+	place, err8 := backup.LostPlace(ctx, a.db.Queries, old)
+	plan := RekeyPlan{Simulator: simulated, Accounts: accounts, Webhooks: webhooks, Purchases: purchases, Users: users, BackupPlace: place}
 	for _, c := range pairs {
 		if len(c.KeySealed) > 0 && !resealCredential(&c, old, old) {
 			plan.Credentials = append(plan.Credentials, credentialOf(c))
@@ -73,7 +78,7 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 			plan.Codes = append(plan.Codes, purchaseCodeOf(c))
 		}
 	}
-	return plan, errors.Join(err1, err2, err3, err4, err5, err6, err7)
+	return plan, errors.Join(err1, err2, err3, err4, err5, err6, err7, err8)
 }
 
 func (a *Addon) rekeyable(ctx context.Context) error {
@@ -116,6 +121,9 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 		if err := a.Events.ResealWebhooks(ctx, tx, old, fresh); err != nil {
 			return err
 		}
+		if err := backup.Reseal(ctx, q, old, fresh); err != nil {
+			return err
+		}
 		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, a.now())
 		if err != nil {
 			return err
@@ -135,6 +143,9 @@ func (p RekeyPlan) detail(auditChecked bool) string {
 		count(len(p.Codes), "purchase code"), count(len(p.Webhooks), "webhook secret"), count(len(p.Purchases), "purchase token"), count(len(p.Users), "authenticator app"))
 	if p.Simulator {
 		text += ", the simulated store"
+	}
+	if p.BackupPlace != "" {
+		text += ", the place of scheduled backups"
 	}
 	if !auditChecked {
 		text += "; the head of the audit log's seals could not be checked"

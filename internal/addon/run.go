@@ -13,12 +13,13 @@ import (
 
 // Run does the addon's background work until ctx ends: it waits for the first update,
 // follows changes made by other processes, caches the public responses and the API credentials, and writes the
-// credentials' last uses and the request counts of apps. It returns an error only when
+// credentials' last uses, the request counts of apps, and scheduled backups. It returns an error only when
 // the addon can't be served, for example because its key file is wrong.
 func (a *Addon) Run(ctx context.Context) error {
 	if err := a.awaitUpdate(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
+	a.Backups.Serve()
 	work := group.New(ctx, a.log)
 	work.Start("feed of changes", a.database.Feed)
 	work.Start("write-ahead log", a.database.KeepLogShort)

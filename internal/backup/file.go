@@ -119,9 +119,9 @@ func removeLeftOver(dir, service string) {
 		return
 	}
 	for _, e := range entries {
-		copied := strings.HasPrefix(e.Name(), service+".db.copy-")
+		copied := strings.HasPrefix(e.Name(), service+".db.copy-") || strings.HasPrefix(e.Name(), service+"-"+verifyFolder)
 		if partial := strings.HasPrefix(e.Name(), service+"-") && strings.HasSuffix(e.Name(), partialSuffix); partial || copied {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
+			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -18,12 +19,13 @@ import (
 
 // What is written into the audit log: noun.verb.
 const (
-	ActionCreate  people.Action = "backup.create"
-	ActionRestore people.Action = "backup.restore"
+	ActionCreate   people.Action = "backup.create"
+	ActionRestore  people.Action = "backup.restore"
+	ActionSchedule people.Action = "backup.schedule"
 )
 
 // Actions lists the actions of backups.
-func Actions() []people.Action { return []people.Action{ActionCreate, ActionRestore} }
+func Actions() []people.Action { return []people.Action{ActionCreate, ActionRestore, ActionSchedule} }
 
 // Keeper creates the backups of an open service, and keeps the record of those that were verified.
 // Its methods may be called from many goroutines.
@@ -34,7 +36,12 @@ type Keeper struct {
 	// May is an error unless an actor may work on backups. They hold all content, so that is the
 	// operator alone.
 	May func(people.Actor) error
-	Log *slog.Logger
+	// Box is the key file of the database, and SameKeyFile an error when that belongs to another by now.
+	Box         func() *keyfile.Box
+	SameKeyFile func(context.Context, sqldb.Queries) error
+	Log         *slog.Logger
+
+	serving atomic.Bool
 
 	// waited is told whenever an entry waits for other writers; nil for nobody.
 	waited func()

@@ -12,9 +12,9 @@ import (
 // Keep says which backups stay when old ones are removed. The zero value keeps all.
 type Keep struct {
 	// Count is how many of the newest stay, 0 for any number.
-	Count int
+	Count int `json:"count"`
 	// Age is up to which age others stay, too; 0 for any age if Count is 0.
-	Age time.Duration
+	Age time.Duration `json:"age"`
 }
 
 // all reports whether nothing is removed.

@@ -69,6 +69,12 @@ func (s *Service) Folder() string { return filepath.Join(s.Location.Dir, "backup
 // Create writes a backup of an open database. The service may go on with its work, also in other
 // processes. A file that is there is a whole backup.
 func (s *Service) Create(ctx context.Context, db *sqldb.DB, o CreateOptions) (Created, error) {
+	return s.create(ctx, db, o, func(string, Created) error { return nil })
+}
+
+// create writes a backup, and then calls then with the folder of temporary files, while no other
+// backup is written there. With an error of then, it also returns the backup.
+func (s *Service) create(ctx context.Context, db *sqldb.DB, o CreateOptions, then func(scratch string, made Created) error) (Created, error) {
 	folder := s.Folder()
 	if o.Folder != "" {
 		folder = o.Folder
@@ -107,7 +113,7 @@ func (s *Service) Create(ctx context.Context, db *sqldb.DB, o CreateOptions) (Cr
 	if err != nil {
 		return Created{}, err
 	}
-	return made, nil
+	return made, then(scratch, made)
 }
 
 // writeNew writes a file under a name that is not in use.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"filippo.io/age"
+
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -16,10 +18,18 @@ import (
 
 // Verify restores a backup into a temporary file and compares what is there with what was written.
 // The temporary file is removed. A backup that can't be restored is an error.
-func (s *Service) Verify(ctx context.Context, from Source) (info Info, err error) {
-	dir, err := os.MkdirTemp("", "countersign-verify-")
+func (s *Service) Verify(ctx context.Context, from Source) (Info, error) {
+	return s.verifyIn(ctx, os.TempDir(), "countersign-", from)
+}
+
+// verifyFolder is in the names of folders in which backups are verified.
+const verifyFolder = "verify-"
+
+// verifyIn is Verify with temporary files in a folder, under a name that begins with prefix.
+func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Source) (info Info, err error) {
+	dir, err := os.MkdirTemp(folder, prefix+verifyFolder)
 	if err != nil {
-		return info, folderError(os.TempDir(), err)
+		return info, folderError(folder, err)
 	}
 	defer os.RemoveAll(dir)
 	r, encrypted, file, err := from.open(ctx)
@@ -40,6 +50,41 @@ func (s *Service) Verify(ctx context.Context, from Source) (info Info, err error
 		return err
 	})
 	return Info{Header: r.Header, Manifest: m, Encrypted: encrypted}, unfit(err)
+}
+
+// CreateVerified is Create, and then verifies the file that it wrote. A backup that was written and
+// could not be verified is returned with the error.
+//
+// An encrypted backup is also encrypted for a key that is made for this and then forgotten.
+func (s *Service) CreateVerified(ctx context.Context, db *sqldb.DB, o CreateOptions) (Created, error) {
+	var identities []age.Identity
+	if len(o.Recipients) > 0 {
+		identity, recipient, err := newIdentity(o.Recipients)
+		if err != nil {
+			return Created{}, fmt.Errorf("backup: %w", err)
+		}
+		identities, o.Recipients = []age.Identity{identity}, append(slices.Clone(o.Recipients), recipient)
+	}
+	return s.create(ctx, db, o, func(scratch string, made Created) error {
+		_, err := s.verifyIn(ctx, scratch, string(s.Location.Service)+"-", Source{File: made.File, Bucket: o.Bucket, Identities: identities})
+		return err
+	})
+}
+
+// newIdentity creates a key of the kind that goes together with recipients.
+func newIdentity(with []age.Recipient) (age.Identity, age.Recipient, error) {
+	if _, hybrid := with[0].(*age.HybridRecipient); hybrid {
+		identity, err := age.GenerateHybridIdentity()
+		if err != nil {
+			return nil, nil, err
+		}
+		return identity, identity.Recipient(), nil
+	}
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, nil, err
+	}
+	return identity, identity.Recipient(), nil
 }
 
 // unfit is the error of a backup whose rows do not fit the tables.

@@ -22,6 +22,8 @@ type Location struct {
 	Dir string
 	// KeyFile is the path of the key file, "" when it is in the environment.
 	KeyFile string
+	// Command begins the commands of the service.
+	Command string
 	// Migrate is the command that brings the tables to this version.
 	Migrate string
 	// State reads how far the tables are; an error of it says why they can't be used.
@@ -32,7 +34,7 @@ type Location struct {
 // LocationOf returns the location of a service whose key file is at a location. migrate is the command that brings its tables
 // to this version.
 func LocationOf(l *keyfile.Location, migrate string, now time.Time) Location {
-	p := Location{Dir: l.Dir, Migrate: migrate, State: l.State, Now: now}
+	p := Location{Dir: l.Dir, Command: "countersign " + string(l.Service), Migrate: migrate, State: l.State, Now: now}
 	if l.KeyText == "" {
 		p.KeyFile = l.Path()
 	}
@@ -44,7 +46,11 @@ func LocationOf(l *keyfile.Location, migrate string, now time.Time) Location {
 func Common(ctx context.Context, db *sqldb.DB, p Location, file string) (findings []Finding, ok bool) {
 	tables, ok := Database(ctx, db, p)
 	findings = append(Folder(p), tables...)
-	return append(findings, Backups(p, strings.TrimSuffix(file, filepath.Ext(file)))), ok
+	findings = append(findings, Backups(p, strings.TrimSuffix(file, filepath.Ext(file))))
+	if ok {
+		findings = append(findings, VerifiedBackup(ctx, db, p))
+	}
+	return findings, ok
 }
 
 // minFree is the free space of a disk, in bytes, under which it is worth a warning;

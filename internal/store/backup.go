@@ -6,7 +6,9 @@ import (
 
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 // Backups is what verifies and restores backups of a store, which need not exist. Close its Media.
@@ -23,8 +25,11 @@ func Backups(ctx context.Context, o Options) (*backup.Service, error) {
 
 // newBackups returns what creates the backups of an open store.
 func (s *Store) newBackups() *backup.Keeper {
-	return &backup.Keeper{
+	k := &backup.Keeper{
 		Service: &backup.Service{Location: s.location, Database: s.options.database(), Media: s.Media.Bucket(), Now: s.now},
-		DB:      s.database, May: func(a people.Actor) error { return access.May(a, access.Operate) }, Log: s.log,
+		DB:      s.database, May: func(a people.Actor) error { return access.May(a, access.Operate) },
+		Box: s.gate.Box, SameKeyFile: func(ctx context.Context, tx sqldb.Queries) error { return s.gate.SameKeyFile(ctx, storedb.In(tx)) }, Log: s.log,
 	}
+	k.Handle(s.jobs)
+	return k
 }

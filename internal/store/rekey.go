@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -30,6 +31,9 @@ type RekeyPlan struct {
 	// Users are the e-mails of users whose authenticator app stops working. Their recovery
 	// codes still sign in.
 	Users []string
+	// BackupPlace is where scheduled backups were written to, when only the lost key file can open
+	// that. The schedule is switched off.
+	BackupPlace string
 }
 
 // Working are the dropped keys that still work.
@@ -73,6 +77,9 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if plan.LicenseKey, err = licensing.LostKey(ctx, s.db, old); err != nil {
 		return RekeyPlan{}, err
 	}
+	if plan.BackupPlace, err = backup.LostPlace(ctx, s.db.Queries, old); err != nil {
+		return RekeyPlan{}, err
+	}
 	plan.Users, err = people.LostTOTP(ctx, &s.db.DB, old)
 	return plan, err
 }
@@ -108,6 +115,9 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 			return err
 		}
 		if err := licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
+			return err
+		}
+		if err := backup.Reseal(ctx, q, old, fresh); err != nil {
 			return err
 		}
 		detail := fmt.Sprintf("%d key values deleted", len(plan.Dropped))

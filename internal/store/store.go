@@ -191,13 +191,14 @@ func (s *Store) Close() error {
 }
 
 // Run does the store's background work until ctx ends: it follows changes made
-// by other processes, keeps the keys in memory, writes their last uses, and
+// by other processes, keeps the keys in memory, writes their last uses and scheduled backups, and
 // prepares a database that was down at the start. It returns an error only when
 // the store can't be served, for example because its key file is wrong.
 func (s *Store) Run(ctx context.Context) error {
 	if err := s.prepareLater(ctx); err != nil {
 		return err
 	}
+	s.Backups.Serve()
 	work := group.New(ctx, s.log)
 	work.Start("feed of changes", s.database.Feed)
 	work.Start("write-ahead log", s.database.KeepLogShort)

@@ -2,7 +2,9 @@ package peopledb
 
 import (
 	"context"
+	"errors"
 	"math"
+	"time"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -42,6 +44,15 @@ func (d *DB) AddAudit(ctx context.Context, a Audit) error {
 		(at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		a.At, a.Kind, a.Actor, a.Face, a.Address, string(a.Action), a.Workspace, a.Subject, a.Detail, a.Before, a.After)
+}
+
+// FirstAudit returns the time of the oldest entry, false without any.
+func (d *DB) FirstAudit(ctx context.Context) (at time.Time, some bool, err error) {
+	first, err := sqldb.One(ctx, d.Queries, sqldb.Value[sqldb.Time], `SELECT at FROM audit ORDER BY id LIMIT 1`)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return time.Time{}, false, nil
+	}
+	return first.Time, err == nil, err
 }
 
 // AuditFilter selects entries.

@@ -1,0 +1,162 @@
+package backup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+const (
+	// scheduledKind is the kind of the job that writes scheduled backups. There is one for a
+	// database, which runs again and again.
+	scheduledKind, scheduledKey = "backup.scheduled", "schedule"
+	// scheduledLease is how long after the death of its server another one writes the backup. A
+	// long transaction of others may keep the lease from being renewed for a while.
+	scheduledLease = 5 * time.Minute
+)
+
+// scheduler is who acts in the audit log.
+func scheduler() people.Actor { return people.Operator("scheduled") }
+
+// Handle lets a queue write the scheduled backups.
+func (k *Keeper) Handle(q *jobs.Queue) {
+	q.Handle(scheduledKind, jobs.Kind{
+		Work: k.runScheduled, Lease: scheduledLease, Forever: true,
+		Retries: []time.Duration{5 * time.Minute, 15 * time.Minute, time.Hour},
+	})
+}
+
+// Serve says that this process is a server, which writes the scheduled backups; others leave them
+// to it.
+func (k *Keeper) Serve() { k.serving.Store(true) }
+
+// runScheduled writes the scheduled backup if it is due, verifies it, and asks for the next.
+func (k *Keeper) runScheduled(ctx context.Context, r *jobs.Run) (any, error) {
+	if !k.serving.Load() {
+		return nil, jobs.ErrElsewhere
+	}
+	s, due, err := k.beginScheduled(ctx, r)
+	if err != nil || !due {
+		return nil, err
+	}
+	made, more, err := k.createScheduled(ctx, &s.Settings)
+	switch {
+	case ctx.Err() != nil: // it is begun anew
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, k.noteFailure(ctx, r, err)
+	}
+	return nil, k.noteSuccess(ctx, r, made, more)
+}
+
+// beginScheduled notes the begin of a run. A job that runs too early, or whose schedule is off, is
+// not due and ends here.
+func (k *Keeper) beginScheduled(ctx context.Context, r *jobs.Run) (s Schedule, due bool, err error) {
+	err = k.write(ctx, func(tx sqldb.Queries) error {
+		if s, err = k.lockSchedule(ctx, tx); err != nil {
+			return err
+		}
+		if due = s.Active && !k.now().Before(s.Next); due {
+			s.StartedAt = k.now()
+			return writeMeta(ctx, tx, metaSchedule, s)
+		}
+		return k.again(ctx, tx, r, s)
+	})
+	return s, due, err
+}
+
+// again ends a run, and asks for the next one while the schedule is on.
+func (k *Keeper) again(ctx context.Context, tx sqldb.Queries, r *jobs.Run, s Schedule) error {
+	if s.Active {
+		if err := k.putJob(ctx, tx, s.Next); err != nil {
+			return err
+		}
+	}
+	return r.Finish(ctx, tx, nil)
+}
+
+// createScheduled writes a backup, verifies it, and removes old ones. more is for its entry in the
+// audit log.
+func (k *Keeper) createScheduled(ctx context.Context, s *Settings) (made Created, more string, err error) {
+	recipients, err := ParseRecipients(s.Recipients)
+	if err != nil {
+		return made, "", err
+	}
+	in, err := s.open(ctx)
+	if err != nil {
+		return made, "", err
+	}
+	if in.Bucket != nil {
+		defer in.Bucket.Close()
+	}
+	o := CreateOptions{Folder: in.Folder, Bucket: in.Bucket, KeyFile: s.KeyFile, Recipients: recipients}
+	made, failed := k.Service.CreateVerified(ctx, k.DB, o)
+	if made.File == "" || (failed != nil && !fault.HasCode(failed, CodeDamaged)) {
+		return made, "", failed
+	}
+	v := verificationOf(Source{File: made.File, Bucket: in.Bucket}.recordedName(), made.Info, failed, k.now())
+	if err := k.write(ctx, func(tx sqldb.Queries) error { return addVerification(ctx, tx, v) }); err != nil || failed != nil {
+		return made, "", cmp.Or(failed, err)
+	}
+	more = ", verified"
+	removed, err := k.prune(ctx, in, s.Keep)
+	if len(removed) > 0 {
+		more += fmt.Sprintf(", %d older removed", len(removed))
+	}
+	if err != nil {
+		more += ", older ones could not be removed"
+		k.Log.Warn("old backups could not be removed", "cause", err)
+	}
+	return made, more, nil
+}
+
+// noteSuccess records a backup that was verified.
+func (k *Keeper) noteSuccess(ctx context.Context, r *jobs.Run, made Created, more string) error {
+	return k.write(ctx, func(tx sqldb.Queries) error {
+		s, err := k.lockSchedule(ctx, tx)
+		if err != nil {
+			return err
+		}
+		now := k.now()
+		s.SucceededAt, s.File = now, made.File
+		if s.Active && !s.Due.After(now) {
+			s.Due = s.after(now)
+			s.Next = s.Due
+		}
+		if err := writeMeta(ctx, tx, metaSchedule, s); err != nil {
+			return err
+		}
+		if err := k.audit(ctx, tx, scheduler(), created(made, more)); err != nil {
+			return err
+		}
+		k.Log.Info("a scheduled backup was written and verified", "file", made.File, "rows", made.Info.Rows())
+		return k.again(ctx, tx, r, s)
+	})
+}
+
+// noteFailure records why no backup was written, and has it tried again.
+func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, failed error) error {
+	k.Log.Warn("the scheduled backup failed and is tried again", "cause", failed)
+	return k.write(ctx, func(tx sqldb.Queries) error {
+		s, err := k.lockSchedule(ctx, tx)
+		if err != nil {
+			return err
+		}
+		s.FailedAt, s.Failure = k.now(), "The backup failed; the log of the server has the cause"
+		if ours := fault.Of(failed); ours != nil {
+			s.Failure = ours.Message
+		}
+		at, _, err := r.Retry(ctx, tx, time.Time{}, fault.Unavailable("backup_failed", s.Failure))
+		if err != nil {
+			return err
+		}
+		s.Next = at.UTC()
+		return writeMeta(ctx, tx, metaSchedule, s)
+	})
+}

@@ -1,0 +1,50 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+const (
+	day = 24 * time.Hour
+	// verifiedFor is how old the newest verified backup may be: a day, and the time in which that of
+	// the next day is written and verified.
+	verifiedFor = day + time.Hour
+)
+
+// VerifiedBackup warns when the newest verified backup is older than a day. A service that was set
+// up less than a day ago, by its audit log, needs none yet.
+func VerifiedBackup(ctx context.Context, db *sqldb.DB, p Location) Finding {
+	const name, why = "verified backup", "Only a backup that was restored once, into a temporary database, is known to be whole."
+	began, some, err := (&peopledb.DB{Queries: db.Queries()}).FirstAudit(ctx)
+	if err != nil {
+		return Of(name, err, why, "Check the database.")
+	}
+	at, known, err := backup.LastVerified(ctx, db.Queries())
+	if err != nil {
+		return Of(name, err, why, "Check the database.")
+	}
+	schedule, err := backup.ReadSchedule(ctx, db.Queries())
+	if err != nil {
+		return Of(name, err, why, "Check the database.")
+	}
+	fix := p.Command + " backup schedule --every 24h"
+	if schedule.Active {
+		fix = "See why with: " + p.Command + " backup schedule"
+	}
+	age := p.Now.Sub(at)
+	switch {
+	case known && age <= verifiedFor:
+		return good(name, fmt.Sprintf("The newest verified backup is of %s", at.Format(time.RFC3339)))
+	case !some || p.Now.Sub(began) < day:
+		return good(name, "Set up less than a day ago: no verified backup is needed yet")
+	case known:
+		return Finding{name, Warn, fmt.Sprintf("The newest verified backup is older than a day (%s)", at.Format(time.RFC3339)), why, fix}
+	}
+	return Finding{name, Warn, "No backup was verified yet", why, fix}
+}
