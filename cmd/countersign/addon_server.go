@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
 
@@ -58,7 +59,7 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 		// SetupURL is where the first administrator is created, "" when one exists.
 		SetupURL   string `json:"setup_url,omitempty"`
 		MetricsURL string `json:"metrics_url,omitempty"`
-	}{urlOf(s.listener), setup, s.metricsURL()})
+	}{s.url(), setup, s.metricsURL()})
 	if err != nil {
 		return err
 	}
@@ -88,9 +89,13 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	if err := s.app.checkAddon(ctx, at); err != nil {
 		return err
 	}
+	if err := s.openTLS(at.dir); err != nil {
+		return err
+	}
 	if err := s.listen(at.dir); err != nil {
 		return err
 	}
+	s.errorBody = web.DetailedBody
 	s.addon, err = addon.Open(ctx, s.app.addonOptions(at, s.log, addon.Options{Lock: s.lock, AllowPrivate: s.options.allowPrivate}))
 	if err != nil {
 		return err

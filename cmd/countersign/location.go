@@ -21,6 +21,11 @@ const (
 	envListen = "COUNTERSIGN_LISTEN"
 	envURL    = "COUNTERSIGN_BASE_URL"
 
+	envTLSCert      = "COUNTERSIGN_TLS_CERT"
+	envTLSKey       = "COUNTERSIGN_TLS_KEY"
+	envAddonTLSCert = "COUNTERSIGN_ADDON_TLS_CERT"
+	envAddonTLSKey  = "COUNTERSIGN_ADDON_TLS_KEY"
+
 	envRequestLog = "COUNTERSIGN_REQUEST_LOG"
 	envMedia      = "COUNTERSIGN_STORE_MEDIA"
 
@@ -55,6 +60,7 @@ type locationFlags struct {
 	command                          string // the service's commands begin with it
 	data, db, envData, envDB, envKey string
 	listen, baseURL                  string // variables of its server
+	tlsCert, tlsKey                  string // further ones
 	baseURLFlag                      string // of baseURL
 	address                          string // where its server listens by default
 	signIn                           string // the folder of the pages that links lead to
@@ -67,13 +73,13 @@ type locationFlags struct {
 var (
 	storeLocation = locationFlags{
 		command: "countersign store", data: "data", db: "db", envData: envData, envDB: envDB, envKey: envKey,
-		listen: envListen, baseURL: envURL, baseURLFlag: "base-url", address: defaultListen,
+		listen: envListen, tlsCert: envTLSCert, tlsKey: envTLSKey, baseURL: envURL, baseURLFlag: "base-url", address: defaultListen,
 		adminEmail: envStoreAdminEmail, adminPassword: envStoreAdminPassword, media: "media",
 		config: "config", envConfig: envConfig,
 	}
 	addonLocation = locationFlags{
 		command: "countersign addon", data: "data", db: "db", envData: envAddonData, envDB: envAddonDB, envKey: envAddonKey,
-		listen: envAddonListen, baseURL: envAddonURL, baseURLFlag: "base-url", address: defaultAddonListen,
+		listen: envAddonListen, tlsCert: envAddonTLSCert, tlsKey: envAddonTLSKey, baseURL: envAddonURL, baseURLFlag: "base-url", address: defaultAddonListen,
 		signIn: "/admincp", adminEmail: envAdminEmail, adminPassword: envAdminPassword, playURL: envPlayURL,
 		config: "config", envConfig: envAddonConfig,
 	}

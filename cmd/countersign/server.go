@@ -45,9 +45,15 @@ type server struct {
 	access   *web.AccessLog
 	listener net.Listener
 	metrics  net.Listener // nil: off
-	lock     *sqldb.FolderLock
-	service  service      // nil until it is open
-	counted  *web.Metrics // nil: off
+	redirect net.Listener // nil: off
+	// certificates are nil for plain HTTP. challenges answers those of HTTP-01, nil without ACME.
+	certificates certificates
+	challenges   func(next http.Handler) http.Handler
+	// errorBody is the form of errors; nil is that of the store.
+	errorBody func(*http.Request, *countersign.Error) []byte
+	lock      *sqldb.FolderLock
+	service   service      // nil until it is open
+	counted   *web.Metrics // nil: off
 }
 
 func (a *app) newServer(o serverOptions) server {
@@ -78,9 +84,12 @@ func (l *server) announce(at location, view any) error {
 	if at.url != "" {
 		engine = "PostgreSQL"
 	}
-	l.app.Say("Serving %s (data folder %s, %s). Stop with Ctrl-C.", urlOf(l.listener), cli.Safe(at.dir), engine)
+	l.app.Say("Serving %s (data folder %s, %s). Stop with Ctrl-C.", l.url(), cli.Safe(at.dir), engine)
 	if l.metrics != nil {
 		l.app.Say("Metrics at %s.", l.metricsURL())
+	}
+	if l.redirect != nil {
+		l.app.Say("Redirecting %s to https.", urlOf(l.redirect))
 	}
 	return nil
 }
@@ -102,7 +111,12 @@ func (l *server) listen(dir string) error {
 		return listenErr
 	}
 	if l.options.metrics != "" {
-		l.metrics, err = listen(l.options.metrics, "--metrics")
+		if l.metrics, err = listen(l.options.metrics, "--metrics"); err != nil {
+			return err
+		}
+	}
+	if l.options.tls.redirect != "" {
+		l.redirect, err = listen(l.options.tls.redirect, "--redirect-listen")
 	}
 	return err
 }
@@ -165,7 +179,7 @@ func (l *server) close() {
 	if l.service != nil {
 		err = l.service.Close()
 	}
-	for _, ln := range []net.Listener{l.listener, l.metrics} {
+	for _, ln := range []net.Listener{l.listener, l.metrics, l.redirect} {
 		if ln != nil {
 			_ = ln.Close() // closed already, after a run
 		}
@@ -181,7 +195,7 @@ func (l *server) address() string {
 	if l.options.baseURL != "" {
 		return l.options.baseURL
 	}
-	return urlOf(l.listener)
+	return l.url()
 }
 
 // newFrame creates the frame of a server's pages, with the reference of its API, at the address that --base-url names. It
@@ -209,7 +223,7 @@ func (l *server) metricsURL() string {
 	return urlOf(l.metrics) + "/metrics"
 }
 
-// urlOf is where a listener can be reached from this machine.
+// urlOf is where a listener of plain HTTP can be reached from this machine.
 func urlOf(ln net.Listener) string {
 	addr := ln.Addr().(*net.TCPAddr).AddrPort()
 	host := addr.Addr().Unmap().String()
@@ -227,6 +241,9 @@ func (l *server) newMetrics() *web.Metrics {
 	if l.metrics != nil {
 		l.counted = web.NewMetrics(readBuildInfo().Version)
 		addDatabase(l.counted, l.service.DatabaseStatus)
+		if l.certificates != nil {
+			addExpiry(l.counted, l.certificates)
+		}
 	}
 	return l.counted
 }
@@ -268,8 +285,14 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 		options := web.ServerOptions{Log: l.log, MaxConnections: metricsConnections}
 		start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, options) })
 	}
+	if l.certificates != nil {
+		start("certificates", func() error { return l.certificates.Run(background) })
+	}
+	if l.redirect != nil {
+		start("redirects", func() error { return l.serveRedirects(ctx) })
+	}
 	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{
-		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies,
+		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies, TLS: l.tlsConfig(),
 	})
 	end()
 	if err := work.Wait(); err != nil {

@@ -51,6 +51,7 @@ type serverOptions struct {
 	allowPrivate []netip.Prefix
 	log          web.LogMode
 	metrics      string // empty: off
+	tls          tlsOptions
 	// acceptLoss serves a database that lacks commits.
 	acceptLoss bool
 }
@@ -60,6 +61,7 @@ func (f *serverFlags) register(c *cobra.Command, at locationFlags) {
 	fs := c.Flags()
 	fs.String("listen", at.address, "`address` to listen on ("+at.listen+")")
 	fs.String("base-url", "", "the server's public `URL`, used in signed files, responses and links; needed on a public address ("+at.baseURL+")")
+	f.registerTLS(c, at)
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are trusted (repeatable)")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; causes of 500 are always logged, of 503 once a minute")
 	fs.StringVar(&f.options.metrics, "metrics", "", "`address` to serve Prometheus metrics on; do not make it public (default off)")
@@ -109,6 +111,7 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 	}
 	o.baseURL, err = parseBaseURL(c.Flag("base-url").Value.String())
 	wrong.note("--base-url", err)
+	f.checkTLS(a, c, l, &o, &wrong)
 	o.proxies, err = parseNetworks(f.proxies)
 	wrong.note("--trusted-proxy", err)
 	o.allowPrivate, err = parseNetworks(f.private)

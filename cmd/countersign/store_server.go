@@ -60,7 +60,7 @@ func (a *app) serveStore(ctx context.Context, at location, o serverOptions) erro
 		// SetupURL is where the first administrator is created, "" when one exists.
 		SetupURL   string `json:"setup_url,omitempty"`
 		MetricsURL string `json:"metrics_url,omitempty"`
-	}{urlOf(s.listener), setup, s.metricsURL()})
+	}{s.url(), setup, s.metricsURL()})
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,9 @@ type storeServer struct {
 // open opens everything that can fail at the start.
 func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	if err := s.app.checkStore(ctx, at); err != nil {
+		return err
+	}
+	if err := s.openTLS(at.dir); err != nil {
 		return err
 	}
 	if err := s.listen(at.dir); err != nil {

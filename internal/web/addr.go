@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -66,10 +67,19 @@ type connKey struct{}
 
 // withConn is the context of a connection's requests.
 func withConn(ctx context.Context, c net.Conn) context.Context {
-	if own, ok := c.(*conn); ok {
+	if own := ownConn(c); own != nil {
 		return context.WithValue(ctx, connKey{}, own)
 	}
 	return ctx
+}
+
+// ownConn is the connection of ours beneath c, nil for another sort.
+func ownConn(c net.Conn) *conn {
+	if secured, ok := c.(*tls.Conn); ok {
+		c = secured.NetConn()
+	}
+	own, _ := c.(*conn)
+	return own
 }
 
 // connOf is the connection of a request that [Serve] received, else nil.

@@ -118,7 +118,10 @@ func watched(h http.Handler) http.Handler {
 
 // connState follows the connections of an http.Server.
 func connState(c net.Conn, state http.ConnState) {
-	if own, ok := c.(*conn); ok && state == http.StateIdle {
+	if state != http.StateIdle {
+		return
+	}
+	if own := ownConn(c); own != nil {
 		own.slots.idle(own)
 	}
 }

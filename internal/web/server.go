@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log"
 	"log/slog"
@@ -36,6 +37,8 @@ type ServerOptions struct {
 	Metrics *Metrics
 	// TrustedProxies are the networks that may hold more than a quarter of the connections.
 	TrustedProxies []netip.Prefix
+	// TLS makes the server speak TLS; nil is plain HTTP.
+	TLS *tls.Config
 	// MaxConnections is how many connections are open at most; 0 means 4,096, or as many as the process's descriptors
 	// allow when they are fewer than 4,096 and 64.
 	MaxConnections int
@@ -64,7 +67,12 @@ func serve(ctx context.Context, capped *cappedListener, h http.Handler, o Server
 	srv := newServer(watched(h), o)
 	done := make(chan error, 1)
 	go func() {
-		done <- group.Contain(o.Log, "http server", func() error { return srv.Serve(capped) })
+		done <- group.Contain(o.Log, "http server", func() error {
+			if o.TLS != nil {
+				return srv.ServeTLS(capped, "", "")
+			}
+			return srv.Serve(capped)
+		})
 	}()
 	select {
 	case err := <-done:
@@ -89,8 +97,12 @@ func serve(ctx context.Context, capped *cappedListener, h http.Handler, o Server
 }
 
 func newServer(h http.Handler, o ServerOptions) *http.Server {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
 	return &http.Server{
+		Protocols:                    &protocols,
 		Handler:                      h,
+		TLSConfig:                    o.TLS,
 		ReadHeaderTimeout:            readHeaderTimeout + o.Longer,
 		ReadTimeout:                  readTimeout + o.Longer,
 		WriteTimeout:                 writeTimeout + o.Longer,

@@ -1,0 +1,111 @@
+// Package certificate has the certificates of a server that does TLS itself: from two files that are read again when
+// they change, or from a certificate authority by ACME (RFC 8555).
+package certificate
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
+)
+
+// lookEvery is how often the files are read.
+const lookEvery = time.Second
+
+// FileOptions configures [OpenFiles].
+type FileOptions struct {
+	// Certificate and Key are paths of PEM files: the certificate followed by its chain, and its private key.
+	Certificate, Key string
+	// Log receives what changes, and why a changed pair is not used.
+	Log *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Files is a certificate and its private key in two files.
+type Files struct {
+	options FileOptions
+	current atomic.Pointer[tls.Certificate]
+	expiry  expiryLog
+	served  pair
+	// refused is why the files are not used, "" when they are; logged reports that the log has it.
+	refused string
+	logged  bool
+}
+
+// OpenFiles reads a certificate and its key. Its errors are of kind Invalid and name the file.
+func OpenFiles(o FileOptions) (*Files, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	f := &Files{options: o, expiry: expiryLog{log: o.Log}}
+	var err error
+	if f.served, err = readPair(o.Certificate, o.Key); err != nil {
+		return nil, err
+	}
+	parsed, err := f.served.parse(o.Certificate, o.Key)
+	if err != nil {
+		return nil, err
+	}
+	f.current.Store(parsed)
+	return f, nil
+}
+
+// TLS returns the configuration of a listener that serves the certificate.
+func (f *Files) TLS() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return f.current.Load(), nil
+	}}
+}
+
+// Expiry returns when the certificate that is served expires.
+func (f *Files) Expiry() time.Time { return f.current.Load().Leaf.NotAfter }
+
+// Run serves changed files until ctx ends, and logs when the certificate is about to expire.
+func (f *Files) Run(ctx context.Context) error {
+	for {
+		f.look()
+		f.expiry.check(f.current.Load().Leaf, f.options.Now())
+		if !group.Sleep(ctx, lookEvery, nil) {
+			return nil
+		}
+	}
+}
+
+// look reads the files and serves them when they have changed.
+func (f *Files) look() {
+	o := f.options
+	read, err := readPair(o.Certificate, o.Key)
+	if err == nil && read.equal(f.served) {
+		f.refused = ""
+		return
+	}
+	var parsed *tls.Certificate
+	if err == nil {
+		parsed, err = read.parse(o.Certificate, o.Key)
+	}
+	if err != nil {
+		f.refuse(fault.Message(err))
+		return
+	}
+	f.served, f.refused = read, ""
+	f.current.Store(parsed)
+	o.Log.Info("serving a changed certificate", "file", o.Certificate, "expires", parsed.Leaf.NotAfter.UTC())
+}
+
+// refuse logs once why changed files are not used, at the second look that finds the same. At the first one, the program
+// that renews them may not have written both.
+func (f *Files) refuse(why string) {
+	if f.refused != why {
+		f.refused, f.logged = why, false
+		return
+	}
+	if !f.logged {
+		f.logged = true
+		f.options.Log.Warn("the changed certificate is not used; the one before it stays in use", "why", why, "expires", f.Expiry().UTC())
+	}
+}
