@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
@@ -18,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
@@ -32,6 +34,9 @@ type service interface {
 	Doctor(context.Context) []health.Finding
 	Exposed() []health.Finding
 	DatabaseStatus() sqldb.Status
+	JobRuns() []jobs.Runs
+	MeasureFiles(context.Context) (health.Files, error)
+	MeasureRows(context.Context) (health.Rows, error)
 	People() *people.People
 	Ready(context.Context) error
 	Run(context.Context) error
@@ -46,8 +51,13 @@ type server struct {
 	listener net.Listener
 	metrics  net.Listener // nil: off
 	lock     *sqldb.FolderLock
-	service  service      // nil until it is open
-	counted  *web.Metrics // nil: off
+	service  service                 // nil until it is open
+	counted  *web.Metrics            // nil: off
+	readings []func(context.Context) // for metrics
+	// expiry returns when the certificate expires; nil without TLS of its own.
+	expiry func() time.Time
+	// lastVerified reads when the newest verified backup was created; nil without a record.
+	lastVerified func(context.Context) (at time.Time, known bool, err error)
 }
 
 func (a *app) newServer(o serverOptions) server {
@@ -114,6 +124,7 @@ func (l *server) advise(exposed []health.Finding) {
 		l.log.Warn("other machines can reach this server, but its public URL is not set; set it with --base-url or "+l.options.baseURLVariable,
 			"listen", addr.String(), "why", "links, default pictures and the issuer of licenses contain it")
 	}
+	l.adviseProfiles()
 	for _, f := range exposed {
 		l.log.Warn(f.What, "why", f.Why, "fix", f.Fix)
 	}
@@ -222,15 +233,6 @@ func urlOf(ln net.Listener) string {
 // metricsConnections is how many connections read metrics at once: they take from the descriptors that the others leave.
 const metricsConnections = 16
 
-// newMetrics returns the metrics, nil without a listener for them.
-func (l *server) newMetrics() *web.Metrics {
-	if l.metrics != nil {
-		l.counted = web.NewMetrics(readBuildInfo().Version)
-		addDatabase(l.counted, l.service.DatabaseStatus)
-	}
-	return l.counted
-}
-
 // ending returns work whose end, wanted or not, stops the server.
 func ending(stop func(), work func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -262,11 +264,15 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 		l.app.tuneMemory(background)
 		return nil
 	})
+	for _, read := range l.readings {
+		start("reading for metrics", func() error {
+			read(background)
+			return nil
+		})
+	}
 	if l.metrics != nil {
-		metrics := http.NewServeMux()
-		metrics.Handle("GET /metrics", l.counted.Handler())
 		options := web.ServerOptions{Log: l.log, MaxConnections: metricsConnections}
-		start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, options) })
+		start("metrics", func() error { return web.Serve(ctx, l.metrics, l.metricsHandler(), options) })
 	}
 	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{
 		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies,
@@ -279,25 +285,4 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 		return cli.Fail(cli.ExitFailed, "stopped_late", served.Error()+"; their clients have to repeat the requests")
 	}
 	return nil
-}
-
-// addDatabase adds the figures of a database to the metrics.
-func addDatabase(m *web.Metrics, status func() sqldb.Status) {
-	m.Gauge("countersign_database_reachable", "0 while PostgreSQL is known to be out of reach.",
-		func() float64 { return oneIf(status().Reachable) })
-	m.Gauge("countersign_database_feed_live", "0 while changes by other processes do not arrive and caches are bypassed.",
-		func() float64 { return oneIf(status().FeedLive) })
-	m.Counter("countersign_database_feed_losses_total", "How often the feed of changes was lost.",
-		func() float64 { return float64(status().FeedLosses) })
-	m.Gauge("countersign_database_writes_waiting", "Transactions that wait for a connection.",
-		func() float64 { return float64(status().WritesWaiting) })
-	m.Counter("countersign_database_outcomes_unknown_total", "Commits that were answered before their outcome was known.",
-		func() float64 { return float64(status().OutcomesUnknown) })
-}
-
-func oneIf(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }
