@@ -127,10 +127,14 @@ func (s *addonServer) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	metrics := s.newMetrics(s.addon.Backups)
+	if metrics != nil {
+		s.addMetrics(metrics)
+	}
 	site := api.New(s.addon, api.Options{
 		BaseURL: s.options.baseURL, FailLimit: s.options.failLimit, TrustedProxies: s.options.proxies,
 		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
-		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
+		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: metrics,
 	})
 	return s.serve(ctx, frame.StripBase(base, site), map[string]func(context.Context) error{"first administrator": s.welcome.later})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
@@ -32,6 +33,9 @@ type service interface {
 	Doctor(context.Context) []health.Finding
 	Exposed() []health.Finding
 	DatabaseStatus() sqldb.Status
+	JobRuns() []jobs.Runs
+	MeasureFiles(context.Context) (health.Files, error)
+	MeasureRows(context.Context) (health.Rows, error)
 	People() *people.People
 	Ready(context.Context) error
 	Run(context.Context) error
@@ -52,8 +56,9 @@ type server struct {
 	// errorBody is the form of errors; nil is that of the store.
 	errorBody func(*http.Request, *countersign.Error) []byte
 	lock      *sqldb.FolderLock
-	service   service      // nil until it is open
-	counted   *web.Metrics // nil: off
+	service   service                 // nil until it is open
+	counted   *web.Metrics            // nil: off
+	readings  []func(context.Context) // for metrics
 }
 
 func (a *app) newServer(o serverOptions) server {
@@ -128,6 +133,7 @@ func (l *server) advise(exposed []health.Finding) {
 		l.log.Warn("other machines can reach this server, but its public URL is not set; set it with --base-url or "+l.options.baseURLVariable,
 			"listen", addr.String(), "why", "links, default pictures and the issuer of licenses contain it")
 	}
+	l.adviseProfiles()
 	for _, f := range exposed {
 		l.log.Warn(f.What, "why", f.Why, "fix", f.Fix)
 	}
@@ -236,18 +242,6 @@ func urlOf(ln net.Listener) string {
 // metricsConnections is how many connections read metrics at once: they take from the descriptors that the others leave.
 const metricsConnections = 16
 
-// newMetrics returns the metrics, nil without a listener for them.
-func (l *server) newMetrics() *web.Metrics {
-	if l.metrics != nil {
-		l.counted = web.NewMetrics(readBuildInfo().Version)
-		addDatabase(l.counted, l.service.DatabaseStatus)
-		if l.certificates != nil {
-			addExpiry(l.counted, l.certificates)
-		}
-	}
-	return l.counted
-}
-
 // ending returns work whose end, wanted or not, stops the server.
 func ending(stop func(), work func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -279,11 +273,15 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 		l.app.tuneMemory(background)
 		return nil
 	})
+	for _, read := range l.readings {
+		start("reading for metrics", func() error {
+			read(background)
+			return nil
+		})
+	}
 	if l.metrics != nil {
-		metrics := http.NewServeMux()
-		metrics.Handle("GET /metrics", l.counted.Handler())
 		options := web.ServerOptions{Log: l.log, MaxConnections: metricsConnections}
-		start("metrics", func() error { return web.Serve(ctx, l.metrics, metrics, options) })
+		start("metrics", func() error { return web.Serve(ctx, l.metrics, l.metricsHandler(), options) })
 	}
 	if l.certificates != nil {
 		start("certificates", func() error { return l.certificates.Run(background) })
@@ -302,25 +300,4 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 		return cli.Fail(cli.ExitFailed, "stopped_late", served.Error()+"; their clients have to repeat the requests")
 	}
 	return nil
-}
-
-// addDatabase adds the figures of a database to the metrics.
-func addDatabase(m *web.Metrics, status func() sqldb.Status) {
-	m.Gauge("countersign_database_reachable", "0 while PostgreSQL is known to be out of reach.",
-		func() float64 { return oneIf(status().Reachable) })
-	m.Gauge("countersign_database_feed_live", "0 while changes by other processes do not arrive and caches are bypassed.",
-		func() float64 { return oneIf(status().FeedLive) })
-	m.Counter("countersign_database_feed_losses_total", "How often the feed of changes was lost.",
-		func() float64 { return float64(status().FeedLosses) })
-	m.Gauge("countersign_database_writes_waiting", "Transactions that wait for a connection.",
-		func() float64 { return float64(status().WritesWaiting) })
-	m.Counter("countersign_database_outcomes_unknown_total", "Commits that were answered before their outcome was known.",
-		func() float64 { return float64(status().OutcomesUnknown) })
-}
-
-func oneIf(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }

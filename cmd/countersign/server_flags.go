@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -52,6 +53,8 @@ type serverOptions struct {
 	log          web.LogMode
 	metrics      string // empty: off
 	tls          tlsOptions
+	// pprof serves profiles beside the metrics.
+	pprof bool
 	// acceptLoss serves a database that lacks commits.
 	acceptLoss bool
 }
@@ -65,6 +68,7 @@ func (f *serverFlags) register(c *cobra.Command, at locationFlags) {
 	fs.StringSliceVar(&f.proxies, "trusted-proxy", nil, "`network` of proxies whose X-Forwarded headers are trusted (repeatable)")
 	fs.StringVar(&f.log, "log", string(web.LogOff), "access log: off, text or json; causes of 500 are always logged, of 503 once a minute")
 	fs.StringVar(&f.options.metrics, "metrics", "", "`address` to serve Prometheus metrics on; do not make it public (default off)")
+	fs.BoolVar(&f.options.pprof, "pprof", false, "also serve profiles of the running program at /debug/pprof/ of the --metrics address")
 	fs.IntVar(&f.options.failLimit, "fail-limit", defaultFailLimit, "failed authentications of an address a minute; 0 for no limit")
 	fs.BoolVar(&f.options.acceptLoss, "accept-loss", false, "serve a database that lacks commits, for example a restored backup; the audit log says so")
 	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
@@ -110,6 +114,9 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 		wrong.note("--metrics", checkListen(o.metrics))
 	}
 	o.baseURL, err = parseBaseURL(c.Flag("base-url").Value.String())
+	if o.pprof && o.metrics == "" {
+		wrong.note("--pprof", errors.New("needs the address of --metrics"))
+	}
 	wrong.note("--base-url", err)
 	f.checkTLS(a, c, l, &o, &wrong)
 	o.proxies, err = parseNetworks(f.proxies)

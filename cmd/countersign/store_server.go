@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/pages"
-	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
@@ -110,19 +109,10 @@ func (s *storeServer) run(ctx context.Context) error {
 		Pages: func(console http.Handler) http.Handler {
 			return pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL, API: console})
 		},
-		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
+		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(s.store.Backups),
 	}
 	if o.Metrics != nil {
-		addRequestLog(o.Metrics, s.store.Requests)
-		o.Metrics.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
-			func() float64 { return float64(s.store.Validation.Damages()) })
+		s.addMetrics(o.Metrics)
 	}
 	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), map[string]func(context.Context) error{"first administrator": s.welcome.later})
-}
-
-// addRequestLog adds the figures of the log of API requests to the metrics.
-func addRequestLog(m *web.Metrics, log *requests.Log) {
-	m.Counter("countersign_request_log_written_total", "API requests written to the log.", func() float64 { return float64(log.Written()) })
-	m.Counter("countersign_request_log_dropped_total", "API requests that could not be logged.", func() float64 { return float64(log.Dropped()) })
-	m.Gauge("countersign_request_log_failing", "1 while the log of API requests can't be written.", func() float64 { return oneIf(log.Failing() != nil) })
 }

@@ -100,14 +100,3 @@ func (l *server) serveRedirects(ctx context.Context) error {
 	}
 	return web.Serve(ctx, l.redirect, h, web.ServerOptions{Log: l.log, TrustedProxies: l.options.proxies, MaxConnections: redirectConnections})
 }
-
-// addExpiry adds when the certificate expires to the metrics.
-func addExpiry(m *web.Metrics, c certificates) {
-	m.Gauge("countersign_certificate_expires_timestamp_seconds", "When the certificate expires, in Unix time; 0 while one is missing.", func() float64 {
-		at := c.Expiry()
-		if at.IsZero() {
-			return 0
-		}
-		return float64(at.Unix())
-	})
-}

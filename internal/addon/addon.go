@@ -100,9 +100,11 @@ type Addon struct {
 	pairs    cached.Value[pairTable]
 	uses     usage.Counter // of credentials
 	requests requests
-	started  time.Time // the nonces of earlier calls are not known
-	now      func() time.Time
-	log      *slog.Logger
+	// requestsUnconfirmed counts those in commits whose outcome is unknown.
+	requestsUnconfirmed atomic.Int64
+	started             time.Time // the nonces of earlier calls are not known
+	now                 func() time.Time
+	log                 *slog.Logger
 }
 
 // Begun reports whether a folder holds an addon, or what is left of one: its database, its

@@ -96,9 +96,11 @@ func (a *Addon) writeRequests(ctx context.Context) {
 		return
 	}
 	again := !fault.HasCode(err, countersign.CodeOutcomeUnknown) // else the commit may have happened
-	if again {
-		for of := range addresses {
+	for of := range addresses {
+		if again {
 			a.requests[of].Add(taken[of])
+		} else {
+			a.requestsUnconfirmed.Add(taken[of])
 		}
 	}
 	a.log.Warn("the number of requests from apps could not be written", "cause", err, "again", again)

@@ -84,7 +84,11 @@ func (r *Run) end(ctx context.Context, cause error, result any, failed error) er
 	if errors.Is(err, errLost) { // ended in the transaction of the work, or somebody has cancelled it
 		err = nil
 	}
-	r.tellEnd(ctx)
+	job, known := r.tellEnd(ctx)
+	handedOver := errors.Is(cause, errLost) || failed != nil && errors.Is(cause, errStopped) || errors.Is(failed, ErrElsewhere)
+	if known && !handedOver {
+		r.queue.count(job)
+	}
 	return err
 }
 
@@ -104,10 +108,11 @@ func (r *Run) message(failed error) string {
 	return "The job failed; the log of the server has the cause"
 }
 
-// tellEnd calls Ended if the job has ended.
-func (r *Run) tellEnd(ctx context.Context) {
+// tellEnd calls Ended if the job has ended. It returns the job, if it could be read.
+func (r *Run) tellEnd(ctx context.Context) (job Job, known bool) {
 	job, err := Find(ctx, r.queue.db.Queries(), r.Kind, r.ID)
 	if err == nil && !job.EndedAt.IsZero() {
 		r.queue.ended(job)
 	}
+	return job, err == nil
 }

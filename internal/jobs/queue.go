@@ -43,6 +43,7 @@ type Queue struct {
 	busy      map[place]int // workers, also those of all scopes of a kind
 	running   map[int64]*Run
 	elsewhere map[int64]bool // jobs for other processes
+	runs      map[runKey]int64
 }
 
 // New returns a queue without kinds. It watches the database, so call it before the feed of
@@ -51,6 +52,7 @@ func New(db *sqldb.DB, now func() time.Time, log *slog.Logger) *Queue {
 	q := &Queue{
 		db: db, now: now, log: log, kinds: map[string]Kind{}, wake: make(chan struct{}, 1), sleep: group.Sleep,
 		busy: map[place]int{}, running: map[int64]*Run{}, elsewhere: map[int64]bool{},
+		runs: map[runKey]int64{},
 	}
 	db.Watch(sqldb.Watcher{Changed: q.changed, Lost: func() {}, Live: q.Wake})
 	return q

@@ -79,7 +79,9 @@ func (q *Queue) take(ctx context.Context, kind string, id int64) (r *Run, err er
 		return nil, nil
 	}
 	if err == nil && failed {
-		r.tellEnd(ctx)
+		if job, known := r.tellEnd(ctx); known {
+			q.count(job)
+		}
 		return nil, nil
 	}
 	return r, err

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
@@ -26,6 +27,8 @@ type AuditChain struct {
 	box func() *keyfile.Box
 	now func() time.Time
 	log *slog.Logger
+	// failing reports that the last attempt to seal failed.
+	failing atomic.Bool
 }
 
 // NewAuditChain returns the chain of a database. box returns nil until the key file is

@@ -33,6 +33,7 @@ func (c *AuditChain) Run(ctx context.Context) {
 			c.log.Error("the audit log could not be sealed", "cause", err)
 		}
 		last = err
+		c.failing.Store(err != nil)
 		wait := sealInterval
 		if full {
 			wait = sealPause
@@ -41,6 +42,24 @@ func (c *AuditChain) Run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// Failing reports whether the last attempt of Run to seal entries failed.
+func (c *AuditChain) Failing() bool { return c.failing.Load() }
+
+// Unsealed counts the entries without a seal, and says for how long the first of them has
+// been without one.
+func (c *AuditChain) Unsealed(ctx context.Context) (entries int64, longest time.Duration, err error) {
+	h, err := c.db.AuditHead(ctx)
+	if err != nil {
+		return 0, 0, sqldb.IfNotFound(err, errHeadMissing)
+	}
+	entries, since, err := c.db.CountUnsealed(ctx, h.Settled)
+	if err != nil || entries == 0 {
+		return 0, 0, err
+	}
+	first, err := time.Parse(time.RFC3339, since)
+	return entries, max(0, c.now().Sub(first)), err
 }
 
 // SealNow seals what a command has written, up to one batch; the next server seals the

@@ -179,3 +179,22 @@ func TestNothingIsSealedWithoutAKeyFile(t *testing.T) {
 		}
 	})
 }
+
+func TestUnsealedEntriesAreCountedUntilTheirSeal(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		want := func(entries int64, longest time.Duration) {
+			t.Helper()
+			if n, d, err := f.chain().Unsealed(t.Context()); n != entries || d != longest || err != nil {
+				t.Errorf("%d for %s, %v; want %d for %s", n, d, err, entries, longest)
+			}
+		}
+		want(0, 0)
+		f.addEntries(t, 3)
+		want(3, 2*time.Minute)
+		f.seal(t)
+		want(0, 0)
+		f.sql(t, `DELETE FROM audit_head`)
+		_, _, err := f.chain().Unsealed(t.Context())
+		wantCode(t, err, "audit_broken")
+	})
+}

@@ -70,8 +70,11 @@ func (db *DB) countCommit(ctx context.Context, t *transaction) error {
 	return err
 }
 
-// committed asks for the file to be written after a commit that was counted.
+// committed notes that writes succeed, and asks for the file to be written after a commit that was counted.
 func (db *DB) committed(t *transaction) {
+	if t.wrote {
+		db.writeFaults.end()
+	}
 	if db.engine != SQLite || !t.wrote || db.options.Relaxed {
 		return
 	}

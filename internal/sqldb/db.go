@@ -75,13 +75,14 @@ type DB struct {
 
 // shared is what a DB and its sessions have in common.
 type shared struct {
-	engine    Engine
-	options   Options
-	watchers  watchers
-	snapshots snapshots
-	writesOff atomic.Pointer[stopReason]
-	commits   commits
-	files     []openFile
+	engine      Engine
+	options     Options
+	watchers    watchers
+	snapshots   snapshots
+	writesOff   atomic.Pointer[stopReason]
+	writeFaults writeFaults
+	commits     commits
+	files       []openFile
 	// checkDue reports that the file was not checked since an unclean stop.
 	checkDue atomic.Bool
 	// unmapped reports that lookups read the file itself, not through memory.
@@ -137,6 +138,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		engine: SQLite, options: o, logDue: make(chan struct{}, 1), commits: commits{due: make(chan struct{}, 1)},
 		queryTimeout: queryTimeout + o.Longer, readTimeout: readTimeout + o.Longer,
 	}
+	s.feed.begin()
 	if o.URL != "" {
 		s.engine = Postgres
 		return openPostgres(s)

@@ -81,8 +81,10 @@ func (s *shared) wrapSQLite(err error, code int) error {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return busy(err)
 	case lib.SQLITE_FULL:
+		s.writeFaults.note(FaultFull)
 		return unavailable("The disk is full", err)
 	case lib.SQLITE_READONLY:
+		s.writeFaults.note(FaultReadOnly)
 		return unavailable("The database can't be written: its file or folder is read-only", err)
 	case lib.SQLITE_CANTOPEN:
 		return unavailable(fmt.Sprintf("The database file %s can't be opened", s.options.Path), err)
@@ -127,9 +129,11 @@ func (s *shared) wrapPostgres(err error, code string) error {
 	case code == "42P01":
 		return noTable(err)
 	case code == "53100":
+		s.writeFaults.note(FaultFull)
 		return unavailable("The database's disk is full", err)
 	case code == "25006":
 		s.primary.demoted()
+		s.writeFaults.note(FaultReadOnly)
 		return unavailable("The database can't be written: it is read-only", err)
 	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "53"), strings.HasPrefix(code, "57P"):
 		return unavailable("The database can't be reached", err)

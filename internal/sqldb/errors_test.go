@@ -370,3 +370,30 @@ func withPath(t testing.TB, text, path string) string {
 func withUser(t testing.TB, text string, user *url.Userinfo) string {
 	return changeURL(t, text, func(u *url.URL) { u.User = user })
 }
+
+func TestTheStatusNamesAFullDiskUntilAWriteSucceeds(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	writer := Queries{db: &DB{shared: db.shared, read: db.write}}
+	pages := count(t, writer, `PRAGMA page_count`)
+	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+2))
+	wantUnavailable(t, db.Tx(t.Context(), func(q Queries) error {
+		_, err := q.Exec(t.Context(), `INSERT INTO notes (id, text) VALUES (1, $1)`, strings.Repeat("x", 50_000))
+		return err
+	}))
+	if s := db.Status(); s.WriteFault != FaultFull || s.WriteFaultCounts != [...]int64{1, 0} || s.WritesOff != "" {
+		t.Errorf("full: %+v", s)
+	}
+	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+1000))
+	if _, err := One(t.Context(), db.Queries(), Value[int64], `SELECT count(*) FROM notes`); err != nil || db.Status().WriteFault != FaultFull {
+		t.Errorf("a read ends it: %v", err)
+	}
+	db.ProbeWrites(t.Context())
+	if s := db.Status(); s.WriteFault != "" || s.WriteFaultCounts != [...]int64{1, 0} {
+		t.Errorf("with room: %+v", s)
+	}
+	commits := count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`)
+	db.ProbeWrites(t.Context())
+	if got := count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`); got != commits {
+		t.Error("it probes without a fault")
+	}
+}

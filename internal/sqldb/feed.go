@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,51 @@ type feedState struct {
 	losses atomic.Int64
 	// logged reports that the log was told of a loss, and not yet of its end.
 	logged atomic.Bool
+	// heard is when it was last certain that no change was missed.
+	heard atomic.Pointer[time.Time]
+
+	mu     sync.Mutex
+	lostAt time.Time     // zero while the feed is live
+	lost   time.Duration // before lostAt
+}
+
+// begin starts the clocks of a feed that is not live yet.
+func (f *feedState) begin() {
+	f.lostAt = time.Now()
+	f.hear()
+}
+
+// hear notes that no change was missed up to now.
+func (f *feedState) hear() {
+	now := time.Now()
+	f.heard.Store(&now)
+}
+
+// silence is how long ago no change was missed.
+func (f *feedState) silence() time.Duration { return time.Since(*f.heard.Load()) }
+
+// setLive notes the end or the beginning of a loss.
+func (f *feedState) setLive(live bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.live.Store(live)
+	switch {
+	case live && !f.lostAt.IsZero():
+		f.lost += time.Since(f.lostAt)
+		f.lostAt = time.Time{}
+	case !live && f.lostAt.IsZero():
+		f.lostAt = time.Now()
+	}
+}
+
+// bypassed is for how long in all the feed was not live.
+func (f *feedState) bypassed() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lostAt.IsZero() {
+		return f.lost
+	}
+	return f.lost + time.Since(f.lostAt)
 }
 
 // Feed brings the changes of other processes to the watchers until ctx ends.
@@ -40,7 +86,7 @@ func (db *DB) Feed(ctx context.Context) {
 	}
 	for {
 		live, err := follow(ctx)
-		db.feed.live.Store(false)
+		db.feed.setLive(false)
 		db.watchers.lost()
 		if ctx.Err() != nil {
 			return
@@ -68,7 +114,8 @@ func (db *DB) feedIsBack() {
 	if was && db.primary != nil {
 		db.primary.leave() // it may have lost them all, and be another one
 	}
-	db.feed.live.Store(true) // before others hear of it: they read the status
+	db.feed.hear()
+	db.feed.setLive(true) // before others hear of it: they read the status
 	db.watchers.live()
 	if was {
 		db.options.Log.Info("the change feed is back")

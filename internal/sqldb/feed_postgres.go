@@ -78,6 +78,7 @@ func (db *DB) receive(ctx context.Context, listener *pgx.Conn, heartbeat string)
 			continue
 		}
 		silent = time.Now().Add(feedSilence + db.options.Longer)
+		db.feed.hear()
 		if !live {
 			live = true
 			db.feedIsBack()

@@ -33,6 +33,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 			return true, err
 		}
 		if now == version {
+			db.feed.hear()
 			continue
 		}
 		version = now
@@ -41,6 +42,7 @@ func (db *DB) followSQLite(ctx context.Context) (live bool, err error) {
 			return true, err
 		}
 		last = db.follow(changes, last)
+		db.feed.hear()
 		db.watchLog()
 	}
 	return true, ctx.Err()

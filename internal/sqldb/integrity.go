@@ -64,15 +64,22 @@ func (db *DB) integrityDue(ctx context.Context, now time.Time) (bool, error) {
 	if db.checkDue.Load() {
 		return true, nil
 	}
+	last, err := db.CheckedAt(ctx)
+	return now.Sub(last) >= integrityInterval, err
+}
+
+// CheckedAt reads when a SQLite file was last found to be intact. It is zero for a file that
+// was not checked yet, and on PostgreSQL.
+func (db *DB) CheckedAt(ctx context.Context) (time.Time, error) {
 	text, err := db.Queries().Meta(ctx, metaChecked)
-	if err != nil {
-		return false, err
+	if err != nil || text == "" {
+		return time.Time{}, err
 	}
-	var last Time
-	if text != "" {
-		err = last.UnmarshalText([]byte(text))
+	var at Time
+	if at.UnmarshalText([]byte(text)) != nil {
+		return time.Time{}, nil
 	}
-	return err != nil || now.Sub(last.Time) >= integrityInterval, nil
+	return at.Time, nil
 }
 
 // QuickCheck returns what is wrong with a SQLite file, nothing for one that is whole.

@@ -47,7 +47,10 @@ type primary struct {
 	probing sync.WaitGroup
 }
 
-type outage struct{ err error }
+type outage struct {
+	err   error
+	since time.Time
+}
 
 func newPrimary(config *pgx.ConnConfig, log *slog.Logger) *primary {
 	p := &primary{config: config, hosts: hostsOf(config), log: log, forget: func() {}, abandon: func() {}}
@@ -64,6 +67,14 @@ func (p *primary) err() error {
 		return o.err
 	}
 	return nil
+}
+
+// downFor reports whether a primary can be reached as far as is known, and else since when none can.
+func (p *primary) downFor() (reachable bool, d time.Duration) {
+	if o := p.outage.Load(); o != nil {
+		return false, time.Since(o.since)
+	}
+	return true, 0
 }
 
 // connect calls make with the configuration of the primary's host, and looks for the
@@ -154,7 +165,7 @@ func (p *primary) lost(cause error) {
 	if p.outage.Load() != nil || p.life.Err() != nil {
 		return
 	}
-	p.outage.Store(&outage{(&shared{primary: p}).wrap(cause)})
+	p.outage.Store(&outage{(&shared{primary: p}).wrap(cause), time.Now()})
 	p.log.Warn("the database can't be reached; requests get 503 until it can", "cause", cause)
 	p.probing.Go(func() { _ = group.Contain(p.log, "search for the primary", p.probe) })
 }

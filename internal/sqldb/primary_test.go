@@ -52,7 +52,7 @@ func TestWithoutAPrimaryOnlyTheProberConnects(t *testing.T) {
 	db.primary.lost(errors.New("the primary is gone")) // the prober finds it; then it is gone again, unseen
 	awaitPrimary(t, db)
 	before := proxy.Accepted()
-	db.primary.outage.Store(&outage{unavailable("The database can't be reached", nil)})
+	db.primary.outage.Store(&outage{unavailable("The database can't be reached", nil), time.Now()})
 	for name, ask := range map[string]func() error{
 		"a read":        func() error { return db.Ping(t.Context()) },
 		"a transaction": func() error { return db.Tx(t.Context(), func(Queries) error { return nil }) },

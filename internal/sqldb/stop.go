@@ -1,8 +1,23 @@
 package sqldb
 
+// WritesOff names why nothing more is written until a restart.
+type WritesOff string
+
+// The reasons.
+const (
+	OffFsync  WritesOff = "fsync"
+	OffFile   WritesOff = "file"
+	OffLock   WritesOff = "lock"
+	OffDamage WritesOff = "damage"
+)
+
+// WritesOffReasons lists all reasons.
+var WritesOffReasons = [...]WritesOff{OffFsync, OffFile, OffLock, OffDamage}
+
 // stopReason explains why nothing more is written until a restart.
 type stopReason struct {
-	what string // what happened, for the log
+	reason WritesOff
+	what   string // what happened, for the log
 	// message is for the operator. Its end says what to do.
 	message string
 }
@@ -11,14 +26,14 @@ type stopReason struct {
 // file that nobody reads any more; what is read is still what was written.
 var (
 	// What the kernel dropped after an fsync that failed is not known.
-	stopFsync = stopReason{"an fsync failed", "Writes are off since an fsync failed; check the disk and restart"}
-	stopFile  = stopReason{"the database file was removed or replaced while it was open", "Writes are off: the database file was removed or replaced while it was open. Stop the service, restore the file, and start again"}
-	stopLock  = stopReason{"the lock file of the data folder was removed or replaced", "Writes are off: the lock file of the data folder was removed or replaced, so that another server may use the folder. Stop that server, and restart"}
+	stopFsync = stopReason{OffFsync, "an fsync failed", "Writes are off since an fsync failed; check the disk and restart"}
+	stopFile  = stopReason{OffFile, "the database file was removed or replaced while it was open", "Writes are off: the database file was removed or replaced while it was open. Stop the service, restore the file, and start again"}
+	stopLock  = stopReason{OffLock, "the lock file of the data folder was removed or replaced", "Writes are off: the lock file of the data folder was removed or replaced, so that another server may use the folder. Stop that server, and restart"}
 )
 
 // stopDamage is the reason of a damaged file. It names the file and the backup to restore.
 func (s *shared) stopDamage() stopReason {
-	return stopReason{"the database file " + s.options.Path + " is damaged",
+	return stopReason{OffDamage, "the database file " + s.options.Path + " is damaged",
 		"Writes are off: the database file " + s.options.Path + " is damaged. " + s.DamageAdvice()}
 }
 

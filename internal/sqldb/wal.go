@@ -38,6 +38,15 @@ func (db *DB) KeepLogShort(ctx context.Context) {
 	}
 }
 
+// LogBytes is the size of SQLite's write-ahead log, in bytes; 0 without one.
+func (db *DB) LogBytes() int64 {
+	log, err := os.Stat(db.options.Path + "-wal")
+	if err != nil || db.engine != SQLite {
+		return 0
+	}
+	return log.Size()
+}
+
 // logLongWAL warns of a log that stays long, and again whenever its size has doubled.
 // It takes and returns the size that was logged last, 0 for none.
 func (db *DB) logLongWAL(loggedSize int64) int64 {

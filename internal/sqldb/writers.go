@@ -53,9 +53,13 @@ func (w *writers) take(ctx context.Context, queue int64) (*sql.Conn, error) {
 }
 
 func (w *writers) allStalled() bool {
+	return w.countStalled() >= w.size
+}
+
+func (w *writers) countStalled() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.stalled) >= w.size
+	return len(w.stalled)
 }
 
 // stall notes that nobody waits for a commit any more.

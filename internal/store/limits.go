@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign/internal/group"
@@ -39,8 +40,8 @@ type sharedLimits struct {
 	// server names this process among those on the database, "" when it is alone.
 	server       string
 	seen, pruned time.Time
-	read         bool // what others wrote, at least once
-	failed       bool // the last time
+	read         bool        // what others wrote, at least once
+	failed       atomic.Bool // the last time
 }
 
 // LimitName returns the name that stands for a text in counts, keyed with the key file,
@@ -56,7 +57,7 @@ func (s *Store) LimitName(text string) (name limit.Name, ok bool) {
 // ShareLimits makes the counts of a guard outlive this process and, on PostgreSQL, be
 // those of all servers on the database. Call it before [Store.Run].
 func (s *Store) ShareLimits(ctx context.Context, guard *limit.Guard) {
-	s.limits = sharedLimits{guard: guard}
+	s.limits.guard = guard
 	if s.database.Engine() == sqldb.Postgres {
 		s.limits.server = serverPrefix + rand.Text()
 	}
@@ -82,10 +83,10 @@ func (s *Store) exchangeLimits(ctx context.Context, all bool) {
 	if err == nil {
 		err = s.readLimits(ctx)
 	}
-	if err != nil && !s.limits.failed && ctx.Err() == nil {
+	if err != nil && !s.limits.failed.Load() && ctx.Err() == nil {
 		s.log.Warn("exchanging the counts of limits failed; this server counts alone until it succeeds", "cause", err)
 	}
-	s.limits.failed = err != nil
+	s.limits.failed.Store(err != nil)
 }
 
 func (s *Store) writeLimits(ctx context.Context, all bool) error {

@@ -160,11 +160,11 @@ func TestAStoreWithoutItsDatabaseCountsAlone(t *testing.T) {
 	cancel()
 	guard.Fail(netip.MustParseAddr("192.0.2.1"))
 	f.exchangeLimits(ctx, false)
-	if !f.limits.failed || guard.Allowed(netip.MustParseAddr("192.0.2.1")) {
+	if !f.LimitsAlone() || guard.Allowed(netip.MustParseAddr("192.0.2.1")) {
 		t.Error("what can't be written is forgotten")
 	}
 	f.exchangeLimits(t.Context(), false)
-	if f.limits.failed || f.again(t).guarded(t, 1).Allowed(netip.MustParseAddr("192.0.2.1")) {
+	if f.LimitsAlone() || f.again(t).guarded(t, 1).Allowed(netip.MustParseAddr("192.0.2.1")) {
 		t.Error("it is not written once that is possible")
 	}
 }

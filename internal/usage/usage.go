@@ -21,6 +21,27 @@ import (
 type Counter struct {
 	mu   sync.Mutex
 	rows map[int64]*use
+	// unconfirmed counts the uses in commits whose outcome is unknown.
+	unconfirmed int64
+}
+
+// Figures are what metrics say of a counter.
+type Figures struct {
+	// Waiting is how many uses are not written yet.
+	Waiting int64
+	// Unconfirmed is how many are in commits whose outcome is unknown: they may be missing.
+	Unconfirmed int64
+}
+
+// Figures adds up what waits.
+func (c *Counter) Figures() Figures {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := Figures{Unconfirmed: c.unconfirmed}
+	for _, row := range c.rows {
+		f.Waiting += row.count
+	}
+	return f
 }
 
 // use is what was counted of a row since it was last written.
@@ -56,8 +77,12 @@ func (c *Counter) Write(ctx context.Context, db *sqldb.DB, table string) error {
 	for len(rows) > 0 {
 		batch := slices.Clip(rows[:min(len(rows), batchRows)])
 		err := db.Tx(ctx, func(q sqldb.Queries) error { return add(ctx, q, table, batch) })
-		if err == nil || fault.HasCode(err, countersign.CodeOutcomeUnknown) {
+		unknown := fault.HasCode(err, countersign.CodeOutcomeUnknown)
+		if err == nil || unknown {
 			rows = rows[len(batch):]
+		}
+		if unknown {
+			c.loseTrack(batch)
 		}
 		if err != nil {
 			c.giveBack(rows)
@@ -78,6 +103,15 @@ func (c *Counter) take() []use {
 	c.rows = nil
 	slices.SortFunc(rows, func(a, b use) int { return cmp.Compare(a.id, b.id) })
 	return rows
+}
+
+// loseTrack counts a batch that may have been written.
+func (c *Counter) loseTrack(batch []use) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, row := range batch {
+		c.unconfirmed += row.count
+	}
 }
 
 // giveBack adds what was not written to what was counted meanwhile.

@@ -146,3 +146,30 @@ func TestBatchesOfTwoServersAddUp(t *testing.T) {
 		}
 	})
 }
+
+func TestFiguresCountWhatIsNotWritten(t *testing.T) {
+	withRows(t, 3, func(t *testing.T, db *sqldb.DB) {
+		var c Counter
+		c.Note(1, noon, here)
+		c.Note(1, noon, here)
+		c.Note(3, noon, here)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := c.Write(gone, db, "tools"); err == nil {
+			t.Fatal("no error")
+		}
+		if got := c.Figures(); got != (Figures{Waiting: 3}) {
+			t.Errorf("%+v", got)
+		}
+		if err := c.Write(t.Context(), db, "tools"); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Figures(); got != (Figures{}) {
+			t.Errorf("%+v", got)
+		}
+		c.loseTrack([]use{{id: 1, count: 2}, {id: 3, count: 1}})
+		if got := c.Figures(); got != (Figures{Unconfirmed: 3}) {
+			t.Errorf("%+v", got)
+		}
+	})
+}

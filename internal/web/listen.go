@@ -40,7 +40,11 @@ type cappedListener struct {
 func capConnections(ln net.Listener, o ServerOptions) *cappedListener {
 	limit := cmp.Or(o.MaxConnections, connectionLimit(descriptorLimit()))
 	evicted := &evictions{log: o.Log, metrics: o.Metrics, limit: limit}
-	return &cappedListener{Listener: ln, slots: newSlots(limit, o.TrustedProxies, evicted.note)}
+	l := &cappedListener{Listener: ln, slots: newSlots(limit, o.TrustedProxies, evicted.note)}
+	if o.Metrics != nil {
+		o.Metrics.watch(l.slots)
+	}
+	return l
 }
 
 // Accept waits for a connection, then for a slot.

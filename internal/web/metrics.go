@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +22,9 @@ type Metrics struct {
 	inFlight prometheus.Gauge
 	// evictions are connections that were closed for want of slots, by their reason.
 	evictions *prometheus.CounterVec
+	// listeners have the connections that are open.
+	mu        sync.Mutex
+	listeners []*slots
 }
 
 // NewMetrics creates the metrics; version is what countersign_build_info says.
@@ -42,9 +46,9 @@ func NewMetrics(version string) *Metrics {
 		}),
 	}
 	m.evictions = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "countersign_http_connections_closed_total", Help: "Silent connections closed to make room for others.",
+		Name: "countersign_http_connections_closed_total", Help: "Connections closed because all were in use: silent ones, and new ones of an address with a quarter of all.",
 	}, []string{"reason"})
-	for _, why := range []reason{reasonSilent, reasonAddress} {
+	for _, why := range []reason{reasonSilent, reasonAddress, reasonRefused} {
 		m.evictions.WithLabelValues(string(why))
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -52,19 +56,10 @@ func NewMetrics(version string) *Metrics {
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	info.Set(1)
+	m.addConnections()
 	m.registry.MustRegister(m.requests, m.seconds, m.refusals, m.inFlight, m.evictions, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
-}
-
-// Gauge adds a figure that goes up and down, which is read whenever the metrics are.
-func (m *Metrics) Gauge(name, help string, value func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
-}
-
-// Counter adds a figure that only grows, which is read whenever the metrics are.
-func (m *Metrics) Counter(name, help string, value func() float64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
 }
 
 // Handler serves the metrics, on a listener of their own: they are not for the public.

@@ -52,6 +52,7 @@ type reason string
 const (
 	reasonSilent  reason = "silent"  // it was silent longest of all
 	reasonAddress reason = "address" // it was silent longest of an address that holds a quarter of the slots
+	reasonRefused reason = "refused" // it is new, of an address that holds a quarter of the slots
 )
 
 func newSlots(limit int, exempt []netip.Prefix, note func(reason)) *slots {
@@ -77,7 +78,7 @@ func (s *slots) take(c *conn) bool {
 		}
 		if why == reasonSilent && s.isLarge(c) {
 			s.mu.Unlock()
-			s.note(reasonAddress)
+			s.note(reasonRefused)
 			s.mu.Lock()
 			return false
 		}
@@ -283,7 +284,13 @@ func (s *slots) settle() {
 
 // working is how many requests are under way.
 func (s *slots) working() int {
+	working, _ := s.count()
+	return working
+}
+
+// count returns how many requests are under way, and how many connections are open.
+func (s *slots) count() (working, open int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open - s.silent.length + s.stuck
+	return s.open - s.silent.length + s.stuck, s.open
 }

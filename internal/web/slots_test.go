@@ -91,7 +91,7 @@ func TestTheLongestSilentConnectionMakesRoom(t *testing.T) {
 		{"whoever comes", "+a +b +c +d +e +f +x +x +p", "x1", "address"},
 		{"an address just below it does not", full + "+p", "a1", "silent"},
 		{"a quarter that is all at work keeps its connections", "+a +b +c +d +e +f +x +x !x1 !x2 +b", "a1", "silent"},
-		{"and takes none from others", "+a +b +c +d +e +f +x +x !x1 !x2 +x", "x3", "address"},
+		{"and takes none from others", "+a +b +c +d +e +f +x +x !x1 !x2 +x", "x3", "refused"},
 		{"an address below it takes them", "+a +b +c +d +e +f +x +v !x1 !v1 +x", "a1", "silent"},
 		{"a trusted proxy takes them too", "+a +b +p +p +p +p +p +p !p1 !p2 !p3 !p4 !p5 !p6 +p", "a1", "silent"},
 		{"one whose client does not read the response", full + "!a1 !b1 !c1 !d1 !e1 !f1 !x1 !v1 ~c1 +b", "c1", "silent"},

@@ -45,6 +45,13 @@ func (l *Log) Written() int64 { return l.written.Load() }
 // Dropped returns how many calls this process could not log.
 func (l *Log) Dropped() int64 { return l.dropped.Load() }
 
+// Waiting returns how many calls wait to be written. The buffer has room for 16,384.
+func (l *Log) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting)
+}
+
 // Failing returns why calls can't be written at present, nil when they can.
 func (l *Log) Failing() *Failure { return l.failure.Load() }
 

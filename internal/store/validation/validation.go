@@ -58,6 +58,9 @@ func (v *Validator) Start(work *group.Group) {
 // Close writes what is still to be written of the keys' last uses.
 func (v *Validator) Close(ctx context.Context) { v.writeUses(ctx) }
 
+// Uses is how many uses of keys wait to be written.
+func (v *Validator) Uses() usage.Figures { return v.uses.Figures() }
+
 // writeUses writes which keys were used since the last time. What can't be written now
 // is kept for the next time.
 func (v *Validator) writeUses(ctx context.Context) {

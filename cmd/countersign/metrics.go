@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/measure"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/usage"
+	"github.com/countersign/countersign/internal/web"
+)
+
+// maxReady is how long a service may take to say whether it is ready.
+const maxReady = 2 * time.Second
+
+// newMetrics returns the metrics that all services have, nil without a listener for them.
+func (l *server) newMetrics(backups *backup.Keeper) *web.Metrics {
+	if l.metrics == nil {
+		return nil
+	}
+	m := web.NewMetrics(readBuildInfo().Version)
+	l.counted = m
+	addReady(m, readEvery(l, measure.Often, func(ctx context.Context) (bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, maxReady)
+		defer cancel()
+		return l.service.Ready(ctx) == nil, nil
+	}))
+	addDatabase(m, l.service.DatabaseStatus)
+	addWrites(m, l.service.DatabaseStatus)
+	addFiles(m, readEvery(l, measure.Often, l.service.MeasureFiles))
+	if l.certificates != nil {
+		addCertificate(m, l.certificates.Expiry)
+	}
+	addBackups(m, readEvery(l, measure.Often, func(ctx context.Context) (time.Time, error) {
+		at, _, err := backups.LastVerified(ctx)
+		return at, err
+	}))
+	rows := readEvery(l, measure.Often, l.service.MeasureRows)
+	addJobs(m, rows, l.service.JobRuns)
+	addAudit(m, rows, l.service.AuditChain().Failing, readEvery(l, measure.Seldom, l.auditIntact))
+	return m
+}
+
+// readEvery has a value read in the background for metrics while the server runs.
+func readEvery[T any](l *server, interval time.Duration, read func(context.Context) (T, error)) *measure.Value[T] {
+	v := &measure.Value[T]{Read: read, Interval: interval, Now: l.app.Now, Log: l.log}
+	l.readings = append(l.readings, v.Run)
+	return v
+}
+
+// auditIntact verifies the newest entries of the audit log.
+func (l *server) auditIntact(ctx context.Context) (bool, error) {
+	report, err := l.service.AuditChain().VerifyNewest(ctx, people.Operator("metrics"), people.NewestAudits)
+	return report.Intact(), err
+}
+
+func addReady(m *web.Metrics, ready *measure.Value[bool]) {
+	m.Gauge("countersign_ready", "1 if the service can do its work, as /readyz answers.", func() float64 {
+		is, known := ready.Last()
+		return oneIf(is && known)
+	})
+}
+
+// addCertificate adds when the certificate of the server expires.
+func addCertificate(m *web.Metrics, expiry func() time.Time) {
+	m.Gauge("countersign_certificate_expiry_timestamp_seconds", "When the certificate of the server expires; 0 while one is missing.", func() float64 { return unix(expiry()) })
+}
+
+// unix is a time as metrics have it, 0 for none.
+func unix(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.Unix())
+}
+
+// addBackups adds the newest verified backup.
+func addBackups(m *web.Metrics, verified *measure.Value[time.Time]) {
+	m.Add(web.Metric{
+		Name: "countersign_backup_verified_timestamp_seconds", Help: "When the newest verified backup was created; 0 if no backup was verified.",
+		Read: func() []web.Sample {
+			at, known := verified.Last()
+			return web.Known(unix(at), known)
+		},
+	})
+}
+
+// addDatabase adds how a database is reached, and whether its changes arrive.
+func addDatabase(m *web.Metrics, status func() sqldb.Status) {
+	m.Gauge("countersign_database_reachable", "0 while PostgreSQL is known to be out of reach.",
+		func() float64 { return oneIf(status().Reachable) })
+	m.Gauge("countersign_database_down_seconds", "For how long PostgreSQL has been out of reach; 0 while it is not.",
+		func() float64 { return status().DownFor.Seconds() })
+	m.Gauge("countersign_database_feed_live", "0 while changes by other processes do not arrive and caches are bypassed.",
+		func() float64 { return oneIf(status().FeedLive) })
+	m.Counter("countersign_database_feed_losses_total", "How often the feed of changes was lost.",
+		func() float64 { return float64(status().FeedLosses) })
+	m.Gauge("countersign_database_feed_silence_seconds", "How long ago it was certain that no change by another process was missed.",
+		func() float64 { return status().FeedSilence.Seconds() })
+	m.Counter("countersign_cache_bypassed_seconds_total", "For how long in all nothing was answered from memory.",
+		func() float64 { return status().CachesBypassed.Seconds() })
+}
+
+// addWrites adds whether a database can be written.
+func addWrites(m *web.Metrics, status func() sqldb.Status) {
+	m.Gauge("countersign_database_writes_waiting", "Transactions that wait for a connection.",
+		func() float64 { return float64(status().WritesWaiting) })
+	m.Gauge("countersign_database_commits_stalled", "Commits without a confirmation by PostgreSQL. Each holds a connection.",
+		func() float64 { return float64(status().CommitsStalled) })
+	m.Counter("countersign_database_outcomes_unknown_total", "Commits that were answered before their outcome was known.",
+		func() float64 { return float64(status().OutcomesUnknown) })
+	m.Add(web.Metric{
+		Name: "countersign_database_writes_off", Labels: []string{"reason"},
+		Help: "1 while nothing is written until a restart: an fsync failed, a file or the lock was replaced, or the file is damaged.",
+		Read: func() []web.Sample {
+			off := status().WritesOff
+			return samples(sqldb.WritesOffReasons[:], func(r sqldb.WritesOff) float64 { return oneIf(r == off) })
+		},
+	})
+	m.Add(web.Metric{
+		Name: "countersign_database_write_fault", Labels: []string{"reason"},
+		Help: "1 from a write that failed because the disk is full or the database is read-only, until a write succeeds.",
+		Read: func() []web.Sample {
+			fault := status().WriteFault
+			return samples(sqldb.WriteFaults[:], func(f sqldb.WriteFault) float64 { return oneIf(f == fault) })
+		},
+	})
+	m.Add(web.Metric{
+		Name: "countersign_database_write_faults_total", Labels: []string{"reason"}, Counter: true,
+		Help: "Writes that failed because the disk is full or the database is read-only.",
+		Read: func() []web.Sample {
+			counts := status().WriteFaultCounts
+			all := make([]web.Sample, len(counts))
+			for i, n := range counts {
+				all[i] = web.Sample{Value: float64(n), Labels: []string{string(sqldb.WriteFaults[i])}}
+			}
+			return all
+		},
+	})
+}
+
+func addFiles(m *web.Metrics, files *measure.Value[health.Files]) {
+	m.Add(web.Metric{
+		Name: "countersign_data_free_bytes", Help: "Free space on the disk of the data folder.",
+		Read: func() []web.Sample {
+			f, known := files.Last()
+			return web.Known(float64(f.FreeBytes), known && f.FreeBytes >= 0)
+		},
+	})
+	m.Add(web.Metric{
+		Name: "countersign_database_wal_bytes", Help: "Size of SQLite's write-ahead log; 0 on PostgreSQL.",
+		Read: func() []web.Sample {
+			f, known := files.Last()
+			return web.Known(float64(f.LogBytes), known)
+		},
+	})
+}
+
+// addJobs adds the background jobs, by their kind.
+func addJobs(m *web.Metrics, rows *measure.Value[health.Rows], runs func() []jobs.Runs) {
+	add := func(name, help string, value func(jobs.Figures) float64) {
+		m.Add(web.Metric{Name: name, Help: help, Labels: []string{"kind"}, Read: func() (all []web.Sample) {
+			read, known := rows.Last()
+			for _, f := range read.Jobs {
+				if known {
+					all = append(all, web.Sample{Value: value(f), Labels: []string{f.Kind}})
+				}
+			}
+			return all
+		}})
+	}
+	add("countersign_jobs_open", "Jobs that have not ended.", func(f jobs.Figures) float64 { return float64(f.Open) })
+	add("countersign_jobs_due", "Open jobs that could have been begun, and were not.", func(f jobs.Figures) float64 { return float64(f.Due) })
+	add("countersign_jobs_retrying", "Open jobs that failed and are run again.", func(f jobs.Figures) float64 { return float64(f.Retrying) })
+	add("countersign_jobs_oldest_due_seconds", "For how long the first of the jobs that are due could have been begun.",
+		func(f jobs.Figures) float64 { return f.OldestDue.Seconds() })
+	m.Add(web.Metric{
+		Name: "countersign_job_runs_total", Help: "Runs of jobs by this process, by how they ended.", Counter: true, Labels: []string{"kind", "outcome"},
+		Read: func() (all []web.Sample) {
+			for _, r := range runs() {
+				all = append(all, web.Sample{Value: float64(r.Count), Labels: []string{r.Kind, string(r.Outcome)}})
+			}
+			return all
+		},
+	})
+}
+
+// addAudit adds the audit log, and when the database was checked.
+func addAudit(m *web.Metrics, rows *measure.Value[health.Rows], failing func() bool, intact *measure.Value[bool]) {
+	add := func(name, help string, value func(health.Rows) (float64, bool)) {
+		m.Add(web.Metric{Name: name, Help: help, Read: func() []web.Sample {
+			r, known := rows.Last()
+			number, has := value(r)
+			return web.Known(number, known && has)
+		}})
+	}
+	add("countersign_audit_unsealed", "Entries of the audit log without a seal.", func(r health.Rows) (float64, bool) { return float64(r.Unsealed), true })
+	add("countersign_audit_unsealed_seconds", "For how long the first of the entries without a seal has had none.",
+		func(r health.Rows) (float64, bool) { return r.UnsealedFor.Seconds(), true })
+	m.Gauge("countersign_audit_seal_failing", "1 while entries of the audit log can't be sealed.", func() float64 { return oneIf(failing()) })
+	m.Add(web.Metric{
+		Name: "countersign_audit_intact", Help: "0 if the last check found that the newest 10,000 entries of the audit log were tampered with.",
+		Read: func() []web.Sample {
+			is, known := intact.Last()
+			return web.Known(oneIf(is), known)
+		},
+	})
+	add("countersign_database_checked_timestamp_seconds", "When a SQLite file was last found to be intact.",
+		func(r health.Rows) (float64, bool) { return float64(r.CheckedAt.Unix()), !r.CheckedAt.IsZero() })
+}
+
+// addUses adds a writer of uses, which are counted in memory first.
+func addUses(m *web.Metrics, read map[string]func() usage.Figures) {
+	add := func(name, help string, counter bool, value func(usage.Figures) int64) {
+		m.Add(web.Metric{Name: name, Help: help, Counter: counter, Labels: []string{"of"}, Read: func() (all []web.Sample) {
+			for of, figures := range read {
+				all = append(all, web.Sample{Value: float64(value(figures())), Labels: []string{of}})
+			}
+			return all
+		}})
+	}
+	add("countersign_uses_waiting", "Uses that are not written to the database yet.", false, func(f usage.Figures) int64 { return f.Waiting })
+	add("countersign_uses_unconfirmed_total", "Uses in commits whose outcome is unknown. They may be missing.", true,
+		func(f usage.Figures) int64 { return f.Unconfirmed })
+}
+
+// samples returns one sample for each value of a label.
+func samples[T ~string](all []T, value func(T) float64) []web.Sample {
+	list := make([]web.Sample, len(all))
+	for i, one := range all {
+		list[i] = web.Sample{Value: value(one), Labels: []string{string(one)}}
+	}
+	return list
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/pprof"
+)
+
+// profilesPath is where pprof is served.
+const profilesPath = "/debug/pprof/"
+
+// metricsHandler serves the metrics, and with --pprof the profiles.
+func (l *server) metricsHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", l.counted.Handler())
+	if l.options.pprof {
+		addProfiles(mux)
+	}
+	return mux
+}
+
+// addProfiles adds what `go tool pprof` reads. The command line is left out, because it may
+// contain the password of a database.
+func addProfiles(mux *http.ServeMux) {
+	mux.HandleFunc("GET "+profilesPath, pprof.Index)
+	mux.HandleFunc("GET "+profilesPath+"profile", pprof.Profile)
+	mux.HandleFunc("GET "+profilesPath+"trace", pprof.Trace)
+	mux.HandleFunc("GET "+profilesPath+"symbol", pprof.Symbol)
+	mux.HandleFunc("GET "+profilesPath+"cmdline", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "Not served: the command line may contain a password", http.StatusNotFound)
+	})
+}
+
+// adviseProfiles warns of profiles that other machines can read.
+func (l *server) adviseProfiles() {
+	if !l.options.pprof || l.metrics.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		return
+	}
+	l.log.Warn("other machines can read profiles of this server; set --metrics to an address of this machine, or leave out --pprof",
+		"metrics", l.metrics.Addr().String(), "why", "profiles show what the server does, and slow it down")
+}

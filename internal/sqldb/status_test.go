@@ -1,0 +1,68 @@
+package sqldb
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestFeedSilenceGrowsUntilTheFeedIsBack(t *testing.T) {
+	t.Parallel()
+	at := dbtest.New(t, dbtest.Postgres)
+	migrated(t, at)
+	proxy := dbtest.NewProxy(t, at)
+	db := open(t, Options{URL: proxy.URL, Schemas: []Schema{twoSteps()}})
+	events := feed(t, db)
+	before := db.Status()
+	proxy.Deafen()
+	awaitEvent(t, events, "lost")
+	lost := db.Status()
+	if lost.FeedSilence < feedSilence/2 || lost.CachesBypassed < before.CachesBypassed || !lost.Reachable || lost.DownFor != 0 {
+		t.Errorf("lost: %+v", lost)
+	}
+	proxy.Restore()
+	awaitEvent(t, events, "live")
+	back := db.Status()
+	if back.CachesBypassed <= lost.CachesBypassed || db.Status().CachesBypassed != back.CachesBypassed {
+		t.Errorf("back: %+v, then %+v", back, db.Status())
+	}
+}
+
+func TestTheStatusSaysForHowLongPostgreSQLIsDown(t *testing.T) {
+	t.Parallel()
+	at := dbtest.New(t, dbtest.Postgres)
+	migrated(t, at)
+	proxy := dbtest.NewProxy(t, at)
+	db := open(t, Options{URL: proxy.URL, Schemas: []Schema{twoSteps()}})
+	feed(t, db)
+	proxy.Cut()
+	for db.Status().Reachable && t.Context().Err() == nil {
+		wantUnavailable(t, db.Ping(t.Context()))
+	}
+	if first := db.Status().DownFor; first <= 0 || db.Status().DownFor <= first {
+		t.Errorf("down for %s, then %s", first, db.Status().DownFor)
+	}
+	proxy.Restore()
+	for !db.Status().Reachable && t.Context().Err() == nil {
+		_ = db.Ping(t.Context())
+	}
+	if s := db.Status(); s.DownFor != 0 {
+		t.Errorf("back: %+v", s)
+	}
+}
+
+func TestTheStatusNamesWhyWritesAreOff(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	for i, why := range []stopReason{stopFsync, stopFile, stopLock, db.stopDamage()} {
+		db.writesOff.Store(nil)
+		if s := db.Status(); s.WritesOff != "" {
+			t.Errorf("before: %s", s.WritesOff)
+		}
+		db.stopWrites(why, errors.New("x"))
+		if s := db.Status(); s.WritesOff != WritesOffReasons[i] {
+			t.Errorf("%s: %s", why.what, s.WritesOff)
+		}
+	}
+	db.writesOff.Store(nil)
+}
