@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"internal/addon/simulator":  {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/fault", "internal/keyfile", "internal/people", "internal/play", "internal/play/playfake", "internal/sqldb", "internal/web"},
 	"internal/addon/settings":   {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/addon/input", "internal/cached", "internal/fault", "internal/people", "internal/sqldb", "internal/wording"},
 	"internal/addon/usertoken":  {},
-	"internal/backup":           {"internal/blob", "internal/fault", "internal/group", "internal/keyfile", "internal/sqldb"},
+	"internal/backup":           {"", "internal/blob", "internal/fault", "internal/group", "internal/keyfile", "internal/sqldb"},
 	"internal/blob":             {"internal/fault"},
 	"internal/cached":           {"internal/group", "internal/sqldb"},
 	"internal/cli":              {"", "internal/fault", "internal/group", "internal/spreadsheet", "internal/wording"},

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/play"
@@ -21,6 +19,9 @@ const (
 
 	envRequestLog = "COUNTERSIGN_REQUEST_LOG"
 	envMedia      = "COUNTERSIGN_STORE_MEDIA"
+
+	envMoveTo      = "COUNTERSIGN_MOVE_TO"
+	envAddonMoveTo = "COUNTERSIGN_ADDON_MOVE_TO"
 
 	envAddonData   = "COUNTERSIGN_ADDON_DATA"
 	envAddonDB     = "COUNTERSIGN_ADDON_DB"
@@ -132,7 +133,7 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 			at.keyVariable += "_FILE"
 		}
 	}
-	if at.url != "" && !strings.HasPrefix(at.url, "postgres://") && !strings.HasPrefix(at.url, "postgresql://") {
+	if at.url != "" && !isPostgresURL(at.url) {
 		return location{}, cli.Usage(c, "--"+l.db+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
 	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Command: l.command, KeyVariable: at.keyVariable}

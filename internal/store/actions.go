@@ -37,6 +37,7 @@ const (
 	actionAcceptLoss         people.Action = "store.accept_loss"
 	actionCreateBackup       people.Action = "backup.create"
 	actionRestoreBackup      people.Action = "backup.restore"
+	actionMove               people.Action = "store.move"
 )
 
 // Actions lists the actions that a store's audit log may hold.
@@ -48,5 +49,6 @@ func Actions() []people.Action {
 		actionCreatePurchase, actionRefundPurchase, actionChargeBackPurchase, actionRevokePurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,
 		actionRekey, actionAcceptLoss, actionCreateBackup, actionRestoreBackup,
+		actionMove,
 	}, people.Actions(), licensing.Actions(), media.Actions(), transfer.Actions())
 }

@@ -134,6 +134,7 @@ const (
 	ActionAddonRekey           people.Action = "addon.rekey"
 	ActionBackupCreate         people.Action = "backup.create"
 	ActionBackupRestore        people.Action = "backup.restore"
+	ActionAddonMove            people.Action = "addon.move"
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
 	ActionWebhookAdd           people.Action = "webhook.add"
 	ActionWebhookEdit          people.Action = "webhook.edit"
@@ -160,7 +161,7 @@ var actions = []people.Action{
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss, ActionPurchaseReview,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
 	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey, ActionBackupCreate, ActionBackupRestore,
-	ActionUpdateTokenCreate,
+	ActionAddonMove, ActionUpdateTokenCreate,
 	ActionWebhookAdd, ActionWebhookEdit, ActionWebhookPause, ActionWebhookResume, ActionWebhookReveal, ActionWebhookRotate,
 	ActionWebhookRemove, ActionWebhookPing, ActionWebhookReplay,
 }
