@@ -203,14 +203,15 @@ func (r *reader) checkProxy(t *testing.T) {
 	}
 }
 
-// checkUnit holds a unit of systemd to what systemd finds wrong with it.
-func (r *reader) checkUnit(b fence) {
+// checkDropIn holds the unit of the store, with what a block adds to it, to what systemd finds wrong.
+func (r *reader) checkDropIn(b fence) {
 	r.t.Run("systemd", func(t *testing.T) {
 		dbtest.NeedProgram(t, "systemd-analyze")
-		unit := filepath.Join(r.dir, "countersign.service")
-		r.write(unit, strings.ReplaceAll(b.text, "/usr/local/bin/countersign", filepath.Join(r.programs.real, "countersign")))
+		name := filepath.Join(r.dir, "countersign-store.service")
+		unit := readText(t, "deploy/systemd/countersign-store.service") + b.text
+		r.write(name, strings.ReplaceAll(unit, "/usr/bin/countersign", filepath.Join(r.programs.real, "countersign")))
 		for _, args := range [][]string{{"verify"}, {"security", "--offline=true", "--threshold=20"}} {
-			if out, err := exec.Command("systemd-analyze", append(args, unit)...).CombinedOutput(); err != nil || (args[0] == "verify" && len(out) > 0) {
+			if out, err := exec.Command("systemd-analyze", append(args, name)...).CombinedOutput(); err != nil || (args[0] == "verify" && len(out) > 0) {
 				t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, out)
 			}
 		}
