@@ -201,6 +201,27 @@ func (r *reader) checkProxy(t *testing.T) {
 	if answer.StatusCode != want || answer.ProtoMajor != 2 || answer.Header.Get("X-Request-Id") == "" {
 		t.Errorf("%s: %s %s, %v; want %d over HTTP/2", url, answer.Proto, answer.Status, answer.Header, want)
 	}
+	if want == http.StatusUnauthorized {
+		r.checkLargeRequests(t)
+	}
+}
+
+// checkLargeRequests sees that the store answers requests that are too large, not the proxy, and each anew.
+func (r *reader) checkLargeRequests(t *testing.T) {
+	t.Helper()
+	seen := map[string]bool{"": true}
+	for range 2 {
+		answer, err := (&http.Client{Transport: r.outside}).Post("https://shop.example/api/purchases/validation", "text/plain", strings.NewReader(strings.Repeat("a", 2<<20)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		id := answer.Header.Get("X-Request-Id")
+		if answer.StatusCode != http.StatusRequestEntityTooLarge || seen[id] {
+			t.Errorf("2 MiB: %s, request %q of %v", answer.Status, id, seen)
+		}
+		seen[id] = true
+	}
 }
 
 // checkDropIn holds the unit of the store, with what a block adds to it, to what systemd finds wrong.

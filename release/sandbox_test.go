@@ -107,7 +107,7 @@ func checkSandbox(t *testing.T, m *machine) {
 		{true, "test \"$(umask)\" = 0077 && test \"$(id -un)\" = countersign && test \"$(ulimit -n)\" = 8192"},
 		{false, "touch /etc/countersign/probe"},
 		{false, "touch /usr/bin/countersign"},
-		{false, "ls /var/lib/countersign/addon"},
+		{false, "touch /var/lib/countersign/addon/probe"},
 		{false, "unshare --user true"},
 		{false, "touch /tmp/probe && chmod u+s /tmp/probe"},
 		{false, "nice -n 1 true"},
