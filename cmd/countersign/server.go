@@ -56,8 +56,8 @@ type server struct {
 	readings []func(context.Context) // for metrics
 	// expiry returns when the certificate expires; nil without TLS of its own.
 	expiry func() time.Time
-	// lastVerified reads when the newest verified backup was created; nil without a record.
-	lastVerified func(context.Context) (at time.Time, known bool, err error)
+	// backups reads the record of backups; nil without one.
+	backups func(context.Context) (backupRecord, error)
 }
 
 func (a *app) newServer(o serverOptions) server {
