@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign/internal/backup"
@@ -35,10 +36,7 @@ func (l *server) newMetrics(backups *backup.Keeper) *web.Metrics {
 	if l.certificates != nil {
 		addCertificate(m, l.certificates.Expiry)
 	}
-	addBackups(m, readEvery(l, measure.Often, func(ctx context.Context) (time.Time, error) {
-		at, _, err := backups.LastVerified(ctx)
-		return at, err
-	}))
+	addBackups(m, readEvery(l, measure.Often, func(ctx context.Context) (backupRecord, error) { return readBackups(ctx, backups) }))
 	rows := readEvery(l, measure.Often, l.service.MeasureRows)
 	addJobs(m, rows, l.service.JobRuns)
 	addAudit(m, rows, l.service.AuditChain().Failing, readEvery(l, measure.Seldom, l.auditIntact))
@@ -67,26 +65,38 @@ func addReady(m *web.Metrics, ready *measure.Value[bool]) {
 
 // addCertificate adds when the certificate of the server expires.
 func addCertificate(m *web.Metrics, expiry func() time.Time) {
-	m.Gauge("countersign_certificate_expiry_timestamp_seconds", "When the certificate of the server expires; 0 while one is missing.", func() float64 { return unix(expiry()) })
+	m.Gauge("countersign_certificate_expires_timestamp_seconds", "When the certificate expires, in Unix time; 0 while one is missing.",
+		func() float64 { return unixTime(expiry()) })
 }
 
-// unix is a time as metrics have it, 0 for none.
-func unix(at time.Time) float64 {
-	if at.IsZero() {
-		return 0
+// backupRecord is what metrics say of backups.
+type backupRecord struct {
+	// Verified is when the newest verified backup was created, zero for none.
+	Verified time.Time
+	// Failed reports that the last scheduled backup failed.
+	Failed bool
+}
+
+func readBackups(ctx context.Context, k *backup.Keeper) (r backupRecord, err error) {
+	if r.Verified, _, err = k.LastVerified(ctx); err != nil {
+		return r, err
 	}
-	return float64(at.Unix())
+	s, err := k.Schedule(ctx, operator())
+	r.Failed = s.FailedAt.After(s.SucceededAt)
+	return r, err
 }
 
-// addBackups adds the newest verified backup.
-func addBackups(m *web.Metrics, verified *measure.Value[time.Time]) {
-	m.Add(web.Metric{
-		Name: "countersign_backup_verified_timestamp_seconds", Help: "When the newest verified backup was created; 0 if no backup was verified.",
-		Read: func() []web.Sample {
-			at, known := verified.Last()
-			return web.Known(unix(at), known)
-		},
-	})
+// addBackups adds the record of backups.
+func addBackups(m *web.Metrics, record *measure.Value[backupRecord]) {
+	add := func(name, help string, value func(backupRecord) float64) {
+		m.Add(web.Metric{Name: name, Help: help, Read: func() []web.Sample {
+			r, known := record.Last()
+			return web.Known(value(r), known)
+		}})
+	}
+	add("countersign_backup_verified_timestamp_seconds", "When the newest verified backup was created, in Unix time; 0 if no backup was verified.",
+		func(r backupRecord) float64 { return unixTime(r.Verified) })
+	add("countersign_backup_failed", "1 if the last scheduled backup failed.", func(r backupRecord) float64 { return oneIf(r.Failed) })
 }
 
 // addDatabase adds how a database is reached, and whether its changes arrive.
@@ -111,8 +121,17 @@ func addWrites(m *web.Metrics, status func() sqldb.Status) {
 		func() float64 { return float64(status().WritesWaiting) })
 	m.Gauge("countersign_database_commits_stalled", "Commits without a confirmation by PostgreSQL. Each holds a connection.",
 		func() float64 { return float64(status().CommitsStalled) })
+	m.Gauge("countersign_database_read_fault", "1 from a page of a SQLite file that could not be read, until a restart.",
+		func() float64 { return oneIf(status().ReadFault) })
+	m.Gauge("countersign_database_commit_file_failing", "1 while the number of commits can't be written to its file. Lost commits would not be noticed.",
+		func() float64 { return oneIf(status().CommitFileBehind) })
 	m.Counter("countersign_database_outcomes_unknown_total", "Commits that were answered before their outcome was known.",
 		func() float64 { return float64(status().OutcomesUnknown) })
+	addFaults(m, status)
+}
+
+// addFaults adds why a database can't be written.
+func addFaults(m *web.Metrics, status func() sqldb.Status) {
 	m.Add(web.Metric{
 		Name: "countersign_database_writes_off", Labels: []string{"reason"},
 		Help: "1 while nothing is written until a restart: an fsync failed, a file or the lock was replaced, or the file is damaged.",
@@ -134,11 +153,7 @@ func addWrites(m *web.Metrics, status func() sqldb.Status) {
 		Help: "Writes that failed because the disk is full or the database is read-only.",
 		Read: func() []web.Sample {
 			counts := status().WriteFaultCounts
-			all := make([]web.Sample, len(counts))
-			for i, n := range counts {
-				all[i] = web.Sample{Value: float64(n), Labels: []string{string(sqldb.WriteFaults[i])}}
-			}
-			return all
+			return samples(sqldb.WriteFaults[:], func(f sqldb.WriteFault) float64 { return float64(counts[slices.Index(sqldb.WriteFaults[:], f)]) })
 		},
 	})
 }
@@ -209,8 +224,8 @@ func addAudit(m *web.Metrics, rows *measure.Value[health.Rows], failing func() b
 			return web.Known(oneIf(is), known)
 		},
 	})
-	add("countersign_database_checked_timestamp_seconds", "When a SQLite file was last found to be intact.",
-		func(r health.Rows) (float64, bool) { return float64(r.CheckedAt.Unix()), !r.CheckedAt.IsZero() })
+	add("countersign_database_checked_timestamp_seconds", "When a SQLite file was last found to be intact, in Unix time.",
+		func(r health.Rows) (float64, bool) { return unixTime(r.CheckedAt), !r.CheckedAt.IsZero() })
 }
 
 // addUses adds a writer of uses, which are counted in memory first.
@@ -235,6 +250,14 @@ func samples[T ~string](all []T, value func(T) float64) []web.Sample {
 		list[i] = web.Sample{Value: value(one), Labels: []string{string(one)}}
 	}
 	return list
+}
+
+// unixTime is a time in seconds, 0 for the zero time.
+func unixTime(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.Unix())
 }
 
 func oneIf(yes bool) float64 {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
@@ -53,12 +52,13 @@ func readMetrics(text string) map[string]metricRow {
 }
 
 // scrapeAll reads the metrics of a server once those are there that it reads in the background.
-func scrapeAll(t *testing.T, s *running) string {
+func scrapeAll(t *testing.T, s *running, own string) string {
 	t.Helper()
+	names := []string{"ready 1", "audit_intact", "audit_unsealed", "data_free_bytes", "database_checked", "jobs_open", own}
 	for t.Context().Err() == nil {
 		_, body := fetch(t, s.said["metrics_url"])
 		missing := func(name string) bool { return !strings.Contains(body, "\ncountersign_"+name) }
-		if !slices.ContainsFunc([]string{"ready 1", "audit_intact", "audit_unsealed", "data_free_bytes", "database_checked", "jobs_open"}, missing) {
+		if !slices.ContainsFunc(names, missing) {
 			return body
 		}
 	}
@@ -69,9 +69,9 @@ func scrapeAll(t *testing.T, s *running) string {
 func scrapeOptional() string {
 	m := web.NewMetrics("v")
 	addCertificate(m, fixedNow)
-	verified := &measure.Value[time.Time]{Interval: measure.Often, Now: fixedNow}
-	verified.Set(fixedNow())
-	addBackups(m, verified)
+	record := &measure.Value[backupRecord]{Interval: measure.Often, Now: fixedNow}
+	record.Set(backupRecord{})
+	addBackups(m, record)
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	return w.Body.String()
@@ -88,7 +88,7 @@ func scrapeBoth(t *testing.T) (store, addon map[string]metricRow) {
 	a := startServer(t, environment{}, "addon", "serve", "--data", dir, "--metrics", "127.0.0.1:0")
 	_, _ = fetch(t, a.said["addon_url"]+"/healthz")
 	optional := readMetrics(scrapeOptional())
-	store, addon = readMetrics(scrapeAll(t, s)), readMetrics(scrapeAll(t, a))
+	store, addon = readMetrics(scrapeAll(t, s, "media_writable")), readMetrics(scrapeAll(t, a, "webhooks"))
 	for _, all := range []map[string]metricRow{store, addon} {
 		for name, row := range optional {
 			if all[name].kind == "" {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+
+	"github.com/countersign/countersign/internal/measure"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/usage"
 	"github.com/countersign/countersign/internal/web"
@@ -12,6 +15,14 @@ func (s *storeServer) addMetrics(m *web.Metrics) {
 	addUses(m, map[string]func() usage.Figures{"keys": s.store.Validation.Uses})
 	m.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
 		func() float64 { return float64(s.store.Validation.Damages()) })
+	media := readEvery(&s.server, measure.Seldom, func(ctx context.Context) (bool, error) { return s.store.Media.Bucket().Check(ctx) == nil, nil })
+	m.Add(web.Metric{
+		Name: "countersign_media_writable", Help: "0 if uploaded files could not be written the last time; tried every ten minutes.",
+		Read: func() []web.Sample {
+			can, known := media.Last()
+			return web.Known(oneIf(can), known)
+		},
+	})
 	m.Gauge("countersign_limits_alone", "1 while the counts of limits can't be exchanged with other servers and with the database.",
 		func() float64 { return oneIf(s.store.LimitsAlone()) })
 }

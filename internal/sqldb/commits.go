@@ -32,6 +32,8 @@ type commits struct {
 	// recorded is the number in the file when the database was opened. Numbers go on
 	// above it.
 	recorded int64
+	// fileBehind reports that the file could not be written the last time.
+	fileBehind atomic.Bool
 	// unread is why the two numbers could not be compared, nil when they were.
 	unread error
 }
@@ -117,6 +119,9 @@ func (db *DB) writeCommits(ctx context.Context) {
 	}
 	if err == nil {
 		err = raiseCommits(CommitFile(db.options.Path), number)
+	}
+	if ctx.Err() == nil {
+		db.commits.fileBehind.Store(err != nil)
 	}
 	if err != nil && ctx.Err() == nil {
 		db.options.Log.Warn("the number of commits could not be written to its file", "cause", err)

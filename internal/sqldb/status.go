@@ -26,6 +26,11 @@ type Status struct {
 	OutcomesUnknown int64
 	// WritesOff is why nothing more is written until a restart, "" when writes are on.
 	WritesOff WritesOff
+	// ReadFault reports that a page of a SQLite file could not be read. Only a restart ends it.
+	ReadFault bool
+	// CommitFileBehind reports that the number of commits could not be written to its file
+	// the last time. Lost commits would not be noticed.
+	CommitFileBehind bool
 	// WriteFault is why a write failed since the last one that succeeded, "" for none.
 	// WriteFaultCounts counts the failures, in the order of [WriteFaults].
 	WriteFault       WriteFault
@@ -38,7 +43,7 @@ func (db *DB) Status() Status {
 		Reachable: true, FeedLive: db.feed.live.Load(), FeedLosses: db.feed.losses.Load(),
 		FeedSilence: db.feed.silence(), CachesBypassed: db.feed.bypassed(),
 		WritesWaiting: db.writers.waiting.Load(), CommitsStalled: db.writers.countStalled(), OutcomesUnknown: db.writers.unknown.Load(),
-		WriteFault: db.writeFaults.present(),
+		ReadFault: db.unmapped.Load(), CommitFileBehind: db.commits.fileBehind.Load(), WriteFault: db.writeFaults.present(),
 	}
 	for i := range WriteFaults {
 		s.WriteFaultCounts[i] = db.writeFaults.counts[i].Load()

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -65,4 +66,23 @@ func TestTheStatusNamesWhyWritesAreOff(t *testing.T) {
 		}
 	}
 	db.writesOff.Store(nil)
+}
+
+func TestTheStatusSaysWhetherTheCommitFileIsWritten(t *testing.T) {
+	at := dbtest.New(t, dbtest.SQLite)
+	db := migrated(t, at)
+	mark(t, db, "1") // the first commit that is counted
+	file := CommitFile(db.Path())
+	if err := errors.Join(os.RemoveAll(file), os.Mkdir(file, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if db.writeCommits(t.Context()); !db.Status().CommitFileBehind {
+		t.Error("a folder is in its place")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if db.writeCommits(t.Context()); db.Status().CommitFileBehind {
+		t.Error("it can be written again")
+	}
 }

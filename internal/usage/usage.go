@@ -21,8 +21,8 @@ import (
 type Counter struct {
 	mu   sync.Mutex
 	rows map[int64]*use
-	// unconfirmed counts the uses in commits whose outcome is unknown.
-	unconfirmed int64
+	// waiting counts the uses in rows, unconfirmed those in commits whose outcome is unknown.
+	waiting, unconfirmed int64
 }
 
 // Figures are what metrics say of a counter.
@@ -33,15 +33,11 @@ type Figures struct {
 	Unconfirmed int64
 }
 
-// Figures adds up what waits.
+// Figures returns what metrics say.
 func (c *Counter) Figures() Figures {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := Figures{Unconfirmed: c.unconfirmed}
-	for _, row := range c.rows {
-		f.Waiting += row.count
-	}
-	return f
+	return Figures{Waiting: c.waiting, Unconfirmed: c.unconfirmed}
 }
 
 // use is what was counted of a row since it was last written.
@@ -64,6 +60,7 @@ func (c *Counter) Note(id int64, at time.Time, from netip.Addr) {
 		c.rows[id] = row
 	}
 	row.count++
+	c.waiting++
 	row.at, row.from = at, from
 }
 
@@ -100,7 +97,7 @@ func (c *Counter) take() []use {
 	for _, row := range c.rows {
 		rows = append(rows, *row)
 	}
-	c.rows = nil
+	c.rows, c.waiting = nil, 0
 	slices.SortFunc(rows, func(a, b use) int { return cmp.Compare(a.id, b.id) })
 	return rows
 }
@@ -122,6 +119,7 @@ func (c *Counter) giveBack(rows []use) {
 		c.rows = make(map[int64]*use, len(rows))
 	}
 	for _, row := range rows {
+		c.waiting += row.count
 		if newer := c.rows[row.id]; newer != nil {
 			newer.count += row.count
 		} else {
