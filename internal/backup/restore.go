@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
@@ -49,9 +50,11 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	if err := keyfile.MakeFolder(s.Location.Dir); err != nil {
 		return done, err
 	}
-	if done.Before, err = s.backUpFirst(ctx); err != nil {
+	before, kept, err := s.backUpFirst(ctx)
+	if err != nil {
 		return done, err
 	}
+	done.Before = before
 	s.step("read")
 	var m Manifest
 	done.Aside, err = sqldb.Replace(ctx, s.Database, r.Header.build(func(l sqldb.Load) error {
@@ -63,7 +66,13 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 		return err
 	}))
 	if err != nil {
+		if kept != "" {
+			_ = os.Remove(kept) // its other name is still there
+		}
 		return done, unfit(err)
+	}
+	if kept != "" && !slices.Contains(done.Aside, kept) {
+		done.Aside = append(done.Aside, kept)
 	}
 	s.step("replaced")
 	box, err := s.Location.FinishReplace(r.Header.Key)
@@ -125,9 +134,9 @@ func (s *Service) stageKey(h Header, text string) error {
 	return keyfile.StageText(s.Location.Dir, text)
 }
 
-// backUpFirst backs up what is there. A SQLite file that is too damaged for that is kept by
-// [sqldb.Replace].
-func (s *Service) backUpFirst(ctx context.Context) (file string, err error) {
+// backUpFirst backs up what is there. A SQLite file that is too damaged for that is kept under
+// another name.
+func (s *Service) backUpFirst(ctx context.Context) (file, kept string, err error) {
 	o := s.Database
 	o.NoCreate = true
 	db, err := sqldb.Open(ctx, o)
@@ -135,10 +144,10 @@ func (s *Service) backUpFirst(ctx context.Context) (file string, err error) {
 		defer db.Close()
 		var state sqldb.State
 		if state, err = db.State(ctx); err == nil && state == sqldb.StateEmpty {
-			return "", nil
+			return "", "", nil
 		}
 		if state == sqldb.StateNewer {
-			return "", fault.Conflict("schema_newer", "The database was written by a newer version of countersign; install that version or a later one")
+			return "", "", fault.Conflict("schema_newer", "The database was written by a newer version of countersign; install that version or a later one")
 		}
 	}
 	if err == nil {
@@ -147,9 +156,10 @@ func (s *Service) backUpFirst(ctx context.Context) (file string, err error) {
 		file = made.File
 	}
 	if fault.HasCode(err, sqldb.CodeDamaged) {
-		return "", nil
+		kept, err = sqldb.KeepDamaged(s.Database.Path)
+		return "", kept, err
 	}
-	return file, err
+	return file, "", err
 }
 
 // addMedium adds an uploaded file that is not there. Its name is never used for another content.

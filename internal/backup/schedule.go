@@ -47,9 +47,11 @@ type Schedule struct {
 	StartedAt   time.Time `json:"started_at"`
 	SucceededAt time.Time `json:"succeeded_at"`
 	FailedAt    time.Time `json:"failed_at"`
-	// File is the last verified one, Failure why one failed last.
-	File    string `json:"file"`
-	Failure string `json:"failure"`
+	// File is the last verified one, Failure why one failed last, and Unverified the file of that, ""
+	// when none was written.
+	File       string `json:"file"`
+	Failure    string `json:"failure"`
+	Unverified string `json:"unverified"`
 }
 
 const (
@@ -81,7 +83,7 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 	if err := k.May(a); err != nil {
 		return s, err
 	}
-	return s, k.DB.Tx(ctx, func(tx sqldb.Queries) error {
+	err = k.DB.Tx(ctx, func(tx sqldb.Queries) error {
 		if s, err = k.lockSchedule(ctx, tx); err != nil {
 			return err
 		}
@@ -112,6 +114,7 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 		}
 		return k.SameKeyFile(ctx, tx)
 	})
+	return s, err
 }
 
 func (k *Keeper) now() time.Time { return k.Service.Now().UTC().Truncate(time.Second) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
@@ -50,7 +51,7 @@ func (k *Keeper) runScheduled(ctx context.Context, r *jobs.Run) (any, error) {
 	case ctx.Err() != nil: // it is begun anew
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, k.noteFailure(ctx, r, err)
+		return nil, k.noteFailure(ctx, r, made, err)
 	}
 	return nil, k.noteSuccess(ctx, r, made, more)
 }
@@ -118,13 +119,14 @@ func (k *Keeper) createScheduled(ctx context.Context, s *Settings) (made Created
 
 // noteSuccess records a backup that was verified.
 func (k *Keeper) noteSuccess(ctx context.Context, r *jobs.Run, made Created, more string) error {
+	k.Log.Info("a scheduled backup was written and verified", "file", made.File, "rows", made.Info.Rows())
 	return k.write(ctx, func(tx sqldb.Queries) error {
 		s, err := k.lockSchedule(ctx, tx)
 		if err != nil {
 			return err
 		}
 		now := k.now()
-		s.SucceededAt, s.File = now, made.File
+		s.SucceededAt, s.File, s.Unverified = now, made.File, ""
 		if s.Active && !s.Due.After(now) {
 			s.Due = s.after(now)
 			s.Next = s.Due
@@ -135,18 +137,23 @@ func (k *Keeper) noteSuccess(ctx context.Context, r *jobs.Run, made Created, mor
 		if err := k.audit(ctx, tx, scheduler(), created(made, more)); err != nil {
 			return err
 		}
-		k.Log.Info("a scheduled backup was written and verified", "file", made.File, "rows", made.Info.Rows())
 		return k.again(ctx, tx, r, s)
 	})
 }
 
 // noteFailure records why no backup was written, and has it tried again.
-func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, failed error) error {
+// A file that could not be verified stays until the next one: attempts would fill the disk.
+func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, made Created, failed error) error {
 	k.Log.Warn("the scheduled backup failed and is tried again", "cause", failed)
-	return k.write(ctx, func(tx sqldb.Queries) error {
+	var earlier Schedule
+	err := k.write(ctx, func(tx sqldb.Queries) error {
 		s, err := k.lockSchedule(ctx, tx)
 		if err != nil {
 			return err
+		}
+		earlier = s
+		if made.File != "" {
+			s.Unverified = made.File
 		}
 		s.FailedAt, s.Failure = k.now(), "The backup failed; the log of the server has the cause"
 		if ours := fault.Of(failed); ours != nil {
@@ -159,4 +166,22 @@ func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, failed error) err
 		s.Next = at.UTC()
 		return writeMeta(ctx, tx, metaSchedule, s)
 	})
+	if err == nil && made.File != "" && earlier.Unverified != "" {
+		k.removeUnverified(ctx, &earlier.Settings, earlier.Unverified)
+	}
+	return err
+}
+
+// removeUnverified removes the file of an earlier attempt.
+func (k *Keeper) removeUnverified(ctx context.Context, s *Settings, file string) {
+	in, err := s.open(ctx)
+	if err == nil && in.Bucket != nil {
+		defer in.Bucket.Close()
+		err = in.Bucket.Delete(ctx, file)
+	} else if err == nil {
+		err = os.Remove(file)
+	}
+	if err != nil {
+		k.Log.Warn("a backup that could not be verified was not removed", "file", file, "cause", err)
+	}
 }

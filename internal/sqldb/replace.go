@@ -128,15 +128,31 @@ func closeLog(ctx context.Context, path string) (release func(), err error) {
 	return func() { _ = pool.Close() }, nil
 }
 
+// damagedName is the name under which a damaged file is kept.
+func damagedName(path string) string {
+	return path + ".damaged-" + time.Now().UTC().Format("20060102T150405Z")
+}
+
+// KeepDamaged keeps a SQLite file with damage that [Replace] may not notice, because it reads only
+// its beginning. It returns the other name of the file, "" for one that is not there.
+func KeepDamaged(path string) (kept string, err error) {
+	kept = damagedName(path)
+	if err := os.Link(path, kept); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("sqldb: keep a damaged file: %w", err)
+	}
+	return kept, nil
+}
+
 // setAside keeps the files of a database that can't be read under other names. The database
 // stays where it is too, until another takes its place.
 func setAside(path string) (aside []string, err error) {
-	suffix := ".damaged-" + time.Now().UTC().Format("20060102T150405Z")
 	for _, one := range []string{path, path + "-wal"} {
-		to := one + suffix
+		to := damagedName(one)
 		if err := os.Link(one, to); errors.Is(err, fs.ErrNotExist) {
 			continue
-		} else if err != nil {
+		} else if err != nil && !errors.Is(err, fs.ErrExist) { // kept by KeepDamaged
 			return aside, fmt.Errorf("sqldb: keep a damaged file: %w", err)
 		}
 		aside = append(aside, to)

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/spf13/cobra"
+)
+
+// restoredView is what a restore did.
+type restoredView struct {
+	backupView
+	Before  string   `json:"before,omitempty"`
+	Aside   []string `json:"aside,omitempty"`
+	Migrate bool     `json:"migrate"`
+}
+
+func (b backupCommands) restore() *cobra.Command {
+	var from, identity string
+	c := &cobra.Command{
+		Use: "restore FILE", Short: "Replace everything by a backup", Args: cli.Args("FILE"),
+		Long: `Replace the database, the key file and the uploaded files by those of a backup. What is
+there is backed up first. No server may run on the data folder or the database. An interrupted
+restore leaves everything as it was, or restored; it can be repeated.`,
+	}
+	fromFlag(c, &from)
+	identityFlag(c, &identity)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, at, err := b.located(c)
+		if err != nil {
+			return err
+		}
+		defer closeMedia(s)
+		source, err := b.source(c, from, args[0], identity)
+		if err != nil {
+			return err
+		}
+		if err := b.Confirm(c.Context(), "Replace the "+b.service+" by the backup?"); err != nil {
+			return err
+		}
+		lock, err := lockForCommand(c, at)
+		if err != nil {
+			return err
+		}
+		defer lock.Unlock()
+		done, err := s.Restore(c.Context(), source)
+		if err == nil && !done.Older {
+			err = b.restored(c, lock, func(ctx context.Context, k *backup.Keeper) error {
+				return k.RecordRestore(ctx, operator(), source, done)
+			})
+		}
+		if err != nil {
+			return damagedBackup(err)
+		}
+		return b.printRestored(args[0], done)
+	}
+	return c
+}
+
+// afterRestore records a restore, and names the schedule that came with the backup: on a second
+// machine it would write to the place of the first, and remove backups there.
+func (b backupCommands) afterRestore(ctx context.Context, k *backup.Keeper, from backup.Source, done backup.Restored) error {
+	if err := k.RecordRestore(ctx, operator(), from, done); err != nil {
+		return err
+	}
+	s, err := k.Schedule(ctx, operator())
+	if err == nil && s.Active {
+		v := viewSchedule(s, k.Service.Folder())
+		b.Say("The schedule of backups was restored too: every %s to %s. If this is a copy, switch it off with: countersign %s backup schedule --off", v.Every, cli.Safe(v.Out), b.service)
+	}
+	return err
+}
+
+func (b backupCommands) printRestored(file string, done backup.Restored) error {
+	if done.Before != "" {
+		b.Say("Backup of what was there before: %s", cli.Safe(done.Before))
+	}
+	for _, f := range done.Aside {
+		b.Say("The damaged file was kept: %s", cli.Safe(f))
+	}
+	if done.Older {
+		b.Say("The tables are of an older version; run: %s", b.migrate)
+	}
+	view := restoredView{viewBackup(file, done.Info), done.Before, done.Aside, done.Older}
+	return b.Done(view, "Restored the backup of %s: %s rows.", done.Info.Header.CreatedAt.Format(time.RFC3339), cli.Thousands(done.Info.Rows()))
+}

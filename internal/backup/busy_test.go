@@ -1,0 +1,93 @@
+package backup_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+func (s *server) wantEntries(action people.Action, want int) {
+	s.Helper()
+	entries, err := s.store.AuditLog().Audit(s.Context(), operator, people.AuditFilter{Action: string(action)})
+	if err != nil || len(entries) != want {
+		s.Errorf("%d entries of %s, %v, want %d", len(entries), action, err, want)
+	}
+}
+
+func TestABackupBesideAWriterThatNeverPausesIsRecorded(t *testing.T) {
+	t.Parallel()
+	template.Engines(t, func(t *testing.T, db dbtest.DB) {
+		s := serve(t, db)
+		writer, err := sqldb.Open(t.Context(), s.store.Backups.Service.Database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		begun, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			for n := 0; ctx.Err() == nil; n++ {
+				_ = addPair(ctx, writer, n) // one that is busy itself goes on
+				if n == 0 {
+					close(begun)
+				}
+			}
+		}()
+		<-begun
+		made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
+		stop()
+		<-ended
+		if err := errors.Join(err, made.Unrecorded, writer.Close()); err != nil {
+			t.Fatal(err)
+		}
+		s.wantEntries(backup.ActionCreate, 1)
+	})
+}
+
+// The other writer holds the lock until the entry of the backup has waited for it once in vain.
+func TestTheEntryOfABackupWaitsForItsTurn(t *testing.T) {
+	dbtest.Long(t)
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	writer, err := sqldb.Open(t.Context(), s.store.Backups.Service.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	locked, waited, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	var once sync.Once
+	s.store.Backups.Waited(func() { once.Do(func() { close(waited) }) })
+	go func() {
+		ended <- writer.Tx(t.Context(), func(q sqldb.Queries) error {
+			err := q.SetMeta(t.Context(), "held", "x")
+			close(locked)
+			<-waited
+			return err
+		})
+	}()
+	<-locked
+	made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
+	if err := errors.Join(err, made.Unrecorded, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	s.wantEntries(backup.ActionCreate, 1)
+}
+
+func TestAWrittenBackupIsReportedWithoutItsEntry(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	_, err := s.store.Backups.DB.Queries().Exec(t.Context(), `CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
+	if err != nil || made.Unrecorded == nil || made.File == "" {
+		t.Errorf("%+v, %v", made, err)
+	}
+}

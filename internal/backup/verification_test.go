@@ -1,0 +1,178 @@
+package backup_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
+)
+
+func isForbidden(err error) bool { return fault.HasKind(err, countersign.KindForbidden) }
+
+func TestVerificationsOfThisDatabaseAreRecorded(t *testing.T) {
+	t.Parallel()
+	template.Engines(t, func(t *testing.T, db dbtest.DB) {
+		t.Parallel()
+		s := serve(t, db)
+		k, ctx := s.store.Backups, t.Context()
+		if _, known, err := k.LastVerified(ctx); known || err != nil {
+			t.Errorf("before any: %v, %v", known, err)
+		}
+		made, err := k.Create(ctx, operator, backup.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := backup.Source{File: made.File}
+		info, err := k.Service.Verify(ctx, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if recorded, err := k.RecordVerification(ctx, operator, from, info, nil); !recorded || err != nil {
+			t.Errorf("recorded %v, %v", recorded, err)
+		}
+		list, err := k.Verifications(ctx, operator)
+		if err != nil || len(list) != 1 || list[0].Rows != made.Info.Rows() || !list[0].CreatedAt.Equal(noon) || backup.Recorded(list, from) != list[0] {
+			t.Errorf("%+v, %v", list, err)
+		}
+		foreign := info
+		foreign.Header.Key = "another"
+		for _, one := range []backup.Info{foreign, {}} {
+			if recorded, err := k.RecordVerification(ctx, operator, from, one, nil); recorded || err != nil {
+				t.Errorf("a foreign one: recorded %v, %v", recorded, err)
+			}
+		}
+	})
+}
+
+func TestADamagedBackupIsRecordedAndNotTheNewestVerified(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	k, ctx := s.store.Backups, t.Context()
+	s.set(on(time.Hour))
+	s.run(true)
+	s.now = noon.Add(time.Hour)
+	made, err := k.Create(ctx, operator, backup.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(made.File)
+	if err == nil {
+		err = os.WriteFile(made.File, text[:len(text)-1], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := backup.Source{File: made.File}
+	info, failed := k.Service.Verify(ctx, from)
+	wantCode(t, failed, countersign.KindInvalid, backup.CodeDamaged)
+	if recorded, err := k.RecordVerification(ctx, operator, from, info, failed); !recorded || err != nil {
+		t.Errorf("recorded %v, %v", recorded, err)
+	}
+	list, err := k.Verifications(ctx, operator)
+	if err != nil || len(list) != 2 || list[0].Problem == "" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if at, known, err := k.LastVerified(ctx); !known || err != nil || !at.Equal(noon) {
+		t.Errorf("last verified %v, %v, %v", at, known, err)
+	}
+}
+
+func TestABackupOfTheFutureCountsAsOfItsVerification(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	k, ctx := s.store.Backups, t.Context()
+	made, err := k.Create(ctx, operator, backup.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Info.Header.CreatedAt = noon.AddDate(10, 0, 0)
+	if _, err := k.RecordVerification(ctx, operator, backup.Source{File: made.File}, made.Info, nil); err != nil {
+		t.Fatal(err)
+	}
+	if at, _, err := k.LastVerified(ctx); err != nil || !at.Equal(noon) {
+		t.Errorf("last verified %v, %v", at, err)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	const days = 24 * time.Hour
+	for _, c := range []struct {
+		rule   string
+		keep   backup.Keep
+		spared int // of the backups of each day, the newest first; -1 for none
+		left   []int
+	}{
+		{"all without a rule", backup.Keep{}, -1, []int{0, 1, 2, 3, 4}},
+		{"the newest by count", backup.Keep{Count: 2}, -1, []int{0, 1}},
+		{"the young by age", backup.Keep{Age: 3 * days}, -1, []int{0, 1, 2}},
+		{"those of either rule", backup.Keep{Count: 1, Age: 2 * days}, -1, []int{0, 1}},
+		{"the newest however old", backup.Keep{Age: time.Second}, -1, []int{0}},
+		{"the newest verified one", backup.Keep{Count: 1}, 3, []int{0, 3}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			s := serve(t, template.New(t, dbtest.SQLite))
+			k := s.store.Backups
+			folder := k.Service.Folder()
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			name := func(age int) string {
+				return filepath.Join(folder, "store-"+noon.AddDate(0, 0, -age).Format("20060102T150405Z")+".backup")
+			}
+			foreign := []string{"addon-20200101T000000Z.backup", "store-20200101T000000Z.db", "store-notes.backup", "store-20200101T000000Z.backup.old"}
+			for _, one := range foreign {
+				write(t, filepath.Join(folder, one))
+			}
+			for age := range 5 {
+				write(t, name(age))
+			}
+			if c.spared >= 0 {
+				recordAs(t, s, name(c.spared), noon.AddDate(0, 0, -c.spared))
+			}
+			if _, err := k.Prune(t.Context(), operator, backup.Place{}, c.keep); err != nil {
+				t.Fatal(err)
+			}
+			left := s.files(backup.Place{})
+			if len(left) != len(c.left) {
+				t.Fatalf("left %+v", left)
+			}
+			for i, age := range c.left {
+				if left[i].Path != name(age) {
+					t.Errorf("left %s, want %s", left[i].Path, name(age))
+				}
+			}
+			for _, one := range foreign {
+				if _, err := os.Stat(filepath.Join(folder, one)); err != nil {
+					t.Errorf("a foreign file: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recordAs records a file as a whole backup of a time.
+func recordAs(t *testing.T, s *server, file string, at time.Time) {
+	t.Helper()
+	key, err := s.store.Backups.DB.Queries().Meta(t.Context(), "key_check")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := backup.Info{Header: backup.Header{Key: key, CreatedAt: at}}
+	if recorded, err := s.store.Backups.RecordVerification(t.Context(), operator, backup.Source{File: file}, info, nil); !recorded || err != nil {
+		t.Fatalf("recorded %v, %v", recorded, err)
+	}
+}
