@@ -28,6 +28,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	t.Logf("SWEEP=%s", os.Getenv("SWEEP")) // another value is another test
 	tests := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "--test-concurrency=2", "tasks.test.js", "sweep.test.js", "phone.test.js", "tablet.test.js")
+	tests.Env = append(os.Environ(), "COUNTERSIGN_CONFIG=none", "COUNTERSIGN_ADDON_CONFIG=none") // files of this machine
 	if out, err := tests.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -25,7 +25,7 @@ func php(t *testing.T, dir string, env []string, args ...string) result {
 	}
 	c := exec.Command("php", append([]string{path}, args...)...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), append([]string{envAddonData + "=" + filepath.Join(dir, "data"), "COUNTERSIGN_BIN="}, env...)...)
+	c.Env = append(os.Environ(), append([]string{envAddonData + "=" + filepath.Join(dir, "data"), "COUNTERSIGN_BIN=", envAddonConfig + "=" + noConfig}, env...)...)
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil && c.ProcessState == nil {
@@ -97,7 +97,7 @@ func phpServer(t *testing.T, dir string) string {
 		addr := free.Addr().String()
 		free.Close()
 		c := exec.CommandContext(t.Context(), "php", "-S", addr, "-t", filepath.Dir(updatePHP))
-		c.Env = append(os.Environ(), envAddonData+"="+filepath.Join(dir, "data"))
+		c.Env = append(os.Environ(), envAddonData+"="+filepath.Join(dir, "data"), envAddonConfig+"="+noConfig)
 		said, err := c.StderrPipe()
 		if err == nil {
 			err = c.Start()

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/health"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -188,4 +190,25 @@ func (a *app) withoutConfig(l locationFlags, err error) string {
 		return "; correct --" + l.config + " or " + l.envConfig + ", or write the file with: " + l.command + " init"
 	}
 	return ""
+}
+
+// exposedConfig finds a password in the configuration file of a service that all users of the machine can read.
+func (a *app) exposedConfig(c *cobra.Command, l locationFlags) []health.Finding {
+	file := a.configs[l.service()]
+	if !file.Exposed(l.settings(c.Root())) {
+		return nil
+	}
+	return []health.Finding{{
+		Name: "configuration", Level: health.Warn, What: fmt.Sprintf("All users of this machine can read %s, which contains a password", file.Path),
+		Why: "With it they can read and change the database.", Fix: "chmod o-r " + file.Path,
+	}}
+}
+
+// checkConfig is what doctor says of the configuration file of a service, if one is read.
+func (a *app) checkConfig(c *cobra.Command, l locationFlags) []health.Finding {
+	found, file := a.exposedConfig(c, l), a.configs[l.service()]
+	if len(found) > 0 || file == nil {
+		return found
+	}
+	return []health.Finding{{Name: "configuration", Level: health.OK, What: "Settings are read from " + file.Path}}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -95,7 +94,7 @@ type configView struct {
 func viewConfig(service string, s config.Setting) configView {
 	from := config.OriginOf(s.Flag)
 	v := configView{
-		Service: service, Setting: s.Key, Value: withoutPassword(s), Origin: from.Kind(), From: from.String(),
+		Service: service, Setting: s.Key, Value: s.Redacted(), Origin: from.Kind(), From: from.String(),
 		Flag: "--" + s.Flag.Name, Variable: cmp.Or(from.Variable, s.Variable),
 	}
 	if from.File != "" {
@@ -107,29 +106,3 @@ func viewConfig(service string, s config.Setting) configView {
 	}
 	return v
 }
-
-// withoutPassword is the value of a setting without the password of a URL in it.
-func withoutPassword(s config.Setting) any {
-	text, is := s.Value().(string)
-	if !is || !s.Secret && !strings.Contains(text, "://") || text == "" {
-		return s.Value()
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" && u.Opaque != "" || u.Scheme == "" {
-		return hidden
-	}
-	if _, has := u.User.Password(); has {
-		u.User = url.UserPassword(u.User.Username(), hidden)
-	}
-	query := u.Query()
-	for name := range query {
-		if strings.Contains(strings.ToLower(name), "password") {
-			query.Set(name, hidden)
-			u.RawQuery = query.Encode()
-		}
-	}
-	return u.String()
-}
-
-// hidden is printed in place of a password.
-const hidden = "xxxxx"

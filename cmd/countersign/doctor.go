@@ -82,7 +82,7 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		}
 		found := missingFolder(at.dir)
 		if !missing { // opening it would make it
-			found = a.examineService(c.Context(), one.service, at, site, one.open)
+			found = append(a.checkConfig(c, one.locationFlags), a.examineService(c.Context(), one.service, at, site, one.open)...)
 		}
 		reports = append(reports, report{one.service, at.dir, found})
 	}

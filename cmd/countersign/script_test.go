@@ -53,6 +53,8 @@ func TestScripts(t *testing.T) {
 			RequireUniqueNames: true,
 			Setup: func(env *testscript.Env) error {
 				env.Values[scriptKey{}] = &script{t: env.T().(testing.TB), engine: db.Engine, urls: map[string]string{}}
+				env.Setenv(envConfig, noConfig) // files of this machine are not those of a script
+				env.Setenv(envAddonConfig, noConfig)
 				env.Setenv("GORACE", "atexit_sleep_ms=0") // with -race, every process would wait a second at its end
 				return nil
 			},
@@ -191,7 +193,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
 	s.server, server.Dir = server, ts.MkAbs(".")
 	s.stderr.Reset()
-	for _, name := range []string{envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE",
+	for _, name := range []string{envConfig, envAddonConfig, envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE",
 		envStoreAdminEmail, envStoreAdminPassword + "_FILE", envRequestLog, "HOME", "TMPDIR", "GORACE"} {
 		if value := ts.Getenv(name); value != "" {
 			s.server.Env = append(s.server.Env, name+"="+value)

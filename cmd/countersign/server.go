@@ -73,7 +73,7 @@ func (l *server) prepare(ctx context.Context, at location, s service, begin func
 	}
 	err := l.unlessDown(at, begin(ctx))
 	if err == nil || fault.HasCode(err, fault.CodeUpdateNeeded) {
-		l.advise(s.Exposed())
+		l.advise(append(s.Exposed(), l.options.exposed...))
 	}
 	return err
 }

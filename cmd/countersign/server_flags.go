@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
 	"github.com/countersign/countersign/internal/dial"
+	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
@@ -57,6 +58,8 @@ type serverOptions struct {
 	pprof bool
 	// acceptLoss serves a database that lacks commits.
 	acceptLoss bool
+	// exposed is what other users can read of the configuration file.
+	exposed []health.Finding
 }
 
 // register adds the flags that all servers have.
@@ -107,7 +110,7 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 	}
 	var wrong wrongFlags
 	o = f.options
-	o.listenFlag, o.baseURLVariable = "--listen", l.baseURL
+	o.listenFlag, o.baseURLVariable, o.exposed = "--listen", l.baseURL, a.exposedConfig(c, l)
 	o.listen = c.Flag("listen").Value.String()
 	wrong.note("--listen", checkListen(o.listen))
 	if o.metrics != "" {

@@ -1,0 +1,180 @@
+package config_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/config"
+)
+
+// unset is a lookup of variables that finds none.
+func unset(config.Setting) (value, variable string, err error) { return "", "", nil }
+
+func parse(t *testing.T, path, text string) *config.File {
+	t.Helper()
+	f, err := config.Parse(path, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestAFileSetsValuesOfEveryKind(t *testing.T) {
+	f := parse(t, "/etc/x/store.toml", "listen = ':1'\nfail-limit = 7\npprof = true\nwait = '5m'\ntrusted-proxy = ['10.0.0.0/8', 'a,b']\n")
+	all := settings()
+	if err := config.Apply(all, unset, f); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		key   string
+		value any
+	}{{"listen", ":1"}, {"fail-limit", int64(7)}, {"pprof", true}, {"wait", "5m0s"}, {"trusted-proxy", []string{"10.0.0.0/8", "a,b"}}} {
+		s := setting(t, all, want.key)
+		if from := config.OriginOf(s.Flag); !reflect.DeepEqual(s.Value(), want.value) || from.String() != fmt.Sprintf("/etc/x/store.toml:%d", i+1) || from.Kind() != "file" {
+			t.Errorf("%s is %v, from %s", want.key, s.Value(), from)
+		}
+		if s.Flag.Changed {
+			t.Errorf("--%s counts as given", want.key)
+		}
+	}
+}
+
+func TestAListReplacesTheListOfLowerPrecedence(t *testing.T) {
+	f := parse(t, "store.toml", "trusted-proxy = ['1.1.1.1']\n")
+	variable := func(s config.Setting) (string, string, error) {
+		if s.Key != "trusted-proxy" {
+			return "", "", nil
+		}
+		return "2.2.2.2,3.3.3.3", s.Variable, nil
+	}
+	all := settings()
+	if err := config.Apply(all, variable, f); err != nil {
+		t.Fatal(err)
+	}
+	if got := setting(t, all, "trusted-proxy").Value(); !reflect.DeepEqual(got, []string{"2.2.2.2", "3.3.3.3"}) {
+		t.Errorf("the variable makes it %v", got)
+	}
+}
+
+func TestARelativeFolderStartsAtTheFolderOfTheFile(t *testing.T) {
+	for text, want := range map[string]string{"sub/data": "/etc/x/sub/data", "../y": "/etc/y", "/srv/data": "/srv/data"} {
+		all := settings()
+		if err := config.Apply(all, unset, parse(t, "/etc/x/store.toml", "data = '"+text+"'\n")); err != nil {
+			t.Fatal(err)
+		}
+		if got := setting(t, all, "data").Value(); got != filepath.FromSlash(want) {
+			t.Errorf("%s is %v, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAValueThatAFlagRefusesIsNamedWhereItIs(t *testing.T) {
+	variable := func(s config.Setting) (string, string, error) {
+		if s.Key == "fail-limit" || s.Key == "pprof" {
+			return "many", s.Variable, nil
+		}
+		return "", "", nil
+	}
+	err := config.Apply(settings(), variable, parse(t, "store.toml", "\nwait = 'long'\n"))
+	for _, want := range []string{
+		`TEST_FAIL_LIMIT: invalid value "many": expected a whole number`, `TEST_PPROF: invalid value "many": expected true or false`,
+		`store.toml:2: wait: invalid value "long": expected a length of time`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %s", err, want)
+		}
+	}
+}
+
+func TestPasswordsOfAURLAreRedacted(t *testing.T) {
+	for text, want := range map[string]string{
+		"postgres://u:hunter2@h/d":               "postgres://u:xxxxx@h/d",
+		"postgres://u@h/d":                       "postgres://u@h/d",
+		"postgres://h/d?sslpassword=hunter2&a=b": "postgres://h/d?a=b&sslpassword=xxxxx",
+		"postgres://u:hun%zzter2@h/d":            "xxxxx",
+		"host=h password=hunter2":                "xxxxx",
+		"postgres:hunter2":                       "xxxxx",
+		"postgres://h/d?%zz=hunter2":             "xxxxx",
+	} {
+		all := settings()
+		if err := setting(t, all, "db").Flag.Value.Set(text); err != nil {
+			t.Fatal(err)
+		}
+		if got := setting(t, all, "db").Redacted(); got != want {
+			t.Errorf("%s is shown as %v, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAWrittenFileChangesNothing(t *testing.T) {
+	var out bytes.Buffer
+	if err := config.Write(&out, "Head.\n\nMore.", settings()); err != nil {
+		t.Fatal(err)
+	}
+	all := settings()
+	f := parse(t, "store.toml", out.String())
+	if err := config.Apply(all, unset, f); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if config.OriginOf(s.Flag) != (config.Origin{}) {
+			t.Errorf("%s is set", s.Key)
+		}
+		if line := "\n#" + s.Key + " = "; !strings.Contains(out.String(), line) {
+			t.Errorf("the file lacks %q", line)
+		}
+	}
+}
+
+func TestAWrittenFileHasTheFlagsThatWereGiven(t *testing.T) {
+	given := map[string]string{"listen": "a\"b\\c\u00e4", "fail-limit": "7", "pprof": "true", "wait": "1h0m0s", "trusted-proxy": "a,b", "data": "/srv", "db": "postgres://u:p@h/d"}
+	all := settings()
+	for key, text := range given {
+		s := setting(t, all, key)
+		s.Flag.Changed = true
+		if err := s.Flag.Value.Set(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	if err := config.Write(&out, "Head", all); err != nil {
+		t.Fatal(err)
+	}
+	read := settings()
+	if err := config.Apply(read, unset, parse(t, "store.toml", out.String())); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, s := range read {
+		if want := setting(t, all, s.Key).Value(); !reflect.DeepEqual(s.Value(), want) {
+			t.Errorf("%s is %v, want %v", s.Key, s.Value(), want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"", "listen = ':1'\n", "trusted-proxy = ['a', 'b']\n", "[a]\nb = 1", "a.b = {c = [1, 2]}\n", "db = \"\\u0041\"\n", "\ufeff'x y' = 1979-05-27T07:32:00Z", "a = '''\nb'''\na = 2"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := config.Parse("store.toml", text)
+		if err == nil {
+			all := settings()
+			if err = file.Check(all); err == nil {
+				err = config.Apply(all, unset, file)
+			}
+			for _, s := range all {
+				from := config.OriginOf(s.Flag)
+				if lines := 1 + bytes.Count(text, []byte("\n")); from.File != "" && (from.Line < 1 || from.Line > lines) {
+					t.Errorf("%s is from line %d of %d", s.Key, from.Line, lines)
+				}
+			}
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "store.toml:") {
+			t.Errorf("an error without a place: %v", err)
+		}
+	})
+}
