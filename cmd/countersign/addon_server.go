@@ -59,7 +59,9 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 		// SetupURL is where the first administrator is created, "" when one exists.
 		SetupURL   string `json:"setup_url,omitempty"`
 		MetricsURL string `json:"metrics_url,omitempty"`
-	}{s.url(), setup, s.metricsURL()})
+		// RedirectURL is redirected to https, "" without such an address.
+		RedirectURL string `json:"redirect_url,omitempty"`
+	}{s.url(), setup, s.metricsURL(), s.redirectURL()})
 	if err != nil {
 		return err
 	}

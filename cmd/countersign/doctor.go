@@ -22,7 +22,8 @@ what to do. Nothing is changed. A service without a data folder is skipped, unle
 a variable names the folder.
 
 With the public address of a service, from its variable, a flag or the running server, it
-also tries to download the service's key file from there. It fails if it can.`,
+also tries to download the service's key file from there, and fails if it can. With https,
+it warns before the certificate expires.`,
 		Example: `  countersign doctor
   countersign doctor --addon-data /var/lib/countersign-addon --json
   countersign doctor --addon-base-url https://site.example`,
@@ -110,10 +111,11 @@ func (a *app) examineService(ctx context.Context, name string, at location, site
 	if err != nil {
 		found = append(found, health.Of(name, err, "The service can't start.", "Correct this, and run doctor again."))
 	}
+	site = siteAddress(site, sqldb.ServedAt(at.dir))
 	if at.keyText == "" {
-		found = append(found, checkWeb(ctx, at.dir, siteAddress(site, sqldb.ServedAt(at.dir)))...)
+		found = append(found, checkWeb(ctx, at.dir, site)...)
 	}
-	return found
+	return append(found, checkCertificate(ctx, webClient(), a.Now(), site)...)
 }
 
 // printFindings prints what was found. A failure is the exit code that says so.

@@ -94,7 +94,7 @@ func (l *server) announce(at location, view any) error {
 		l.app.Say("Metrics at %s.", l.metricsURL())
 	}
 	if l.redirect != nil {
-		l.app.Say("Redirecting %s to https.", urlOf(l.redirect))
+		l.app.Say("Redirecting %s to https.", l.redirectURL())
 	}
 	return nil
 }

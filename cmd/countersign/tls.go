@@ -85,6 +85,14 @@ func (l *server) url() string {
 	return urlOf(l.listener)
 }
 
+// redirectURL is where plain HTTP is redirected, "" for nowhere.
+func (l *server) redirectURL() string {
+	if l.redirect == nil {
+		return ""
+	}
+	return urlOf(l.redirect)
+}
+
 // serveRedirects answers plain HTTP beside TLS until ctx ends.
 func (l *server) serveRedirects(ctx context.Context) error {
 	base, err := url.Parse(l.options.baseURL)

@@ -32,28 +32,23 @@ func (f *serverFlags) registerTLS(c *cobra.Command, at locationFlags) {
 // checkTLS understands the flags of TLS and completes the base URL.
 func (f *serverFlags) checkTLS(a *app, c *cobra.Command, l locationFlags, o *serverOptions, wrong *wrongFlags) {
 	t := &o.tls
+	for _, name := range []string{"acme", "acme-email", "acme-url", "redirect-listen"} {
+		if given := c.Flag(name); given.Changed && strings.Trim(given.Value.String(), "[]") == "" {
+			wrong.note("--"+name, errors.New("is empty; set a value, or omit it"))
+		}
+	}
 	var err error
 	t.certificate, err = a.Setting(c, "tls-cert", l.tlsCert)
 	wrong.note("--tls-cert", err)
 	t.key, err = a.Setting(c, "tls-key", l.tlsKey)
 	wrong.note("--tls-key", err)
-	switch {
-	case t.certificate != "" && t.key == "":
-		wrong.note("--tls-key", errors.New("missing: --tls-cert needs the file with its private key"))
-	case t.certificate == "" && t.key != "":
-		wrong.note("--tls-cert", errors.New("missing: --tls-key needs the file with its certificate"))
-	case t.certificate != "" && len(t.hosts) > 0:
-		wrong.note("--acme", errors.New("can't be used with --tls-cert: choose one of them"))
-	case len(t.hosts) == 0 && t.email != "":
-		wrong.note("--acme-email", errors.New("needs --acme"))
-	case len(t.hosts) == 0 && t.directory != "":
-		wrong.note("--acme-url", errors.New("needs --acme"))
-	}
+	t.noteConflicts(wrong)
 	if len(t.hosts) > 0 {
-		if _, err := newACME(*t, "", nil, nil); err != nil {
+		issued, err := newACME(*t, "", nil, nil)
+		if err != nil {
 			wrong.note("--acme", errors.New(fault.Message(err)))
 		} else if o.baseURL == "" {
-			o.baseURL = "https://" + strings.ToLower(t.hosts[0])
+			o.baseURL = "https://" + issued.Hosts()[0]
 		}
 	}
 	if t.on() && strings.HasPrefix(o.baseURL, "http://") {
@@ -64,5 +59,21 @@ func (f *serverFlags) checkTLS(a *app, c *cobra.Command, l locationFlags, o *ser
 		if !t.on() {
 			wrong.note("--redirect-listen", errors.New("needs --tls-cert or --acme"))
 		}
+	}
+}
+
+// noteConflicts notes flags that need others, or that exclude each other.
+func (o tlsOptions) noteConflicts(wrong *wrongFlags) {
+	switch {
+	case o.certificate != "" && o.key == "":
+		wrong.note("--tls-key", errors.New("missing: --tls-cert needs the file with its private key"))
+	case o.certificate == "" && o.key != "":
+		wrong.note("--tls-cert", errors.New("missing: --tls-key needs the file with its certificate"))
+	case o.certificate != "" && len(o.hosts) > 0:
+		wrong.note("--acme", errors.New("can't be used with --tls-cert: choose one of them"))
+	case len(o.hosts) == 0 && o.email != "":
+		wrong.note("--acme-email", errors.New("needs --acme"))
+	case len(o.hosts) == 0 && o.directory != "":
+		wrong.note("--acme-url", errors.New("needs --acme"))
 	}
 }

@@ -127,6 +127,9 @@ func (a *ACME) allow(_ context.Context, host string) error {
 	return nil
 }
 
+// Hosts returns the names as certificates have them.
+func (a *ACME) Hosts() []string { return a.options.Hosts }
+
 // TLS returns the configuration of a listener that serves the certificates and answers TLS-ALPN-01 challenges.
 func (a *ACME) TLS() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: a.certificate, NextProtos: []string{acme.ALPNProto}}

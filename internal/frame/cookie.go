@@ -2,6 +2,9 @@ package frame
 
 import (
 	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
 
 	"github.com/countersign/countersign/internal/web"
 )
@@ -9,6 +12,22 @@ import (
 // isSecure reports whether the browser speaks https: with the base URL, or with a trusted proxy that says so.
 func (f *Frame) isSecure(w http.ResponseWriter, r *http.Request) bool {
 	return f.Secure || web.IsHTTPS(w, r)
+}
+
+// hasPublicName reports whether the browser reaches the pages by a name that is theirs: an address, or localhost, belongs
+// to other servers too, and browsers would demand https of all of them.
+func (f *Frame) hasPublicName(w http.ResponseWriter, r *http.Request) bool {
+	origin := f.Origin
+	if origin == "" {
+		origin = web.BaseURL(w, r)
+	}
+	at, err := url.Parse(origin)
+	if err != nil {
+		return false
+	}
+	host := at.Hostname()
+	_, notAddress := netip.ParseAddr(host)
+	return notAddress != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost")
 }
 
 // cookieName is the name of one of our cookies on the wire. Over https it has a prefix, for which browsers take the

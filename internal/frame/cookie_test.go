@@ -34,7 +34,7 @@ func TestCookiesAndHSTSFollowTheSchemeOfTheBrowser(t *testing.T) {
 		{"http at a trusted proxy", []netip.Prefix{loopback}, nil, "http", "countersign_session", false},
 		{"a trusted proxy that says nothing", []netip.Prefix{loopback}, nil, "", "countersign_session", false},
 		{"https at somebody who is not trusted", nil, nil, "https", "countersign_session", false},
-		{"a base URL of https", nil, func(o *frame.Options) { o.Secure = true }, "", "__Host-countersign_session", true},
+		{"a base URL of https", nil, func(o *frame.Options) { o.Secure, o.Origin = true, "https://shop.example" }, "", "__Host-countersign_session", true},
 		{"https below a path", []netip.Prefix{loopback}, func(o *frame.Options) { o.BasePath = "/shop" }, "https", "__Secure-countersign_session", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,12 +53,26 @@ func TestCookiesAndHSTSFollowTheSchemeOfTheBrowser(t *testing.T) {
 				t.Errorf("no browser takes %s", cookie)
 			}
 			pair, _, _ := strings.Cut(cookie, ";")
-			p = s.browser(t).Get("/admin", "Cookie", pair, "X-Forwarded-Proto", tt.proto)
+			p = s.browser(t).Get("/admin", "Cookie", pair, "X-Forwarded-Proto", tt.proto, "X-Forwarded-Host", "shop.example")
 			p.Status(http.StatusOK).Says("signed in as " + email)
 			if got := p.Header.Get("Strict-Transport-Security") != ""; got != tt.secure {
 				t.Errorf("Strict-Transport-Security is sent: %v", got)
 			}
 		})
+	}
+}
+
+func TestHSTSIsForPublicNamesAlone(t *testing.T) {
+	for origin, want := range map[string]bool{
+		"https://shop.example": true, "https://shop.example:8443": true, "https://localhost:8443": false,
+		"https://shop.localhost": false, "https://192.0.2.7": false, "https://[2001:db8::7]:8443": false, "": false,
+	} {
+		s := newSite(t, dbtest.New(t, dbtest.SQLite), func(o *frame.Options) { o.Secure, o.Origin = true, origin })
+		s.behind(t)
+		p := s.browser(t).Get("/admincp/login")
+		if got := p.Header.Get("Strict-Transport-Security") != ""; got != want {
+			t.Errorf("%q: sent: %v", origin, got)
+		}
 	}
 }
 

@@ -148,7 +148,7 @@ func TestAddressesThatAreNoTextAreRefused(t *testing.T) {
 func TestUnderAPathPrefixEverythingStaysBelowIt(t *testing.T) {
 	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
 		t.Run(engine, func(t *testing.T) {
-			s := newSite(t, dbtest.New(t, engine), func(o *frame.Options) { o.BasePath, o.Secure = "/shop/x", true })
+			s := newSite(t, dbtest.New(t, engine), func(o *frame.Options) { o.BasePath, o.Secure, o.Origin = "/shop/x", true, "https://shop.example" })
 			s.administrator(t)
 			b := s.browser(t)
 			p := b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admin")

@@ -76,6 +76,8 @@ func (f *Frame) setHeaders(w http.ResponseWriter, r *http.Request) {
 	h.Add("Vary", "Cookie")
 	if f.isSecure(w, r) {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Strict-Transport-Security", "max-age=31536000")
+		if f.hasPublicName(w, r) {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
 	}
 }

@@ -129,10 +129,10 @@ func (a *response) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// isLast reports whether the connection ends with this response: at a stop, and after a body that is too large, because
-// net/http would otherwise read the rest of the body first.
+// isLast reports whether the connection ends with this response: at a stop, and with HTTP/1 after a body that is too large,
+// because net/http would otherwise read the rest of the body first.
 func (a *response) isLast() bool {
-	return a.status == http.StatusRequestEntityTooLarge || a.conn != nil && a.conn.slots.stopping.Load()
+	return a.status == http.StatusRequestEntityTooLarge && a.r.ProtoMajor < 2 || a.conn != nil && a.conn.slots.stopping.Load()
 }
 
 // Write sends bytes of the body.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync/atomic"
+	"time"
 )
 
 // conn is an accepted connection that has a slot. Unlike netutil.LimitListener's, it lets net/http close only the
@@ -21,14 +22,21 @@ type conn struct {
 	request http.Request
 	body    watchedBody
 
+	// ended is closed when HTTP/2 on the connection has ended; nil for HTTP/1.
+	ended chan struct{}
+
 	// waits reports that a write made the connection silent, because its client does not read.
 	waits bool
 
 	// slots.mu guards what follows.
-	holder           *holder // nil where no quarter applies
-	open, silent     bool
-	stuck            bool   // silent because its client does not read
-	turn             uint64 // the order in which silences began
+	holder       *holder // nil where no quarter applies
+	open, silent bool
+	stuck        bool   // silent because its client does not read
+	turn         uint64 // the order in which silences began
+	// streams are the requests of HTTP/2 whose handler runs, atWork those that are at work.
+	streams, atWork int
+	// sending runs since the handler of the last stream has returned; nil before.
+	sending          *time.Timer
 	inSlots, inOwner silentLink
 }
 
@@ -56,7 +64,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	n, err := c.lazyDeadlineConn.Write(b)
 	if c.waits {
 		c.waits = false
-		c.slots.busy(c)
+		c.slots.resume(c)
 	}
 	return n, err
 }
@@ -100,6 +108,10 @@ func watched(h http.Handler) http.Handler {
 		}
 		if c.slots.stopping.Load() {
 			w.Header()["Connection"] = valueClose
+		}
+		if r.ProtoMajor == 2 {
+			c.serveStream(h, w, r)
+			return
 		}
 		if r.Body == nil || r.Body == http.NoBody {
 			c.slots.busy(c)

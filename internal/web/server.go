@@ -65,14 +65,19 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServerOptions
 
 func serve(ctx context.Context, capped *cappedListener, h http.Handler, o ServerOptions, grace time.Duration) error {
 	srv := newServer(watched(h), o)
+	listen, announceStop := func() error { return srv.Serve(capped) }, func() {}
+	if o.TLS != nil {
+		beside := newHTTP2(srv, capped, o)
+		ended := beside.start(o.Log)
+		defer func() {
+			beside.stop()
+			<-ended
+		}()
+		listen, announceStop = func() error { return srv.ServeTLS(capped, "", "") }, beside.announceStop
+	}
 	done := make(chan error, 1)
 	go func() {
-		done <- group.Contain(o.Log, "http server", func() error {
-			if o.TLS != nil {
-				return srv.ServeTLS(capped, "", "")
-			}
-			return srv.Serve(capped)
-		})
+		done <- group.Contain(o.Log, "http server", listen)
 	}()
 	select {
 	case err := <-done:
@@ -82,6 +87,8 @@ func serve(ctx context.Context, capped *cappedListener, h http.Handler, o Server
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	capped.stop()
+	announced := time.AfterFunc(handshakeGrace, announceStop)
+	defer announced.Stop()
 	broken := 0
 	select {
 	case <-capped.slots.settled:
@@ -97,12 +104,8 @@ func serve(ctx context.Context, capped *cappedListener, h http.Handler, o Server
 }
 
 func newServer(h http.Handler, o ServerOptions) *http.Server {
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
 	return &http.Server{
-		Protocols:                    &protocols,
 		Handler:                      h,
-		TLSConfig:                    o.TLS,
 		ReadHeaderTimeout:            readHeaderTimeout + o.Longer,
 		ReadTimeout:                  readTimeout + o.Longer,
 		WriteTimeout:                 writeTimeout + o.Longer,

@@ -201,6 +201,11 @@ func (s *slots) busy(c *conn) {
 func (s *slots) stick(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.listStuck(c)
+}
+
+// listStuck makes c silent because its client does not read. It reports whether c was at work before.
+func (s *slots) listStuck(c *conn) bool {
 	if !c.open || c.silent {
 		return false
 	}
@@ -210,6 +215,16 @@ func (s *slots) stick(c *conn) bool {
 	c.begun.Store(true)
 	s.changed.Signal()
 	return true
+}
+
+// resume notes that the client of c has read after all.
+func (s *slots) resume(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.streams > 0 && c.atWork == 0 {
+		return // none of its requests is at work
+	}
+	s.unlist(c)
 }
 
 // idle notes that the response was sent.

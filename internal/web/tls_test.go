@@ -21,11 +21,17 @@ type secured struct {
 
 func startTLS(t *testing.T, h http.Handler, o ServerOptions) secured {
 	t.Helper()
+	return startTLSFor(t, h, o, stopGrace+o.Longer)
+}
+
+// startTLSFor is startTLS of a server with a grace of its own.
+func startTLSFor(t *testing.T, h http.Handler, o ServerOptions, grace time.Duration) secured {
+	t.Helper()
 	c := webtest.NewCertificate(t, time.Now().Add(24*time.Hour), "shop.example", "127.0.0.1")
 	o.TLS = c.Server(t)
 	config := webtest.Client(c)
 	config.ServerName = "shop.example"
-	return secured{start(t, h, o), config}
+	return secured{startFor(t, h, o, grace), config}
 }
 
 // dial opens a connection, which has ended its handshake.
