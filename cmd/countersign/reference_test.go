@@ -143,7 +143,7 @@ func secretVariables(t *testing.T) map[string]bool {
 		}
 		return "", false
 	}
-	for _, args := range []string{"store workspace list", "store serve --listen 127.0.0.1:0", "addon update", "doctor"} {
+	for _, args := range []string{"store workspace list", "store serve --listen 127.0.0.1:0", "addon update", "doctor", "store move", "addon move"} {
 		words := append(strings.Fields(args), "--data", t.TempDir())
 		run(t.Context(), words, lookup, strings.NewReader(""), new(strings.Builder), new(strings.Builder))
 	}
