@@ -19,7 +19,7 @@ import (
 //	```json output         is what the block before it prints; "…" stands for anything
 //	```jsonl file=a.jsonl  is a file that the reader writes
 //	```nginx               is the configuration of a web server, in front of the server started last
-//	```ini                 is a unit of systemd
+//	```ini drop-in         is added to the unit of the store's service
 type fence struct {
 	language string
 	words    []string
@@ -92,7 +92,7 @@ func (r *reader) follow(blocks []fence) {
 		case proxies[b.language].program != "":
 			r.proxy(b)
 		case b.language == "ini":
-			r.checkUnit(b)
+			r.checkDropIn(b)
 		}
 	}
 }

@@ -201,16 +201,38 @@ func (r *reader) checkProxy(t *testing.T) {
 	if answer.StatusCode != want || answer.ProtoMajor != 2 || answer.Header.Get("X-Request-Id") == "" {
 		t.Errorf("%s: %s %s, %v; want %d over HTTP/2", url, answer.Proto, answer.Status, answer.Header, want)
 	}
+	if want == http.StatusUnauthorized {
+		r.checkLargeRequests(t)
+	}
 }
 
-// checkUnit holds a unit of systemd to what systemd finds wrong with it.
-func (r *reader) checkUnit(b fence) {
+// checkLargeRequests sees that the store answers requests that are too large, not the proxy, and each anew.
+func (r *reader) checkLargeRequests(t *testing.T) {
+	t.Helper()
+	seen := map[string]bool{"": true}
+	for range 2 {
+		answer, err := (&http.Client{Transport: r.outside}).Post("https://shop.example/api/purchases/validation", "text/plain", strings.NewReader(strings.Repeat("a", 2<<20)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		id := answer.Header.Get("X-Request-Id")
+		if answer.StatusCode != http.StatusRequestEntityTooLarge || seen[id] {
+			t.Errorf("2 MiB: %s, request %q of %v", answer.Status, id, seen)
+		}
+		seen[id] = true
+	}
+}
+
+// checkDropIn holds the unit of the store, with what a block adds to it, to what systemd finds wrong.
+func (r *reader) checkDropIn(b fence) {
 	r.t.Run("systemd", func(t *testing.T) {
 		dbtest.NeedProgram(t, "systemd-analyze")
-		unit := filepath.Join(r.dir, "countersign.service")
-		r.write(unit, strings.ReplaceAll(b.text, "/usr/local/bin/countersign", filepath.Join(r.programs.real, "countersign")))
+		name := filepath.Join(r.dir, "countersign-store.service")
+		unit := readText(t, "deploy/systemd/countersign-store.service") + b.text
+		r.write(name, strings.ReplaceAll(unit, "/usr/bin/countersign", filepath.Join(r.programs.real, "countersign")))
 		for _, args := range [][]string{{"verify"}, {"security", "--offline=true", "--threshold=20"}} {
-			if out, err := exec.Command("systemd-analyze", append(args, unit)...).CombinedOutput(); err != nil || (args[0] == "verify" && len(out) > 0) {
+			if out, err := exec.Command("systemd-analyze", append(args, name)...).CombinedOutput(); err != nil || (args[0] == "verify" && len(out) > 0) {
 				t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, out)
 			}
 		}

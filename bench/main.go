@@ -14,7 +14,8 @@
 // and counts stale answers (see stale.go). --timing compares the times of codes that
 // callers must not distinguish (see timing.go). --pages loads every list and report (see
 // pages.go), --request-log compares the store with and without its log of API requests, --verify
-// verifies in-app purchases with the addon (see verify.go). docs/performance.md describes the output.
+// verifies in-app purchases with the addon (see verify.go), --backup measures requests beside a backup (see
+// backup.go). docs/performance.md describes the output.
 package main
 
 import (
@@ -133,6 +134,8 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 		return shop.measurePages(ctx, all.stderr)
 	case modeVerify:
 		return shop.measureVerifications(ctx)
+	case modeBackup:
+		return shop.measureBackup(ctx, all.stderr)
 	}
 	r, err := shop.measure(ctx, all.stderr)
 	if err == nil {
@@ -155,7 +158,7 @@ func (s settings) file() string {
 	switch s.mode {
 	case modePeer:
 		name += "-" + s.peer()
-	case modeBaseline, modeLog:
+	case modeBaseline, modeLog, modeBackup:
 		name += string(s.mode[1:])
 	}
 	return name + ".json"

@@ -36,7 +36,7 @@ func describe(ctx context.Context, source string) (commit, error) {
 	}
 	c := commit{revision: revision, date: time.Unix(unix, 0).UTC()}
 	c.version = "0.0.0-" + c.date.Format("20060102150405") + "." + revision[:12]
-	tags, err := output(ctx, source, "git", "tag", "--points-at", "HEAD", "--sort=-version:refname")
+	tags, err := output(ctx, source, "git", "-c", "versionsort.suffix=-", "tag", "--points-at", "HEAD", "--sort=-version:refname")
 	if err != nil {
 		return commit{}, err
 	}

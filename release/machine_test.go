@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,12 +192,20 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
+// end waits for the end of a command. Its error has what the command said.
+func (p *process) end() error {
+	text, _ := p.said.ReadString(0)
+	if err := p.cmd.Wait(); err != nil {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return nil
+}
+
 // wait waits for the end of a command, which must succeed.
 func (p *process) wait() {
 	p.t.Helper()
-	text, _ := p.said.ReadString(0)
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Fatalf("%v: %v\n%s", p.cmd.Args, err, text)
+	if err := p.end(); err != nil {
+		p.t.Fatalf("%v: %v", p.cmd.Args, err)
 	}
 }
 

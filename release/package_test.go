@@ -65,6 +65,7 @@ func checkDeb(t *testing.T, r release) {
 	}
 	m.checkInstalled("v1.2.2")
 	m.setPort("store")
+	checkSandbox(t, m)
 	key := m.sell()
 	s := m.start("store")
 	s.validates(t, key)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
@@ -28,6 +27,9 @@ const (
 
 	envRequestLog = "COUNTERSIGN_REQUEST_LOG"
 	envMedia      = "COUNTERSIGN_STORE_MEDIA"
+
+	envMoveTo      = "COUNTERSIGN_MOVE_TO"
+	envAddonMoveTo = "COUNTERSIGN_ADDON_MOVE_TO"
 
 	envAddonData   = "COUNTERSIGN_ADDON_DATA"
 	envAddonDB     = "COUNTERSIGN_ADDON_DB"
@@ -143,7 +145,7 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 			at.keyVariable += "_FILE"
 		}
 	}
-	if at.url != "" && !strings.HasPrefix(at.url, "postgres://") && !strings.HasPrefix(at.url, "postgresql://") {
+	if at.url != "" && !isPostgresURL(at.url) {
 		return location{}, cli.Usage(c, config.Label(c.Flag(l.db))+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
 	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Command: l.command, KeyVariable: at.keyVariable}

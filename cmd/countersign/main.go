@@ -92,7 +92,7 @@ func newStore(a *app) *cobra.Command {
 	storeLocation.registerMedia(c.PersistentFlags())
 	storeLocation.registerConfig(c.PersistentFlags())
 	return cli.Group(c,
-		newServe(a), newInit(a, storeLocation), newStoreSetupLink(a), newImport(a), newImports(a), newExport(a), newSampleData(a), newRekey(a), newStoreBackup(a), newMigrate(a),
+		newServe(a), newInit(a, storeLocation), newStoreSetupLink(a), newImport(a), newImports(a), newExport(a), newSampleData(a), newRekey(a), newStoreBackup(a), newMigrate(a), newStoreMove(a),
 		newWorkspace(a), newMember(a), newStoreUsers(a), newKey(a), newItem(a), newPurchase(a), newLicense(a), newLicenseKey(a), newRequestLog(a), newStoreAudit(a))
 }
 

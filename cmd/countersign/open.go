@@ -73,6 +73,14 @@ func closing[S io.Closer](s S, opened error, do func(S) error) (err error) {
 // withStore opens the store and prepares it. A data folder without a store is a
 // wrong name rather than a new store: it may be the addon's.
 func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
+	if err := a.findStore(c); err != nil {
+		return err
+	}
+	return a.prepareStore(c, do)
+}
+
+// findStore is an error where no store begins, before a file is made.
+func (a *app) findStore(c *cobra.Command) error {
 	at, err := a.locate(c, storeLocation)
 	if err != nil {
 		return err
@@ -83,7 +91,7 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 	if at.url == "" && !store.Begun(at.dir) {
 		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or create one there with: countersign store workspace create USERNAME --data %[1]s", at.dir))
 	}
-	return a.prepareStore(c, do)
+	return nil
 }
 
 // withNewStore is withStore for commands that begin a store.

@@ -55,6 +55,11 @@ type Header struct {
 	Tables    []sqldb.Table    `json:"tables"`
 }
 
+// build fills a database as the backup describes it.
+func (h Header) build(fill func(sqldb.Load) error) sqldb.Build {
+	return sqldb.Build{Versions: h.Versions, Sequences: h.Sequences, Fill: fill}
+}
+
 // Manifest is at the end of a backup.
 type Manifest struct {
 	// Tables are the counts and sums of the rows, by the table's name.

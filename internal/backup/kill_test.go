@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/backup"
@@ -24,21 +25,39 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beKilled restores the backup in the data folder and waits at a step.
+const (
+	// moveStep begins the steps of a move.
+	moveStep = "move "
+	// targetFile holds the URL of the database to move to.
+	targetFile = "target"
+)
+
+// beKilled moves the store, or restores the backup in the data folder, and waits at a step.
 func beKilled(step string, place dbtest.DB) error {
 	ctx := context.Background()
+	if wanted, ok := strings.CutPrefix(step, moveStep); ok {
+		url, err := os.ReadFile(filepath.Join(place.Dir, targetFile))
+		if err == nil {
+			_, err = move(ctx, place, string(url), waitAt(wanted))
+		}
+		return err
+	}
 	s, err := store.Backups(ctx, options(place))
 	if err != nil {
 		return err
 	}
-	s.Reached(func(reached string) {
+	s.Reached(waitAt(step))
+	_, err = s.Restore(ctx, backup.Source{File: filepath.Join(place.Dir, "one.backup")})
+	return err
+}
+
+func waitAt(step string) func(string) {
+	return func(reached string) {
 		if reached == step {
 			fmt.Println("waiting")
 			select {}
 		}
-	})
-	_, err = s.Restore(ctx, backup.Source{File: filepath.Join(place.Dir, "one.backup")})
-	return err
+	}
 }
 
 func TestARestoreThatIsKilledLeavesTheOldStoreOrTheNewOne(t *testing.T) {

@@ -54,14 +54,14 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	}
 	s.step("read")
 	var m Manifest
-	done.Aside, err = sqldb.Replace(ctx, s.Database, r.Header.Versions, r.Header.Sequences, func(l sqldb.Load) error {
+	done.Aside, err = sqldb.Replace(ctx, s.Database, r.Header.build(func(l sqldb.Load) error {
 		m, err = s.load(ctx, r, l, files{
 			medium:  func(key string, size int64, from io.Reader) error { return s.addMedium(ctx, key, size, from) },
 			keyFile: func(text string) error { return s.stageKey(r.Header, text) },
 		})
 		s.step("loaded")
 		return err
-	})
+	}))
 	if err != nil {
 		return done, unfit(err)
 	}

@@ -42,13 +42,13 @@ func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Sour
 	}
 	var m Manifest
 	o := sqldb.Options{Path: filepath.Join(dir, "verify.db"), Schemas: s.Database.Schemas}
-	err = sqldb.BuildFile(ctx, o, r.Header.Versions, r.Header.Sequences, func(l sqldb.Load) error {
+	err = sqldb.BuildFile(ctx, o, r.Header.build(func(l sqldb.Load) error {
 		m, err = s.load(ctx, r, l, files{
 			medium:  func(string, int64, io.Reader) error { return nil },
 			keyFile: func(string) error { return nil },
 		})
 		return err
-	})
+	}))
 	return Info{Header: r.Header, Manifest: m, Encrypted: encrypted}, unfit(err)
 }
 
@@ -151,7 +151,7 @@ func (s *Service) load(ctx context.Context, r *Reader, l sqldb.Load, f files) (m
 		return m, err
 	}
 	for _, t := range r.Header.Tables {
-		sum, err := sumTable(ctx, c, t)
+		sum, err := sumTable(ctx, c, t, func() {})
 		if err != nil {
 			return m, err
 		}

@@ -129,14 +129,15 @@ func (a *archive) addMedium(key string, size int64, from io.Reader) error {
 	return err
 }
 
-// sumTable is the sum of a table's rows.
-func sumTable(ctx context.Context, c *sqldb.Content, t sqldb.Table) (sum Sum, err error) {
+// sumTable is the sum of a table's rows. It calls each after every row.
+func sumTable(ctx context.Context, c *sqldb.Content, t sqldb.Table, each func()) (sum Sum, err error) {
 	var line []byte
 	err = c.Rows(ctx, t, func(values []any) (err error) {
 		if line, err = appendRow(line[:0], values); err != nil {
 			return err
 		}
 		sum.add(sha256.Sum256(line))
+		each()
 		return nil
 	})
 	return sum, err

@@ -221,6 +221,15 @@ func (t *Console) Variable(name string) (string, error) {
 // Setting returns what a flag says, else its variable, else the flag's default. An empty
 // flag or variable is an error.
 func (t *Console) Setting(c *cobra.Command, flag, variable string) (string, error) {
+	return setting(c, flag, variable, t.Variable)
+}
+
+// SecretSetting is Setting for a flag whose variable may also be given by a file.
+func (t *Console) SecretSetting(c *cobra.Command, flag, variable string) (string, error) {
+	return setting(c, flag, variable, t.Secret)
+}
+
+func setting(c *cobra.Command, flag, variable string, read func(variable string) (string, error)) (string, error) {
 	f := c.Flag(flag)
 	switch {
 	case f.Changed && f.Value.String() == "":
@@ -228,7 +237,7 @@ func (t *Console) Setting(c *cobra.Command, flag, variable string) (string, erro
 	case f.Changed:
 		return f.Value.String(), nil
 	}
-	if value, err := t.Variable(variable); value != "" || err != nil {
+	if value, err := read(variable); value != "" || err != nil {
 		return value, err
 	}
 	return f.Value.String(), nil

@@ -78,21 +78,33 @@ func (db *DB) copyFile(ctx context.Context, dir string) (path string, err error)
 }
 
 func (db *DB) content(ctx context.Context, on runner, fn func(*Content) error) error {
-	c := &Content{engine: db.engine, on: on}
+	c, err := db.contentOn(ctx, on)
+	if err != nil {
+		return err
+	}
+	return db.wrap(fn(c))
+}
+
+// contentOn is the content that a connection reads.
+func (s *shared) contentOn(ctx context.Context, on runner) (*Content, error) {
+	c := &Content{engine: s.engine, on: on}
 	there, err := c.allTables(ctx)
 	if err == nil {
-		c.Versions, err = c.versions(ctx, db.options.Schemas, there)
+		c.Versions, err = c.versions(ctx, s.options.Schemas, there)
 	}
 	if err == nil {
-		c.Tables, err = db.options.ownTables(ctx, c.Versions, there)
+		c.Tables, err = s.options.ownTables(ctx, c.Versions, there)
 	}
 	if err == nil {
 		c.Sequences, err = c.sequences(ctx)
 	}
-	if err != nil {
-		return db.wrap(err)
-	}
-	return db.wrap(fn(c))
+	return c, s.wrap(err)
+}
+
+// Count is the number of rows of a table.
+func (c *Content) Count(ctx context.Context, t Table) (n int64, err error) {
+	err = c.on.QueryRowContext(ctx, "SELECT count(*) FROM "+quote(t.Name)).Scan(&n)
+	return n, err
 }
 
 // Rows calls fn with the values of every row of a table, in the order of its columns: nil,

@@ -175,8 +175,22 @@ func IfNotFound(err, meaning error) error {
 	return err
 }
 
-// isContentError reports whether PostgreSQL refused values: classes 22 (data) and 23 (constraints).
+// isContentError reports whether the database refused values: by class 22 (data) or 23 (constraints)
+// of PostgreSQL.
 func isContentError(err error) bool {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		code := lite.Code() & 0xff
+		return code == lib.SQLITE_CONSTRAINT || code == lib.SQLITE_MISMATCH || code == lib.SQLITE_TOOBIG
+	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
+}
+
+// contentError is the error of a statement that wrote rows of a backup or of another database. An
+// outage stays what it is.
+func contentError(err error) error {
+	if isContentError(err) {
+		return badContent(err)
+	}
+	return err
 }

@@ -23,10 +23,21 @@ type Load interface {
 	Content(ctx context.Context) (*Content, error)
 }
 
-// BuildFile makes a SQLite file with the tables of the schemas at some versions, which fill
-// fills. Numbers of rows go on above sequences. What is at the path is replaced. After an error
-// the file is of no use.
-func BuildFile(ctx context.Context, o Options, versions, sequences map[string]int64, fill func(Load) error) error {
+// Build is how a database is filled.
+type Build struct {
+	// Versions are those of the schemas whose tables it gets.
+	Versions map[string]int64
+	// Sequences are numbers of rows, by the table's name. New rows get higher ones.
+	Sequences map[string]int64
+	// Fill fills the tables.
+	Fill func(Load) error
+	// Finish changes the filled database before anybody else sees it; nil for nothing.
+	Finish func(*DB) error
+}
+
+// BuildFile makes a SQLite file. What is at the path is replaced. After an error the file is of
+// no use.
+func BuildFile(ctx context.Context, o Options, b Build) error {
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
 	if err := removeFiles(o.Path); err != nil {
 		return err
@@ -41,10 +52,13 @@ func BuildFile(ctx context.Context, o Options, versions, sequences map[string]in
 	}
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
-	l := &fileLoad{pool: pool, options: o}
-	err = o.migrateTo(ctx, SQLite, pool, versions)
+	l := &fileLoad{pool: pool, shared: s}
+	err = o.migrateTo(ctx, SQLite, pool, b.Versions)
 	if err == nil {
-		err = l.fill(ctx, sequences, fill)
+		err = l.fill(ctx, b)
+	}
+	if err == nil && b.Finish != nil {
+		err = b.Finish(s.built(pool))
 	}
 	if err != nil {
 		return s.wrap(err)
@@ -57,13 +71,18 @@ func BuildFile(ctx context.Context, o Options, versions, sequences map[string]in
 
 // fileLoad loads into a SQLite file.
 type fileLoad struct {
-	pool    *sql.DB
-	options Options
+	pool   *sql.DB
+	shared *shared
+}
+
+// built is a database that is being built, on its only connection.
+func (s *shared) built(pool *sql.DB) *DB {
+	return &DB{shared: s, read: pool, write: pool, writers: newWriters(pool, 1), limits: sessionLimits(s.options), session: true}
 }
 
 // fill empties the tables, of what migrations wrote too, and makes indexes and triggers at the
 // end: in that order the first are made faster, and the second do nothing.
-func (l *fileLoad) fill(ctx context.Context, sequences map[string]int64, fill func(Load) error) error {
+func (l *fileLoad) fill(ctx context.Context, b Build) error {
 	later, err := list(ctx, l.pool, scanDefinition, `SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL`)
 	if err != nil {
 		return err
@@ -82,15 +101,15 @@ func (l *fileLoad) fill(ctx context.Context, sequences map[string]int64, fill fu
 			return err
 		}
 	}
-	if err := fill(l); err != nil {
+	if err := b.Fill(l); err != nil {
 		return err
 	}
 	for _, d := range later {
 		if _, err := l.pool.ExecContext(ctx, d.text); err != nil {
-			return badContent(err)
+			return contentError(err)
 		}
 	}
-	if err := l.setSequences(ctx, sequences); err != nil {
+	if err := l.setSequences(ctx, b.Sequences); err != nil {
 		return err
 	}
 	return l.check(ctx)
@@ -169,19 +188,14 @@ func (l *fileLoad) Table(ctx context.Context, t Table, next func() ([]any, error
 			return err
 		}
 		if _, err := stmt.ExecContext(ctx, values...); err != nil {
-			return badContent(err)
+			return contentError(err)
 		}
 	}
 }
 
 // Content is that of [Load].
-func (l *fileLoad) Content(ctx context.Context) (c *Content, err error) {
-	db := &DB{shared: &shared{engine: SQLite, options: l.options}}
-	err = db.content(ctx, l.pool, func(now *Content) error {
-		c = now
-		return nil
-	})
-	return c, err
+func (l *fileLoad) Content(ctx context.Context) (*Content, error) {
+	return l.shared.contentOn(ctx, l.pool)
 }
 
 // columnTypes returns the declared types of a table's columns in lower case. A table or a column
@@ -238,7 +252,10 @@ func convertRow(t Table, types []string, values []any) error {
 				values[i], fits = []byte(v), true
 			}
 		case []byte:
-			if fits = isBytes(types[i]); !fits && types[i] == "text" {
+			switch fits = isBytes(types[i]); {
+			case fits && v == nil: // SQLite's driver returns no bytes so, and PostgreSQL's takes it for NULL
+				values[i] = []byte{}
+			case types[i] == "text":
 				values[i], fits = string(v), true
 			}
 		default:

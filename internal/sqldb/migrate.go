@@ -217,6 +217,9 @@ func (db *DB) HasSchema(ctx context.Context, name string) (bool, error) {
 	return applied > 0, err
 }
 
+// migrationsLock is the number of the lock on PostgreSQL that whoever makes tables holds.
+const migrationsLock = 0x636f756e74 // "count"
+
 // lockMigrations lets one process migrate at a time.
 func (db *DB) lockMigrations(ctx context.Context, pool *sql.DB) (unlock func(), err error) {
 	if db.engine == SQLite {
@@ -230,12 +233,11 @@ func (db *DB) lockMigrations(ctx context.Context, pool *sql.DB) (unlock func(), 
 	if err != nil {
 		return nil, db.wrap(err)
 	}
-	const number = 0x636f756e74 // "count"
-	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, number); err != nil {
+	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationsLock); err != nil {
 		return nil, errors.Join(db.wrap(err), conn.Close())
 	}
 	return func() {
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, number)
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationsLock)
 		_ = conn.Close()
 	}, nil
 }

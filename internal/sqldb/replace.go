@@ -20,26 +20,35 @@ const CodeInUse = "database_in_use"
 // builtSuffix ends the name of a file that will replace the database.
 const builtSuffix = ".restore"
 
-// Replace replaces the tables of a database and their rows: with the tables at some versions,
-// which fill fills. It is all or nothing, also when the process is killed. The caller has the lock
-// of the data folder. A database that others use is a conflict ([CodeInUse]).
+// Replace replaces the tables of a database and their rows. It is all or nothing, also when the
+// process is killed. The caller has the lock of the data folder. A database that others use is a
+// conflict ([CodeInUse]).
 //
 // On SQLite it makes a new file and renames it; damaged files are kept under another name, and the
 // result lists them. On PostgreSQL it is one transaction.
-func Replace(ctx context.Context, o Options, versions, sequences map[string]int64, fill func(Load) error) (aside []string, err error) {
+func Replace(ctx context.Context, o Options, b Build) (aside []string, err error) {
 	if o.URL != "" {
-		return nil, replacePostgres(ctx, o, versions, sequences, fill)
+		return nil, buildPostgres(ctx, o, b, (*postgresLoad).dropTables)
 	}
-	built := o
-	built.Path = o.Path + builtSuffix
-	defer removeFiles(built.Path) //nolint:errcheck // it was renamed, or has no use
-	if err := BuildFile(ctx, built, versions, sequences, fill); err != nil {
-		return nil, err
+	err = buildBeside(ctx, o, b, func(built string) (err error) {
+		aside, err = swapFile(ctx, built, o.Path)
+		return err
+	})
+	return aside, err
+}
+
+// buildBeside makes a SQLite file beside that of a database, and calls place to put it in its place.
+func buildBeside(ctx context.Context, o Options, b Build, place func(built string) error) error {
+	beside := o
+	beside.Path = o.Path + builtSuffix
+	defer removeFiles(beside.Path) //nolint:errcheck // it was placed, or has no use
+	if err := BuildFile(ctx, beside, b); err != nil {
+		return err
 	}
-	if err := countOn(ctx, built.Path, o.Path); err != nil {
-		return nil, err
+	if err := countOn(ctx, beside.Path, o.Path); err != nil {
+		return err
 	}
-	return swapFile(ctx, built.Path, o.Path)
+	return place(beside.Path)
 }
 
 // countOn lets the new file count commits on from the number in the commit file: it replaces the

@@ -15,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// replacePostgres replaces the tables in one transaction: it drops them, makes them by the
-// migrations, and fills them.
-func replacePostgres(ctx context.Context, o Options, versions, sequences map[string]int64, fill func(Load) error) error {
+// buildPostgres makes the tables by the migrations and fills them, in one transaction. clear removes
+// those that are there, or refuses to.
+func buildPostgres(ctx context.Context, o Options, b Build, clear func(*postgresLoad, context.Context) error) error {
 	db, err := Open(ctx, o)
 	if err != nil {
 		return err
@@ -37,9 +37,9 @@ func replacePostgres(ctx context.Context, o Options, versions, sequences map[str
 			return err
 		}
 		defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after a commit it does nothing
-		l := &postgresLoad{conn: inner.Conn(), pool: sql.OpenDB(nestedConnector{inner}), options: db.options}
+		l := &postgresLoad{conn: inner.Conn(), pool: sql.OpenDB(nestedConnector{inner}), shared: db.shared}
 		defer l.pool.Close()
-		if err := l.replace(ctx, versions, sequences, fill); err != nil {
+		if err := l.build(ctx, b, clear); err != nil {
 			return err
 		}
 		if err := tx.Commit(ctx); err != nil {
@@ -53,20 +53,31 @@ func replacePostgres(ctx context.Context, o Options, versions, sequences map[str
 type postgresLoad struct {
 	conn *pgx.Conn
 	// pool has the same connection. A transaction in it is a savepoint.
-	pool    *sql.DB
-	options Options
+	pool   *sql.DB
+	shared *shared
 }
 
-func (l *postgresLoad) replace(ctx context.Context, versions, sequences map[string]int64, fill func(Load) error) error {
-	if err := l.checkUnused(ctx); err != nil {
+func (l *postgresLoad) build(ctx context.Context, b Build, clear func(*postgresLoad, context.Context) error) error {
+	if err := l.exec(ctx, fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, migrationsLock)); err != nil {
 		return err
 	}
-	if err := l.dropTables(ctx); err != nil {
+	if err := checkUnused(ctx, l.pool); err != nil {
 		return err
 	}
-	if err := l.options.migrateTo(ctx, Postgres, l.pool, versions); err != nil {
+	if err := clear(l, ctx); err != nil {
 		return err
 	}
+	if err := l.shared.options.migrateTo(ctx, Postgres, l.pool, b.Versions); err != nil {
+		return err
+	}
+	if err := l.fill(ctx, b); err != nil || b.Finish == nil {
+		return err
+	}
+	return b.Finish(l.shared.built(l.pool))
+}
+
+// fill fills the tables, which have no references and no triggers meanwhile.
+func (l *postgresLoad) fill(ctx context.Context, b Build) error {
 	c, err := l.Content(ctx)
 	if err != nil {
 		return err
@@ -86,7 +97,7 @@ func (l *postgresLoad) replace(ctx context.Context, versions, sequences map[stri
 			return err
 		}
 	}
-	if err := fill(l); err != nil {
+	if err := b.Fill(l); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -94,10 +105,10 @@ func (l *postgresLoad) replace(ctx context.Context, versions, sequences map[stri
 	}
 	for _, statement := range restore {
 		if err := l.exec(ctx, statement); err != nil {
-			return badContent(err)
+			return contentError(err)
 		}
 	}
-	return l.setSequences(ctx, sequences)
+	return l.setSequences(ctx, b.Sequences)
 }
 
 func (l *postgresLoad) exec(ctx context.Context, statement string) error {
@@ -107,9 +118,9 @@ func (l *postgresLoad) exec(ctx context.Context, statement string) error {
 
 // checkUnused is a conflict when a server, of any data folder, uses the database: it listens for
 // changes.
-func (l *postgresLoad) checkUnused(ctx context.Context) error {
+func checkUnused(ctx context.Context, on runner) error {
 	var servers int64
-	err := l.conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query = $1`,
+	err := on.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query = $1`,
 		"LISTEN "+channel).Scan(&servers)
 	if err == nil && servers > 0 {
 		err = fault.Conflict(CodeInUse, "A server uses the PostgreSQL database")
@@ -195,19 +206,14 @@ func (l *postgresLoad) Table(ctx context.Context, t Table, next func() ([]any, e
 	case failed != nil:
 		return failed
 	case isContentError(err):
-		return badContent(err)
+		return badContent(fmt.Errorf("table %s: %w", t.Name, err))
 	}
 	return err
 }
 
 // Content is that of [Load].
-func (l *postgresLoad) Content(ctx context.Context) (c *Content, err error) {
-	db := &DB{shared: &shared{engine: Postgres, options: l.options}}
-	err = db.content(ctx, l.pool, func(now *Content) error {
-		c = now
-		return nil
-	})
-	return c, err
+func (l *postgresLoad) Content(ctx context.Context) (*Content, error) {
+	return l.shared.contentOn(ctx, l.pool)
 }
 
 // nestedConnector makes connections of one that is in a transaction.

@@ -64,6 +64,9 @@ func wireOf(db *DB, conn *sql.Conn) (w *wire) {
 		return nil
 	}
 	_ = conn.Raw(func(driverConn any) error {
+		if nested, ok := driverConn.(nestedConn); ok {
+			driverConn = nested.Conn
+		}
 		w = wireIn(driverConn.(*stdlib.Conn).Conn())
 		return nil
 	})

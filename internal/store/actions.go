@@ -36,6 +36,7 @@ const (
 	actionRemoveMember       people.Action = "member.remove"
 	actionRekey              people.Action = "store.rekey"
 	actionAcceptLoss         people.Action = "store.accept_loss"
+	actionMove               people.Action = "store.move"
 )
 
 // Actions lists the actions that a store's audit log may hold.
@@ -46,6 +47,6 @@ func Actions() []people.Action {
 		actionCreateItem, actionEditItem,
 		actionCreatePurchase, actionRefundPurchase, actionChargeBackPurchase, actionRevokePurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,
-		actionRekey, actionAcceptLoss,
+		actionRekey, actionAcceptLoss, actionMove,
 	}, backup.Actions(), people.Actions(), licensing.Actions(), media.Actions(), transfer.Actions())
 }

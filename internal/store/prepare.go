@@ -16,6 +16,11 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
+var (
+	errSchemaNewer = fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
+	errSchemaOlder = fault.Conflict("schema_older", "This database was written by an older version of countersign")
+)
+
 // Prepare makes the store usable: it creates the tables of an empty database,
 // and the key file of a new one. An older database is a conflict that names
 // "store migrate up", and so is a key file that is missing or does not belong
@@ -27,7 +32,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 	}
 	switch state {
 	case sqldb.StateNewer:
-		return fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
+		return errSchemaNewer
 	case sqldb.StateOlder:
 		if err := s.checkUnfinished(ctx); err != nil {
 			return err
@@ -69,7 +74,7 @@ func (s *Store) checkUnfinished(ctx context.Context) error {
 	}
 	state, err := s.database.State(ctx)
 	if err == nil && state == sqldb.StateOlder {
-		err = fault.Conflict("schema_older", "This database was written by an older version of countersign")
+		err = errSchemaOlder
 	}
 	return err
 }
@@ -169,7 +174,7 @@ func (s *Store) Migrate(ctx context.Context) (file string, err error) {
 	case sqldb.StateCurrent:
 		return "", nil
 	case sqldb.StateNewer:
-		return "", fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
+		return "", errSchemaNewer
 	case sqldb.StateOlder:
 		made, err := s.Backups.Service.Create(ctx, s.database, backup.CreateOptions{NoMedia: true})
 		if err != nil {

@@ -133,6 +133,7 @@ const (
 	ActionAddonUpdate          people.Action = "addon.update"
 	ActionAddonAcceptLoss      people.Action = "addon.accept_loss"
 	ActionAddonRekey           people.Action = "addon.rekey"
+	ActionAddonMove            people.Action = "addon.move"
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
 	ActionWebhookAdd           people.Action = "webhook.add"
 	ActionWebhookEdit          people.Action = "webhook.edit"
@@ -158,7 +159,7 @@ var actions = []people.Action{
 	ActionCustomerMerge, ActionCustomerErase,
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss, ActionPurchaseReview,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
-	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey,
+	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey, ActionAddonMove,
 	ActionUpdateTokenCreate,
 	ActionWebhookAdd, ActionWebhookEdit, ActionWebhookPause, ActionWebhookResume, ActionWebhookReveal, ActionWebhookRotate,
 	ActionWebhookRemove, ActionWebhookPing, ActionWebhookReplay,

@@ -44,6 +44,7 @@ var acts = frame.AuditWords(map[people.Action]string{
 	"store.set": "Changed the license store's address", "license.make": "Created a license file", "license.move": "Moved a license to another domain", "license.check": "Verified a license with the store",
 	"license.revoke": "Revoked a license", "license.forget": "Removed a license file from the list", "license.forget_code": "Deleted a purchase code",
 	"addon.update": "Ran the update", "addon.accept_loss": "Accepted missing commits", "addon.rekey": "Created a new key file", "backup.create": "Created a backup", "backup.restore": "Restored a backup", "backup.schedule": "Changed the schedule of backups", "update_token.create": "Created a token for the update page", "user.create": "Created an administrator", "user.invite": "Invited an administrator", "user.rename": "Changed an administrator's e-mail",
+	"addon.move":  "Moved the addon to another database",
 	"webhook.add": "Added a webhook", "webhook.edit": "Changed a webhook", "webhook.pause": "Paused a webhook", "webhook.resume": "Resumed a webhook",
 	"webhook.reveal": "Revealed a webhook secret", "webhook.rotate": "Rotated a webhook secret", "webhook.remove": "Removed a webhook",
 	"webhook.ping": "Sent a test event", "webhook.replay": "Sent events again",

@@ -35,6 +35,7 @@ var acts = frame.AuditWords(map[people.Action]string{
 	"purchase.create": "Recorded a purchase", "purchase.refund": "Refunded a purchase", "purchase.charge_back": "Marked a purchase as charged back", "purchase.revoke": "Revoked a purchase", "purchase.restore": "Restored a purchase", "purchase.set": "Changed a purchase", "purchase.create_download_link": "Created a download link", "purchase.download": "Downloaded the file of a purchase",
 	"member.invite": "Invited a member", "member.withdraw_invitation": "Withdrew an invitation", "member.add": "Added a member", "member.set": "Changed a role", "member.remove": "Removed a member",
 	"store.import": "Imported a file", "store.undo_import": "Undid an import", "store.cancel_import": "Cancelled an import", "store.export": "Exported the store", "store.rekey": "Created a new key file", "backup.create": "Created a backup", "backup.restore": "Restored a backup", "backup.schedule": "Changed the schedule of backups", "store.accept_loss": "Accepted missing commits",
+	"store.move": "Moved the store to another database",
 })
 
 // auditLink leads from an entry of the log to its purchase or item.

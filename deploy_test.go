@@ -1,0 +1,63 @@
+package countersign_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"go.yaml.in/yaml/v3"
+)
+
+// The manuals are followed by tests, which run their configurations of web servers. The files
+// in deploy have the same text after their first line, which names the manual.
+func TestConfigurationsInDeployAreThoseOfTheManuals(t *testing.T) {
+	for _, language := range []string{"nginx", "apache", "caddy"} {
+		for _, service := range []string{"store", "addon"} {
+			file := filepath.Join("deploy", language, service+".conf")
+			block := ""
+			for _, f := range fences(t, filepath.Join("docs", service+".md")) {
+				if f.language == language {
+					block = f.text
+				}
+			}
+			if _, text, _ := strings.Cut(readText(t, file), "\n"); block == "" || text != block {
+				t.Errorf("%s differs from the block of docs/%s.md; copy the block after the first line", file, service)
+			}
+		}
+	}
+}
+
+// The commands of the containers exist, with their flags, and Caddy accepts its configuration.
+func TestTheContainersOfComposeAreCalledAsTheyExpect(t *testing.T) {
+	dbtest.Long(t)
+	dbtest.NeedProgram(t, "sh")
+	r := newReader(t, "deploy/compose.yaml", newPrograms(t))
+	var compose struct {
+		Services map[string]struct{ Command, Secrets []string }
+		Secrets  map[string]any
+	}
+	if err := yaml.Unmarshal([]byte(readText(t, r.page)), &compose); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"store", "addon-update", "addon"} {
+		service := compose.Services[name]
+		r.lookUp("countersign " + strings.Join(service.Command, " "))
+		if len(service.Command) < 2 || len(service.Secrets) != 1 || compose.Secrets[service.Secrets[0]] == nil {
+			t.Errorf("%s: %+v", name, service)
+		}
+	}
+	t.Run("caddy", func(t *testing.T) {
+		dbtest.NeedProgram(t, "caddy")
+		r.shell("caddy validate --adapter caddyfile --config '" + absolute(t, "deploy/caddy/compose.conf") + "' 2>&1")
+	})
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
