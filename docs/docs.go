@@ -17,11 +17,11 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-//go:embed store.md configuration.md addon.md addon-reference.md iap.md license.md license-reference.md postgres.md performance.md
+//go:embed store.md operations.md configuration.md addon.md addon-reference.md iap.md license.md license-reference.md postgres.md performance.md
 var files embed.FS
 
 // names lists the manuals in the order of the table of contents.
-var names = []string{"store", "configuration", "addon", "addon-reference", "iap", "license", "license-reference", "postgres", "performance"}
+var names = []string{"store", "operations", "configuration", "addon", "addon-reference", "iap", "license", "license-reference", "postgres", "performance"}
 
 // Manual is one of the manuals, rendered.
 type Manual struct {
