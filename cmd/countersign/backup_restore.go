@@ -48,7 +48,7 @@ restore leaves everything as it was, or restored; it can be repeated.`,
 		done, err := s.Restore(c.Context(), source)
 		if err == nil && !done.Older {
 			err = b.restored(c, lock, func(ctx context.Context, k *backup.Keeper) error {
-				return k.RecordRestore(ctx, operator(), source, done)
+				return b.afterRestore(ctx, k, source, done)
 			})
 		}
 		if err != nil {
